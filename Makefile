@@ -1,0 +1,41 @@
+# What a person or CI does with this tree. Each target sets itself up: Python 3.11+ is all it needs.
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; exit; }; done; echo python3)
+BIN := .venv/bin
+
+.PHONY: demo test lint format bench setup lock clean
+
+demo: setup ## the whole of Gatehouse on this machine, no account anywhere
+	@$(BIN)/python -m sandbox
+
+test: setup ## every test; TEST="-k words" for some
+	$(BIN)/python -m pytest -n auto --dist loadgroup $(TEST)
+
+lint: setup ## what must be clean before a commit
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/deptry .
+
+format: setup
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: setup ## performance, as ratios
+	$(BIN)/python -m tests.bench
+
+setup: .venv/ready
+
+.venv/ready: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Gatehouse needs Python 3.11 or newer (make PYTHON=/path/to/python3.11)."; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+lock: ## make the lock anew (needs uv)
+	uv pip compile --universal --generate-hashes --no-emit-index-url --no-emit-find-links --python-version 3.11 --group dev pyproject.toml -o requirements.lock
+
+clean:
+	rm -rf .venv
