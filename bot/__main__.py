@@ -1,0 +1,88 @@
+"""The command line: ``python -m bot serve / check / manifest / audit / db``."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import Annotated
+
+import typer
+from pydantic import ValidationError
+from rich.console import Console
+from rich.table import Table
+
+from bot import logs
+from bot.settings import Settings
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, help="Gatehouse: traffic rules and members, from Slack.")
+db = typer.Typer(no_args_is_help=True, help="The database.")
+app.add_typer(db, name="db")
+
+
+def _settings() -> Settings:
+    """The settings of the environment, or an end with what is wrong, variable by variable."""
+    try:
+        return Settings()
+    except ValidationError as error:
+        print("Gatehouse cannot start with these settings:", file=sys.stderr)
+        for problem in error.errors(include_input=False, include_url=False):
+            name = str(problem["loc"][0]).upper() if problem["loc"] else "settings"
+            missing = problem["type"] == "missing"
+            print(f"  {name}: {'is not set' if missing else problem['msg']}", file=sys.stderr)
+        print("See .env.example for all of them.", file=sys.stderr)
+        raise typer.Exit(2) from None
+
+
+@app.command()
+def serve() -> None:
+    """Run Gatehouse: take Slack's requests on HOST:PORT, or by Socket Mode."""
+    settings = _settings()
+    logs.configure(settings.log_level, settings.log_format)
+    from bot import app as composition  # noqa: PLC0415  so that wrong settings answer at once
+
+    try:
+        asyncio.run(composition.serve(settings))
+    except composition.CannotStart as error:
+        print(f"Gatehouse cannot start: {error}", file=sys.stderr)
+        raise typer.Exit(1) from None
+    except KeyboardInterrupt:
+        raise typer.Exit(0) from None
+
+
+@app.command()
+def check() -> None:
+    """Check the settings and print the effective ones, secrets cut."""
+    settings = _settings()
+    table = Table("setting", "value", title="Gatehouse's settings")
+    for name in Settings.model_fields:
+        table.add_row(name.upper(), str(getattr(settings, name)))
+    Console().print(table)
+
+
+@db.command("upgrade")
+def upgrade() -> None:
+    """Bring the database to this release's schema."""
+    from bot.store.engine import upgrade as run  # noqa: PLC0415
+
+    asyncio.run(run(_settings().database_url))
+
+
+@app.command()
+def manifest(
+    url: Annotated[
+        str, typer.Option(help="Public address of this deployment, such as https://gatehouse.example.com")
+    ] = "",
+    *,
+    socket: Annotated[bool, typer.Option(help="For Socket Mode: no address is needed.")] = False,
+) -> None:
+    """Print the app manifest to create the Slack app from."""
+    from bot.manifest import manifest as made  # noqa: PLC0415
+
+    if not url and not socket:
+        print("Say where Slack reaches Gatehouse: --url https://…, or --socket.", file=sys.stderr)
+        raise typer.Exit(2)
+    sys.stdout.write(made(url or None))
+
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,241 @@
+"""The composition root: settings -> gatehouse -> Bolt -> one ASGI application. Read top to bottom, it is the architecture."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import secrets
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+import structlog
+import uvicorn
+from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
+from slack_bolt.adapter.starlette.async_handler import AsyncSlackRequestHandler
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.authorization import AuthorizeResult
+from slack_sdk.http_retry.builtin_async_handlers import (
+    AsyncConnectionErrorRetryHandler,
+    AsyncRateLimitErrorRetryHandler,
+)
+from slack_sdk.web.async_client import AsyncWebClient
+from starlette.applications import Starlette
+
+import handlers
+from bot.changes.effects import Effects, MemberEffects, RuleEffects
+from bot.changes.outbox import Outbox, Wake
+from bot.changes.pipeline import Pipeline
+from bot.clients.http import Limits, Service
+from bot.clients.members import MembersClient
+from bot.clients.rules import RulesClient
+from bot.domain.change import Target
+from bot.gatehouse import Gatehouse, Site, UnknownSite
+from bot.settings import Settings
+from bot.store.engine import Store, open_store
+from bot.web import Verifier, slack_endpoint, web_app
+from handlers.approvals import Cards
+from handlers.router import Router
+from handlers.slack import Slack, SlackRefused, SlackUnreachable
+
+log = structlog.get_logger(__name__)
+
+DRAIN = 10.0
+"""Seconds that work under way has at the end; what is stored and not done then is done by the next start."""
+
+FATAL = frozenset(
+    {"invalid_auth", "account_inactive", "token_revoked", "token_expired", "not_authed", "org_login_required"}
+)
+"""Slack's words for a token that will never work."""
+
+
+class CannotStart(Exception):
+    """Gatehouse cannot run with these settings; the text says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """Gatehouse at work: what serves HTTP, and what a sandbox or a test may look into."""
+
+    web: Starlette
+    gatehouse: Gatehouse
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+@asynccontextmanager
+async def running(settings: Settings, *, now: Callable[[], datetime] = utc_now) -> AsyncIterator[Running]:
+    """Everything built and at work, until the block ends; raises CannotStart with what to do about it."""
+    owner = f"{os.getpid()}-{secrets.token_hex(4)}"
+    async with AsyncExitStack() as stack:
+        store = await stack.enter_async_context(open_store(settings.database_url, now=now))
+        rules = await stack.enter_async_context(_rules(settings, now))
+        sites = {
+            name: Site(name, site, await stack.enter_async_context(_members(settings, site)))
+            for name, site in settings.members_sites.items()
+        }
+        slack = Slack(_web_client(settings))
+        slack_says = await _signed_in(slack)
+
+        async def health() -> dict[str, str]:
+            return {"slack": slack_says, **await store.health()}
+
+        wake = Wake()
+        pipeline = Pipeline(
+            store=store,
+            effects=_effects(rules, sites),
+            now=now,
+            new_id=lambda: secrets.token_hex(16),
+            owner=owner,
+            tell=wake,
+        )
+        gatehouse = Gatehouse(
+            rules=rules,
+            sites=sites,
+            changes=pipeline,
+            store=store,
+            now=now,
+            health=health,
+            prefix=settings.command_prefix,
+            extra_segments=settings.segments,
+            places={"rules": _host(settings.rules_base_url), "members": _host(settings.members_base_url)},
+        )
+        router = Router(gatehouse, slack, owner=owner)
+        bolt = _bolt(settings, slack.client)
+        router.register(bolt)
+
+        cards = Cards(slack, store, dict(gatehouse.places))
+        outbox = Outbox(store, cards.deliver, owner=owner, now=now, wake=wake)
+        for work in (router.resume(every=5), outbox.run(every=1), pipeline.recover(every=5)):
+            await stack.enter_async_context(_in_background(work))
+        stack.push_async_callback(router.tasks.drain, DRAIN)
+
+        if settings.slack_app_token is not None:
+            await stack.enter_async_context(_socket_mode(bolt, settings.slack_app_token.get_secret_value()))
+        verifier = Verifier(settings.signing_secrets, time.time)
+        events = slack_endpoint(verifier, AsyncSlackRequestHandler(bolt).handle) if settings.signing_secrets else None
+        yield Running(web_app(events, health), gatehouse)
+
+
+async def serve(settings: Settings) -> None:
+    """Run until SIGTERM or Ctrl-C, then finish what is under way."""
+    async with running(settings) as gatehouse:
+        config = uvicorn.Config(
+            gatehouse.web,
+            host=settings.host,
+            port=settings.port,
+            log_config=None,
+            server_header=False,
+            timeout_graceful_shutdown=int(DRAIN),
+        )
+        log.info("listening", host=settings.host, port=settings.port, socket_mode=settings.slack_app_token is not None)
+        await uvicorn.Server(config).serve()
+
+
+@asynccontextmanager
+async def _rules(settings: Settings, now: Callable[[], datetime]) -> AsyncIterator[RulesClient]:
+    headers = {"x-api-key": settings.rules_api_key.get_secret_value()}
+    async with _service("rules", settings.rules_base_url, headers, settings) as service:
+        yield RulesClient(service)
+
+
+@asynccontextmanager
+async def _members(settings: Settings, site: str) -> AsyncIterator[MembersClient]:
+    key = settings.members_api_key.get_secret_value()
+    headers = {settings.members_auth_header: f"{settings.members_auth_scheme} {key}".strip()}
+    async with _service("members", settings.members_base_url, headers, settings) as service:
+        yield MembersClient(service, site)
+
+
+def _service(name: str, base_url: str, headers: dict[str, str], settings: Settings) -> Service:
+    limits = Limits(deadline=settings.service_timeout, max_bytes=settings.service_max_bytes)
+    return Service(name, base_url, headers, limits=limits, insecure_http=settings.insecure_http)
+
+
+def _effects(rules: RulesClient, sites: dict[str, Site]) -> Callable[[Target], Effects]:
+    def of(target: Target) -> Effects:
+        if target.service == "rules":
+            return RuleEffects(rules)
+        site = sites.get(target.site or "")
+        if site is None:
+            raise UnknownSite(target.site, tuple(sites))
+        return MemberEffects(site.members)
+
+    return of
+
+
+def _web_client(settings: Settings) -> AsyncWebClient:
+    return AsyncWebClient(
+        token=settings.slack_bot_token.get_secret_value(),
+        base_url=settings.slack_api_url,
+        timeout=15,
+        trust_env_in_session=False,
+        retry_handlers=[AsyncConnectionErrorRetryHandler(), AsyncRateLimitErrorRetryHandler(max_retry_count=2)],
+    )
+
+
+async def _signed_in(slack: Slack) -> str:
+    """What Slack says of our token: "ok", or what is wrong for now; raises CannotStart where it never will be right."""
+    try:
+        answer = await slack.call("auth.test")
+    except SlackRefused as refusal:
+        if refusal.code in FATAL:
+            raise CannotStart(
+                f"Slack does not accept SLACK_BOT_TOKEN ({refusal.code}). Copy the Bot User OAuth Token of the "
+                "installed app from its page OAuth & Permissions; it begins with xoxb-."
+            ) from refusal
+        log.warning("slack_sign_in", code=refusal.code)
+        return refusal.code
+    except SlackUnreachable as error:
+        log.warning("slack_sign_in", error=str(error))
+        return "unreachable"
+    log.info("slack_signed_in", team=answer.get("team"), bot=answer.get("user"))
+    return "ok"
+
+
+def _bolt(settings: Settings, client: AsyncWebClient) -> AsyncApp:
+    """Bolt for one workspace. The signature is checked before it (bot/web.py), the token once, at the start."""
+    token = settings.slack_bot_token.get_secret_value()
+
+    async def authorize(enterprise_id: str | None, team_id: str | None) -> AuthorizeResult:
+        return AuthorizeResult(enterprise_id=enterprise_id, team_id=team_id, bot_token=token)
+
+    return AsyncApp(
+        client=client,
+        authorize=authorize,
+        signing_secret=settings.signing_secrets[0] if settings.signing_secrets else None,
+        request_verification_enabled=False,
+        process_before_response=False,
+    )
+
+
+@asynccontextmanager
+async def _socket_mode(bolt: AsyncApp, app_token: str) -> AsyncIterator[None]:
+    handler = AsyncSocketModeHandler(bolt, app_token)
+    await handler.connect_async()
+    try:
+        yield
+    finally:
+        await handler.close_async()
+
+
+@asynccontextmanager
+async def _in_background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    task = asyncio.create_task(work)
+    try:
+        yield
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+
+def _host(base_url: str) -> str:
+    return urlsplit(base_url).netloc

@@ -1,0 +1,1 @@
+"""The one way anything is written: propose, decide, apply, settle."""

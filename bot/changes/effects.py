@@ -1,0 +1,164 @@
+"""What each kind of change means to its service: read the target, write it, and tell from reading whether it came true.
+
+The specifications give no idempotency key, no version and no precondition, so the only proof that a write
+happened is the state of the service afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any, Protocol
+
+from bot.clients.errors import NotFound
+from bot.clients.members import MembersClient
+from bot.clients.rules import RulesClient
+from bot.domain.change import Change, Kind, Target, essence
+from bot.domain.member import Member
+from bot.domain.rule import RuleDraft
+
+Document = dict[str, Any]
+
+
+class Truth(Enum):
+    """What reading back says of a change."""
+
+    DONE = auto()
+    NOT_DONE = auto()
+    NEITHER = auto()
+    """The target is neither as it was nor as it should be: somebody must look."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The target as it was read back, and what that says."""
+
+    truth: Truth
+    live: Document | None
+
+
+class Effects(Protocol):
+    """How changes to one service are read, written and verified. Every method raises the clients' errors."""
+
+    async def live(self, target: Target) -> Document | None:
+        """The target as it is now, or None where it does not exist."""
+
+    async def twins(self, change: Change) -> list[str]:
+        """Keys of things that exist already and look just like what *change* would create."""
+
+    async def write(self, change: Change) -> str:
+        """Send the change once. Return what the service answered, for people; a created thing's key where it tells."""
+
+    async def read_back(self, change: Change, twins: Iterable[str]) -> Reading:
+        """Compare the service's state with the change's before and after."""
+
+
+def _verdict(change: Change, live: Document | None) -> Reading:
+    now, before, after = essence(live), essence(change.before), essence(change.after)
+    if _holds(now, after):
+        return Reading(Truth.DONE, live)
+    return Reading(Truth.NOT_DONE if now == before else Truth.NEITHER, live)
+
+
+def _holds(live: Document | None, wanted: Document | None) -> bool:
+    """Whether *live* has all that was *wanted*; a service may add fields of its own to what it was sent."""
+    if live is None or wanted is None:
+        return live is wanted
+    return all(_same(live.get(name), value) for name, value in wanted.items())
+
+
+def _same(live: Any, wanted: Any) -> bool:
+    if isinstance(wanted, Mapping) and isinstance(live, Mapping):
+        return all(_same(live.get(name), value) for name, value in wanted.items())
+    if isinstance(wanted, list) and isinstance(live, list):
+        return len(live) == len(wanted) and all(map(_same, live, wanted))
+    return bool(live == wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class RuleEffects:
+    client: RulesClient
+
+    async def live(self, target: Target) -> Document | None:
+        if target.key is None:
+            return None
+        try:
+            return (await self.client.get(target.key)).document()
+        except NotFound:
+            return None
+
+    async def twins(self, change: Change) -> list[str]:
+        listing = await self.client.all()
+        wanted = essence(change.after)
+        return [rule.id for rule in listing.rules if _holds(essence(rule.document()), wanted)]
+
+    async def write(self, change: Change) -> str:
+        match change.kind:
+            case Kind.RULE_CREATE:
+                return (await self.client.create(_draft(change))).id
+            case Kind.RULE_UPDATE:
+                return (await self.client.update(_key(change), _draft(change))).id
+            case Kind.RULE_DELETE:
+                return await self.client.delete(_key(change))
+        raise ValueError(change.kind)
+
+    async def read_back(self, change: Change, twins: Iterable[str]) -> Reading:
+        if change.target.key is not None:
+            return _verdict(change, await self.live(change.target))
+        known = set(twins)
+        born = [key for key in await self.twins(change) if key not in known]
+        if not born:
+            return Reading(Truth.NOT_DONE, None)
+        live = await self.live(change.target.model_copy(update={"key": born[0]}))
+        return Reading(Truth.DONE if len(born) == 1 else Truth.NEITHER, live)
+
+
+@dataclass(frozen=True, slots=True)
+class MemberEffects:
+    client: MembersClient
+
+    async def live(self, target: Target) -> Document | None:
+        member = await self.client.find(target.key or "")
+        return None if member is None else member.document()
+
+    async def twins(self, change: Change) -> list[str]:  # noqa: ARG002  a member's e-mail is its key: no twins
+        return []
+
+    async def write(self, change: Change) -> str:
+        email = _key(change)
+        match change.kind:
+            case Kind.MEMBER_ADD:
+                await self.client.add(Member.model_validate(change.after))
+            case Kind.MEMBER_REMOVE:
+                await self.client.remove(email)
+            case _:
+                await self._edit(email, change)
+        return email
+
+    async def _edit(self, email: str, change: Change) -> None:
+        """Only what differs, and segments by their own operations: whether PATCH replaces or merges is not given."""
+        before, after = Member.model_validate(change.before), Member.model_validate(change.after)
+        if after.name != before.name:
+            await self.client.update(email, name=after.name, segments=before.segments)
+        if added := [name for name in after.segments if name not in before.segments]:
+            await self.client.grant(email, added)
+        if dropped := [name for name in before.segments if name not in after.segments]:
+            await self.client.revoke(email, dropped)
+
+    async def read_back(self, change: Change, twins: Iterable[str]) -> Reading:  # noqa: ARG002  see twins
+        return _verdict(change, await self.live(change.target))
+
+
+def _draft(change: Change) -> RuleDraft:
+    return RuleDraft.model_validate(change.after)
+
+
+def _key(change: Change) -> str:
+    if change.target.key is None:
+        raise ValueError(f"{change.kind} without a key")
+    return change.target.key
+
+
+EffectsOf = Callable[[Target], Effects]
+"""The effects that a target's service and site need; raises UnknownSite for a site that no setting names."""

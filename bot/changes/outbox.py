@@ -1,0 +1,101 @@
+"""What Slack must be told, until it has been told."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+
+import structlog
+
+from bot.domain.change import Change
+from bot.store.engine import Store
+
+log = structlog.get_logger(__name__)
+
+LEASE = timedelta(seconds=60)
+GIVE_UP = 12
+"""Tries before a message is given up, loudly: with the waits below, most of an hour."""
+
+
+class Wake:
+    """Says that there may be work, so that a worker need not poll for what this process made itself."""
+
+    def __init__(self) -> None:
+        self._event = asyncio.Event()
+
+    def __call__(self) -> None:
+        self._event.set()
+
+    async def wait(self, seconds: float) -> None:
+        """Return at once if there may be work, else when there may be, at the latest after *seconds*."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._event.wait()
+        except TimeoutError:
+            pass
+        self._event.clear()
+
+
+class Later(Exception):
+    """The receiver asks to be tried again, in *seconds* where it says so."""
+
+    def __init__(self, seconds: float | None = None) -> None:
+        super().__init__(seconds)
+        self.seconds = seconds
+
+
+class Outbox:
+    """Delivers what the store says is owed. Any replica may; a claim with a lease decides who does."""
+
+    def __init__(
+        self,
+        store: Store,
+        deliver: Callable[[Change], Awaitable[None]],
+        *,
+        owner: str,
+        now: Callable[[], datetime],
+        wake: Wake,
+    ) -> None:
+        self._store = store
+        self._deliver = deliver
+        self._owner = owner
+        self._now = now
+        self._wake = wake
+
+    async def run(self, *, every: float) -> None:
+        """Deliver until cancelled; look for the work of others every so many seconds."""
+        while True:
+            try:
+                while await self.deliver_one():
+                    pass
+            except Exception as error:
+                log.exception("outbox", error=type(error).__name__)
+            await self._wake.wait(every)
+
+    async def deliver_one(self) -> bool:
+        """Deliver the next message that is due; False where none is."""
+        owed = await self._store.outbox.claim_next(self._owner, LEASE)
+        if owed is None:
+            return False
+        change = await self._store.changes.get(owed.change_id)
+        try:
+            if change is not None:
+                await self._deliver(change)
+        except Exception as error:  # noqa: BLE001  whatever went wrong, the message stays owed
+            await self._again(owed, error)
+        else:
+            await self._store.outbox.done(owed)
+        return True
+
+    async def _again(self, owed: Owed, error: Exception) -> None:
+        if owed.attempt >= GIVE_UP:
+            log.error("undeliverable", change=owed.change_id[:8], purpose=owed.purpose, error=str(error)[:200])
+            await self._store.outbox.give_up(owed, str(error)[:200])
+            return
+        asked = error.seconds if isinstance(error, Later) else None
+        wait = timedelta(seconds=asked or min(600.0, 2.0**owed.attempt))
+        log.warning(
+            "not_delivered", change=owed.change_id[:8], error=type(error).__name__, again_in=wait.total_seconds()
+        )
+        await self._store.outbox.retry(owed, self._now() + wait, str(error)[:200])

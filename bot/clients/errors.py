@@ -1,0 +1,135 @@
+"""What a service can answer with, as exceptions.
+
+ClientError
+├── BadIdentifier        refused by us, before anything was sent
+├── Unreachable          provably nothing was sent, or a read got no answer
+├── Unreadable           a read got an answer that is none
+├── TooLarge             a read got more than we take
+├── OutcomeUnknown       a write may or may not have happened
+└── Refusal              the service clearly said no, and did nothing
+    ├── NotFound
+    ├── Unauthorized
+    ├── GroupNotFound
+    ├── InvalidPairs
+    ├── InvalidPayload
+    ├── TypeChangeRefused
+    ├── AlreadyExists
+    ├── RateLimited
+    └── Refused          any other clear refusal
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+LONGEST: Final = 300
+"""Characters of a service's own text that are kept: it is foreign, and goes to people."""
+CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+
+
+def kept(text: str) -> str:
+    """A service's words, on one line and short."""
+    return CONTROL.sub(" ", text).strip()[:LONGEST]
+
+
+class ClientError(Exception):
+    """Something about a call to *service*; the text is for people."""
+
+    def __init__(self, service: str, text: str = "") -> None:
+        super().__init__(kept(text))
+        self.service = service
+
+
+class BadIdentifier(ClientError):
+    """*value* cannot be *what* in a path."""
+
+    def __init__(self, service: str, what: str, value: str) -> None:
+        super().__init__(service, f"not {what}")
+        self.what = what
+        self.value = kept(value)
+
+
+class Unreachable(ClientError):
+    """The service was not reached: no byte of a write left, or a read had no answer in time."""
+
+
+class Unreadable(ClientError):
+    """A read was answered with something else than the specification says."""
+
+
+class TooLarge(ClientError):
+    """An answer was longer than the cap on decoded bytes."""
+
+
+class OutcomeUnknown(ClientError):
+    """A write was sent and had no clear answer: only reading tells whether it happened."""
+
+
+class Refusal(ClientError):
+    """The service said no, so nothing changed. *status* is the HTTP status it said it with."""
+
+    def __init__(self, service: str, text: str = "", status: int = 0) -> None:
+        super().__init__(service, text)
+        self.status = status
+
+
+class NotFound(Refusal):
+    """The rule or the member does not exist."""
+
+
+class Unauthorized(Refusal):
+    """Not for this key: the same text for a foreign rule and a wrong key."""
+
+
+class GroupNotFound(Refusal):
+    """The group that the rule refers to does not exist."""
+
+
+class InvalidPairs(Refusal):
+    """The pairs do not match the schema of the rule's type."""
+
+
+class InvalidPayload(Refusal):
+    """The rule as a whole is invalid."""
+
+
+class TypeChangeRefused(Refusal):
+    """An update tried to change the type of a rule."""
+
+
+class AlreadyExists(Refusal):
+    """The member is there already."""
+
+
+class Refused(Refusal):
+    """A clear refusal that has no class of its own."""
+
+
+class RateLimited(Refusal):
+    """Too many requests. *retry_after* is in seconds, None where the service did not say."""
+
+    def __init__(self, service: str, text: str = "", status: int = 429, retry_after: float | None = None) -> None:
+        super().__init__(service, text, status)
+        self.retry_after = retry_after
+
+
+BY_MESSAGE: Final[dict[str, type[Refusal]]] = {
+    "rule not found": NotFound,
+    "unauthorized action": Unauthorized,
+    "group not found": GroupNotFound,
+    "rule pairs are invalid": InvalidPairs,
+    "rule payload is invalid": InvalidPayload,
+    "rule type update not allowed": TypeChangeRefused,
+}
+"""The error texts of the rules service's specification; they decide before the status code does."""
+
+BY_STATUS: Final[dict[int, type[Refusal]]] = {401: Unauthorized, 403: Unauthorized, 404: NotFound, 409: AlreadyExists}
+
+
+def refusal(service: str, status: int, message: str, retry_after: float | None = None) -> Refusal:
+    """The exception for a clear refusal: by its message first, by its status second."""
+    if status == 429:
+        return RateLimited(service, message, status, retry_after)
+    kind = BY_MESSAGE.get(message.strip().rstrip(".").casefold()) or BY_STATUS.get(status, Refused)
+    return kind(service, message or f"status {status}", status)

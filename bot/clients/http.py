@@ -1,0 +1,259 @@
+"""The one request path to a service: address, key, time, size, retries and errors. The only module that knows httpx.
+
+Measured traps that it closes: a redirect or an absolute URL would carry the key to another host; ``..`` survives
+percent-encoding and would turn the deletion of a rule into the deletion of its parent; a timeout per read lets a
+dripping answer go on for ever; a small compressed answer can unpack to gigabytes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import json
+import zlib
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Final, Self
+from urllib.parse import quote, urlsplit
+
+import httpx
+import stamina
+
+from bot.clients.errors import OutcomeUnknown, RateLimited, TooLarge, Unreachable, Unreadable, refusal
+from bot.clients.parsing import parsed
+
+NOT_SENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
+"""Failures before the first byte of a request left."""
+
+MOST_PATIENCE: Final = 5.0
+"""Seconds of a Retry-After that a read waits for; longer ones are passed on."""
+
+
+class BadAddress(ValueError):
+    """A base URL that must not be used; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a call may take: seconds for the whole of it, decoded bytes of the answer, tries of a read."""
+
+    deadline: float = 15.0
+    max_bytes: int = 32 * 1024 * 1024
+    tries: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A complete answer of a service."""
+
+    status: int
+    body: bytes
+    retry_after: float | None = None
+
+    @property
+    def ok(self) -> bool:
+        return 200 <= self.status < 300
+
+    def document(self) -> Any:
+        """The body as JSON; raises ValueError where it is none."""
+        return parsed(self.body)
+
+
+class Service:
+    """One service at one address. Use as an async context manager: it holds a pool of connections."""
+
+    def __init__(
+        self,
+        name: str,
+        base_url: str,
+        headers: Mapping[str, str],
+        *,
+        limits: Limits | None = None,
+        insecure_http: bool = False,
+    ) -> None:
+        self.name = name
+        self.limits = limits or Limits()
+        self._base = checked_base(base_url, insecure_http=insecure_http)
+        self._http = httpx.AsyncClient(
+            headers={**headers, "Accept": "application/json", "Accept-Encoding": "identity"},
+            follow_redirects=False,
+            trust_env=False,
+            timeout=httpx.Timeout(self.limits.deadline, connect=min(5.0, self.limits.deadline)),
+            limits=httpx.Limits(max_connections=20, max_keepalive_connections=10),
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._http.aclose()
+
+    async def read(self, *segments: str, query: Mapping[str, str] | None = None, slash: bool = False) -> Answer:
+        """GET, again where that may help. Raises Unreachable, Unreadable, TooLarge or a Refusal; else a 2xx answer."""
+        async for attempt in stamina.retry_context(
+            on=_worth_another_try,
+            attempts=self.limits.tries,
+            timeout=self.limits.deadline,
+            wait_initial=0.1,
+            wait_max=2.0,
+        ):
+            with attempt:
+                return await self._read_once(segments, query, slash=slash)
+        raise AssertionError("stamina returns or raises")
+
+    async def _read_once(self, segments: Sequence[str], query: Mapping[str, str] | None, *, slash: bool) -> Answer:
+        try:
+            answer = await self._call("GET", segments, query=query, slash=slash)
+        except (httpx.HTTPError, TimeoutError, zlib.error) as error:
+            raise Unreachable(self.name, type(error).__name__) from error
+        if answer.status >= 500:
+            raise Unreachable(self.name, f"status {answer.status}")
+        if 300 <= answer.status < 400:
+            raise Unreadable(self.name, f"status {answer.status}: a redirect, which is not followed")
+        if not answer.ok:
+            raise refusal(self.name, answer.status, _message(answer), answer.retry_after)
+        return answer
+
+    async def write(self, method: str, *segments: str, body: Any = None, slash: bool = False) -> Answer:
+        """Send once, never again. Raises Unreachable where nothing left, a Refusal where the service clearly said no,
+        OutcomeUnknown for all else that is not a complete 2xx answer.
+        """
+        try:
+            answer = await self._call(method, segments, body=body, slash=slash)
+        except NOT_SENT as error:
+            raise Unreachable(self.name, type(error).__name__) from error
+        except (httpx.HTTPError, TimeoutError, TooLarge, zlib.error) as error:
+            raise OutcomeUnknown(self.name, type(error).__name__) from error
+        if answer.ok:
+            return answer
+        if 400 <= answer.status < 500 and (answer.status == 429 or _is_refusal(answer)):
+            raise refusal(self.name, answer.status, _message(answer), answer.retry_after)
+        if answer.status >= 500 and _is_known_refusal(answer):
+            raise refusal(self.name, answer.status, _message(answer), answer.retry_after)
+        raise OutcomeUnknown(self.name, f"status {answer.status}")
+
+    async def _call(
+        self,
+        method: str,
+        segments: Sequence[str],
+        *,
+        query: Mapping[str, str] | None = None,
+        body: Any = None,
+        slash: bool = False,
+    ) -> Answer:
+        url = self._url(segments, query, slash=slash)
+        content = None if body is None else json.dumps(body, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        headers = {} if content is None else {"Content-Type": "application/json"}
+        request = self._http.build_request(method, url, content=content, headers=headers)
+        async with asyncio.timeout(self.limits.deadline), self._streamed(request) as response:
+            return Answer(response.status_code, await self._capped(response), _retry_after(response))
+
+    @asynccontextmanager
+    async def _streamed(self, request: httpx.Request) -> AsyncIterator[httpx.Response]:
+        response = await self._http.send(request, stream=True)
+        try:
+            yield response
+        finally:
+            await response.aclose()
+
+    async def _capped(self, response: httpx.Response) -> bytes:
+        """The decoded body. Unpacked here and bounded, since a compressed chunk may hold a thousand times its size."""
+        packed = response.headers.get("content-encoding", "identity").strip().lower() not in {"", "identity"}
+        unpack = zlib.decompressobj(zlib.MAX_WBITS | 32)
+        body = bytearray()
+        async for chunk in response.aiter_raw():
+            room = self.limits.max_bytes - len(body) + 1
+            body += unpack.decompress(chunk, room) if packed else chunk
+            if len(body) > self.limits.max_bytes:
+                raise TooLarge(self.name, f"over {self.limits.max_bytes} bytes")
+        return bytes(body)
+
+    def _url(self, segments: Sequence[str], query: Mapping[str, str] | None, *, slash: bool) -> httpx.URL:
+        """The base and *segments*, each encoded whole; asserted to be just that, whatever normalisation did."""
+        path = "/".join([self._base.path.rstrip("/"), *(quote(part, safe="@") for part in segments)]) + "/" * slash
+        url = httpx.URL(f"{self._base.scheme}://{self._base.netloc}{path}", params=dict(query) if query else None)
+        raw = url.raw_path.split(b"?")[0].decode("ascii")
+        strange = [part for part in segments if part in {"", ".", ".."}]
+        if strange or raw != path or url.netloc.decode("ascii") != self._base.netloc:
+            raise Unreadable(self.name, "the address of the request came out different from what was meant")
+        return url
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    scheme: str
+    netloc: str
+    path: str
+
+
+def checked_base(base_url: str, *, insecure_http: bool) -> Base:
+    """The parts of a service's address; raises BadAddress for one that a key must not be sent to."""
+    parts = urlsplit(base_url.strip())
+    host = parts.hostname or ""
+    if parts.scheme not in {"http", "https"} or not host:
+        raise BadAddress(f"{base_url!r} is not an http or https address")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise BadAddress("no user, query or fragment belongs into a service's address")
+    if parts.scheme == "http" and not insecure_http and not _is_loopback(host):
+        raise BadAddress(f"the key would travel to {host} unencrypted: use https, or set INSECURE_HTTP=true")
+    if _is_link_local(host):
+        raise BadAddress(f"{host} is a link-local address, which no service of ours has")
+    netloc = httpx.URL(f"{parts.scheme}://{parts.netloc}/").netloc.decode("ascii")
+    return Base(parts.scheme, netloc, parts.path)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def _is_link_local(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_link_local
+    except ValueError:
+        return False
+
+
+def _worth_another_try(error: Exception) -> bool | float:
+    """Whether a read is repeated: not for a clear refusal, and not where the service asks for a long wait."""
+    if isinstance(error, RateLimited):
+        after = error.retry_after
+        return after if after is not None and after <= MOST_PATIENCE else after is None
+    return isinstance(error, Unreachable)
+
+
+def _retry_after(response: httpx.Response) -> float | None:
+    value = response.headers.get("retry-after", "")
+    return float(value) if value.isascii() and value.isdigit() else None
+
+
+def _message(answer: Answer) -> str:
+    try:
+        document = answer.document()
+    except ValueError:
+        return ""
+    if not isinstance(document, dict):
+        return ""
+    for name in ("message", "error", "detail"):
+        if isinstance(document.get(name), str):
+            return str(document[name])
+    return ""
+
+
+def _is_refusal(answer: Answer) -> bool:
+    """Whether a 4xx is the service's own: a gateway's page says nothing of what happened behind it."""
+    try:
+        return isinstance(answer.document(), dict)
+    except ValueError:
+        return answer.body == b"" or answer.status in {400, 401, 403, 404, 405, 409, 413, 415, 422}
+
+
+def _is_known_refusal(answer: Answer) -> bool:
+    """Whether a 5xx carries one of the specified refusals: the status is not specified, the texts are."""
+    return type(refusal("", answer.status, _message(answer))).__name__ != "Refused"

@@ -1,0 +1,157 @@
+"""The rules service (its specification, "Endpoints"), and what the real one adds to it: pages and groups."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from bot.clients.errors import BadIdentifier, OutcomeUnknown, Unreadable, refusal
+from bot.clients.flights import Flight
+from bot.clients.http import Answer, Service
+from bot.clients.parsing import gently, parsed_gently
+from bot.domain.rule import RULE_ID, Rule, RuleDraft
+
+MOST_PAGES: Final = 5000
+"""Pages after which a list is taken to go in circles: 150,000 rules at 30 a page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Every rule that could be read, and how many records could not."""
+
+    rules: list[Rule]
+    unreadable: int = 0
+
+
+class RulesClient:
+    """Typed rules in, typed rules out, the clients' errors for all else."""
+
+    def __init__(self, service: Service, *, keep: float = 10.0, clock: Callable[[], float] = time.monotonic) -> None:
+        self._service = service
+        self._flight: Flight[Listing] = Flight(self._all, keep=keep, clock=clock)
+
+    async def all(self) -> Listing:
+        """Every rule, fresh, through all pages; each id once, as it was read last."""
+        return await self._flight.fresh()
+
+    async def recent(self) -> Listing:
+        """The same, up to some seconds old: for type-ahead."""
+        return await self._flight.recent()
+
+    async def _all(self) -> Listing:
+        rules: dict[str, Rule] = {}
+        unreadable = 0
+        async for page in self.pages():
+            rules.update((rule.id, rule) for rule in page.rules)
+            unreadable += page.unreadable
+        return Listing(list(rules.values()), unreadable)
+
+    async def pages(self) -> AsyncIterator[Listing]:
+        """The list page by page. The specification has none; where a ``nextOffset`` comes, it is followed as it is."""
+        query: dict[str, str] | None = None
+        seen: set[str] = set()
+        while True:
+            document = await self._document(await self._service.read("rules", query=query))
+            records = document.get("data")
+            if not isinstance(records, list):
+                raise Unreadable(self._service.name, "data is not a list")
+            yield await _listing(records)
+            offset = document.get("nextOffset")
+            if offset is None or isinstance(offset, bool) or str(offset) in seen or len(seen) >= MOST_PAGES:
+                return
+            seen.add(str(offset))
+            query = {"offset": str(offset)}
+
+    async def get(self, rule_id: str) -> Rule:
+        """One rule. Raises NotFound, or BadIdentifier for what cannot be an id."""
+        document = await self._document(await self._service.read("rules", self._checked(rule_id)))
+        rule = self._rule(document)
+        if rule.id != rule_id:
+            raise Unreadable(self._service.name, "it answered with another rule")
+        return rule
+
+    async def create(self, draft: RuleDraft) -> Rule:
+        """Create a rule; return it with its new id. Raises a Refusal, Unreachable or OutcomeUnknown."""
+        return await self._written("POST", draft, None)
+
+    async def update(self, rule_id: str, draft: RuleDraft) -> Rule:
+        """Replace the rule by *draft*, which must be the whole of it; return it as the service now has it."""
+        return await self._written("PUT", draft, self._checked(rule_id))
+
+    async def delete(self, rule_id: str) -> str:
+        """Delete the rule; return the service's message."""
+        document = await self._write("DELETE", self._checked(rule_id))
+        message = document.get("message")
+        return message if isinstance(message, str) else ""
+
+    async def _written(self, method: str, draft: RuleDraft, rule_id: str | None) -> Rule:
+        segments = () if rule_id is None else (rule_id,)
+        document = await self._write(method, *segments, body=draft.body())
+        try:
+            rule = self._rule(document)
+        except Unreadable as error:
+            raise OutcomeUnknown(self._service.name, str(error)) from error
+        if rule_id is not None and rule.id != rule_id:
+            raise OutcomeUnknown(self._service.name, "it answered with another rule")
+        return rule
+
+    async def _write(self, method: str, *segments: str, body: Any = None) -> dict[str, Any]:
+        """Send once. A 2xx answer counts only if it says ``success: true``; if it says false, nothing was done."""
+        try:
+            answer = await self._service.write(method, "rules", *segments, body=body)
+        finally:
+            self._flight.drop()
+        try:
+            document = answer.document()
+        except ValueError as error:
+            raise OutcomeUnknown(self._service.name, f"unreadable answer: {error}") from error
+        if isinstance(document, dict) and document.get("success") is False:
+            raise refusal(self._service.name, answer.status, str(document.get("message") or ""))
+        if not isinstance(document, dict) or document.get("success") is not True:
+            raise OutcomeUnknown(self._service.name, "the answer does not say success")
+        return document
+
+    async def _document(self, answer: Answer) -> dict[str, Any]:
+        try:
+            document = await parsed_gently(answer.body)
+        except ValueError as error:
+            raise Unreadable(self._service.name, f"no JSON: {error}") from error
+        if not isinstance(document, dict):
+            raise Unreadable(self._service.name, "the answer is no JSON object")
+        if document.get("success") is False:
+            raise refusal(self._service.name, answer.status, str(document.get("message") or ""))
+        if document.get("success") is not True:
+            raise Unreadable(self._service.name, "the answer does not say success")
+        return document
+
+    def _rule(self, document: dict[str, Any]) -> Rule:
+        try:
+            return Rule.model_validate(document.get("data"))
+        except ValidationError as error:
+            raise Unreadable(self._service.name, f"no rule: {error.error_count()} fields are wrong") from error
+
+    def _checked(self, rule_id: str) -> str:
+        if not RULE_ID.fullmatch(rule_id):
+            raise BadIdentifier(self._service.name, "the id of a rule", rule_id)
+        return rule_id
+
+
+async def _listing(records: list[Any]) -> Listing:
+    read = await gently(_read(records))
+    rules = [rule for rule in read if rule is not None]
+    return Listing(rules, len(read) - len(rules))
+
+
+def _read(records: list[Any]) -> Iterator[Rule | None]:
+    """Each record as a rule, or None where it is none: one bad record must not hide the others."""
+    for record in records:
+        if isinstance(record, dict) and record.get("objectType", "rule") != "rule":
+            continue  # the real service mixes groups in
+        try:
+            yield Rule.model_validate(record)
+        except ValidationError:
+            yield None

@@ -1,0 +1,169 @@
+"""A change: the only shape in which anything is ever written. Its states, its moves, its fingerprint.
+
+The table of moves is the whole machine; the store applies each as one compare-and-set, so a move that is not
+in the table cannot be written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict
+
+from bot.domain.rule import SERVER_FIELDS
+
+
+class State(StrEnum):
+    PROPOSED = "proposed"
+    APPROVED = "approved"
+    APPLYING = "applying"
+    APPLIED = "applied"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+    STALE = "stale"
+    CANCELLED = "cancelled"
+    DENIED = "denied"
+    EXPIRED = "expired"
+
+
+class Move(StrEnum):
+    APPROVE = "approve"
+    CANCEL = "cancel"
+    DENY = "deny"
+    EXPIRE = "expire"
+    OUTDATE = "outdate"
+    CLAIM = "claim"
+    FINISH = "finish"
+    FAIL = "fail"
+    LOSE = "lose"
+
+
+MOVES: Final[Mapping[tuple[State, Move], State]] = {
+    (State.PROPOSED, Move.APPROVE): State.APPROVED,
+    (State.PROPOSED, Move.CANCEL): State.CANCELLED,
+    (State.PROPOSED, Move.DENY): State.DENIED,
+    (State.PROPOSED, Move.EXPIRE): State.EXPIRED,
+    (State.PROPOSED, Move.OUTDATE): State.STALE,
+    (State.APPROVED, Move.CLAIM): State.APPLYING,
+    (State.APPROVED, Move.EXPIRE): State.EXPIRED,
+    (State.APPLYING, Move.OUTDATE): State.STALE,
+    (State.APPLYING, Move.FINISH): State.APPLIED,
+    (State.APPLYING, Move.FAIL): State.FAILED,
+    (State.APPLYING, Move.LOSE): State.UNKNOWN,
+    (State.UNKNOWN, Move.FINISH): State.APPLIED,
+    (State.UNKNOWN, Move.FAIL): State.FAILED,
+}
+
+LIVE: Final = frozenset({State.PROPOSED, State.APPROVED, State.APPLYING, State.UNKNOWN})
+"""States in which a change still holds its target: a second one for the same target is refused meanwhile."""
+
+
+def sources(move: Move) -> frozenset[State]:
+    """The states that *move* may start from."""
+    return frozenset(state for state, made in MOVES if made is move)
+
+
+class Kind(StrEnum):
+    RULE_CREATE = "rule.create"
+    RULE_UPDATE = "rule.update"
+    RULE_DELETE = "rule.delete"
+    MEMBER_ADD = "member.add"
+    MEMBER_UPDATE = "member.update"
+    MEMBER_GRANT = "member.grant"
+    MEMBER_REVOKE = "member.revoke"
+    MEMBER_REMOVE = "member.remove"
+
+    @property
+    def destroys(self) -> bool:
+        return self in {Kind.RULE_DELETE, Kind.MEMBER_REMOVE}
+
+    @property
+    def creates(self) -> bool:
+        return self in {Kind.RULE_CREATE, Kind.MEMBER_ADD}
+
+
+class Guard(StrEnum):
+    """What stands before a change: nothing, the requester's own click, or somebody else's."""
+
+    NONE = "none"
+    CONFIRM = "confirm"
+    APPROVE = "approve"
+
+
+class Target(BaseModel):
+    """What a change is about. *key* is a rule's id or a member's e-mail; a rule to be created has none yet."""
+
+    model_config = ConfigDict(frozen=True)
+
+    service: str
+    site: str | None = None
+    key: str | None = None
+
+    def __str__(self) -> str:
+        return "/".join(part for part in (self.service, self.site, self.key) if part)
+
+
+class Change(BaseModel):
+    """One recorded change. Times are UTC; *before* and *after* are the target's content, None where it is absent."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    kind: Kind
+    target: Target
+    before: dict[str, Any] | None
+    after: dict[str, Any] | None
+    requester: str
+    channel: str
+    reason: str = ""
+    guard: Guard = Guard.NONE
+    state: State = State.PROPOSED
+    created: datetime
+    expires: datetime | None = None
+    decided_by: str | None = None
+    decided_at: datetime | None = None
+    finished_at: datetime | None = None
+    outcome: str = ""
+    """After the end: the service's message or the id of what was created; for people, not for decisions."""
+    refusal: str | None = None
+    """The name of the error that a service refused with, where one did."""
+    result: dict[str, Any] | None = None
+    """What was read back after the change was applied, or found live when it turned out stale."""
+    attempt: int = 0
+    quiet_refusal: bool = False
+    """Whoever asked sees a refusal where they typed it, so the channel gets no card of it."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Of everything that a decider is shown: the same target, before and after give the same text."""
+        return fingerprint([self.kind, str(self.target), essence(self.before), essence(self.after)])
+
+
+NOT_CONTENT: Final = SERVER_FIELDS | {"objectType", "schemaVersion", "isSample"}
+"""Fields that services add, drop or renumber by themselves: no sign that a person changed anything."""
+
+
+def essence(document: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """What makes two readings of one rule or member the same to a person; None where it is absent."""
+    if document is None:
+        return None
+    kept = {name: value for name, value in document.items() if name not in NOT_CONTENT}
+    if isinstance(pairs := kept.get("pairs"), list):
+        kept["pairs"] = [
+            {name: value for name, value in pair.items() if name != "id"} if isinstance(pair, dict) else pair
+            for pair in pairs
+        ]
+    if isinstance(segments := kept.get("allowedSegments"), list):
+        kept["allowedSegments"] = sorted(segments, key=str)
+    return kept
+
+
+def fingerprint(content: object) -> str:
+    """SHA-256 of *content* in one canonical JSON form, so that key order and spacing don't matter."""
+    canonical = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()

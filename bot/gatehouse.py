@@ -1,0 +1,82 @@
+"""Gatehouse as the handlers see it: what can be read, the one way to change anything, and what the deployment chose."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+from bot.changes.pipeline import Pipeline
+from bot.clients.rules import Listing
+from bot.domain.member import Member
+from bot.domain.rule import Rule
+from bot.store.engine import Store
+
+
+class RulesReader(Protocol):
+    """The reading half of the rules client. Handlers get no more: whatever writes goes through the pipeline."""
+
+    async def all(self) -> Listing:
+        """Every rule, fresh from the service, and how many records could not be read."""
+
+    async def recent(self) -> Listing:
+        """The same, up to some seconds old: for type-ahead."""
+
+    async def get(self, rule_id: str) -> Rule:
+        """One rule; NotFound where there is none."""
+
+
+class MembersReader(Protocol):
+    """The reading half of the members client of one site."""
+
+    async def all(self) -> Sequence[Member]:
+        """Every member, fresh from the service."""
+
+    async def find(self, email: str) -> Member | None:
+        """The member with this address: the exact spelling, or the only one that differs in case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One configured site: the name that people use, the service's id, its members."""
+
+    name: str
+    id: str
+    members: MembersReader
+
+
+class UnknownSite(Exception):
+    """No setting names this site."""
+
+    def __init__(self, asked: str | None, known: Sequence[str]) -> None:
+        super().__init__(asked)
+        self.asked = asked
+        self.known = tuple(known)
+
+
+@dataclass(frozen=True, slots=True)
+class Gatehouse:
+    """What a handler works with. Built once, in bot/app.py."""
+
+    rules: RulesReader
+    sites: Mapping[str, Site]
+    changes: Pipeline
+    store: Store
+    now: Callable[[], datetime]
+    health: Callable[[], Awaitable[dict[str, str]]]
+    prefix: str = ""
+    extra_segments: tuple[str, ...] = ()
+    places: Mapping[str, str] = field(default_factory=dict)
+    """Host of each service, for people who must see which one they are changing."""
+
+    def site(self, name: str | None) -> Site:
+        """The site called *name* (or with that id), the first where none is named; raises UnknownSite."""
+        if name is None:
+            if self.sites:
+                return next(iter(self.sites.values()))
+        else:
+            for site in self.sites.values():
+                if name in {site.name, site.id}:
+                    return site
+        raise UnknownSite(name, tuple(self.sites))

@@ -1,0 +1,63 @@
+"""How Gatehouse logs: one line an event, without secrets and without e-mail addresses."""
+
+from __future__ import annotations
+
+import logging
+import re
+import sys
+from collections.abc import MutableMapping
+from typing import Any, Final
+
+import structlog
+
+SECRETS: Final = re.compile(
+    r"xox[a-z]-[A-Za-z0-9-]+|xapp-[A-Za-z0-9-]+|(?i:bearer )[^\s\"']+|(?i:x-api-key:? ?)[^\s\"']+"
+)
+EMAILS: Final = re.compile(r"([A-Za-z0-9])[A-Za-z0-9.!#$&'*+/=?^_`{|}~%-]*@([A-Za-z0-9-]+\.[A-Za-z0-9.-]+)")
+
+CHATTY: Final = ("httpx", "httpcore", "aiohttp", "slack_bolt", "slack_sdk", "sqlalchemy", "alembic", "uvicorn.access")
+"""Libraries whose informational lines hold addresses, bodies or tokens, or say nothing that an operator needs."""
+
+Event = MutableMapping[str, Any]
+
+
+def redacted(text: str) -> str:
+    """*text* with tokens and keys cut out and e-mail addresses masked."""
+    return EMAILS.sub(r"\1***@\2", SECRETS.sub("[secret]", text))
+
+
+def _redact(_: object, __: str, event: Event) -> Event:
+    return {name: redacted(value) if isinstance(value, str) else value for name, value in event.items()}
+
+
+def configure(level: str, form: str) -> None:
+    """Set up logging for the whole process: *level* by name, *form* ``text`` or ``json``, to standard error."""
+    shared: list[structlog.types.Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+        _redact,
+    ]
+    structlog.configure(
+        processors=[structlog.stdlib.filter_by_level, *shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=False,
+    )
+    renderer: structlog.types.Processor = structlog.processors.JSONRenderer()
+    if form == "text":
+        renderer = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[*shared[:-1], structlog.stdlib.ExtraAdder(), _redact],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, _redact, renderer],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level)
+    for name in CHATTY:
+        logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLevelName(level)))

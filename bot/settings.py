@@ -1,0 +1,99 @@
+"""Every setting of Gatehouse, once: its name in the environment, its default, its check.
+
+Nothing else in the project reads the environment.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Self
+
+from pydantic import BeforeValidator, Field, SecretStr, field_validator, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from bot.domain.member import SITE_ID
+
+
+def _sites(value: Any) -> Any:
+    """``blog=site_1,docs=site_2`` as a mapping of name to id, in the order given."""
+    if not isinstance(value, str):
+        return value
+    pairs = [part.partition("=") for part in value.split(",") if part.strip()]
+    return {name.strip(): (site or name).strip() for name, _, site in pairs}
+
+
+class Settings(BaseSettings):
+    """What a deployment decides. Variables have these names in capitals; ``.env`` in the working folder is read too."""
+
+    model_config = SettingsConfigDict(
+        env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True, hide_input_in_errors=True
+    )
+
+    slack_bot_token: SecretStr = Field(description="Bot token (xoxb-…) of the installed app.")
+    slack_signing_secret: SecretStr = Field(
+        default=SecretStr(""), description="Signing secret of the app. During a rotation: old and new, with a comma."
+    )
+    slack_app_token: SecretStr | None = Field(default=None, description="App token (xapp-…). Set: Socket Mode is used.")
+    slack_api_url: str = Field(default="https://slack.com/api/", description="Where Slack's Web API is.")
+
+    rules_base_url: str = Field(description="Address of the rules service, ending in /v1.")
+    rules_api_key: SecretStr = Field(description="Sent as x-api-key.")
+
+    members_base_url: str = Field(description="Address of the membership service, ending in /api/v1.")
+    members_api_key: SecretStr = Field(description="Key of the membership service.")
+    members_auth_header: str = Field(default="Authorization", description="Header that carries the key.")
+    members_auth_scheme: str = Field(default="Bearer", description="Word before the key; may be empty.")
+    members_sites: Annotated[dict[str, str], NoDecode, BeforeValidator(_sites)] = Field(
+        default_factory=dict, description="name=site_id, comma separated; the first is the default site."
+    )
+    members_segments: str = Field(
+        default="", description="Segments to offer even while no member has them, comma separated."
+    )
+
+    database_url: str = Field(default="sqlite:///gatehouse.db", description="sqlite:///path or postgresql://…")
+    policy_file: str | None = Field(default=None, description="TOML file of roles and guards.")
+    command_prefix: str = Field(default="", description="acme- gives /acme-rules.")
+    service_timeout: float = Field(default=15.0, gt=0, le=60, description="Seconds a service has for a whole answer.")
+    service_max_bytes: int = Field(
+        default=32 * 1024 * 1024, ge=1024, description="Largest decoded answer that is read, in bytes."
+    )
+    insecure_http: bool = Field(default=False, description="Allow http:// to services that are not on this machine.")
+
+    host: str = Field(default="127.0.0.1", description="Address to listen on.")
+    port: int = Field(default=3000, ge=0, le=65535, description="Port to listen on.")
+    log_level: str = Field(default="INFO", description="DEBUG, INFO, WARNING or ERROR.")
+    log_format: str = Field(default="text", pattern="^(text|json)$", description="text or json.")
+
+    @property
+    def signing_secrets(self) -> tuple[str, ...]:
+        """One secret, or two while a rotation overlaps."""
+        return tuple(part for part in self.slack_signing_secret.get_secret_value().split(",") if part)
+
+    @property
+    def segments(self) -> tuple[str, ...]:
+        return tuple(part.strip() for part in self.members_segments.split(",") if part.strip())
+
+    @field_validator("slack_api_url")
+    @classmethod
+    def _ends_in_slash(cls, value: str) -> str:
+        return value.rstrip("/") + "/"
+
+    @field_validator("members_sites")
+    @classmethod
+    def _sites_fit_a_path(cls, sites: dict[str, str]) -> dict[str, str]:
+        for name, site in sites.items():
+            if not name or not SITE_ID.fullmatch(site):
+                raise ValueError("write name=site_id, with letters, digits, _ and - in the id")
+        return sites
+
+    @field_validator("log_level")
+    @classmethod
+    def _known_level(cls, value: str) -> str:
+        if (level := value.upper()) not in {"DEBUG", "INFO", "WARNING", "ERROR"}:
+            raise ValueError("one of DEBUG, INFO, WARNING, ERROR")
+        return level
+
+    @model_validator(mode="after")
+    def _some_way_to_trust_slack(self) -> Self:
+        if not self.signing_secrets and self.slack_app_token is None:
+            raise ValueError("set SLACK_SIGNING_SECRET, or SLACK_APP_TOKEN for Socket Mode")
+        return self

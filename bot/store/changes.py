@@ -1,0 +1,140 @@
+"""Changes in the database. A change moves by one compare-and-set; what is not in the table of moves cannot be written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.domain.change import MOVES, Change, Move, State, sources
+from bot.store.errors import StoreError, TargetBusy
+from bot.store.session import Session
+from bot.store.tables import LIVE_STATES, changes, micros
+
+
+def _row(change: Change) -> dict[str, Any]:
+    """A rule to be created has no key yet, so nothing else can hold it: its target is stored empty."""
+    return {
+        "target": str(change.target) if change.target.key else "",
+        "state": change.state,
+        "document": change.model_dump_json(),
+        "attempt": change.attempt,
+    }
+
+
+class Changes:
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    async def add(self, tx: AsyncConnection, change: Change, origin: str) -> Change:
+        """Store *change*; a second one of the same *origin* is the first one. Raises TargetBusy."""
+        known = await tx.scalar(sa.select(changes.c.document).where(changes.c.origin == origin))
+        if known is not None:
+            return Change.model_validate_json(known)
+        if change.target.key and (holder := await self._live(tx, str(change.target))) is not None:
+            raise TargetBusy(holder)
+        row = _row(change) | {"id": change.id, "origin": origin, "created": micros(change.created)}
+        try:
+            await tx.execute(sa.insert(changes).values(row))
+        except IntegrityError as error:
+            raise StoreError("another change of the same target came first; ask again") from error
+        return change
+
+    async def _live(self, connection: AsyncConnection, target: str) -> Change | None:
+        query = sa.select(changes.c.document).where(changes.c.target == target, changes.c.state.in_(LIVE_STATES))
+        document = await connection.scalar(query)
+        return None if document is None else Change.model_validate_json(document)
+
+    async def get(self, change_id: str) -> Change | None:
+        async with self._session.reading() as connection:
+            document = await connection.scalar(sa.select(changes.c.document).where(changes.c.id == change_id))
+        return None if document is None else Change.model_validate_json(document)
+
+    async def move(
+        self,
+        tx: AsyncConnection,
+        change_id: str,
+        move: Move,
+        *,
+        owner: str | None = None,
+        from_attempt: int | None = None,
+        target_key: str | None = None,
+        **fields: Any,
+    ) -> Change | None:
+        """Make *move* with *fields* set, or return None where the change is not where the move starts.
+
+        With *owner* and *from_attempt* the move is fenced: only whoever holds the change at that attempt makes it.
+        *target_key*: the key of what a creation created.
+        """
+        row = (await tx.execute(self._locked(change_id))).one_or_none()
+        if row is None or row.state not in sources(move):
+            return None
+        if owner is not None and (row.owner != owner or row.attempt != from_attempt):
+            return None
+        change = Change.model_validate_json(row.document)
+        made = change.model_copy(update={**fields, "state": MOVES[State(row.state), move]})
+        if target_key is not None:
+            made = made.model_copy(update={"target": made.target.model_copy(update={"key": target_key})})
+        return await self._replace(tx, row.state, row.attempt, made)
+
+    async def claim(self, tx: AsyncConnection, change_id: str, owner: str, lease: timedelta) -> Change | None:
+        """Take an approved change for *owner*, or return None where somebody else has."""
+        row = (await tx.execute(self._locked(change_id))).one_or_none()
+        if row is None or row.state not in sources(Move.CLAIM):
+            return None
+        return await self._taken(tx, row, MOVES[State(row.state), Move.CLAIM], owner, lease)
+
+    async def claim_due(self, owner: str, lease: timedelta) -> Change | None:
+        """Take a change that was approved and left, or whose holder's lease is over; None where there is none."""
+        now = self._session.now()
+        abandoned = sa.and_(changes.c.state.in_([State.APPLYING, State.UNKNOWN]), changes.c.lease < now)
+        left = sa.and_(changes.c.state == State.APPROVED, changes.c.created < now - micros_of(lease))
+        query = sa.select(changes).where(sa.or_(abandoned, left)).order_by(changes.c.created).limit(1)
+        async with self._session.writing() as tx:
+            row = (await tx.execute(self._session.skipping_locked(query))).one_or_none()
+            if row is None:
+                return None
+            state = State(row.state)
+            return await self._taken(tx, row, MOVES.get((state, Move.CLAIM), state), owner, lease)
+
+    async def _taken(
+        self, tx: AsyncConnection, row: sa.Row[Any], state: State, owner: str, lease: timedelta
+    ) -> Change | None:
+        change = Change.model_validate_json(row.document)
+        taken = change.model_copy(update={"state": state, "attempt": row.attempt + 1})
+        until = self._session.now() + micros_of(lease)
+        return await self._replace(tx, row.state, row.attempt, taken, owner=owner, lease=until)
+
+    async def record(self, tx: AsyncConnection, change: Change, **fields: Any) -> None:
+        """Note *fields* on a change that is held, without moving it."""
+        await self._replace(tx, change.state, change.attempt, change.model_copy(update=fields))
+
+    async def _replace(
+        self, tx: AsyncConnection, state: str, attempt: int, made: Change, **columns: Any
+    ) -> Change | None:
+        """The compare-and-set: only if state and attempt are still what they were."""
+        update = (
+            sa.update(changes)
+            .where(changes.c.id == made.id, changes.c.state == state, changes.c.attempt == attempt)
+            .values(_row(made) | columns)
+        )
+        return made if (await tx.execute(update)).rowcount == 1 else None
+
+    def _locked(self, change_id: str) -> sa.Select[Any]:
+        query = sa.select(changes).where(changes.c.id == change_id)
+        return query if self._session.sqlite else query.with_for_update()
+
+    async def for_target(self, target: str, limit: int = 20) -> Sequence[Change]:
+        """The changes of one target, newest first."""
+        query = sa.select(changes.c.document).where(changes.c.target == target)
+        async with self._session.reading() as connection:
+            rows = await connection.scalars(query.order_by(changes.c.created.desc()).limit(limit))
+        return [Change.model_validate_json(document) for document in rows]
+
+
+def micros_of(span: timedelta) -> int:
+    return span // timedelta(microseconds=1)

@@ -1,0 +1,90 @@
+"""The database of a deployment: opened, checked, brought to this release's schema."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+
+import sqlalchemy as sa
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.store.changes import Changes
+from bot.store.errors import StoreCorrupt, StoreError
+from bot.store.inbound import InboundRequests
+from bot.store.migrations.run import upgrade_schema
+from bot.store.outbox import Cards, Outbox
+from bot.store.session import Session, make_engine
+from bot.store.shown import Lists
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """The parts of the store, over one database."""
+
+    session: Session
+    changes: Changes
+    inbound: InboundRequests
+    outbox: Outbox
+    cards: Cards
+    lists: Lists
+
+    def transaction(self) -> AbstractAsyncContextManager[AsyncConnection]:
+        """What belongs together, committed together; raises StoreError and then nothing was written."""
+        return self.session.writing()
+
+    async def health(self) -> dict[str, str]:
+        """``{"store": "ok"}``, or in a few words what is wrong."""
+        try:
+            async with self.session.reading() as connection:
+                await connection.execute(sa.text("SELECT 1"))
+        except StoreError as error:
+            return {"store": str(error)}
+        return {"store": "ok"}
+
+
+@asynccontextmanager
+async def open_store(database_url: str, *, now: Callable[[], datetime]) -> AsyncIterator[Store]:
+    """The store at *database_url*, with the schema of this release; raises StoreError or StoreCorrupt."""
+    engine = make_engine(database_url)
+    try:
+        await upgrade(database_url)
+        session = Session(engine, now)
+        yield Store(
+            session,
+            changes=Changes(session),
+            inbound=InboundRequests(session),
+            outbox=Outbox(session),
+            cards=Cards(session),
+            lists=Lists(session),
+        )
+    finally:
+        await engine.dispose()
+
+
+async def upgrade(database_url: str) -> None:
+    """Check the database and bring it to the schema of this release; two processes may do so at once."""
+    engine = make_engine(database_url)
+    try:
+        async with engine.begin() as connection:
+            if connection.dialect.name == "sqlite":
+                await _refuse_damage(connection)
+            else:
+                await connection.execute(sa.text("SELECT pg_advisory_xact_lock(7234015)"))
+            await connection.run_sync(upgrade_schema)
+    except (SQLAlchemyError, OSError) as error:
+        cause = getattr(error, "orig", None) or error
+        raise StoreError(f"the database cannot be opened: {str(cause)[:200]}") from error
+    finally:
+        await engine.dispose()
+
+
+async def _refuse_damage(connection: AsyncConnection) -> None:
+    said = await connection.scalar(sa.text("PRAGMA quick_check(1)"))
+    if said != "ok":
+        raise StoreCorrupt(
+            f"the database file is damaged ({said}). Nothing was done. Put a backup in its place, or move the file "
+            "away to start with an empty one; what was approved and not applied must then be asked for again."
+        )

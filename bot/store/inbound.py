@@ -1,0 +1,84 @@
+"""Requests that were stored before they were acknowledged, each once, until they are done."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
+
+from bot.store.changes import micros_of
+from bot.store.session import Session
+from bot.store.tables import inbound
+
+KEPT = timedelta(hours=24)
+"""How long a request is remembered: Slack's own retries end after minutes, its delayed ones after a day."""
+MOST_ATTEMPTS = 5
+"""Processes that a request may take down with it before it is left alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inbound:
+    """A stored request: its kind (``command``, ``click``, ``submission``) and Slack's payload."""
+
+    id: str
+    kind: str
+    payload: dict[str, Any]
+    attempt: int
+
+
+class InboundRequests:
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    async def take_in(
+        self, key: str, natural_key: str, kind: str, payload: Mapping[str, Any], *, owner: str, lease: timedelta
+    ) -> Inbound | None:
+        """Store a request and hold it for *owner*; None where it is known by either key, and so not to be done again."""
+        now = self._session.now()
+        row = {
+            "id": key,
+            "natural_key": natural_key,
+            "kind": kind,
+            "payload": json.dumps(payload),
+            "received": now,
+            "done": False,
+            "attempt": 1,
+            "owner": owner,
+            "lease": now + micros_of(lease),
+        }
+        try:
+            async with self._session.writing() as tx:
+                await tx.execute(sa.insert(inbound).values(row))
+        except IntegrityError:
+            return None
+        return Inbound(key, kind, dict(payload), 1)
+
+    async def claim_next(self, owner: str, lease: timedelta) -> Inbound | None:
+        """Take the oldest request whose holder's lease is over; None where there is none. Old ones that are done go."""
+        now = self._session.now()
+        query = (
+            sa.select(inbound)
+            .where(inbound.c.done.is_(False), inbound.c.lease < now, inbound.c.attempt < MOST_ATTEMPTS)
+            .order_by(inbound.c.received)
+            .limit(1)
+        )
+        async with self._session.reading() as connection:
+            if (await connection.execute(query)).first() is None:
+                return None
+        async with self._session.writing() as tx:
+            await tx.execute(sa.delete(inbound).where(inbound.c.received < now - micros_of(KEPT)))
+            row = (await tx.execute(self._session.skipping_locked(query))).first()
+            if row is None:
+                return None
+            values = {"owner": owner, "lease": now + micros_of(lease), "attempt": row.attempt + 1}
+            await tx.execute(sa.update(inbound).where(inbound.c.id == row.id).values(values))
+        return Inbound(row.id, row.kind, json.loads(row.payload), row.attempt + 1)
+
+    async def done(self, inbound_id: str) -> None:
+        async with self._session.writing() as tx:
+            await tx.execute(sa.update(inbound).where(inbound.c.id == inbound_id).values(done=True))

@@ -1,0 +1,96 @@
+"""What Slack is owed, written in the transaction that made it true; and where each card stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.store.changes import micros_of
+from bot.store.session import Session
+from bot.store.tables import cards, micros, outbox
+
+
+@dataclass(frozen=True, slots=True)
+class Owed:
+    """A message that this process holds for delivery. *version* counts how often it became due anew."""
+
+    change_id: str
+    purpose: str
+    version: int
+    attempt: int
+    owner: str
+
+
+class Outbox:
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    async def add(self, tx: AsyncConnection, change_id: str, purpose: str) -> None:
+        """Owe the message *purpose* of a change; where it is owed already, it is owed as things stand now."""
+        now = self._session.now()
+        mine = sa.and_(outbox.c.change_id == change_id, outbox.c.purpose == purpose)
+        fresh = {"version": outbox.c.version + 1, "due": now, "attempt": 0, "last_error": ""}
+        if (await tx.execute(sa.update(outbox).where(mine).values(fresh))).rowcount:
+            return
+        row = {"change_id": change_id, "purpose": purpose, "version": 1, "delivered": 0, "due": now, "attempt": 0}
+        await tx.execute(sa.insert(outbox).values(row | {"last_error": ""}))
+
+    async def claim_next(self, owner: str, lease: timedelta) -> Owed | None:
+        """Take the message that is due the longest and that nobody holds; None where there is none."""
+        now = self._session.now()
+        free = sa.or_(outbox.c.lease.is_(None), outbox.c.lease < now)
+        query = sa.select(outbox).where(outbox.c.delivered < outbox.c.version, outbox.c.due <= now, free)
+        query = query.order_by(outbox.c.due).limit(1)
+        async with self._session.reading() as connection:
+            if (await connection.execute(query)).first() is None:
+                return None
+        async with self._session.writing() as tx:
+            row = (await tx.execute(self._session.skipping_locked(query))).first()
+            if row is None:
+                return None
+            owed = Owed(row.change_id, row.purpose, row.version, row.attempt + 1, owner)
+            values = {"owner": owner, "lease": now + micros_of(lease), "attempt": owed.attempt}
+            await tx.execute(sa.update(outbox).where(_key(owed)).values(values))
+        return owed
+
+    async def done(self, owed: Owed) -> None:
+        """Delivered as of its version; what became due meanwhile stays due."""
+        await self._finish(owed, delivered=owed.version, last_error="")
+
+    async def retry(self, owed: Owed, due: datetime, error: str) -> None:
+        await self._finish(owed, due=micros(due), last_error=error)
+
+    async def give_up(self, owed: Owed, error: str) -> None:
+        """Not to be tried again until something new is to be told."""
+        await self._finish(owed, delivered=owed.version, last_error=error)
+
+    async def _finish(self, owed: Owed, **values: object) -> None:
+        async with self._session.writing() as tx:
+            update = sa.update(outbox).where(_key(owed), outbox.c.owner == owed.owner)
+            await tx.execute(update.values(owner=None, lease=None, **values))
+
+
+def _key(owed: Owed) -> sa.ColumnElement[bool]:
+    return sa.and_(outbox.c.change_id == owed.change_id, outbox.c.purpose == owed.purpose)
+
+
+class Cards:
+    """Channel and ts of the messages that are edited."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    async def get(self, change_id: str, purpose: str) -> tuple[str, str] | None:
+        query = sa.select(cards.c.channel, cards.c.ts).where(cards.c.change_id == change_id, cards.c.purpose == purpose)
+        async with self._session.reading() as connection:
+            row = (await connection.execute(query)).one_or_none()
+        return None if row is None else (row.channel, row.ts)
+
+    async def put(self, tx: AsyncConnection, change_id: str, channel: str, ts: str, purpose: str) -> None:
+        mine = sa.and_(cards.c.change_id == change_id, cards.c.purpose == purpose)
+        if not (await tx.execute(sa.update(cards).where(mine).values(channel=channel, ts=ts))).rowcount:
+            row = {"change_id": change_id, "purpose": purpose, "channel": channel, "ts": ts}
+            await tx.execute(sa.insert(cards).values(row))

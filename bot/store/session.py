@@ -1,0 +1,105 @@
+"""Connections and transactions, and the one place where the two databases differ."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from bot.store.errors import StoreError
+from bot.store.tables import micros
+
+BUSY = 30
+"""Seconds that SQLite waits for another process's write."""
+
+
+def async_url(database_url: str) -> sa.URL:
+    """The plain URL of the settings with the driver that we use; raises StoreError for another kind of database."""
+    url = make_url(database_url)
+    drivers = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg", "postgres": "postgresql+asyncpg"}
+    if (driver := drivers.get(url.drivername.partition("+")[0])) is None:
+        raise StoreError(f"DATABASE_URL: {url.drivername} is neither sqlite:///path nor postgresql://…")
+    return url.set(drivername=driver)
+
+
+def make_engine(database_url: str) -> AsyncEngine:
+    """An engine whose transactions take SQLite's write lock at once: a later upgrade of a read lock cannot wait."""
+    url = async_url(database_url)
+    if url.get_backend_name() != "sqlite":
+        return create_async_engine(url, pool_pre_ping=True, hide_parameters=True)
+    if url.database and url.database != ":memory:":
+        Path(url.database).expanduser().parent.mkdir(parents=True, exist_ok=True)
+    engine = create_async_engine(url, hide_parameters=True, connect_args={"timeout": BUSY})
+    sa.event.listen(engine.sync_engine, "connect", _prepare_sqlite)
+    sa.event.listen(engine.sync_engine, "begin", _begin_immediate)
+    return engine
+
+
+def _prepare_sqlite(connection: Any, _: object) -> None:
+    connection.isolation_level = None  # we say BEGIN ourselves
+    cursor = connection.cursor()
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", f"busy_timeout={BUSY * 1000}", "foreign_keys=ON"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _begin_immediate(connection: sa.Connection) -> None:
+    reading = connection.get_execution_options().get("reading", False)
+    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+
+
+class Session:
+    """Hands out transactions. Within a process, SQLite's writers queue here rather than in the database."""
+
+    def __init__(self, engine: AsyncEngine, now: Callable[[], datetime]) -> None:
+        self._engine = engine
+        self._now = now
+        self._queue = asyncio.Lock()
+        self.sqlite = engine.dialect.name == "sqlite"
+
+    def now(self) -> int:
+        """This moment, as it is stored."""
+        return micros(self._now())
+
+    @asynccontextmanager
+    async def writing(self) -> AsyncIterator[AsyncConnection]:
+        """A transaction, committed at the end of the block; raises StoreError where the database refuses."""
+        async with self._queued(), _translated(), self._engine.begin() as connection:
+            yield connection
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[AsyncConnection]:
+        """A connection to read with; it waits for no writer."""
+        async with _translated(), self._engine.connect() as connection:
+            yield await connection.execution_options(reading=True)
+
+    @asynccontextmanager
+    async def _queued(self) -> AsyncIterator[None]:
+        if not self.sqlite:
+            yield
+            return
+        async with self._queue:
+            yield
+
+    def skipping_locked(self, query: sa.Select[Any]) -> sa.Select[Any]:
+        """*query* that passes over rows which another replica is claiming; SQLite has one writer and needs no such thing."""
+        return query if self.sqlite else query.with_for_update(skip_locked=True)
+
+
+@asynccontextmanager
+async def _translated() -> AsyncIterator[None]:
+    try:
+        yield
+    except IntegrityError:
+        raise
+    except (SQLAlchemyError, OSError) as error:
+        cause = getattr(error, "orig", None) or error
+        raise StoreError(f"{type(cause).__name__}: {str(cause)[:120]}") from error

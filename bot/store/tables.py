@@ -1,0 +1,86 @@
+"""The tables, the same on SQLite and PostgreSQL. Times are UTC microseconds since 1970, documents are JSON text."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import sqlalchemy as sa
+
+from bot.domain.change import LIVE
+
+metadata = sa.MetaData()
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+LIVE_STATES: Final = sorted(LIVE)
+
+changes = sa.Table(
+    "changes",
+    metadata,
+    sa.Column("id", sa.String(32), primary_key=True),
+    sa.Column("origin", sa.String(64), nullable=False, unique=True),
+    sa.Column("target", sa.Text, nullable=False),
+    sa.Column("state", sa.String(16), nullable=False),
+    sa.Column("document", sa.Text, nullable=False),
+    sa.Column("created", sa.BigInteger, nullable=False),
+    sa.Column("attempt", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("owner", sa.String(64)),
+    sa.Column("lease", sa.BigInteger),
+    sa.Index(
+        "one_live_change_per_target",
+        "target",
+        unique=True,
+        sqlite_where=sa.text("state IN ('applying', 'approved', 'proposed', 'unknown') AND target <> ''"),
+        postgresql_where=sa.text("state IN ('applying', 'approved', 'proposed', 'unknown') AND target <> ''"),
+    ),
+)
+
+inbound = sa.Table(
+    "inbound",
+    metadata,
+    sa.Column("id", sa.String(64), primary_key=True),
+    sa.Column("natural_key", sa.String(64), nullable=False, unique=True),
+    sa.Column("kind", sa.String(16), nullable=False),
+    sa.Column("payload", sa.Text, nullable=False),
+    sa.Column("received", sa.BigInteger, nullable=False, index=True),
+    sa.Column("done", sa.Boolean, nullable=False),
+    sa.Column("attempt", sa.Integer, nullable=False),
+    sa.Column("owner", sa.String(64), nullable=False),
+    sa.Column("lease", sa.BigInteger, nullable=False),
+)
+
+outbox = sa.Table(
+    "outbox",
+    metadata,
+    sa.Column("change_id", sa.String(32), primary_key=True),
+    sa.Column("purpose", sa.String(16), primary_key=True),
+    sa.Column("version", sa.Integer, nullable=False),
+    sa.Column("delivered", sa.Integer, nullable=False),
+    sa.Column("due", sa.BigInteger, nullable=False, index=True),
+    sa.Column("attempt", sa.Integer, nullable=False),
+    sa.Column("owner", sa.String(64)),
+    sa.Column("lease", sa.BigInteger),
+    sa.Column("last_error", sa.Text, nullable=False),
+)
+
+cards = sa.Table(
+    "cards",
+    metadata,
+    sa.Column("change_id", sa.String(32), primary_key=True),
+    sa.Column("purpose", sa.String(16), primary_key=True),
+    sa.Column("channel", sa.String(32), nullable=False),
+    sa.Column("ts", sa.String(32), nullable=False),
+)
+
+lists = sa.Table(
+    "lists",
+    metadata,
+    sa.Column("person", sa.String(32), primary_key=True),
+    sa.Column("service", sa.String(16), primary_key=True),
+    sa.Column("refs", sa.Text, nullable=False),
+)
+
+
+def micros(moment: datetime) -> int:
+    """*moment* as it is stored."""
+    return (moment - EPOCH) // timedelta(microseconds=1)

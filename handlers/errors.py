@@ -1,0 +1,232 @@
+"""Every error that a person can meet, and the words for it: the one table.
+
+An answer says what was asked, what was and was not done, the likely cause, the next step, and a reference that
+stands in the log too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bot.changes.pipeline import AlreadyDecided, NotYours, UnknownChange
+from bot.clients import errors as client
+from bot.domain.checks import BadEmail, Problem
+from bot.domain.editing import BadField
+from bot.gatehouse import UnknownSite
+from bot.store.errors import StoreError, TargetBusy
+from handlers.commands import Command
+from handlers.grammar import Unclear
+from handlers.refs import NoSuchNumber, NotOne
+from handlers.reply import Caller
+from handlers.slack import SlackRefused, SlackUnreachable
+from handlers.views import problems as views
+from handlers.views.parts import Message, code, esc
+
+
+class NotBuiltYet(Exception):
+    """Something of the grammar that this release does not do yet."""
+
+    def __init__(self, what: Command | str) -> None:
+        super().__init__(what if isinstance(what, str) else type(what).__name__)
+        self.words = what if isinstance(what, str) else f"/{what.service} {what.verb}"
+
+
+class NothingToChange(Exception):
+    """The target is already as it was asked to be. *status*: the rule's, where that was the question."""
+
+    def __init__(self, title: str, status: str | None) -> None:
+        super().__init__("nothing to change")
+        self.title = title
+        self.status = status
+
+
+class InvalidDraft(Exception):
+    """What was asked would make a rule that cannot be right."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__(len(problems))
+        self.problems = tuple(problems)
+
+
+class NoMember(Exception):
+    """Nobody on *site* has this address."""
+
+    def __init__(self, email: str, site: str) -> None:
+        super().__init__(site)
+        self.email = email
+        self.site = site
+
+
+class OldButton(Exception):
+    """A button that this release does not know."""
+
+
+class NoTrigger(Exception):
+    """A modal was asked for where Slack gave no way to open one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What a person is told: what happened, what that means, what to do now. All mrkdwn, escaped."""
+
+    what: str
+    cause: str = ""
+    next: str = ""
+    unchanged: bool | None = True
+    """Whether nothing was changed for sure; None where that is not the question, or not known."""
+
+
+def _problem_lines(problems: Sequence[Problem]) -> str:
+    return "\n".join(f"• {f'Pair {one.pair}: ' if one.pair else ''}{esc(one.words)}" for one in problems)
+
+
+def _already(error: AlreadyDecided) -> Words:
+    change = error.change
+    by = f" by <@{change.decided_by}>" if change.decided_by else ""
+    at = (
+        f" <!date^{int(change.decided_at.timestamp())}^at {{time}}|at {change.decided_at:%H:%M} UTC>"
+        if change.decided_at
+        else ""
+    )
+    return Words(
+        f"This was already settled: *{change.state}*{by}{at}.",
+        "Somebody was quicker, or it was settled before.",
+        unchanged=None,
+    )
+
+
+def _busy(error: TargetBusy) -> Words:
+    other = error.change
+    return Words(
+        f"Another change of the same target is under way (`{other.id[:8]}`, {other.state}, by <@{other.requester}>).",
+        "Two changes of one thing at a time could undo each other.",
+        "Settle the first one on its card, then ask again.",
+    )
+
+
+WORDS: dict[type[Exception], Callable[[Any], Words]] = {
+    NotBuiltYet: lambda e: Words(
+        f"{code(e.words)} is understood, but not built yet.", next="`/gatehouse help` lists what works today."
+    ),
+    NothingToChange: lambda e: Words(
+        f"*{esc(e.title)}* is already {esc(e.status)}." if e.status else f"*{esc(e.title)}* is already as you asked."
+    ),
+    InvalidDraft: lambda e: Words(
+        f"That would not be a working rule:\n{_problem_lines(e.problems)}", next="Put that right and ask again."
+    ),
+    BadField: lambda e: Words(esc(e.words)),
+    BadEmail: lambda e: Words(
+        f"That is not an e-mail address: {esc(str(e))}", next="Write it like `anna@example.com`."
+    ),
+    NoMember: lambda e: Words(
+        f"Nobody on *{esc(e.site)}* has the address {code(e.email)}.",
+        "A typo, another address, or another site.",
+        "Look for a part of it: `/members list anna`, or add `site:NAME`.",
+    ),
+    NoSuchNumber: lambda e: Words(
+        f"{code(e.ref)} is not on your last list, which has {e.shown} rules."
+        if e.shown
+        else f"{code(e.ref)}: you have no list yet.",
+        next="`/rules list` makes one; its numbers are yours alone.",
+    ),
+    UnknownSite: lambda e: Words(
+        f"No site is called {code(e.asked)}." if e.asked else "No site is set up.",
+        next=f"Sites: {', '.join(map(esc, e.known))}."
+        if e.known
+        else "Ask whoever runs Gatehouse to set MEMBERS_SITES.",
+    ),
+    OldButton: lambda e: Words(
+        "That button is from an older version of Gatehouse.",
+        next="Ask again with the command; the new answer has new buttons.",
+    ),
+    NoTrigger: lambda e: Words("Slack gave no way to open a form here.", next="Type the command in a channel."),
+    NotYours: lambda e: Words(f"Only <@{e.change.requester}> can settle this: it is their request.", next="Ask them."),
+    AlreadyDecided: _already,
+    UnknownChange: lambda e: Words(
+        "That change is not on record here.", "The card is from another Gatehouse, or its record is gone."
+    ),
+    TargetBusy: _busy,
+    StoreError: lambda e: Words(
+        "Gatehouse's own database did not take the request.",
+        "It is full, locked or away.",
+        "Try again in a minute; tell whoever runs Gatehouse.",
+    ),
+    SlackRefused: lambda e: Words(
+        f"Slack refused the answer ({code(e.code)}).", "Gatehouse may be missing from the channel.", unchanged=None
+    ),
+    SlackUnreachable: lambda e: Words("Slack did not answer Gatehouse.", next="Try again in a moment.", unchanged=None),
+    client.NotFound: lambda e: Words(
+        f"The {e.service} service has no such entry.", "It was deleted, or the id has a typo."
+    ),
+    client.BadIdentifier: lambda e: Words(
+        f"{code(e.value)} cannot be {esc(e.what)}.",
+        "It holds characters that are not allowed there.",
+        "Use the id or the name from a list.",
+    ),
+    client.Unauthorized: lambda e: Words(
+        f"The {e.service} service says: Unauthorized action.",
+        "The rule belongs to another key, or Gatehouse's key is wrong.",
+        "Ask whoever runs Gatehouse to check the key.",
+    ),
+    client.RateLimited: lambda e: Words(
+        f"The {e.service} service is busy and refused for now.",
+        "Too many requests.",
+        f"Try again in {e.retry_after:.0f} seconds." if e.retry_after else "Try again in a minute.",
+    ),
+    client.Unreachable: lambda e: Words(
+        f"The {e.service} service is not answering.",
+        "It is down, or the network to it is.",
+        "Try again in a moment; `/gatehouse status` looks again.",
+    ),
+    client.Unreadable: lambda e: Words(
+        f"The {e.service} service answered with something that cannot be read.",
+        "A proxy's page, or a fault of the service.",
+        "Try again; if it stays so, tell whoever runs the service.",
+    ),
+    client.TooLarge: lambda e: Words(
+        f"The answer of the {e.service} service is larger than Gatehouse reads.",
+        next="Whoever runs Gatehouse can raise SERVICE_MAX_BYTES.",
+    ),
+    client.OutcomeUnknown: lambda e: Words(
+        f"The {e.service} service gave no clear answer. It may have happened.",
+        next="Look at it before you ask again.",
+        unchanged=None,
+    ),
+    client.ClientError: lambda e: Words(f"The {e.service} service refused: {esc(str(e))}"),
+    Exception: lambda e: Words(
+        "Something broke on Gatehouse's side.",
+        "A fault of ours, not of yours.",
+        "Tell whoever runs Gatehouse the reference below.",
+        unchanged=None,
+    ),
+}
+
+
+def words_for(error: Exception) -> Words:
+    """The words for *error*: its own, or those of the closest of its ancestors that has some."""
+    kind = next(kind for kind in type(error).__mro__ if kind in WORDS)
+    return WORDS[kind](error)
+
+
+def expected(error: Exception) -> bool:
+    """Whether *error* has words of its own: a part of the day's work, and no fault of ours."""
+    return isinstance(error, Unclear | NotOne) or any(kind in WORDS for kind in type(error).__mro__[:-3])
+
+
+def answer(error: Exception, *, asked: str, caller: Caller, prefix: str) -> Message:
+    """What the person who asked is told about *error*."""
+    if isinstance(error, Unclear):
+        return views.unclear(error, asked=asked, prefix=prefix)
+    if isinstance(error, NotOne):
+        return views.not_one(error.ref, error.candidates, error.count, asked=asked)
+    words = words_for(error)
+    return views.problem(
+        asked=asked,
+        what=words.what,
+        cause=words.cause,
+        next=words.next,
+        unchanged=words.unchanged,
+        reference=caller.request[:8],
+    )

@@ -1,0 +1,202 @@
+"""Forms coming back: their errors at once, their work after, and the refusals of the service where they belong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import ValidationError
+
+from bot.changes.pipeline import Proposal
+from bot.clients.errors import GroupNotFound, InvalidPairs, NotFound, TypeChangeRefused
+from bot.domain.change import Change, Kind, State, Target, essence, fingerprint
+from bot.domain.checks import BadEmail, Problem, checked_email, introduced, problems
+from bot.domain.member import Member
+from bot.domain.rule import Rule, RuleDraft
+from bot.gatehouse import Gatehouse
+from handlers.members import find_member, known_segments
+from handlers.reply import Caller, Refilled, Reply, View
+from handlers.routes import Click, Form, clicks, submits
+from handlers.rules import update_of
+from handlers.views import forms, member_form, rule_form
+from handlers.views.parts import esc
+from handlers.views.rule_form import RuleForm
+
+MOVED = "This changed after you opened the form, so nothing was saved. Open it again to see how it is now."
+
+
+def _rule_errors(view: View) -> dict[str, str]:
+    """What is wrong with the typed rule, under the inputs; what was wrong before and is not shown is left alone."""
+    form = rule_form.read_form(view)
+    try:
+        draft = form.draft()
+    except ValidationError:
+        return {
+            "pairs" if not form.typed else "name": "Texts must be texts and each source an object. Check the pairs."
+        }
+    except ValueError as error:
+        return {"pairs": f"That is not JSON that can be saved: {error}."[:300]}
+    inputs = _inputs(view)
+    shown = {block_id for pair in form.shown for block_id in inputs if block_id.startswith(f"p.{pair.key}.")}
+    wrong: dict[str, str] = {}
+    for problem in problems(draft):
+        block_id = form.block_of(problem)
+        asked = problem.pair is None or not form.typed or block_id in shown
+        if asked and block_id in inputs and _is_asked(problem, form, view):
+            wrong.setdefault(block_id, problem.words)
+    return wrong
+
+
+def _is_asked(problem: Problem, form: RuleForm, view: View) -> bool:
+    """Whether the form shows what *problem* is about at all."""
+    if problem.field == "pairs":
+        return form.typed or "pairs" in _inputs(view)
+    return form.typed or problem.pair is None or "pairs" in _inputs(view)
+
+
+def _inputs(view: View) -> set[str]:
+    return {str(block.get("block_id")) for block in view.get("blocks") or () if block.get("type") == "input"}
+
+
+async def _base(form: RuleForm, gatehouse: Gatehouse) -> Rule | None:
+    """The rule that the form edits or copies, as it is now."""
+    return None if form.rule_id is None else await gatehouse.rules.get(form.rule_id)
+
+
+async def _save_rule(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
+    shown = rule_form.read_form(view)
+    try:
+        base = await _base(shown, gatehouse)
+    except NotFound:
+        return forms.done("Gatehouse", ":wastebasket: This rule does not exist any more. Nothing was saved.")
+    form = rule_form.read_form(view, base)
+    if base is not None and fingerprint(essence(base.document())) != form.seen:
+        return forms.done("Gatehouse", f":arrows_counterclockwise: {MOVED}")
+    draft = form.draft()
+    if base is not None and form.mode == "edit":
+        if wrong := introduced(base, draft):
+            return form.noted({form.block_of(wrong[0]): wrong[0].words}).view()
+        if draft.body() == base.body():
+            return forms.done("Edit rule", "Nothing was different, so nothing was saved.")
+        proposal = update_of(base, draft, caller, reason=form.reason, quiet_refusal=True)
+    else:
+        proposal = _creation(draft, form, caller)
+    change = await gatehouse.changes.submit(proposal, origin=caller.request)
+    if change.state is State.FAILED:
+        return form.noted(_rule_notes(change, form)).view()
+    return _ended(change, draft.title)
+
+
+def _creation(draft: RuleDraft, form: RuleForm, caller: Caller) -> Proposal:
+    return Proposal(
+        kind=Kind.RULE_CREATE,
+        target=Target(service="rules"),
+        before=None,
+        after=draft.body(),
+        requester=caller.user,
+        channel=caller.channel,
+        reason=form.reason,
+        quiet_refusal=True,
+    )
+
+
+def _rule_notes(change: Change, form: RuleForm) -> dict[str, str]:
+    """The service's refusal, by the field that it belongs to."""
+    first = form.shown[0].block_id("value") if form.typed and form.shown else "pairs"
+    where = {
+        InvalidPairs.__name__: first,
+        TypeChangeRefused.__name__: "type" if form.mode == "new" else "name",
+        GroupNotFound.__name__: "",
+    }
+    return {where.get(change.refusal or "", ""): f"The rules service refused: {change.outcome} Nothing was changed."}
+
+
+def _ended(change: Change, title: str) -> View:
+    """What the form says in the end; the card in the channel says the rest."""
+    words = {
+        State.APPLIED: f":white_check_mark: Saved *{esc(title)}*. Its card is in <#{change.channel}>.",
+        State.STALE: f":arrows_counterclockwise: {MOVED}",
+        State.PROPOSED: f":hourglass_flowing_sand: *{esc(title)}* waits for a decision. Its card is in <#{change.channel}>.",
+    }
+    unknown = (
+        ":grey_question: The service gave no clear answer. Gatehouse keeps looking, and the card in the channel "
+        "says what became of it. Do not send it again before."
+    )
+    return forms.done("Gatehouse", words.get(change.state, unknown))
+
+
+def _member_errors(view: View) -> dict[str, str]:
+    form = member_form.read_form(view)
+    if form.mode == "edit":
+        return {}
+    try:
+        checked_email(form.email)
+    except BadEmail as error:
+        return {"email": f"This is not an e-mail address: {error}"[:300]}
+    return {}
+
+
+async def _save_member(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
+    form = member_form.read_form(view)
+    site = gatehouse.site(form.site)
+    everyone = await site.members.all()
+    form = form.noted({}, known_segments(everyone, gatehouse.extra_segments))
+    base: Member | None = None
+    if form.mode == "edit":
+        base = await find_member(form.email, site)
+        if fingerprint(essence(base.document())) != form.seen:
+            return forms.done("Gatehouse", f":arrows_counterclockwise: {MOVED}")
+    elif await site.members.find(checked_email(form.email)) is not None:
+        words = "This person is a member already. Edit them instead: /members edit, and the address."
+        return form.noted({"email": words}, form.known).view()
+    after = form.document(base)
+    if base is not None and after == base.document() | {
+        "name": base.name or "",
+        "allowedSegments": list(base.segments),
+    }:
+        return forms.done("Edit member", "Nothing was different, so nothing was saved.")
+    proposal = Proposal(
+        kind=Kind.MEMBER_ADD if base is None else Kind.MEMBER_UPDATE,
+        target=Target(service="members", site=site.name, key=str(after["email"]).strip()),
+        before=None if base is None else base.document(),
+        after=after | {"email": str(after["email"]).strip()},
+        requester=caller.user,
+        channel=caller.channel,
+        reason=form.reason,
+        quiet_refusal=True,
+    )
+    change = await gatehouse.changes.submit(proposal, origin=caller.request)
+    if change.state is State.FAILED:
+        field = "segments" if "segment" in change.outcome.lower() and form.known else ""
+        words = f"The membership service refused: {change.outcome} Nothing was changed."
+        return form.noted({field: words}, form.known).view()
+    return _ended(change, form.name or form.email)
+
+
+def _working(view: View) -> View:
+    return forms.working(str((view.get("title") or {}).get("text") or "Gatehouse"))
+
+
+submits(rule_form.CALLBACK, Form(_rule_errors, _working, _save_rule))
+submits(member_form.CALLBACK, Form(_member_errors, _working, _save_member))
+
+
+@clicks("form.type")
+async def other_type(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """Another type was chosen: its fields, with all that was typed so far."""
+    return Refilled(rule_form.read_form(click.view or {}).view())
+
+
+@clicks("form.add")
+async def add_pair(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    return Refilled((await _as_left(click, gatehouse)).with_pair().view())
+
+
+@clicks("form.remove")
+async def remove_pair(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    return Refilled((await _as_left(click, gatehouse)).without_pair(click.value).view())
+
+
+async def _as_left(click: Click, gatehouse: Gatehouse) -> RuleForm:
+    """The form with what was typed; pairs it does not show come from the rule."""
+    view = click.view or {}
+    return rule_form.read_form(view, await _base(rule_form.read_form(view), gatehouse))

@@ -1,0 +1,82 @@
+"""What a person means by a REF: an id, ``#n`` of their last list, a name, a part of one, or a source URL.
+
+Ambiguous means a pick list, never a guess.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from bot.clients.errors import NotFound
+from bot.domain.rule import RULE_ID, Rule
+from bot.gatehouse import Gatehouse
+from handlers.reply import Caller
+
+NUMBERED = re.compile(r"#([0-9]{1,6})")
+CANDIDATES = 10
+
+
+class NotOne(Exception):
+    """A REF that fits no rule, or several; *candidates* are the first of those, *count* is how many there are."""
+
+    def __init__(self, ref: str, candidates: Sequence[Rule], count: int) -> None:
+        super().__init__(count)
+        self.ref = ref
+        self.candidates = tuple(candidates)
+        self.count = count
+
+
+class NoSuchNumber(Exception):
+    """``#n`` beyond the last list, or without one."""
+
+    def __init__(self, ref: str, shown: int) -> None:
+        super().__init__(ref)
+        self.ref = ref
+        self.shown = shown
+
+
+async def find_rule(ref: str, caller: Caller, gatehouse: Gatehouse) -> Rule:
+    """The one rule that *ref* means, fresh from the service; raises NotOne, NoSuchNumber or a client's error."""
+    if match := NUMBERED.fullmatch(ref):
+        ref = await _numbered(ref, int(match[1]), caller, gatehouse)
+    ref = await gatehouse.store.aliases.resolve(ref)
+    if RULE_ID.fullmatch(ref):
+        try:
+            return await gatehouse.rules.get(ref)
+        except NotFound:
+            pass  # it may be a name that looks like an id
+    listing = await gatehouse.rules.all()
+    fitting = fitting_rules(ref, listing.rules)
+    if len(fitting) != 1:
+        raise NotOne(ref, fitting[:CANDIDATES], len(fitting))
+    return await gatehouse.rules.get(fitting[0].id)
+
+
+async def _numbered(ref: str, number: int, caller: Caller, gatehouse: Gatehouse) -> str:
+    shown = await gatehouse.store.lists.get(caller.user, "rules")
+    if not 1 <= number <= len(shown):
+        raise NoSuchNumber(ref, len(shown))
+    return shown[number - 1]
+
+
+def fitting_rules(ref: str, rules: Sequence[Rule]) -> list[Rule]:
+    """The rules that *ref* fits in the first way in which it fits any: id, name, source URL, part of name, part of id."""
+    wanted = ref.strip().casefold()
+    if not wanted:
+        return []
+    ways = (
+        lambda rule: rule.id == ref.strip(),
+        lambda rule: (rule.name or "").strip().casefold() == wanted,
+        lambda rule: wanted in _sources(rule),
+        lambda rule: wanted in (rule.name or "").casefold(),
+        lambda rule: wanted in rule.id.casefold(),
+    )
+    for way in ways:
+        if found := [rule for rule in rules if way(rule)]:
+            return found
+    return []
+
+
+def _sources(rule: Rule) -> set[str]:
+    return {(pair.source.value or "").casefold() for pair in rule.pairs or () if pair.source and pair.source.value}

@@ -1,0 +1,71 @@
+"""What a handler may answer with, as data. How it reaches Slack is the router's business."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from handlers.views.parts import Message
+
+View = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Private:
+    """Only the person who asked sees it, unless they asked to share it."""
+
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class InChannel:
+    """A message of its own in the channel."""
+
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Modal:
+    """A modal that is opened at once as *skeleton*, while the trigger lives, and then filled."""
+
+    skeleton: View
+    fill: Callable[[], Awaitable[View]]
+
+
+@dataclass(frozen=True, slots=True)
+class Announced:
+    """The change's own card in the channel tells the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refilled:
+    """New content for the modal in which something was clicked."""
+
+    view: View
+
+
+Reply = Private | InChannel | Modal | Announced | Refilled
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks, from where. *request* is unique to the request, however often it is delivered."""
+
+    user: str
+    channel: str
+    request: str
+    team: str = ""
+    response_url: str | None = None
+    trigger: str | None = None
+    public: bool = False
+    """Whether the answer will be seen by the channel: addresses are masked then."""
+    view: View | None = None
+    """The modal in which a button was clicked."""
+    ephemeral: bool = False
+    """Whether the clicked message is a private one: only those may be replaced by their own answer."""
+    replacing: bool = False
+    """The answer takes the place of the private message whose button was clicked."""
+
+    def placed(self, *, public: bool, replacing: bool) -> Caller:
+        return replace(self, public=public, replacing=replacing)

@@ -1,0 +1,264 @@
+"""The one way in: acknowledge, who, parse, run, reply, errors.
+
+What could change something is stored first and acknowledged then, so that an acknowledged click survives the
+process; all else is acknowledged at once. No exception leaves a listener: Bolt would take back the
+acknowledgement (measured, slack-bolt 1.30).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+from collections.abc import Awaitable, Mapping
+from datetime import timedelta
+from typing import Any
+
+import structlog
+from slack_bolt.async_app import AsyncAck, AsyncApp
+from slack_bolt.request.async_request import AsyncBoltRequest
+
+from bot.gatehouse import Gatehouse
+from handlers import errors, grammar, inputs
+from handlers.commands import Command
+from handlers.reply import Announced, Caller, InChannel, Modal, Private, Refilled, Reply, View
+from handlers.routes import CLICKS, COMMANDS, action_name, find_form
+from handlers.slack import Slack, SlackRefused, SlackUnreachable
+from handlers.tasks import Tasks
+from handlers.views import forms
+
+log = structlog.get_logger(__name__)
+
+ANY = re.compile(".*", re.DOTALL)
+LEASE = timedelta(seconds=90)
+Body = Mapping[str, Any]
+
+
+class Router:
+    """Takes Slack's payloads from Bolt's listeners, one per kind, and sees each to its answer."""
+
+    def __init__(self, gatehouse: Gatehouse, slack: Slack, *, owner: str) -> None:
+        self._gatehouse = gatehouse
+        self._slack = slack
+        self._owner = owner
+        self.tasks = Tasks()
+
+    def register(self, app: AsyncApp) -> None:
+        """One listener per kind of payload: Bolt's own search would cost more with every command."""
+        app.command(ANY)(self.on_command)
+        app.action(ANY)(self.on_click)
+        app.view(ANY)(self.on_submission)
+        app.view_closed(ANY)(self.on_nothing_to_do)
+        app.options(ANY)(self.on_nothing_to_do)
+        app.shortcut(ANY)(self.on_nothing_to_do)
+        app.event(ANY)(self.on_nothing_to_do)
+
+    async def on_nothing_to_do(self, ack: AsyncAck) -> None:
+        await ack()
+
+    async def on_command(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:
+        command = self._parsed(body)
+        if isinstance(command, Command) and command.writes:
+            await self._store_then_ack("command", body, ack, req)
+            return
+        await ack()
+        self.tasks.start(self._run_command(body))
+
+    async def on_click(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:
+        name = action_name(inputs.action_id(body))
+        if name is not None and CLICKS[name].stored:
+            await self._store_then_ack("click", body, ack, req)
+            return
+        await ack()
+        self.tasks.start(self._run_click(body))
+
+    async def on_submission(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:
+        view = body["view"]
+        form = find_form(str(view.get("callback_id")))
+        if form is None:
+            await ack(response_action="update", view=forms.outdated())
+            return
+        try:
+            wrong = form.errors(view)
+            if wrong:
+                await ack(response_action="errors", errors=wrong)
+                return
+            meanwhile = form.working(view)
+        except Exception as error:  # noqa: BLE001  whatever it is, the person must learn that nothing was saved
+            await ack(response_action="update", view=self._failed_view(error, inputs.caller_of_submission(body)))
+            return
+        await self._store_then_ack("submission", body, ack, req, response_action="update", view=meanwhile)
+
+    async def _store_then_ack(self, kind: str, body: Body, ack: AsyncAck, req: AsyncBoltRequest, **answer: Any) -> None:
+        """Commit the request, acknowledge it, start on it. A second delivery of it is acknowledged and left alone."""
+        natural = inputs.natural_key(kind, body)
+        signature = (req.headers.get("x-slack-signature") or [natural])[0]
+        key = hashlib.sha256(signature.encode()).hexdigest()
+        try:
+            kept = await self._gatehouse.store.inbound.take_in(
+                key, natural, kind, dict(body), owner=self._owner, lease=LEASE
+            )
+        except Exception as error:  # noqa: BLE001  not stored: not promised, and said so
+            await ack()
+            self.tasks.start(self._say(CALLERS[kind](body), error, _asked(kind, body)))
+            return
+        await ack(**answer)
+        if kept is not None:
+            self.tasks.start(self._finish(kept.id, kind, body))
+
+    async def _finish(self, inbound_id: str, kind: str, body: Body) -> None:
+        await RUNS[kind](self, body)
+        await self._gatehouse.store.inbound.done(inbound_id)
+
+    async def resume(self, *, every: float) -> None:
+        """Take up stored requests whose process died before it was done with them; runs until cancelled."""
+        while True:
+            try:
+                while (kept := await self._gatehouse.store.inbound.claim_next(self._owner, LEASE)) is not None:
+                    log.info("resuming", kind=kept.kind, request=kept.id[:8])
+                    await self._finish(kept.id, kept.kind, kept.payload)
+            except Exception as error:
+                log.exception("resume_failed", error=type(error).__name__)
+            await asyncio.sleep(every)
+
+    def _parsed(self, body: Body) -> Command | Exception:
+        try:
+            service = str(body.get("command", "")).lstrip("/").removeprefix(self._gatehouse.prefix)
+            return grammar.parse(service, str(body.get("text") or ""))
+        except Exception as error:  # noqa: BLE001  the one that asked hears of it, in words
+            return error
+
+    async def _run_command(self, body: Body) -> None:
+        caller = inputs.caller_of_command(body)
+        command = self._parsed(body)
+        asked = _asked("command", body)
+        if isinstance(command, Exception):
+            await self._say(caller, command, asked)
+        else:
+            await self._answer(caller, asked, self.run(command, caller))
+
+    async def run(self, command: Command, caller: Caller) -> Reply:
+        """The answer to a command, from whatever it came: typed, clicked, or mentioned."""
+        handler = COMMANDS.get(type(command))
+        if handler is None:
+            raise errors.NotBuiltYet(command)
+        return await handler(command, caller, self._gatehouse)
+
+    async def _run_click(self, body: Body) -> None:
+        caller = inputs.caller_of_click(body)
+        name = action_name(inputs.action_id(body))
+        if name is None:
+            await self._say(caller, errors.OldButton(), "that button")
+            return
+        click = inputs.click(body, name)
+        if name in {"run", "turn", "share"}:
+            await self._run_button(click.value, name, caller)
+        else:
+            await self._answer(caller, "that button", CLICKS[name].run(click, caller, self._gatehouse))
+
+    async def _run_button(self, text: str, name: str, caller: Caller) -> None:
+        """A button that stands for a command: it means what the same words would, typed by whoever clicked."""
+        service, _, rest = text.partition(" ")
+        asked = f"/{self._gatehouse.prefix}{text}"
+        try:
+            command = grammar.parse(service, rest)
+        except Exception as error:  # noqa: BLE001
+            await self._say(caller, error, asked)
+            return
+        placed = caller.placed(public=name == "share", replacing=name == "turn" and caller.ephemeral)
+        await self._answer(placed, asked, self.run(command, placed))
+
+    async def _run_submission(self, body: Body) -> None:
+        caller = inputs.caller_of_submission(body)
+        view: View = body["view"]
+        form = find_form(str(view.get("callback_id")))
+        if form is None:
+            return
+        try:
+            final = await form.save(view, caller, self._gatehouse)
+        except Exception as error:  # noqa: BLE001
+            final = self._failed_view(error, caller)
+        try:
+            await self._slack.refill({"id": view.get("id")}, final)
+        except (SlackRefused, SlackUnreachable) as error:
+            log.info("modal_gone", error=str(error), request=caller.request[:8])
+
+    async def _answer(self, caller: Caller, asked: str, work: Awaitable[Reply]) -> None:
+        try:
+            await self._send(caller, await work)
+        except Exception as error:  # noqa: BLE001  one place turns every error into one answer and one log line
+            await self._say(caller, error, asked)
+
+    async def _send(self, caller: Caller, reply: Reply) -> None:
+        match reply:
+            case InChannel(message) | Private(message) if caller.public:
+                await self._slack.post(caller.channel, message)
+            case Private(message):
+                await self._slack.whisper(caller, message, replace=caller.replacing)
+            case InChannel(message):
+                await self._slack.post(caller.channel, message)
+            case Modal():
+                await self._show(caller, reply)
+            case Refilled(view):
+                await self._slack.refill(caller.view or {}, view)
+            case Announced():
+                pass
+
+    async def _show(self, caller: Caller, modal: Modal) -> None:
+        """Open at once, while the trigger lives; then fill. From inside a modal, fill that one."""
+        if caller.view is not None and caller.view.get("type") == "modal":
+            opened = await self._slack.refill(caller.view, modal.skeleton)
+        elif caller.trigger:
+            opened = await self._slack.open(caller.trigger, modal.skeleton)
+        else:
+            raise errors.NoTrigger
+        try:
+            view = await modal.fill()
+        except Exception as error:  # noqa: BLE001  the modal is open: it is where the person looks
+            view = self._failed_view(error, caller)
+        await self._slack.refill(opened, view)
+
+    def _failed_view(self, error: Exception, caller: Caller) -> View:
+        message = errors.answer(error, asked="that form", caller=caller, prefix=self._gatehouse.prefix)
+        _note(error, caller, "form")
+        return forms.notice(message)
+
+    async def _say(self, caller: Caller, error: Exception, asked: str) -> None:
+        _note(error, caller, asked)
+        message = errors.answer(error, asked=asked, caller=caller, prefix=self._gatehouse.prefix)
+        try:
+            await self._slack.whisper(caller, message, replace=False)
+        except (SlackRefused, SlackUnreachable) as failure:
+            log.error("answer_undeliverable", error=str(failure), request=caller.request[:8])
+
+
+RUNS = {
+    "command": Router._run_command,  # noqa: SLF001  the table of this very class
+    "click": Router._run_click,  # noqa: SLF001
+    "submission": Router._run_submission,  # noqa: SLF001
+}
+CALLERS = {
+    "command": inputs.caller_of_command,
+    "click": inputs.caller_of_click,
+    "submission": inputs.caller_of_submission,
+}
+
+
+def _asked(kind: str, body: Body) -> str:
+    """The words of the person, or what stands for them, to be quoted in an answer to them alone."""
+    return f"{body.get('command')} {body.get('text') or ''}".strip() if kind == "command" else "that " + kind
+
+
+def _note(error: Exception, caller: Caller, asked: str) -> None:
+    """One log line per failed request, under the reference that the person sees; without their words."""
+    known = errors.expected(error)
+    verb = asked.split(" ")[0]
+    log.log(
+        20 if known else 40,
+        "refused" if known else "failed",
+        error=type(error).__name__,
+        asked=verb,
+        user=caller.user,
+        request=caller.request[:8],
+        exc_info=None if known else error,
+    )

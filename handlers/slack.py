@@ -1,0 +1,105 @@
+"""The wire to Slack: the calls Gatehouse makes, each with the way out when Slack refuses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+import structlog
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.webhook.async_client import AsyncWebhookClient
+
+from handlers.reply import Caller, View
+from handlers.views.parts import Message
+
+log = structlog.get_logger(__name__)
+
+
+class SlackRefused(Exception):
+    """Slack said no. *code* is its word (``channel_not_found``), *seconds* its Retry-After where it gave one."""
+
+    def __init__(self, code: str, seconds: float | None = None) -> None:
+        super().__init__(code)
+        self.code = code
+        self.seconds = seconds
+
+
+class SlackUnreachable(Exception):
+    """No answer from Slack, or none that can be read."""
+
+
+QUIET = {"unfurl_links": False, "unfurl_media": False}
+"""A rule's URLs are data, not links to show off: Slack must not fetch or preview them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slack:
+    """Sends what handlers answer. Raises SlackRefused or SlackUnreachable, nothing of the SDK's."""
+
+    client: AsyncWebClient
+
+    async def call(self, method: str, **arguments: Any) -> dict[str, Any]:
+        """Call *method* with a JSON body; return Slack's answer."""
+        try:
+            response = await self.client.api_call(method, json=arguments)
+        except SlackApiError as error:
+            raise _refusal(error) from error
+        except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
+            raise SlackUnreachable(type(error).__name__) from error
+        return response.data if isinstance(response.data, dict) else {}
+
+    async def post(self, channel: str, message: Message) -> tuple[str, str]:
+        """Post to a channel; return the channel and ts under which it can be edited."""
+        answer = await self.call("chat.postMessage", channel=channel, **_content(message), **QUIET)
+        return str(answer.get("channel") or channel), str(answer.get("ts") or "")
+
+    async def edit(self, channel: str, ts: str, message: Message) -> None:
+        await self.call("chat.update", channel=channel, ts=ts, **_content(message))
+
+    async def whisper(self, caller: Caller, message: Message, *, replace: bool = False) -> None:
+        """Answer *caller* alone: by the request's own URL, else privately in the channel, else in a direct message."""
+        if caller.response_url and await self._respond(caller.response_url, message, replace=replace):
+            return
+        try:
+            await self.call("chat.postEphemeral", channel=caller.channel, user=caller.user, **_content(message))
+        except SlackRefused as refusal:
+            log.info("private_reply_refused", code=refusal.code, request=caller.request)
+            await self.post(caller.user, message)
+
+    async def _respond(self, url: str, message: Message, *, replace: bool) -> bool:
+        body = {"response_type": "ephemeral", "replace_original": replace, **_content(message)}
+        try:
+            answer = await AsyncWebhookClient(url, timeout=10).send_dict(body)
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            log.info("response_url_unreachable", error=type(error).__name__)
+            return False
+        return answer.status_code == 200
+
+    async def open(self, trigger: str, view: View) -> View:
+        """Open a modal; return the view as Slack keeps it, with its id and hash."""
+        answer = await self.call("views.open", trigger_id=trigger, view=view)
+        return dict(answer.get("view") or {})
+
+    async def refill(self, opened: View, view: View) -> View:
+        """Replace the content of an opened modal; a newer content that came in between wins (hash_conflict)."""
+        arguments: dict[str, Any] = {"view_id": opened.get("id"), "view": view}
+        if opened.get("hash"):
+            arguments["hash"] = opened["hash"]
+        answer = await self.call("views.update", **arguments)
+        return dict(answer.get("view") or {})
+
+
+def _content(message: Message) -> dict[str, Any]:
+    return {"text": message.text, "blocks": list(message.blocks)}
+
+
+def _refusal(error: SlackApiError) -> SlackRefused:
+    headers = getattr(error.response, "headers", None) or {}
+    after = headers.get("Retry-After") or headers.get("retry-after")
+    try:
+        code = str(error.response.get("error") or "unknown_error")
+    except (AttributeError, ValueError):
+        code = "unknown_error"
+    return SlackRefused(code, float(after) if after and str(after).isdigit() else None)

@@ -1,0 +1,117 @@
+"""Inputs of modals, as Block Kit wants them. Every id is given, so that what was typed survives a new rendering."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+Block = dict[str, Any]
+
+MOST_TYPED: Final = 3000
+"""Characters that a plain text input takes."""
+MOST_OPTIONS: Final = 100
+LONGEST_OPTION: Final = 75
+
+
+def action_id(block_id: str) -> str:
+    return f"v1.form.{block_id}"
+
+
+def plain(text: str) -> Block:
+    return {"type": "plain_text", "text": text, "emoji": True}
+
+
+def _input(block_id: str, label: str, element: Block, *, optional: bool, hint: str | None = None) -> Block:
+    block: Block = {
+        "type": "input",
+        "block_id": block_id,
+        "label": plain(label),
+        "element": element,
+        "optional": optional,
+    }
+    return block | {"hint": plain(hint)} if hint else block
+
+
+def text(
+    block_id: str,
+    label: str,
+    value: str | None,
+    *,
+    optional: bool = False,
+    multiline: bool = False,
+    placeholder: str | None = None,
+    hint: str | None = None,
+) -> Block:
+    """A line, or several, of text. *value* must be short enough to be typed (MOST_TYPED)."""
+    element: Block = {
+        "type": "plain_text_input",
+        "action_id": action_id(block_id),
+        "multiline": multiline,
+        "max_length": MOST_TYPED,
+    }
+    if value:
+        element["initial_value"] = value
+    if placeholder:
+        element["placeholder"] = plain(placeholder)
+    return _input(block_id, label, element, optional=optional, hint=hint)
+
+
+def option(value: str) -> Block:
+    """A choice that reads as its value; the value itself is never cut, so one that is too long must not get here."""
+    shown = value if len(value) <= LONGEST_OPTION else value[: LONGEST_OPTION - 1] + "…"
+    return {"text": plain(shown), "value": value}
+
+
+def select(block_id: str, label: str, options: Sequence[str], chosen: str | None, *, dispatch: bool = False) -> Block:
+    """A menu of *options*, in which an unknown *chosen* value keeps its place."""
+    known = [*options, chosen] if chosen and chosen not in options else [*options]
+    element: Block = {
+        "type": "static_select",
+        "action_id": action_id(block_id),
+        "options": [option(value) for value in known[:MOST_OPTIONS]],
+    }
+    if chosen:
+        element["initial_option"] = option(chosen)
+    block = _input(block_id, label, element, optional=False)
+    return block | {"dispatch_action": True} if dispatch else block
+
+
+def radios(block_id: str, label: str, options: Sequence[str], chosen: str | None) -> Block:
+    known = [*options, chosen] if chosen and chosen not in options else [*options]
+    element: Block = {
+        "type": "radio_buttons",
+        "action_id": action_id(block_id),
+        "options": [option(value) for value in known],
+    }
+    if chosen:
+        element["initial_option"] = option(chosen)
+    return _input(block_id, label, element, optional=False)
+
+
+def choices(block_id: str, label: str, options: Iterable[str], chosen: Sequence[str], *, hint: str) -> Block:
+    """A menu of which several may be chosen; what is chosen is offered first, so that it is always among the hundred."""
+    known = [name for name in dict.fromkeys([*chosen, *options]) if 0 < len(name) <= LONGEST_OPTION][:MOST_OPTIONS]
+    element: Block = {
+        "type": "multi_static_select",
+        "action_id": action_id(block_id),
+        "options": [option(name) for name in known],
+        "placeholder": plain("Choose segments"),
+    }
+    if picked := [option(name) for name in chosen if name in known]:
+        element["initial_options"] = picked
+    return _input(block_id, label, element, optional=True, hint=hint)
+
+
+def typed(values: Mapping[str, Any], block_id: str) -> str | None:
+    """What a submission's state holds for one input: its text or the value chosen; None where it is empty or absent."""
+    state = (values.get(block_id) or {}).get(action_id(block_id)) or {}
+    if "selected_option" in state:
+        return (state["selected_option"] or {}).get("value")
+    found = state.get("value")
+    return found if isinstance(found, str) else None
+
+
+def picked(values: Mapping[str, Any], block_id: str) -> tuple[str, ...] | None:
+    """The values chosen of a multiple choice; None where the form has no such input."""
+    state = (values.get(block_id) or {}).get(action_id(block_id))
+    return None if state is None else tuple(one["value"] for one in state.get("selected_options") or ())

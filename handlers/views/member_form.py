@@ -1,0 +1,120 @@
+"""The modal that adds and edits a member of a site."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Self
+
+from bot.domain.change import essence, fingerprint
+from bot.domain.member import Member
+from handlers.views import fields
+from handlers.views.forms import View, frame, metadata, note, section
+from handlers.views.parts import clip, code, esc
+
+CALLBACK: Final = "v1.member.form"
+SEGMENTS_HINT: Final = "Segments are made in the site's dashboard; here are those that members of this site have."
+
+
+@dataclass(frozen=True, slots=True)
+class MemberForm:
+    """What the modal holds. *known*: the segments to offer."""
+
+    mode: str
+    site: str
+    email: str = ""
+    name: str = ""
+    segments: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+    channel: str = ""
+    seen: str | None = None
+    """Fingerprint of the member as it was when the form opened."""
+    reason: str = ""
+    notes: Mapping[str, str] = field(default_factory=dict)
+    """Block id -> what was refused about it; the empty id is the whole form."""
+
+    @classmethod
+    def blank(
+        cls,
+        *,
+        site: str,
+        known: tuple[str, ...],
+        email: str | None = None,
+        name: str | None = None,
+        segments: Sequence[str] = (),
+        reason: str = "",
+        channel: str = "",
+    ) -> Self:
+        """An empty form, with whatever the command already said."""
+        return cls("add", site, email or "", name or "", tuple(segments), known, channel, reason=reason)
+
+    @classmethod
+    def of(cls, member: Member, *, site: str, known: tuple[str, ...], channel: str) -> Self:
+        """The form that edits *member*."""
+        seen = fingerprint(essence(member.document()))
+        return cls("edit", site, member.email, member.name or "", member.segments, known, channel, seen)
+
+    def noted(self, notes: Mapping[str, str], known: tuple[str, ...]) -> MemberForm:
+        return replace(self, notes=notes, known=known)
+
+    def document(self, base: Member | None = None) -> dict[str, Any]:
+        """The member as the form says, with the fields of *base* that it does not show."""
+        kept = base.document() if base is not None else {"email": self.email}
+        return kept | {"name": self.name, "allowedSegments": [*self.segments, *self._unshown(base)]}
+
+    def _unshown(self, base: Member | None) -> list[str]:
+        """Segments that a menu cannot hold: too long a name to be an option. The form never takes those away."""
+        have = base.segments if base is not None else ()
+        return [name for name in have if len(name) > fields.LONGEST_OPTION or not name]
+
+    def view(self) -> View:
+        """The modal, ready for views.open or views.update."""
+        kept = {"mode": self.mode, "site": self.site, "channel": self.channel, "seen": self.seen}
+        about = {"email": self.email if self.mode == "edit" else None, "reason": clip(self.reason, 500)}
+        titles = {"add": ("Add member", "Add"), "edit": ("Edit member", "Save")}
+        title, submit = titles[self.mode]
+        return frame(title, self._blocks(), callback_id=CALLBACK, submit=submit, metadata=kept | about)
+
+    def _blocks(self) -> list[View]:
+        blocks = [section(f":globe_with_meridians: Site *{esc(self.site)}*")]
+        if "" in self.notes:
+            blocks.append(note(self.notes[""]))
+        for block in self._inputs():
+            if (words := self.notes.get(block.get("block_id", ""))) is not None:
+                blocks.append(note(words))
+            blocks.append(block)
+        return blocks
+
+    def _inputs(self) -> list[View]:
+        email = (
+            fields.text("email", "E-mail", self.email, placeholder="anna@example.com")
+            if self.mode == "add"
+            else section(f"*E-mail*  {code(self.email)}")
+        )
+        name = fields.text("name", "Name", self.name[: fields.MOST_TYPED], optional=True)
+        if not self.known and not self.segments:
+            line = fields.text(
+                "segment_names", "Segments", None, optional=True, hint="Names with commas between. " + SEGMENTS_HINT
+            )
+            return [email, name, line]
+        return [email, name, fields.choices("segments", "Segments", self.known, self.segments, hint=SEGMENTS_HINT)]
+
+
+def read_form(view: View) -> MemberForm:
+    """The form as a person left it: *view* with its state."""
+    about = metadata(view)
+    values = (view.get("state") or {}).get("values") or {}
+    segments = fields.picked(values, "segments")
+    if segments is None:
+        line = fields.typed(values, "segment_names") or ""
+        segments = tuple(part.strip() for part in line.split(",") if part.strip())
+    return MemberForm(
+        mode=about.get("mode", "add"),
+        site=str(about.get("site") or ""),
+        email=str(about.get("email") or fields.typed(values, "email") or ""),
+        name=fields.typed(values, "name") or "",
+        segments=segments,
+        channel=str(about.get("channel") or ""),
+        seen=about.get("seen"),
+        reason=str(about.get("reason") or ""),
+    )

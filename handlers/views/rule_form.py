@@ -1,0 +1,357 @@
+"""The modal that makes, edits and copies a rule: from a rule to a form, to Slack's view and back, losing nothing.
+
+Fields follow the chosen type. Pairs of types that the specification describes get a field each; those of others
+are JSON. What a modal cannot hold (a sixtieth pair, a text of 20,000 characters) is not shown and kept as it is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Self
+
+from bot.domain.change import essence, fingerprint
+from bot.domain.checks import KEYS, OPERATORS, STATUSES, Problem
+from bot.domain.rule import ACTIVE, INACTIVE, KNOWN_TYPES, TYPED, Rule, RuleDraft
+from handlers.views import fields
+from handlers.views.forms import View, frame, metadata, note, section
+from handlers.views.parts import clip, code, esc
+
+CALLBACK: Final = "v1.rule.form"
+MOST_PAIRS: Final = 10
+"""Pairs that get fields: six blocks each of the hundred that a modal may have."""
+
+MOST_ASIDE: Final = 1500
+"""Characters of a view's private metadata (3,000 in all) for what was typed and is not shown just now."""
+
+Document = dict[str, Any]
+TITLES: Final = {"new": "New rule", "edit": "Edit rule", "copy": "Copy rule"}
+LABELS: Final = {
+    "key": "Part of the URL",
+    "operator": "Operator",
+    "value": "Source",
+    "destinationType": "Destination type",
+    "destination": "Destination",
+    "from": "Find",
+    "to": "Replace with",
+}
+BY_TYPE: Final = {"Redirect": ("destinationType", "destination"), "Replace": ("from", "to"), "Cancel": ()}
+OPTIONS: Final = {"key": KEYS, "operator": OPERATORS, "destinationType": ("url", "map_local", "mock_or_file_picker")}
+PLACEHOLDERS: Final = {"value": "https://shop.example.com/old", "destination": "https://shop.example.com/new"}
+NEW_PAIR: Final[Document] = {"source": {"key": "Url", "operator": "Equals", "value": ""}}
+
+
+@dataclass(frozen=True, slots=True)
+class FormPair:
+    """One pair in the form. *key* is its place in block ids: ``o3`` was the rule's pair 3, ``n1`` is new."""
+
+    key: str
+    document: Document
+
+    def read(self, name: str) -> Any:
+        if name in {"key", "operator", "value"}:
+            return (self.document.get("source") or {}).get(name)
+        return self.document.get(name)
+
+    def with_field(self, name: str, value: str) -> FormPair:
+        if name in {"key", "operator", "value"}:
+            return FormPair(self.key, self.document | {"source": {**(self.document.get("source") or {}), name: value}})
+        return FormPair(self.key, self.document | {name: value})
+
+    def block_id(self, name: str) -> str:
+        return f"p.{self.key}.{name}"
+
+    def only(self, names: tuple[str, ...]) -> Document:
+        """Without what was typed for another type of rule before this one was chosen."""
+        return {name: value for name, value in self.document.items() if name not in LABELS or name in names}
+
+
+@dataclass(frozen=True, slots=True)
+class RuleForm:
+    """What the modal holds. *document* is the body it starts from: fields without an input stay as they are there."""
+
+    mode: str
+    document: Document
+    pairs: tuple[FormPair, ...]
+    channel: str = ""
+    rule_id: str | None = None
+    """The rule that is edited, or copied."""
+    seen: str | None = None
+    """Fingerprint of the rule as it was when the form opened; if it has moved since, nothing is overwritten."""
+    reason: str = ""
+    pairs_text: str | None = None
+    """The pairs as typed, where they are JSON."""
+    notes: Mapping[str, str] = field(default_factory=dict)
+    """Block id -> what was refused about it; the empty id is the whole form."""
+
+    @classmethod
+    def blank(
+        cls,
+        *,
+        type: str | None = None,  # noqa: A002  the field's own name
+        source: str | None = None,
+        destination: str | None = None,
+        name: str | None = None,
+        reason: str = "",
+        channel: str = "",
+    ) -> Self:
+        """An empty form, with whatever the command already said."""
+        pair: Document = {"source": {"key": "Url", "operator": "Equals", "value": source or ""}}
+        if destination:
+            pair["destination"] = destination
+        known = {each.casefold(): each for each in KNOWN_TYPES}
+        rule_type = known.get((type or "Redirect").casefold(), type)
+        document = {"name": name or "", "description": "", "status": ACTIVE, "ruleType": rule_type}
+        return cls("new", document, (FormPair("n1", pair),), channel=channel, reason=reason)
+
+    @classmethod
+    def of(cls, rule: Rule, *, channel: str, reason: str = "") -> Self:
+        """The form that edits *rule*."""
+        seen = fingerprint(essence(rule.document()))
+        return cls("edit", rule.body(), _numbered(rule.body()), channel, rule.id, seen, reason)
+
+    @classmethod
+    def copy_of(cls, rule: Rule, *, channel: str) -> Self:
+        """A form for a new rule like *rule*; it starts Inactive, since two equal rules in force help nobody."""
+        document = rule.content() | {"name": f"{rule.title} (copy)", "status": INACTIVE}
+        seen = fingerprint(essence(rule.document()))
+        return cls("copy", document, _numbered(document), channel, rule.id, seen)
+
+    @property
+    def rule_type(self) -> str:
+        return str(self.document.get("ruleType") or "")
+
+    @property
+    def typed(self) -> bool:
+        return self.rule_type in TYPED
+
+    @property
+    def shown(self) -> tuple[FormPair, ...]:
+        """The pairs that get fields: the first ones whose texts fit into an input."""
+        fitting = [pair for pair in self.pairs if _fits(pair, BY_TYPE.get(self.rule_type, ()))]
+        return tuple(fitting[:MOST_PAIRS])
+
+    def draft(self) -> RuleDraft:
+        """The rule as the form says; raises ValueError where the pairs' JSON is none."""
+        if self.typed or self.pairs_text is None:
+            pairs = [pair.only(_names(self.rule_type)) if self.mode == "new" else pair.document for pair in self.pairs]
+        else:
+            pairs = self.parsed()
+        return RuleDraft.model_validate(self.document | {"pairs": pairs})
+
+    def parsed(self) -> list[Document]:
+        pairs = json.loads(self.pairs_text or "[]")
+        if not isinstance(pairs, list) or not all(isinstance(pair, dict) for pair in pairs):
+            raise ValueError("the pairs are a JSON list of objects: [ { … }, { … } ]")
+        return pairs
+
+    def block_of(self, problem: Problem) -> str:
+        """The block id of the input that *problem* is about; one that is always there, where it has none."""
+        if problem.field == "name":
+            return "name"
+        if problem.field == "ruleType":
+            return "type" if self.mode == "new" else "name"
+        if not self.typed:
+            return "pairs"
+        if problem.pair is not None and problem.pair <= len(self.pairs):
+            pair = self.pairs[problem.pair - 1]
+            if pair in self.shown:
+                return pair.block_id(problem.field if problem.field != "source" else "value")
+        return "name"
+
+    def noted(self, notes: Mapping[str, str]) -> RuleForm:
+        return replace(self, notes=notes)
+
+    def with_pair(self) -> RuleForm:
+        """One more, empty pair."""
+        taken = [int(pair.key[1:]) for pair in self.pairs if pair.key.startswith("n")]
+        return replace(self, pairs=(*self.pairs, FormPair(f"n{max(taken, default=0) + 1}", NEW_PAIR)))
+
+    def without_pair(self, key: str) -> RuleForm:
+        """Without that pair; the last one stays, since a rule without pairs is none."""
+        left = tuple(pair for pair in self.pairs if pair.key != key)
+        return replace(self, pairs=left) if left else self
+
+    def view(self) -> View:
+        """The modal, ready for views.open or views.update."""
+        submit = "Save" if self.mode == "edit" else "Create"
+        kept = {"mode": self.mode, "id": self.rule_id, "seen": self.seen, "channel": self.channel}
+        about = {"pairs": [pair.key for pair in self.pairs], "type": self.rule_type, "reason": clip(self.reason, 500)}
+        metadata = kept | about | {"aside": self._aside()}
+        return frame(TITLES[self.mode], self._blocks(), callback_id=CALLBACK, submit=submit, metadata=metadata)
+
+    def _aside(self) -> dict[str, str]:
+        """What was typed into fields that this type does not have, for when the other type is chosen again."""
+        names = _names(self.rule_type) if self.typed else ()
+        gone = {
+            pair.block_id(name): str(pair.read(name))
+            for pair in self.pairs
+            for name in LABELS
+            if self.mode == "new" and name not in names and pair.read(name)
+        }
+        return gone if len(json.dumps(gone)) <= MOST_ASIDE else {}
+
+    def _blocks(self) -> list[View]:
+        blocks = [note(self.notes[""])] if "" in self.notes else []
+        for block in (*self._head(), *self._pair_blocks()):
+            if (words := self.notes.get(block.get("block_id", ""))) is not None:
+                blocks.append(note(words))
+            blocks.append(block)
+        return blocks
+
+    def _head(self) -> list[View]:
+        document = self.document
+        blocks = [self._type_block()]
+        for name, label in (("name", "Name"), ("description", "Description")):
+            value = str(document.get(name) or "")
+            if len(value) > fields.MOST_TYPED:
+                blocks.append(
+                    section(f"*{label}* is too long for a form ({len(value):,} characters) and stays as it is.")
+                )
+            else:
+                blocks.append(fields.text(name, label, value, optional=name == "description"))
+        blocks.append(fields.radios("status", "Status", STATUSES, document.get("status") or ACTIVE))
+        return blocks
+
+    def _type_block(self) -> View:
+        if self.mode == "new":
+            return fields.select("type", "Type", KNOWN_TYPES, self.rule_type, dispatch=True)
+        about = f" {code(self.rule_id)}" if self.rule_id else ""
+        return section(f"*Type*  {esc(self.rule_type)}{about}\nThe type of a rule cannot be changed.")
+
+    def _pair_blocks(self) -> list[View]:
+        if not self.typed:
+            return [self._json_block()]
+        blocks: list[View] = []
+        for number, pair in enumerate(self.pairs, start=1):
+            if pair in self.shown:
+                blocks += self._one_pair(number, pair)
+        if hidden := len(self.pairs) - len(self.shown):
+            blocks.append(
+                section(
+                    f":lock: {hidden} more pair{'s' if hidden > 1 else ''} too many or too long for a form: kept as "
+                    f"{'they are' if hidden > 1 else 'it is'}. Change one by name: `/rules set REF pair12.to=…`"
+                )
+            )
+        if len(self.shown) < MOST_PAIRS:
+            blocks.append(
+                {"type": "actions", "block_id": "more", "elements": [_button("Add pair", "v1.form.add", "add")]}
+            )
+        return blocks
+
+    def _one_pair(self, number: int, pair: FormPair) -> list[View]:
+        head: View = section(f"*Pair {number}*") | {"block_id": f"head.{pair.key}"}
+        if len(self.pairs) > 1:
+            head["accessory"] = _button("Remove pair", f"v1.form.remove.{pair.key}", pair.key)
+        return [head, *(_field(pair, name, self.rule_type) for name in _names(self.rule_type))]
+
+    def _json_block(self) -> View:
+        text = self.pairs_text
+        if text is None:
+            text = json.dumps([pair.document for pair in self.pairs], indent=1, ensure_ascii=False)
+        if len(text) > fields.MOST_TYPED:
+            return section(
+                f":lock: The pairs of this rule are {len(text):,} characters of JSON, too long for a form: "
+                "they stay as they are."
+            ) | {"block_id": "pairs.kept"}
+        hint = (
+            f"A list of objects, each with a source. Gatehouse keeps pairs of type {self.rule_type} exactly as written."
+        )
+        return fields.text("pairs", "Pairs, as JSON", text, multiline=True, hint=clip(hint, 2000))
+
+
+def _names(rule_type: str) -> tuple[str, ...]:
+    return ("key", "operator", "value", *BY_TYPE.get(rule_type, ()))
+
+
+def _field(pair: FormPair, name: str, rule_type: str) -> View:
+    block_id, value = pair.block_id(name), pair.read(name)
+    if name in OPTIONS:
+        return fields.select(block_id, LABELS[name], OPTIONS[name], value or OPTIONS[name][0])
+    optional = name == "to" or (name == "value" and rule_type == "Replace")
+    hint = "The whole address as a browser sends it: https://shop.example.com/ with its last slash."
+    return fields.text(
+        block_id,
+        LABELS[name],
+        value,
+        optional=optional,
+        placeholder=PLACEHOLDERS.get(name),
+        hint=hint if name == "value" else None,
+    )
+
+
+def _button(label: str, action_id: str, value: str) -> View:
+    return {"type": "button", "action_id": action_id, "value": value, "text": fields.plain(label)}
+
+
+def _fits(pair: FormPair, names: tuple[str, ...]) -> bool:
+    texts = [pair.read(name) for name in ("key", "operator", "value", *names)]
+    if not all(text is None or isinstance(text, str) for text in texts):
+        return False
+    menus = [pair.read(name) or "" for name in ("key", "operator", "destinationType")]
+    return all(len(text or "") <= fields.MOST_TYPED for text in texts) and all(len(text) <= 75 for text in menus)
+
+
+def _numbered(document: Document) -> tuple[FormPair, ...]:
+    return tuple(FormPair(f"o{number}", pair) for number, pair in enumerate(document.get("pairs") or (), start=1))
+
+
+def read_form(view: View, base: Rule | None = None) -> RuleForm:
+    """The form as a person left it: *view* with its state. *base*: the rule that it edits or copies.
+
+    What the form does not show comes from *base*; without it, the form can be checked, but not shown again or saved.
+    """
+    about = metadata(view)
+    values = (view.get("state") or {}).get("values") or {}
+    document: Document = {"ruleType": about.get("type")}
+    if base is not None:
+        document = base.content() if about.get("mode") == "copy" else base.body()
+    head = {name: fields.typed(values, name) for name in ("name", "description", "status")}
+    present = {name: value or "" for name, value in head.items() if name in values}
+    rule_type = fields.typed(values, "type") or about.get("type") or document.get("ruleType")
+    form = RuleForm(
+        mode=about.get("mode", "new"),
+        document=document | present | {"ruleType": rule_type},
+        pairs=(),
+        channel=str(about.get("channel") or ""),
+        rule_id=about.get("id"),
+        seen=about.get("seen"),
+        reason=str(about.get("reason") or ""),
+        pairs_text=fields.typed(values, "pairs") if "pairs" in values else None,
+    )
+    originals = {pair.key: pair.document for pair in _numbered(document)}
+    pairs = [FormPair(key, originals.get(key, NEW_PAIR)) for key in about.get("pairs") or ()]
+    left: Mapping[str, str] = about.get("aside") or {}
+    read = replace(form, pairs=tuple(_typed_pair(pair, values, left) for pair in pairs))
+    return _out_of_json(read) if read.typed and read.pairs_text is not None else read
+
+
+def _typed_pair(pair: FormPair, values: Mapping[str, Any], left: Mapping[str, str]) -> FormPair:
+    for name in LABELS:
+        block_id = pair.block_id(name)
+        if block_id in values:
+            pair = _changed(pair, name, fields.typed(values, block_id) or "")
+        elif block_id in left:
+            pair = pair.with_field(name, left[block_id])
+    return pair
+
+
+def _out_of_json(form: RuleForm) -> RuleForm:
+    """A type with fields was chosen after pairs were typed as JSON: carry over what can be read."""
+    try:
+        pairs = form.parsed()
+    except ValueError:
+        return replace(form, pairs_text=None)
+    kept = tuple(FormPair(f"n{number}", pair) for number, pair in enumerate(pairs, start=1))
+    return replace(form, pairs=kept or form.pairs, pairs_text=None)
+
+
+def _changed(pair: FormPair, name: str, value: str) -> FormPair:
+    """With the field set, unless it was absent and still says no more than its default."""
+    default = OPTIONS.get(name, ("",))[0]
+    return (
+        pair
+        if pair.read(name) is None and value == default and name == "destinationType"
+        else pair.with_field(name, value)
+    )

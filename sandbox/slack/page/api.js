@@ -1,0 +1,33 @@
+// The page's requests to the local Slack's server. Every call names the person who acts.
+
+/** Asks `/_local/<what>`; returns the JSON answer. Raises an Error whose text may be shown. */
+export async function read(what, query) {
+  const params = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== undefined && value !== null));
+  return answered(await reached(`/_local/${what}?${params}`));
+}
+
+/** Sends to `/_local/<what>`; returns the JSON answer, `{ok: false, ...}` included. The header keeps foreign sites out. */
+export async function send(what, body) {
+  const headers = { "Content-Type": "application/json", "X-Gatehouse-Page": "1" };
+  return answered(await reached(`/_local/${what}`, { method: "POST", headers, body: JSON.stringify(body) }));
+}
+
+async function reached(url, options) {
+  try {
+    return await fetch(url, options);
+  } catch {
+    throw new Error("The local Slack does not answer. Is it still running?");
+  }
+}
+
+async function answered(response) {
+  const answer = await response.json().catch(() => null);
+  if (answer === null) throw new Error(`The local Slack answered ${response.status} without a reason.`);
+  if (!response.ok && answer.ok !== false) throw new Error(answer.text || answer.error || `The local Slack answered ${response.status}.`);
+  return answer;
+}
+
+/** What went wrong, in words for the person, when an answer says `ok: false`. */
+export function reason(answer) {
+  return answer.text || answer.error || "That did not work.";
+}

@@ -1,0 +1,200 @@
+// The page as a whole: reads the workspace, draws its parts, and keeps them in step with the server's news.
+
+import { read, send } from "./api.js";
+import { Composer } from "./composer.js";
+import { h } from "./dom.js";
+import { Header } from "./header.js";
+import { Home } from "./home.js";
+import { Inspector } from "./inspector.js";
+import { Live } from "./live.js";
+import { Modals } from "./modal.js";
+import { plain } from "./mrkdwn.js";
+import { Sidebar } from "./sidebar.js";
+import { Store } from "./store.js";
+import { openSwitcher } from "./switcher.js";
+import { startTheme } from "./theme.js";
+import { Thread } from "./thread.js";
+import { Timeline } from "./timeline.js";
+import { toast } from "./toast.js";
+
+class App {
+  #live = null;
+  #inspecting = false;
+
+  constructor() {
+    this.store = new Store();
+    const moves = { onGo: (place) => this.go(place), onPerson: (id) => this.actAs(id), onSwitcher: () => openSwitcher(this.store, moves) };
+    this.sidebar = new Sidebar(this.store, moves);
+    this.header = new Header(this.store, {
+      onMenu: () => this.#drawer(true),
+      onTab: (tab) => this.go({ channel: this.store.place.channel, tab }),
+      onInspector: () => this.#inspect(!this.#inspecting),
+    });
+    this.composer = new Composer(this.store);
+    this.timeline = new Timeline(this.store, { onSuggest: (text) => this.composer.suggest(text) });
+    this.home = new Home(this.store);
+    this.thread = new Thread(this.store);
+    this.inspector = new Inspector(this.store, { onClose: () => this.#inspect(false) });
+    this.modals = new Modals(this.store);
+    this.news = h("div", { class: "hidden-words", role: "log", "aria-live": "polite", "aria-label": "New messages" });
+    this.#build();
+    this.store.on("thread", (ts) => this.#openThread(ts));
+    document.addEventListener("keydown", (event) => this.#key(event, moves));
+  }
+
+  #build() {
+    const messages = h("div", { class: "messages-place" }, this.timeline.node, this.composer.node);
+    const main = h("main", { class: "pane main" }, this.header.node, messages, this.home.node);
+    const scrim = h("div", { class: "scrim", on: { click: () => this.#drawer(false) } });
+    this.messages = messages;
+    this.frame = h("div", { class: "app" }, this.sidebar.node, scrim, main, this.thread.node, this.inspector.node);
+    document.body.append(this.frame, this.modals.node, this.news);
+  }
+
+  /** Begins with the person and place that the address names. */
+  async start() {
+    const wanted = new URLSearchParams(location.search);
+    await this.actAs(wanted.get("user"), { channel: wanted.get("channel"), tab: wanted.get("tab") });
+  }
+
+  /** Acts as another person: everything is read anew as they see it. */
+  async actAs(user, place = this.store.place) {
+    let state;
+    try {
+      state = await read("state", { user });
+      if (state.ok === false) throw new Error(state.text ?? state.error);
+    } catch (error) {
+      return toast(error.message, "error");
+    }
+    this.#live?.close();
+    this.store.place = { channel: null, tab: "messages", thread: null };
+    this.store.enter(state);
+    this.#live = new Live(state.me.id, {
+      onEvent: (event) => this.#heard(event),
+      onBack: () => this.#catchUp(),
+      onState: (now) => this.header.reconnecting(now === "lost"),
+    });
+    await this.go(this.#nearest(place));
+  }
+
+  // A person's own place, when they cannot see the one asked for (direct messages differ from person to person).
+  #nearest({ channel, tab }) {
+    const { channels, botChannel } = this.store;
+    const known = this.store.channel(channel) ?? (tab === "home" || channel?.startsWith("D") ? botChannel : null);
+    const found = known ?? channels.find((one) => one.kind === "channel" && one.bot_is_member) ?? channels[0];
+    return { channel: found?.id ?? null, tab: tab === "home" && found?.kind === "im" ? "home" : "messages" };
+  }
+
+  /** Opens a channel, or, with tab "home", the app's Home tab. */
+  async go({ channel, tab = "messages" }) {
+    const { store } = this;
+    const direct = store.channel(channel)?.kind === "im";
+    store.place = { channel, tab, thread: null };
+    store.unread.delete(channel);
+    store.emit("place");
+    this.#drawer(false);
+    this.thread.show(null);
+    this.frame.classList.remove("threaded");
+    this.messages.hidden = tab === "home";
+    this.home.node.hidden = tab !== "home";
+    this.#address();
+    if (tab === "home") return this.home.open();
+    this.composer.enter();
+    if (direct) send("home", { user: store.me.id, tab: "messages" }).catch(() => {});
+    await this.timeline.show(channel);
+    if (!matchMedia("(pointer: coarse)").matches && !document.querySelector("dialog[open]")) this.composer.focus();
+  }
+
+  #address() {
+    const { me, place, here, team, bot } = this.store;
+    const query = new URLSearchParams({ user: me.id, channel: place.channel ?? "", ...(place.tab === "home" && { tab: "home" }) });
+    history.replaceState(null, "", `?${query}`);
+    document.title = `${here?.kind === "im" ? bot.real_name : `#${here?.name ?? ""}`} · ${me.real_name} · ${team.name}`;
+  }
+
+  // After a gap in the news: what was missed is read again.
+  async #catchUp() {
+    try {
+      this.store.enter(await read("state", { user: this.store.me.id }));
+      if (this.store.place.channel) await this.timeline.show(this.store.place.channel, true);
+    } catch (error) {
+      toast(error.message, "error");
+    }
+  }
+
+  #heard(event) {
+    const take = HEARD[event.type];
+    if (take) take(this.store, event);
+    if (event.type === "message") this.#announce(event);
+  }
+
+  #announce({ channel, message }) {
+    const { store } = this;
+    if (channel !== store.place.channel || store.place.tab !== "messages") {
+      store.unread.add(channel);
+      store.emit("channels");
+    }
+    if (message.user === store.me.id || channel !== store.place.channel) return;
+    const author = store.users.get(message.user)?.real_name ?? message.username;
+    this.news.replaceChildren(`${author}: ${plain({ type: "mrkdwn", text: message.text ?? "" }).slice(0, 300)}`);
+  }
+
+  #openThread(ts) {
+    this.store.place.thread = ts;
+    this.#inspect(false);
+    this.frame.classList.toggle("threaded", ts !== null);
+    this.thread.composer.enter();
+    this.thread.show(ts);
+    if (ts === null) this.composer.focus();
+  }
+
+  #inspect(open) {
+    if (open && !this.thread.node.hidden) this.#openThread(null);
+    this.#inspecting = open;
+    this.frame.classList.toggle("inspecting", open);
+    this.header.inspect.setAttribute("aria-pressed", String(open));
+    this.inspector.toggle(open);
+  }
+
+  #drawer(open) {
+    this.frame.classList.toggle("drawer-open", open);
+    if (open) this.sidebar.node.querySelector("button")?.focus();
+  }
+
+  #key(event, moves) {
+    if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.shiftKey) {
+      event.preventDefault();
+      openSwitcher(this.store, moves);
+    } else if (event.key === "Escape") this.#drawer(false);
+  }
+}
+
+// What each kind of news changes in what the page knows.
+const HEARD = {
+  message: (store, { channel, message }) => {
+    store.put(channel, message);
+    store.emit("message", { channel, message });
+  },
+  message_changed: (store, event) => HEARD.message(store, event),
+  message_deleted: (store, { channel, ts }) => {
+    store.drop(channel, ts);
+    store.emit("message", { channel, gone: ts });
+  },
+  views: (store, { views }) => {
+    store.views = views;
+    store.emit("views");
+  },
+  view_errors: (store, event) => store.emit("view_errors", event),
+  home: (store, { view }) => {
+    store.home = view;
+    store.emit("home");
+  },
+  channels: (store, { channels }) => {
+    store.channels = channels;
+    store.emit("channels");
+  },
+  traffic: (store, { entry }) => store.emit("traffic", entry),
+};
+
+startTheme();
+new App().start();

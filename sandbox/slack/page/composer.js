@@ -1,0 +1,170 @@
+// Where a person types: messages, and slash commands with their completion.
+
+import { reason, send } from "./api.js";
+import { Completion } from "./completion.js";
+import { h, icon, iconButton } from "./dom.js";
+import { openMenu } from "./popup.js";
+import { told } from "./surface.js";
+
+const SLOW = 250; // an answer within this time needs no spinner
+
+export class Composer {
+  #sent = [];
+  #recalled = 0;
+  #drafts = new Map();
+
+  constructor(store, { thread = false } = {}) {
+    Object.assign(this, { store, thread });
+    this.input = h("textarea", { rows: 1, class: "composer-input", spellcheck: "true", autocapitalize: "off" });
+    this.completion = new Completion(store, this.input, { withCommands: !thread });
+    this.hint = h("div", { class: "composer-hint", hidden: true });
+    this.notice = h("div", { class: "composer-notice", role: "alert", hidden: true });
+    this.waiting = h("div", { class: "composer-waiting", role: "status" });
+    this.sendButton = iconButton("send", "Send message", () => this.#send(), { class: "icon-button send" });
+    this.plus = iconButton("plus", "Commands and shortcuts", () => this.#openPlus(), { "aria-haspopup": "menu", "aria-expanded": "false" });
+    const tools = h("div", { class: "composer-tools" }, !thread && h("span", { class: "menu-place" }, this.plus), this.hint, this.sendButton);
+    const box = h("div", { class: "composer-box" }, this.input, tools, this.completion.node);
+    this.node = h("div", { class: "composer" }, this.notice, box, this.waiting);
+    this.#listen();
+  }
+
+  focus() {
+    this.input.focus();
+  }
+
+  /** Writes `text` for the person to look at and send. */
+  suggest(text) {
+    this.#write(text);
+    this.completion.close();
+    this.focus();
+  }
+
+  /** Goes over to another channel; what was typed in the one before is there when one comes back. */
+  enter() {
+    const { here, me } = this.store;
+    if (this.place) this.#drafts.set(this.place, this.input.value);
+    this.place = `${me.id} ${here?.id}`;
+    const name = here?.kind === "im" ? this.store.bot.real_name : `#${here?.name ?? ""}`;
+    this.input.setAttribute("aria-label", this.thread ? "Reply" : `Message ${name}`);
+    this.input.placeholder = this.thread ? "Reply…" : `Message ${name} as ${me.real_name}`;
+    this.#write(this.#drafts.get(this.place) ?? "");
+    this.completion.close();
+    this.#tell("");
+  }
+
+  #listen() {
+    this.input.addEventListener("input", () => this.#typed());
+    this.input.addEventListener("keydown", (event) => this.#key(event));
+    this.input.addEventListener("blur", () => this.completion.close());
+  }
+
+  #typed() {
+    this.#recalled = this.#sent.length;
+    this.#fit();
+    this.completion.look();
+    this.#tell("");
+  }
+
+  #write(text) {
+    this.input.value = text;
+    this.#fit();
+  }
+
+  #fit() {
+    this.input.style.height = "auto";
+    this.input.style.height = `${Math.min(this.input.scrollHeight, 220)}px`;
+    this.sendButton.disabled = !this.input.value.trim();
+    this.sendButton.classList.toggle("ready", Boolean(this.input.value.trim()));
+    this.#showHint();
+  }
+
+  // Once the command stands, how it goes on.
+  #showHint() {
+    const name = this.thread ? null : /^(\/\S+)\s/.exec(this.input.value)?.[1];
+    const command = this.store.commands.find((one) => one.command === name);
+    this.hint.hidden = !command?.usage_hint;
+    this.hint.replaceChildren(...(command ? [h("b", { text: command.command }), ` ${command.usage_hint ?? ""}`] : []));
+  }
+
+  #key(event) {
+    if (event.isComposing) return;
+    if (this.completion.key(event)) {
+      event.preventDefault();
+      event.stopPropagation();
+    } else if (event.key === "Enter" && !event.shiftKey) {
+      event.preventDefault();
+      this.#send();
+    } else if (event.key === "ArrowUp" || event.key === "ArrowDown") this.#recall(event);
+  }
+
+  // Up in an empty field brings back what was sent last; further up, what was sent before.
+  #recall(event) {
+    const recalling = this.#recalled < this.#sent.length && this.input.value === this.#sent[this.#recalled];
+    if (this.input.value && !recalling) return;
+    const to = this.#recalled + (event.key === "ArrowUp" ? -1 : 1);
+    if (to < 0 || to > this.#sent.length) return;
+    event.preventDefault();
+    this.#recalled = to;
+    this.#write(this.#sent[to] ?? "");
+  }
+
+  async #send() {
+    const text = this.input.value.trim();
+    if (!text) return;
+    const { me, place } = this.store;
+    const isCommand = /^\/\S/.test(text);
+    if (isCommand && this.thread) return this.#tell(`${text.split(" ")[0]} is not supported in threads. Sorry!`);
+    this.completion.close();
+    this.#remember(text);
+    this.#write("");
+    const done = this.#showWaiting(isCommand ? text.split(" ")[0] : null);
+    const problem = await this.#problem({ user: me.id, channel: place.channel, text, ...(this.thread && { thread_ts: place.thread }) });
+    done();
+    if (!problem) return;
+    this.#tell(problem);
+    if (!this.input.value) this.#write(text);
+  }
+
+  async #problem(body) {
+    try {
+      const answer = await send("say", body);
+      return answer.ok === false ? reason(answer) : null;
+    } catch (error) {
+      return error.message;
+    }
+  }
+
+  #remember(text) {
+    if (this.#sent.at(-1) !== text) this.#sent.push(text);
+    this.#recalled = this.#sent.length;
+  }
+
+  #tell(words) {
+    this.notice.hidden = !words;
+    this.notice.replaceChildren(...(words ? [icon("error", 16), h("span", { text: words })] : []));
+  }
+
+  #showWaiting(command) {
+    if (!command) return () => {};
+    const note = h("span", null, h("span", { class: "spinner" }), `Waiting for ${command}…`);
+    const timer = setTimeout(() => this.waiting.append(note), SLOW);
+    return () => {
+      clearTimeout(timer);
+      note.remove();
+    };
+  }
+
+  #openPlus() {
+    const { commands, shortcuts, bot } = this.store;
+    const global = shortcuts.filter(({ type }) => type === "global").map((shortcut) => ({
+      label: shortcut.name, description: shortcut.description, icon: icon("bolt"), run: () => this.#runShortcut(shortcut),
+    }));
+    const typed = commands.map(({ command, description }) => ({ label: command, description, icon: icon("slash"), run: () => this.suggest(`${command} `) }));
+    const items = [...(global.length ? [{ heading: `Shortcuts of ${bot.real_name}` }, ...global] : []), { heading: "Commands" }, ...typed];
+    openMenu(this.plus, items, { align: "start", label: "Commands and shortcuts" });
+  }
+
+  #runShortcut({ callback_id }) {
+    return told(send("shortcut", { user: this.store.me.id, callback_id }));
+  }
+}

@@ -1,0 +1,202 @@
+// Slack's mrkdwn as nodes. Text goes into text nodes only, so nothing that a message holds can become markup.
+// `names` is what references need: {user(id), channel(id), me, zone}.
+
+import { dateText, fullTime } from "./dates.js";
+import { h } from "./dom.js";
+import { emojiOf, withEmoji } from "./emoji.js";
+
+const FENCE = /```([\s\S]+?)```/g;
+const QUOTED = /^(?:&gt;|>) ?/;
+const STYLES = { "*": "strong", _: "em", "~": "s" };
+const ENTITIES = { "&amp;": "&", "&lt;": "<", "&gt;": ">" };
+const SAFE_LINK = /^(?:https?:\/\/|mailto:|tel:)/i;
+
+/** The nodes of a mrkdwn text, block parts (code, quotes) included. */
+export function mrkdwn(text, names) {
+  const nodes = [];
+  let from = 0;
+  for (const fence of text.matchAll(FENCE)) {
+    nodes.push(...paragraphs(text.slice(from, fence.index).replace(/\n$/, ""), names));
+    nodes.push(h("pre", { text: bare(fence[1].replace(/^\n/, "")) }));
+    from = fence.index + fence[0].length;
+  }
+  nodes.push(...paragraphs(from ? text.slice(from).replace(/^\n/, "") : text, names));
+  return nodes;
+}
+
+/** A text object of Block Kit, of either type, as nodes. */
+export function textNodes(text, names) {
+  if (!text) return [];
+  if (text.type === "mrkdwn") return mrkdwn(text.text, names);
+  return [text.emoji === false ? text.text : withEmoji(text.text)];
+}
+
+/** A text object as one plain line, for names of controls. */
+export function plain(text) {
+  if (!text) return "";
+  return text.type === "mrkdwn" ? bare(text.text).replace(/[*_~`]/g, "") : withEmoji(text.text);
+}
+
+function paragraphs(text, names) {
+  if (!text) return [];
+  const nodes = [];
+  for (const { quote, lines } of runs(text.split("\n"))) {
+    const inside = inline(lines.join("\n"), names);
+    nodes.push(...(quote ? [h("blockquote", null, inside)] : inside));
+  }
+  return nodes;
+}
+
+// Neighbouring lines of one kind, quoted or not, belong together.
+function runs(lines) {
+  const found = [];
+  for (const line of lines) {
+    const quote = QUOTED.test(line);
+    if (found.at(-1)?.quote !== quote) found.push({ quote, lines: [] });
+    found.at(-1).lines.push(quote ? line.replace(QUOTED, "") : line);
+  }
+  return found;
+}
+
+// Each reader looks at one place of the text and gives {node, end}, or null when it is not its kind of thing.
+const READERS = [readCode, readReference, readStyle, readEmoji, readEntity, readAddress];
+
+function inline(text, names) {
+  const nodes = [];
+  let plainFrom = 0;
+  for (let at = 0; at < text.length; ) {
+    const found = readAt(text, at, names);
+    if (found) {
+      nodes.push(text.slice(plainFrom, at), found.node);
+      plainFrom = found.end;
+    }
+    at = found ? found.end : at + 1;
+  }
+  return [...nodes, text.slice(plainFrom)].filter((node) => node !== "");
+}
+
+function readAt(text, at, names) {
+  for (const reader of READERS) {
+    const found = reader(text, at, names);
+    if (found) return found;
+  }
+  return null;
+}
+
+function matchAt(pattern, text, at) {
+  pattern.lastIndex = at;
+  return pattern.exec(text);
+}
+
+function readCode(text, at) {
+  const found = text[at] === "`" && matchAt(/`([^`\n]+)`/y, text, at);
+  return found ? { node: h("code", { text: bare(found[1]) }), end: at + found[0].length } : null;
+}
+
+function readReference(text, at, names) {
+  const found = text[at] === "<" && matchAt(/<([^<>\n]+)>/y, text, at);
+  return found ? { node: reference(found[1], names), end: at + found[0].length } : null;
+}
+
+function readEmoji(text, at) {
+  const found = text[at] === ":" && matchAt(/:([a-z0-9_+-]+):(?::skin-tone-[2-6]:)?/y, text, at);
+  const character = found && emojiOf(found[1]);
+  if (!character) return null;
+  return { node: emojiNode(found[1], character), end: at + found[0].length };
+}
+
+function readEntity(text, at) {
+  const found = text[at] === "&" && matchAt(/&(?:amp|lt|gt);/y, text, at);
+  return found ? { node: ENTITIES[found[0]], end: at + found[0].length } : null;
+}
+
+function readAddress(text, at) {
+  if (text[at] !== "h" || /\w/.test(text[at - 1] ?? "")) return null;
+  const found = matchAt(/https?:\/\/[^\s<>|"`]+/y, text, at);
+  const url = found?.[0].replace(/(?:[.,;:!?)*_~']|&[lg]t;.*)+$/, "");
+  return url ? { node: link(unescaped(url), [unescaped(url)]), end: at + url.length } : null;
+}
+
+function readStyle(text, at, names) {
+  const mark = text[at];
+  const tag = STYLES[mark];
+  if (!tag || /[\p{L}\p{N}]/u.test(text[at - 1] ?? " ") || /[\s]/.test(text[at + 1] ?? " ") || text[at + 1] === mark) return null;
+  const end = closing(text, at, mark);
+  return end < 0 ? null : { node: h(tag, null, inline(text.slice(at + 1, end), names)), end: end + 1 };
+}
+
+// Where the style ends: the mark again, after a character and before a non-word one, outside of code and references.
+function closing(text, from, mark) {
+  for (let at = from + 1; at < text.length && text[at] !== "\n"; at += 1) {
+    const skipped = readCode(text, at) ?? (text[at] === "<" ? matchEnd(text, at) : null);
+    if (skipped) at = skipped.end - 1;
+    else if (text[at] === mark && !/\s/.test(text[at - 1]) && !/[\p{L}\p{N}]/u.test(text[at + 1] ?? " ")) return at;
+  }
+  return -1;
+}
+
+function matchEnd(text, at) {
+  const found = matchAt(/<[^<>\n]+>/y, text, at);
+  return found && { end: at + found[0].length };
+}
+
+function reference(inside, names) {
+  const [target, label] = cut(inside, "|");
+  if (target.startsWith("@")) return mention(target.slice(1), label, names);
+  if (target.startsWith("#")) return channelNode(target.slice(1), label, names);
+  if (target.startsWith("!")) return special(target.slice(1), label, names);
+  const url = unescaped(target);
+  if (!SAFE_LINK.test(url)) return `<${unescaped(inside)}>`; // not a link that a person could want to follow
+  return link(url, label ? inline(label, names) : [url.replace(/^mailto:/, "")]);
+}
+
+function special(command, label, names) {
+  const [kind, ...rest] = command.split("^");
+  if (kind === "date") return dateNode(Number(rest[0]), unescaped(rest[1] ?? ""), unescaped(label ?? ""), names, rest[2]);
+  if (kind === "subteam") return h("span", { class: "mention", text: label ? unescaped(label) : `@${rest[0]}` });
+  return h("span", { class: "mention loud", text: `@${unescaped(label ?? kind).replace(/^@/, "")}` });
+}
+
+/** A link that opens in a tab of its own. */
+export function link(url, shown) {
+  return h("a", { href: url, target: "_blank", rel: "noopener noreferrer" }, shown);
+}
+
+/** The name of a person, marked when it is the reader's own. */
+export function mention(id, label, names) {
+  const name = names.user(id)?.real_name ?? (label ? unescaped(label) : id);
+  return h("span", { class: id === names.me ? "mention me" : "mention", text: `@${name}` });
+}
+
+/** The name of a channel. */
+export function channelNode(id, label, names) {
+  return h("span", { class: "mention", text: `#${names.channel(id)?.name ?? (label ? unescaped(label) : id)}` });
+}
+
+/** A moment, in the reader's time zone. */
+export function dateNode(seconds, pattern, fallback, names, url) {
+  const text = dateText(seconds, pattern, fallback, names.zone);
+  if (url && SAFE_LINK.test(url)) return link(url, [text]);
+  const title = Number.isFinite(seconds) ? fullTime(seconds, names.zone) : null;
+  return h("time", { class: "moment", title, text });
+}
+
+/** An emoji that screen readers call by its name. */
+export function emojiNode(name, character) {
+  return h("span", { class: "emoji", role: "img", "aria-label": `${name.replaceAll("_", " ")} emoji`, title: `:${name}:`, text: character });
+}
+
+/** Text without Slack's three escapes. */
+export function unescaped(text) {
+  return text.replace(/&(?:amp|lt|gt);/g, (entity) => ENTITIES[entity]);
+}
+
+// What code shows: references as their label or address, escapes as their character.
+function bare(text) {
+  return unescaped(text.replace(/<([^<>\n]+)>/g, (_, inside) => cut(inside, "|")[1] ?? inside.replace(/^mailto:/, "")));
+}
+
+function cut(text, mark) {
+  const at = text.indexOf(mark);
+  return at < 0 ? [text, null] : [text.slice(0, at), text.slice(at + 1)];
+}
