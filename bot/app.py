@@ -1,4 +1,4 @@
-"""The composition root: settings -> gatehouse -> Bolt -> one ASGI application. Read top to bottom, it is the architecture."""
+"""The composition root: settings -> gatehouse -> Bolt -> one ASGI application. From top to bottom: the architecture."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import contextlib
 import os
 import secrets
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -27,7 +27,6 @@ from slack_sdk.http_retry.builtin_async_handlers import (
 from slack_sdk.web.async_client import AsyncWebClient
 from starlette.applications import Starlette
 
-import handlers
 from bot.changes.effects import Effects, MemberEffects, RuleEffects
 from bot.changes.outbox import Outbox, Wake
 from bot.changes.pipeline import Pipeline
@@ -37,7 +36,7 @@ from bot.clients.rules import RulesClient
 from bot.domain.change import Target
 from bot.gatehouse import Gatehouse, Site, UnknownSite
 from bot.settings import Settings
-from bot.store.engine import Store, open_store
+from bot.store.engine import open_store
 from bot.web import Verifier, slack_endpoint, web_app
 from handlers.approvals import Cards
 from handlers.router import Router
@@ -76,11 +75,12 @@ async def running(settings: Settings, *, now: Callable[[], datetime] = utc_now) 
     owner = f"{os.getpid()}-{secrets.token_hex(4)}"
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(open_store(settings.database_url, now=now))
-        rules = await stack.enter_async_context(_rules(settings, now))
-        sites = {
-            name: Site(name, site, await stack.enter_async_context(_members(settings, site)))
+        rules = await stack.enter_async_context(_rules(settings))
+        members = {
+            name: await stack.enter_async_context(_members(settings, site))
             for name, site in settings.members_sites.items()
         }
+        sites = {name: Site(name, settings.members_sites[name], client) for name, client in members.items()}
         slack = Slack(_web_client(settings))
         slack_says = await _signed_in(slack)
 
@@ -90,7 +90,7 @@ async def running(settings: Settings, *, now: Callable[[], datetime] = utc_now) 
         wake = Wake()
         pipeline = Pipeline(
             store=store,
-            effects=_effects(rules, sites),
+            effects=_effects(rules, members),
             now=now,
             new_id=lambda: secrets.token_hex(16),
             owner=owner,
@@ -140,7 +140,7 @@ async def serve(settings: Settings) -> None:
 
 
 @asynccontextmanager
-async def _rules(settings: Settings, now: Callable[[], datetime]) -> AsyncIterator[RulesClient]:
+async def _rules(settings: Settings) -> AsyncIterator[RulesClient]:
     headers = {"x-api-key": settings.rules_api_key.get_secret_value()}
     async with _service("rules", settings.rules_base_url, headers, settings) as service:
         yield RulesClient(service)
@@ -159,14 +159,14 @@ def _service(name: str, base_url: str, headers: dict[str, str], settings: Settin
     return Service(name, base_url, headers, limits=limits, insecure_http=settings.insecure_http)
 
 
-def _effects(rules: RulesClient, sites: dict[str, Site]) -> Callable[[Target], Effects]:
+def _effects(rules: RulesClient, members: dict[str, MembersClient]) -> Callable[[Target], Effects]:
     def of(target: Target) -> Effects:
         if target.service == "rules":
             return RuleEffects(rules)
-        site = sites.get(target.site or "")
-        if site is None:
-            raise UnknownSite(target.site, tuple(sites))
-        return MemberEffects(site.members)
+        client = members.get(target.site or "")
+        if client is None:
+            raise UnknownSite(target.site, tuple(members))
+        return MemberEffects(client)
 
     return of
 
@@ -219,11 +219,11 @@ def _bolt(settings: Settings, client: AsyncWebClient) -> AsyncApp:
 @asynccontextmanager
 async def _socket_mode(bolt: AsyncApp, app_token: str) -> AsyncIterator[None]:
     handler = AsyncSocketModeHandler(bolt, app_token)
-    await handler.connect_async()
+    await handler.connect_async()  # type: ignore[no-untyped-call]  # Bolt's own
     try:
         yield
     finally:
-        await handler.close_async()
+        await handler.close_async()  # type: ignore[no-untyped-call]  # Bolt's own
 
 
 @asynccontextmanager

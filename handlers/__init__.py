@@ -1,5 +1,1 @@
-"""Slack's side of Gatehouse: payload in, reply out. The modules imported here are the list of what it does."""
-
-from handlers import approvals, gatehouse, members, modals, rules
-
-__all__ = ["approvals", "gatehouse", "members", "modals", "rules"]
+"""Slack's side of Gatehouse: payload in, reply out. It decides nothing about rules and members."""

@@ -14,6 +14,7 @@ from handlers.reply import Announced, Caller, Reply
 from handlers.routes import Click, clicks
 from handlers.slack import Slack, SlackRefused
 from handlers.views import changes as views
+from handlers.views.parts import Message
 
 log = structlog.get_logger(__name__)
 
@@ -63,7 +64,7 @@ class Cards:
             return False
         return True
 
-    async def _posted(self, change: Change, message: views.Message) -> None:
+    async def _posted(self, change: Change, message: Message) -> None:
         try:
             channel, ts = await self.slack.post(change.channel or change.requester, message)
         except SlackRefused as refusal:

@@ -137,18 +137,18 @@ WORDS: dict[type[Exception], Callable[[Any], Words]] = {
         if e.known
         else "Ask whoever runs Gatehouse to set MEMBERS_SITES.",
     ),
-    OldButton: lambda e: Words(
+    OldButton: lambda _: Words(
         "That button is from an older version of Gatehouse.",
         next="Ask again with the command; the new answer has new buttons.",
     ),
-    NoTrigger: lambda e: Words("Slack gave no way to open a form here.", next="Type the command in a channel."),
+    NoTrigger: lambda _: Words("Slack gave no way to open a form here.", next="Type the command in a channel."),
     NotYours: lambda e: Words(f"Only <@{e.change.requester}> can settle this: it is their request.", next="Ask them."),
     AlreadyDecided: _already,
-    UnknownChange: lambda e: Words(
+    UnknownChange: lambda _: Words(
         "That change is not on record here.", "The card is from another Gatehouse, or its record is gone."
     ),
     TargetBusy: _busy,
-    StoreError: lambda e: Words(
+    StoreError: lambda _: Words(
         "Gatehouse's own database did not take the request.",
         "It is full, locked or away.",
         "Try again in a minute; tell whoever runs Gatehouse.",
@@ -156,7 +156,7 @@ WORDS: dict[type[Exception], Callable[[Any], Words]] = {
     SlackRefused: lambda e: Words(
         f"Slack refused the answer ({code(e.code)}).", "Gatehouse may be missing from the channel.", unchanged=None
     ),
-    SlackUnreachable: lambda e: Words("Slack did not answer Gatehouse.", next="Try again in a moment.", unchanged=None),
+    SlackUnreachable: lambda _: Words("Slack did not answer Gatehouse.", next="Try again in a moment.", unchanged=None),
     client.NotFound: lambda e: Words(
         f"The {e.service} service has no such entry.", "It was deleted, or the id has a typo."
     ),
@@ -195,7 +195,7 @@ WORDS: dict[type[Exception], Callable[[Any], Words]] = {
         unchanged=None,
     ),
     client.ClientError: lambda e: Words(f"The {e.service} service refused: {esc(str(e))}"),
-    Exception: lambda e: Words(
+    Exception: lambda _: Words(
         "Something broke on Gatehouse's side.",
         "A fault of ours, not of yours.",
         "Tell whoever runs Gatehouse the reference below.",

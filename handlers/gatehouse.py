@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from bot.gatehouse import Gatehouse
 from handlers.commands import GatehouseHelp, GatehouseStatus, GatehouseWhoami
 from handlers.reply import Caller, Private, Reply
-from handlers.routes import clicks, handles
-from handlers.routes import COMMANDS, Click
+from handlers.routes import COMMANDS, handles
 from handlers.views import gatehouse as views
-from bot.gatehouse import Gatehouse
 
 
 @handles(GatehouseHelp)

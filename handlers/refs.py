@@ -6,7 +6,7 @@ Ambiguous means a pick list, never a guess.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from bot.clients.errors import NotFound
 from bot.domain.rule import RULE_ID, Rule
@@ -40,7 +40,6 @@ async def find_rule(ref: str, caller: Caller, gatehouse: Gatehouse) -> Rule:
     """The one rule that *ref* means, fresh from the service; raises NotOne, NoSuchNumber or a client's error."""
     if match := NUMBERED.fullmatch(ref):
         ref = await _numbered(ref, int(match[1]), caller, gatehouse)
-    ref = await gatehouse.store.aliases.resolve(ref)
     if RULE_ID.fullmatch(ref):
         try:
             return await gatehouse.rules.get(ref)
@@ -65,7 +64,7 @@ def fitting_rules(ref: str, rules: Sequence[Rule]) -> list[Rule]:
     wanted = ref.strip().casefold()
     if not wanted:
         return []
-    ways = (
+    ways: tuple[Callable[[Rule], bool], ...] = (
         lambda rule: rule.id == ref.strip(),
         lambda rule: (rule.name or "").strip().casefold() == wanted,
         lambda rule: wanted in _sources(rule),

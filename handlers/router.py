@@ -19,7 +19,7 @@ from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
 
 from bot.gatehouse import Gatehouse
-from handlers import errors, grammar, inputs
+from handlers import approvals, errors, gatehouse, grammar, inputs, members, modals, rules
 from handlers.commands import Command
 from handlers.reply import Announced, Caller, InChannel, Modal, Private, Refilled, Reply, View
 from handlers.routes import CLICKS, COMMANDS, action_name, find_form
@@ -28,6 +28,9 @@ from handlers.tasks import Tasks
 from handlers.views import forms
 
 log = structlog.get_logger(__name__)
+
+FEATURES = (approvals, gatehouse, members, modals, rules)
+"""The modules that fill the table: the list of what Gatehouse does."""
 
 ANY = re.compile(".*", re.DOTALL)
 LEASE = timedelta(seconds=90)
@@ -233,9 +236,9 @@ class Router:
 
 
 RUNS = {
-    "command": Router._run_command,  # noqa: SLF001  the table of this very class
-    "click": Router._run_click,  # noqa: SLF001
-    "submission": Router._run_submission,  # noqa: SLF001
+    "command": Router._run_command,
+    "click": Router._run_click,
+    "submission": Router._run_submission,
 }
 CALLERS = {
     "command": inputs.caller_of_command,
@@ -252,7 +255,7 @@ def _asked(kind: str, body: Body) -> str:
 def _note(error: Exception, caller: Caller, asked: str) -> None:
     """One log line per failed request, under the reference that the person sees; without their words."""
     known = errors.expected(error)
-    verb = asked.split(" ")[0]
+    verb = asked.split(" ", maxsplit=1)[0]
     log.log(
         20 if known else 40,
         "refused" if known else "failed",

@@ -24,7 +24,7 @@ from handlers.commands import (
     RulesSet,
     RulesShow,
 )
-from handlers.errors import InvalidDraft, NothingToChange, NotBuiltYet
+from handlers.errors import InvalidDraft, NotBuiltYet, NothingToChange
 from handlers.refs import find_rule
 from handlers.reply import Announced, Caller, Modal, Private, Reply
 from handlers.routes import handles

@@ -10,6 +10,7 @@ import structlog
 
 from bot.domain.change import Change
 from bot.store.engine import Store
+from bot.store.outbox import Owed
 
 log = structlog.get_logger(__name__)
 
@@ -35,14 +36,6 @@ class Wake:
         except TimeoutError:
             pass
         self._event.clear()
-
-
-class Later(Exception):
-    """The receiver asks to be tried again, in *seconds* where it says so."""
-
-    def __init__(self, seconds: float | None = None) -> None:
-        super().__init__(seconds)
-        self.seconds = seconds
 
 
 class Outbox:
@@ -93,7 +86,7 @@ class Outbox:
             log.error("undeliverable", change=owed.change_id[:8], purpose=owed.purpose, error=str(error)[:200])
             await self._store.outbox.give_up(owed, str(error)[:200])
             return
-        asked = error.seconds if isinstance(error, Later) else None
+        asked = getattr(error, "seconds", None)
         wait = timedelta(seconds=asked or min(600.0, 2.0**owed.attempt))
         log.warning(
             "not_delivered", change=owed.change_id[:8], error=type(error).__name__, again_in=wait.total_seconds()

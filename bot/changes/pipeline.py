@@ -114,8 +114,12 @@ class Pipeline:
         async with self.store.transaction() as tx:
             kept = await self.store.changes.add(tx, change, origin)
             if kept.id == change.id and change.guard is Guard.NONE:
-                fields = {"decided_by": change.requester, "decided_at": now}
-                kept = await self.store.changes.move(tx, change.id, Move.APPROVE, **fields) or kept
+                kept = (
+                    await self.store.changes.move(
+                        tx, change.id, Move.APPROVE, decided_by=change.requester, decided_at=now
+                    )
+                    or kept
+                )
             elif kept.state is State.PROPOSED:
                 await self.store.outbox.add(tx, kept.id, "card")
         self.tell()
@@ -239,7 +243,7 @@ class Pipeline:
         return moved or await self.get(change.id)
 
     async def _move(self, change: Change, move: Move, *, fenced: bool = False, **fields: Any) -> Change | None:
-        fence = {"owner": self.owner, "from_attempt": change.attempt} if fenced else {}
+        fence: dict[str, Any] = {"owner": self.owner, "from_attempt": change.attempt} if fenced else {}
         async with self.store.transaction() as tx:
             moved = await self.store.changes.move(tx, change.id, move, **fence, **fields)
             if moved is not None and not _only_the_asker_cares(moved):

@@ -172,12 +172,12 @@ class App {
 // What each kind of news changes in what the page knows.
 const HEARD = {
   message: (store, { channel, message }) => {
-    store.put(channel, message);
+    store.history(channel).put(message);
     store.emit("message", { channel, message });
   },
   message_changed: (store, event) => HEARD.message(store, event),
   message_deleted: (store, { channel, ts }) => {
-    store.drop(channel, ts);
+    store.history(channel).drop(ts);
     store.emit("message", { channel, gone: ts });
   },
   views: (store, { views }) => {

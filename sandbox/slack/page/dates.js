@@ -29,9 +29,12 @@ export function fullTime(seconds, zone) {
 
 /** "2026-11-21" of the moment in that zone: what tells one day from the next */
 export function dayKey(seconds, zone) {
-  const part = partsOf(seconds, zone);
-  return `${part.year}-${part.month}-${part.day}`;
+  const key = `${zone} ${Math.floor(seconds / 900)}`; // every zone begins its days on a quarter of an hour
+  if (!DAYS.has(key)) DAYS.set(key, fieldTime(seconds, zone).slice(0, 10));
+  return DAYS.get(key);
 }
+
+const DAYS = new Map();
 
 /** "Today", "Yesterday" or "Tuesday, November 17" */
 export function dayName(seconds, zone, now = Date.now() / 1000) {

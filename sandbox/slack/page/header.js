@@ -11,7 +11,7 @@ export class Header {
     this.tabs = h("div", { class: "tabs", role: "tablist", "aria-label": "Parts of the app" });
     this.lost = h("span", { class: "reconnecting", role: "status" });
     this.me = h("span", { class: "acting" });
-    this.inspect = h("button", { type: "button", class: "button quiet", "aria-pressed": "false", title: "Every request between Slack and the bot", on: { click: onInspector } }, icon("pulse"), h("span", { class: "wide-only", text: "Inspector" }), h("span", { class: "hidden-words narrow-only", text: "Inspector" }));
+    this.inspect = h("button", { type: "button", class: "button quiet", "aria-pressed": "false", title: "Every request between Slack and the bot", on: { click: onInspector } }, icon("pulse"), h("span", { class: "shy", text: "Inspector" }));
     this.node = h("div", null, h("header", { class: "pane-head" }, this.menu, this.title, this.lost, this.me, this.inspect), this.tabs);
     for (const topic of ["workspace", "channels", "place"]) store.on(topic, () => this.#draw());
   }
@@ -25,7 +25,7 @@ export class Header {
     const { here, me } = this.store;
     if (!here) return;
     this.title.replaceChildren(...(here.kind === "im" ? this.#botTitle() : this.#channelTitle(here)));
-    this.me.replaceChildren(h("span", { class: "wide-only" }, "Acting as ", h("b", { text: me.real_name })), avatar(me, 26), h("span", { class: "hidden-words narrow-only", text: `Acting as ${me.real_name}` }));
+    this.me.replaceChildren(h("span", { class: "shy" }, "Acting as ", h("b", { text: me.real_name })), avatar(me, 26));
     this.tabs.hidden = here.kind !== "im";
     this.tabs.replaceChildren(this.#tab("home", "Home"), this.#tab("messages", "Messages"));
   }

@@ -87,7 +87,7 @@ export class MessageView {
   }
 
   #threadLink() {
-    const known = this.store.replies(this.channel, this.message.ts);
+    const known = this.store.history(this.channel).replies(this.message.ts);
     const count = Math.max(this.message.reply_count ?? 0, known.length);
     if (!this.threads || !count) return null;
     const faces = [...new Set(known.map((reply) => reply.user))].slice(0, 3).map((id) => avatar(this.store.users.get(id), 20));

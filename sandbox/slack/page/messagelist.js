@@ -8,6 +8,7 @@ const GROUP_SECONDS = 300;
 
 export class MessageList {
   #views = new Map();
+  #order = []; // the views' ts, oldest first
 
   constructor(store, { threads }) {
     Object.assign(this, { store, threads });
@@ -15,7 +16,11 @@ export class MessageList {
   }
 
   get size() {
-    return this.#views.size;
+    return this.#order.length;
+  }
+
+  get first() {
+    return this.#order[0] ?? null;
   }
 
   has(ts) {
@@ -28,22 +33,18 @@ export class MessageList {
     this.channel = channel;
     const views = messages.map((message) => [message.ts, this.#viewOf(message)]);
     this.#views = new Map(views);
-    this.node.replaceChildren(...views.map(([, view]) => view.node));
-    this.#placeAll(messages);
+    this.#order = messages.map(({ ts }) => ts);
+    this.node.replaceChildren(pageNode(views));
+    this.#order.forEach((_, at) => this.#place(at));
   }
 
   /** Adds messages, oldest first, above those that are shown. */
   prepend(messages) {
-    const next = this.node.firstElementChild;
     const views = messages.map((message) => [message.ts, this.#viewOf(message)]);
-    this.#views = new Map([...views, ...this.#views]);
-    this.node.prepend(...views.map(([, view]) => view.node));
-    this.#placeAll(messages);
-    this.#regroup(next);
-  }
-
-  #placeAll(messages) {
-    messages.forEach((message, at) => this.#placeAfter(this.#views.get(message.ts), messages[at - 1]));
+    for (const [ts, view] of views) this.#views.set(ts, view);
+    this.#order.unshift(...messages.map(({ ts }) => ts));
+    this.node.prepend(pageNode(views));
+    for (let at = 0; at <= messages.length; at += 1) this.#place(at);
   }
 
   #viewOf(message) {
@@ -57,20 +58,23 @@ export class MessageList {
     const known = this.#views.get(message.ts);
     if (known) return known.update(message);
     const view = new MessageView(this.store, this.channel, message, this);
-    const next = this.#nodeAfter(message.ts);
+    const at = this.#order.findLastIndex((ts) => Number(ts) < Number(message.ts)) + 1;
+    const next = this.#views.get(this.#order[at]);
+    if (next) next.node.before(view.node);
+    else this.node.lastElementChild.append(view.node);
     this.#views.set(message.ts, view);
-    this.node.insertBefore(view.node, next);
-    this.#regroup(view.node);
-    this.#regroup(next);
+    this.#order.splice(at, 0, message.ts);
+    this.#place(at);
+    this.#place(at + 1);
   }
 
   drop(ts) {
-    const view = this.#views.get(ts);
-    if (!view) return;
-    const next = view.node.nextElementSibling;
-    view.node.remove();
+    const at = this.#order.indexOf(ts);
+    if (at < 0) return;
+    this.#views.get(ts).node.remove();
     this.#views.delete(ts);
-    this.#regroup(next);
+    this.#order.splice(at, 1);
+    this.#place(at);
   }
 
   /** Draws a message anew, because something it shows beside itself has changed. */
@@ -79,25 +83,24 @@ export class MessageList {
     view?.update(view.message);
   }
 
-  #nodeAfter(ts) {
-    let node = this.node.lastElementChild;
-    let next = null;
-    while (node && Number(node.dataset.ts) > Number(ts)) [next, node] = [node, node.previousElementSibling];
-    return next;
-  }
-
-  #regroup(node) {
-    if (!node) return;
-    const before = this.#views.get(node.previousElementSibling?.dataset.ts);
-    this.#placeAfter(this.#views.get(node.dataset.ts), before?.message);
-  }
-
-  #placeAfter(view, before) {
+  #place(at) {
+    const view = this.#views.get(this.#order[at]);
+    if (!view) return;
     const { message } = view;
+    const before = this.#views.get(this.#order[at - 1])?.message;
     const zone = this.store.zone;
-    const sameDay = before && (message.ts - before.ts < 1 || dayKey(before.ts, zone) === dayKey(message.ts, zone));
-    const same = sameDay && before.user === message.user && before.kind === message.kind && Boolean(before.ephemeral) === Boolean(message.ephemeral);
-    const compact = Boolean(same && !message.ephemeral && message.ts - before.ts < GROUP_SECONDS);
-    view.place({ compact, day: sameDay || !this.threads ? null : dayName(message.ts, zone) });
+    const day = dayKey(message.ts, zone);
+    const sameDay = before !== undefined && dayKey(before.ts, zone) === day;
+    view.place({ compact: sameDay && follows(message, before), day: sameDay || !this.threads ? null : dayName(message.ts, zone) });
   }
+}
+
+// A page is one thing to the browser: out of sight, it is skipped whole.
+function pageNode(views) {
+  return h("div", { class: "page" }, views.map(([, view]) => view.node));
+}
+
+function follows(message, before) {
+  const alike = before.user === message.user && before.kind === message.kind && !before.ephemeral && !message.ephemeral;
+  return alike && message.ts - before.ts < GROUP_SECONDS;
 }

@@ -28,7 +28,8 @@ export class Thread {
     this.#draw();
     this.composer.focus();
     try {
-      this.store.addReplies(channel, (await read("messages", { user: this.store.me.id, channel, thread_ts: ts, limit: 200 })).messages);
+      const page = await read("messages", { user: this.store.me.id, channel, thread_ts: ts, limit: 200 });
+      this.store.history(channel).addReplies(page.messages);
     } catch (error) {
       toast(error.message, "error");
     }
@@ -37,8 +38,9 @@ export class Thread {
 
   #draw() {
     const channel = this.store.place.channel;
-    const root = this.store.history(channel).messages.get(this.ts);
-    const replies = this.store.replies(channel, this.ts);
+    const history = this.store.history(channel);
+    const root = history.get(this.ts);
+    const replies = history.replies(this.ts);
     this.list.show(channel, root ? [root, ...replies] : replies);
     this.scroller.scrollTop = this.scroller.scrollHeight;
   }

@@ -2,8 +2,8 @@
 
 import { read } from "./api.js";
 import { h, icon } from "./dom.js";
+import { isTopLevel } from "./history.js";
 import { MessageList } from "./messagelist.js";
-import { isTopLevel } from "./store.js";
 import { toast } from "./toast.js";
 import { welcomeNode } from "./welcome.js";
 
@@ -49,7 +49,7 @@ export class Timeline {
 
   #draw(channel, waiting = false) {
     const other = this.list.channel !== channel;
-    this.list.show(channel, waiting ? [] : this.store.timeline(channel).slice(-PAGE));
+    this.list.show(channel, waiting ? [] : this.store.history(channel).timeline.slice(-PAGE));
     this.node.classList.toggle("waiting", waiting);
     if (other) this.toEnd();
     this.#drawBeginning(waiting);
@@ -70,7 +70,7 @@ export class Timeline {
 
   async #readPage(channel, before) {
     try {
-      this.store.addPage(channel, await read("messages", { user: this.store.me.id, channel, before, limit: PAGE }));
+      this.store.history(channel).addPage(await read("messages", { user: this.store.me.id, channel, before, limit: PAGE }));
     } catch (error) {
       toast(error.message, "error");
     }
@@ -78,9 +78,9 @@ export class Timeline {
 
   // The messages that are known but not shown: those before the first that is.
   #above() {
-    const all = this.store.timeline(this.list.channel);
-    const first = all.findIndex((message) => this.list.has(message.ts));
-    return first < 0 ? all : all.slice(0, first);
+    const all = this.store.history(this.list.channel).timeline;
+    const first = Number(this.list.first ?? Infinity);
+    return all.slice(0, all.findLastIndex(({ ts }) => Number(ts) < first) + 1);
   }
 
   // The view stays where it is: what is added above an end-anchored scroller moves nothing below.

@@ -1,0 +1,390 @@
+"""What a person can ask for, as values. Help, usage and the README's table are made of these classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class Lasts:
+    """How long a change is to last: for so many seconds, or until an hour and minute of the day."""
+
+    as_typed: str
+    seconds: int | None = None
+    until: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
+class Command:
+    """One thing to ask. *usage* follows the service's name; *summary* is one line of help."""
+
+    service: ClassVar[str] = ""
+    verb: ClassVar[str] = ""
+    synonyms: ClassVar[tuple[str, ...]] = ()
+    usage: ClassVar[str] = ""
+    summary: ClassVar[str] = ""
+    example: ClassVar[str] = ""
+    writes: ClassVar[bool] = False
+    """Whether it could change something without another form or click."""
+    destroys: ClassVar[bool] = False
+    """Whether it takes something away: never suggested for a typo."""
+
+
+class _Rules(Command):
+    service = "rules"
+
+
+class _Members(Command):
+    service = "members"
+
+
+class _Gatehouse(Command):
+    service = "gatehouse"
+
+
+@dataclass(frozen=True)
+class RulesMenu(_Rules):
+    summary = "What you can do with rules, with buttons"
+
+
+@dataclass(frozen=True)
+class RulesList(_Rules):
+    verb, synonyms = "list", ("ls", "find", "search")
+    usage = "list [TEXT] [type:redirect] [status:active] [url:TEXT] [page:N]"
+    summary = "Find rules by any part of name, id or URL"
+    example = "list checkout type:redirect"
+    text: str | None = None
+    type: str | None = None
+    status: str | None = None
+    url: str | None = None
+    group: str | None = None
+    sort: str | None = None
+    page: int | None = None
+
+
+@dataclass(frozen=True)
+class RulesShow(_Rules):
+    verb, synonyms = "show", ("get", "view", "info")
+    usage, summary = "show REF", "One rule, whole"
+    example = "show #1"
+    ref: str = ""
+
+
+@dataclass(frozen=True)
+class RulesWhich(_Rules):
+    verb, synonyms = "which", ("match", "test")
+    usage, summary = "which URL", "Which rules act on a URL, and why not the others"
+    example = "which https://shop.example.com/old"
+    url: str = ""
+
+
+@dataclass(frozen=True)
+class RulesCheck(_Rules):
+    verb, synonyms = "check", ("lint",)
+    usage, summary = "check [REF]", "Loops, shadows, duplicates and dead rules"
+    example = "check"
+    ref: str | None = None
+
+
+@dataclass(frozen=True)
+class RulesNew(_Rules):
+    verb, synonyms = "new", ("create", "add")
+    usage = 'new [TYPE] [FROM [to TO]] [named "NAME"] [for DUR] [because TEXT]'
+    summary = "Make a rule, in a form"
+    example = 'new redirect https://shop.example.com/old to https://shop.example.com/new named "Old shop"'
+    type: str | None = None
+    source: str | None = None
+    destination: str | None = None
+    name: str | None = None
+    lasts: Lasts | None = None
+    because: str | None = None
+
+
+@dataclass(frozen=True)
+class RulesEdit(_Rules):
+    verb, synonyms = "edit", ("change", "update")
+    usage, summary = "edit REF", "Edit a rule, in a form"
+    example = "edit #1"
+    ref: str = ""
+
+
+@dataclass(frozen=True)
+class RulesSet(_Rules):
+    verb = "set"
+    usage, summary = "set REF field=value … [because TEXT]", "Change single fields of a rule at once"
+    example = "set #1 destination=https://shop.example.com/new"
+    writes = True
+    refs: tuple[str, ...] = ()
+    fields: tuple[tuple[str, str], ...] = ()
+    lasts: Lasts | None = None
+    because: str | None = None
+
+
+@dataclass(frozen=True)
+class RulesCopy(_Rules):
+    verb, synonyms = "copy", ("clone", "duplicate")
+    usage, summary = "copy REF", "A new rule like another one, in a form"
+    example = "copy #1"
+    ref: str = ""
+
+
+@dataclass(frozen=True)
+class RulesOn(_Rules):
+    verb, synonyms = "on", ("enable", "activate")
+    usage, summary = "on REF [for DUR] [because TEXT]", "Switch a rule on"
+    example = "on #1"
+    writes = True
+    refs: tuple[str, ...] = ()
+    lasts: Lasts | None = None
+    because: str | None = None
+
+
+@dataclass(frozen=True)
+class RulesOff(_Rules):
+    verb, synonyms = "off", ("disable", "deactivate")
+    usage, summary = "off REF [for DUR] [because TEXT]", "Switch a rule off"
+    example = "off #1 because it loops"
+    writes = True
+    destroys = True
+    refs: tuple[str, ...] = ()
+    lasts: Lasts | None = None
+    because: str | None = None
+
+
+@dataclass(frozen=True)
+class RulesDelete(_Rules):
+    verb, synonyms = "delete", ("remove", "rm", "del")
+    usage, summary = "delete REF [because TEXT]", "Delete a rule; shows it first and waits for a click"
+    example = "delete #1 because nobody uses it"
+    writes = True
+    destroys = True
+    refs: tuple[str, ...] = ()
+    because: str | None = None
+
+
+@dataclass(frozen=True)
+class RulesHistory(_Rules):
+    verb, synonyms = "history", ("log",)
+    usage, summary = "history REF", "Who changed a rule, when and why"
+    example = "history #1"
+    ref: str = ""
+
+
+@dataclass(frozen=True)
+class RulesExport(_Rules):
+    verb, usage, summary = "export", "export", "All rules as a file"
+    example = "export"
+
+
+@dataclass(frozen=True)
+class RulesImport(_Rules):
+    verb, usage, summary = "import", "import", "Rules from a file"
+    example = "import"
+
+
+@dataclass(frozen=True)
+class RulesSamples(_Rules):
+    verb, usage, summary = "samples", "samples", "URLs of this channel to try changes on"
+    example = "samples"
+
+
+@dataclass(frozen=True)
+class MembersMenu(_Members):
+    summary = "What you can do with members, with buttons"
+
+
+@dataclass(frozen=True)
+class MembersList(_Members):
+    verb, synonyms = "list", ("ls", "find", "search")
+    usage = "list [TEXT] [segment:vip] [no:SEGMENT] [site:blog] [page:N]"
+    summary = "Find members by any part of name or address"
+    example = "list anna segment:vip"
+    text: str | None = None
+    segment: str | None = None
+    without_segment: str | None = None
+    site: str | None = None
+    page: int | None = None
+
+
+@dataclass(frozen=True)
+class MembersShow(_Members):
+    verb, synonyms = "show", ("get", "view", "info")
+    usage, summary = "show EMAIL [site:blog]", "One member, whole"
+    example = "show anna@example.com"
+    email: str = ""
+    site: str | None = None
+
+
+@dataclass(frozen=True)
+class MembersWhy(_Members):
+    verb = "why"
+    usage, summary = "why EMAIL [SEGMENT]", "Why somebody gets in, or does not"
+    example = "why anna@example.com vip"
+    email: str = ""
+    segment: str | None = None
+    site: str | None = None
+
+
+@dataclass(frozen=True)
+class MembersAdd(_Members):
+    verb, synonyms = "add", ("new", "create", "invite")
+    usage = 'add EMAIL [named "NAME"] [to SEG,SEG] [site:blog] [for DUR]'
+    summary = "Add a member, in a form"
+    example = 'add anna@example.com named "Anna Berg" to vip'
+    email: str | None = None
+    name: str | None = None
+    segments: tuple[str, ...] = ()
+    site: str | None = None
+    lasts: Lasts | None = None
+    because: str | None = None
+
+
+@dataclass(frozen=True)
+class MembersEdit(_Members):
+    verb, synonyms = "edit", ("change", "update")
+    usage, summary = "edit EMAIL [site:blog]", "Edit name and segments, in a form"
+    example = "edit anna@example.com"
+    email: str = ""
+    site: str | None = None
+
+
+@dataclass(frozen=True)
+class MembersGrant(_Members):
+    verb, synonyms = "grant", ("give",)
+    usage, summary = "grant EMAIL SEG,… [site:blog] [for DUR] [because TEXT]", "Give access to segments"
+    example = "grant anna@example.com vip"
+    writes = True
+    email: str = ""
+    segments: tuple[str, ...] = ()
+    site: str | None = None
+    lasts: Lasts | None = None
+    because: str | None = None
+
+
+@dataclass(frozen=True)
+class MembersRevoke(_Members):
+    verb, synonyms = "revoke", ("take",)
+    usage, summary = "revoke EMAIL SEG,… [site:blog] [because TEXT]", "Take access to segments away"
+    example = "revoke anna@example.com vip because the plan ended"
+    writes = True
+    destroys = True
+    email: str = ""
+    segments: tuple[str, ...] = ()
+    site: str | None = None
+    because: str | None = None
+
+
+@dataclass(frozen=True)
+class MembersRemove(_Members):
+    verb, synonyms = "remove", ("delete", "rm", "del")
+    usage, summary = (
+        "remove EMAIL [site:blog] [because TEXT]",
+        "Remove a member; shows them first and waits for a click",
+    )
+    example = "remove anna@example.com because she asked for it"
+    writes = True
+    destroys = True
+    email: str = ""
+    site: str | None = None
+    because: str | None = None
+
+
+@dataclass(frozen=True)
+class MembersOffboard(_Members):
+    verb = "offboard"
+    usage, summary = "offboard EMAIL [because TEXT]", "Remove somebody from every site"
+    example = "offboard anna@example.com"
+    writes = True
+    destroys = True
+    email: str = ""
+    because: str | None = None
+
+
+@dataclass(frozen=True)
+class MembersExport(_Members):
+    verb, usage, summary = "export", "export [site:blog]", "All members as a file, to you alone"
+    example = "export"
+    site: str | None = None
+
+
+@dataclass(frozen=True)
+class MembersImport(_Members):
+    verb, usage, summary = "import", "import [site:blog]", "Members from a file"
+    example = "import"
+    site: str | None = None
+
+
+@dataclass(frozen=True)
+class GatehousePending(_Gatehouse):
+    verb, usage, summary = "pending", "pending", "Changes that wait for a decision"
+    example = "pending"
+
+
+@dataclass(frozen=True)
+class GatehouseUndo(_Gatehouse):
+    verb, usage, summary = "undo", "undo [CHANGE]", "Take a change back"
+    example = "undo"
+    writes = True
+    destroys = True
+    change: str | None = None
+
+
+@dataclass(frozen=True)
+class GatehouseTimers(_Gatehouse):
+    verb, usage, summary = "timers", "timers", "Temporary changes, and when they end"
+    example = "timers"
+
+
+@dataclass(frozen=True)
+class GatehouseAudit(_Gatehouse):
+    verb, usage, summary = "audit", "audit [who:@x] [since:24h] [REF]", "Who did what, when and why"
+    example = "audit since:24h"
+    who: str | None = None
+    since: str | None = None
+    ref: str | None = None
+
+
+@dataclass(frozen=True)
+class GatehouseDigest(_Gatehouse):
+    verb, usage, summary = "digest", "digest [DUR]", "What changed lately"
+    example = "digest 24h"
+    since: str | None = None
+
+
+@dataclass(frozen=True)
+class GatehouseStatus(_Gatehouse):
+    verb, synonyms = "status", ("health", "ping")
+    usage, summary = "status", "Whether the services, Slack and the store answer"
+    example = "status"
+
+
+@dataclass(frozen=True)
+class GatehouseWhoami(_Gatehouse):
+    verb, synonyms = "whoami", ("me",)
+    usage, summary = "whoami", "Who you are to Gatehouse and what you may do"
+    example = "whoami"
+
+
+@dataclass(frozen=True)
+class GatehouseHelp(_Gatehouse):
+    verb, synonyms = "help", ("?",)
+    usage, summary = "help [TOPIC]", "All commands, or those about one thing"
+    example = "help rules"
+    topic: str | None = None
+
+
+@dataclass(frozen=True)
+class GatehouseSettings(_Gatehouse):
+    verb, usage, summary = "settings", "settings", "What this channel has set"
+    example = "settings"
+
+
+ALL: tuple[type[Command], ...] = tuple(
+    kind for base in (_Rules, _Members, _Gatehouse) for kind in base.__subclasses__()
+)
+"""Every command, in the order of help."""
+
+
+def of_service(service: str) -> tuple[type[Command], ...]:
+    return tuple(kind for kind in ALL if kind.service == service)

@@ -1,0 +1,461 @@
+"""The text of a slash command -> a Command. Any text is a command or gives one helpful error; nothing unknown is run."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from rapidfuzz import fuzz, process
+
+from bot.domain.rule import KNOWN_TYPES, RULE_ID
+from handlers import commands as c
+from handlers.commands import Command, Lasts
+from handlers.words import MOST, Word, cleaned, escaped, quoted, split
+
+DURATION: Final = re.compile(r"(?:(\d{1,4})w)?(?:(\d{1,4})d)?(?:(\d{1,4})h)?(?:(\d{1,5})m(?:in)?)?")
+SECONDS: Final = (604_800, 86_400, 3_600, 60)
+CLOCK: Final = re.compile(r"([01]?\d|2[0-3])[:.]([0-5]\d)")
+ASSIGNMENT: Final = re.compile(r"((?:pair\d{1,4}\.)?(?:source\.)?[A-Za-z]+)=(.*)", re.DOTALL | re.IGNORECASE)
+FILTER: Final = re.compile(r"([a-z]+):(.*)", re.DOTALL | re.IGNORECASE)
+URL: Final = re.compile(r"[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
+NUMBER: Final = re.compile(r"#\d{1,6}")
+CLOSE_ENOUGH: Final = 60
+LONGEST_DURATION: Final = 366 * 86_400
+
+
+class Unclear(Exception):
+    """A text that is no command. *suggestion*: the nearest one, ready to be run; *lines*: the usage that helps."""
+
+    def __init__(self, what: str, *, suggestion: str | None = None, about: Sequence[type[Command]] = ()) -> None:
+        super().__init__(what)
+        self.what = what
+        self.suggestion = suggestion
+        self.about = tuple(about)
+
+
+def parse(service: str, text: str) -> Command:
+    """The command that *text* after ``/service`` is; raises Unclear, and nothing else."""
+    if len(text) > MOST:
+        raise Unclear(f"That is {len(text):,} characters long; a command has at most {MOST:,}.")
+    words = split(cleaned(text))
+    if words and words[0].text.lstrip("/").casefold() == service and words[0].text.startswith("/"):
+        words = words[1:]
+    if service not in {"rules", "members", "gatehouse"}:
+        raise Unclear("I answer to /rules, /members and /gatehouse.")
+    if not words:
+        return EMPTY[service]()
+    verb, rest = words[0].keyword, words[1:]
+    if verb in {"help", "?"}:
+        topic = [service] if service != "gatehouse" else []
+        return c.GatehouseHelp(topic=" ".join([*topic, *(word.text for word in rest)]) or None)
+    if (kind := VERBS[service].get(verb)) is not None:
+        return PARSERS[kind](_Rest(kind, rest))
+    if service == "rules" and _is_reference(words[0]) and len(words) == 1:
+        return c.RulesShow(ref=words[0].text)
+    if service == "members" and "@" in words[0].text and len(words) == 1:
+        return c.MembersShow(email=words[0].text)
+    raise _unknown(service, verb, rest)
+
+
+def parse_mention(text: str) -> Command:
+    """The command in ``@Gatehouse rules which …``; raises Unclear."""
+    words = re.sub(r"^\s*<@[UW][A-Z0-9]*(\|[^>]*)?>\s*", "", text).strip()
+    service, _, rest = words.partition(" ")
+    name = service.casefold().lstrip("/")
+    return parse(name, rest) if name in EMPTY else parse("gatehouse", words)
+
+
+def _is_reference(word: Word) -> bool:
+    return bool(RULE_ID.fullmatch(word.text) or NUMBER.fullmatch(word.text) or URL.fullmatch(word.text))
+
+
+def _unknown(service: str, verb: str, rest: Sequence[Word]) -> Unclear:
+    """The nearest harmless command as a suggestion: a typo never leads to something that takes away."""
+    harmless = {name: kind for name, kind in VERBS[service].items() if not kind.destroys and not kind.writes}
+    found = process.extractOne(verb, harmless.keys(), scorer=fuzz.ratio, score_cutoff=CLOSE_ENOUGH)
+    gentle = {name: kind for name, kind in VERBS[service].items() if not kind.destroys}
+    near = process.extract(verb, gentle.keys(), scorer=fuzz.ratio, limit=6)
+    about = list(dict.fromkeys(gentle[name] for name, _, _ in near))[:3]
+    suggestion = None
+    if found is not None:
+        suggestion = _suggested(harmless[found[0]], rest)
+    shown = verb if len(verb) <= 40 else verb[:39] + "…"
+    return Unclear(f"I do not know “{shown}”.", suggestion=suggestion, about=about)
+
+
+def _suggested(kind: type[Command], rest: Sequence[Word]) -> str | None:
+    try:
+        return f"{kind.service} {render(PARSERS[kind](_Rest(kind, list(rest))))}"
+    except (Unclear, ValueError):
+        return None
+
+
+class _Rest:
+    """The words after the verb, taken apart piece by piece."""
+
+    def __init__(self, kind: type[Command], words: Sequence[Word]) -> None:
+        self.kind = kind
+        self.words = list(words)
+
+    def because(self) -> str | None:
+        """Everything after the keyword ``because``."""
+        for index, word in enumerate(self.words):
+            if word.keyword == "because":
+                reason = " ".join(_as_written(each) for each in self.words[index + 1 :])
+                del self.words[index:]
+                if not reason:
+                    raise self.unclear("After “because” comes the reason.")
+                return reason
+        return None
+
+    def lasts(self) -> Lasts | None:
+        """``for 2h`` or ``until 18:00``, wherever it stands; a “for” before other words is just a word."""
+        for index, word in enumerate(self.words[:-1]):
+            if word.keyword in {"for", "until"} and (found := _lasts(word.keyword, self.words[index + 1].text)):
+                del self.words[index : index + 2]
+                return found
+        return None
+
+    def after(self, keyword: str) -> str | None:
+        """The word after *keyword*."""
+        for index, word in enumerate(self.words):
+            if word.keyword == keyword:
+                if index + 1 == len(self.words):
+                    raise self.unclear(f"After “{keyword}” something is missing.")
+                found = self.words[index + 1].text
+                del self.words[index : index + 2]
+                return found
+        return None
+
+    def filters(self, *names: str) -> dict[str, str]:
+        """``name:value`` words of these names; others, such as URLs, are left."""
+        found: dict[str, str] = {}
+        left = []
+        for word in self.words:
+            match = None if word.quoted else FILTER.fullmatch(word.text)
+            if match and match[1].lower() in names and not match[2].startswith("//"):
+                found[match[1].lower()] = match[2].strip('"')
+            else:
+                left.append(word)
+        self.words = left
+        return found
+
+    def rest(self) -> str:
+        """All that is left, as one text."""
+        found = " ".join(word.text for word in self.words)
+        self.words = []
+        return found
+
+    def one(self, what: str) -> str:
+        """All that is left, which must not be nothing."""
+        if not (found := self.rest().strip()):
+            raise self.missing(what)
+        return found
+
+    def first(self, what: str) -> str:
+        if not self.words or not self.words[0].text.strip():
+            raise self.missing(what)
+        return self.words.pop(0).text.strip()
+
+    def refs(self) -> tuple[str, ...]:
+        """Several, if each is an id, ``#n`` or in quotes; else the words are one name."""
+        words = [part for word in self.words for part in _parts(word)]
+        if not words:
+            raise self.missing("which rule")
+        self.words = []
+        if all(word.quoted or _is_reference(word) for word in words):
+            return tuple(dict.fromkeys(word.text for word in words if word.text))
+        return (" ".join(word.text for word in words),)
+
+    def nothing_more(self) -> None:
+        if self.words:
+            raise self.unclear(f"I do not understand “{self.words[0].text[:60]}” here.")
+
+    def missing(self, what: str) -> Unclear:
+        return self.unclear(f"Say {what}, as in /{self.kind.service} {self.kind.example}")
+
+    def unclear(self, words: str) -> Unclear:
+        return Unclear(words, about=(self.kind,))
+
+
+def _as_written(word: Word) -> str:
+    return f'"{word.text}"' if word.quoted else word.text
+
+
+def _parts(word: Word) -> list[Word]:
+    """A bare ``a,b`` is two words; commas in quotes or in a URL are just commas."""
+    if word.quoted or URL.match(word.text):
+        return [word]
+    return [Word(part, quoted=False, start=word.start) for part in word.text.split(",") if part]
+
+
+def _lasts(keyword: str, text: str) -> Lasts | None:
+    if keyword == "until":
+        match = CLOCK.fullmatch(text)
+        return Lasts(f"until {text}", until=(int(match[1]), int(match[2]))) if match else None
+    match = DURATION.fullmatch(text.casefold())
+    if not match or not any(match.groups()):
+        return None
+    seconds = sum(int(count or 0) * unit for count, unit in zip(match.groups(), SECONDS, strict=True))
+    return Lasts(f"for {text}", seconds=seconds) if 0 < seconds <= LONGEST_DURATION else None
+
+
+def _page(filters: dict[str, str], rest: _Rest) -> int | None:
+    if (text := filters.pop("page", None)) is None:
+        return None
+    if not (text.isascii() and text.isdigit() and int(text[:9]) > 0 and len(text) < 7):
+        raise rest.unclear(f"page:{text[:20]} is no page; write page:2")
+    return int(text)
+
+
+def _rules_list(rest: _Rest) -> Command:
+    filters = rest.filters("type", "status", "url", "group", "sort", "page")
+    return c.RulesList(page=_page(filters, rest), text=rest.rest() or None, **filters)
+
+
+def _by_ref(kind: Callable[..., Command]) -> Callable[[_Rest], Command]:
+    return lambda rest: kind(ref=rest.one("which rule"))
+
+
+def _rules_new(rest: _Rest) -> Command:
+    because, lasts, name = rest.because(), rest.lasts(), rest.after("named")
+    destination = rest.after("to")
+    known = {each.casefold() for each in KNOWN_TYPES}
+    rule_type = None
+    if rest.words and rest.words[0].keyword in known:
+        rule_type = next(each for each in KNOWN_TYPES if each.casefold() == rest.words.pop(0).keyword)
+    source = rest.words.pop(0).text if rest.words else None
+    if rest.words and destination is None:
+        destination = rest.words.pop(0).text
+    rest.nothing_more()
+    return c.RulesNew(rule_type, source, destination, name, lasts, because)
+
+
+def _rules_set(rest: _Rest) -> Command:
+    because, lasts = rest.because(), rest.lasts()
+    first = next((n for n, word in enumerate(rest.words) if not word.quoted and ASSIGNMENT.fullmatch(word.text)), None)
+    if first is None:
+        raise rest.missing("which field gets which value")
+    assignments, rest.words = rest.words[first:], rest.words[:first]
+    return c.RulesSet(rest.refs(), _fields(assignments), lasts, because)
+
+
+def _fields(words: Sequence[Word]) -> tuple[tuple[str, str], ...]:
+    """``name=value`` words; a word without ``=`` goes on with the value before it."""
+    fields: list[tuple[str, str]] = []
+    for word in words:
+        if not word.quoted and (match := ASSIGNMENT.fullmatch(word.text)):
+            fields.append((match[1], match[2]))
+        else:
+            name, value = fields[-1]
+            fields[-1] = (name, f"{value} {_as_written(word)}")
+    return tuple((name, _unquoted(value)) for name, value in fields)
+
+
+def _unquoted(value: str) -> str:
+    return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" else value
+
+
+def _switch(kind: Callable[..., Command]) -> Callable[[_Rest], Command]:
+    def parsed(rest: _Rest) -> Command:
+        because, lasts = rest.because(), rest.lasts()
+        return kind(refs=rest.refs(), lasts=lasts, because=because)
+
+    return parsed
+
+
+def _rules_delete(rest: _Rest) -> Command:
+    because = rest.because()
+    return c.RulesDelete(refs=rest.refs(), because=because)
+
+
+def _rules_check(rest: _Rest) -> Command:
+    return c.RulesCheck(ref=rest.rest() or None)
+
+
+def _members_list(rest: _Rest) -> Command:
+    filters = rest.filters("segment", "no", "site", "page")
+    page = _page(filters, rest)
+    return c.MembersList(rest.rest() or None, filters.get("segment"), filters.get("no"), filters.get("site"), page)
+
+
+def _by_email(kind: Callable[..., Command]) -> Callable[[_Rest], Command]:
+    def parsed(rest: _Rest) -> Command:
+        site = rest.filters("site").get("site")
+        return kind(email=rest.one("whose e-mail address"), site=site)
+
+    return parsed
+
+
+def _members_why(rest: _Rest) -> Command:
+    site = rest.filters("site").get("site")
+    return c.MembersWhy(rest.first("whose e-mail address"), rest.rest() or None, site)
+
+
+def _members_add(rest: _Rest) -> Command:
+    site = rest.filters("site").get("site")
+    because, lasts, name = rest.because(), rest.lasts(), rest.after("named")
+    segments: tuple[str, ...] = ()
+    for index, word in enumerate(rest.words):
+        if word.keyword == "to":
+            segments = _segments(rest.words[index + 1 :])
+            del rest.words[index:]
+            break
+    email = rest.words.pop(0).text if rest.words else None
+    rest.nothing_more()
+    return c.MembersAdd(email, name, segments, site, lasts, because)
+
+
+def _segments(words: Sequence[Word]) -> tuple[str, ...]:
+    named = [part for word in words for part in ([word.text] if word.quoted else word.text.split(","))]
+    return tuple(dict.fromkeys(name.strip() for name in named if name.strip()))
+
+
+def _members_grant(rest: _Rest) -> Command:
+    site = rest.filters("site").get("site")
+    because, lasts = rest.because(), rest.lasts()
+    email = rest.first("whose e-mail address")
+    return c.MembersGrant(email, _some_segments(rest), site, lasts, because)
+
+
+def _members_revoke(rest: _Rest) -> Command:
+    site = rest.filters("site").get("site")
+    because = rest.because()
+    email = rest.first("whose e-mail address")
+    return c.MembersRevoke(email, _some_segments(rest), site, because)
+
+
+def _some_segments(rest: _Rest) -> tuple[str, ...]:
+    if rest.words and rest.words[0].keyword in {"to", "from"}:
+        rest.words.pop(0)
+    if not (segments := _segments(rest.words)):
+        raise rest.missing("which segment")
+    return segments
+
+
+def _members_remove(rest: _Rest) -> Command:
+    site, because = rest.filters("site").get("site"), rest.because()
+    return c.MembersRemove(rest.one("whose e-mail address"), site, because)
+
+
+def _members_offboard(rest: _Rest) -> Command:
+    because = rest.because()
+    return c.MembersOffboard(rest.one("whose e-mail address"), because)
+
+
+def _on_a_site(kind: Callable[..., Command]) -> Callable[[_Rest], Command]:
+    def parsed(rest: _Rest) -> Command:
+        site = rest.filters("site").get("site")
+        rest.nothing_more()
+        return kind(site=site)
+
+    return parsed
+
+
+def _audit(rest: _Rest) -> Command:
+    filters = rest.filters("who", "since")
+    return c.GatehouseAudit(filters.get("who"), filters.get("since"), rest.rest() or None)
+
+
+def _alone(kind: Callable[[], Command]) -> Callable[[_Rest], Command]:
+    def parsed(rest: _Rest) -> Command:
+        rest.nothing_more()
+        return kind()
+
+    return parsed
+
+
+EMPTY: Final[dict[str, Callable[[], Command]]] = {
+    "rules": c.RulesMenu,
+    "members": c.MembersMenu,
+    "gatehouse": c.GatehouseHelp,
+}
+
+PARSERS: Final[dict[type[Command], Callable[[_Rest], Command]]] = {
+    c.RulesList: _rules_list,
+    c.RulesShow: _by_ref(c.RulesShow),
+    c.RulesWhich: lambda rest: c.RulesWhich(rest.one("which URL")),
+    c.RulesCheck: _rules_check,
+    c.RulesNew: _rules_new,
+    c.RulesEdit: _by_ref(c.RulesEdit),
+    c.RulesSet: _rules_set,
+    c.RulesCopy: _by_ref(c.RulesCopy),
+    c.RulesOn: _switch(c.RulesOn),
+    c.RulesOff: _switch(c.RulesOff),
+    c.RulesDelete: _rules_delete,
+    c.RulesHistory: _by_ref(c.RulesHistory),
+    c.RulesExport: _alone(c.RulesExport),
+    c.RulesImport: _alone(c.RulesImport),
+    c.RulesSamples: _alone(c.RulesSamples),
+    c.MembersList: _members_list,
+    c.MembersShow: _by_email(c.MembersShow),
+    c.MembersWhy: _members_why,
+    c.MembersAdd: _members_add,
+    c.MembersEdit: _by_email(c.MembersEdit),
+    c.MembersGrant: _members_grant,
+    c.MembersRevoke: _members_revoke,
+    c.MembersRemove: _members_remove,
+    c.MembersOffboard: _members_offboard,
+    c.MembersExport: _on_a_site(c.MembersExport),
+    c.MembersImport: _on_a_site(c.MembersImport),
+    c.GatehousePending: _alone(c.GatehousePending),
+    c.GatehouseUndo: lambda rest: c.GatehouseUndo(rest.rest() or None),
+    c.GatehouseTimers: _alone(c.GatehouseTimers),
+    c.GatehouseAudit: _audit,
+    c.GatehouseDigest: lambda rest: c.GatehouseDigest(rest.rest() or None),
+    c.GatehouseStatus: _alone(c.GatehouseStatus),
+    c.GatehouseWhoami: _alone(c.GatehouseWhoami),
+    c.GatehouseHelp: lambda rest: c.GatehouseHelp(rest.rest() or None),
+    c.GatehouseSettings: _alone(c.GatehouseSettings),
+}
+
+VERBS: Final[dict[str, dict[str, type[Command]]]] = {
+    service: {name: kind for kind in c.of_service(service) if kind.verb for name in (kind.verb, *kind.synonyms)}
+    for service in EMPTY
+}
+
+LED: Final = {"name": "named", "destination": "to", "because": "because"}
+FILTERS: Final = {
+    "without_segment": "no",
+    **{name: name for name in ("type", "status", "url", "group", "sort", "page", "segment", "site", "who", "since")},
+}
+PLAIN: Final = re.compile(r"[\w@.+%#/:?=&~*$!-]+")
+
+
+def render(command: Command) -> str:
+    """The canonical text of *command* after its service's name, such that `parse` gives *command* back.
+
+    Raises ValueError for a text that holds both kinds of quotes.
+    """
+    parts = [command.verb]
+    for field in dataclasses.fields(command):
+        value = getattr(command, field.name)
+        if value not in {None, "", ()}:
+            parts += _rendered(command, field.name, value)
+    tail = [part for part in parts if part.startswith("because ")]
+    return escaped(" ".join([part for part in parts if part not in tail] + tail).strip())
+
+
+def _rendered(command: Command, name: str, value: Any) -> list[str]:
+    if name == "lasts":
+        return [value.as_typed]
+    if name == "because":
+        return [f"because {value}"]
+    if name == "fields":
+        return [f"{field}={quoted(text)}" for field, text in value]
+    if name == "refs":
+        return [_one_word(ref, always=len(value) > 1 and not RULE_ID.fullmatch(ref)) for ref in value]
+    if name == "segments":
+        lead = ["to"] if isinstance(command, c.MembersAdd) else []
+        return lead + [quoted(segment) for segment in value]
+    if name in FILTERS and not isinstance(command, c.RulesNew | c.MembersWhy):
+        return [f"{FILTERS[name]}:{_one_word(str(value))}"]
+    if name in LED and isinstance(command, c.RulesNew | c.MembersAdd):
+        return [LED[name], _one_word(value)]
+    return [str(value) if name == "type" else _one_word(str(value))]
+
+
+def _one_word(text: str, *, always: bool = False) -> str:
+    return quoted(text) if always or not PLAIN.fullmatch(text) or ":" in text else text

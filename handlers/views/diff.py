@@ -1,0 +1,102 @@
+"""What differs between two versions of a rule or a member, field by field."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from bot.domain.change import essence
+from handlers.views.parts import code, esc
+
+Document = Mapping[str, Any] | None
+MOST_LINES: Final = 12
+NAMES: Final = {
+    "name": "name",
+    "status": "status",
+    "description": "description",
+    "ruleType": "type",
+    "groupId": "group",
+    "destinationType": "destination type",
+    "allowedSegments": "segments",
+    "source.key": "part of the URL",
+    "source.value": "source",
+    "source.operator": "operator",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One field that differs; None where it is absent."""
+
+    field: str
+    before: Any
+    after: Any
+
+
+def differences(before: Document, after: Document) -> list[Line]:
+    """Every field of *after* that differs from *before*, and every one that is gone; in the order of the fields."""
+    return list(_compare("", essence(before) or {}, essence(after) or {}))
+
+
+def _compare(path: str, before: Any, after: Any) -> Iterator[Line]:
+    if before == after:
+        return
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for name in dict.fromkeys([*before, *after]):
+            yield from _compare(f"{path}.{name}" if path else str(name), before.get(name), after.get(name))
+    elif path == "pairs" and isinstance(before, list) and isinstance(after, list):
+        for number in range(max(len(before), len(after))):
+            old = before[number] if number < len(before) else None
+            new = after[number] if number < len(after) else None
+            yield from _compare(f"pair {number + 1}", old, new)
+    else:
+        yield Line(path, before, after)
+
+
+def field_name(path: str) -> str:
+    """The field as people call it: ``pair 2.source.value`` -> ``pair 2 source``."""
+    first, _, rest = path.partition(".")
+    if first.startswith("pair "):
+        return f"{first} {NAMES.get(rest, rest)}".strip()
+    return NAMES.get(path, path)
+
+
+def rendered(lines: list[Line]) -> str:
+    """The differences as mrkdwn: the old value, an arrow, the new one. Segments as what comes and what goes."""
+    shown = [_rendered(line) for line in lines[:MOST_LINES]]
+    if len(lines) > MOST_LINES:
+        shown.append(f"…and {len(lines) - MOST_LINES} more fields.")
+    return "\n".join(shown)
+
+
+def _rendered(line: Line) -> str:
+    name = esc(field_name(line.field), 80)
+    if line.field == "allowedSegments":
+        old, new = set(line.before or ()), set(line.after or ())
+        gained = "  ".join(f":heavy_plus_sign: {code(str(each), 60)}" for each in sorted(new - old, key=str)[:20])
+        lost = "  ".join(f":heavy_minus_sign: {code(str(each), 60)}" for each in sorted(old - new, key=str)[:20])
+        return f"*{name}*  {gained}  {lost}".strip()
+    before, after = around(line.before, line.after)
+    return f"*{name}*  {before}  →  {after}"
+
+
+def around(before: Any, after: Any, limit: int = 120) -> tuple[str, str]:
+    """Both values as code, long ones cut to the place where they begin to differ."""
+    old, new = _text(before), _text(after)
+    if old is None or new is None or max(len(old), len(new)) <= limit:
+        return _shown(old, limit), _shown(new, limit)
+    same = next(
+        (at for at, (one, two) in enumerate(zip(old, new, strict=False)) if one != two), min(len(old), len(new))
+    )
+    start = max(0, same - limit // 3)
+    lead = "…" if start else ""
+    return _shown(lead + old[start:], limit), _shown(lead + new[start:], limit)
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def _shown(text: str | None, limit: int) -> str:
+    return "_not set_" if text is None else code(text, limit)

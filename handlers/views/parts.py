@@ -1,0 +1,180 @@
+"""The parts that every message is built of, and the one place that makes foreign text safe to show.
+
+What a person or a service wrote goes through `esc` (running text) or `code` (names of things), so that it can
+neither ping a channel nor pose as a link, a button or another text than it is.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from handlers.commands import Command
+from handlers.grammar import render
+
+Block = dict[str, Any]
+
+MOST_BLOCKS: Final = 50
+MOST_CHARACTERS: Final = 12_000
+"""Of all blocks of a message together: Slack refuses more than about 13,200 and says so nowhere."""
+MOST_TEXT: Final = 3_000
+MOST_VALUE: Final = 2_000
+FALLBACK: Final = 3_500
+
+MARKS: Final = re.compile(r"[*_~`]")
+EMOJI: Final = re.compile(r":(?=[A-Za-z0-9_+'-]+:)")
+WORD_JOINER: Final = "\u2060"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What is posted. *text* is what notifications and screen readers give instead of the blocks."""
+
+    text: str
+    blocks: tuple[Block, ...]
+
+
+def visible(text: str) -> str:
+    """*text* with characters that hide, turn round or break lines written out, such as ``\\u202e``."""
+    return "".join(
+        _written_out(one) if unicodedata.category(one) in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"} else one for one in text
+    )
+
+
+def _written_out(character: str) -> str:
+    return " " if character in "\n\r\t" else f"\\u{ord(character):04x}"
+
+
+def clip(text: str, limit: int) -> str:
+    """*text*, cut to *limit* characters with a word on how much is left out."""
+    if len(text) <= limit:
+        return text
+    tail = f"… (+{len(text) - limit:,})"
+    return text[: max(0, limit - len(tail))] + tail
+
+
+def entities(text: str) -> str:
+    """The three characters that mean something to Slack anywhere, in the order that does not escape twice."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def esc(text: str, limit: int = 300) -> str:
+    """Foreign text for mrkdwn: nothing in it is a mention, a link, a style or an emoji."""
+    shown = clip(visible(str(text)), limit)
+    shown = EMOJI.sub(":" + WORD_JOINER, shown)
+    return MARKS.sub(lambda match: WORD_JOINER + match[0] + WORD_JOINER, entities(shown))
+
+
+def code(text: str | None, limit: int = 300) -> str:
+    """Foreign text as code, the safest way to show an id or an address exactly."""
+    shown = clip(visible(str(text or "")), limit).replace("`", "ˋ").strip()
+    return f"`{entities(shown)}`" if shown else "_empty_"
+
+
+def plain_text(text: str, limit: int) -> Block:
+    return {"type": "plain_text", "text": clip(visible(text), limit) or "–", "emoji": True}
+
+
+def mrkdwn(text: str) -> Block:
+    return {"type": "mrkdwn", "text": text[:MOST_TEXT], "verbatim": True}
+
+
+def section(text: str, accessory: Block | None = None) -> Block:
+    block: Block = {"type": "section", "text": mrkdwn(text)}
+    return block | {"accessory": accessory} if accessory else block
+
+
+def fields(pairs: Iterable[tuple[str, str]]) -> Block:
+    """Two columns of label and value, at most ten; values are mrkdwn."""
+    return {"type": "section", "fields": [mrkdwn(f"*{label}*\n{value}"[:2000]) for label, value in pairs][:10]}
+
+
+def context(*texts: str) -> Block:
+    return {"type": "context", "elements": [mrkdwn(text) for text in texts if text][:10]}
+
+
+def divider() -> Block:
+    return {"type": "divider"}
+
+
+def header(text: str) -> Block:
+    return {"type": "header", "text": plain_text(text, 150)}
+
+
+def actions(buttons: Iterable[Block | None]) -> list[Block]:
+    """A row of the buttons that there are; no block where there are none."""
+    elements = [one for one in buttons if one is not None]
+    return [{"type": "actions", "elements": elements[:25]}] if elements else []
+
+
+def button(
+    label: str, action_id: str, value: str, *, style: str | None = None, confirm: Block | None = None
+) -> Block | None:
+    """A button, or None where its value would be too long to be taken back."""
+    if len(value) > MOST_VALUE:
+        return None
+    element: Block = {"type": "button", "text": plain_text(label, 75), "action_id": action_id, "value": value}
+    if style:
+        element["style"] = style
+    return element | {"confirm": confirm} if confirm else element
+
+
+def confirm(title: str, text: str, yes: str, no: str, *, danger: bool = True) -> Block:
+    """Slack's own question before a click counts; *text* is shown as it is, without markup."""
+    asked: Block = {
+        "title": plain_text(title, 100),
+        "text": plain_text(text, 300),
+        "confirm": plain_text(yes, 30),
+        "deny": plain_text(no, 30),
+    }
+    return asked | {"style": "danger"} if danger else asked
+
+
+def _value(command: Command) -> str:
+    try:
+        return f"{command.service} {render(command)}"
+    except ValueError:
+        return ""
+
+
+def run_button(label: str, command: Command, number: int | str, *, style: str | None = None) -> Block | None:
+    """A button that stands for *command*: the same as typing it."""
+    value = _value(command)
+    return button(label, f"v1.run.{number}", value, style=style) if value else None
+
+
+def turn_button(label: str, command: Command, number: int | str) -> Block | None:
+    """The same, but the answer takes the place of the message: pages, refresh."""
+    value = _value(command)
+    return button(label, f"v1.turn.{number}", value) if value else None
+
+
+def share_button(command: Command) -> Block | None:
+    """Runs *command* again for the whole channel to see."""
+    value = _value(command)
+    return button("Share in channel", "v1.share", value) if value else None
+
+
+def decide_button(
+    label: str, decision: str, change_id: str, *, style: str | None = None, confirm: Block | None = None
+) -> Block | None:
+    return button(label, f"v1.decide.{decision}", change_id, style=style, confirm=confirm)
+
+
+def message(text: str, blocks: Sequence[Block]) -> Message:
+    """A message within Slack's limits: what is too much is left out from before the last block, and said."""
+    kept = [block for block in blocks if block]
+    left_out = 0
+    while len(kept) > MOST_BLOCKS - 1 or _size(kept) > MOST_CHARACTERS:
+        kept.pop(-2 if len(kept) > 1 else -1)
+        left_out += 1
+    if left_out:
+        kept.insert(-1, context(":scissors: There is more than a message holds; the rest is left out here."))
+    return Message(clip(text, FALLBACK), tuple(kept))
+
+
+def _size(blocks: Sequence[Block]) -> int:
+    return sum(len(repr(block)) for block in blocks)

@@ -1,0 +1,110 @@
+"""What both stand-ins share: how a request is read, how an error is answered, and what was asked of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import unquote
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from sandbox.services.faults import Cut, Faults
+from sandbox.services.switches import Switches
+
+MOST_BYTES = 10 * 1024 * 1024
+
+
+class Problem(Exception):
+    """An error of the service: its status where statuses are real, and its text."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request that a stand-in was sent."""
+
+    method: str
+    path: str
+    body: Any
+
+
+@dataclass(slots=True)
+class Stage:
+    """What a stand-in plays on: its switches (settable at any time), its faults, what it was asked."""
+
+    switches: Switches = field(default_factory=Switches)
+    faults: Faults = field(default_factory=Faults)
+    calls: list[Call] = field(default_factory=list)
+
+
+Answer = Callable[[Request, Any], Awaitable[Response]]
+
+
+def played(stage: Stage, answer: Answer) -> Callable[[Request], Awaitable[Response]]:
+    """An endpoint that reads the body, notes the call, meets the faults, and turns problems into answers."""
+
+    async def endpoint(request: Request) -> Response:
+        raw = await request.body()
+        stage.calls.append(Call(request.method, raw_path(request), _noted(raw)))
+
+        async def true_answer() -> Response:
+            try:
+                return await answer(request, _document(raw))
+            except Problem as problem:
+                status = problem.status if stage.switches.error_codes == "real" else 200
+                return JSONResponse({"success": False, "message": problem.message}, status)
+
+        return await stage.faults.met(request, true_answer)
+
+    return endpoint
+
+
+def _noted(raw: bytes) -> Any:
+    try:
+        return json.loads(raw) if raw else None
+    except (ValueError, RecursionError):
+        return raw[:1000]
+
+
+def _document(raw: bytes) -> Any:
+    """The body as JSON; None where there is none."""
+    if len(raw) > MOST_BYTES:
+        raise Problem(413, "Request body is too large")
+    if not raw.strip():
+        return None
+    try:
+        return json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise Problem(400, "Request body is not JSON") from error
+
+
+def raw_path(request: Request) -> str:
+    """The path as it was sent, still encoded: ``%2F`` in a segment is no slash."""
+    return bytes(request.scope["raw_path"]).split(b"?")[0].decode("ascii", "replace")
+
+
+def segment(request: Request, number: int) -> str:
+    """The decoded segment *number* of the path, counted from 0."""
+    return unquote(raw_path(request).strip("/").split("/")[number])
+
+
+class Cutting:
+    """ASGI middleware that cuts the connection when a fault says so: it promises a body and breaks off."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await self._app(scope, receive, send)
+        except Cut:
+            await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"1000")]})
+            await send({"type": "http.response.body", "body": b"{", "more_body": True})

@@ -1,0 +1,97 @@
+"""The stand-ins' records, in one SQLite file that survives restarts."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from typing import Any
+
+Record = dict[str, Any]
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS rules (id TEXT PRIMARY KEY, owner TEXT NOT NULL, position INTEGER, record TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS groups (id TEXT PRIMARY KEY, record TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS members (
+    site TEXT NOT NULL, email TEXT NOT NULL, position INTEGER, record TEXT NOT NULL, PRIMARY KEY (site, email));
+CREATE TABLE IF NOT EXISTS sites (site TEXT PRIMARY KEY);
+CREATE TABLE IF NOT EXISTS segments (site TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (site, name));
+"""
+
+
+class Database:
+    """Records by key. One connection: SQLite answers in microseconds, so nothing waits."""
+
+    def __init__(self, path: str) -> None:
+        self._connection = sqlite3.connect(path, isolation_level=None)
+        self._connection.executescript(SCHEMA)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    @property
+    def empty(self) -> bool:
+        return self._one("SELECT 1 FROM sites") is None and self._one("SELECT 1 FROM rules") is None
+
+    def _one(self, query: str, *values: object) -> Any:
+        row = self._connection.execute(query, values).fetchone()
+        return None if row is None else row[0]
+
+    def _records(self, query: str, *values: object) -> list[Record]:
+        return [json.loads(text) for (text,) in self._connection.execute(query, values)]
+
+    def rules(self, owner: str) -> list[Record]:
+        return self._records("SELECT record FROM rules WHERE owner = ? ORDER BY position", owner)
+
+    def rule(self, rule_id: str) -> tuple[str, Record] | None:
+        """The rule's key and record."""
+        row = self._connection.execute("SELECT owner, record FROM rules WHERE id = ?", (rule_id,)).fetchone()
+        return None if row is None else (row[0], json.loads(row[1]))
+
+    def put_rule(self, owner: str, record: Record) -> None:
+        self._connection.execute(
+            "INSERT INTO rules VALUES (?, ?, (SELECT coalesce(max(position), 0) + 1 FROM rules), ?) "
+            "ON CONFLICT (id) DO UPDATE SET record = excluded.record",
+            (record["id"], owner, json.dumps(record)),
+        )
+
+    def delete_rule(self, rule_id: str) -> bool:
+        return self._connection.execute("DELETE FROM rules WHERE id = ?", (rule_id,)).rowcount == 1
+
+    def groups(self) -> list[Record]:
+        return self._records("SELECT record FROM groups")
+
+    def put_group(self, record: Record) -> None:
+        self._connection.execute("INSERT OR REPLACE INTO groups VALUES (?, ?)", (record["id"], json.dumps(record)))
+
+    def has_group(self, group_id: str) -> bool:
+        return self._one("SELECT 1 FROM groups WHERE id = ?", group_id) is not None
+
+    def sites(self) -> list[str]:
+        return [site for (site,) in self._connection.execute("SELECT site FROM sites")]
+
+    def add_site(self, site: str) -> None:
+        self._connection.execute("INSERT OR IGNORE INTO sites VALUES (?)", (site,))
+
+    def segments(self, site: str) -> list[str]:
+        return [name for (name,) in self._connection.execute("SELECT name FROM segments WHERE site = ?", (site,))]
+
+    def add_segment(self, site: str, name: str) -> None:
+        self._connection.execute("INSERT OR IGNORE INTO segments VALUES (?, ?)", (site, name))
+
+    def members(self, site: str) -> list[Record]:
+        return self._records("SELECT record FROM members WHERE site = ? ORDER BY position", site)
+
+    def put_member(self, site: str, record: Record) -> None:
+        self._connection.execute(
+            "INSERT INTO members VALUES (?, ?, (SELECT coalesce(max(position), 0) + 1 FROM members), ?) "
+            "ON CONFLICT (site, email) DO UPDATE SET record = excluded.record",
+            (site, record["email"], json.dumps(record)),
+        )
+
+    def delete_member(self, site: str, email: str) -> bool:
+        query = "DELETE FROM members WHERE site = ? AND email = ?"
+        return self._connection.execute(query, (site, email)).rowcount == 1
+
+    def wipe(self) -> None:
+        for table in ("rules", "groups", "members", "sites", "segments"):
+            self._connection.execute(f"DELETE FROM {table}")  # noqa: S608  our own table names

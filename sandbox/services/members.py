@@ -1,0 +1,174 @@
+"""The membership service as its specification has it: six operations, with its trailing slashes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from sandbox.services.answers import Cutting, Problem, Stage, played, raw_path, segment
+from sandbox.services.database import Database, Record
+from sandbox.services.openapi import MEMBERS
+
+ROOT = "/api/v1/sites"
+
+
+class MembersService:
+    """Members of sites and their segments. One key for all sites."""
+
+    def __init__(
+        self, database: Database, stage: Stage, *, key: str, now: Callable[[], float], header: str = "Authorization"
+    ) -> None:
+        self._database = database
+        self._stage = stage
+        self._credentials = f"Bearer {key}" if header == "Authorization" else key
+        self._header = header
+        self._now = now
+
+    def app(self) -> Starlette:
+        """Paths are matched as they were sent: an encoded slash in an address is no slash."""
+        routes = [
+            Route("/openapi.json", lambda _: JSONResponse(MEMBERS)),
+            Route(
+                ROOT + "/{rest:path}", played(self._stage, self._operation), methods=["GET", "POST", "PATCH", "DELETE"]
+            ),
+        ]
+        app = Starlette(routes=routes)
+        app.router.redirect_slashes = False
+        app.add_middleware(Cutting)
+        return app
+
+    async def _operation(self, request: Request, body: Any) -> Response:
+        parts = raw_path(request).removeprefix(ROOT + "/").split("/")
+        if len(parts) < 3 or parts[1] != "members" or len(parts) > 4:
+            raise Problem(404, "Not found")
+        if request.headers.get(self._header, "") != self._credentials:
+            raise Problem(401, "Invalid API key")
+        site = parts[0]
+        if site not in self._database.sites():
+            raise Problem(404, f"Site not found: {site}")
+        shape = (
+            "list"
+            if parts[2:] == [""]
+            else "segments"
+            if parts[3:] == ["segments"]
+            else "one"
+            if len(parts) == 3
+            else ""
+        )
+        operation = OPERATIONS.get((request.method, shape))
+        if operation is None:
+            raise Problem(405 if shape else 404, "Method not allowed" if shape else "Not found")
+        return operation(self, site, request, body)
+
+    def _listed(self, site: str, _: Request, __: Any) -> Response:
+        members = self._database.members(site)
+        shapes: dict[str, Any] = {
+            "array": members,
+            "data": {"data": members},
+            "members": {"members": members},
+            "success_data": {"success": True, "data": members},
+        }
+        return JSONResponse(shapes[self._stage.switches.member_list])
+
+    def _added(self, site: str, _: Request, body: Any) -> Response:
+        record = _record(body)
+        email = record.get("email")
+        if not isinstance(email, str) or "@" not in email or len(email) > 320:
+            raise Problem(400, "email is invalid")
+        self._check_segments(site, record)
+        known = self._find(site, email)
+        if known is not None and self._stage.switches.duplicate_email == "error":
+            raise Problem(409, "Member already exists")
+        made = (known or {"createdAt": int(self._now() * 1000)}) | {
+            "name": record.get("name", ""),
+            "email": (known or record)["email"],
+            "allowedSegments": _unique(record.get("allowedSegments", [])),
+        }
+        self._database.put_member(site, made)
+        return JSONResponse({"success": True, "data": made})
+
+    def _updated(self, site: str, request: Request, body: Any) -> Response:
+        member, record = self._there(site, request), _record(body)
+        self._check_segments(site, record)
+        if "allowedSegments" in record:
+            merged = self._stage.switches.patch_segments == "merge"
+            kept = member["allowedSegments"] if merged else []
+            record["allowedSegments"] = _unique([*kept, *record["allowedSegments"]])
+        made = member | {name: record[name] for name in ("name", "allowedSegments") if name in record}
+        self._database.put_member(site, made)
+        return JSONResponse({"success": True, "data": made})
+
+    def _granted(self, site: str, request: Request, body: Any) -> Response:
+        member, record = self._there(site, request), _record(body)
+        self._check_segments(site, record)
+        made = member | {"allowedSegments": _unique([*member["allowedSegments"], *record.get("allowedSegments", [])])}
+        self._database.put_member(site, made)
+        return JSONResponse({"success": True, "data": made})
+
+    def _revoked(self, site: str, request: Request, body: Any) -> Response:
+        member = self._there(site, request)
+        gone = _record(body).get("allowedSegments", [])
+        self._check_segments(site, {"allowedSegments": gone})
+        made = member | {"allowedSegments": [name for name in member["allowedSegments"] if name not in gone]}
+        self._database.put_member(site, made)
+        return self._deleted_answer("Segments removed")
+
+    def _removed(self, site: str, request: Request, _: Any) -> Response:
+        try:
+            self._database.delete_member(site, self._there(site, request)["email"])
+        except Problem:
+            if self._stage.switches.delete_missing == "error":
+                raise
+        return self._deleted_answer("Member removed")
+
+    def _deleted_answer(self, message: str) -> Response:
+        if self._stage.switches.delete_answer == "empty":
+            return Response(status_code=204)
+        return JSONResponse({"success": True, "message": message})
+
+    def _find(self, site: str, email: str) -> Record | None:
+        fold = self._stage.switches.email_case == "insensitive"
+        for member in self._database.members(site):
+            if member["email"] == email or (fold and member["email"].casefold() == email.casefold()):
+                return member
+        return None
+
+    def _there(self, site: str, request: Request) -> Record:
+        if (member := self._find(site, segment(request, 5))) is None:
+            raise Problem(404, "Member not found")
+        return member
+
+    def _check_segments(self, site: str, record: Record) -> None:
+        names = record.get("allowedSegments", [])
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise Problem(400, "allowedSegments is not a list of names")
+        known = self._database.segments(site)
+        if unknown := [name for name in names if name not in known]:
+            raise Problem(400, f"Unknown segment: {', '.join(unknown)[:200]}")
+
+
+def _record(body: Any) -> Record:
+    if not isinstance(body, dict):
+        raise Problem(400, "Request body is not an object")
+    if not isinstance(body.get("name", ""), str):
+        raise Problem(400, "name is not a text")
+    return dict(body)
+
+
+def _unique(names: list[str]) -> list[str]:
+    return list(dict.fromkeys(names))
+
+
+OPERATIONS: dict[tuple[str, str], Callable[[MembersService, str, Request, Any], Response]] = {
+    ("GET", "list"): MembersService._listed,  # noqa: SLF001  the table of this very class
+    ("POST", "list"): MembersService._added,  # noqa: SLF001
+    ("PATCH", "one"): MembersService._updated,  # noqa: SLF001
+    ("DELETE", "one"): MembersService._removed,  # noqa: SLF001
+    ("POST", "segments"): MembersService._granted,  # noqa: SLF001
+    ("DELETE", "segments"): MembersService._revoked,  # noqa: SLF001
+}

@@ -1,0 +1,146 @@
+"""The rules service as its specification has it, every row."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from sandbox.services.answers import Cutting, Problem, Stage, played, segment
+from sandbox.services.database import Database, Record
+from sandbox.services.openapi import RULES
+
+PAGE = 30
+MOST_PAGE = 75
+ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+class RulesService:
+    """Five operations on rules. A rule belongs to the key that made it."""
+
+    def __init__(self, database: Database, stage: Stage, *, keys: tuple[str, ...], now: Callable[[], float]) -> None:
+        self._database = database
+        self._stage = stage
+        self._keys = keys
+        self._now = now
+
+    def app(self) -> Starlette:
+        one = "/v1/rules/{rule_id:path}"
+        routes = [
+            Route("/openapi.json", lambda _: JSONResponse(RULES)),
+            Route("/v1/rules", played(self._stage, self.list), methods=["GET"]),
+            Route("/v1/rules", played(self._stage, self.create), methods=["POST"]),
+            Route("/v1/groups", played(self._stage, self.groups), methods=["GET"]),
+            Route(one, played(self._stage, self.get), methods=["GET"]),
+            Route(one, played(self._stage, self.update), methods=["PUT"]),
+            Route(one, played(self._stage, self.delete), methods=["DELETE"]),
+        ]
+        app = Starlette(routes=routes)
+        app.add_middleware(Cutting)
+        return app
+
+    def _key(self, request: Request) -> str:
+        key = request.headers.get("x-api-key", "")
+        if key not in self._keys:
+            raise Problem(401, "Unauthorized action")
+        return key
+
+    def _own(self, request: Request) -> Record:
+        """The rule of the path, if this key may have it."""
+        key, found = self._key(request), self._database.rule(segment(request, 2))
+        if found is None:
+            raise Problem(404, "Rule not found")
+        if found[0] != key:
+            raise Problem(401, "Unauthorized action")
+        return found[1]
+
+    async def list(self, request: Request, _: Any) -> Response:
+        rules = self._database.rules(self._key(request))
+        if self._stage.switches.paging == "off":
+            return JSONResponse({"success": True, "data": rules})
+        offset = _number(request, "offset", 0)
+        size = min(_number(request, "pageSize", PAGE), MOST_PAGE)
+        following = offset + size if offset + size < len(rules) else None
+        page = rules[offset : offset + size]
+        return JSONResponse({"success": True, "data": page, "total": len(rules), "nextOffset": following})
+
+    async def groups(self, request: Request, _: Any) -> Response:
+        self._key(request)
+        if self._stage.switches.groups == "off":
+            return JSONResponse({"success": False, "message": "Not found"}, 404)
+        return JSONResponse({"success": True, "data": self._database.groups()})
+
+    async def get(self, request: Request, _: Any) -> Response:
+        return JSONResponse({"success": True, "data": self._own(request)})
+
+    async def create(self, request: Request, body: Any) -> Response:
+        key, record = self._key(request), self._checked(body)
+        rule_id = f"{record['ruleType']}_{''.join(secrets.choice(ALPHABET) for _ in range(5))}"
+        moment = int(self._now() * 1000)
+        made = record | {"id": rule_id, "creationDate": moment, "modificationDate": moment}
+        self._database.put_rule(key, made)
+        return JSONResponse({"success": True, "data": made})
+
+    async def update(self, request: Request, body: Any) -> Response:
+        stored, record = self._own(request), self._checked(body)
+        if record["ruleType"] != stored["ruleType"]:
+            raise Problem(405, "Rule Type update not allowed")
+        dates = {"creationDate": stored.get("creationDate"), "modificationDate": int(self._now() * 1000)}
+        made = record | {"id": stored["id"]} | {name: value for name, value in dates.items() if value is not None}
+        self._database.put_rule(self._key(request), made)
+        return JSONResponse({"success": True, "data": made})
+
+    async def delete(self, request: Request, _: Any) -> Response:
+        try:
+            self._database.delete_rule(self._own(request)["id"])
+        except Problem as problem:
+            if problem.status != 404 or self._stage.switches.delete_missing == "error":
+                raise
+        return JSONResponse({"success": True, "message": "Rule deleted successfully"})
+
+    def _checked(self, body: Any) -> Record:
+        """The body as it is stored: a whole rule, whatever was stored before; unknown fields are kept."""
+        if not isinstance(body, dict) or not _texts(body, "name", "description", "status", "ruleType"):
+            raise Problem(400, "Rule Payload is invalid")
+        if not body.get("name") or not _is_type(body.get("ruleType")):
+            raise Problem(400, "Rule Payload is invalid")
+        pairs = body.get("pairs")
+        if not isinstance(pairs, list) or not pairs or not all(_is_pair(body["ruleType"], pair) for pair in pairs):
+            raise Problem(400, "Rule pairs are invalid")
+        if body.get("groupId") and not self._database.has_group(str(body["groupId"])):
+            raise Problem(404, "Group not found")
+        kept = {name: value for name, value in body.items() if name not in {"id", "creationDate", "modificationDate"}}
+        return {"description": "", "status": "Active"} | kept
+
+
+def _number(request: Request, name: str, default: int) -> int:
+    text = request.query_params.get(name, "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else default
+
+
+def _texts(body: Record, *names: str) -> bool:
+    return all(isinstance(body.get(name, ""), str) for name in names)
+
+
+def _is_type(name: Any) -> bool:
+    return isinstance(name, str) and name.isascii() and name.isalnum() and name[:1].isalpha() and len(name) <= 32
+
+
+def _is_pair(rule_type: str, pair: Any) -> bool:
+    """Whether *pair* fits the schema of its type: the specification shows three, of the others only the source."""
+    if not isinstance(pair, dict) or not isinstance(pair.get("source"), dict):
+        return False
+    if not all(isinstance(pair["source"].get(name), str) for name in ("key", "operator", "value")):
+        return False
+    if rule_type == "Redirect":
+        return (
+            isinstance(pair.get("destination"), str) and bool(pair["destination"]) and _texts(pair, "destinationType")
+        )
+    if rule_type == "Replace":
+        return isinstance(pair.get("from"), str) and isinstance(pair.get("to"), str)
+    return True

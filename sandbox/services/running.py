@@ -1,0 +1,108 @@
+"""Both stand-ins at work, and what a test or a demo may look into and turn."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+from sandbox.services.answers import Call, Stage
+from sandbox.services.database import Database, Record
+from sandbox.services.members import MembersService
+from sandbox.services.rules import RulesService
+from sandbox.services.seed import seed as fill
+from sandbox.services.switches import Switches
+from sandbox.serving import serving
+
+RULES_KEY = "sandbox-rules-key"
+OTHER_KEY = "another-rules-key"
+MEMBERS_KEY = "sandbox-members-key"
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The rules service from behind: what a dashboard would see and do."""
+
+    database: Database
+    stage: Stage
+
+    def get(self, rule_id: str) -> Record | None:
+        found = self.database.rule(rule_id)
+        return None if found is None else found[1]
+
+    def all(self) -> list[Record]:
+        return self.database.rules(RULES_KEY)
+
+    def put(self, record: Record, *, key: str = RULES_KEY) -> None:
+        self.database.put_rule(key, record)
+
+    def remove(self, rule_id: str) -> None:
+        self.database.delete_rule(rule_id)
+
+    def calls(self, method: str | None = None) -> list[Call]:
+        return [call for call in self.stage.calls if method in {None, call.method}]
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """The membership service from behind."""
+
+    database: Database
+    stage: Stage
+
+    def get(self, site: str, email: str) -> Record | None:
+        return next((member for member in self.database.members(site) if member["email"] == email), None)
+
+    def all(self, site: str) -> list[Record]:
+        return self.database.members(site)
+
+    def put(self, site: str, record: Record) -> None:
+        self.database.put_member(site, record)
+
+    def remove(self, site: str, email: str) -> None:
+        self.database.delete_member(site, email)
+
+    def calls(self, method: str | None = None) -> list[Call]:
+        return [call for call in self.stage.calls if method in {None, call.method}]
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """Where both services are, and their insides."""
+
+    rules_url: str
+    members_url: str
+    rules: Rules
+    members: Members
+    database: Database
+
+    def switch(self, **choices: str) -> None:
+        """Play with these switches from now on; the others are at their defaults."""
+        self.rules.stage.switches = self.members.stage.switches = Switches(**choices)
+
+
+@asynccontextmanager
+async def running_services(
+    path: str = ":memory:",
+    *,
+    seed: bool = True,
+    switches: Switches | None = None,
+    ports: tuple[int, int] = (0, 0),
+    now: Callable[[], float] = time.time,
+) -> AsyncIterator[Services]:
+    """Both services over the SQLite file at *path*, which is filled with sample data if it is empty."""
+    database = Database(path)
+    if seed and database.empty:
+        fill(database, rules_key=RULES_KEY)
+    rules, members = Stage(switches or Switches()), Stage(switches or Switches())
+    keys = (RULES_KEY, OTHER_KEY)
+    async with AsyncExitStack() as stack:
+        stack.callback(database.close)
+        rules_app = RulesService(database, rules, keys=keys, now=now).app()
+        members_app = MembersService(database, members, key=MEMBERS_KEY, now=now).app()
+        rules_at = await stack.enter_async_context(serving(rules_app, port=ports[0]))
+        members_at = await stack.enter_async_context(serving(members_app, port=ports[1]))
+        yield Services(
+            f"{rules_at}/v1", f"{members_at}/api/v1", Rules(database, rules), Members(database, members), database
+        )

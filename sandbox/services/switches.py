@@ -1,0 +1,40 @@
+"""What the specifications leave open, as switches: one table, from which the command line and the docs are made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Switches:
+    """How the stand-ins behave where the specifications say "not shown". The defaults are the first choice of each."""
+
+    paging: str = "off"
+    error_codes: str = "real"
+    member_list: str = "array"
+    patch_segments: str = "replace"
+    duplicate_email: str = "error"
+    delete_answer: str = "body"
+    delete_missing: str = "error"
+    email_case: str = "sensitive"
+    groups: str = "off"
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value not in CHOICES[field.name][0]:
+                raise ValueError(f"{field.name}: {value!r} is none of {', '.join(CHOICES[field.name][0])}")
+
+
+CHOICES: Final[dict[str, tuple[tuple[str, ...], str]]] = {
+    "paging": (("off", "pages"), "the list of rules: whole, or 30 a page with `total` and `nextOffset`"),
+    "error_codes": (("real", "always_200"), "status of errors: 400, 401, 404, 405, 409 as they fit, or always 200"),
+    "member_list": (("array", "data", "members", "success_data"), "the list of members: bare, or in a field"),
+    "patch_segments": (("replace", "merge"), "`allowedSegments` in a PATCH: replace the list, or add to it"),
+    "duplicate_email": (("error", "upsert"), "adding an e-mail that is there: an error, or an update"),
+    "delete_answer": (("body", "empty"), "a delete answers with a text, or with nothing"),
+    "delete_missing": (("error", "ok"), "deleting what is not there: an error, or a success"),
+    "email_case": (("sensitive", "insensitive"), "whether Anna@ and anna@ are two members or one"),
+    "groups": (("off", "on"), "whether `GET /groups` answers"),
+}
