@@ -27,7 +27,15 @@ async function answered(response) {
   return answer;
 }
 
+const WORDS = {
+  operation_timeout: "The app did not answer in time. Try again?",
+  dispatch_failed: "The app could not be reached. Try again?",
+  message_not_found: "That message is gone.",
+  view_not_found: "That window was closed already.",
+  no_such_action: "That has changed in the meantime. Look again?",
+};
+
 /** What went wrong, in words for the person, when an answer says `ok: false`. */
 export function reason(answer) {
-  return answer.text || answer.error || "That did not work.";
+  return answer.text || WORDS[answer.error] || answer.error || "That did not work.";
 }

@@ -11,6 +11,7 @@ import { Modals } from "./modal.js";
 import { plain } from "./mrkdwn.js";
 import { Sidebar } from "./sidebar.js";
 import { Store } from "./store.js";
+import { namesIn } from "./surface.js";
 import { openSwitcher } from "./switcher.js";
 import { startTheme } from "./theme.js";
 import { Thread } from "./thread.js";
@@ -59,13 +60,8 @@ class App {
 
   /** Acts as another person: everything is read anew as they see it. */
   async actAs(user, place = this.store.place) {
-    let state;
-    try {
-      state = await read("state", { user });
-      if (state.ok === false) throw new Error(state.text ?? state.error);
-    } catch (error) {
-      return toast(error.message, "error");
-    }
+    const state = await stateOf(user);
+    if (!state) return;
     this.#live?.close();
     this.store.place = { channel: null, tab: "messages", thread: null };
     this.store.enter(state);
@@ -136,7 +132,7 @@ class App {
     }
     if (message.user === store.me.id || channel !== store.place.channel) return;
     const author = store.users.get(message.user)?.real_name ?? message.username;
-    this.news.replaceChildren(`${author}: ${plain({ type: "mrkdwn", text: message.text ?? "" }).slice(0, 300)}`);
+    this.news.replaceChildren(`${author}: ${plain({ type: "mrkdwn", text: message.text ?? "" }, namesIn(store)).slice(0, 300)}`);
   }
 
   #openThread(ts) {
@@ -166,6 +162,20 @@ class App {
       event.preventDefault();
       openSwitcher(this.store, moves);
     } else if (event.key === "Escape") this.#drawer(false);
+  }
+}
+
+// The workspace as that person sees it; as the first person, where there is none of that id or name.
+async function stateOf(user) {
+  try {
+    const state = await read("state", { user });
+    if (state.ok !== false) return state;
+    const first = await read("state", {});
+    const named = first.users.find(({ name }) => name === user);
+    return named ? await read("state", { user: named.id }) : first;
+  } catch (error) {
+    toast(error.message, "error");
+    return null;
   }
 }
 

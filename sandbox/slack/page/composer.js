@@ -6,6 +6,7 @@ import { h, icon, iconButton } from "./dom.js";
 import { openMenu } from "./popup.js";
 import { told } from "./surface.js";
 
+const REACHED_THE_APP = new Set(["operation_timeout", "dispatch_failed"]);
 const SLOW = 250; // an answer within this time needs no spinner
 
 export class Composer {
@@ -118,20 +119,15 @@ export class Composer {
     this.#remember(text);
     this.#write("");
     const done = this.#showWaiting(isCommand ? text.split(" ")[0] : null);
-    const problem = await this.#problem({ user: me.id, channel: place.channel, text, ...(this.thread && { thread_ts: place.thread }) });
+    const answer = await said({ user: me.id, channel: place.channel, text, ...(this.thread && { thread_ts: place.thread }) });
     done();
-    if (!problem) return;
-    this.#tell(problem);
-    if (!this.input.value) this.#write(text);
+    if (answer.ok === false) this.#refused(answer, text);
   }
 
-  async #problem(body) {
-    try {
-      const answer = await send("say", body);
-      return answer.ok === false ? reason(answer) : null;
-    } catch (error) {
-      return error.message;
-    }
+  // What has a text was said in the channel too, privately; what was never delivered is there to be corrected.
+  #refused(answer, text) {
+    if (!answer.text) this.#tell(reason(answer));
+    if (!this.input.value && !REACHED_THE_APP.has(answer.error)) this.#write(text);
   }
 
   #remember(text) {
@@ -166,5 +162,13 @@ export class Composer {
 
   #runShortcut({ callback_id }) {
     return told(send("shortcut", { user: this.store.me.id, callback_id }));
+  }
+}
+
+async function said(body) {
+  try {
+    return await send("say", body);
+  } catch (error) {
+    return { ok: false, error: error.message };
   }
 }

@@ -117,7 +117,7 @@ export class MessageView {
   }
 
   async #copy() {
-    await navigator.clipboard?.writeText(plain({ type: "mrkdwn", text: this.message.text ?? "" }));
+    await navigator.clipboard?.writeText(plain({ type: "mrkdwn", text: this.message.text ?? "" }, namesIn(this.store)));
     toast("Copied.");
   }
 }

@@ -31,10 +31,11 @@ export function textNodes(text, names) {
   return [text.emoji === false ? text.text : withEmoji(text.text)];
 }
 
-/** A text object as one plain line, for names of controls. */
-export function plain(text) {
-  if (!text) return "";
-  return text.type === "mrkdwn" ? bare(text.text).replace(/[*_~`]/g, "") : withEmoji(text.text);
+const STRANGERS = { user: () => null, channel: () => null };
+
+/** A text object without its marks, for names of controls and for reading aloud. */
+export function plain(text, names = STRANGERS) {
+  return text ? h("span", null, textNodes(text, names)).textContent : "";
 }
 
 function paragraphs(text, names) {

@@ -1,0 +1,181 @@
+"""``python -m sandbox``: everything on loopback, one address. ``try``, ``services``, ``slack`` and ``segment`` for parts."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import sys
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from bot.logs import configure
+from bot.manifest import document
+from sandbox.demo import SITES, running_sandbox
+from sandbox.services.database import Database
+from sandbox.services.faults import KINDS
+from sandbox.services.running import MEMBERS_KEY, RULES_KEY, running_services
+from sandbox.services.seed import seed
+from sandbox.services.switches import CHOICES, Switches
+from sandbox.serving import listening
+from sandbox.slack.people import PEOPLE
+from sandbox.slack.running import SECRET, TOKEN, running_slack
+from sandbox.slack.story import NothingHappened, Person
+
+app = typer.Typer(add_completion=False, help="Gatehouse with everything it needs, on this machine alone.")
+segments = typer.Typer(no_args_is_help=True, help="The site's dashboard: the only place where segments are made.")
+app.add_typer(segments, name="segment")
+
+FOLDER = Path(os.environ.get("SANDBOX_FOLDER", "var/sandbox"))
+PORTS = (8800, 8801, 8802, 8803)
+OPS, SUPPORT = "C0OPS0001", "C0SUPPORT"
+
+
+def _free(wanted: int) -> int:
+    """*wanted* if nobody listens there, else any free port, with a word about it."""
+    try:
+        listening(wanted).close()
+    except OSError:
+        print(f"Port {wanted} is taken; using another one.", file=sys.stderr)
+        return 0
+    return wanted
+
+
+async def _until_stopped() -> None:
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with contextlib.suppress(NotImplementedError):
+            loop.add_signal_handler(number, stopped.set)
+    await stopped.wait()
+
+
+@app.callback(invoke_without_command=True)
+def demo(
+    context: typer.Context, *, fresh: Annotated[bool, typer.Option(help="Forget what was done before.")] = False
+) -> None:
+    """Start both services, a local Slack and the bot; print the address of the page."""
+    configure("WARNING", "text")
+    logging.getLogger("stamina").setLevel(logging.ERROR)
+    if context.invoked_subcommand is not None:
+        return
+    if fresh:
+        for file in FOLDER.glob("*.db*"):
+            file.unlink()
+    asyncio.run(_demo())
+
+
+async def _demo() -> None:
+    page, rules, members, bot = (_free(port) for port in PORTS)
+    async with running_sandbox(FOLDER, ports=(page, rules, members, bot)) as sandbox:
+        print(f"\n  Gatehouse is at  {sandbox.slack.page_url}\n")
+        print("  A local Slack with four people. Type /rules list, or press a suggestion.")
+        print(f"  Rules    {sandbox.services.rules_url}   (x-api-key: {RULES_KEY})")
+        print(f"  Members  {sandbox.services.members_url}   (Bearer {MEMBERS_KEY})")
+        print(f"  Bot      {sandbox.bot_url}\n\n  Ctrl-C stops it; what you did stays in {FOLDER}.\n", flush=True)
+        await _until_stopped()
+
+
+@app.command("try")
+def try_one(text: Annotated[str, typer.Argument(help='A command, such as "/rules list".')]) -> None:
+    """Run one command in a fresh sandbox and print the reply; the exit code is 1 when the reply is an error."""
+    raise typer.Exit(asyncio.run(_tried(text)))
+
+
+async def _tried(text: str) -> int:
+    with tempfile.TemporaryDirectory() as folder:
+        async with running_sandbox(Path(folder)) as sandbox:
+            alice = Person(sandbox.slack, PEOPLE[0].id, SUPPORT if text.startswith("/members") else OPS)
+            try:
+                reply, failed = await alice.replied(text)
+            except NothingHappened as error:
+                print(error, file=sys.stderr)
+                return 1
+    print(reply)
+    return int(failed)
+
+
+@app.command()
+def services(
+    rules_port: int = PORTS[1],
+    members_port: int = PORTS[2],
+    switch: Annotated[list[str] | None, typer.Option(help="NAME=CHOICE, as in `switches`; may be repeated.")] = None,
+) -> None:
+    """Run both services alone."""
+    try:
+        chosen = Switches(**dict(one.split("=", 1) for one in switch or ()))
+    except (TypeError, ValueError) as error:
+        print(f"--switch: {error}. `python -m sandbox switches` lists them.", file=sys.stderr)
+        raise typer.Exit(2) from None
+    asyncio.run(_services(chosen, (_free(rules_port), _free(members_port))))
+
+
+async def _services(switches: Switches, ports: tuple[int, int]) -> None:
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    async with running_services(str(FOLDER / "services.db"), switches=switches, ports=ports) as both:
+        print(f"RULES_BASE_URL={both.rules_url}\nRULES_API_KEY={RULES_KEY}")
+        print(f"MEMBERS_BASE_URL={both.members_url}\nMEMBERS_API_KEY={MEMBERS_KEY}")
+        print(f"MEMBERS_SITES={','.join(f'{name}={site}' for name, site in SITES.items())}", flush=True)
+        await _until_stopped()
+
+
+@app.command()
+def switches() -> None:
+    """List the switches and faults of the stand-in services."""
+    table = Table("switch", "choices, the first is the default", "what it is about")
+    for name, (choices, about) in CHOICES.items():
+        table.add_row(name, ", ".join(choices), about)
+    faults = Table("fault", "what happens")
+    for name, about in KINDS.items():
+        faults.add_row(name, about)
+    console = Console()
+    console.print(table)
+    console.print(faults)
+
+
+@app.command()
+def slack(
+    request_url: Annotated[
+        str, typer.Option(help="Where the app takes requests.")
+    ] = "http://127.0.0.1:3000/slack/events",
+    port: int = PORTS[0],
+) -> None:
+    """Run the local Slack alone, for an app that listens elsewhere."""
+    asyncio.run(_slack(request_url, _free(port)))
+
+
+async def _slack(request_url: str, port: int) -> None:
+    async with running_slack(document(request_url.removesuffix("/slack/events")), port=port) as local:
+        local.delivery.url = request_url
+        print(f"page            {local.page_url}\nSLACK_API_URL={local.api_url}")
+        print(f"SLACK_BOT_TOKEN={TOKEN}\nSLACK_SIGNING_SECRET={SECRET}", flush=True)
+        await _until_stopped()
+
+
+@segments.command("add")
+def add_segment(site: str, name: str) -> None:
+    """Make the segment NAME on SITE (its name or its id)."""
+    site_id = SITES.get(site, site)
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    database = Database(str(FOLDER / "services.db"))
+    try:
+        if database.empty:
+            seed(database, rules_key=RULES_KEY)
+        if site_id not in database.sites():
+            print(f"There is no site {site}; there are {', '.join(SITES)}.", file=sys.stderr)
+            raise typer.Exit(1)
+        database.add_segment(site_id, name)
+    finally:
+        database.close()
+    print(f"{site} has the segment {name} now.")
+
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,70 @@
+"""All of Gatehouse on this machine: both services, the local Slack, and the bot, which is the real one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from bot.app import Running, running
+from bot.manifest import document
+from bot.settings import Settings
+from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_services
+from sandbox.services.switches import Switches
+from sandbox.serving import serving
+from sandbox.slack.running import SECRET, TOKEN, LocalSlack, running_slack
+
+SITES = {"blog": "site_1", "docs": "site_2"}
+
+
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """The parts, at work."""
+
+    slack: LocalSlack
+    services: Services
+    bot: Running
+    bot_url: str
+
+
+def settings(slack: LocalSlack, services: Services, database: Path) -> Settings:
+    """What a deployment would set, for the bot in the sandbox; the environment and .env play no part."""
+    return Settings(
+        _env_file=None,
+        slack_bot_token=SecretStr(TOKEN),
+        slack_signing_secret=SecretStr(SECRET),
+        slack_app_token=None,
+        slack_api_url=slack.api_url,
+        rules_base_url=services.rules_url,
+        rules_api_key=SecretStr(RULES_KEY),
+        members_base_url=services.members_url,
+        members_api_key=SecretStr(MEMBERS_KEY),
+        members_sites=SITES,
+        database_url=f"sqlite:///{database}",
+        service_timeout=5.0,
+    )
+
+
+@asynccontextmanager
+async def running_sandbox(
+    folder: Path,
+    *,
+    ports: tuple[int, int, int, int] = (0, 0, 0, 0),
+    seed: bool = True,
+    switches: Switches | None = None,
+) -> AsyncIterator[Sandbox]:
+    """Everything, with its files in *folder*. *ports*: page, rules, members, bot; 0 is any free one."""
+    folder.mkdir(parents=True, exist_ok=True)
+    page, rules, members, bot = ports
+    async with AsyncExitStack() as stack:
+        services = await stack.enter_async_context(
+            running_services(str(folder / "services.db"), seed=seed, switches=switches, ports=(rules, members))
+        )
+        slack = await stack.enter_async_context(running_slack(document("http://127.0.0.1"), port=page))
+        gatehouse = await stack.enter_async_context(running(settings(slack, services, folder / "gatehouse.db")))
+        bot_url = await stack.enter_async_context(serving(gatehouse.web, port=bot))
+        slack.delivery.url = f"{bot_url}/slack/events"
+        yield Sandbox(slack, services, gatehouse, bot_url)

@@ -1,0 +1,258 @@
+"""What a person does in the local Slack, and what Slack makes of it: the same for the page and for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from sandbox.slack import payloads
+from sandbox.slack.delivery import Ack, Delivery
+from sandbox.slack.people import BOT
+from sandbox.slack.state import RESPONSE_USES, Message, Refused, ResponseUrl, State, View
+from sandbox.slack.validation import check_options, check_response_action
+from sandbox.slack.webapi import checked_content
+
+Values = dict[str, Any]
+FAILED: Final = {
+    "operation_timeout": '{command} failed with the error "operation_timeout"',
+    "dispatch_failed": '{command} failed with the error "dispatch_failed"',
+}
+TROUBLE: Final = "We had some trouble connecting. Try again?"
+MOST_STACKED: Final = 3
+
+
+class Acting:
+    """Turns what people do into deliveries, and what the app answers into what they see."""
+
+    def __init__(self, state: State, delivery: Delivery, manifest: Mapping[str, Any], address: str = "") -> None:
+        self.state = state
+        self.delivery = delivery
+        self.manifest = manifest
+        self.address = address
+
+    @property
+    def commands(self) -> list[dict[str, Any]]:
+        return list(self.manifest.get("features", {}).get("slash_commands", ()))
+
+    async def say(self, user: str, channel: str, text: str, thread_ts: str | None = None) -> dict[str, Any]:
+        """Say something; a text that begins with a slash is a command."""
+        if channel not in self.state.channels or user not in self.state.channels[channel].members:
+            raise Refused("channel_not_found")
+        if not text.startswith("/"):
+            return await self._message(user, channel, text, thread_ts)
+        name, _, rest = text.partition(" ")
+        entry = next((one for one in self.commands if one["command"] == name), None)
+        if thread_ts is not None:
+            return self._private(user, channel, f"{name} is not supported in threads. Sorry!", failed="not_in_threads")
+        if entry is None:
+            return self._private(user, channel, f"{name} is not a valid command.", failed="invalid_command")
+        return await self._command(user, channel, entry, rest.strip())
+
+    async def _message(self, user: str, channel: str, text: str, thread_ts: str | None) -> dict[str, Any]:
+        typed = payloads.as_typed(text, self.state, should_escape=True)
+        message = self.state.add(Message(self.state.new_ts(), channel, user, typed, [], thread_ts=thread_ts))
+        kind = "message" if self.state.channels[channel].kind == "im" else "app_mention"
+        if (kind == "message" or f"<@{BOT.id}" in typed) and self._subscribed(kind):
+            event = {
+                "type": kind,
+                "user": user,
+                "text": typed,
+                "ts": message.ts,
+                "channel": channel,
+                "event_ts": message.ts,
+            }
+            await self.delivery.event(payloads.event(self.state, event))
+        return {"ok": True}
+
+    def _subscribed(self, kind: str) -> bool:
+        events = self.manifest.get("settings", {}).get("event_subscriptions", {}).get("bot_events", ())
+        return {"message": "message.im"}.get(kind, kind) in events
+
+    async def _command(self, user: str, channel: str, entry: Mapping[str, Any], text: str) -> dict[str, Any]:
+        typed = payloads.as_typed(text, self.state, should_escape=bool(entry.get("should_escape")))
+        url = self._response_url(user, channel, None)
+        fields = payloads.command(self.state, user, channel, entry["command"], typed, url)
+        ack = await self.delivery.form(f"{entry['command']} {text}".strip(), fields)
+        if ack.failed:
+            return self._private(user, channel, FAILED[ack.failed].format(command=entry["command"]), failed=ack.failed)
+        if ack.body:
+            body = ack.body if isinstance(ack.body, dict) else {"text": str(ack.body)}
+            self._answer(user, channel, body)
+        return {"ok": True}
+
+    def _private(self, user: str, channel: str, text: str, *, failed: str) -> dict[str, Any]:
+        """Something that Slack itself says to one person."""
+        self.state.add(Message(self.state.new_ts(), channel, "USLACKBOT", text, [], visible_to=user, kind="system"))
+        return {"ok": False, "error": failed, "text": text}
+
+    def _response_url(self, user: str, channel: str, source: str | None) -> str:
+        return f"{self.address}/response/{self.state.new_response_url(user, channel, source)}"
+
+    def respond(self, name: str, body: Mapping[str, Any]) -> None:
+        """The app uses a response URL; raises Refused where it may not."""
+        url = self.state.response_urls.get(name)
+        if url is None or self.state.clock() > url.expires:
+            raise Refused("expired_url")
+        if url.uses >= RESPONSE_USES:
+            raise Refused("used_url")
+        self._use(url, body)
+        url.uses += 1
+
+    def _use(self, url: ResponseUrl, body: Mapping[str, Any]) -> None:
+        source = self.state.find(url.channel, url.source) if url.source else None
+        if body.get("delete_original"):
+            if source is not None:
+                self.state.delete(source)
+            return
+        if body.get("replace_original") and source is not None:
+            source.text, source.blocks = checked_content(self.state, body.get("text"), body.get("blocks"), body)
+            source.edited = source.visible_to is None
+            self.state.changed(source)
+            return
+        self._answer(url.user, url.channel, body)
+
+    def _answer(self, user: str, channel: str, body: Mapping[str, Any]) -> None:
+        """A message of the app: private, unless it says in_channel."""
+        text, blocks = checked_content(self.state, body.get("text"), body.get("blocks"), body)
+        only = None if body.get("response_type") == "in_channel" else user
+        self.state.add(Message(self.state.new_ts(), channel, BOT.id, text, blocks, visible_to=only))
+
+    async def act(
+        self, user: str, place: Mapping[str, Any], block_id: str, action_id: str, element: Values, values: Values
+    ) -> Ack:
+        """Use an element of a message or a modal. Refused where there is no such element for this person."""
+        message, view = self._place(user, place)
+        holder = message.blocks if message else view["blocks"] if view else []
+        found = find_element(holder, block_id, action_id)
+        if found is None:
+            raise Refused("no_such_action")
+        action = {
+            **_echo(found),
+            **element,
+            "action_id": action_id,
+            "block_id": block_id,
+            "type": found["type"],
+            "action_ts": self.state.new_ts(),
+        }
+        if message is not None:
+            url = self._response_url(user, message.channel, message.ts)
+            payload = payloads.message_click(self.state, user, message, action, values, url)
+        elif view is not None:
+            payload = payloads.view_click(self.state, user, view, action, values)
+        return await self.delivery.payload(f"click {action_id}", payload)
+
+    def _place(self, user: str, place: Mapping[str, Any]) -> tuple[Message | None, View | None]:
+        if place.get("view_id"):
+            found = self.state.find_view(str(place["view_id"]))
+            home = self.state.homes.get(user)
+            if found and found[0] == user:
+                return None, found[1]
+            if home and home["id"] == place["view_id"]:
+                return None, home
+            raise Refused("view_not_found")
+        message = self.state.find(str(place.get("channel")), str(place.get("ts")))
+        if message is None or message.visible_to not in {None, user}:
+            raise Refused("message_not_found")
+        return message, None
+
+    async def submit(self, user: str, view_id: str, values: Values) -> dict[str, Any]:
+        """Send a modal; what the app answers closes, replaces, stacks or marks it."""
+        view = self._own(user, view_id)
+        ack = await self.delivery.payload("submit", payloads.submission(self.state, user, view, values))
+        stack = self.state.stack(user)
+        if ack.failed:
+            return {"ok": False, "error": ack.failed, "text": TROUBLE}
+        if not ack.body:
+            stack.remove(view)
+            self.state.show_views(user)
+            return {"ok": True}
+        answer = ack.body if isinstance(ack.body, dict) else {}
+        if check_response_action(answer, view):
+            return {"ok": False, "error": "invalid_response_action", "text": TROUBLE}
+        return self._response_action(user, view, answer)
+
+    def _response_action(self, user: str, view: View, answer: Mapping[str, Any]) -> dict[str, Any]:
+        stack = self.state.stack(user)
+        match answer["response_action"]:
+            case "errors":
+                errors = dict(answer["errors"])
+                self.state.tell({"type": "view_errors", "view_id": view["id"], "errors": errors}, only=user)
+                return {"ok": False, "errors": errors}
+            case "clear":
+                stack.clear()
+            case "update":
+                stack[stack.index(view)] = self.state.kept_view(answer["view"], user, old=view)
+            case "push" if len(stack) < MOST_STACKED:
+                stack.append(self.state.kept_view(answer["view"], user))
+        self.state.show_views(user)
+        return {"ok": True}
+
+    async def close(self, user: str, view_id: str, *, clear: bool) -> None:
+        """Close a modal, or all of them; the app hears of it where it asked to."""
+        view = self._own(user, view_id)
+        stack = self.state.stack(user)
+        gone = list(stack) if clear else [view]
+        stack[:] = [one for one in stack if one not in gone]
+        self.state.show_views(user)
+        heard = gone[0] if clear else view
+        if heard.get("notify_on_close"):
+            await self.delivery.payload("close", payloads.closed(self.state, user, heard, cleared=clear))
+
+    def _own(self, user: str, view_id: str) -> View:
+        found = self.state.find_view(view_id)
+        if found is None or found[0] != user:
+            raise Refused("view_not_found")
+        return found[1]
+
+    async def options(
+        self, user: str, place: Mapping[str, Any], block_id: str, action_id: str, value: str
+    ) -> dict[str, Any]:
+        """What an external select offers for *value*."""
+        message, view = self._place(user, place)
+        if message is not None:
+            holder: dict[str, Any] = {
+                "container": {"type": "message", "message_ts": message.ts, "channel_id": message.channel},
+                "channel": {"id": message.channel},
+            }
+        else:
+            holder = {"container": {"type": "view", "view_id": place["view_id"]}, "view": view}
+        payload = payloads.suggestion(self.state, user, holder, block_id, action_id, value)
+        ack = await self.delivery.payload("options", payload)
+        if ack.failed or check_options(ack.body):
+            return {"options": []}
+        return dict(ack.body)
+
+    async def home(self, user: str, tab: str) -> None:
+        """Open the app's home or its messages."""
+        if not self._subscribed("app_home_opened"):
+            return
+        direct = self.state.direct(user)
+        event: dict[str, Any] = {
+            "type": "app_home_opened",
+            "user": user,
+            "channel": direct.id if direct else "",
+            "tab": tab,
+            "event_ts": self.state.new_ts(),
+        }
+        if user in self.state.homes:
+            event["view"] = self.state.homes[user]
+        await self.delivery.event(payloads.event(self.state, event))
+
+
+def elements_of(block: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The interactive parts of a block."""
+    for one in (block.get("accessory"), block.get("element"), *(block.get("elements") or ())):
+        if isinstance(one, dict) and "action_id" in one:
+            yield one
+
+
+def find_element(blocks: list[dict[str, Any]], block_id: str, action_id: str) -> dict[str, Any] | None:
+    for block in blocks:
+        if block.get("block_id") == block_id:
+            return next((one for one in elements_of(block) if one["action_id"] == action_id), None)
+    return None
+
+
+def _echo(element: Mapping[str, Any]) -> dict[str, Any]:
+    """What Slack repeats of an element in the action."""
+    return {name: element[name] for name in ("value", "text", "style", "confirm", "placeholder") if name in element}

@@ -1,0 +1,165 @@
+"""What the page asks: state, messages, a live stream, and what its person does."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from sandbox.slack.acting import Acting
+from sandbox.slack.people import BOT, TEAM
+from sandbox.slack.state import Refused
+
+PAGE = Path(__file__).parent / "page"
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
+BREATH = 15.0
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+Act = Callable[[dict[str, Any]], Awaitable[Any]]
+
+
+class PageApi:
+    """The page's side of the local Slack. It trusts whoever is on this machine, and no web page from elsewhere."""
+
+    def __init__(self, acting: Acting, reset: Callable[[], Awaitable[None]] | None = None) -> None:
+        self._acting = acting
+        self._state = acting.state
+        self._reset = reset
+
+    def routes(self) -> list[Route | Mount]:
+        posts: dict[str, Act] = {"say": self.say, "action": self.action, "submit": self.submit, "close": self.close}
+        posts |= {"options": self.options, "home": self.home, "shortcut": self.nothing, "reset": self.reset}
+        return [
+            Route("/", self.index),
+            Route("/_local/state", self.guarded(self.state)),
+            Route("/_local/messages", self.guarded(self.messages)),
+            Route("/_local/traffic", self.guarded(self.traffic)),
+            Route("/_local/live", self.guarded(self.live)),
+            *(
+                Route(f"/_local/{name}", self.guarded(self.posted(act)), methods=["POST"])
+                for name, act in posts.items()
+            ),
+            Mount("/page", StaticFiles(directory=PAGE)),
+        ]
+
+    def guarded(self, endpoint: Endpoint) -> Endpoint:
+        """Only for pages of this machine: a foreign site cannot name this host, nor set the header."""
+
+        async def checked(request: Request) -> Response:
+            host = request.headers.get("host", "").rsplit(":", 1)[0]
+            if host not in LOOPBACK or (request.method == "POST" and "x-gatehouse-page" not in request.headers):
+                return JSONResponse({"ok": False, "error": "not_this_machine"}, 403)
+            return await endpoint(request)
+
+        return checked
+
+    def posted(self, act: Act) -> Endpoint:
+        async def endpoint(request: Request) -> Response:
+            try:
+                answer = await act(await request.json())
+            except Refused as refusal:
+                return JSONResponse({"ok": False, "error": refusal.code})
+            except (ValueError, KeyError) as error:
+                return JSONResponse({"ok": False, "error": f"bad_request: {error}"}, 400)
+            return JSONResponse({"ok": True} if answer is None else answer)
+
+        return endpoint
+
+    async def index(self, _: Request) -> Response:
+        return FileResponse(PAGE / "index.html")
+
+    async def state(self, request: Request) -> Response:
+        user = request.query_params.get("user") or next(iter(self._state.users))
+        if user not in self._state.users:
+            return JSONResponse({"ok": False, "error": "user_not_found"}, 404)
+        mine = [one for one in self._state.channels.values() if user in one.members]
+        features = self._acting.manifest.get("features", {})
+        commands = [
+            {name: one.get(name, "") for name in ("command", "description", "usage_hint")}
+            for one in self._acting.commands
+        ]
+        return JSONResponse(
+            {
+                "team": TEAM,
+                "me": self._state.users[user].shown(),
+                "users": [one.shown() for one in self._state.users.values() if not one.is_bot],
+                "channels": [one.shown() for one in mine],
+                "commands": commands,
+                "shortcuts": features.get("shortcuts", []),
+                "bot": BOT.shown(),
+                "views": self._state.stack(user),
+                "home": self._state.homes.get(user),
+            }
+        )
+
+    async def messages(self, request: Request) -> Response:
+        asked = request.query_params
+        found = self._state.visible(asked.get("user", ""), asked.get("channel", ""))
+        if before := asked.get("before"):
+            found = [one for one in found if one.ts < before]
+        limit = min(int(asked.get("limit") or 100), 500)
+        shown = [one.shown(self._state.users) for one in found[-limit:]]
+        return JSONResponse({"messages": shown, "has_more": len(found) > limit})
+
+    async def traffic(self, _: Request) -> Response:
+        return JSONResponse({"entries": self._state.traffic[-200:]})
+
+    async def live(self, request: Request) -> Response:
+        return StreamingResponse(self._stream(request.query_params.get("user")), media_type="text/event-stream")
+
+    async def _stream(self, user: str | None) -> AsyncIterator[str]:
+        queue: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+        watcher = (user, queue)
+        self._state.watchers.append(watcher)
+        try:
+            yield ": here\n\n"
+            while True:
+                try:
+                    async with asyncio.timeout(BREATH):
+                        event = await queue.get()
+                except TimeoutError:
+                    yield ": still here\n\n"
+                else:
+                    yield f"data: {json.dumps(event)}\n\n"
+        finally:
+            self._state.watchers.remove(watcher)
+
+    async def say(self, asked: dict[str, Any]) -> Any:
+        return await self._acting.say(asked["user"], asked["channel"], asked["text"], asked.get("thread_ts"))
+
+    async def action(self, asked: dict[str, Any]) -> Any:
+        values = (asked.get("state") or {}).get("values") or {}
+        ack = await self._acting.act(
+            asked["user"], asked, asked["block_id"], asked["action_id"], asked["element"], values
+        )
+        return {"ok": not ack.failed, "error": ack.failed}
+
+    async def submit(self, asked: dict[str, Any]) -> Any:
+        return await self._acting.submit(
+            asked["user"], asked["view_id"], (asked.get("state") or {}).get("values") or {}
+        )
+
+    async def close(self, asked: dict[str, Any]) -> None:
+        await self._acting.close(asked["user"], asked["view_id"], clear=bool(asked.get("clear")))
+
+    async def options(self, asked: dict[str, Any]) -> Any:
+        return await self._acting.options(
+            asked["user"], asked, asked["block_id"], asked["action_id"], str(asked.get("value", ""))
+        )
+
+    async def home(self, asked: dict[str, Any]) -> None:
+        await self._acting.home(asked["user"], asked.get("tab", "home"))
+
+    async def nothing(self, _: dict[str, Any]) -> Any:
+        return {"ok": False, "error": "no_such_shortcut", "text": "This app has no shortcuts yet."}
+
+    async def reset(self, _: dict[str, Any]) -> None:
+        if self._reset is not None:
+            await self._reset()

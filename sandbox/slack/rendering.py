@@ -1,0 +1,76 @@
+"""Messages and modals as readable text: for ``sandbox try``, for tests, for whoever reads a failure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+LINK: Final = re.compile(r"<([^<>|]*)(?:\|([^<>]*))?>")
+EMOJI: Final = {
+    "large_green_circle": "●",
+    "white_circle": "○",
+    "white_check_mark": "✓",
+    "x": "✗",
+    "warning": "!",
+    "wastebasket": "✗",
+}
+
+
+def plain(text: str) -> str:
+    """mrkdwn as plain text: links by their label, mentions by their id, emoji by a sign or their name."""
+    text = LINK.sub(lambda match: match[2] or match[1], text)
+    text = re.sub(r":([a-z0-9_+-]+):", lambda match: EMOJI.get(match[1], ""), text)
+    text = text.replace("\u2060", "").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    return re.sub(r"(?<![\w`])[*_](\S.*?\S|\S)[*_](?![\w`])", r"\1", text).strip()
+
+
+def _text(value: Any) -> str:
+    return plain(str(value.get("text", ""))) if isinstance(value, Mapping) else ""
+
+
+def block_lines(block: Mapping[str, Any]) -> Iterator[str]:
+    """One block, line by line; buttons as [Label]."""
+    kind = block.get("type")
+    if kind in {"section", "header", "alert", "markdown"}:
+        text = _text(block.get("text")) if isinstance(block.get("text"), Mapping) else str(block.get("text") or "")
+        accessory = block.get("accessory")
+        yield f"{text}  {element(accessory)}".rstrip() if accessory else text
+        for field in block.get("fields") or ():
+            yield _text(field).replace("\n", ": ", 1)
+    elif kind == "context":
+        yield "  ".join(_text(one) for one in block.get("elements") or ())
+    elif kind == "actions":
+        yield "  ".join(element(one) for one in block.get("elements") or ())
+    elif kind == "input":
+        optional = " (optional)" if block.get("optional") else ""
+        yield f"{_text(block.get('label'))}{optional}: {element(block.get('element') or {})}"
+    elif kind == "divider":
+        yield "—"
+    else:
+        yield f"({kind})"
+
+
+def element(one: Mapping[str, Any]) -> str:
+    """An interactive element: what it is called and what it holds."""
+    kind = one.get("type", "")
+    if kind == "button":
+        return f"[{_text(one.get('text'))}]"
+    if kind == "image":
+        return f"({one.get('alt_text', '')})"
+    chosen = one.get("initial_option")
+    several = one.get("initial_options") or ([chosen] if chosen else [])
+    held = ", ".join(_text(option.get("text")) for option in several) or one.get("initial_value") or ""
+    return f"<{held}>"
+
+
+def message(text: str, blocks: list[dict[str, Any]]) -> str:
+    """A whole message."""
+    return "\n".join(line for block in blocks for line in block_lines(block)) if blocks else plain(text)
+
+
+def view(shown: Mapping[str, Any]) -> str:
+    """A modal or home tab: its title, its blocks, what it can be sent with."""
+    lines = [line for block in shown.get("blocks") or () for line in block_lines(block)]
+    submit = [f"[{_text(shown['submit'])}]"] if "submit" in shown else []
+    return "\n".join([f"┌ {_text(shown.get('title'))}", *lines, *submit])

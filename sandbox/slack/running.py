@@ -1,0 +1,85 @@
+"""The local Slack at work."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from sandbox.serving import serving
+from sandbox.slack.acting import Acting
+from sandbox.slack.delivery import Delivery
+from sandbox.slack.faults import SlackFaults
+from sandbox.slack.pageapi import PageApi
+from sandbox.slack.state import Refused, State
+from sandbox.slack.webapi import WebApi
+
+TOKEN = "xoxb-local-sandbox-token"  # noqa: S105  it opens nothing but this process
+SECRET = "local-signing-secret"  # noqa: S105
+
+
+@dataclass(frozen=True, slots=True)
+class LocalSlack:
+    """Where it is, and what a demo or a test may turn."""
+
+    page_url: str
+    state: State
+    acting: Acting
+    delivery: Delivery
+    faults: SlackFaults
+
+    @property
+    def api_url(self) -> str:
+        return f"{self.page_url}/api/"
+
+
+@asynccontextmanager
+async def running_slack(
+    manifest: Mapping[str, Any],
+    *,
+    token: str = TOKEN,
+    secret: str = SECRET,
+    port: int = 0,
+    clock: Callable[[], float] = time.time,
+    reset: Callable[[], Awaitable[None]] | None = None,
+) -> AsyncIterator[LocalSlack]:
+    """A local Slack with one app installed, the one of *manifest*. Set `delivery.url` when the app listens."""
+    state, faults = State(clock), SlackFaults()
+    delivery = Delivery(state, secret)
+    acting = Acting(state, delivery, manifest)
+    scopes = tuple(manifest.get("oauth_config", {}).get("scopes", {}).get("bot", ()))
+    web_api = WebApi(state, token=token, scopes=scopes, faults=faults)
+
+    async def respond(request: Request) -> Response:
+        name = request.path_params["name"]
+        try:
+            body = await request.json()
+            acting.respond(name, body)
+        except Refused as refusal:
+            state.note("bot_to_slack", "response_url", refusal.code, 0, {}, refusal.more)
+            return JSONResponse(
+                {"ok": False, "error": refusal.code, **refusal.more}, 404 if refusal.code.endswith("_url") else 400
+            )
+        except ValueError:
+            return JSONResponse({"ok": False, "error": "invalid_payload"}, 400)
+        state.note("bot_to_slack", "response_url", "ok", 0, body, "ok")
+        return PlainTextResponse("ok")
+
+    routes = [
+        Route("/api/{method}", web_api.endpoint, methods=["GET", "POST"]),
+        Route("/response/{name:path}", respond, methods=["POST"]),
+        *PageApi(acting, reset).routes(),
+    ]
+    async with serving(Starlette(routes=routes), port=port) as address:
+        acting.address = address
+        try:
+            yield LocalSlack(address, state, acting, delivery, faults)
+        finally:
+            await delivery.http.aclose()

@@ -1,0 +1,241 @@
+"""People for tests: they say, click, fill in and look, through the same Slack that the page uses.
+
+Waiting is by event: whatever the bot posts, edits or opens wakes whoever waits for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from sandbox.slack import rendering
+from sandbox.slack.acting import elements_of
+from sandbox.slack.people import BOT
+from sandbox.slack.running import LocalSlack
+from sandbox.slack.state import Message, View
+
+PATIENCE: Final = 10.0
+
+
+class NothingHappened(AssertionError):
+    """What was waited for did not come; the text tells what did."""
+
+
+@dataclass(slots=True)
+class Person:
+    """Somebody in the local Slack."""
+
+    slack: LocalSlack
+    id: str
+    channel: str
+    errors: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def dm(self) -> str:
+        """The direct message with the bot."""
+        direct = self.slack.state.direct(self.id)
+        assert direct is not None
+        return direct.id
+
+    @property
+    def modal(self) -> View | None:
+        """The modal on top, if one is open."""
+        stack = self.slack.state.stack(self.id)
+        return stack[-1] if stack else None
+
+    @property
+    def form(self) -> str:
+        """The modal on top, as text."""
+        return rendering.view(self.modal) if self.modal else ""
+
+    async def types(self, text: str, channel: str | None = None) -> dict[str, Any]:
+        """Send *text* and wait for nothing but Slack's own answer."""
+        return await self.slack.acting.say(self.id, channel or self.channel, text)
+
+    async def says(self, text: str, channel: str | None = None) -> Message:
+        """Send *text*; the first message that the bot answers with and this person sees."""
+        known = {one.ts for one in self._bots()}
+        async with self._watching() as changed:
+            await self.types(text, channel)
+            return await self._until(
+                changed, lambda: next((one for one in self._bots() if one.ts not in known), None), text
+            )
+
+    async def opens(self, text: str, channel: str | None = None) -> View:
+        """Send *text*; the modal that opens, once it is filled."""
+        async with self._watching() as changed:
+            await self.types(text, channel)
+            return await self._until(changed, lambda: self._filled(), text)
+
+    async def replied(self, text: str) -> tuple[str, bool]:
+        """Send *text*; what comes back, a message or a modal, as text, and whether it is an error."""
+        known = {one.ts for one in self._bots()}
+        async with self._watching() as changed:
+            await self.types(text)
+
+            def answer() -> Message | View | None:
+                return next((one for one in self._bots() if one.ts not in known), None) or self._filled()
+
+            found = await self._until(changed, answer, text)
+        if isinstance(found, Message):
+            shown = self.slack_text(found)
+            return shown, found.kind == "system" or "Nothing was changed" in shown or ":warning:" in found.text
+        return rendering.view(found), found.get("callback_id") == "v1.notice"
+
+    def _filled(self) -> View | None:
+        return self.modal if self.modal and self.modal.get("callback_id") != "v1.loading" else None
+
+    async def sees(self, containing: str) -> Message:
+        """The newest message of the bot, seen by this person, that says *containing*; waits for it."""
+        async with self._watching() as changed:
+            return await self._until(
+                changed,
+                lambda: next((one for one in reversed(self._bots()) if containing in self.slack_text(one)), None),
+                containing,
+            )
+
+    async def sees_form(self, containing: str) -> View:
+        """The modal on top once it says *containing*."""
+        async with self._watching() as changed:
+            return await self._until(changed, lambda: self.modal if containing in self.form else None, containing)
+
+    def slack_text(self, message: Message) -> str:
+        return rendering.message(message.text, message.blocks)
+
+    async def clicks(self, where: Message | View, label: str, *, confirm: bool = False) -> None:
+        """Click the button called *label*; *confirm* must say whether Slack asks before."""
+        block_id, found = self._button(where, label)
+        assert ("confirm" in found) == confirm, f"{label}: confirm dialog is {'confirm' in found}"
+        ack = await self.slack.acting.act(self.id, _place(where), block_id, found["action_id"], {}, self._values())
+        assert not ack.failed, ack
+
+    async def picks(self, label: str, option: str) -> None:
+        """Choose *option* in the modal's input called *label*, as a dispatching input tells the bot."""
+        block = self._input(label)
+        view = self.modal
+        assert view is not None
+        chosen = {"selected_option": _option(block["element"], option)}
+        self._typed()[block["block_id"]] = {block["element"]["action_id"]: {"type": block["element"]["type"], **chosen}}
+        if block.get("dispatch_action"):
+            action_id = block["element"]["action_id"]
+            await self.slack.acting.act(self.id, _place(view), block["block_id"], action_id, chosen, self._values())
+
+    def fills(self, **texts: str | list[str]) -> None:
+        """Type into inputs by their labels; underscores stand for spaces. A list chooses several options."""
+        for name, value in texts.items():
+            block = self._input(name.replace("_", " "))
+            element = block["element"]
+            state: dict[str, Any] = {"type": element["type"]}
+            if isinstance(value, list):
+                state["selected_options"] = [_option(element, one) for one in value]
+            elif "options" in element:
+                state["selected_option"] = _option(element, value)
+            else:
+                state["value"] = value or None
+            self._typed()[block["block_id"]] = {element["action_id"]: state}
+
+    async def submits(self) -> dict[str, str]:
+        """Send the modal; the errors under its inputs, by label."""
+        view = self.modal
+        assert view is not None, "no modal is open"
+        answer = await self.slack.acting.submit(self.id, view["id"], self._values())
+        assert "error" not in answer, answer
+        labels = {block["block_id"]: block["label"]["text"] for block in view["blocks"] if block["type"] == "input"}
+        return {labels[name]: words for name, words in answer.get("errors", {}).items()}
+
+    def _typed(self) -> dict[str, Any]:
+        view = self.modal
+        assert view is not None, "no modal is open"
+        return TYPED.setdefault(view["id"], {})
+
+    def _values(self) -> dict[str, Any]:
+        """The state of the modal: what was typed, else what was there at first."""
+        view = self.modal
+        if view is None:
+            return {}
+        typed = TYPED.get(view["id"], {})
+        values: dict[str, Any] = {}
+        for block in view["blocks"]:
+            if block["type"] == "input":
+                action_id = block["element"]["action_id"]
+                kept = typed.get(block["block_id"], {}).get(action_id)
+                values[block["block_id"]] = {action_id: kept or _initial(block["element"])}
+        return values
+
+    def _input(self, label: str) -> dict[str, Any]:
+        view = self.modal
+        assert view is not None, "no modal is open"
+        for block in view["blocks"]:
+            if block["type"] == "input" and block["label"]["text"].casefold() == label.casefold():
+                return dict(block)
+        raise AssertionError(f"no input {label!r} in:\n{self.form}")
+
+    def _button(self, where: Message | View, label: str) -> tuple[str, dict[str, Any]]:
+        blocks = where.blocks if isinstance(where, Message) else where["blocks"]
+        for block in blocks:
+            for one in elements_of(block):
+                if label in {one.get("action_id"), (one.get("text") or {}).get("text")}:
+                    return block["block_id"], one
+        shown = rendering.message("", blocks)
+        raise AssertionError(f"no button {label!r} in:\n{shown}")
+
+    def _bots(self) -> list[Message]:
+        return [
+            one
+            for one in self.slack.state.messages
+            if not one.deleted and one.visible_to in {None, self.id} and one.user in {BOT.id, "USLACKBOT"}
+        ]
+
+    @asynccontextmanager
+    async def _watching(self) -> AsyncIterator[asyncio.Queue[dict[str, Any]]]:
+        queue: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+        watcher: tuple[str | None, asyncio.Queue[dict[str, Any]]] = (None, queue)
+        self.slack.state.watchers.append(watcher)
+        try:
+            yield queue
+        finally:
+            self.slack.state.watchers.remove(watcher)
+
+    async def _until(self, changed: asyncio.Queue[dict[str, Any]], look: Callable[[], Any], what: str) -> Any:
+        try:
+            async with asyncio.timeout(PATIENCE):
+                while (found := look()) is None:
+                    await changed.get()
+                return found
+        except TimeoutError:
+            raise NothingHappened(f"waited for {what!r}; what happened:\n{self._story()}") from None
+
+    def _story(self) -> str:
+        said = [f"--- {one.ts} {one.kind}\n{self.slack_text(one)}" for one in self._bots()[-3:]]
+        calls = [
+            f"{one['direction']} {one['what']}: {one['status']} {str(one['response'])[:300]}"
+            for one in self.slack.state.traffic[-8:]
+        ]
+        return "\n".join([*said, *calls, self.form])
+
+
+TYPED: Final[dict[str, dict[str, Any]]] = {}
+"""What was typed into each modal, by its id: Slack keeps it in the client, too."""
+
+
+def _place(where: Message | View) -> dict[str, Any]:
+    return {"channel": where.channel, "ts": where.ts} if isinstance(where, Message) else {"view_id": where["id"]}
+
+
+def _option(element: dict[str, Any], label: str) -> dict[str, Any]:
+    for option in element["options"]:
+        if option["text"]["text"] == label:
+            return dict(option)
+    raise AssertionError(f"no option {label!r}")
+
+
+def _initial(element: dict[str, Any]) -> dict[str, Any]:
+    state: dict[str, Any] = {"type": element["type"]}
+    if element["type"].startswith("multi_") or element["type"] == "checkboxes":
+        return state | {"selected_options": element.get("initial_options", [])}
+    if "options" in element:
+        return state | {"selected_option": element.get("initial_option")}
+    return state | {"value": element.get("initial_value")}

@@ -1,0 +1,348 @@
+"""The Web API: the methods that an app may call, each refusing what Slack refuses."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final
+from urllib.parse import parse_qsl
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from sandbox.slack.faults import SlackFaults
+from sandbox.slack.people import APP_ID, BOT, TEAM, Channel
+from sandbox.slack.state import MOST_VIEWS, Message, Refused, State, View
+from sandbox.slack.validation import as_errors, as_messages, blocks_too_long, check_message, check_view
+
+Arguments = Mapping[str, Any]
+NESTED: Final = ("blocks", "attachments", "view", "metadata")
+"""Arguments that are JSON, also where the rest is a form."""
+
+SCOPES: Final = {
+    "chat.postMessage": "chat:write",
+    "chat.postEphemeral": "chat:write",
+    "chat.update": "chat:write",
+    "chat.delete": "chat:write",
+    "users.info": "users:read",
+    "users.list": "users:read",
+    "conversations.info": "channels:read",
+    "conversations.list": "channels:read",
+    "conversations.members": "channels:read",
+    "conversations.open": "im:write",
+    "conversations.history": "channels:history",
+    "reactions.add": "reactions:write",
+}
+READS: Final = frozenset(
+    {
+        "users.info",
+        "users.list",
+        "conversations.info",
+        "conversations.list",
+        "conversations.members",
+        "conversations.history",
+    }
+)
+"""Methods that take no JSON body."""
+
+
+class WebApi:
+    """Answers ``/api/METHOD`` for one app with one token."""
+
+    def __init__(self, state: State, *, token: str, scopes: tuple[str, ...], faults: SlackFaults) -> None:
+        self._state = state
+        self._token = token
+        self._scopes = scopes
+        self._faults = faults
+
+    async def endpoint(self, request: Request) -> Response:
+        """One call, noted for the inspector."""
+        method = request.path_params["method"]
+        began = time.perf_counter()
+        try:
+            arguments = await _arguments(request, method)
+        except ValueError:
+            return JSONResponse({"ok": False, "error": "invalid_json"})
+        fault = self._faults.next(method)
+        if fault is not None:
+            return fault
+        answer = await self._answered(method, arguments, _token(request, arguments))
+        shown = {name: value for name, value in arguments.items() if name != "token"}
+        status = "ok" if answer["ok"] else answer["error"]
+        self._state.note("bot_to_slack", method, status, (time.perf_counter() - began) * 1000, shown, answer)
+        headers = {"x-oauth-scopes": ",".join(self._scopes)} if method == "auth.test" else {}
+        return JSONResponse(answer, headers=headers)
+
+    async def _answered(self, method: str, arguments: Arguments, token: str) -> dict[str, Any]:
+        try:
+            if (handler := METHODS.get(method)) is None:
+                raise Refused("unknown_method", req_method=method)
+            if method != "api.test":
+                self._authorized(token, method)
+            return {"ok": True, **await handler(self, arguments)}
+        except Refused as refusal:
+            return {"ok": False, "error": refusal.code, **refusal.more}
+
+    def _authorized(self, token: str, method: str) -> None:
+        if not token:
+            raise Refused("not_authed")
+        if token != self._token:
+            raise Refused("invalid_auth")
+        needed = SCOPES.get(method)
+        if needed is not None and needed not in self._scopes:
+            raise Refused("missing_scope", needed=needed, provided=",".join(self._scopes))
+
+    async def _api_test(self, arguments: Arguments) -> dict[str, Any]:
+        return {"args": dict(arguments)}
+
+    async def _auth_test(self, _: Arguments) -> dict[str, Any]:
+        url = f"https://{TEAM['domain']}.slack.com/"
+        return {
+            "url": url,
+            "team": TEAM["name"],
+            "user": BOT.name,
+            "team_id": TEAM["id"],
+            "user_id": BOT.id,
+            "bot_id": "B0GATE001",
+        }
+
+    def _writable(self, arguments: Arguments) -> Channel:
+        if not arguments.get("channel"):
+            raise Refused("channel_not_found")
+        channel = self._state.channel_of(str(arguments["channel"]))
+        if channel.is_archived:
+            raise Refused("is_archived")
+        if not channel.bot_is_member:
+            raise Refused("not_in_channel")
+        return channel
+
+    async def _post(self, arguments: Arguments) -> dict[str, Any]:
+        channel = self._writable(arguments)
+        text, blocks = self._content(arguments)
+        message = Message(self._state.new_ts(), channel.id, BOT.id, text, blocks, thread_ts=arguments.get("thread_ts"))
+        self._state.add(message)
+        return {"channel": channel.id, "ts": message.ts, "message": self._echo(message)}
+
+    async def _post_ephemeral(self, arguments: Arguments) -> dict[str, Any]:
+        channel = self._writable(arguments)
+        user = str(arguments.get("user") or "")
+        if user not in channel.members:
+            raise Refused("user_not_in_channel")
+        text, blocks = self._content(arguments)
+        message = self._state.add(Message(self._state.new_ts(), channel.id, BOT.id, text, blocks, visible_to=user))
+        return {"message_ts": message.ts}
+
+    async def _update(self, arguments: Arguments) -> dict[str, Any]:
+        message = self._own_message(arguments, "cant_update_message")
+        text, blocks = self._content(arguments)
+        if len(text) > 4000:
+            raise Refused("msg_too_long")
+        message.text, message.blocks, message.edited = text, blocks, True
+        self._state.changed(message)
+        return {"channel": message.channel, "ts": message.ts, "text": text, "message": self._echo(message)}
+
+    async def _delete(self, arguments: Arguments) -> dict[str, Any]:
+        message = self._own_message(arguments, "cant_delete_message")
+        self._state.delete(message)
+        return {"channel": message.channel, "ts": message.ts}
+
+    def _own_message(self, arguments: Arguments, refusal: str) -> Message:
+        """A message that the app may touch: its own, and not a private one."""
+        channel = self._state.channel_of(str(arguments.get("channel") or ""))
+        message = self._state.find(channel.id, str(arguments.get("ts") or ""))
+        if message is None or message.visible_to is not None:
+            raise Refused("message_not_found")
+        if message.user != BOT.id:
+            raise Refused(refusal)
+        return message
+
+    async def _permalink(self, arguments: Arguments) -> dict[str, Any]:
+        channel, ts = str(arguments.get("channel")), str(arguments.get("message_ts"))
+        if self._state.find(channel, ts) is None:
+            raise Refused("message_not_found")
+        link = f"https://{TEAM['domain']}.slack.com/archives/{channel}/p{ts.replace('.', '')}"
+        return {"channel": channel, "permalink": link}
+
+    def _content(self, arguments: Arguments) -> tuple[str, list[dict[str, Any]]]:
+        """The text and blocks of a message, or Slack's refusal of them."""
+        text, blocks = arguments.get("text"), arguments.get("blocks")
+        return checked_content(self._state, text, blocks, arguments)
+
+    def _echo(self, message: Message) -> dict[str, Any]:
+        return {
+            "type": "message",
+            "user": message.user,
+            "bot_id": "B0GATE001",
+            "app_id": APP_ID,
+            "ts": message.ts,
+            "text": message.text,
+            "blocks": message.blocks,
+        }
+
+    async def _open(self, arguments: Arguments) -> dict[str, Any]:
+        view = self._checked_view(arguments, ("modal",))
+        user = self._state.use_trigger(arguments.get("trigger_id"))
+        if self._state.stack(user):
+            self._state.stacks[user] = []
+        return self._pushed(view, user)
+
+    async def _push(self, arguments: Arguments) -> dict[str, Any]:
+        view = self._checked_view(arguments, ("modal",))
+        return self._pushed(view, self._state.use_trigger(arguments.get("trigger_id")))
+
+    def _pushed(self, view: View, user: str) -> dict[str, Any]:
+        stack = self._state.stack(user)
+        if len(stack) >= MOST_VIEWS:
+            raise Refused("push_limit_reached")
+        external = view.get("external_id")
+        if external and any(
+            external == one.get("external_id") for views in self._state.stacks.values() for one in views
+        ):
+            raise Refused("duplicate_external_id")
+        kept = self._state.kept_view(view, user)
+        stack.append(kept)
+        self._state.show_views(user)
+        return {"view": kept}
+
+    async def _update_view(self, arguments: Arguments) -> dict[str, Any]:
+        view = self._checked_view(arguments, ("modal",))
+        found = self._state.find_view(str(arguments.get("view_id") or arguments.get("external_id") or ""))
+        if found is None:
+            raise Refused("not_found")
+        user, old = found
+        if arguments.get("hash") and arguments["hash"] != old["hash"]:
+            raise Refused("hash_conflict")
+        kept = self._state.kept_view(view, user, old=old)
+        stack = self._state.stack(user)
+        stack[stack.index(old)] = kept
+        self._state.show_views(user)
+        return {"view": kept}
+
+    async def _publish(self, arguments: Arguments) -> dict[str, Any]:
+        view = self._checked_view(arguments, ("home",))
+        user = str(arguments.get("user_id") or "")
+        if user not in self._state.users:
+            raise Refused("user_not_found")
+        kept = self._state.kept_view(view, user, old=self._state.homes.get(user))
+        self._state.homes[user] = kept
+        self._state.tell({"type": "home", "view": kept}, only=user)
+        return {"view": kept}
+
+    def _checked_view(self, arguments: Arguments, kinds: tuple[str, ...]) -> View:
+        view = arguments.get("view")
+        problems = check_view(view)
+        if isinstance(view, Mapping) and view.get("type") not in kinds:
+            raise Refused(
+                "invalid_arguments",
+                response_metadata={"messages": ["[ERROR] unsupported type [json-pointer:/view/type]"]},
+            )
+        if any(problem.text == "view_too_large" for problem in problems):
+            raise Refused("view_too_large")
+        if problems or not isinstance(view, Mapping):
+            raise Refused("invalid_arguments", response_metadata={"messages": as_messages(problems)})
+        return dict(view)
+
+    async def _user(self, arguments: Arguments) -> dict[str, Any]:
+        if (user := self._state.users.get(str(arguments.get("user")))) is None:
+            raise Refused("user_not_found")
+        return {"user": user.profile()}
+
+    async def _users(self, _: Arguments) -> dict[str, Any]:
+        return {
+            "members": [user.profile() for user in self._state.users.values()],
+            "response_metadata": {"next_cursor": ""},
+        }
+
+    async def _conversation(self, arguments: Arguments) -> dict[str, Any]:
+        return {"channel": self._state.channel_of(str(arguments.get("channel"))).info()}
+
+    async def _conversations(self, _: Arguments) -> dict[str, Any]:
+        found = [one.info() for one in self._state.channels.values() if one.kind == "channel"]
+        return {"channels": found, "response_metadata": {"next_cursor": ""}}
+
+    async def _members(self, arguments: Arguments) -> dict[str, Any]:
+        channel = self._state.channel_of(str(arguments.get("channel")))
+        bot = [BOT.id] if channel.bot_is_member and channel.kind == "channel" else []
+        return {"members": [*channel.members, *bot], "response_metadata": {"next_cursor": ""}}
+
+    async def _open_direct(self, arguments: Arguments) -> dict[str, Any]:
+        if (channel := self._state.direct(str(arguments.get("users")))) is None:
+            raise Refused("user_not_found")
+        return {"channel": {"id": channel.id}}
+
+    async def _team(self, _: Arguments) -> dict[str, Any]:
+        return {"team": dict(TEAM)}
+
+    async def _validate(self, arguments: Arguments) -> dict[str, Any]:
+        self._content({"text": "x", **arguments})
+        return {}
+
+
+def checked_content(state: State, text: Any, blocks: Any, payload: Arguments) -> tuple[str, list[dict[str, Any]]]:
+    """The text and blocks of *payload* as they are kept; raises Refused with Slack's words."""
+    if not text and not blocks and not payload.get("attachments"):
+        raise Refused("no_text")
+    if blocks is not None and not isinstance(blocks, list):
+        raise Refused("invalid_blocks_format")
+    if problems := check_message({"blocks": blocks, "attachments": payload.get("attachments")}):
+        messages = ["[ERROR] failed to match all allowed schemas [json-pointer:/blocks]", *as_messages(problems)]
+        raise Refused("invalid_blocks", errors=as_errors(problems), response_metadata={"messages": messages})
+    if blocks and blocks_too_long(blocks):
+        raise Refused("msg_blocks_too_long")
+    if text is not None and not isinstance(text, str):
+        raise Refused("invalid_arguments")
+    if len(text or "") > 40_000:
+        raise Refused("msg_too_long")
+    return text or "", state.with_ids(blocks or [])
+
+
+Method = Callable[[WebApi, Arguments], Awaitable[dict[str, Any]]]
+METHODS: Final[dict[str, Method]] = {
+    "api.test": WebApi._api_test,  # noqa: SLF001  the table of this very class, here and below
+    "auth.test": WebApi._auth_test,  # noqa: SLF001
+    "chat.postMessage": WebApi._post,  # noqa: SLF001
+    "chat.postEphemeral": WebApi._post_ephemeral,  # noqa: SLF001
+    "chat.update": WebApi._update,  # noqa: SLF001
+    "chat.delete": WebApi._delete,  # noqa: SLF001
+    "chat.getPermalink": WebApi._permalink,  # noqa: SLF001
+    "views.open": WebApi._open,  # noqa: SLF001
+    "views.push": WebApi._push,  # noqa: SLF001
+    "views.update": WebApi._update_view,  # noqa: SLF001
+    "views.publish": WebApi._publish,  # noqa: SLF001
+    "users.info": WebApi._user,  # noqa: SLF001
+    "users.list": WebApi._users,  # noqa: SLF001
+    "conversations.info": WebApi._conversation,  # noqa: SLF001
+    "conversations.list": WebApi._conversations,  # noqa: SLF001
+    "conversations.members": WebApi._members,  # noqa: SLF001
+    "conversations.open": WebApi._open_direct,  # noqa: SLF001
+    "team.info": WebApi._team,  # noqa: SLF001
+    "blocks.validate": WebApi._validate,  # noqa: SLF001
+}
+
+
+async def _arguments(request: Request, method: str) -> dict[str, Any]:
+    """The arguments of a call: from the query, a form, or JSON where the method takes it. Raises ValueError."""
+    arguments: dict[str, Any] = dict(request.query_params)
+    body = await request.body()
+    if "application/json" in request.headers.get("content-type", "") and method not in READS:
+        document = json.loads(body or b"{}")
+        if not isinstance(document, dict):
+            raise ValueError("no object")
+        return arguments | document
+    arguments |= dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
+    return {name: _nested(name, value) for name, value in arguments.items()}
+
+
+def _nested(name: str, value: str) -> Any:
+    if name not in NESTED:
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value
+
+
+def _token(request: Request, arguments: Arguments) -> str:
+    header = request.headers.get("authorization", "")
+    return header.removeprefix("Bearer ").strip() or str(arguments.get("token") or "")
