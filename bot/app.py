@@ -108,7 +108,7 @@ async def running(settings: Settings, *, now: Callable[[], datetime] = utc_now) 
             places={"rules": _host(settings.rules_base_url), "members": _host(settings.members_base_url)},
         )
         router = Router(gatehouse, slack, owner=owner)
-        bolt = _bolt(settings, slack.client)
+        bolt = _bolt(settings)
         router.register(bolt)
 
         cards = Cards(slack, store, dict(gatehouse.places))
@@ -200,7 +200,7 @@ async def _signed_in(slack: Slack) -> str:
     return "ok"
 
 
-def _bolt(settings: Settings, client: AsyncWebClient) -> AsyncApp:
+def _bolt(settings: Settings) -> AsyncApp:
     """Bolt for one workspace. The signature is checked before it (bot/web.py), the token once, at the start."""
     token = settings.slack_bot_token.get_secret_value()
 
@@ -208,7 +208,7 @@ def _bolt(settings: Settings, client: AsyncWebClient) -> AsyncApp:
         return AuthorizeResult(enterprise_id=enterprise_id, team_id=team_id, bot_token=token)
 
     return AsyncApp(
-        client=client,
+        client=AsyncWebClient(base_url=settings.slack_api_url),  # without the token: that is for authorize to say
         authorize=authorize,
         signing_secret=settings.signing_secrets[0] if settings.signing_secrets else None,
         request_verification_enabled=False,

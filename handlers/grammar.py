@@ -222,10 +222,10 @@ def _by_ref(kind: Callable[..., Command]) -> Callable[[_Rest], Command]:
 def _rules_new(rest: _Rest) -> Command:
     because, lasts, name = rest.because(), rest.lasts(), rest.after("named")
     destination = rest.after("to")
-    known = {each.casefold() for each in KNOWN_TYPES}
+    known = {each.casefold(): each for each in KNOWN_TYPES}
     rule_type = None
     if rest.words and rest.words[0].keyword in known:
-        rule_type = next(each for each in KNOWN_TYPES if each.casefold() == rest.words.pop(0).keyword)
+        rule_type = known[rest.words.pop(0).keyword]
     source = rest.words.pop(0).text if rest.words else None
     if rest.words and destination is None:
         destination = rest.words.pop(0).text

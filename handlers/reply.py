@@ -27,10 +27,10 @@ class InChannel:
 
 @dataclass(frozen=True, slots=True)
 class Modal:
-    """A modal that is opened at once as *skeleton*, while the trigger lives, and then filled."""
+    """A modal that is opened at once, while the trigger lives, and then filled where something has to be read first."""
 
     skeleton: View
-    fill: Callable[[], Awaitable[View]]
+    fill: Callable[[], Awaitable[View]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from bot.gatehouse import Gatehouse
 from handlers import approvals, errors, gatehouse, grammar, inputs, members, modals, rules
 from handlers.commands import Command
 from handlers.reply import Announced, Caller, InChannel, Modal, Private, Refilled, Reply, View
-from handlers.routes import CLICKS, COMMANDS, action_name, find_form
+from handlers.routes import CLICKS, COMMANDS, RUNNING, action_name, find_form
 from handlers.slack import Slack, SlackRefused, SlackUnreachable
 from handlers.tasks import Tasks
 from handlers.views import forms
@@ -68,12 +68,23 @@ class Router:
         self.tasks.start(self._run_command(body))
 
     async def on_click(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:
-        name = action_name(inputs.action_id(body))
-        if name is not None and CLICKS[name].stored:
+        if self._could_change(body):
             await self._store_then_ack("click", body, ack, req)
             return
         await ack()
         self.tasks.start(self._run_click(body))
+
+    def _could_change(self, body: Body) -> bool:
+        """Whether a click could change something: by its own route, or because it stands for a command that could."""
+        name = action_name(inputs.action_id(body))
+        if name is None:
+            return False
+        if name not in RUNNING:
+            return CLICKS[name].stored
+        try:
+            return _commanded(inputs.click(body, name).value).writes
+        except grammar.Unclear:
+            return False
 
     async def on_submission(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:
         view = body["view"]
@@ -154,17 +165,16 @@ class Router:
             await self._say(caller, errors.OldButton(), "that button")
             return
         click = inputs.click(body, name)
-        if name in {"run", "turn", "share"}:
+        if name in RUNNING:
             await self._run_button(click.value, name, caller)
         else:
             await self._answer(caller, "that button", CLICKS[name].run(click, caller, self._gatehouse))
 
     async def _run_button(self, text: str, name: str, caller: Caller) -> None:
         """A button that stands for a command: it means what the same words would, typed by whoever clicked."""
-        service, _, rest = text.partition(" ")
         asked = f"/{self._gatehouse.prefix}{text}"
         try:
-            command = grammar.parse(service, rest)
+            command = _commanded(text)
         except Exception as error:  # noqa: BLE001
             await self._say(caller, error, asked)
             return
@@ -203,9 +213,17 @@ class Router:
             case Modal():
                 await self._show(caller, reply)
             case Refilled(view):
-                await self._slack.refill(caller.view or {}, view)
+                await self._refill(caller, view)
             case Announced():
                 pass
+
+    async def _refill(self, caller: Caller, view: View) -> None:
+        try:
+            await self._slack.refill(caller.view or {}, view)
+        except SlackRefused as refusal:
+            if refusal.code != "hash_conflict":
+                raise
+            log.info("modal_moved_on", request=caller.request[:8])  # a later click has drawn it already
 
     async def _show(self, caller: Caller, modal: Modal) -> None:
         """Open at once, while the trigger lives; then fill. From inside a modal, fill that one."""
@@ -215,6 +233,8 @@ class Router:
             opened = await self._slack.open(caller.trigger, modal.skeleton)
         else:
             raise errors.NoTrigger
+        if modal.fill is None:
+            return
         try:
             view = await modal.fill()
         except Exception as error:  # noqa: BLE001  the modal is open: it is where the person looks
@@ -233,6 +253,12 @@ class Router:
             await self._slack.whisper(caller, message, replace=False)
         except (SlackRefused, SlackUnreachable) as failure:
             log.error("answer_undeliverable", error=str(failure), request=caller.request[:8])
+
+
+def _commanded(text: str) -> Command:
+    """The command that a button's value stands for."""
+    service, _, rest = text.partition(" ")
+    return grammar.parse(service, rest)
 
 
 RUNS = {

@@ -6,7 +6,7 @@ in one look-up, however many commands there are.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -49,6 +49,9 @@ class Form:
     save: Callable[[View, Caller, Gatehouse], Awaitable[View]]
 
 
+RUNNING: Final = frozenset({"run", "turn", "share"})
+"""Actions that stand for a command: the value is its text."""
+
 COMMANDS: Final[dict[type[Command], CommandHandler]] = {}
 CLICKS: Final[dict[str, ClickRoute]] = {}
 FORMS: Final[dict[str, Form]] = {}
@@ -83,7 +86,7 @@ def action_name(action_id: str) -> str | None:
     """``v1.run.3`` -> ``run``; None for the buttons of a release that this one does not know."""
     version, _, rest = action_id.partition(".")
     name = rest.partition("#")[0]
-    while name and name not in CLICKS:
+    while name and name not in CLICKS and name not in RUNNING:
         name = name.rpartition(".")[0]
     return name or None if version == "v1" else None
 
@@ -91,5 +94,3 @@ def action_name(action_id: str) -> str | None:
 def find_form(callback_id: str) -> Form | None:
     return FORMS.get(callback_id)
 
-
-Payload = Mapping[str, Any]

@@ -168,7 +168,7 @@ async def new(command: RulesNew, caller: Caller, gatehouse: Gatehouse) -> Reply:
         reason=command.because or "",
         channel=caller.channel,
     )
-    return _modal(form)
+    return Modal(form.view())
 
 
 @handles(RulesEdit)
@@ -187,13 +187,6 @@ async def copy(command: RulesCopy, caller: Caller, gatehouse: Gatehouse) -> Repl
         return rule_form.RuleForm.copy_of(rule, channel=caller.channel).view()
 
     return Modal(forms.loading("Copy rule"), fill)
-
-
-def _modal(form: rule_form.RuleForm) -> Modal:
-    async def fill() -> dict[str, Any]:
-        return form.view()
-
-    return Modal(form.view(), fill)
 
 
 def _only(refs: tuple[str, ...]) -> str:

@@ -39,7 +39,7 @@ LABELS: Final = {
 BY_TYPE: Final = {"Redirect": ("destinationType", "destination"), "Replace": ("from", "to"), "Cancel": ()}
 OPTIONS: Final = {"key": KEYS, "operator": OPERATORS, "destinationType": ("url", "map_local", "mock_or_file_picker")}
 PLACEHOLDERS: Final = {"value": "https://shop.example.com/old", "destination": "https://shop.example.com/new"}
-NEW_PAIR: Final[Document] = {"source": {"key": "Url", "operator": "Equals", "value": ""}}
+NEW_PAIR: Final[Document] = {"source": {"key": "Url", "operator": "Equals", "value": ""}, "destinationType": "url"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class RuleForm:
         channel: str = "",
     ) -> Self:
         """An empty form, with whatever the command already said."""
-        pair: Document = {"source": {"key": "Url", "operator": "Equals", "value": source or ""}}
+        pair = NEW_PAIR | {"source": NEW_PAIR["source"] | {"value": source or ""}}
         if destination:
             pair["destination"] = destination
         known = {each.casefold(): each for each in KNOWN_TYPES}

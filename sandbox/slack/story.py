@@ -31,7 +31,8 @@ class Person:
     slack: LocalSlack
     id: str
     channel: str
-    errors: dict[str, str] = field(default_factory=dict)
+    typed: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """What was typed into each modal, by its id: Slack keeps it in the client, too."""
 
     @property
     def dm(self) -> str:
@@ -149,14 +150,14 @@ class Person:
     def _typed(self) -> dict[str, Any]:
         view = self.modal
         assert view is not None, "no modal is open"
-        return TYPED.setdefault(view["id"], {})
+        return self.typed.setdefault(view["id"], {})
 
     def _values(self) -> dict[str, Any]:
         """The state of the modal: what was typed, else what was there at first."""
         view = self.modal
         if view is None:
             return {}
-        typed = TYPED.get(view["id"], {})
+        typed = self.typed.get(view["id"], {})
         values: dict[str, Any] = {}
         for block in view["blocks"]:
             if block["type"] == "input":
@@ -215,10 +216,6 @@ class Person:
             for one in self.slack.state.traffic[-8:]
         ]
         return "\n".join([*said, *calls, self.form])
-
-
-TYPED: Final[dict[str, dict[str, Any]]] = {}
-"""What was typed into each modal, by its id: Slack keeps it in the client, too."""
 
 
 def _place(where: Message | View) -> dict[str, Any]:

@@ -8,10 +8,8 @@ import { Home } from "./home.js";
 import { Inspector } from "./inspector.js";
 import { Live } from "./live.js";
 import { Modals } from "./modal.js";
-import { plain } from "./mrkdwn.js";
 import { Sidebar } from "./sidebar.js";
 import { Store } from "./store.js";
-import { namesIn } from "./surface.js";
 import { openSwitcher } from "./switcher.js";
 import { startTheme } from "./theme.js";
 import { Thread } from "./thread.js";
@@ -37,7 +35,6 @@ class App {
     this.thread = new Thread(this.store);
     this.inspector = new Inspector(this.store, { onClose: () => this.#inspect(false) });
     this.modals = new Modals(this.store);
-    this.news = h("div", { class: "hidden-words", role: "log", "aria-live": "polite", "aria-label": "New messages" });
     this.#build();
     this.store.on("thread", (ts) => this.#openThread(ts));
     document.addEventListener("keydown", (event) => this.#key(event, moves));
@@ -49,7 +46,7 @@ class App {
     const scrim = h("div", { class: "scrim", on: { click: () => this.#drawer(false) } });
     this.messages = messages;
     this.frame = h("div", { class: "app" }, this.sidebar.node, scrim, main, this.thread.node, this.inspector.node);
-    document.body.append(this.frame, this.modals.node, this.news);
+    document.body.append(this.frame, this.modals.node);
   }
 
   /** Begins with the person and place that the address names. */
@@ -92,9 +89,9 @@ class App {
     this.thread.show(null);
     this.frame.classList.remove("threaded");
     this.messages.hidden = tab === "home";
-    this.home.node.hidden = tab !== "home";
     this.#address();
     if (tab === "home") return this.home.open();
+    this.home.close();
     this.composer.enter();
     if (direct) send("home", { user: store.me.id, tab: "messages" }).catch(() => {});
     await this.timeline.show(channel);
@@ -121,18 +118,14 @@ class App {
   #heard(event) {
     const take = HEARD[event.type];
     if (take) take(this.store, event);
-    if (event.type === "message") this.#announce(event);
+    if (event.type === "message") this.#markUnread(event.channel);
   }
 
-  #announce({ channel, message }) {
-    const { store } = this;
-    if (channel !== store.place.channel || store.place.tab !== "messages") {
-      store.unread.add(channel);
-      store.emit("channels");
-    }
-    if (message.user === store.me.id || channel !== store.place.channel) return;
-    const author = store.users.get(message.user)?.real_name ?? message.username;
-    this.news.replaceChildren(`${author}: ${plain({ type: "mrkdwn", text: message.text ?? "" }, namesIn(store)).slice(0, 300)}`);
+  #markUnread(channel) {
+    const { place, unread } = this.store;
+    if (channel === place.channel && place.tab === "messages") return;
+    unread.add(channel);
+    this.store.emit("channels");
   }
 
   #openThread(ts) {
@@ -168,11 +161,11 @@ class App {
 // The workspace as that person sees it; as the first person, where there is none of that id or name.
 async function stateOf(user) {
   try {
-    const state = await read("state", { user });
-    if (state.ok !== false) return state;
-    const first = await read("state", {});
-    const named = first.users.find(({ name }) => name === user);
-    return named ? await read("state", { user: named.id }) : first;
+    const isId = /^[UW][A-Z0-9]{3,}$/.test(user ?? "");
+    const state = await read("state", isId ? { user } : {});
+    if (state.ok === false) return await read("state", {});
+    const named = isId ? null : state.users.find(({ name }) => name === user);
+    return named ? await read("state", { user: named.id }) : state;
   } catch (error) {
     toast(error.message, "error");
     return null;

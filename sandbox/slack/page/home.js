@@ -13,11 +13,19 @@ export class Home {
     this.store = store;
     this.blocks = h("div", { class: "blocks home-blocks" });
     this.node = h("div", { class: "home", tabindex: "0", role: "region", "aria-label": "Home tab" }, this.blocks);
-    for (const topic of ["home", "workspace"]) store.on(topic, () => this.#draw());
+    for (const topic of ["home", "workspace"]) store.on(topic, () => this.node.hidden || this.#draw());
+    this.close();
+  }
+
+  close() {
+    this.node.hidden = true;
+    [this.#surface, this.#nodes] = [null, new Map()];
+    this.blocks.replaceChildren();
   }
 
   /** Tells the bot that its Home tab was opened; it publishes what is to be seen. */
   open() {
+    this.node.hidden = false;
     this.#draw();
     return told(send("home", { user: this.store.me.id, tab: "home" }));
   }

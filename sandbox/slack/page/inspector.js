@@ -21,13 +21,13 @@ export class Inspector {
     this.empty = h("p", { class: "traffic-empty", text: "Nothing yet. Send a command and each request appears here, with its answer." });
     const head = h("header", { class: "pane-head" }, h("div", { class: "pane-title" }, h("h2", { text: "Inspector" }), this.count), iconButton("close", "Close inspector", onClose));
     this.node = h("aside", { class: "pane side inspector", "aria-label": "Inspector", hidden: true, on: { keydown: (event) => event.key === "Escape" && onClose() } }, head, h("div", { class: "traffic-filter" }, this.filter), this.empty, this.list);
-    store.on("traffic", (entry) => this.#put(entry));
+    store.on("traffic", (entry) => this.node.hidden || this.#put(entry));
   }
 
-  /** Shows or hides the drawer; on showing, reads what happened before. */
+  /** Shows or hides the drawer; on showing, reads what happened before. A closed one holds nothing. */
   async toggle(open) {
     this.node.hidden = !open;
-    if (!open) return;
+    if (!open) return this.#empty();
     try {
       for (const entry of (await read("traffic", {})).entries) this.#put(entry);
     } catch (error) {
@@ -36,16 +36,27 @@ export class Inspector {
     this.filter.focus();
   }
 
+  #empty() {
+    this.#entries.clear();
+    this.#rows.clear();
+    this.list.replaceChildren();
+  }
+
   #put(entry) {
     const row = rowNode(entry, this.store);
     const known = this.#rows.get(entry.id);
     row.open = known?.open ?? false;
     if (known) known.replaceWith(row);
-    else this.list.prepend(row);
+    else this.list.insertBefore(row, this.#rowAfter(entry.id));
     this.#rows.set(entry.id, row);
     this.#entries.set(entry.id, entry);
     this.#trim();
     this.#sift();
+  }
+
+  // Newest first, in whatever order they came to be known.
+  #rowAfter(id) {
+    return [...this.list.children].find((row) => Number(row.dataset.id) < Number(id)) ?? null;
   }
 
   #trim() {
@@ -76,7 +87,7 @@ function rowNode(entry, store) {
     status,
     h("span", { class: "took", text: `${Math.round(entry.ms ?? 0)} ms` }),
   ]);
-  const row = h("details", { class: "request", role: "listitem" }, head);
+  const row = h("details", { class: "request", role: "listitem", data: { id: entry.id } }, head);
   row.addEventListener("toggle", () => row.open && row.childElementCount === 1 && row.append(detailsNode(entry, way, clockTime(time, store.zone))));
   return row;
 }

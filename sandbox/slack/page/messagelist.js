@@ -34,7 +34,7 @@ export class MessageList {
     const views = messages.map((message) => [message.ts, this.#viewOf(message)]);
     this.#views = new Map(views);
     this.#order = messages.map(({ ts }) => ts);
-    this.node.replaceChildren(pageNode(views));
+    this.node.replaceChildren(pageNode(views, { role: "log", "aria-live": "polite", "aria-label": "Newest messages" }));
     this.#order.forEach((_, at) => this.#place(at));
   }
 
@@ -95,9 +95,9 @@ export class MessageList {
   }
 }
 
-// A page is one thing to the browser: out of sight, it is skipped whole.
-function pageNode(views) {
-  return h("div", { class: "page" }, views.map(([, view]) => view.node));
+// A page is one thing to the browser: out of sight, it is skipped whole. What comes new to the last is read aloud.
+function pageNode(views, props) {
+  return h("div", { class: "page", ...props }, views.map(([, view]) => view.node));
 }
 
 function follows(message, before) {

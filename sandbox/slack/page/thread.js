@@ -22,7 +22,7 @@ export class Thread {
   async show(ts) {
     this.node.hidden = ts === null;
     this.ts = ts;
-    if (ts === null) return;
+    if (ts === null) return this.list.show(null, []);
     const channel = this.store.place.channel;
     this.where.textContent = `#${this.store.channel(channel)?.name ?? ""}`;
     this.#draw();

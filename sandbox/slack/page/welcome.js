@@ -27,7 +27,7 @@ function sentence(store, channel, direct) {
   if (direct) return `This is between you and ${bot}. Nobody else reads it.`;
   if (channel.is_ext_shared) return `People from outside are in this channel, so ${bot} is careful here: it may refuse what it does elsewhere.`;
   if (!channel.bot_is_member) return `${bot} has not been added to this channel. You can still ask it; it may refuse to change things from here.`;
-  return `${channel.topic ? `${channel.topic.replace(/\.$/, "")}. ` : ""}Try one of these:`;
+  return channel.topic || "Try one of these:";
 }
 
 function suggestions(store) {

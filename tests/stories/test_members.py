@@ -1,0 +1,122 @@
+"""Members, from the first look to the removal, as people do it."""
+
+from __future__ import annotations
+
+from sandbox.demo import Sandbox
+from sandbox.slack.story import Person
+
+ANNA = "anna.berg@example.com"
+BEN = "ben.costa@example.com"
+"""On both sites."""
+
+
+async def test_a_member_is_shown_whole_in_private_and_masked_in_the_channel(
+    workspace: Sandbox, bob: Person, cara: Person
+) -> None:
+    reply = await bob.says(f"/members show {ANNA}")
+    assert ANNA in bob.slack_text(reply)
+
+    await bob.clicks(reply, "Share in channel")
+    shared = await cara.sees("Anna Berg")
+
+    assert ANNA not in str(shared.blocks) + shared.text
+    assert "a***@example.com" in cara.slack_text(shared)
+
+
+async def test_grant_and_revoke_use_the_segment_operations(workspace: Sandbox, bob: Person) -> None:
+    card = await bob.says(f"/members grant {ANNA} VIP, beta because she paid")
+    assert ANNA not in str(card.blocks) + card.text
+    member = workspace.services.members.get("site_1", ANNA)
+    assert member is not None
+    assert member["allowedSegments"] == ["free", "vip", "beta"]
+
+    await bob.says(f"/members revoke {ANNA} vip")
+    await bob.sees("lost access")
+
+    member = workspace.services.members.get("site_1", ANNA)
+    assert member is not None
+    assert member["allowedSegments"] == ["free", "beta"]
+    assert workspace.services.members.calls("PATCH") == []
+
+
+async def test_an_unknown_segment_is_refused_by_its_name(workspace: Sandbox, bob: Person) -> None:
+    card = await bob.says(f"/members grant {ANNA} platinum")
+
+    text = bob.slack_text(card)
+    assert "Unknown segment: platinum" in text
+    assert "Nothing was changed" in text
+
+
+async def test_a_removal_shows_who_goes_and_waits(workspace: Sandbox, bob: Person) -> None:
+    card = await bob.says(f"/members remove {BEN} site:docs because she asked for it")
+    assert workspace.services.members.get("site_2", BEN) is not None
+    assert "free" in bob.slack_text(card)
+
+    await bob.clicks(card, "Remove", confirm=True)
+    await bob.sees("removed")
+
+    assert workspace.services.members.get("site_2", BEN) is None
+    assert workspace.services.members.get("site_1", BEN) is not None
+
+
+async def test_a_member_is_added_in_a_modal_after_a_wrong_address(workspace: Sandbox, bob: Person) -> None:
+    await bob.opens("/members add")
+    bob.fills(**{"E-mail": "no address", "Name": "New Person", "Segments": ["vip"]})
+
+    errors = await bob.submits()
+    assert "not an e-mail address" in errors["E-mail"]
+
+    bob.fills(**{"E-mail": "new.person+tag@example.com"})
+    assert await bob.submits() == {}
+    card = await bob.sees("New Person")
+
+    member = workspace.services.members.get("site_1", "new.person+tag@example.com")
+    assert member is not None
+    assert member["allowedSegments"] == ["vip"]
+    assert "new.person+tag@example.com" not in str(card.blocks) + card.text
+
+
+async def test_adding_somebody_twice_is_said_in_the_form(workspace: Sandbox, bob: Person) -> None:
+    await bob.opens(f"/members add {ANNA}")
+
+    assert await bob.submits() == {}
+    await bob.sees_form("already")
+
+    assert workspace.services.members.calls("POST") == []
+
+
+async def test_an_edit_changes_name_and_segments(workspace: Sandbox, bob: Person) -> None:
+    await bob.opens(f"/members edit {ANNA}")
+    bob.fills(Name="Anna B.", Segments=["premium"])
+
+    assert await bob.submits() == {}
+    await bob.sees("Anna B.")
+
+    member = workspace.services.members.get("site_1", ANNA)
+    assert member is not None
+    assert (member["name"], member["allowedSegments"]) == ("Anna B.", ["premium"])
+
+
+async def test_an_edit_holds_where_patch_merges(workspace: Sandbox, bob: Person) -> None:
+    workspace.services.switch(patch_segments="merge", member_list="success_data", delete_answer="empty")
+    await bob.opens(f"/members edit {ANNA}")
+    bob.fills(Name="Anna B.", Segments=["premium"])
+
+    assert await bob.submits() == {}
+    await bob.sees("Anna B.")
+
+    member = workspace.services.members.get("site_1", ANNA)
+    assert member is not None
+    assert member["allowedSegments"] == ["premium"]
+
+
+async def test_nobody_of_that_address_is_a_helpful_answer(workspace: Sandbox, bob: Person) -> None:
+    for text in ("/members show nobody@example.com", "/members remove no-address", "/members list site:shop"):
+        reply = await bob.says(text)
+        assert "Next:" in bob.slack_text(reply), text
+
+
+async def test_a_list_filters_by_segment(workspace: Sandbox, bob: Person) -> None:
+    reply = await bob.says("/members list segment:VIP")
+
+    assert "4 members" in bob.slack_text(reply)

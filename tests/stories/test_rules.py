@@ -1,0 +1,334 @@
+"""Rules, from the first look to the deletion, as people do it."""
+
+from __future__ import annotations
+
+from asyncio import gather
+
+from sandbox.demo import Sandbox
+from sandbox.slack.story import Person
+
+OLD = "Redirect_x1old"
+
+
+async def test_a_list_is_private_and_numbers_its_rows(workspace: Sandbox, alice: Person) -> None:
+    reply = await alice.says("/rules list checkout")
+
+    text = alice.slack_text(reply)
+    assert reply.visible_to == alice.id
+    assert "4 rules" in text
+    assert "1. Checkout on mobile" in text
+    shown = await alice.says("/rules show #2")
+    assert "Checkout to the new payment page" in alice.slack_text(shown)
+
+
+async def test_pages_turn_in_place(workspace: Sandbox, alice: Person) -> None:
+    reply = await alice.says("/rules list")
+
+    await alice.clicks(reply, "Next ›")
+    turned = await alice.sees("Page 2 of 3")
+
+    assert turned.ts == reply.ts
+
+
+async def test_a_private_answer_can_be_shared(workspace: Sandbox, alice: Person, cara: Person) -> None:
+    reply = await alice.says("/rules show Old shop")
+
+    await alice.clicks(reply, "Share in channel")
+
+    shared = await cara.sees("Old shop to new shop")
+    assert shared.visible_to is None
+
+
+async def test_filters_combine(workspace: Sandbox, alice: Person) -> None:
+    reply = await alice.says("/rules list type:redirect status:inactive")
+
+    assert "2 rules" in alice.slack_text(reply)
+
+
+async def test_switching_off_is_announced_and_keeps_everything_else(workspace: Sandbox, alice: Person) -> None:
+    before = workspace.services.rules.get(OLD)
+    workspace.services.rules.put({**(before or {}), "priority": 7})
+
+    card = await alice.says(f"/rules off {OLD} because it loops")
+
+    text = alice.slack_text(card)
+    after = workspace.services.rules.get(OLD)
+    assert card.visible_to is None
+    assert "switched off" in text
+    assert "it loops" in text
+    assert after is not None
+    assert after["status"] == "Inactive"
+    assert after["priority"] == 7
+    assert after["pairs"] == (before or {})["pairs"]
+
+
+async def test_switching_off_twice_changes_nothing(workspace: Sandbox, alice: Person) -> None:
+    await alice.says(f"/rules off {OLD}")
+
+    reply = await alice.says(f"/rules off {OLD}")
+
+    assert "already Inactive" in alice.slack_text(reply)
+    assert len(workspace.services.rules.calls("PUT")) == 1
+
+
+async def test_set_changes_one_field_and_shows_the_difference(workspace: Sandbox, alice: Person) -> None:
+    card = await alice.says(f"/rules set {OLD} destination=https://shop.example.com/newest")
+
+    assert "https://shop.example.com/newest" in alice.slack_text(card)
+    rule = workspace.services.rules.get(OLD)
+    assert rule is not None
+    assert rule["pairs"][0]["destination"] == "https://shop.example.com/newest"
+    assert rule["name"] == "Old shop to new shop"
+
+
+async def test_set_refuses_what_cannot_work(workspace: Sandbox, alice: Person) -> None:
+    for text in (
+        "destination=nonsense",
+        "type=Cancel",
+        "pair9.destination=https://a.example",
+        "colour=red",
+        "status=maybe",
+    ):
+        reply = await alice.says(f"/rules set {OLD} {text}")
+        assert "Nothing was changed" in alice.slack_text(reply), text
+    assert workspace.services.rules.calls("PUT") == []
+
+
+async def test_a_delete_waits_for_the_click_of_the_one_who_asked(
+    workspace: Sandbox, alice: Person, cara: Person
+) -> None:
+    card = await alice.says(f"/rules delete {OLD} because it loops")
+    assert workspace.services.rules.get(OLD) is not None
+    assert "https://shop.example.com/new" in alice.slack_text(card)
+
+    await cara.clicks(card, "Delete", confirm=True)
+    refusal = await cara.sees("it is their request")
+    assert refusal.visible_to == cara.id
+    assert workspace.services.rules.get(OLD) is not None
+
+    await alice.clicks(card, "Delete", confirm=True)
+    done = await alice.sees("deleted")
+
+    assert done.ts == card.ts
+    assert workspace.services.rules.get(OLD) is None
+    assert "[Delete]" not in alice.slack_text(done)
+
+
+async def test_keep_keeps(workspace: Sandbox, alice: Person) -> None:
+    card = await alice.says(f"/rules delete {OLD}")
+
+    await alice.clicks(card, "Keep")
+    await alice.sees("is kept")
+
+    assert workspace.services.rules.calls("DELETE") == []
+
+
+async def test_a_double_click_deletes_once(workspace: Sandbox, alice: Person) -> None:
+    card = await alice.says(f"/rules delete {OLD}")
+
+    await gather(alice.clicks(card, "Delete", confirm=True), alice.clicks(card, "Delete", confirm=True))
+    await alice.sees("deleted")
+
+    assert len(workspace.services.rules.calls("DELETE")) == 1
+
+
+async def test_a_redelivered_click_deletes_once(workspace: Sandbox, alice: Person) -> None:
+    card = await alice.says(f"/rules delete {OLD}")
+    workspace.slack.delivery.twice = True
+
+    await alice.clicks(card, "Delete", confirm=True)
+    await alice.sees("deleted")
+
+    assert len(workspace.services.rules.calls("DELETE")) == 1
+
+
+async def test_a_rule_that_changed_meanwhile_is_not_deleted(workspace: Sandbox, alice: Person) -> None:
+    card = await alice.says(f"/rules delete {OLD}")
+    rule = workspace.services.rules.get(OLD)
+    workspace.services.rules.put({**(rule or {}), "name": "Somebody needs this"})
+
+    await alice.clicks(card, "Delete", confirm=True)
+    stale = await alice.sees("no longer what was shown")
+
+    assert "Somebody needs this" in alice.slack_text(stale)
+    assert workspace.services.rules.calls("DELETE") == []
+
+
+async def test_two_deletions_of_one_rule_do_not_pile_up(workspace: Sandbox, alice: Person, cara: Person) -> None:
+    await alice.says(f"/rules delete {OLD}")
+
+    reply = await cara.says(f"/rules delete {OLD}")
+
+    assert "under way" in cara.slack_text(reply)
+
+
+async def test_an_ambiguous_name_is_a_choice(workspace: Sandbox, alice: Person) -> None:
+    reply = await alice.says("/rules delete checkout")
+
+    text = alice.slack_text(reply)
+    assert "fits 4 rules" in text
+    assert "[Show]" in text
+    assert workspace.services.rules.calls("DELETE") == []
+
+
+async def test_a_rule_is_made_in_a_modal_after_a_wrong_field(workspace: Sandbox, alice: Person) -> None:
+    await alice.opens("/rules new https://shop.example.com/a to nonsense")
+    alice.fills(Name="A to B")
+
+    errors = await alice.submits()
+    assert "whole address" in errors["Destination"]
+
+    alice.fills(Destination="https://shop.example.com/b")
+    assert await alice.submits() == {}
+    card = await alice.sees("A to B created")
+
+    made = next(rule for rule in workspace.services.rules.all() if rule["name"] == "A to B")
+    assert made["pairs"] == [
+        {
+            "source": {"key": "Url", "operator": "Equals", "value": "https://shop.example.com/a"},
+            "destinationType": "url",
+            "destination": "https://shop.example.com/b",
+        }
+    ]
+    assert card.visible_to is None
+    await alice.sees_form("Saved")
+
+
+async def test_fields_follow_the_type_and_keep_what_was_typed(workspace: Sandbox, alice: Person) -> None:
+    await alice.opens("/rules new")
+    alice.fills(Name="Mine", Source="https://shop.example.com/x", Destination="https://shop.example.com/y")
+
+    await alice.picks("Type", "Replace")
+    await alice.sees_form("Find")
+    await alice.picks("Type", "Redirect")
+    await alice.sees_form("Destination:")
+
+    assert "https://shop.example.com/y" in alice.form
+    assert "https://shop.example.com/x" in alice.form
+
+
+async def test_pairs_are_added_and_removed(workspace: Sandbox, alice: Person) -> None:
+    view = await alice.opens("/rules new cancel https://shop.example.com/x")
+    alice.fills(Name="Two")
+
+    await alice.clicks(view, "Add pair")
+    view = await alice.sees_form("Pair 2")
+    await alice.clicks(view, "v1.form.remove.n1")
+    await alice.sees_form("Add pair")
+
+    assert "Pair 2" not in alice.form
+
+
+async def test_an_edit_keeps_fields_that_the_form_does_not_show(workspace: Sandbox, alice: Person) -> None:
+    rule = workspace.services.rules.get("Headers_cors1")
+    await alice.opens("/rules edit Headers_cors1")
+    alice.fills(Name="CORS, renamed")
+
+    assert await alice.submits() == {}
+    await alice.sees("CORS, renamed")
+
+    after = workspace.services.rules.get("Headers_cors1")
+    assert after is not None
+    assert after["pairs"] == (rule or {})["pairs"]
+    assert after["version"] == 2
+
+
+async def test_sixty_pairs_and_long_values_survive_an_edit(workspace: Sandbox, alice: Person) -> None:
+    pairs = [
+        {
+            "source": {"key": "Url", "operator": "Equals", "value": f"https://a.example/{n}"},
+            "destination": "https://b.example/" + "x" * (20_000 if n == 3 else 1),
+        }
+        for n in range(60)
+    ]
+    workspace.services.rules.put(
+        {"id": "Redirect_long1", "name": "Long", "ruleType": "Redirect", "status": "Active", "pairs": pairs}
+    )
+
+    shown = await alice.says("/rules show Redirect_long1")
+    assert "48 more pairs" in alice.slack_text(shown)
+    await alice.opens("/rules edit Redirect_long1")
+    alice.fills(Description="Kept")
+    assert await alice.submits() == {}
+    await alice.sees("Kept")
+
+    after = workspace.services.rules.get("Redirect_long1")
+    assert after is not None
+    assert after["pairs"] == pairs
+    assert after["description"] == "Kept"
+
+
+async def test_a_refusal_of_the_service_comes_back_with_all_that_was_typed(workspace: Sandbox, alice: Person) -> None:
+    await alice.opens("/rules new https://shop.example.com/a to https://shop.example.com/b")
+    alice.fills(Name="Refused")
+    workspace.services.rules.stage.faults.add("refused_200", method="POST")
+
+    assert await alice.submits() == {}
+    await alice.sees_form("refused")
+
+    assert "Refused" in alice.form
+    assert "https://shop.example.com/b" in alice.form
+
+
+async def test_a_copy_starts_inactive_and_keeps_unknown_fields(workspace: Sandbox, alice: Person) -> None:
+    await alice.opens("/rules copy Headers_cors1")
+    assert await alice.submits() == {}
+    await alice.sees("created")
+
+    made = next(rule for rule in workspace.services.rules.all() if rule["name"] == "Open CORS for the app (copy)")
+    assert made["status"] == "Inactive"
+    assert made["version"] == 2
+
+
+async def test_a_type_never_seen_is_shown_kept_and_editable(workspace: Sandbox, alice: Person) -> None:
+    pair = {"source": {"key": "Url", "operator": "Equals", "value": "https://a.example/"}, "warp": {"factor": 9}}
+    workspace.services.rules.put(
+        {"id": "Teleport_1", "name": "Odd", "ruleType": "Teleport", "status": "Paused", "pairs": [pair]}
+    )
+
+    shown = await alice.says("/rules show Odd")
+    assert "warp" in alice.slack_text(shown)
+    await alice.opens("/rules edit Odd")
+    alice.fills(Name="Odder")
+    assert await alice.submits() == {}
+    await alice.sees("Odder")
+
+    after = workspace.services.rules.get("Teleport_1")
+    assert after is not None
+    assert (after["name"], after["status"], after["pairs"]) == ("Odder", "Paused", [pair])
+
+
+async def test_an_unknown_outcome_is_settled_by_looking(workspace: Sandbox, alice: Person) -> None:
+    workspace.services.rules.stage.faults.add("cut_after", method="DELETE")
+    card = await alice.says(f"/rules delete {OLD}")
+
+    await alice.clicks(card, "Delete", confirm=True)
+    await alice.sees("Old shop to new shop deleted")
+
+    assert len(workspace.services.rules.calls("DELETE")) == 1
+
+
+async def test_a_write_that_never_arrived_is_reported_as_not_done(workspace: Sandbox, alice: Person) -> None:
+    workspace.services.rules.stage.faults.add("cut_before", method="DELETE")
+    card = await alice.says(f"/rules delete {OLD}")
+
+    await alice.clicks(card, "Delete", confirm=True)
+    await alice.sees("could not delete")
+
+    assert workspace.services.rules.get(OLD) is not None
+
+
+async def test_a_service_that_is_down_is_said_so(workspace: Sandbox, alice: Person) -> None:
+    workspace.services.rules.stage.faults.add("500", times=9)
+
+    reply = await alice.says("/rules list")
+
+    assert "not answering" in alice.slack_text(reply)
+
+
+async def test_a_channel_without_the_bot_does_not_lose_the_card(workspace: Sandbox, alice: Person) -> None:
+    await alice.types(f"/rules off {OLD}", channel="C0GENERAL")
+
+    card = await alice.sees("switched off")
+
+    assert card.channel == alice.dm
