@@ -226,7 +226,7 @@ def answer(error: Exception, *, asked: str, caller: Caller, prefix: str) -> Mess
         asked=asked,
         what=words.what,
         cause=words.cause,
-        next=words.next,
+        then=words.next,
         unchanged=words.unchanged,
         reference=caller.request[:8],
     )

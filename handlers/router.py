@@ -252,7 +252,7 @@ class Router:
         try:
             await self._slack.whisper(caller, message, replace=False)
         except (SlackRefused, SlackUnreachable) as failure:
-            log.error("answer_undeliverable", error=str(failure), request=caller.request[:8])
+            log.warning("answer_undeliverable", error=str(failure), request=caller.request[:8])
 
 
 def _commanded(text: str) -> Command:

@@ -93,4 +93,3 @@ def action_name(action_id: str) -> str | None:
 
 def find_form(callback_id: str) -> Form | None:
     return FORMS.get(callback_id)
-

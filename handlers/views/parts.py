@@ -38,7 +38,7 @@ class Message:
 
 
 def visible(text: str) -> str:
-    """*text* with characters that hide, turn round or break lines written out, such as ``\\u202e``."""
+    r"""*text* with characters that hide, turn round or break lines written out, such as ``\u202e``."""
     return "".join(
         _written_out(one) if unicodedata.category(one) in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"} else one for one in text
     )

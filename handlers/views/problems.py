@@ -17,18 +17,18 @@ def problem(
     asked: str,
     what: str,
     cause: str = "",
-    next: str = "",
+    then: str = "",
     unchanged: bool | None = True,
     reference: str = "",
 ) -> Message:
-    """*what*, *cause* and *next* are mrkdwn; *asked* is the person's own words."""
+    """*what*, *cause* and *then* are mrkdwn; *asked* is the person's own words."""
     lines = [f":warning: {what}"]
     if unchanged:
         lines[0] += " *Nothing was changed.*"
     if cause:
         lines.append(f"_Likely cause:_ {cause}")
-    if next:
-        lines.append(f"_Next:_ {next}")
+    if then:
+        lines.append(f"_Next:_ {then}")
     blocks = [
         parts.section("\n".join(lines)),
         parts.context(f"You asked: {code(asked, 200)}   ·   reference {code(reference)}"),

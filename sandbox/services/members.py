@@ -165,10 +165,10 @@ def _unique(names: list[str]) -> list[str]:
 
 
 OPERATIONS: dict[tuple[str, str], Callable[[MembersService, str, Request, Any], Response]] = {
-    ("GET", "list"): MembersService._listed,  # noqa: SLF001  the table of this very class
-    ("POST", "list"): MembersService._added,  # noqa: SLF001
-    ("PATCH", "one"): MembersService._updated,  # noqa: SLF001
-    ("DELETE", "one"): MembersService._removed,  # noqa: SLF001
-    ("POST", "segments"): MembersService._granted,  # noqa: SLF001
-    ("DELETE", "segments"): MembersService._revoked,  # noqa: SLF001
+    ("GET", "list"): MembersService._listed,
+    ("POST", "list"): MembersService._added,
+    ("PATCH", "one"): MembersService._updated,
+    ("DELETE", "one"): MembersService._removed,
+    ("POST", "segments"): MembersService._granted,
+    ("DELETE", "segments"): MembersService._revoked,
 }

@@ -18,7 +18,7 @@ EMOJI: Final = {
 
 
 def plain(text: str) -> str:
-    """mrkdwn as plain text: links by their label, mentions by their id, emoji by a sign or their name."""
+    """Mrkdwn as plain text: links by their label, mentions by their id, emoji by a sign or their name."""
     text = LINK.sub(lambda match: match[2] or match[1], text)
     text = re.sub(r":([a-z0-9_+-]+):", lambda match: EMOJI.get(match[1], ""), text)
     text = text.replace("\u2060", "").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from sandbox.slack import rendering
 from sandbox.slack.acting import elements_of
@@ -18,6 +18,7 @@ from sandbox.slack.running import LocalSlack
 from sandbox.slack.state import Message, View
 
 PATIENCE: Final = 10.0
+T = TypeVar("T")
 
 
 class NothingHappened(AssertionError):
@@ -69,7 +70,7 @@ class Person:
         """Send *text*; the modal that opens, once it is filled."""
         async with self._watching() as changed:
             await self.types(text, channel)
-            return await self._until(changed, lambda: self._filled(), text)
+            return await self._until(changed, self._filled, text)
 
     async def replied(self, text: str) -> tuple[str, bool]:
         """Send *text*; what comes back, a message or a modal, as text, and whether it is an error."""
@@ -80,7 +81,7 @@ class Person:
             def answer() -> Message | View | None:
                 return next((one for one in self._bots() if one.ts not in known), None) or self._filled()
 
-            found = await self._until(changed, answer, text)
+            found: Message | View = await self._until(changed, answer, text)
         if isinstance(found, Message):
             shown = self.slack_text(found)
             return shown, found.kind == "system" or "Nothing was changed" in shown or ":warning:" in found.text
@@ -200,7 +201,7 @@ class Person:
         finally:
             self.slack.state.watchers.remove(watcher)
 
-    async def _until(self, changed: asyncio.Queue[dict[str, Any]], look: Callable[[], Any], what: str) -> Any:
+    async def _until(self, changed: asyncio.Queue[dict[str, Any]], look: Callable[[], T | None], what: str) -> T:
         try:
             async with asyncio.timeout(PATIENCE):
                 while (found := look()) is None:

@@ -299,25 +299,25 @@ def checked_content(state: State, text: Any, blocks: Any, payload: Arguments) ->
 
 Method = Callable[[WebApi, Arguments], Awaitable[dict[str, Any]]]
 METHODS: Final[dict[str, Method]] = {
-    "api.test": WebApi._api_test,  # noqa: SLF001  the table of this very class, here and below
-    "auth.test": WebApi._auth_test,  # noqa: SLF001
-    "chat.postMessage": WebApi._post,  # noqa: SLF001
-    "chat.postEphemeral": WebApi._post_ephemeral,  # noqa: SLF001
-    "chat.update": WebApi._update,  # noqa: SLF001
-    "chat.delete": WebApi._delete,  # noqa: SLF001
-    "chat.getPermalink": WebApi._permalink,  # noqa: SLF001
-    "views.open": WebApi._open,  # noqa: SLF001
-    "views.push": WebApi._push,  # noqa: SLF001
-    "views.update": WebApi._update_view,  # noqa: SLF001
-    "views.publish": WebApi._publish,  # noqa: SLF001
-    "users.info": WebApi._user,  # noqa: SLF001
-    "users.list": WebApi._users,  # noqa: SLF001
-    "conversations.info": WebApi._conversation,  # noqa: SLF001
-    "conversations.list": WebApi._conversations,  # noqa: SLF001
-    "conversations.members": WebApi._members,  # noqa: SLF001
-    "conversations.open": WebApi._open_direct,  # noqa: SLF001
-    "team.info": WebApi._team,  # noqa: SLF001
-    "blocks.validate": WebApi._validate,  # noqa: SLF001
+    "api.test": WebApi._api_test,
+    "auth.test": WebApi._auth_test,
+    "chat.postMessage": WebApi._post,
+    "chat.postEphemeral": WebApi._post_ephemeral,
+    "chat.update": WebApi._update,
+    "chat.delete": WebApi._delete,
+    "chat.getPermalink": WebApi._permalink,
+    "views.open": WebApi._open,
+    "views.push": WebApi._push,
+    "views.update": WebApi._update_view,
+    "views.publish": WebApi._publish,
+    "users.info": WebApi._user,
+    "users.list": WebApi._users,
+    "conversations.info": WebApi._conversation,
+    "conversations.list": WebApi._conversations,
+    "conversations.members": WebApi._members,
+    "conversations.open": WebApi._open_direct,
+    "team.info": WebApi._team,
+    "blocks.validate": WebApi._validate,
 }
 
 

@@ -61,7 +61,7 @@ async def test_a_removal_shows_who_goes_and_waits(workspace: Sandbox, bob: Perso
 
 async def test_a_member_is_added_in_a_modal_after_a_wrong_address(workspace: Sandbox, bob: Person) -> None:
     await bob.opens("/members add")
-    bob.fills(**{"E-mail": "no address", "Name": "New Person", "Segments": ["vip"]})
+    bob.fills(**{"E-mail": "no address"}, Name="New Person", Segments=["vip"])
 
     errors = await bob.submits()
     assert "not an e-mail address" in errors["E-mail"]

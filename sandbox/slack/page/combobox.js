@@ -72,6 +72,7 @@ export class Combobox {
     this.#unplace?.();
     this.#unplace = null;
     this.#asked += 1;
+    this.list.replaceChildren();
     this.input.setAttribute("aria-expanded", "false");
     this.input.removeAttribute("aria-activedescendant");
   }

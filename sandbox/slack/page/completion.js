@@ -69,6 +69,7 @@ export class Completion {
   close() {
     this.#unplace?.();
     this.#unplace = null;
+    this.node.replaceChildren();
     this.input.removeAttribute("aria-activedescendant");
   }
 

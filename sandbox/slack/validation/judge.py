@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sandbox.slack.validation.kinds import Any_, Bool, Elem, Enum, Int, Kind, Many, Obj, Shape, Str, Text
+from sandbox.slack.validation.kinds import Bool, Elem, Enum, Int, Kind, Many, Obj, Shape, Str, Text
 from sandbox.slack.validation.shapes import BLOCKS, ELEMENTS, OBJECTS, VIEWS
 
 MOST_IN_BLOCKS: Final = 13_200
@@ -148,26 +148,32 @@ def _shaped(value: Mapping[str, Any], shape: Shape, pointer: str, *, own: tuple[
 
 
 def _value(value: Any, kind: Kind, pointer: str) -> Iterator[Problem]:
+    if (wrong := _plain_value(value, kind)) is not None:
+        yield Problem(pointer, wrong)
+    yield from _inside(value, kind, pointer)
+
+
+def _plain_value(value: Any, kind: Kind) -> str | None:
+    """What is wrong with a value that has no parts."""
+    if isinstance(kind, Bool) and not isinstance(value, bool):
+        return "must be a boolean"
+    if isinstance(kind, Enum) and value not in kind.values:
+        return f"must be one of: {', '.join(kind.values)}"
+    if isinstance(kind, Obj) and not isinstance(value, Mapping):
+        return "must be an object"
+    return None
+
+
+def _inside(value: Any, kind: Kind, pointer: str) -> Iterator[Problem]:
     match kind:
-        case Any_():
-            return
         case Str():
             yield from _string(value, kind.low, kind.high, pointer)
         case Text():
             yield from _text(value, kind, pointer)
-        case Bool():
-            if not isinstance(value, bool):
-                yield Problem(pointer, "must be a boolean")
         case Int():
             yield from _number(value, kind, pointer)
-        case Enum():
-            if value not in kind.values:
-                yield Problem(pointer, f"must be one of: {', '.join(kind.values)}")
-        case Obj():
-            if isinstance(value, Mapping):
-                yield from _shaped(value, OBJECTS[kind.name], pointer)
-            else:
-                yield Problem(pointer, "must be an object")
+        case Obj() if isinstance(value, Mapping):
+            yield from _shaped(value, OBJECTS[kind.name], pointer)
         case Elem():
             yield from _element(value, kind, pointer)
         case Many():

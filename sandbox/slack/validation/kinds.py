@@ -61,11 +61,11 @@ class Many:
 
 
 @dataclass(frozen=True, slots=True)
-class Any_:
+class Anything:
     """Taken as it is: shapes that this local Slack does not look into."""
 
 
-Kind = Str | Text | Bool | Int | Enum | Obj | Elem | Many | Any_
+Kind = Str | Text | Bool | Int | Enum | Obj | Elem | Many | Anything
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from sandbox.slack.validation.kinds import Any_, Bool, Elem, Enum, Int, Kind, Many, Obj, Shape, Str, Text
+from sandbox.slack.validation.kinds import Anything, Bool, Elem, Enum, Int, Kind, Many, Obj, Shape, Str, Text
 
 EVERYWHERE: Final = ("message", "modal", "home")
 ID: Final = Str(255)
@@ -97,7 +97,7 @@ ELEMENTS: Final[dict[str, Shape]] = {
         },
     ),
     "workflow_button": Shape(
-        {"text": Text(75, plain=True), "action_id": ID, "workflow": Any_()},
+        {"text": Text(75, plain=True), "action_id": ID, "workflow": Anything()},
         {"style": STYLE, "accessibility_label": Str(75)},
     ),
     "overflow": Shape({"action_id": ID, "options": Many(OPTION, 5)}, {"confirm": Obj("confirm")}),
@@ -151,7 +151,7 @@ ELEMENTS: Final[dict[str, Shape]] = {
             "focus_on_load": Bool(),
         },
     ),
-    "rich_text_input": _typed(initial_value=Any_()),
+    "rich_text_input": _typed(initial_value=Anything()),
     "file_input": Shape({"action_id": ID}, {"filetypes": Many(Str(50)), "max_files": Int(1, 10)}),
     "mrkdwn": Shape({"text": Str(3000)}, {"verbatim": Bool()}),
     "plain_text": Shape({"text": Str(3000)}, {"emoji": Bool()}),
@@ -174,7 +174,7 @@ BLOCKS: Final[dict[str, Shape]] = {
         {"label": Text(2000, plain=True), "element": Elem(IN_INPUT)},
         {"hint": Text(2000, plain=True), "optional": Bool(), "dispatch_action": Bool()},
     ),
-    "rich_text": Shape({"elements": Many(Any_())}, {}),
+    "rich_text": Shape({"elements": Many(Anything())}, {}),
     "video": Shape(
         {"alt_text": Str(2000), "title": Text(200, plain=True), "thumbnail_url": Str(3000), "video_url": Str(3000)},
         {
@@ -189,13 +189,13 @@ BLOCKS: Final[dict[str, Shape]] = {
         {"text": Text(200)}, {"level": Enum(("default", "info", "warning", "error", "success"))}, ("modal",)
     ),
     "markdown": Shape({"text": Str(12_000)}, {}, MESSAGE),
-    "table": Shape({"rows": Many(Many(Any_(), 20), 100)}, {"column_settings": Many(Any_(), 20)}, MESSAGE),
-    "context_actions": Shape({"elements": Many(Any_(), 5)}, {}, MESSAGE),
+    "table": Shape({"rows": Many(Many(Anything(), 20), 100)}, {"column_settings": Many(Anything(), 20)}, MESSAGE),
+    "context_actions": Shape({"elements": Many(Anything(), 5)}, {}, MESSAGE),
 }
 
 VIEWS: Final[dict[str, Shape]] = {
     "modal": Shape(
-        {"title": Text(24, plain=True), "blocks": Many(Any_(), 100, 0)},
+        {"title": Text(24, plain=True), "blocks": Many(Anything(), 100, 0)},
         {
             "submit": Text(24, plain=True),
             "close": Text(24, plain=True),
@@ -208,7 +208,7 @@ VIEWS: Final[dict[str, Shape]] = {
         },
     ),
     "home": Shape(
-        {"blocks": Many(Any_(), 100, 0)},
+        {"blocks": Many(Anything(), 100, 0)},
         {"private_metadata": Str(3000, 0), "callback_id": Str(255, 0), "external_id": Str(255, 0)},
     ),
 }

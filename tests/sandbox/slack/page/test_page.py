@@ -213,8 +213,8 @@ async def test_one_click_makes_somebody_else(browser: Browser, desk: Desk) -> No
     page = await opened(browser, desk)
     await page.get_by_role("radio", name=re.compile("Bob Ortiz")).click()
     await expect(page.get_by_text("Acting as Bob Ortiz")).to_be_visible()
-    await say(page, "/desk list")
-    await expect(page.get_by_text("Waiting for")).to_have_count(0)
+    async with page.expect_response("**/_local/say"):
+        await say(page, "/desk list")
     assert desk.last("command")["user_id"] == BOB
     assert f"user={BOB}" in page.url
 
