@@ -91,6 +91,8 @@ def _well_formed(body: bytes) -> None:
         else:
             fields = parse_qs(text, keep_blank_values=True)
             document = json.loads(fields["payload"][0]) if "payload" in fields else fields
+            if not {"payload", "command", "ssl_check"} & set(fields):
+                raise ValueError("no form of Slack's")
     except (ValueError, RecursionError) as error:
         raise Refused(400, "shape") from error
     if not isinstance(document, dict) or not document:

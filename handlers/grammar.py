@@ -417,11 +417,14 @@ VERBS: Final[dict[str, dict[str, type[Command]]]] = {
 }
 
 LED: Final = {"name": "named", "destination": "to", "because": "because"}
-FILTERS: Final = {
-    "without_segment": "no",
-    **{name: name for name in ("type", "status", "url", "group", "sort", "page", "segment", "site", "who", "since")},
+FILTERED: Final[dict[type[Command], tuple[str, ...]]] = {
+    c.RulesList: ("type", "status", "url", "group", "sort", "page"),
+    c.MembersList: ("segment", "without_segment", "page"),
+    c.GatehouseAudit: ("who", "since"),
 }
-PLAIN: Final = re.compile(r"[\w@.+%#/:?=&~*$!-]+")
+"""Fields that are written ``name:value``; ``site`` is, for every command that has it."""
+PLAIN: Final = re.compile(r"[A-Za-z0-9#][\w@.+#/-]*")
+KEYWORDS: Final = frozenset({"because", "for", "until", "named", "to", "from", "help"})
 
 
 def render(command: Command) -> str:
@@ -450,12 +453,13 @@ def _rendered(command: Command, name: str, value: Any) -> list[str]:
     if name == "segments":
         lead = ["to"] if isinstance(command, c.MembersAdd) else []
         return lead + [quoted(segment) for segment in value]
-    if name in FILTERS and not isinstance(command, c.RulesNew | c.MembersWhy):
-        return [f"{FILTERS[name]}:{_one_word(str(value))}"]
+    if name == "site" or name in FILTERED.get(type(command), ()):
+        return [f"{'no' if name == 'without_segment' else name}:{_one_word(str(value))}"]
     if name in LED and isinstance(command, c.RulesNew | c.MembersAdd):
         return [LED[name], _one_word(value)]
     return [str(value) if name == "type" else _one_word(str(value))]
 
 
 def _one_word(text: str, *, always: bool = False) -> str:
-    return quoted(text) if always or not PLAIN.fullmatch(text) or ":" in text else text
+    plain = PLAIN.fullmatch(text) and text.casefold() not in KEYWORDS
+    return text if plain and not always else quoted(text)

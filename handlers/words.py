@@ -10,6 +10,7 @@ MOST: Final = 3000
 """Characters of a command: more than that is something pasted by mistake."""
 
 MARKUP: Final = re.compile(r"<([^<>]*)>|&(amp|lt|gt);")
+ENTITY: Final = re.compile(r"&(amp|lt|gt);")
 ENTITIES: Final = {"amp": "&", "lt": "<", "gt": ">"}
 TYPOGRAPHY: Final = str.maketrans(
     {
@@ -53,7 +54,7 @@ def cleaned(text: str) -> str:
 def _unwrapped(match: re.Match[str]) -> str:
     if match[2]:
         return ENTITIES[match[2]]
-    inner = match[1].partition("|")[0]
+    inner = ENTITY.sub(lambda entity: ENTITIES[entity[1]], match[1].partition("|")[0])
     if inner[:1] in {"@", "#", "!"}:
         return f"<{inner}>"
     return inner.removeprefix("mailto:")

@@ -32,7 +32,8 @@ export function valueKey(type) {
 /** The interactive elements of blocks, as pairs [block, element]. */
 export function* elementsOf(blocks) {
   for (const block of blocks) {
-    const elements = block.type === "actions" ? block.elements : [block.type === "input" ? block.element : block.accessory];
+    const elements =
+      block.type === "actions" ? block.elements : [block.type === "input" ? block.element : block.accessory];
     for (const element of elements) if (element?.action_id) yield [block, element];
   }
 }
@@ -93,7 +94,8 @@ function problemOf(element, value, optional) {
 
 const CHECKS = {
   plain_text_input: lengthProblem,
-  email_text_input: (value) => (/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value) ? null : "Enter a valid email address, such as name@example.com."),
+  email_text_input: (value) =>
+    /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value) ? null : "Enter a valid email address, such as name@example.com.",
   url_text_input: (value) => (URL.canParse(value) ? null : "Enter a valid link, such as https://example.com."),
   number_input: numberProblem,
 };
@@ -108,6 +110,9 @@ function numberProblem(value, element) {
   const number = Number(value);
   if (!Number.isFinite(number)) return "Enter a number.";
   if (!element.is_decimal_allowed && !Number.isInteger(number)) return "Enter a whole number.";
-  if (element.min_value !== undefined && number < Number(element.min_value)) return `Enter ${element.min_value} or more.`;
-  return element.max_value !== undefined && number > Number(element.max_value) ? `Enter ${element.max_value} or less.` : null;
+  if (element.min_value !== undefined && number < Number(element.min_value))
+    return `Enter ${element.min_value} or more.`;
+  return element.max_value !== undefined && number > Number(element.max_value)
+    ? `Enter ${element.max_value} or less.`
+    : null;
 }

@@ -2,7 +2,9 @@
 
 /** Asks `/_local/<what>`; returns the JSON answer. Raises an Error whose text may be shown. */
 export async function read(what, query) {
-  const params = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== undefined && value !== null));
+  const params = new URLSearchParams(
+    Object.entries(query).filter(([, value]) => value !== undefined && value !== null),
+  );
   return answered(await reached(`/_local/${what}?${params}`));
 }
 
@@ -23,7 +25,8 @@ async function reached(url, options) {
 async function answered(response) {
   const answer = await response.json().catch(() => null);
   if (answer === null) throw new Error(`The local Slack answered ${response.status} without a reason.`);
-  if (!response.ok && answer.ok !== false) throw new Error(answer.text || answer.error || `The local Slack answered ${response.status}.`);
+  if (!response.ok && answer.ok !== false)
+    throw new Error(answer.text || answer.error || `The local Slack answered ${response.status}.`);
   return answer;
 }
 

@@ -22,7 +22,11 @@ class App {
 
   constructor() {
     this.store = new Store();
-    const moves = { onGo: (place) => this.go(place), onPerson: (id) => this.actAs(id), onSwitcher: () => openSwitcher(this.store, moves) };
+    const moves = {
+      onGo: (place) => this.go(place),
+      onPerson: (id) => this.actAs(id),
+      onSwitcher: () => openSwitcher(this.store, moves),
+    };
     this.sidebar = new Sidebar(this.store, moves);
     this.header = new Header(this.store, {
       onMenu: () => this.#drawer(true),
@@ -100,7 +104,11 @@ class App {
 
   #address() {
     const { me, place, here, team, bot } = this.store;
-    const query = new URLSearchParams({ user: me.id, channel: place.channel ?? "", ...(place.tab === "home" && { tab: "home" }) });
+    const query = new URLSearchParams({
+      user: me.id,
+      channel: place.channel ?? "",
+      ...(place.tab === "home" && { tab: "home" }),
+    });
     history.replaceState(null, "", `?${query}`);
     document.title = `${here?.kind === "im" ? bot.real_name : `#${here?.name ?? ""}`} · ${me.real_name} · ${team.name}`;
   }

@@ -9,11 +9,23 @@ import { tableNode } from "./table.js";
 
 const BLOCKS = {
   section: sectionNode,
-  header: (block, surface) => h("div", { class: "block-header", role: "heading", "aria-level": "3" }, textNodes(block.text, surface.names)),
+  header: (block, surface) =>
+    h("div", { class: "block-header", role: "heading", "aria-level": "3" }, textNodes(block.text, surface.names)),
   divider: () => h("hr", { class: "block-divider" }),
   context: contextNode,
-  actions: (block, surface) => h("div", { class: "block-actions" }, block.elements.map((element) => elementNode(element, block, surface, { name: nameOf(element) }))),
-  image: (block, surface) => h("figure", { class: "block-image" }, block.title && h("figcaption", null, textNodes(block.title, surface.names)), picture(block, 360)),
+  actions: (block, surface) =>
+    h(
+      "div",
+      { class: "block-actions" },
+      block.elements.map((element) => elementNode(element, block, surface, { name: nameOf(element) })),
+    ),
+  image: (block, surface) =>
+    h(
+      "figure",
+      { class: "block-image" },
+      block.title && h("figcaption", null, textNodes(block.title, surface.names)),
+      picture(block, 360),
+    ),
   input: inputNode,
   rich_text: (block, surface) => h("div", { class: "block-rich" }, richText(block.elements, surface.names)),
   table: (block, surface) => tableNode(block, surface.names),
@@ -37,7 +49,9 @@ export function renderBlocks(blocks, surface, before = new Map()) {
 }
 
 function blockNode(block, surface) {
-  const node = BLOCKS[block.type]?.(block, surface) ?? h("div", { class: "unsupported", text: `Unsupported block: ${block.type}` });
+  const node =
+    BLOCKS[block.type]?.(block, surface) ??
+    h("div", { class: "unsupported", text: `Unsupported block: ${block.type}` });
   node.classList.add("block");
   node.dataset.block = block.block_id ?? "";
   return node;
@@ -49,9 +63,18 @@ function nameOf(element) {
 
 function sectionNode(block, surface) {
   const text = block.text && h("div", { class: "text" }, textNodes(block.text, surface.names));
-  const fields = block.fields && h("div", { class: "fields" }, block.fields.map((field) => h("div", { class: "text" }, textNodes(field, surface.names))));
+  const fields =
+    block.fields &&
+    h(
+      "div",
+      { class: "fields" },
+      block.fields.map((field) => h("div", { class: "text" }, textNodes(field, surface.names))),
+    );
   const name = block.accessory && (nameOf(block.accessory) || firstLine(block.text));
-  return h("div", { class: "block-section" }, [h("div", { class: "section-body" }, text, fields), block.accessory && accessory(block, surface, name)]);
+  return h("div", { class: "block-section" }, [
+    h("div", { class: "section-body" }, text, fields),
+    block.accessory && accessory(block, surface, name),
+  ]);
 }
 
 function firstLine(text) {
@@ -65,7 +88,9 @@ function accessory(block, surface, name) {
 }
 
 function contextNode(block, surface) {
-  const parts = block.elements.map((element) => (element.type === "image" ? picture(element, 20) : h("span", { class: "text" }, textNodes(element, surface.names))));
+  const parts = block.elements.map((element) =>
+    element.type === "image" ? picture(element, 20) : h("span", { class: "text" }, textNodes(element, surface.names)),
+  );
   return h("div", { class: "block-context" }, parts);
 }
 
@@ -73,9 +98,16 @@ function contextNode(block, surface) {
 function picture(image, size) {
   const address = image.image_url ?? "";
   const near = address.startsWith("data:image/") || new URL(address, location.href).origin === location.origin;
-  if (near && address) return h("img", { src: address, alt: image.alt_text ?? "", style: { "max-height": `${size}px` }, loading: "lazy" });
-  if (size < 40) return h("span", { class: "far-image small", title: image.alt_text, role: "img", "aria-label": image.alt_text });
-  return h("div", { class: "far-image", role: "img", "aria-label": image.alt_text }, h("span", { text: image.alt_text }), h("small", { text: "Picture from outside, not fetched here" }));
+  if (near && address)
+    return h("img", { src: address, alt: image.alt_text ?? "", style: { "max-height": `${size}px` }, loading: "lazy" });
+  if (size < 40)
+    return h("span", { class: "far-image small", title: image.alt_text, role: "img", "aria-label": image.alt_text });
+  return h(
+    "div",
+    { class: "far-image", role: "img", "aria-label": image.alt_text },
+    h("span", { text: image.alt_text }),
+    h("small", { text: "Picture from outside, not fetched here" }),
+  );
 }
 
 function inputNode(block, surface) {
@@ -118,5 +150,10 @@ function alertNode(block, surface) {
 }
 
 function videoNode(block, surface) {
-  return h("div", { class: "far-image" }, h("strong", null, textNodes(block.title, surface.names)), h("small", { text: `Video, not played here: ${block.alt_text ?? ""}` }));
+  return h(
+    "div",
+    { class: "far-image" },
+    h("strong", null, textNodes(block.title, surface.names)),
+    h("small", { text: `Video, not played here: ${block.alt_text ?? ""}` }),
+  );
 }

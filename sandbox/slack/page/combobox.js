@@ -11,28 +11,72 @@ import { openBeside } from "./popup.js";
 export class Combobox {
   #found = [];
   #active = -1;
-  #unplace = null;
+  #popup = null;
   #asked = 0;
 
-  constructor({ find, onChange, chosen = [], many = false, most = Infinity, clearable = false, placeholder = "", field = {}, wait = 0 }) {
+  constructor({
+    find,
+    onChange,
+    chosen = [],
+    many = false,
+    most = Infinity,
+    clearable = false,
+    placeholder = "",
+    field = {},
+    wait = 0,
+  }) {
     Object.assign(this, { find, onChange, chosen, many, most, clearable, placeholder, wait });
     this.listId = freshId("list");
-    this.list = h("div", { id: this.listId, role: "listbox", popover: "manual", class: "listbox", "aria-label": "Options" });
+    this.list = h("div", {
+      id: this.listId,
+      role: "listbox",
+      popover: "manual",
+      class: "listbox",
+      "aria-label": "Options",
+    });
     this.list.addEventListener("mousedown", (event) => event.preventDefault()); // keeps the focus in the field
     this.input = this.#inputNode(field);
     this.chips = h("span", { class: "chips" });
-    this.clear = h("button", { type: "button", class: "icon-button clear", "aria-label": "Clear", title: "Clear", on: { click: (event) => this.#cleared(event) } }, icon("close", 14));
-    this.node = h("div", { class: many ? "combobox many" : "combobox", on: { click: (event) => this.#clicked(event) } }, this.chips, this.input, this.clear, icon("chevron", 16), this.list);
+    this.clear = h(
+      "button",
+      {
+        type: "button",
+        class: "icon-button clear",
+        "aria-label": "Clear",
+        title: "Clear",
+        on: { click: (event) => this.#cleared(event) },
+      },
+      icon("close", 14),
+    );
+    this.node = h(
+      "div",
+      { class: many ? "combobox many" : "combobox", on: { click: (event) => this.#clicked(event) } },
+      this.chips,
+      this.input,
+      this.clear,
+      icon("chevron", 16),
+      this.list,
+    );
     this.#show();
   }
 
   #inputNode(field) {
     return h("input", {
-      id: field.id, type: "text", role: "combobox", autocomplete: "off", spellcheck: "false", autocapitalize: "off",
-      "aria-expanded": "false", "aria-autocomplete": "list", "aria-controls": this.listId,
-      "aria-label": field.labelled ? null : field.name || this.placeholder || "Choose", "aria-describedby": field.describedBy,
+      id: field.id,
+      type: "text",
+      role: "combobox",
+      autocomplete: "off",
+      spellcheck: "false",
+      autocapitalize: "off",
+      "aria-expanded": "false",
+      "aria-autocomplete": "list",
+      "aria-controls": this.listId,
+      "aria-label": field.labelled ? null : field.name || this.placeholder || "Choose",
+      "aria-describedby": field.describedBy,
       on: {
-        input: () => this.#search(this.input.value), keydown: (event) => this.#key(event), blur: () => this.#left(),
+        input: () => this.#search(this.input.value),
+        keydown: (event) => this.#key(event),
+        blur: () => this.#left(),
         focus: () => this.many || this.input.select(),
       },
     });
@@ -51,7 +95,11 @@ export class Combobox {
       event.stopPropagation();
       this.#choose(this.chosen.filter((other) => other.value !== option.value));
     };
-    const button = h("button", { type: "button", "aria-label": `Remove ${option.label}`, on: { click: drop } }, icon("close", 12));
+    const button = h(
+      "button",
+      { type: "button", "aria-label": `Remove ${option.label}`, on: { click: drop } },
+      icon("close", 12),
+    );
     return h("span", { class: "chip" }, option.picture?.(), h("span", { text: option.label }), button);
   }
 
@@ -62,15 +110,15 @@ export class Combobox {
   }
 
   #open() {
-    if (this.#unplace) return;
-    this.#unplace = openBeside(this.list, this.node, { width: "anchor" });
+    if (this.#popup) return;
+    this.#popup = openBeside(this.list, this.node, { width: "anchor" });
     this.input.setAttribute("aria-expanded", "true");
     this.#search(this.many ? this.input.value : "");
   }
 
   #close() {
-    this.#unplace?.();
-    this.#unplace = null;
+    this.#popup?.close();
+    this.#popup = null;
     this.#asked += 1;
     this.list.replaceChildren();
     this.input.setAttribute("aria-expanded", "false");
@@ -83,7 +131,7 @@ export class Combobox {
   }
 
   async #search(text) {
-    if (!this.#unplace) return this.#open();
+    if (!this.#popup) return this.#open();
     const turn = (this.#asked += 1);
     if (this.wait) {
       this.#say("Looking…");
@@ -106,13 +154,14 @@ export class Combobox {
     this.list.replaceChildren(...this.#rows(found));
     const now = found.findIndex((option) => this.#isChosen(option));
     this.#move(this.many ? 0 : Math.max(0, now));
-    window.dispatchEvent(new Event("resize")); // the list has its height now: let it be placed anew
+    this.#popup?.place();
   }
 
   #rows(found) {
     const rows = [];
     for (const [at, option] of found.entries()) {
-      if (option.group && option.group !== found[at - 1]?.group) rows.push(h("div", { class: "menu-heading", role: "presentation", text: option.group }));
+      if (option.group && option.group !== found[at - 1]?.group)
+        rows.push(h("div", { class: "menu-heading", role: "presentation", text: option.group }));
       rows.push(this.#row(option, at));
     }
     return rows;
@@ -120,7 +169,12 @@ export class Combobox {
 
   #row(option, at) {
     const chosen = this.#isChosen(option);
-    const words = h("span", { class: "menu-words" }, h("span", { text: option.label }), option.description && h("small", { text: option.description }));
+    const words = h(
+      "span",
+      { class: "menu-words" },
+      h("span", { text: option.label }),
+      option.description && h("small", { text: option.description }),
+    );
     const on = {
       click: (event) => {
         event.stopPropagation();
@@ -128,7 +182,13 @@ export class Combobox {
       },
       pointermove: () => this.#move(at, false),
     };
-    return h("div", { id: `${this.listId}-${at}`, role: "option", class: "option", "aria-selected": String(chosen), on }, option.picture?.(), words, chosen && icon("check", 16));
+    return h(
+      "div",
+      { id: `${this.listId}-${at}`, role: "option", class: "option", "aria-selected": String(chosen), on },
+      option.picture?.(),
+      words,
+      chosen && icon("check", 16),
+    );
   }
 
   #isChosen(option) {
@@ -146,7 +206,7 @@ export class Combobox {
   }
 
   #key(event) {
-    const open = this.#unplace !== null;
+    const open = this.#popup !== null;
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       if (open) this.#move(this.#active + (event.key === "ArrowDown" ? 1 : -1));
       else this.#open();
@@ -154,7 +214,8 @@ export class Combobox {
       if (open && this.#found[this.#active]) this.#pick(this.#found[this.#active]);
       else if (!open) this.#open();
     } else if (event.key === "Escape" && open) this.#close();
-    else if (event.key === "Backspace" && this.many && !this.input.value && this.chosen.length) this.#choose(this.chosen.slice(0, -1));
+    else if (event.key === "Backspace" && this.many && !this.input.value && this.chosen.length)
+      this.#choose(this.chosen.slice(0, -1));
     else return;
     event.preventDefault();
     event.stopPropagation();

@@ -17,42 +17,68 @@ const SOURCES = [
 function commands(store, word) {
   return store.commands
     .filter(({ command }) => command.startsWith(word.toLowerCase()))
-    .map(({ command, description, usage_hint: hint }) => ({ label: command, hint, description, picture: icon("slash", 16), text: command }));
+    .map(({ command, description, usage_hint: hint }) => ({
+      label: command,
+      hint,
+      description,
+      picture: icon("slash", 16),
+      text: command,
+    }));
 }
 
 function people(store, word) {
   const part = word.slice(1).toLowerCase();
   const fits = ({ name, real_name: full }) => name.startsWith(part) || (full ?? "").toLowerCase().includes(part);
-  return [...store.users.values()].filter(fits).map((user) => ({ label: user.real_name, hint: `@${user.name}`, description: user.title, picture: avatar(user, 22), text: `@${user.name}` }));
+  return [...store.users.values()]
+    .filter(fits)
+    .map((user) => ({
+      label: user.real_name,
+      hint: `@${user.name}`,
+      description: user.title,
+      picture: avatar(user, 22),
+      text: `@${user.name}`,
+    }));
 }
 
 function channels(store, word) {
   const part = word.slice(1).toLowerCase();
   const fits = ({ kind, name }) => kind === "channel" && name.includes(part);
-  return store.channels.filter(fits).map(({ name, topic }) => ({ label: name, description: topic, picture: icon("hash", 16), text: `#${name}` }));
+  return store.channels
+    .filter(fits)
+    .map(({ name, topic }) => ({ label: name, description: topic, picture: icon("hash", 16), text: `#${name}` }));
 }
 
 function emoji(store, word) {
-  return emojiLike(word.slice(1)).map(([name, character]) => ({ label: `:${name}:`, picture: h("span", { text: character }), text: character }));
+  return emojiLike(word.slice(1)).map(([name, character]) => ({
+    label: `:${name}:`,
+    picture: h("span", { text: character }),
+    text: character,
+  }));
 }
 
 export class Completion {
   #offers = [];
   #active = 0;
   #word = "";
-  #unplace = null;
+  #popup = null;
 
   constructor(store, input, { withCommands }) {
     Object.assign(this, { store, input });
     this.sources = withCommands ? SOURCES : SOURCES.slice(1);
-    this.node = h("div", { id: freshId("offers"), class: "offers", popover: "manual", role: "listbox", "aria-label": "Suggestions" });
+    this.node = h("div", {
+      id: freshId("offers"),
+      class: "offers",
+      popover: "manual",
+      role: "listbox",
+      "aria-label": "Suggestions",
+    });
     this.node.addEventListener("mousedown", (event) => event.preventDefault());
     input.setAttribute("aria-autocomplete", "list");
     input.setAttribute("aria-controls", this.node.id);
   }
 
   get isOpen() {
-    return this.#unplace !== null;
+    return this.#popup !== null;
   }
 
   /** Looks at what stands before the caret and offers what fits, or nothing. */
@@ -67,8 +93,8 @@ export class Completion {
   }
 
   close() {
-    this.#unplace?.();
-    this.#unplace = null;
+    this.#popup?.close();
+    this.#popup = null;
     this.node.replaceChildren();
     this.input.removeAttribute("aria-activedescendant");
   }
@@ -86,14 +112,29 @@ export class Completion {
 
   #show() {
     this.node.replaceChildren(...this.#offers.map((offer, at) => this.#row(offer, at)));
-    this.#unplace?.();
-    this.#unplace = openBeside(this.node, this.input.closest(".composer-box"), { width: "anchor" });
+    this.#popup?.close();
+    this.#popup = openBeside(this.node, this.input.closest(".composer-box"), { width: "anchor" });
     this.#mark();
   }
 
   #row(offer, at) {
-    const words = h("span", { class: "menu-words" }, h("span", null, h("b", { text: offer.label }), offer.hint && h("span", { class: "usage", text: ` ${offer.hint}` })), offer.description && h("small", { text: offer.description }));
-    return h("div", { id: `${this.node.id}-${at}`, class: "option", role: "option", on: { click: () => this.#take(offer) } }, offer.picture, words);
+    const words = h(
+      "span",
+      { class: "menu-words" },
+      h(
+        "span",
+        null,
+        h("b", { text: offer.label }),
+        offer.hint && h("span", { class: "usage", text: ` ${offer.hint}` }),
+      ),
+      offer.description && h("small", { text: offer.description }),
+    );
+    return h(
+      "div",
+      { id: `${this.node.id}-${at}`, class: "option", role: "option", on: { click: () => this.#take(offer) } },
+      offer.picture,
+      words,
+    );
   }
 
   #move(by) {

@@ -22,8 +22,17 @@ export class Composer {
     this.notice = h("div", { class: "composer-notice", role: "alert", hidden: true });
     this.waiting = h("div", { class: "composer-waiting", role: "status" });
     this.sendButton = iconButton("send", "Send message", () => this.#send(), { class: "icon-button send" });
-    this.plus = iconButton("plus", "Commands and shortcuts", () => this.#openPlus(), { "aria-haspopup": "menu", "aria-expanded": "false" });
-    const tools = h("div", { class: "composer-tools" }, !thread && h("span", { class: "menu-place" }, this.plus), this.hint, this.sendButton);
+    this.plus = iconButton("plus", "Commands and shortcuts", () => this.#openPlus(), {
+      "aria-haspopup": "menu",
+      "aria-expanded": "false",
+    });
+    const tools = h(
+      "div",
+      { class: "composer-tools" },
+      !thread && h("span", { class: "menu-place" }, this.plus),
+      this.hint,
+      this.sendButton,
+    );
     const box = h("div", { class: "composer-box" }, this.input, tools, this.completion.node);
     this.node = h("div", { class: "composer" }, this.notice, box, this.waiting);
     this.#listen();
@@ -119,7 +128,12 @@ export class Composer {
     this.#remember(text);
     this.#write("");
     const done = this.#showWaiting(isCommand ? text.split(" ")[0] : null);
-    const answer = await said({ user: me.id, channel: place.channel, text, ...(this.thread && { thread_ts: place.thread }) });
+    const answer = await said({
+      user: me.id,
+      channel: place.channel,
+      text,
+      ...(this.thread && { thread_ts: place.thread }),
+    });
     done();
     if (answer.ok === false) this.#refused(answer, text);
   }
@@ -152,11 +166,25 @@ export class Composer {
 
   #openPlus() {
     const { commands, shortcuts, bot } = this.store;
-    const global = shortcuts.filter(({ type }) => type === "global").map((shortcut) => ({
-      label: shortcut.name, description: shortcut.description, icon: icon("bolt"), run: () => this.#runShortcut(shortcut),
+    const global = shortcuts
+      .filter(({ type }) => type === "global")
+      .map((shortcut) => ({
+        label: shortcut.name,
+        description: shortcut.description,
+        icon: icon("bolt"),
+        run: () => this.#runShortcut(shortcut),
+      }));
+    const typed = commands.map(({ command, description }) => ({
+      label: command,
+      description,
+      icon: icon("slash"),
+      run: () => this.suggest(`${command} `),
     }));
-    const typed = commands.map(({ command, description }) => ({ label: command, description, icon: icon("slash"), run: () => this.suggest(`${command} `) }));
-    const items = [...(global.length ? [{ heading: `Shortcuts of ${bot.real_name}` }, ...global] : []), { heading: "Commands" }, ...typed];
+    const items = [
+      ...(global.length ? [{ heading: `Shortcuts of ${bot.real_name}` }, ...global] : []),
+      { heading: "Commands" },
+      ...typed,
+    ];
     openMenu(this.plus, items, { align: "start", label: "Commands and shortcuts" });
   }
 

@@ -20,13 +20,24 @@ export function ask({ title, text, yes, no, danger }) {
     const id = freshId("ask");
     const dialog = h(
       "dialog",
-      { class: "ask", role: "alertdialog", "aria-labelledby": id, "aria-describedby": `${id}-text`, on: { close: () => done(dialog, resolve) } },
+      {
+        class: "ask",
+        role: "alertdialog",
+        "aria-labelledby": id,
+        "aria-describedby": `${id}-text`,
+        on: { close: () => done(dialog, resolve) },
+      },
       h("form", { method: "dialog" }, [
         h("h2", { id, text: title }),
         h("div", { id: `${id}-text`, class: "ask-text" }, text),
         h("div", { class: "dialog-buttons" }, [
           h("button", { class: "button", value: "no", text: no, autofocus: danger }),
-          h("button", { class: danger ? "button danger solid" : "button primary", value: "yes", text: yes, autofocus: !danger }),
+          h("button", {
+            class: danger ? "button danger solid" : "button primary",
+            value: "yes",
+            text: yes,
+            autofocus: !danger,
+          }),
         ]),
       ]),
     );

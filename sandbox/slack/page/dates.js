@@ -45,7 +45,14 @@ export function dayName(seconds, zone, now = Date.now() / 1000) {
 }
 
 function partsOf(seconds, zone) {
-  const options = { year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
+  const options = {
+    year: "numeric",
+    month: "2-digit",
+    day: "2-digit",
+    hour: "2-digit",
+    minute: "2-digit",
+    hourCycle: "h23",
+  };
   const parts = format(zone, options).formatToParts(seconds * 1000);
   return Object.fromEntries(parts.map(({ type, value }) => [type, value]));
 }
@@ -91,7 +98,11 @@ function near(at, zone) {
 function ago(at) {
   const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
   const seconds = Math.round(at - Date.now() / 1000);
-  const steps = [["day", 86_400], ["hour", 3600], ["minute", 60]];
+  const steps = [
+    ["day", 86_400],
+    ["hour", 3600],
+    ["minute", 60],
+  ];
   const [unit, length] = steps.find(([, size]) => Math.abs(seconds) >= size) ?? ["second", 1];
   return relative.format(Math.round(seconds / length), unit);
 }

@@ -56,7 +56,13 @@ function setProp(node, name, value) {
 /** A drawing of `STROKES`, hidden from screen readers: the control around it carries the name. */
 export function icon(name, size = 18) {
   const svg = document.createElementNS(SVG, "svg");
-  for (const [key, value] of Object.entries({ viewBox: "0 0 20 20", width: size, height: size, class: "icon", "aria-hidden": "true" })) {
+  for (const [key, value] of Object.entries({
+    viewBox: "0 0 20 20",
+    width: size,
+    height: size,
+    class: "icon",
+    "aria-hidden": "true",
+  })) {
     svg.setAttribute(key, value);
   }
   const path = document.createElementNS(SVG, "path");
@@ -67,7 +73,11 @@ export function icon(name, size = 18) {
 
 /** A button that shows only an icon; its name is read aloud and shown as a tooltip. */
 export function iconButton(name, label, onClick, props) {
-  return h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, on: { click: onClick }, ...props }, icon(name));
+  return h(
+    "button",
+    { type: "button", class: "icon-button", "aria-label": label, title: label, on: { click: onClick }, ...props },
+    icon(name),
+  );
 }
 
 /** The coloured square with a person's initials. */

@@ -29,7 +29,9 @@ const ELEMENTS = {
  */
 export function elementNode(element, block, surface, field) {
   const draw = isSelect(element.type) ? selectNode : ELEMENTS[element.type];
-  const node = draw?.(element, block, surface, field) ?? h("span", { class: "unsupported", text: `Unsupported element: ${element.type}` });
+  const node =
+    draw?.(element, block, surface, field) ??
+    h("span", { class: "unsupported", text: `Unsupported element: ${element.type}` });
   node.dataset.action = element.action_id ?? "";
   return node;
 }
@@ -49,7 +51,19 @@ function buttonNode(element, block, surface) {
 function urlButton(element, block, surface, style, inside) {
   const safe = /^(?:https?:|mailto:)/i.test(element.url);
   const tell = () => surface.act(block, element, { value: element.value });
-  return h("a", { class: style, role: "button", href: safe ? element.url : null, target: "_blank", rel: "noopener noreferrer", on: { click: tell } }, inside, icon("link", 14));
+  return h(
+    "a",
+    {
+      class: style,
+      role: "button",
+      href: safe ? element.url : null,
+      target: "_blank",
+      rel: "noopener noreferrer",
+      on: { click: tell },
+    },
+    inside,
+    icon("link", 14),
+  );
 }
 
 // Busy only once the question, if there is one, was answered with yes.
@@ -81,31 +95,63 @@ function overflowNode(element, block, surface, field) {
   }));
   const label = field.name ? `More actions for ${field.name}` : "More actions";
   const on = { click: () => openMenu(node, items, { label }) };
-  const node = h("button", { type: "button", class: "button overflow", "aria-label": label, title: "More actions", "aria-haspopup": "menu", "aria-expanded": "false", on }, icon("more"));
+  const node = h(
+    "button",
+    {
+      type: "button",
+      class: "button overflow",
+      "aria-label": label,
+      title: "More actions",
+      "aria-haspopup": "menu",
+      "aria-expanded": "false",
+      on,
+    },
+    icon("more"),
+  );
   return h("span", { class: "overflow-place" }, node);
 }
 
 function choices(kind, element, block, surface, field) {
   const many = kind === "checkbox";
   const name = freshId("choice");
-  const held = () => [surface.answers.get(block, element)].flat().filter(Boolean).map((option) => option.value);
-  const inputs = element.options.map((option) => h("input", { type: kind, name, id: freshId("option"), ".checked": held().includes(option.value) }));
+  const held = () =>
+    [surface.answers.get(block, element)]
+      .flat()
+      .filter(Boolean)
+      .map((option) => option.value);
+  const inputs = element.options.map((option) =>
+    h("input", { type: kind, name, id: freshId("option"), ".checked": held().includes(option.value) }),
+  );
   const settle = () => inputs.forEach((input, at) => (input.checked = held().includes(element.options[at].value)));
   const changed = async () => {
     const picked = element.options.filter((_, at) => inputs[at].checked);
     const value = many ? picked : (picked[0] ?? null);
-    const went = await surface.change(block, element, value, many ? { selected_options: value } : { selected_option: value });
+    const went = await surface.change(
+      block,
+      element,
+      value,
+      many ? { selected_options: value } : { selected_option: value },
+    );
     if (!went) settle();
   };
   const rows = element.options.map((option, at) => choiceRow(option, inputs[at], surface));
   const role = many ? "group" : "radiogroup";
   const labels = field.labelled ? { "aria-labelledby": field.labelled } : { "aria-label": field.name || "Options" };
-  return h("div", { id: field.id, class: "choices", role, ...labels, "aria-describedby": field.describedBy, on: { change: changed } }, rows);
+  return h(
+    "div",
+    { id: field.id, class: "choices", role, ...labels, "aria-describedby": field.describedBy, on: { change: changed } },
+    rows,
+  );
 }
 
 function choiceRow(option, input, surface) {
   const description = option.description && h("small", null, textNodes(option.description, surface.names));
-  return h("label", { class: "choice", for: input.id }, input, h("span", null, h("span", { class: "text" }, textNodes(option.text, surface.names)), description));
+  return h(
+    "label",
+    { class: "choice", for: input.id },
+    input,
+    h("span", null, h("span", { class: "text" }, textNodes(option.text, surface.names)), description),
+  );
 }
 
 function fileNode(element, block, surface, field) {

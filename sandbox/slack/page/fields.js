@@ -1,5 +1,6 @@
 // Elements in which a person types: text of several kinds, dates and times.
 
+import { valueKey } from "./answers.js";
 import { debounced, h } from "./dom.js";
 import { fieldTime, secondsOf } from "./dates.js";
 import { plain } from "./mrkdwn.js";
@@ -11,8 +12,14 @@ export function textField(element, block, surface, field) {
   const long = element.multiline || element.type === "rich_text_input";
   const held = surface.answers.get(block, element);
   const input = h(long ? "textarea" : "input", {
-    ...named(field), class: "field", type: long ? null : "text", inputmode: kind.inputmode, placeholder: plain(element.placeholder),
-    autocomplete: "off", spellcheck: kind.prose ? "true" : "false", rows: long ? 4 : null,
+    ...named(field),
+    class: "field",
+    type: long ? null : "text",
+    inputmode: kind.inputmode,
+    placeholder: plain(element.placeholder),
+    autocomplete: "off",
+    spellcheck: kind.prose ? "true" : "false",
+    rows: long ? 4 : null,
     ".value": kind.shown ? kind.shown(held) : (held ?? ""),
   });
   const valueNow = () => (kind.value ? kind.value(input.value) : input.value === "" ? null : input.value);
@@ -35,7 +42,7 @@ function named(field) {
 // Typing only keeps the value; the bot hears of it when the element says so.
 function listen(input, element, block, surface, valueNow) {
   const triggers = element.dispatch_action_config?.trigger_actions_on ?? ["on_enter_pressed"];
-  const dispatch = () => surface.change(block, element, valueNow(), { value: valueNow() });
+  const dispatch = () => surface.change(block, element, valueNow(), { [valueKey(element.type)]: valueNow() });
   const soon = debounced(300, dispatch);
   input.addEventListener("input", () => {
     surface.answers.set(block, element, valueNow());
@@ -78,7 +85,12 @@ export function picker(element, block, surface, field) {
   const shown = (value) => (value === null ? "" : exact ? fieldTime(value, zone) : value);
   const read = (text) => (text === "" ? null : exact ? secondsOf(text, zone) : text);
   const name = field.labelled ? field : { ...field, name: field.name || words };
-  const input = h("input", { ...named(name), class: "field picker", type, ".value": shown(surface.answers.get(block, element)) });
+  const input = h("input", {
+    ...named(name),
+    class: "field picker",
+    type,
+    ".value": shown(surface.answers.get(block, element)),
+  });
   input.addEventListener("change", async () => {
     const value = read(input.value);
     if (value === null && block.type !== "input") return;

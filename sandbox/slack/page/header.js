@@ -6,13 +6,32 @@ export class Header {
   /** `onMenu()` opens the sidebar on small screens, `onTab(tab)` changes between Home and Messages, `onInspector()` the inspector. */
   constructor(store, { onMenu, onTab, onInspector }) {
     Object.assign(this, { store, onTab });
-    this.menu = iconButton("menu", "Open sidebar", onMenu, { class: "icon-button menu-button", "aria-controls": "sidebar" });
+    this.menu = iconButton("menu", "Open sidebar", onMenu, {
+      class: "icon-button menu-button",
+      "aria-controls": "sidebar",
+    });
     this.title = h("div", { class: "pane-title" });
     this.tabs = h("div", { class: "tabs", role: "tablist", "aria-label": "Parts of the app" });
     this.lost = h("span", { class: "reconnecting", role: "status" });
     this.me = h("span", { class: "acting" });
-    this.inspect = h("button", { type: "button", class: "button quiet", "aria-pressed": "false", title: "Every request between Slack and the bot", on: { click: onInspector } }, icon("pulse"), h("span", { class: "shy", text: "Inspector" }));
-    this.node = h("div", null, h("header", { class: "pane-head" }, this.menu, this.title, this.lost, this.me, this.inspect), this.tabs);
+    this.inspect = h(
+      "button",
+      {
+        type: "button",
+        class: "button quiet",
+        "aria-pressed": "false",
+        title: "Every request between Slack and the bot",
+        on: { click: onInspector },
+      },
+      icon("pulse"),
+      h("span", { class: "shy", text: "Inspector" }),
+    );
+    this.node = h(
+      "div",
+      null,
+      h("header", { class: "pane-head" }, this.menu, this.title, this.lost, this.me, this.inspect),
+      this.tabs,
+    );
     for (const topic of ["workspace", "channels", "place"]) store.on(topic, () => this.#draw());
   }
 
@@ -31,7 +50,15 @@ export class Header {
   }
 
   #botTitle() {
-    return [h("h1", null, avatar(this.store.bot, 24), h("span", { text: this.store.bot.real_name }), h("span", { class: "badge", text: "APP" }))];
+    return [
+      h(
+        "h1",
+        null,
+        avatar(this.store.bot, 24),
+        h("span", { text: this.store.bot.real_name }),
+        h("span", { class: "badge", text: "APP" }),
+      ),
+    ];
   }
 
   #channelTitle(channel) {
@@ -40,12 +67,22 @@ export class Header {
       channel.is_ext_shared && mark("link", "Shared with outside", "People of another company are in this channel"),
       !channel.bot_is_member && mark("warning", `${bot} not added`, `${bot} is not a member of this channel`),
     ];
-    return [h("h1", null, icon("hash", 20), h("span", { text: channel.name }), marks), h("small", { class: "topic", text: channel.topic, title: channel.topic })];
+    return [
+      h("h1", null, icon("hash", 20), h("span", { text: channel.name }), marks),
+      h("small", { class: "topic", text: channel.topic, title: channel.topic }),
+    ];
   }
 
   #tab(tab, name) {
     const on = { click: () => this.onTab(tab) };
-    return h("button", { type: "button", role: "tab", class: "tab", "aria-selected": String(this.store.place.tab === tab), text: name, on });
+    return h("button", {
+      type: "button",
+      role: "tab",
+      class: "tab",
+      "aria-selected": String(this.store.place.tab === tab),
+      text: name,
+      on,
+    });
   }
 }
 

@@ -33,7 +33,8 @@ export class Home {
   #draw() {
     const view = this.store.home;
     if (!view) return this.#drawEmpty();
-    if (this.#surface?.ref.view_id !== view.id) [this.#surface, this.#nodes] = [new Surface(this.store, { view_id: view.id }, view.blocks), new Map()];
+    if (this.#surface?.ref.view_id !== view.id)
+      [this.#surface, this.#nodes] = [new Surface(this.store, { view_id: view.id }, view.blocks), new Map()];
     this.#surface.answers.adopt(view.blocks);
     this.#nodes = renderBlocks(view.blocks, this.#surface, this.#nodes);
     this.blocks.replaceChildren(...this.#nodes.values());

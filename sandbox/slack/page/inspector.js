@@ -16,11 +16,37 @@ export class Inspector {
   constructor(store, { onClose }) {
     this.store = store;
     this.count = h("small");
-    this.filter = h("input", { type: "search", class: "field", placeholder: "Filter", "aria-label": "Filter the traffic", on: { input: () => this.#sift() } });
+    this.filter = h("input", {
+      type: "search",
+      class: "field",
+      placeholder: "Filter",
+      "aria-label": "Filter the traffic",
+      on: { input: () => this.#sift() },
+    });
     this.list = h("div", { class: "traffic", role: "list" });
-    this.empty = h("p", { class: "traffic-empty", text: "Nothing yet. Send a command and each request appears here, with its answer." });
-    const head = h("header", { class: "pane-head" }, h("div", { class: "pane-title" }, h("h2", { text: "Inspector" }), this.count), iconButton("close", "Close inspector", onClose));
-    this.node = h("aside", { class: "pane side inspector", "aria-label": "Inspector", hidden: true, on: { keydown: (event) => event.key === "Escape" && onClose() } }, head, h("div", { class: "traffic-filter" }, this.filter), this.empty, this.list);
+    this.empty = h("p", {
+      class: "traffic-empty",
+      text: "Nothing yet. Send a command and each request appears here, with its answer.",
+    });
+    const head = h(
+      "header",
+      { class: "pane-head" },
+      h("div", { class: "pane-title" }, h("h2", { text: "Inspector" }), this.count),
+      iconButton("close", "Close inspector", onClose),
+    );
+    this.node = h(
+      "aside",
+      {
+        class: "pane side inspector",
+        "aria-label": "Inspector",
+        hidden: true,
+        on: { keydown: (event) => event.key === "Escape" && onClose() },
+      },
+      head,
+      h("div", { class: "traffic-filter" }, this.filter),
+      this.empty,
+      this.list,
+    );
     store.on("traffic", (entry) => this.node.hidden || this.#put(entry));
   }
 
@@ -69,7 +95,8 @@ export class Inspector {
 
   #sift() {
     const words = this.filter.value.toLowerCase();
-    for (const [id, row] of this.#rows) row.hidden = words !== "" && !JSON.stringify(this.#entries.get(id)).toLowerCase().includes(words);
+    for (const [id, row] of this.#rows)
+      row.hidden = words !== "" && !JSON.stringify(this.#entries.get(id)).toLowerCase().includes(words);
     const shown = [...this.#rows.values()].filter((row) => !row.hidden).length;
     this.count.textContent = shown === 1 ? "1 request" : `${shown} requests`;
     this.empty.hidden = this.#rows.size > 0;
@@ -79,22 +106,41 @@ export class Inspector {
 function rowNode(entry, store) {
   const [arrow, way] = WAYS[entry.direction] ?? ["·", entry.direction];
   const good = /^(?:2\d\d|ok)/i.test(String(entry.status)) && entry.response?.ok !== false;
-  const status = h("span", { class: good ? "status good" : "status bad" }, icon(good ? "check" : "close", 12), String(entry.status ?? "none"));
+  const status = h(
+    "span",
+    { class: good ? "status good" : "status bad" },
+    icon(good ? "check" : "close", 12),
+    String(entry.status ?? "none"),
+  );
   const time = Number.isFinite(Number(entry.at)) ? Number(entry.at) : Date.parse(entry.at) / 1000;
   const head = h("summary", null, [
-    h("span", { class: `way ${entry.direction}`, title: way }, h("span", { "aria-hidden": "true", text: arrow }), h("span", { class: "hidden-words", text: way })),
+    h(
+      "span",
+      { class: `way ${entry.direction}`, title: way },
+      h("span", { "aria-hidden": "true", text: arrow }),
+      h("span", { class: "hidden-words", text: way }),
+    ),
     h("span", { class: "what", text: entry.what }),
     status,
     h("span", { class: "took", text: `${Math.round(entry.ms ?? 0)} ms` }),
   ]);
   const row = h("details", { class: "request", role: "listitem", data: { id: entry.id } }, head);
-  row.addEventListener("toggle", () => row.open && row.childElementCount === 1 && row.append(detailsNode(entry, way, clockTime(time, store.zone))));
+  row.addEventListener(
+    "toggle",
+    () => row.open && row.childElementCount === 1 && row.append(detailsNode(entry, way, clockTime(time, store.zone))),
+  );
   return row;
 }
 
 // Drawn only when opened: there are many, and few are looked at.
 function detailsNode(entry, way, time) {
-  return h("div", { class: "request-details" }, h("small", { text: `${way}, ${time}` }), part("Request", entry.request), part("Answer", entry.response));
+  return h(
+    "div",
+    { class: "request-details" },
+    h("small", { text: `${way}, ${time}` }),
+    part("Request", entry.request),
+    part("Answer", entry.response),
+  );
 }
 
 function part(name, value) {
@@ -103,7 +149,12 @@ function part(name, value) {
     await navigator.clipboard?.writeText(text);
     toast("Copied.");
   };
-  return h("section", null, h("div", { class: "part-head" }, h("h3", { text: name }), iconButton("copy", `Copy ${name.toLowerCase()}`, copy)), h("pre", { class: "json", tabindex: "0" }, coloured(text)));
+  return h(
+    "section",
+    null,
+    h("div", { class: "part-head" }, h("h3", { text: name }), iconButton("copy", `Copy ${name.toLowerCase()}`, copy)),
+    h("pre", { class: "json", tabindex: "0" }, coloured(text)),
+  );
 }
 
 function coloured(text) {

@@ -38,17 +38,39 @@ function readHeading(lines) {
 
 function readQuote(lines) {
   const count = leading(lines, (line) => line.startsWith(">"));
-  return [h("blockquote", null, markdown(lines.slice(0, count).map((line) => line.replace(/^> ?/, "")).join("\n"))), lines.slice(count)];
+  return [
+    h(
+      "blockquote",
+      null,
+      markdown(
+        lines
+          .slice(0, count)
+          .map((line) => line.replace(/^> ?/, ""))
+          .join("\n"),
+      ),
+    ),
+    lines.slice(count),
+  ];
 }
 
 function readList(lines, tag, item) {
   const count = leading(lines, (line) => item.test(line));
-  return [h(tag, null, lines.slice(0, count).map((line) => h("li", null, inline(item.exec(line)[1])))), lines.slice(count)];
+  return [
+    h(
+      tag,
+      null,
+      lines.slice(0, count).map((line) => h("li", null, inline(item.exec(line)[1]))),
+    ),
+    lines.slice(count),
+  ];
 }
 
 function readParagraph(lines) {
   if (!lines[0].trim()) return [null, lines.slice(1)];
-  const count = Math.max(1, leading(lines, (line) => line.trim() && !BLOCKS.some(({ starts }) => starts.test(line))));
+  const count = Math.max(
+    1,
+    leading(lines, (line) => line.trim() && !BLOCKS.some(({ starts }) => starts.test(line))),
+  );
   return [h("p", { class: "text" }, inline(lines.slice(0, count).join("\n"))), lines.slice(count)];
 }
 
@@ -57,7 +79,8 @@ function leading(lines, holds) {
   return end < 0 ? lines.length : end;
 }
 
-const INLINE = /`([^`]+)`|\*\*(.+?)\*\*|__(.+?)__|\*([^*\s][^*]*)\*|\b_([^_]+)_\b|~~(.+?)~~|\[([^\]]+)\]\((https?:[^\s)]+|mailto:[^\s)]+)\)|(https?:\/\/[^\s<>()]+)/g;
+const INLINE =
+  /`([^`]+)`|\*\*(.+?)\*\*|__(.+?)__|\*([^*\s][^*]*)\*|\b_([^_]+)_\b|~~(.+?)~~|\[([^\]]+)\]\((https?:[^\s)]+|mailto:[^\s)]+)\)|(https?:\/\/[^\s<>()]+)/g;
 
 function inline(text) {
   const nodes = [];

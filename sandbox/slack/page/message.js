@@ -51,12 +51,21 @@ export class MessageView {
   }
 
   #gutter(author, time) {
-    return h("div", { class: "gutter" }, avatar(author), h("span", { class: "gutter-time", "aria-hidden": "true", text: time.replace(/ [AP]M$/, "") }));
+    return h(
+      "div",
+      { class: "gutter" },
+      avatar(author),
+      h("span", { class: "gutter-time", "aria-hidden": "true", text: time.replace(/ [AP]M$/, "") }),
+    );
   }
 
   #body(author, time) {
     const { message } = this;
-    const stamp = h("time", { title: fullTime(message.ts, this.store.zone), datetime: new Date(message.ts * 1000).toISOString(), text: time });
+    const stamp = h("time", {
+      title: fullTime(message.ts, this.store.zone),
+      datetime: new Date(message.ts * 1000).toISOString(),
+      text: time,
+    });
     const badge = author.is_bot && h("span", { class: "badge", text: "APP" });
     return h("div", { class: "body" }, [
       message.ephemeral && h("div", { class: "private-mark" }, icon("eye", 14), "Only visible to you"),
@@ -81,7 +90,12 @@ export class MessageView {
     const pill = ({ name, users }) => {
       const mine = users.includes(this.store.me.id);
       const label = `${name.replaceAll("_", " ")}, ${users.length}: ${who(users)}`;
-      return h("span", { class: mine ? "reaction mine" : "reaction", title: label, role: "img", "aria-label": label }, emojiOf(name) ?? `:${name}:`, h("b", { text: users.length }));
+      return h(
+        "span",
+        { class: mine ? "reaction mine" : "reaction", title: label, role: "img", "aria-label": label },
+        emojiOf(name) ?? `:${name}:`,
+        h("b", { text: users.length }),
+      );
     };
     return h("div", { class: "reactions" }, all.map(pill));
   }
@@ -90,23 +104,42 @@ export class MessageView {
     const known = this.store.history(this.channel).replies(this.message.ts);
     const count = Math.max(this.message.reply_count ?? 0, known.length);
     if (!this.threads || !count) return null;
-    const faces = [...new Set(known.map((reply) => reply.user))].slice(0, 3).map((id) => avatar(this.store.users.get(id), 20));
+    const faces = [...new Set(known.map((reply) => reply.user))]
+      .slice(0, 3)
+      .map((id) => avatar(this.store.users.get(id), 20));
     const on = { click: () => this.store.emit("thread", this.message.ts) };
-    return h("button", { type: "button", class: "thread-link", on }, faces, h("b", { text: count === 1 ? "1 reply" : `${count} replies` }), h("span", { text: "View thread" }));
+    return h(
+      "button",
+      { type: "button", class: "thread-link", on },
+      faces,
+      h("b", { text: count === 1 ? "1 reply" : `${count} replies` }),
+      h("span", { text: "View thread" }),
+    );
   }
 
   // Slack offers neither threads nor shortcuts on what only one person sees.
   #tools() {
     const { message, store } = this;
     const shared = !message.ephemeral && message.kind === "message";
-    const reply = shared && this.threads && iconButton("reply", "Reply in thread", () => store.emit("thread", message.ts));
-    const more = iconButton("more", "More actions for this message", () => openMenu(more, this.#menu(shared), { label: "Message actions" }), { "aria-haspopup": "menu", "aria-expanded": "false" });
+    const reply =
+      shared && this.threads && iconButton("reply", "Reply in thread", () => store.emit("thread", message.ts));
+    const more = iconButton(
+      "more",
+      "More actions for this message",
+      () => openMenu(more, this.#menu(shared), { label: "Message actions" }),
+      { "aria-haspopup": "menu", "aria-expanded": "false" },
+    );
     return [h("div", { class: "tools" }, reply, more)];
   }
 
   #menu(shared) {
     const shortcuts = shared ? this.store.shortcuts.filter((shortcut) => shortcut.type === "message") : [];
-    const runs = shortcuts.map((shortcut) => ({ label: shortcut.name, description: shortcut.description, icon: icon("bolt"), run: () => this.#runShortcut(shortcut) }));
+    const runs = shortcuts.map((shortcut) => ({
+      label: shortcut.name,
+      description: shortcut.description,
+      icon: icon("bolt"),
+      run: () => this.#runShortcut(shortcut),
+    }));
     const copy = { label: "Copy text", icon: icon("copy"), run: () => this.#copy() };
     const heading = runs.length ? [{ heading: `Shortcuts of ${this.store.bot.real_name}` }] : [];
     return [copy, ...heading, ...runs];

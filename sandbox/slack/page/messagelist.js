@@ -91,13 +91,20 @@ export class MessageList {
     const zone = this.store.zone;
     const day = dayKey(message.ts, zone);
     const sameDay = before !== undefined && dayKey(before.ts, zone) === day;
-    view.place({ compact: sameDay && follows(message, before), day: sameDay || !this.threads ? null : dayName(message.ts, zone) });
+    view.place({
+      compact: sameDay && follows(message, before),
+      day: sameDay || !this.threads ? null : dayName(message.ts, zone),
+    });
   }
 }
 
 // A page is one thing to the browser: out of sight, it is skipped whole. What comes new to the last is read aloud.
 function pageNode(views, props) {
-  return h("div", { class: "page", ...props }, views.map(([, view]) => view.node));
+  return h(
+    "div",
+    { class: "page", ...props },
+    views.map(([, view]) => view.node),
+  );
 }
 
 function follows(message, before) {

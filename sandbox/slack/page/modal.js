@@ -22,10 +22,26 @@ export class Modals {
     this.body = h("div", { class: "modal-body" }, this.trouble, this.blocks);
     this.cancel = h("button", { type: "button", class: "button", on: { click: () => this.#close(false) } });
     this.submit = h("button", { type: "submit", class: "button primary" });
-    const head = h("header", { class: "modal-head" }, this.back, this.title, iconButton("close", "Close", () => this.#close(true)));
+    const head = h(
+      "header",
+      { class: "modal-head" },
+      this.back,
+      this.title,
+      iconButton("close", "Close", () => this.#close(true)),
+    );
     const foot = h("footer", { class: "modal-foot" }, this.cancel, this.submit);
-    const form = h("form", { novalidate: true, on: { submit: (event) => this.#submitted(event) } }, head, this.body, foot);
-    this.node = h("dialog", { class: "modal", "aria-labelledby": "modal-title", on: { cancel: (event) => this.#cancelled(event) } }, form);
+    const form = h(
+      "form",
+      { novalidate: true, on: { submit: (event) => this.#submitted(event) } },
+      head,
+      this.body,
+      foot,
+    );
+    this.node = h(
+      "dialog",
+      { class: "modal", "aria-labelledby": "modal-title", on: { cancel: (event) => this.#cancelled(event) } },
+      form,
+    );
     for (const topic of ["views", "workspace"]) store.on(topic, () => this.#draw());
     store.on("view_errors", ({ view_id: id, errors }) => this.#showErrors(id, errors));
   }
@@ -76,7 +92,8 @@ export class Modals {
   }
 
   #surfaceOf(view) {
-    if (!this.#surfaces.has(view.id)) this.#surfaces.set(view.id, new Surface(this.store, { view_id: view.id }, view.blocks));
+    if (!this.#surfaces.has(view.id))
+      this.#surfaces.set(view.id, new Surface(this.store, { view_id: view.id }, view.blocks));
     return this.#surfaces.get(view.id);
   }
 
@@ -120,7 +137,11 @@ export class Modals {
 
   async #send(view, surface) {
     try {
-      const answer = await send("submit", { user: this.store.me.id, view_id: view.id, state: { values: surface.answers.values } });
+      const answer = await send("submit", {
+        user: this.store.me.id,
+        view_id: view.id,
+        state: { values: surface.answers.values },
+      });
       if (answer.errors) this.#showErrors(view.id, answer.errors);
       else if (answer.ok === false) this.#say(reason(answer));
     } catch (error) {
@@ -129,7 +150,9 @@ export class Modals {
   }
 
   #say(text) {
-    this.trouble.replaceChildren(h("div", { class: "block-alert error" }, icon("error"), h("div", { class: "text", text })));
+    this.trouble.replaceChildren(
+      h("div", { class: "block-alert error" }, icon("error"), h("div", { class: "text", text })),
+    );
     this.body.scrollTop = 0;
   }
 
@@ -155,11 +178,14 @@ function rememberFocus(place) {
   return () => {
     const again = node.isConnected ? node : sameField(place, block, action);
     again?.focus({ preventScroll: true });
-    if (Number.isInteger(selectionStart) && again?.setSelectionRange) again.setSelectionRange(selectionStart, selectionEnd);
+    if (Number.isInteger(selectionStart) && again?.setSelectionRange)
+      again.setSelectionRange(selectionStart, selectionEnd);
   };
 }
 
 function sameField(place, block, action) {
-  const found = place.querySelector(`[data-block="${CSS.escape(block ?? "")}"] [data-action="${CSS.escape(action ?? "")}"]`);
+  const found = place.querySelector(
+    `[data-block="${CSS.escape(block ?? "")}"] [data-action="${CSS.escape(action ?? "")}"]`,
+  );
   return found?.matches("input, textarea, button") ? found : found?.querySelector("input, textarea, button");
 }

@@ -65,7 +65,7 @@ const READERS = [readCode, readReference, readStyle, readEmoji, readEntity, read
 function inline(text, names) {
   const nodes = [];
   let plainFrom = 0;
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     const found = readAt(text, at, names);
     if (found) {
       nodes.push(text.slice(plainFrom, at), found.node);
@@ -121,7 +121,8 @@ function readAddress(text, at) {
 function readStyle(text, at, names) {
   const mark = text[at];
   const tag = STYLES[mark];
-  if (!tag || /[\p{L}\p{N}]/u.test(text[at - 1] ?? " ") || /[\s]/.test(text[at + 1] ?? " ") || text[at + 1] === mark) return null;
+  if (!tag || /[\p{L}\p{N}]/u.test(text[at - 1] ?? " ") || /[\s]/.test(text[at + 1] ?? " ") || text[at + 1] === mark)
+    return null;
   const end = closing(text, at, mark);
   return end < 0 ? null : { node: h(tag, null, inline(text.slice(at + 1, end), names)), end: end + 1 };
 }
@@ -153,7 +154,8 @@ function reference(inside, names) {
 
 function special(command, label, names) {
   const [kind, ...rest] = command.split("^");
-  if (kind === "date") return dateNode(Number(rest[0]), unescaped(rest[1] ?? ""), unescaped(label ?? ""), names, rest[2]);
+  if (kind === "date")
+    return dateNode(Number(rest[0]), unescaped(rest[1] ?? ""), unescaped(label ?? ""), names, rest[2]);
   if (kind === "subteam") return h("span", { class: "mention", text: label ? unescaped(label) : `@${rest[0]}` });
   return h("span", { class: "mention loud", text: `@${unescaped(label ?? kind).replace(/^@/, "")}` });
 }
@@ -184,7 +186,13 @@ export function dateNode(seconds, pattern, fallback, names, url) {
 
 /** An emoji that screen readers call by its name. */
 export function emojiNode(name, character) {
-  return h("span", { class: "emoji", role: "img", "aria-label": `${name.replaceAll("_", " ")} emoji`, title: `:${name}:`, text: character });
+  return h("span", {
+    class: "emoji",
+    role: "img",
+    "aria-label": `${name.replaceAll("_", " ")} emoji`,
+    title: `:${name}:`,
+    text: character,
+  });
 }
 
 /** Text without Slack's three escapes. */

@@ -5,7 +5,7 @@ import { h } from "./dom.js";
 const GAP = 4;
 const EDGE = 8;
 
-/** Shows `node` in the top layer beside `anchor` and keeps it there; returns the function that closes it. */
+/** Shows `node` in the top layer beside `anchor`; gives `place()`, to be called when its size changed, and `close()`. */
 export function openBeside(node, anchor, { width = "auto", align = "start" } = {}) {
   node.popover = "manual";
   node.showPopover();
@@ -13,11 +13,12 @@ export function openBeside(node, anchor, { width = "auto", align = "start" } = {
   place();
   window.addEventListener("scroll", place, true);
   window.addEventListener("resize", place);
-  return () => {
+  const close = () => {
     window.removeEventListener("scroll", place, true);
     window.removeEventListener("resize", place);
     if (node.isConnected && node.matches(":popover-open")) node.hidePopover();
   };
+  return { place, close };
 }
 
 function position(node, anchor, width, align) {
@@ -40,16 +41,20 @@ function position(node, anchor, width, align) {
  * Arrow keys move, Escape or a click elsewhere closes, focus goes back to the anchor.
  */
 export function openMenu(anchor, items, { align = "end", label = "Menu" } = {}) {
-  const menu = h("div", { class: "menu", role: "menu", "aria-label": label }, items.map((item) => menuItem(item, () => close())));
+  const menu = h(
+    "div",
+    { class: "menu", role: "menu", "aria-label": label },
+    items.map((item) => menuItem(item, () => close())),
+  );
   anchor.after(menu);
-  const unplace = openBeside(menu, anchor, { align });
+  const shown = openBeside(menu, anchor, { align });
   anchor.setAttribute("aria-expanded", "true");
   const elsewhere = (event) => {
     if (!menu.contains(event.target) && !anchor.contains(event.target)) close(false);
   };
   const close = (refocus = true) => {
     document.removeEventListener("pointerdown", elsewhere, true);
-    unplace();
+    shown.close();
     menu.remove();
     anchor.setAttribute("aria-expanded", "false");
     if (refocus && anchor.isConnected) anchor.focus();
@@ -62,12 +67,28 @@ export function openMenu(anchor, items, { align = "end", label = "Menu" } = {}) 
 
 function menuItem(item, close) {
   if (item.heading) return h("div", { class: "menu-heading", role: "presentation", text: item.heading });
-  const inside = [h("span", { class: "menu-icon" }, item.icon), h("span", { class: "menu-words" }, [h("span", { text: item.label }), item.description && h("small", { text: item.description })])];
+  const inside = [
+    h("span", { class: "menu-icon" }, item.icon),
+    h("span", { class: "menu-words" }, [
+      h("span", { text: item.label }),
+      item.description && h("small", { text: item.description }),
+    ]),
+  ];
   const press = () => {
     close();
     item.run();
   };
-  return h("button", { type: "button", role: "menuitem", tabindex: "-1", class: item.danger ? "menu-item danger" : "menu-item", on: { click: press } }, inside);
+  return h(
+    "button",
+    {
+      type: "button",
+      role: "menuitem",
+      tabindex: "-1",
+      class: item.danger ? "menu-item danger" : "menu-item",
+      on: { click: press },
+    },
+    inside,
+  );
 }
 
 function menuKey(event, menu, close) {

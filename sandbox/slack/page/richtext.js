@@ -5,15 +5,33 @@ import { emojiOf } from "./emoji.js";
 import { channelNode, dateNode, emojiNode, link, mention } from "./mrkdwn.js";
 
 const PARTS = {
-  rich_text_section: (part, names) => h("div", { class: "text" }, part.elements.map((element) => inlineNode(element, names))),
-  rich_text_preformatted: (part, names) => h("pre", null, part.elements.map((element) => inlineNode(element, names))),
-  rich_text_quote: (part, names) => h("blockquote", { class: "text" }, part.elements.map((element) => inlineNode(element, names))),
+  rich_text_section: (part, names) =>
+    h(
+      "div",
+      { class: "text" },
+      part.elements.map((element) => inlineNode(element, names)),
+    ),
+  rich_text_preformatted: (part, names) =>
+    h(
+      "pre",
+      null,
+      part.elements.map((element) => inlineNode(element, names)),
+    ),
+  rich_text_quote: (part, names) =>
+    h(
+      "blockquote",
+      { class: "text" },
+      part.elements.map((element) => inlineNode(element, names)),
+    ),
   rich_text_list: list,
 };
 
 const INLINE = {
   text: (element) => element.text,
-  link: (element) => (/^(?:https?:|mailto:)/i.test(element.url) ? link(element.url, [element.text ?? element.url]) : (element.text ?? element.url)),
+  link: (element) =>
+    /^(?:https?:|mailto:)/i.test(element.url)
+      ? link(element.url, [element.text ?? element.url])
+      : (element.text ?? element.url),
   user: (element, names) => mention(element.user_id, null, names),
   channel: (element, names) => channelNode(element.channel_id, null, names),
   usergroup: (element) => h("span", { class: "mention", text: `@${element.usergroup_id}` }),
@@ -45,7 +63,8 @@ function inlineNode(element, names) {
 
 /** A rich_text value as plain text, for the field in which it is edited. */
 export function plainOf(richTextValue) {
-  const lineOf = (part) => part.elements.map((element) => (element.elements ? lineOf(element) : (element.text ?? element.url ?? ""))).join("");
+  const lineOf = (part) =>
+    part.elements.map((element) => (element.elements ? lineOf(element) : (element.text ?? element.url ?? ""))).join("");
   return (richTextValue?.elements ?? []).map(lineOf).join("\n");
 }
 

@@ -31,14 +31,26 @@ export function selectNode(element, block, surface, field) {
     return surface.change(block, element, value, { [key]: value });
   };
   const box = new Combobox({
-    ...kind, chosen, many, onChange, field, most: element.max_selected_items ?? Infinity,
-    clearable: block.type === "input" && block.optional === true, placeholder: plain(element.placeholder) || (many ? "Choose any" : "Choose one"),
+    ...kind,
+    chosen,
+    many,
+    onChange,
+    field,
+    most: element.max_selected_items ?? Infinity,
+    clearable: block.type === "input" && block.optional === true,
+    placeholder: plain(element.placeholder) || (many ? "Choose any" : "Choose one"),
   });
   return box.node;
 }
 
 function optionOf(option, group) {
-  return { value: option.value ?? "", label: plain(option.text), description: plain(option.description), group, raw: option };
+  return {
+    value: option.value ?? "",
+    label: plain(option.text),
+    description: plain(option.description),
+    group,
+    raw: option,
+  };
 }
 
 function optionsOf({ options, option_groups: groups }) {
@@ -61,7 +73,13 @@ function externalKind(element, block, surface) {
 }
 
 function userOption(user) {
-  return { value: user.id, label: user.real_name || user.name, description: user.title, picture: () => avatar(user, 22), raw: user.id };
+  return {
+    value: user.id,
+    label: user.real_name || user.name,
+    description: user.title,
+    picture: () => avatar(user, 22),
+    raw: user.id,
+  };
 }
 
 function channelOption(channel) {
@@ -82,7 +100,10 @@ function conversationsKind(element, block, { store }) {
   const wanted = element.filter?.include ?? ["public", "im"];
   const people = wanted.includes("im") ? store.channels.filter((channel) => channel.kind === "im") : [];
   const direct = (channel) => ({ ...userOption(store.bot), value: channel.id, raw: channel.id });
-  const all = () => [...(wanted.includes("public") ? publicChannels(store).map(channelOption) : []), ...people.map(direct)];
+  const all = () => [
+    ...(wanted.includes("public") ? publicChannels(store).map(channelOption) : []),
+    ...people.map(direct),
+  ];
   const shown = (id) => all().find((option) => option.value === id) ?? { value: id, label: id, raw: id };
   return { find: (text) => all().filter(matches(text)), shown };
 }

@@ -43,7 +43,9 @@ export class Surface {
   /** Sends one block action that needs no more questions; resolves when the bot has acknowledged it. */
   async deliver(block, element, payload) {
     const body = { user: this.store.me.id, ...this.ref, block_id: block.block_id, action_id: element.action_id };
-    await told(send("action", { ...body, element: { type: element.type, ...payload }, state: { values: this.answers.values } }));
+    await told(
+      send("action", { ...body, element: { type: element.type, ...payload }, state: { values: this.answers.values } }),
+    );
   }
 
   /** The options that the bot offers for what was typed: `{options}` or `{option_groups}`. */

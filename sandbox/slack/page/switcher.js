@@ -13,7 +13,11 @@ export function openSwitcher(store, { onGo, onPerson }) {
     option?.raw();
   };
   const box = new Combobox({ find, onChange, placeholder: "Go to…", field: { name: "Go to" } });
-  const dialog = h("dialog", { class: "switcher", "aria-label": "Go to", on: { close: () => dialog.remove() } }, box.node);
+  const dialog = h(
+    "dialog",
+    { class: "switcher", "aria-label": "Go to", on: { close: () => dialog.remove() } },
+    box.node,
+  );
   document.body.append(dialog);
   dialog.showModal();
   box.node.click();
@@ -21,14 +25,40 @@ export function openSwitcher(store, { onGo, onPerson }) {
 
 function placesOf(store, onGo) {
   const channels = store.channels.filter(({ kind, is_archived: gone }) => kind === "channel" && !gone);
-  const rows = channels.map(({ id, name }) => ({ value: id, label: name, picture: () => icon("hash", 16), raw: () => onGo({ channel: id, tab: "messages" }) }));
+  const rows = channels.map(({ id, name }) => ({
+    value: id,
+    label: name,
+    picture: () => icon("hash", 16),
+    raw: () => onGo({ channel: id, tab: "messages" }),
+  }));
   const direct = store.botChannel?.id;
   if (!direct) return rows;
-  const bot = { value: direct, label: store.bot.real_name, picture: () => avatar(store.bot, 22), raw: () => onGo({ channel: direct, tab: "messages" }) };
-  return [...rows, bot, { value: "home", label: "Home tab", picture: () => icon("home", 16), raw: () => onGo({ channel: direct, tab: "home" }) }];
+  const bot = {
+    value: direct,
+    label: store.bot.real_name,
+    picture: () => avatar(store.bot, 22),
+    raw: () => onGo({ channel: direct, tab: "messages" }),
+  };
+  return [
+    ...rows,
+    bot,
+    {
+      value: "home",
+      label: "Home tab",
+      picture: () => icon("home", 16),
+      raw: () => onGo({ channel: direct, tab: "home" }),
+    },
+  ];
 }
 
 function peopleOf(store, onPerson) {
   const others = [...store.users.values()].filter((user) => !user.is_bot && user.id !== store.me.id);
-  return others.map((user) => ({ value: user.id, label: user.real_name, description: user.title, group: "Act as", picture: () => avatar(user, 22), raw: () => onPerson(user.id) }));
+  return others.map((user) => ({
+    value: user.id,
+    label: user.real_name,
+    description: user.title,
+    group: "Act as",
+    picture: () => avatar(user, 22),
+    raw: () => onPerson(user.id),
+  }));
 }

@@ -8,8 +8,22 @@ const ALIGNED = { left: "left", center: "center", right: "right" };
 /** A table block as a node that scrolls sideways when it is wider than its message. */
 export function tableNode(block, names) {
   const [head, ...rows] = block.rows;
-  const row = (cells, tag) => h("tr", null, cells.map((cell, at) => cellNode(cell, tag, block.column_settings?.[at], names)));
-  const table = h("table", null, h("thead", null, row(head ?? [], "th")), h("tbody", null, rows.map((cells) => row(cells, "td"))));
+  const row = (cells, tag) =>
+    h(
+      "tr",
+      null,
+      cells.map((cell, at) => cellNode(cell, tag, block.column_settings?.[at], names)),
+    );
+  const table = h(
+    "table",
+    null,
+    h("thead", null, row(head ?? [], "th")),
+    h(
+      "tbody",
+      null,
+      rows.map((cells) => row(cells, "td")),
+    ),
+  );
   return h("div", { class: "block-table", tabindex: "0", role: "region", "aria-label": "Table" }, table);
 }
 

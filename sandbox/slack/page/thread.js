@@ -12,9 +12,24 @@ export class Thread {
     this.list = new MessageList(store, { threads: false });
     this.composer = new Composer(store, { thread: true });
     this.where = h("small");
-    const head = h("header", { class: "pane-head" }, h("div", { class: "pane-title" }, h("h2", { text: "Thread" }), this.where), iconButton("close", "Close thread", () => store.emit("thread", null)));
-    this.scroller = h("div", { class: "thread-scroll", tabindex: "0", role: "region", "aria-label": "Replies" }, this.list.node);
-    this.node = h("aside", { class: "pane side", "aria-label": "Thread", hidden: true, on: { keydown: (event) => this.#key(event) } }, head, this.scroller, this.composer.node);
+    const head = h(
+      "header",
+      { class: "pane-head" },
+      h("div", { class: "pane-title" }, h("h2", { text: "Thread" }), this.where),
+      iconButton("close", "Close thread", () => store.emit("thread", null)),
+    );
+    this.scroller = h(
+      "div",
+      { class: "thread-scroll", tabindex: "0", role: "region", "aria-label": "Replies" },
+      this.list.node,
+    );
+    this.node = h(
+      "aside",
+      { class: "pane side", "aria-label": "Thread", hidden: true, on: { keydown: (event) => this.#key(event) } },
+      head,
+      this.scroller,
+      this.composer.node,
+    );
     store.on("message", (event) => this.#heard(event));
   }
 

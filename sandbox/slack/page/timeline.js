@@ -19,11 +19,29 @@ export class Timeline {
     this.list = new MessageList(store, { threads: true });
     this.older = h("div", { class: "older", "aria-hidden": "true" }, h("span", { class: "spinner" }));
     this.welcome = h("div", { class: "welcome-place" });
-    this.fresh = h("button", { type: "button", class: "fresh", hidden: true, on: { click: () => this.toEnd() } }, icon("down", 14), "New messages");
+    this.fresh = h(
+      "button",
+      { type: "button", class: "fresh", hidden: true, on: { click: () => this.toEnd() } },
+      icon("down", 14),
+      "New messages",
+    );
     const inside = h("div", { class: "timeline-inside" }, this.older, this.welcome, this.list.node);
-    this.scroller = h("div", { class: "timeline-scroll", tabindex: "0", role: "region", "aria-label": "Messages", on: { scroll: () => this.#scrolled() } }, inside);
+    this.scroller = h(
+      "div",
+      {
+        class: "timeline-scroll",
+        tabindex: "0",
+        role: "region",
+        "aria-label": "Messages",
+        on: { scroll: () => this.#scrolled() },
+      },
+      inside,
+    );
     this.node = h("div", { class: "timeline" }, this.scroller, this.fresh);
-    this.sight = new IntersectionObserver(([entry]) => entry.isIntersecting && this.#readOlder(), { root: this.scroller, rootMargin: "600px" });
+    this.sight = new IntersectionObserver(([entry]) => entry.isIntersecting && this.#readOlder(), {
+      root: this.scroller,
+      rootMargin: "600px",
+    });
     store.on("message", (event) => this.#heard(event));
   }
 
@@ -70,7 +88,9 @@ export class Timeline {
 
   async #readPage(channel, before) {
     try {
-      this.store.history(channel).addPage(await read("messages", { user: this.store.me.id, channel, before, limit: PAGE }));
+      this.store
+        .history(channel)
+        .addPage(await read("messages", { user: this.store.me.id, channel, before, limit: PAGE }));
     } catch (error) {
       toast(error.message, "error");
     }

@@ -7,7 +7,9 @@ let shelf = null;
 
 /** Shows `text` for a while; `kind` is "info" or "error". */
 export function toast(text, kind = "info") {
-  shelf ??= document.body.appendChild(h("div", { class: "toasts", role: "status", "aria-live": "polite", popover: "manual" }));
+  shelf ??= document.body.appendChild(
+    h("div", { class: "toasts", role: "status", "aria-live": "polite", popover: "manual" }),
+  );
   const note = h("div", { class: `toast ${kind}` }, icon(kind === "error" ? "error" : "info"), h("span", { text }));
   const remove = () => {
     note.remove();

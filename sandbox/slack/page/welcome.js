@@ -18,24 +18,37 @@ export function welcomeNode(store, channel, onSuggest) {
     mark,
     h("h2", { text: direct ? store.bot.real_name : `Welcome to #${channel.name}` }),
     h("p", { text: sentence(store, channel, direct) }),
-    h("div", { class: "suggestions", role: "group", "aria-label": "Things to try" }, suggestions(store).map((one) => suggestionNode(one, onSuggest))),
+    h(
+      "div",
+      { class: "suggestions", role: "group", "aria-label": "Things to try" },
+      suggestions(store).map((one) => suggestionNode(one, onSuggest)),
+    ),
   ]);
 }
 
 function sentence(store, channel, direct) {
   const bot = store.bot.real_name;
   if (direct) return `This is between you and ${bot}. Nobody else reads it.`;
-  if (channel.is_ext_shared) return `People from outside are in this channel, so ${bot} is careful here: it may refuse what it does elsewhere.`;
-  if (!channel.bot_is_member) return `${bot} has not been added to this channel. You can still ask it; it may refuse to change things from here.`;
+  if (channel.is_ext_shared)
+    return `People from outside are in this channel, so ${bot} is careful here: it may refuse what it does elsewhere.`;
+  if (!channel.bot_is_member)
+    return `${bot} has not been added to this channel. You can still ask it; it may refuse to change things from here.`;
   return channel.topic || "Try one of these:";
 }
 
 function suggestions(store) {
   const has = (text) => store.commands.some(({ command }) => command === text.split(" ")[0]);
   const known = SUGGESTIONS.filter(({ text }) => has(text));
-  return known.length ? known : store.commands.slice(0, 4).map(({ command, description }) => ({ text: command, words: description }));
+  return known.length
+    ? known
+    : store.commands.slice(0, 4).map(({ command, description }) => ({ text: command, words: description }));
 }
 
 function suggestionNode({ text, words }, onSuggest) {
-  return h("button", { type: "button", class: "suggestion", on: { click: () => onSuggest(text) } }, h("code", { text }), h("span", { text: words }));
+  return h(
+    "button",
+    { type: "button", class: "suggestion", on: { click: () => onSuggest(text) } },
+    h("code", { text }),
+    h("span", { text: words }),
+  );
 }

@@ -1,0 +1,135 @@
+"""The grammar: what people type becomes a command, or one helpful error; never a traceback, never a guess."""
+
+from __future__ import annotations
+
+import string
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from handlers import commands as c
+from handlers.commands import Lasts
+from handlers.grammar import PARSERS, VERBS, Unclear, parse, parse_mention, render
+
+RULES = [
+    ("", c.RulesMenu()),
+    ("list", c.RulesList()),
+    ("ls", c.RulesList()),
+    ("LIST", c.RulesList()),
+    ("/rules list", c.RulesList()),
+    ("list checkout type:redirect page:2", c.RulesList(text="checkout", type="redirect", page=2)),
+    ("list https://a.example/?x=1", c.RulesList(text="https://a.example/?x=1")),
+    ("show Old shop", c.RulesShow("Old shop")),
+    ("get “Old shop”", c.RulesShow("Old shop")),
+    ("show #3", c.RulesShow("#3")),
+    ("#3", c.RulesShow("#3")),
+    ("show <https://a.example/x|a.example/x>", c.RulesShow("https://a.example/x")),
+    ("which <https://a.example/x?a=b&amp;c=d>", c.RulesWhich("https://a.example/x?a=b&c=d")),
+    ("off #1 for 2h because it’s broken", c.RulesOff(("#1",), Lasts("for 2h", 7200), "it's broken")),
+    ("disable Sale for mobile", c.RulesOff(("Sale for mobile",))),
+    ("off Redirect_a1 —because it loops", c.RulesOff(("Redirect_a1",), None, "it loops")),
+    ("on Redirect_a1, Redirect_b2", c.RulesOn(("Redirect_a1", "Redirect_b2"))),
+    ('delete "one two" #4', c.RulesDelete(("one two", "#4"))),
+    ("rm Redirect_a1", c.RulesDelete(("Redirect_a1",))),
+    ("off X until 18:00", c.RulesOff(("X",), Lasts("until 18:00", until=(18, 0)))),
+    ("set #1 destination=https://a.example/?b=c", c.RulesSet(("#1",), (("destination", "https://a.example/?b=c"),))),
+    ("set #1 name=New name status=off", c.RulesSet(("#1",), (("name", "New name"), ("status", "off")))),
+    ('set #1 pair2.to="a b"', c.RulesSet(("#1",), (("pair2.to", "a b"),))),
+    ("new", c.RulesNew()),
+    ("create redirect https://a.example to https://b.example", c.RulesNew("Redirect", "https://a.example", "https://b.example")),
+    ('add cancel x.example named "Block x"', c.RulesNew("Cancel", "x.example", None, "Block x")),
+    ("help", c.GatehouseHelp("rules")),
+]
+MEMBERS = [
+    ("show <mailto:a@b.example|a@b.example>", c.MembersShow("a@b.example")),
+    ("a@b.example", c.MembersShow("a@b.example")),
+    ("add a@b.example named 'A B' to vip, free site:docs", c.MembersAdd("a@b.example", "A B", ("vip", "free"), "docs")),
+    ("grant a@b.example vip,free for 7d", c.MembersGrant("a@b.example", ("vip", "free"), None, Lasts("for 7d", 604_800))),
+    ("revoke a@b.example from vip", c.MembersRevoke("a@b.example", ("vip",))),
+    ("remove a@b.example site:docs because gone", c.MembersRemove("a@b.example", "docs", "gone")),
+    ("list no:vip anna", c.MembersList(text="anna", without_segment="vip")),
+]
+
+
+@pytest.mark.parametrize(("text", "command"), RULES, ids=[text for text, _ in RULES])
+def test_rules_are_understood(text: str, command: c.Command) -> None:
+    assert parse("rules", text) == command
+
+
+@pytest.mark.parametrize(("text", "command"), MEMBERS, ids=[text for text, _ in MEMBERS])
+def test_members_are_understood(text: str, command: c.Command) -> None:
+    assert parse("members", text) == command
+
+
+@pytest.mark.parametrize(("service", "command"), [("rules", one) for _, one in RULES] + [("members", one) for _, one in MEMBERS])
+def test_a_command_reads_back_from_its_own_words(service: str, command: c.Command) -> None:
+    assert parse(command.service, render(command)) == command
+
+
+def test_a_mention_speaks_the_same_grammar() -> None:
+    assert parse_mention("<@U0BOT|gatehouse> rules list type:cancel") == c.RulesList(type="cancel")
+    assert parse_mention("<@U0BOT> status") == c.GatehouseStatus()
+
+
+@pytest.mark.parametrize("text", ["show", "set #1", "delete", "off", "edit", "which", "list page:x", "off X because", "whoami now"])
+def test_what_is_missing_is_named(text: str) -> None:
+    with pytest.raises(Unclear) as caught:
+        parse("rules" if "whoami" not in text else "gatehouse", text)
+    assert caught.value.about
+
+
+def test_a_typo_gets_the_nearest_harmless_command() -> None:
+    with pytest.raises(Unclear) as caught:
+        parse("rules", "lsit checkout")
+    assert caught.value.suggestion == "rules list checkout"
+
+
+@pytest.mark.parametrize(("service", "verb"), [(s, v) for s in VERBS for v, k in VERBS[s].items() if k.destroys])
+def test_no_typo_leads_to_something_that_takes_away(service: str, verb: str) -> None:
+    for typo in (verb + "x", verb[1:] + verb[0], verb[0] + verb):
+        if typo in VERBS[service]:
+            continue
+        with pytest.raises(Unclear) as caught:
+            parse(service, f"{typo} Redirect_a1")
+        assert not any(kind.destroys for kind in caught.value.about)
+        suggested = caught.value.suggestion
+        assert suggested is None or not parse(*suggested.split(" ", 1)).writes
+
+
+def test_a_novel_is_refused_quickly_and_in_words() -> None:
+    with pytest.raises(Unclear, match="10,000"):
+        parse("rules", "x" * 10_000)
+
+
+NOISE = st.text(alphabet=string.printable + "“”’—–\u00a0\u200b\u202e<>&|#@:=é😀", max_size=120)
+
+
+@settings(max_examples=3000, deadline=None)
+@given(service=st.sampled_from(sorted(VERBS)), text=NOISE)
+def test_any_text_is_a_command_or_unclear(service: str, text: str) -> None:
+    try:
+        command = parse(service, text)
+    except Unclear as unclear:
+        assert unclear.what
+    else:
+        assert isinstance(command, c.Command)
+
+
+@settings(max_examples=3000, deadline=None)
+@given(service=st.sampled_from(sorted(VERBS)), verb=st.integers(0, 40), text=NOISE)
+def test_any_words_after_a_verb_read_back_or_are_unclear(service: str, verb: int, text: str) -> None:
+    names = sorted(VERBS[service])
+    try:
+        command = parse(service, f"{names[verb % len(names)]} {text}")
+        rendered = render(command)
+    except (Unclear, ValueError):
+        return
+    assert parse(command.service, rendered) == command
+
+
+def test_every_command_has_its_parser_and_its_words() -> None:
+    for kind in c.ALL:
+        assert kind in PARSERS or not kind.verb
+        assert kind.summary
+        assert isinstance(parse(kind.service, kind.example), kind) or not kind.verb
