@@ -37,7 +37,10 @@ RULES = [
     ("set #1 name=New name status=off", c.RulesSet(("#1",), (("name", "New name"), ("status", "off")))),
     ('set #1 pair2.to="a b"', c.RulesSet(("#1",), (("pair2.to", "a b"),))),
     ("new", c.RulesNew()),
-    ("create redirect https://a.example to https://b.example", c.RulesNew("Redirect", "https://a.example", "https://b.example")),
+    (
+        "create redirect https://a.example to https://b.example",
+        c.RulesNew("Redirect", "https://a.example", "https://b.example"),
+    ),
     ('add cancel x.example named "Block x"', c.RulesNew("Cancel", "x.example", None, "Block x")),
     ("help", c.GatehouseHelp("rules")),
 ]
@@ -45,7 +48,10 @@ MEMBERS = [
     ("show <mailto:a@b.example|a@b.example>", c.MembersShow("a@b.example")),
     ("a@b.example", c.MembersShow("a@b.example")),
     ("add a@b.example named 'A B' to vip, free site:docs", c.MembersAdd("a@b.example", "A B", ("vip", "free"), "docs")),
-    ("grant a@b.example vip,free for 7d", c.MembersGrant("a@b.example", ("vip", "free"), None, Lasts("for 7d", 604_800))),
+    (
+        "grant a@b.example vip,free for 7d",
+        c.MembersGrant("a@b.example", ("vip", "free"), None, Lasts("for 7d", 604_800)),
+    ),
     ("revoke a@b.example from vip", c.MembersRevoke("a@b.example", ("vip",))),
     ("remove a@b.example site:docs because gone", c.MembersRemove("a@b.example", "docs", "gone")),
     ("list no:vip anna", c.MembersList(text="anna", without_segment="vip")),
@@ -62,7 +68,9 @@ def test_members_are_understood(text: str, command: c.Command) -> None:
     assert parse("members", text) == command
 
 
-@pytest.mark.parametrize(("service", "command"), [("rules", one) for _, one in RULES] + [("members", one) for _, one in MEMBERS])
+@pytest.mark.parametrize(
+    ("service", "command"), [("rules", one) for _, one in RULES] + [("members", one) for _, one in MEMBERS]
+)
 def test_a_command_reads_back_from_its_own_words(service: str, command: c.Command) -> None:
     assert parse(command.service, render(command)) == command
 
@@ -72,7 +80,9 @@ def test_a_mention_speaks_the_same_grammar() -> None:
     assert parse_mention("<@U0BOT> status") == c.GatehouseStatus()
 
 
-@pytest.mark.parametrize("text", ["show", "set #1", "delete", "off", "edit", "which", "list page:x", "off X because", "whoami now"])
+@pytest.mark.parametrize(
+    "text", ["show", "set #1", "delete", "off", "edit", "which", "list page:x", "off X because", "whoami now"]
+)
 def test_what_is_missing_is_named(text: str) -> None:
     with pytest.raises(Unclear) as caught:
         parse("rules" if "whoami" not in text else "gatehouse", text)

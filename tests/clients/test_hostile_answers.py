@@ -1,0 +1,160 @@
+"""Answers that no honest service gives: slow drips, bombs, floods, redirects. Each ends in a typed error, in bounds."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+
+from bot.clients import errors
+from bot.clients.http import Limits, Service
+from bot.clients.parsing import parsed, parsed_gently
+from bot.clients.rules import RulesClient
+
+LIMITS = Limits(deadline=0.5, max_bytes=100_000, tries=1)
+Play = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+@asynccontextmanager
+async def playing(play: Play) -> AsyncIterator[str]:
+    """A server that does *play* with each connection."""
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await reader.readuntil(b"\r\n\r\n")
+            await play(reader, writer)
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(connected, "127.0.0.1", 0)
+    async with server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+
+
+async def refused_with(play: Play) -> type[Exception]:
+    async with playing(play) as url, Service("rules", url, {"x-api-key": "secret"}, limits=LIMITS) as service:
+        with pytest.raises(errors.ClientError) as caught:
+            await RulesClient(service).all()
+    return caught.type
+
+
+def answer(head: str, body: bytes) -> Play:
+    async def play(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(f"HTTP/1.1 200 OK\r\n{head}\r\nConnection: close\r\n\r\n".encode() + body)
+        await writer.drain()
+
+    return play
+
+
+async def test_a_drip_ends_at_the_deadline() -> None:
+    async def drip(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+        for _ in range(200):
+            writer.write(b" ")
+            await writer.drain()
+            await asyncio.sleep(0.05)
+
+    assert await refused_with(drip) is errors.Unreachable
+
+
+async def test_a_compressed_bomb_is_not_unpacked() -> None:
+    bomb = gzip.compress(b" " * 50_000_000)
+    head = f"Content-Encoding: gzip\r\nContent-Length: {len(bomb)}"
+
+    assert await refused_with(answer(head, bomb)) is errors.TooLarge
+
+
+async def test_a_flood_is_cut_off() -> None:
+    assert await refused_with(answer("Content-Type: application/json", b"[" * 5_000_000)) is errors.TooLarge
+
+
+async def test_an_honest_compressed_answer_is_read() -> None:
+    body = gzip.compress(b'{"success": true, "data": []}')
+    play = answer(f"Content-Encoding: gzip\r\nContent-Length: {len(body)}", body)
+    async with playing(play) as url, Service("rules", url, {}, limits=LIMITS) as service:
+        assert (await RulesClient(service).all()).rules == []
+
+
+async def test_the_key_does_not_follow_a_redirect() -> None:
+    seen: list[bytes] = []
+
+    async def thief(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        seen.append(b"called")
+
+    async with playing(thief) as elsewhere:
+        for status in (301, 302, 303, 307, 308):
+
+            async def redirect(_: asyncio.StreamReader, writer: asyncio.StreamWriter, status: int = status) -> None:
+                writer.write(
+                    f"HTTP/1.1 {status} Moved\r\nLocation: {elsewhere}/rules\r\nContent-Length: 0\r\n\r\n".encode()
+                )
+                await writer.drain()
+
+            assert await refused_with(redirect) is errors.Unreadable
+    assert seen == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"null",
+        b"[]",
+        b'"x"',
+        b'{"success": "true", "data": []}',
+        b'{"success": true}',
+        b'{"success": true, "data": {}}',
+        b"{" * 5000,
+        b'{"success": true, "data": NaN}',
+    ],
+)
+async def test_json_that_is_no_answer_is_unreadable(body: bytes) -> None:
+    assert await refused_with(answer(f"Content-Length: {len(body)}", body)) is errors.Unreadable
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"data": [1, 2, {"a": "]"}], "x": null}',
+        b"[]",
+        b"[1]",
+        b'{"a": {"b": [1]}}',
+        b' {"data" : [ ] } ',
+        b"{}",
+        b"{} x",
+        b"[1,]",
+        b'{"a" 1}',
+        b"{1: 2}",
+    ],
+)
+async def test_reading_in_slices_is_reading(body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.clients.parsing.SMALL", 0)
+    try:
+        whole = parsed(body)
+    except ValueError:
+        with pytest.raises(ValueError, match=r".*"):
+            await parsed_gently(body)
+    else:
+        assert await parsed_gently(body) == whole
+
+
+async def test_reads_at_one_time_share_one_flight() -> None:
+    calls = 0
+
+    async def count(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal calls
+        calls += 1
+        body = b'{"success": true, "data": []}'
+        writer.write(f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode() + body)
+        await writer.drain()
+
+    async with playing(count) as url, Service("rules", url, {}, limits=LIMITS) as service:
+        client = RulesClient(service)
+        await asyncio.gather(*(client.all() for _ in range(20)))
+        await client.recent()
+    assert calls == 1
