@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Protocol
 
 from bot.changes.pipeline import Pipeline
-from bot.clients.rules import Listing
+from bot.clients.listing import Listing
 from bot.domain.member import Member
 from bot.domain.rule import Rule
 from bot.store.engine import Store

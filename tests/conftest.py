@@ -11,6 +11,8 @@ import stamina
 from sandbox.demo import Sandbox, running_sandbox
 from sandbox.slack.story import Person
 
+pytest_plugins = ["tests.databases", "tests.browsers"]
+
 OPS, SUPPORT, GENERAL = "C0OPS0001", "C0SUPPORT", "C0GENERAL"
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -12,19 +11,12 @@ from pydantic import ValidationError
 from bot.clients.errors import BadIdentifier, OutcomeUnknown, Unreadable, refusal
 from bot.clients.flights import Flight
 from bot.clients.http import Answer, Service
+from bot.clients.listing import Listing
 from bot.clients.parsing import gently, parsed_gently
 from bot.domain.rule import RULE_ID, Rule, RuleDraft
 
 MOST_PAGES: Final = 5000
 """Pages after which a list is taken to go in circles: 150,000 rules at 30 a page."""
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """Every rule that could be read, and how many records could not."""
-
-    rules: list[Rule]
-    unreadable: int = 0
 
 
 class RulesClient:

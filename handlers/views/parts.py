@@ -75,7 +75,7 @@ def code(text: str | None, limit: int = 300) -> str:
 
 
 def plain_text(text: str, limit: int) -> Block:
-    return {"type": "plain_text", "text": clip(visible(text), limit) or "–", "emoji": True}
+    return {"type": "plain_text", "text": clip(visible(text), limit) or "–", "emoji": False}
 
 
 def mrkdwn(text: str) -> Block:

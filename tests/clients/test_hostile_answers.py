@@ -54,7 +54,7 @@ def answer(head: str, body: bytes) -> Play:
 async def test_a_drip_ends_at_the_deadline() -> None:
     async def drip(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
-        for _ in range(200):
+        for _byte in range(200):
             writer.write(b" ")
             await writer.drain()
             await asyncio.sleep(0.05)

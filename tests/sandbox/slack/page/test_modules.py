@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Page, async_playwright
+from playwright.async_api import Page
 from starlette.applications import Starlette
 from starlette.responses import HTMLResponse
 from starlette.routing import Mount, Route
@@ -17,17 +17,14 @@ from starlette.staticfiles import StaticFiles
 
 from sandbox import slack
 from sandbox.serving import serving
+from tests.browsers import chromium
 
 PAGE = Path(slack.__file__).parent / "page"
-CHROMIUM = "/usr/bin/chromium"
-QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-QUIET += ["--disable-sync", "--no-first-run"]
 
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.asyncio(loop_scope="module"),  # one browser for all of them: starting it takes longer than the tests
     pytest.mark.xdist_group("page modules"),
-    pytest.mark.skipif(not Path(CHROMIUM).exists(), reason="needs the system's Chromium"),
 ]
 
 NAMES = """{
@@ -42,12 +39,10 @@ async def page() -> AsyncIterator[Page]:
     """An empty document beside the modules; no test leaves anything in it."""
     index = Route("/", lambda _: HTMLResponse("<!doctype html>"))
     app = Starlette(routes=[index, Mount("/page", StaticFiles(directory=PAGE))])
-    async with serving(app) as address, async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+    async with serving(app) as address, chromium() as browser:
         page = await browser.new_page()
         await page.goto(address)
         yield page
-        await browser.close()
 
 
 async def mrkdwn(page: Page, text: str) -> str:

@@ -7,13 +7,12 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
 import httpx
 import pytest
-from playwright.async_api import Browser, Page, async_playwright, expect
+from playwright.async_api import Browser, Page, expect
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -22,9 +21,6 @@ from starlette.routing import Route
 from sandbox.serving import serving
 from sandbox.slack.running import TOKEN, LocalSlack, running_slack
 
-CHROMIUM = "/usr/bin/chromium"
-QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-QUIET += ["--disable-sync", "--no-first-run"]
 OPS = "C0OPS0001"
 ALICE, BOB = "U0ALICE01", "U0BOB0001"
 MANIFEST = {
@@ -32,10 +28,7 @@ MANIFEST = {
     "oauth_config": {"scopes": {"bot": ["commands", "chat:write"]}},
 }
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(not Path(CHROMIUM).exists(), reason="needs the system's Chromium"),
-]
+pytestmark = pytest.mark.browser
 
 Answer = Callable[[dict[str, Any]], Awaitable[Any]]
 
@@ -75,14 +68,6 @@ async def desk() -> AsyncIterator[Desk]:
         app = Starlette(routes=[Route("/", found.endpoint, methods=["POST"])])
         slack.delivery.url = await stack.enter_async_context(serving(app))
         yield found
-
-
-@pytest.fixture
-async def browser() -> AsyncIterator[Browser]:
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
-        yield browser
-        await browser.close()
 
 
 async def opened(browser: Browser, desk: Desk, user: str = ALICE, channel: str = OPS) -> Page:

@@ -1,0 +1,230 @@
+"""The store keeps its promises on both databases: once, in order, to one claimant only."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from bot.domain.change import MOVES, Change, Kind, Move, State, Target
+from bot.store.engine import Store, open_store, upgrade
+from bot.store.errors import StoreCorrupt, StoreError, TargetBusy
+from tests.databases import BOTH
+
+pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
+LEASE = timedelta(seconds=60)
+ids = itertools.count(1)
+
+
+class Clock:
+    """A clock that tests turn."""
+
+    def __init__(self) -> None:
+        self.moment = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.moment
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+async def store(database_url: str, clock: Clock) -> AsyncIterator[Store]:
+    async with open_store(database_url, now=clock) as opened:
+        yield opened
+
+
+def change(clock: Clock, key: str | None = "Redirect_x", state: State = State.PROPOSED) -> Change:
+    return Change(
+        id=f"{next(ids):032x}",
+        kind=Kind.RULE_DELETE,
+        target=Target(service="rules", key=key),
+        before={"name": "é\u202e"},
+        after=None,
+        requester="U1",
+        channel="C1",
+        created=clock(),
+        state=state,
+    )
+
+
+async def added(store: Store, one: Change, origin: str | None = None) -> Change:
+    async with store.transaction() as tx:
+        return await store.changes.add(tx, one, origin or one.id)
+
+
+async def moved(store: Store, one: Change, move: Move) -> Change | None:
+    async with store.transaction() as tx:
+        return await store.changes.move(tx, one.id, move)
+
+
+async def test_what_is_added_is_read_back_whole(store: Store, clock: Clock) -> None:
+    one = await added(store, change(clock))
+
+    assert await store.changes.get(one.id) == one
+
+
+async def test_one_origin_makes_one_change(store: Store, clock: Clock) -> None:
+    first = await added(store, change(clock), "origin")
+    second = await added(store, change(clock, "Redirect_y"), "origin")
+
+    assert second == first
+
+
+async def test_a_target_holds_one_live_change(store: Store, clock: Clock) -> None:
+    first = await added(store, change(clock))
+    with pytest.raises(TargetBusy) as caught:
+        await added(store, change(clock))
+    assert caught.value.change == first
+
+    await moved(store, first, Move.CANCEL)
+    await added(store, change(clock))
+
+
+async def test_creations_do_not_hold_each_other_up(store: Store, clock: Clock) -> None:
+    await added(store, change(clock, None))
+    await added(store, change(clock, None))
+
+
+@pytest.mark.parametrize("state", State)
+@pytest.mark.parametrize("move", Move)
+async def test_a_change_moves_as_the_table_says_and_not_otherwise(
+    store: Store, clock: Clock, state: State, move: Move
+) -> None:
+    one = await added(store, change(clock, state=state))
+
+    made = await moved(store, one, move)
+
+    wanted = MOVES.get((state, move))
+    assert (None if made is None else made.state) == wanted
+    kept = await store.changes.get(one.id)
+    assert kept is not None
+    assert kept.state == (wanted or state)
+
+
+async def test_of_many_who_decide_at_once_one_wins(store: Store, clock: Clock) -> None:
+    one = await added(store, change(clock))
+
+    made = await asyncio.gather(*(moved(store, one, move) for move in (Move.APPROVE, Move.CANCEL, Move.DENY) * 10))
+
+    assert sum(result is not None for result in made) == 1
+
+
+async def test_an_approved_change_is_claimed_once_and_taken_over_when_its_lease_is_over(
+    store: Store, clock: Clock
+) -> None:
+    one = await added(store, change(clock))
+    await moved(store, one, Move.APPROVE)
+    async with store.transaction() as tx:
+        mine = await store.changes.claim(tx, one.id, "me", LEASE)
+    async with store.transaction() as tx:
+        assert await store.changes.claim(tx, one.id, "you", LEASE) is None
+    assert mine is not None
+    assert (mine.state, mine.attempt) == (State.APPLYING, 1)
+    assert await store.changes.claim_due("you", LEASE) is None
+
+    clock.moment += LEASE * 2
+    yours = await store.changes.claim_due("you", LEASE)
+    assert yours is not None
+    assert yours.attempt == 2
+    async with store.transaction() as tx:
+        late = await store.changes.move(tx, one.id, Move.FINISH, owner="me", from_attempt=1)
+        done = await store.changes.move(tx, one.id, Move.FINISH, owner="you", from_attempt=2)
+    assert late is None
+    assert done is not None
+
+
+async def test_a_request_is_taken_in_once_by_either_key(store: Store) -> None:
+    async def take(key: str, natural: str) -> bool:
+        return await store.inbound.take_in(key, natural, "click", {"a": 1}, owner="me", lease=LEASE) is not None
+
+    taken = await asyncio.gather(*(take("k", "n") for _ in range(10)), take("k2", "n"), take("k", "n2"))
+
+    assert sum(taken) == 1
+
+
+async def test_a_request_left_behind_is_taken_up_until_it_is_done(store: Store, clock: Clock) -> None:
+    await store.inbound.take_in("k", "n", "click", {"a": "ü"}, owner="me", lease=LEASE)
+    assert await store.inbound.claim_next("you", LEASE) is None
+
+    clock.moment += LEASE * 2
+    again = await store.inbound.claim_next("you", LEASE)
+    assert again is not None
+    assert (again.payload, again.attempt) == ({"a": "ü"}, 2)
+    await store.inbound.done("k")
+    clock.moment += LEASE * 2
+    assert await store.inbound.claim_next("you", LEASE) is None
+
+
+async def test_the_outbox_owes_until_it_is_told_and_again_when_something_new_happens(
+    store: Store, clock: Clock
+) -> None:
+    one = await added(store, change(clock))
+    async with store.transaction() as tx:
+        await store.outbox.add(tx, one.id, "card")
+        await store.outbox.add(tx, one.id, "card")
+    owed = await store.outbox.claim_next("me", LEASE)
+    assert owed is not None
+    assert await store.outbox.claim_next("you", LEASE) is None
+
+    async with store.transaction() as tx:
+        await store.outbox.add(tx, one.id, "card")
+    await store.outbox.done(owed)
+    again = await store.outbox.claim_next("you", LEASE)
+    assert again is not None
+    await store.outbox.retry(again, clock() + LEASE, "ratelimited")
+    assert await store.outbox.claim_next("me", LEASE) is None
+    clock.moment += LEASE * 2
+    last = await store.outbox.claim_next("me", LEASE)
+    assert last is not None
+    await store.outbox.done(last)
+    assert await store.outbox.claim_next("me", LEASE) is None
+
+
+async def test_cards_and_lists_are_replaced(store: Store) -> None:
+    for ts in ("1.0", "2.0"):
+        async with store.transaction() as tx:
+            await store.cards.put(tx, "c", "C1", ts, "card")
+        await store.lists.put("U1", "rules", [ts])
+
+    assert await store.cards.get("c", "card") == ("C1", "2.0")
+    assert await store.lists.get("U1", "rules") == ["2.0"]
+    assert await store.lists.get("U2", "rules") == []
+
+
+async def test_a_failed_transaction_leaves_nothing(store: Store, clock: Clock) -> None:
+    one = change(clock)
+    with suppress(RuntimeError):
+        async with store.transaction() as tx:
+            await store.changes.add(tx, one, one.id)
+            raise RuntimeError
+    assert await store.changes.get(one.id) is None
+
+
+async def test_many_writers_all_get_through(store: Store, clock: Clock) -> None:
+    await asyncio.gather(*(added(store, change(clock, f"Redirect_{number}")) for number in range(100)))
+
+    assert await store.health() == {"store": "ok"}
+
+
+async def test_two_may_bring_the_schema_up_at_once(database_url: str, clock: Clock) -> None:
+    await asyncio.gather(upgrade(database_url), upgrade(database_url))
+
+
+async def test_a_damaged_file_is_refused_with_what_to_do(database_url: str, clock: Clock, tmp_path: Path) -> None:
+    if not database_url.startswith("sqlite"):
+        return
+    file = tmp_path / "store.db"
+    file.write_bytes(b"SQLite format 3\x00" + b"\xff" * 5000)
+
+    with pytest.raises((StoreCorrupt, StoreError)):
+        async with open_store(database_url, now=clock):
+            pass

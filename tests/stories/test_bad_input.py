@@ -1,0 +1,139 @@
+"""Bad input: a clear answer, and nothing touched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from sandbox.demo import Sandbox
+from sandbox.slack.story import Person
+
+ODD_RULES = [
+    "/rules frobnicate",
+    "/rules show",
+    "/rules show " + "x" * 2500,
+    "/rules " + "x" * 3900,
+    "/rules show a/b",
+    "/rules delete ..",
+    "/rules delete ../groups",
+    "/rules delete %2e%2e",
+    "/rules delete Redirect_x1old?x=1",
+    "/rules off 😀 party",
+    "/rules set Redirect_x1old destination=",
+    "/rules delete #7",
+    "/rules off Redirect_x1old for 2h",
+    "/rules delete Redirect_x1old, Redirect_chk01",
+    "/rules delte Redirect_x1old",
+    "/rules show `<!channel>`",
+    "/rules which https://a.example",
+]
+ODD_MEMBERS = [
+    "/members remove",
+    "/members remove nobody",
+    "/members remove a@b@c",
+    "/members remove ../x@example.com",
+    "/members grant anna.berg@example.com",
+    "/members show anna.berg@münchen.example.com",
+    '/members show "anna berg"@example.com',
+    "/members show anna+none@example.com",
+    "/members offboard anna.berg@example.com",
+    "/members list site:nowhere",
+]
+
+
+@pytest.mark.parametrize("text", ODD_RULES + ODD_MEMBERS, ids=lambda text: text[:40])
+async def test_a_clear_private_answer_and_nothing_touched(
+    workspace: Sandbox, alice: Person, bob: Person, text: str
+) -> None:
+    person = bob if text.startswith("/members") else alice
+
+    reply = await person.says(text)
+
+    shown = person.slack_text(reply)
+    assert reply.visible_to == person.id
+    assert "Nothing was changed" in shown
+    assert "broke" not in shown
+    assert [call for call in workspace.services.rules.calls() if call.method != "GET"] == []
+    assert [call for call in workspace.services.members.calls() if call.method != "GET"] == []
+
+
+def _marked_up(value: Any) -> Iterator[str]:
+    """Every text in which Slack would look for mentions and links."""
+    if isinstance(value, dict):
+        if value.get("type") == "mrkdwn":
+            yield value["text"]
+        for inner in value.values():
+            yield from _marked_up(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _marked_up(inner)
+
+
+HOSTILE = [
+    "<!channel> & <@U0BOB0001>",
+    "*bold* _it_ ~no~ `code` ```fence```",
+    "&lt;script&gt;",
+    "a\u202eb\u200bc\nd",
+    ":warning: x",
+    "x" * 5000,
+    "<https://evil.example|bank>",
+]
+
+
+@pytest.mark.parametrize("name", HOSTILE, ids=lambda name: name[:12])
+async def test_a_hostile_name_is_shown_as_text_and_survives(workspace: Sandbox, alice: Person, name: str) -> None:
+    rule = {
+        "id": "Redirect_evil1",
+        "name": name,
+        "description": name,
+        "ruleType": "Redirect",
+        "status": "Active",
+        "pairs": [{"source": {"key": "Url", "operator": "Equals", "value": name}, "destination": name}],
+    }
+    workspace.services.rules.put(rule)
+
+    for text in (
+        "/rules list Redirect_evil",
+        "/rules show Redirect_evil1",
+        "/rules off Redirect_evil1",
+        "/rules delete Redirect_evil1",
+    ):
+        reply = await alice.says(text)
+        raw = reply.text + "".join(_marked_up(reply.blocks))
+        assert "<!channel>" not in raw
+        assert "<@U0BOB0001>" not in raw
+        assert "<https://evil" not in raw
+
+    after = workspace.services.rules.get("Redirect_evil1")
+    assert after is not None
+    assert {field: after[field] for field in ("name", "description", "pairs")} == {
+        field: rule[field] for field in ("name", "description", "pairs")
+    }
+
+
+async def test_three_hundred_segments_are_shown_and_kept(workspace: Sandbox, bob: Person) -> None:
+    names = [f"segment-{number:03d}" for number in range(300)]
+    member = {"email": "many@example.com", "name": "Many", "allowedSegments": names}
+    for name in names:
+        workspace.services.database.add_segment("site_1", name)
+    workspace.services.members.put("site_1", member)
+
+    shown = await bob.says("/members show many@example.com")
+    assert "and 270 more" in bob.slack_text(shown)
+    await bob.says("/members grant many@example.com vip")
+
+    after = workspace.services.members.get("site_1", "many@example.com")
+    assert after is not None
+    assert after["allowedSegments"] == [*names, "vip"]
+
+
+async def test_slack_being_busy_delays_a_card_and_loses_nothing(workspace: Sandbox, alice: Person) -> None:
+    workspace.slack.faults.add("429", method="chat.postMessage", times=1)
+
+    await alice.types("/rules off Redirect_x1old")
+    card = await alice.sees("switched off")
+
+    assert card.visible_to is None
+    assert len(workspace.services.rules.calls("PUT")) == 1

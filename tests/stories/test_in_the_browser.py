@@ -1,0 +1,85 @@
+"""The whole of it, as a newcomer meets it: in the browser, through the real bot, down to the services.
+
+With ``SCREENSHOTS=folder`` the pictures of README and docs are made on the way.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser, Page, expect
+
+from sandbox.demo import Sandbox
+
+pytestmark = pytest.mark.browser
+
+
+async def picture(page: Page, name: str) -> None:
+    if folder := os.environ.get("SCREENSHOTS"):
+        await page.screenshot(path=Path(folder) / f"{name}.png")
+
+
+async def opened(browser: Browser, workspace: Sandbox, who: str, channel: str, **options: object) -> Page:
+    page = await browser.new_page(viewport={"width": 1280, "height": 860}, **options)  # type: ignore[arg-type]  # playwright's own options
+    page.on("pageerror", lambda error: pytest.fail(f"the page raised {error}"))
+    await page.goto(f"{workspace.slack.page_url}/?user={who}&channel={channel}")
+    return page
+
+
+async def say(page: Page, text: str) -> None:
+    box = page.get_by_role("textbox", name="Message")
+    await box.fill(text)
+    await box.press("Escape")
+    await box.press("Enter")
+
+
+async def test_a_rule_from_its_making_to_its_end(browser: Browser, workspace: Sandbox) -> None:
+    page = await opened(browser, workspace, "U0ALICE01", "C0OPS0001")
+    await say(page, "/rules list checkout")
+    await expect(page.get_by_text("Only visible to you").first).to_be_visible()
+    await expect(page.get_by_role("button", name="Show").first).to_be_visible()
+    await picture(page, "list")
+
+    await say(page, "/rules new https://shop.example.com/a to nonsense")
+    form = page.get_by_role("dialog", name="New rule")
+    await form.get_by_label("Name").fill("A to B")
+    await form.get_by_role("button", name="Create").click()
+    await expect(form.get_by_text("Write a whole address")).to_be_visible()
+    await picture(page, "form-with-error")
+    await form.get_by_label("Destination", exact=True).fill("https://shop.example.com/b")
+    await form.get_by_role("button", name="Create").click()
+    saved = page.get_by_role("dialog", name="Gatehouse")
+    await expect(saved.get_by_text("Saved A to B")).to_be_visible()
+    await saved.get_by_role("button", name="Close").last.click()
+
+    card = page.get_by_role("article").filter(has_text="A to B created")
+    await expect(card).to_be_visible()
+    made = next(rule for rule in workspace.services.rules.all() if rule["name"] == "A to B")
+
+    await say(page, f"/rules delete {made['id']} because the test is over")
+    card = page.get_by_role("article").filter(has_text="Delete A to B?")
+    await expect(card.get_by_role("button", name="Keep")).to_be_visible()
+    await picture(page, "delete-card")
+    await card.get_by_role("button", name="Delete").click()
+    await page.get_by_role("alertdialog").get_by_role("button", name="Delete").click()
+    await expect(page.get_by_role("article").filter(has_text="A to B deleted")).to_be_visible()
+    await picture(page, "result-card")
+
+    assert workspace.services.rules.get(made["id"]) is None
+
+
+async def test_a_member_on_a_phone_in_the_dark(browser: Browser, workspace: Sandbox) -> None:
+    page = await opened(browser, workspace, "U0BOB0001", "C0SUPPORT", color_scheme="dark")
+    await page.set_viewport_size({"width": 400, "height": 820})
+    await say(page, "/members show anna.berg@example.com")
+    await expect(page.get_by_text("anna.berg@example.com").first).to_be_visible()
+
+    await say(page, "/members grant anna.berg@example.com vip because she paid")
+    await expect(page.get_by_role("article").filter(has_text="was given access")).to_be_visible()
+    await picture(page, "phone-dark")
+
+    member = workspace.services.members.get("site_1", "anna.berg@example.com")
+    assert member is not None
+    assert "vip" in member["allowedSegments"]

@@ -1,0 +1,156 @@
+"""What other people's scripts rely on: commands, variables, addresses, files."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+import yaml
+
+from bot.manifest import COMMANDS, PLACEHOLDER, document, manifest
+from bot.settings import Settings
+from handlers.commands import ALL
+from handlers.help import command_table
+from sandbox.demo import Sandbox
+from sandbox.services.running import MEMBERS_KEY, RULES_KEY
+from sandbox.serving import listening
+from sandbox.slack.running import SECRET, TOKEN
+from sandbox.slack.story import Person
+
+ROOT = Path(__file__).parent.parent
+
+
+async def ran(*arguments: str, environment: dict[str, str] | None = None) -> tuple[int, str, str]:
+    """Run a module of this tree as other people's scripts do; exit code, output, errors."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        *arguments,
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], **(environment or {})},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    out, err = await process.communicate()
+    return process.returncode or 0, out.decode(), err.decode()
+
+
+@asynccontextmanager
+async def served(workspace: Sandbox, folder: Path) -> AsyncIterator[str]:
+    """``python -m bot serve`` with nothing but the variables of the contract."""
+    listener = listening(0)
+    port = listener.getsockname()[1]
+    listener.close()
+    environment = {
+        "PATH": os.environ["PATH"],
+        "SLACK_BOT_TOKEN": TOKEN,
+        "SLACK_SIGNING_SECRET": SECRET,
+        "SLACK_API_URL": workspace.slack.api_url,
+        "RULES_BASE_URL": workspace.services.rules_url,
+        "RULES_API_KEY": RULES_KEY,
+        "MEMBERS_BASE_URL": workspace.services.members_url,
+        "MEMBERS_API_KEY": MEMBERS_KEY,
+        "MEMBERS_SITES": "blog=site_1,docs=site_2",
+        "DATABASE_URL": f"sqlite:///{folder / 'served.db'}",
+        "PORT": str(port),
+    }
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "bot", "serve", cwd=ROOT, env=environment, stderr=asyncio.subprocess.PIPE
+    )
+    assert process.stderr is not None
+    try:
+        async with asyncio.timeout(30):
+            while b"listening" not in (line := await process.stderr.readline()):
+                assert line, "the bot ended"
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        await process.communicate()
+    assert process.returncode == 0, "SIGTERM ends it in good order"
+
+
+async def _ready(url: str) -> None:
+    async with httpx.AsyncClient(trust_env=False, transport=httpx.AsyncHTTPTransport(retries=5)) as client:
+        assert (await client.get(f"{url}/readyz")).status_code == 200
+
+
+async def test_serve_answers_slack_with_nothing_but_its_variables(
+    workspace: Sandbox, alice: Person, tmp_path: Path
+) -> None:
+    async with served(workspace, tmp_path) as url:
+        await _ready(url)
+        workspace.slack.delivery.url = f"{url}/slack/events"
+
+        reply = await alice.says("/rules list")
+        assert "25 rules" in alice.slack_text(reply)
+        await alice.says("/rules off Redirect_x1old")
+
+    rule = workspace.services.rules.get("Redirect_x1old")
+    assert rule is not None
+    assert rule["status"] == "Inactive"
+
+
+async def test_serve_says_which_variables_are_missing() -> None:
+    code, _, err = await ran("bot", "serve")
+
+    assert code == 2
+    for name in ("SLACK_BOT_TOKEN", "RULES_BASE_URL", "MEMBERS_API_KEY"):
+        assert f"{name}: is not set" in err
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "part"),
+    [
+        ("/rules list", 0, "25 rules"),
+        ("/rules show Redirect_x1old", 0, "https://shop.example.com/new"),
+        ("/members list", 0, "20 members"),
+        ("/rules show nothing", 1, "No rule is called"),
+        ("/unknown", 1, "not a valid command"),
+    ],
+)
+async def test_try_prints_the_reply(text: str, code: int, part: str) -> None:
+    exit_code, out, err = await ran("sandbox", "try", text)
+
+    assert part in out, err
+    assert exit_code == code
+
+
+async def test_manifest_prints_both_forms() -> None:
+    code, out, _ = await ran("bot", "manifest", "--url", "https://bot.example.com")
+    assert code == 0
+    assert yaml.safe_load(out) == document("https://bot.example.com")
+
+    code, out, _ = await ran("bot", "manifest", "--socket")
+    assert yaml.safe_load(out)["settings"]["socket_mode_enabled"] is True
+
+
+def test_the_manifest_in_the_tree_is_the_one_that_is_printed() -> None:
+    text = (ROOT / "manifest.yml").read_text()
+
+    assert text.split("\n", 1)[1] == manifest(PLACEHOLDER)
+    assert {name for name, _, _ in COMMANDS} == {kind.service for kind in ALL}
+
+
+def test_the_readme_has_every_command_and_every_setting() -> None:
+    readme = (ROOT / "README.md").read_text()
+
+    assert command_table() in readme
+    for name in Settings.model_fields:
+        assert f"`{name.upper()}`" in readme, name
+
+
+def test_the_example_environment_names_real_settings() -> None:
+    names = set(re.findall(r"^#? ?([A-Z][A-Z0-9_]+)=", (ROOT / ".env.example").read_text(), re.MULTILINE))
+
+    assert names == {name.upper() for name in Settings.model_fields}
+
+
+def test_no_registry_is_named_in_the_lock() -> None:
+    assert "://" not in (ROOT / "requirements.lock").read_text()
