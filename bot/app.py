@@ -6,8 +6,9 @@ import asyncio
 import contextlib
 import os
 import secrets
+import signal
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -136,7 +137,22 @@ async def serve(settings: Settings) -> None:
             timeout_graceful_shutdown=int(DRAIN),
         )
         log.info("listening", host=settings.host, port=settings.port, socket_mode=settings.slack_app_token is not None)
-        await uvicorn.Server(config).serve()
+        server = _Server(config)
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, server.stop)
+        await server.serve()
+
+
+class _Server(uvicorn.Server):
+    """Leaves signals to us: uvicorn would raise them again at its end, and so end us before the work under way is done."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    def stop(self) -> None:
+        self.should_exit = True
 
 
 @asynccontextmanager

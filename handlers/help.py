@@ -9,9 +9,9 @@ LATER = "  _(later)_"
 
 def built(kind: type[Command]) -> bool:
     """Whether this release answers *kind*, or only understands it."""
-    from handlers.router import COMMANDS  # noqa: PLC0415  the table is filled when the router is imported
+    from handlers import router, routes  # noqa: PLC0415  importing the router fills the table
 
-    return kind in COMMANDS
+    return bool(router.FEATURES) and kind in routes.COMMANDS
 
 
 def command_table() -> str:

@@ -146,7 +146,8 @@ def _body(change: Change) -> list[Block]:
     if change.state is State.STALE:
         return _stale(change)
     if change.kind.destroys:
-        return _whole(change, change.before)
+        gone = [parts.context("This is what it was:")] if change.state is State.APPLIED else []
+        return [*gone, *_whole(change, change.before)]
     if change.kind.creates:
         return _whole(change, change.after)
     lines = differences(change.before, change.after)

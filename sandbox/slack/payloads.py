@@ -1,26 +1,41 @@
-"""What Slack sends an app: the fields of each payload, those that are always there and no invented ones (facts 4.6)."""
+"""What Slack sends an app: the fields of each payload, those that are always there and no invented ones."""
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 from sandbox.slack.people import APP_ID, BOT, TEAM
-from sandbox.slack.records import Message, Values, View
-from sandbox.slack.state import State
+from sandbox.slack.state import Message, State, View
 
 VERIFICATION: Final = "local-verification-token"
 TEAM_REF: Final = {"id": TEAM["id"], "domain": TEAM["domain"]}
-Payload = dict[str, Any]
+URLS: Final = re.compile(r"https?://[^\s<>|\"“”]+")
+EMAILS: Final = re.compile(r"(?<![\w.+%/-])[A-Za-z0-9][\w.+%-]*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+")
+MENTIONS: Final = re.compile(r"(?<!\S)@([a-z][a-z0-9._-]*)")
+CHANNELS: Final = re.compile(r"(?<!\S)#([a-z][a-z0-9_-]*)")
+
+
+def as_typed(text: str, state: State, *, should_escape: bool) -> str:
+    """A command's text as Slack passes it on: entities, and with *should_escape* mentions, channels and links."""
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    if not should_escape:
+        return text
+    text = URLS.sub(lambda match: f"<{match[0]}>", text)
+    users = {user.name: user.id for user in state.users.values()}
+    names = {channel.name: channel.id for channel in state.channels.values() if channel.kind == "channel"}
+    text = MENTIONS.sub(lambda match: f"<@{users[match[1]]}|{match[1]}>" if match[1] in users else match[0], text)
+    text = CHANNELS.sub(lambda match: f"<#{names[match[1]]}|{match[1]}>" if match[1] in names else match[0], text)
+    return EMAILS.sub(lambda match: f"<mailto:{match[0]}|{match[0]}>", text)
 
 
 def command(state: State, user: str, channel: str, name: str, text: str, response_url: str) -> dict[str, str]:
-    """The fields of a slash command."""
     return {
         "token": VERIFICATION,
         "team_id": TEAM["id"],
         "team_domain": TEAM["domain"],
         "channel_id": channel,
-        "channel_name": channel_name(state, channel),
+        "channel_name": _channel_name(state, channel),
         "user_id": user,
         "user_name": state.users[user].name,
         "command": name,
@@ -28,16 +43,16 @@ def command(state: State, user: str, channel: str, name: str, text: str, respons
         "api_app_id": APP_ID,
         "is_enterprise_install": "false",
         "response_url": response_url,
-        "trigger_id": state.passes.new_trigger(user),
+        "trigger_id": state.new_trigger(user),
     }
 
 
-def channel_name(state: State, channel: str) -> str:
+def _channel_name(state: State, channel: str) -> str:
     found = state.channels[channel]
     return "directmessage" if found.kind == "im" else found.name
 
 
-def _common(state: State, kind: str, user: str) -> Payload:
+def _common(state: State, kind: str, user: str) -> dict[str, Any]:
     person = state.users[user]
     return {
         "type": kind,
@@ -50,132 +65,79 @@ def _common(state: State, kind: str, user: str) -> Payload:
     }
 
 
-def in_message(state: State, message: Message) -> Payload:
-    """Where something of a message is; a private message is not sent along."""
+def message_click(
+    state: State, user: str, message: Message, action: dict[str, Any], values: dict[str, Any], response_url: str
+) -> dict[str, Any]:
+    """block_actions from a message; of a private one the message itself is not sent along."""
     private = message.visible_to is not None
     container = {"type": "message", "message_ts": message.ts, "channel_id": message.channel, "is_ephemeral": private}
-    if message.thread_ts is not None:
-        container["thread_ts"] = message.thread_ts
-    place = {
+    payload = _common(state, "block_actions", user) | {
         "container": container,
-        "channel": {"id": message.channel, "name": channel_name(state, message.channel)},
+        "trigger_id": state.new_trigger(user),
+        "channel": {"id": message.channel, "name": _channel_name(state, message.channel)},
+        "state": {"values": values},
+        "response_url": response_url,
+        "actions": [action],
     }
-    return place if private else place | {"message": message.sent()}
-
-
-def in_view(view: View, values: Values) -> Payload:
-    """Where something of a modal or home tab is, with what is filled in there."""
-    return {"container": {"type": "view", "view_id": view["id"]}, "view": {**view, "state": {"values": values}}}
-
-
-def message_click(
-    state: State, user: str, message: Message, action: Payload, values: Values, response_url: str
-) -> Payload:
-    """block_actions from a message."""
-    return (
-        _common(state, "block_actions", user)
-        | in_message(state, message)
-        | {
-            "trigger_id": state.passes.new_trigger(user),
-            "state": {"values": values},
-            "response_url": response_url,
-            "actions": [action],
+    if private:
+        return payload
+    return payload | {
+        "message": {
+            "type": "message",
+            "user": BOT.id,
+            "bot_id": "B0GATE001",
+            "app_id": APP_ID,
+            "ts": message.ts,
+            "text": message.text,
+            "blocks": message.blocks,
         }
-    )
+    }
 
 
-def view_click(state: State, user: str, view: View, action: Payload, values: Values) -> Payload:
+def view_click(state: State, user: str, view: View, action: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
     """block_actions from a modal or a home tab."""
-    trigger = state.passes.new_trigger(user, inside=view["type"] == "modal")
-    return (
-        _common(state, "block_actions", user)
-        | in_view(view, values)
-        | {
-            "trigger_id": trigger,
-            "actions": [action],
-        }
-    )
-
-
-def submission(
-    state: State, user: str, view: View, values: Values, response_urls: list[dict[str, str]]
-) -> Payload:
-    return _common(state, "view_submission", user) | {
-        "trigger_id": state.passes.new_trigger(user, inside=True),
-        "view": in_view(view, values)["view"],
-        "response_urls": response_urls,
+    return _common(state, "block_actions", user) | {
+        "container": {"type": "view", "view_id": view["id"]},
+        "trigger_id": state.new_trigger(user),
+        "view": {**view, "state": {"values": values}},
+        "state": {"values": values},
+        "actions": [action],
     }
 
 
-def closed(state: State, user: str, view: View, *, cleared: bool) -> Payload:
+def submission(state: State, user: str, view: View, values: dict[str, Any]) -> dict[str, Any]:
+    return _common(state, "view_submission", user) | {
+        "trigger_id": state.new_trigger(user),
+        "view": {**view, "state": {"values": values}},
+        "response_urls": [],
+    }
+
+
+def closed(state: State, user: str, view: View, *, cleared: bool) -> dict[str, Any]:
     return _common(state, "view_closed", user) | {"view": view, "is_cleared": cleared}
 
 
-def suggestion(state: State, user: str, place: Payload, block_id: str, action_id: str, value: str) -> Payload:
-    """block_suggestion; *place* as of `in_message` or `in_view`."""
-    asked = {"action_id": action_id, "block_id": block_id, "value": value}
-    return _common(state, "block_suggestion", user) | asked | place
+def suggestion(
+    state: State, user: str, holder: dict[str, Any], block_id: str, action_id: str, value: str
+) -> dict[str, Any]:
+    return (
+        _common(state, "block_suggestion", user)
+        | {"action_id": action_id, "block_id": block_id, "value": value}
+        | holder
+    )
 
 
-def shortcut(state: State, user: str, callback_id: str) -> Payload:
-    """A global shortcut: no channel, no response URL."""
-    payload = _common(state, "shortcut", user) | {
-        "callback_id": callback_id,
-        "trigger_id": state.passes.new_trigger(user),
-        "action_ts": state.ids.ts(),
-    }
-    del payload["api_app_id"]
-    return payload
-
-
-def message_action(state: State, user: str, callback_id: str, message: Message, response_url: str) -> Payload:
-    """A shortcut of a message."""
-    return shortcut(state, user, callback_id) | {
-        "type": "message_action",
-        "channel": {"id": message.channel, "name": channel_name(state, message.channel)},
-        "message": message.sent(),
-        "message_ts": message.ts,
-        "response_url": response_url,
-    }
-
-
-def said(message: Message, kind: str) -> Payload:
-    """The event of a message that a person wrote: ``message`` in a direct message, or ``app_mention``."""
-    event = {
-        "type": kind,
-        "user": message.user,
-        "text": message.text,
-        "ts": message.ts,
-        "team": TEAM["id"],
-        "channel": message.channel,
-        "event_ts": message.ts,
-    }
-    if kind == "message":
-        event["channel_type"] = "im"
-    return event if message.thread_ts is None else event | {"thread_ts": message.thread_ts}
-
-
-def event(state: State, inner: Payload) -> Payload:
-    """The envelope of an event."""
-    number = state.ids.number()
-    channel = state.channels.get(str(inner.get("channel")))
+def event(state: State, event: dict[str, Any]) -> dict[str, Any]:
+    number = state.number()
     return {
         "token": VERIFICATION,
         "team_id": TEAM["id"],
         "api_app_id": APP_ID,
-        "event": inner,
+        "event": event,
         "type": "event_callback",
         "event_id": f"Ev{number:08d}",
         "event_time": int(state.clock()),
-        "authorizations": [
-            {
-                "enterprise_id": None,
-                "team_id": TEAM["id"],
-                "user_id": BOT.id,
-                "is_bot": True,
-                "is_enterprise_install": False,
-            }
-        ],
-        "is_ext_shared_channel": bool(channel and channel.is_ext_shared),
+        "authorizations": [{"enterprise_id": None, "team_id": TEAM["id"], "user_id": BOT.id, "is_bot": True}],
+        "is_ext_shared_channel": False,
         "event_context": f"4-{number}",
     }

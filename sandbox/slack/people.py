@@ -7,8 +7,6 @@ from typing import Any, Final
 
 TEAM: Final = {"id": "T0GATE001", "name": "Example Shop", "domain": "example-shop"}
 APP_ID: Final = "A0GATE001"
-BOT_ID: Final = "B0GATE001"
-"""The bot as the author of messages; as a user it is `BOT`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +22,8 @@ class User:
     is_guest: bool = False
     tz: str = "Europe/Berlin"
 
-    @property
-    def email(self) -> str:
-        return f"{self.name}@example.com"
-
-    def profile(self, *, with_email: bool = False) -> dict[str, Any]:
-        """The user object of Slack's Web API; the e-mail only for an app that may read it."""
-        profile = {"real_name": self.real_name, "display_name": self.name, "title": self.title}
-        if with_email and not self.is_bot:
-            profile["email"] = self.email
+    def profile(self) -> dict[str, Any]:
+        """The user object of Slack's Web API."""
         return {
             "id": self.id,
             "team_id": TEAM["id"],
@@ -46,9 +37,7 @@ class User:
             "is_owner": False,
             "is_restricted": self.is_guest,
             "is_ultra_restricted": False,
-            "is_app_user": False,
-            "updated": 1_760_000_000,
-            "profile": profile,
+            "profile": {"real_name": self.real_name, "display_name": self.name, "title": self.title},
         }
 
     def shown(self) -> dict[str, Any]:
@@ -81,24 +70,17 @@ class Channel:
 
     def info(self) -> dict[str, Any]:
         """The conversation object of Slack's Web API."""
-        common = {"id": self.id, "created": 1_760_000_000, "is_archived": self.is_archived, "is_private": False}
-        if self.kind == "im":
-            return common | {"is_im": True, "is_org_shared": False, "user": self.members[0]}
-        return common | {
+        direct = self.kind == "im"
+        return {
+            "id": self.id,
             "name": self.name,
-            "name_normalized": self.name,
-            "is_channel": True,
-            "is_group": False,
-            "is_im": False,
-            "is_mpim": False,
-            "is_general": self.name == "general",
-            "is_shared": self.is_ext_shared,
+            "is_channel": not direct,
+            "is_im": direct,
+            "is_private": False,
+            "is_archived": self.is_archived,
             "is_ext_shared": self.is_ext_shared,
-            "is_org_shared": False,
             "is_member": self.bot_is_member,
-            "topic": {"value": self.topic, "creator": "", "last_set": 0},
-            "purpose": {"value": "", "creator": "", "last_set": 0},
-            "num_members": len(self.members) + self.bot_is_member,
+            "topic": {"value": self.topic},
         }
 
     def shown(self) -> dict[str, Any]:
@@ -114,31 +96,6 @@ class Channel:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
-    """A user group, mentioned as @handle."""
-
-    id: str
-    handle: str
-    name: str
-    users: tuple[str, ...]
-
-    def info(self, *, with_users: bool) -> dict[str, Any]:
-        """The usergroup object of Slack's Web API."""
-        common = {
-            "id": self.id,
-            "team_id": TEAM["id"],
-            "is_usergroup": True,
-            "name": self.name,
-            "handle": self.handle,
-            "description": "",
-            "is_external": False,
-            "date_delete": 0,
-            "user_count": len(self.users),
-        }
-        return common | {"users": list(self.users)} if with_users else common
-
-
 BOT: Final = User("U0GATEBOT", "gatehouse", "Gatehouse", "App", "#1f3a4d", is_bot=True)
 PEOPLE: Final = (
     User("U0ALICE01", "alice", "Alice Ng", "On-call engineer", "#2a6f97"),
@@ -148,10 +105,6 @@ PEOPLE: Final = (
 )
 STAFF: Final = tuple(person.id for person in PEOPLE if not person.is_guest)
 ALL: Final = tuple(person.id for person in PEOPLE)
-GROUPS: Final = (
-    Group("S0ONCALL1", "oncall", "On call", ("U0ALICE01", "U0CARA001")),
-    Group("S0SUPPORT", "support-team", "Support team", ("U0BOB0001",)),
-)
 
 
 def channels() -> dict[str, Channel]:

@@ -1,136 +1,233 @@
-"""What the local Slack knows: one team, its people and channels, messages, modals, passes; and who watches."""
+"""What the local Slack knows: messages, private messages, modals, triggers, response URLs; and who watches."""
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 import time
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
-from sandbox.slack.ids import Ids
-from sandbox.slack.modals import Modals
-from sandbox.slack.news import News
-from sandbox.slack.passes import Passes
-from sandbox.slack.people import BOT, GROUPS, PEOPLE, Channel, Group, User, channels
-from sandbox.slack.records import Content, Message, Refused, View
+from sandbox.slack.people import APP_ID, BOT, PEOPLE, TEAM, Channel, User, channels
+
+TRIGGER_LIFE: Final = 3.0
+RESPONSE_LIFE: Final = 1800.0
+RESPONSE_USES: Final = 5
+MOST_VIEWS: Final = 3
+
+View = dict[str, Any]
+
+
+class Refused(Exception):
+    """Slack's ``ok: false``. *code* is its ``error``; *more* what else stands in the answer."""
+
+    def __init__(self, code: str, **more: Any) -> None:
+        super().__init__(code)
+        self.code = code
+        self.more = more
+
+
+@dataclass(slots=True)
+class Message:
+    """A message of a channel; *visible_to*: of one person alone."""
+
+    ts: str
+    channel: str
+    user: str
+    text: str
+    blocks: list[dict[str, Any]]
+    visible_to: str | None = None
+    edited: bool = False
+    thread_ts: str | None = None
+    kind: str = "message"
+    deleted: bool = False
+
+    def shown(self, users: dict[str, User]) -> dict[str, Any]:
+        """The message as the page gets it."""
+        return {
+            "ts": self.ts,
+            "user": self.user,
+            "username": users[self.user].real_name if self.user in users else "Slack",
+            "text": self.text,
+            "blocks": self.blocks,
+            "ephemeral": self.visible_to is not None,
+            "visible_to": self.visible_to,
+            "edited": self.edited,
+            "thread_ts": self.thread_ts,
+            "reply_count": 0,
+            "reactions": [],
+            "kind": self.kind,
+        }
+
+
+@dataclass(slots=True)
+class Trigger:
+    user: str
+    expires: float
+    used: bool = False
+
+
+@dataclass(slots=True)
+class ResponseUrl:
+    """Where an app may answer one request: five times, for half an hour."""
+
+    user: str
+    channel: str
+    expires: float
+    source: str | None = None
+    uses: int = 0
 
 
 @dataclass(slots=True)
 class State:
-    """All of it. *clock* in seconds since 1970; *address*: where this Slack is, for links and response URLs."""
+    """All of it. *clock* in seconds since 1970; ids are counted, so that two runs have the same."""
 
     clock: Callable[[], float] = time.time
-    address: str = ""
-    ids: Ids = field(init=False)
-    news: News = field(init=False)
-    users: dict[str, User] = field(init=False)
-    groups: dict[str, Group] = field(init=False)
-    channels: dict[str, Channel] = field(init=False)
-    messages: list[Message] = field(init=False)
-    modals: Modals = field(init=False)
-    passes: Passes = field(init=False)
-    _by_name: dict[tuple[str, str], Message] = field(init=False)
+    users: dict[str, User] = field(default_factory=lambda: {user.id: user for user in (*PEOPLE, BOT)})
+    channels: dict[str, Channel] = field(default_factory=channels)
+    messages: list[Message] = field(default_factory=list)
+    stacks: dict[str, list[View]] = field(default_factory=dict)
+    homes: dict[str, View] = field(default_factory=dict)
+    triggers: dict[str, Trigger] = field(default_factory=dict)
+    response_urls: dict[str, ResponseUrl] = field(default_factory=dict)
+    traffic: list[dict[str, Any]] = field(default_factory=list)
+    watchers: list[tuple[str | None, asyncio.Queue[dict[str, Any]]]] = field(default_factory=list)
+    _count: Any = field(default_factory=lambda: itertools.count(1))
+    _last_ts: int = 0
 
-    def __post_init__(self) -> None:
-        self.ids = Ids(self._now)
-        self.news = News(self.ids, self._now)
-        self.reset()
+    def number(self) -> int:
+        return int(next(self._count))
 
-    def _now(self) -> float:
-        """The clock, which a test may exchange."""
-        return self.clock()
+    def new_ts(self) -> str:
+        """A message's name: microseconds, each once."""
+        self._last_ts = max(self._last_ts + 1, int(self.clock() * 1_000_000))
+        return f"{self._last_ts // 1_000_000}.{self._last_ts % 1_000_000:06d}"
 
-    def reset(self) -> None:
-        """As at the start; who watches goes on watching."""
-        self.users = {user.id: user for user in (*PEOPLE, BOT)}
-        self.groups = {group.id: group for group in GROUPS}
-        self.channels = channels()
-        self.messages = []
-        self._by_name = {}
-        self.modals = Modals(self.ids, self._now, self.news)
-        self.passes = Passes(self.ids, self._now)
-        self.news.traffic.clear()
-        self.news.tell({"type": "channels", "channels": [one.shown() for one in self.channels.values()]})
+    def tell(self, event: dict[str, Any], *, only: str | None = None) -> None:
+        """Let the watchers know; *only* this person's, where it is private."""
+        for user, queue in self.watchers:
+            if only is None or user is None or user == only:
+                queue.put_nowait(event)
 
-    @property
-    def traffic(self) -> deque[dict[str, Any]]:
-        """What went between Slack and the app, oldest first."""
-        return self.news.traffic
-
-    def stack(self, user: str) -> list[View]:
-        """The modals of *user*, bottom first."""
-        return self.modals.stack(user)
-
-    def post(
-        self,
-        channel: str,
-        user: str,
-        content: Content,
-        *,
-        only: str | None = None,
-        thread_ts: str | None = None,
-        kind: str = "message",
-    ) -> Message:
-        """A new message of *user*; *only* for one person, where it is private."""
-        message = Message(self.ids.ts(), channel, user, content.text, content.blocks, only, kind=kind)
-        message.attachments = content.attachments
-        message.thread_ts = thread_ts
+    def add(self, message: Message) -> Message:
         self.messages.append(message)
-        self._by_name[channel, message.ts] = message
         self._show("message", message)
-        self._count_reply(message)
         return message
 
-    def _count_reply(self, message: Message) -> None:
-        parent = self.find(message.channel, message.thread_ts) if message.thread_ts else None
-        if parent is not None and message.visible_to is None:
-            parent.replies += 1
-            self.changed(parent)
-
     def changed(self, message: Message) -> None:
-        """Whoever sees *message* sees it anew."""
         self._show("message_changed", message)
 
     def delete(self, message: Message) -> None:
         message.deleted = True
         event = {"type": "message_deleted", "channel": message.channel, "ts": message.ts}
-        self.news.tell(event, only=self._audience(message))
+        self.tell(event, only=message.visible_to)
 
     def _show(self, kind: str, message: Message) -> None:
         event = {"type": kind, "channel": message.channel, "message": message.shown(self.users)}
-        self.news.tell(event, only=self._audience(message))
-
-    def _audience(self, message: Message) -> tuple[str, ...]:
-        return (message.visible_to,) if message.visible_to else self.channels[message.channel].members
+        self.tell(event, only=message.visible_to)
 
     def find(self, channel: str, ts: str) -> Message | None:
-        found = self._by_name.get((channel, ts))
-        return None if found is None or found.deleted else found
-
-    def sees(self, user: str, message: Message) -> bool:
-        """Whether *message* is there for *user*."""
-        return not message.deleted and user in self._audience(message)
+        return next((one for one in self.messages if (one.channel, one.ts) == (channel, ts) and not one.deleted), None)
 
     def visible(self, user: str, channel: str) -> list[Message]:
         """What *user* sees in *channel*, oldest first."""
-        return [one for one in self.messages if one.channel == channel and self.sees(user, one)]
+        return [
+            one
+            for one in self.messages
+            if one.channel == channel and not one.deleted and one.visible_to in {None, user}
+        ]
 
     def channel_of(self, name: str) -> Channel:
-        """The channel with this id or #name, or the direct message with the person of this id. Refused if there is none."""
-        if (found := self.channels.get(name) or self.direct(name)) is not None:
+        """The channel with this id, or of the person with this id; refused as Slack refuses."""
+        if (found := self.channels.get(name)) is not None:
             return found
-        wanted = name.removeprefix("#")
-        for one in self.channels.values():
-            if one.kind == "channel" and one.name == wanted:
-                return one
-        raise Refused("channel_not_found")
+        direct = self.direct(name)
+        if direct is None:
+            raise Refused("channel_not_found")
+        return direct
 
     def direct(self, user: str) -> Channel | None:
-        """The direct message of *user* with the bot."""
         return next((one for one in self.channels.values() if one.kind == "im" and one.members[0] == user), None)
 
-    def permalink(self, message: Message) -> str:
-        """A link to *message* that works on this machine."""
-        link = f"{self.address}/archives/{message.channel}/p{message.ts.replace('.', '')}"
-        return f"{link}?thread_ts={message.thread_ts}&cid={message.channel}" if message.thread_ts else link
+    def new_trigger(self, user: str) -> str:
+        trigger = f"{self.number()}.{TEAM['id']}.{user.lower()}"
+        self.triggers[trigger] = Trigger(user, self.clock() + TRIGGER_LIFE)
+        return trigger
+
+    def use_trigger(self, trigger_id: Any) -> str:
+        """Whose trigger it is; each is used once, within three seconds."""
+        trigger = self.triggers.get(str(trigger_id))
+        if trigger is None:
+            raise Refused("invalid_trigger_id")
+        if trigger.used:
+            raise Refused("exchanged_trigger_id")
+        if self.clock() > trigger.expires:
+            raise Refused("expired_trigger_id")
+        trigger.used = True
+        return trigger.user
+
+    def new_response_url(self, user: str, channel: str, source: str | None) -> str:
+        """The name of a new response URL; *source*: the app's message that it belongs to."""
+        name = f"{TEAM['id']}/{self.number()}"
+        self.response_urls[name] = ResponseUrl(user, channel, self.clock() + RESPONSE_LIFE, source)
+        return name
+
+    def stack(self, user: str) -> list[View]:
+        return self.stacks.setdefault(user, [])
+
+    def kept_view(self, view: View, user: str, *, old: View | None = None) -> View:
+        """*view* as Slack keeps it: with an id, a hash, and ids for blocks that have none."""
+        stack = self.stack(user)
+        view_id = old["id"] if old else f"V{self.number():08d}"
+        kept = {
+            **view,
+            "id": view_id,
+            "team_id": TEAM["id"],
+            "app_id": APP_ID,
+            "bot_id": "B0GATE001",
+            "app_installed_team_id": TEAM["id"],
+            "hash": f"{int(self.clock())}.{self.number():08x}",
+            "root_view_id": old["root_view_id"] if old else (stack[0]["id"] if stack else view_id),
+            "previous_view_id": old["previous_view_id"] if old else (stack[-1]["id"] if stack else None),
+            "blocks": self.with_ids(view["blocks"]),
+            "state": {"values": {}},
+        }
+        return {
+            "private_metadata": "",
+            "callback_id": "",
+            "external_id": "",
+            "clear_on_close": False,
+            "notify_on_close": False,
+        } | kept
+
+    def with_ids(self, blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Blocks with a block_id each, as Slack gives them."""
+        return [block if "block_id" in block else {**block, "block_id": f"b{self.number():05x}"} for block in blocks]
+
+    def show_views(self, user: str) -> None:
+        self.tell({"type": "views", "views": self.stack(user)}, only=user)
+
+    def find_view(self, view_id: str) -> tuple[str, View] | None:
+        """Whose modal it is, and the modal."""
+        for user, stack in self.stacks.items():
+            for view in stack:
+                if view_id and view_id in {view["id"], view.get("external_id")}:
+                    return user, view
+        return None
+
+    def note(self, direction: str, what: str, status: object, ms: float, request: Any, response: Any) -> None:
+        """Write down one request and its answer, for the inspector."""
+        entry = {
+            "id": self.number(),
+            "at": self.clock(),
+            "direction": direction,
+            "what": what,
+            "status": status,
+            "ms": round(ms, 1),
+            "request": request,
+            "response": response,
+        }
+        self.traffic.append(entry)
+        del self.traffic[:-500]
+        self.tell({"type": "traffic", "entry": entry})
