@@ -116,6 +116,7 @@ async def running(settings: Settings, *, now: Callable[[], datetime] = utc_now) 
         outbox = Outbox(store, cards.deliver, owner=owner, now=now, wake=wake)
         for work in (router.resume(every=5), outbox.run(every=1), pipeline.recover(every=5)):
             await stack.enter_async_context(_in_background(work))
+        stack.push_async_callback(outbox.flush, DRAIN)
         stack.push_async_callback(router.tasks.drain, DRAIN)
 
         if settings.slack_app_token is not None:

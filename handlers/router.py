@@ -11,6 +11,7 @@ import asyncio
 import hashlib
 import re
 from collections.abc import Awaitable, Mapping
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -65,14 +66,14 @@ class Router:
             await self._store_then_ack("command", body, ack, req)
             return
         await ack()
-        self.tasks.start(self._run_command(body))
+        self.tasks.start(self._run_command(body, inputs.caller_of_command(body)))
 
     async def on_click(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:
         if self._could_change(body):
             await self._store_then_ack("click", body, ack, req)
             return
         await ack()
-        self.tasks.start(self._run_click(body))
+        self.tasks.start(self._run_click(body, inputs.caller_of_click(body)))
 
     def _could_change(self, body: Body) -> bool:
         """Whether a click could change something: by its own route, or because it stands for a command that could."""
@@ -121,7 +122,8 @@ class Router:
             self.tasks.start(self._finish(kept.id, kind, body))
 
     async def _finish(self, inbound_id: str, kind: str, body: Body) -> None:
-        await RUNS[kind](self, body)
+        """Do a stored request; whatever it proposes is known by its id, so that doing it again proposes nothing new."""
+        await RUNS[kind](self, body, replace(CALLERS[kind](body), request=inbound_id))
         await self._gatehouse.store.inbound.done(inbound_id)
 
     async def resume(self, *, every: float) -> None:
@@ -142,8 +144,7 @@ class Router:
         except Exception as error:  # noqa: BLE001  the one that asked hears of it, in words
             return error
 
-    async def _run_command(self, body: Body) -> None:
-        caller = inputs.caller_of_command(body)
+    async def _run_command(self, body: Body, caller: Caller) -> None:
         command = self._parsed(body)
         asked = _asked("command", body)
         if isinstance(command, Exception):
@@ -158,8 +159,7 @@ class Router:
             raise errors.NotBuiltYet(command)
         return await handler(command, caller, self._gatehouse)
 
-    async def _run_click(self, body: Body) -> None:
-        caller = inputs.caller_of_click(body)
+    async def _run_click(self, body: Body, caller: Caller) -> None:
         name = action_name(inputs.action_id(body))
         if name is None:
             await self._say(caller, errors.OldButton(), "that button")
@@ -181,8 +181,7 @@ class Router:
         placed = caller.placed(public=name == "share", replacing=name == "turn" and caller.ephemeral)
         await self._answer(placed, asked, self.run(command, placed))
 
-    async def _run_submission(self, body: Body) -> None:
-        caller = inputs.caller_of_submission(body)
+    async def _run_submission(self, body: Body, caller: Caller) -> None:
         view: View = body["view"]
         form = find_form(str(view.get("callback_id")))
         if form is None:

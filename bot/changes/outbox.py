@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 
@@ -65,6 +66,13 @@ class Outbox:
             except Exception as error:
                 log.exception("outbox", error=type(error).__name__)
             await self._wake.wait(every)
+
+    async def flush(self, seconds: float) -> None:
+        """At the end: deliver what is due, for at most so many seconds; the rest is for the next start."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while await self.deliver_one():
+                    pass
 
     async def deliver_one(self) -> bool:
         """Deliver the next message that is due; False where none is."""

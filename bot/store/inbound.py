@@ -16,7 +16,9 @@ from bot.store.session import Session
 from bot.store.tables import inbound
 
 KEPT = timedelta(hours=24)
-"""How long a request is remembered: Slack's own retries end after minutes, its delayed ones after a day."""
+"""How long a request is remembered by its signature."""
+SAME_ACT = timedelta(minutes=10)
+"""How long an act is remembered by what it was: Slack's own retries end after five minutes."""
 MOST_ATTEMPTS = 5
 """Processes that a request may take down with it before it is left alone."""
 
@@ -53,6 +55,8 @@ class InboundRequests:
         }
         try:
             async with self._session.writing() as tx:
+                past = sa.and_(inbound.c.natural_key == natural_key, inbound.c.received < now - micros_of(SAME_ACT))
+                await tx.execute(sa.delete(inbound).where(past, inbound.c.done))
                 await tx.execute(sa.insert(inbound).values(row))
         except IntegrityError:
             return None

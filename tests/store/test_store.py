@@ -151,6 +151,16 @@ async def test_a_request_is_taken_in_once_by_either_key(store: Store) -> None:
     assert sum(taken) == 1
 
 
+async def test_the_same_act_counts_anew_after_a_while(store: Store, clock: Clock) -> None:
+    assert await store.inbound.take_in("k1", "n", "click", {}, owner="me", lease=LEASE)
+    await store.inbound.done("k1")
+    assert await store.inbound.take_in("k2", "n", "click", {}, owner="me", lease=LEASE) is None
+
+    clock.moment += timedelta(minutes=11)
+
+    assert await store.inbound.take_in("k3", "n", "click", {}, owner="me", lease=LEASE)
+
+
 async def test_a_request_left_behind_is_taken_up_until_it_is_done(store: Store, clock: Clock) -> None:
     await store.inbound.take_in("k", "n", "click", {"a": "ü"}, owner="me", lease=LEASE)
     assert await store.inbound.claim_next("you", LEASE) is None
