@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 from typing import Annotated
 
@@ -17,6 +18,10 @@ from bot.settings import Settings
 app = typer.Typer(no_args_is_help=True, add_completion=False, help="Gatehouse: traffic rules and members, from Slack.")
 db = typer.Typer(no_args_is_help=True, help="The database.")
 app.add_typer(db, name="db")
+
+
+PASSWORD = re.compile(r"(//[^/:@]*:)[^@/]*@")
+"""In a database's address."""
 
 
 def _settings() -> Settings:
@@ -55,7 +60,8 @@ def check() -> None:
     settings = _settings()
     table = Table("setting", "value", title="Gatehouse's settings")
     for name in Settings.model_fields:
-        table.add_row(name.upper(), str(getattr(settings, name)))
+        value = getattr(settings, name)
+        table.add_row(name.upper(), PASSWORD.sub(r"\1***@", str(value)))
     Console().print(table)
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 from rapidfuzz import fuzz, process
 
 from bot.domain.rule import KNOWN_TYPES, RULE_ID
 from handlers import commands as c
 from handlers.commands import Command, Lasts
-from handlers.words import MOST, Word, cleaned, escaped, quoted, split
+from handlers.wording import render
+from handlers.words import MOST, Word, cleaned, split
 
 DURATION: Final = re.compile(r"(?:(\d{1,4})w)?(?:(\d{1,4})d)?(?:(\d{1,4})h)?(?:(\d{1,5})m(?:in)?)?")
 SECONDS: Final = (604_800, 86_400, 3_600, 60)
@@ -415,51 +415,3 @@ VERBS: Final[dict[str, dict[str, type[Command]]]] = {
     service: {name: kind for kind in c.of_service(service) if kind.verb for name in (kind.verb, *kind.synonyms)}
     for service in EMPTY
 }
-
-LED: Final = {"name": "named", "destination": "to", "because": "because"}
-FILTERED: Final[dict[type[Command], tuple[str, ...]]] = {
-    c.RulesList: ("type", "status", "url", "group", "sort", "page"),
-    c.MembersList: ("segment", "without_segment", "page"),
-    c.GatehouseAudit: ("who", "since"),
-}
-"""Fields that are written ``name:value``; ``site`` is, for every command that has it."""
-PLAIN: Final = re.compile(r"[A-Za-z0-9#][\w@.+#/-]*")
-KEYWORDS: Final = frozenset({"because", "for", "until", "named", "to", "from", "help"})
-
-
-def render(command: Command) -> str:
-    """The canonical text of *command* after its service's name, such that `parse` gives *command* back.
-
-    Raises ValueError for a text that holds both kinds of quotes.
-    """
-    parts = [command.verb]
-    for field in dataclasses.fields(command):
-        value = getattr(command, field.name)
-        if value not in {None, "", ()}:
-            parts += _rendered(command, field.name, value)
-    tail = [part for part in parts if part.startswith("because ")]
-    return escaped(" ".join([part for part in parts if part not in tail] + tail).strip())
-
-
-def _rendered(command: Command, name: str, value: Any) -> list[str]:
-    if name == "lasts":
-        return [value.as_typed]
-    if name == "because":
-        return [f"because {value}"]
-    if name == "fields":
-        return [f"{field}={quoted(text)}" for field, text in value]
-    if name == "refs":
-        return [_one_word(ref, always=len(value) > 1 and not RULE_ID.fullmatch(ref)) for ref in value]
-    if name == "segments":
-        lead = ["to"] if isinstance(command, c.MembersAdd) else []
-        return lead + [quoted(segment) for segment in value]
-    if name == "site" or name in FILTERED.get(type(command), ()):
-        return [f"{'no' if name == 'without_segment' else name}:{_one_word(str(value))}"]
-    if name in LED and isinstance(command, c.RulesNew | c.MembersAdd):
-        return [LED[name], _one_word(value)]
-    return [str(value) if name == "type" else _one_word(str(value))]
-
-
-def _one_word(text: str, *, always: bool = False) -> str:
-    plain = PLAIN.fullmatch(text) and text.casefold() not in KEYWORDS
-    return text if plain and not always else quoted(text)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from handlers.commands import Command
-from handlers.grammar import render
+from handlers.wording import render
 
 Block = dict[str, Any]
 
