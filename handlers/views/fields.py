@@ -88,9 +88,14 @@ def radios(block_id: str, label: str, options: Sequence[str], chosen: str | None
     return _input(block_id, label, element, optional=False)
 
 
+def offered(options: Iterable[str], chosen: Sequence[str]) -> list[str]:
+    """The names that a menu of several choices can hold: those chosen first, then the others, a hundred in all."""
+    return [name for name in dict.fromkeys([*chosen, *options]) if 0 < len(name) <= LONGEST_OPTION][:MOST_OPTIONS]
+
+
 def choices(block_id: str, label: str, options: Iterable[str], chosen: Sequence[str], *, hint: str) -> Block:
     """A menu of which several may be chosen; what is chosen is offered first, so that it is always among the hundred."""
-    known = [name for name in dict.fromkeys([*chosen, *options]) if 0 < len(name) <= LONGEST_OPTION][:MOST_OPTIONS]
+    known = offered(options, chosen)
     element: Block = {
         "type": "multi_static_select",
         "action_id": action_id(block_id),

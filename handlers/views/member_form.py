@@ -63,9 +63,9 @@ class MemberForm:
         return kept | {"name": self.name, "allowedSegments": [*self.segments, *self._unshown(base)]}
 
     def _unshown(self, base: Member | None) -> list[str]:
-        """Segments that a menu cannot hold: too long a name to be an option. The form never takes those away."""
+        """Segments that the menu could not hold, being too many or too long: the form never takes those away."""
         have = base.segments if base is not None else ()
-        return [name for name in have if len(name) > fields.LONGEST_OPTION or not name]
+        return [name for name in have if name not in fields.offered((), have)]
 
     def view(self) -> View:
         """The modal, ready for views.open or views.update."""
@@ -97,7 +97,10 @@ class MemberForm:
                 "segment_names", "Segments", None, optional=True, hint="Names with commas between. " + SEGMENTS_HINT
             )
             return [email, name, line]
-        return [email, name, fields.choices("segments", "Segments", self.known, self.segments, hint=SEGMENTS_HINT)]
+        segments = fields.choices("segments", "Segments", self.known, self.segments, hint=SEGMENTS_HINT)
+        hidden = len(self.segments) - len(fields.offered((), self.segments))
+        kept = [section(f":lock: {hidden} more segments do not fit into the menu and are kept.")] if hidden else []
+        return [email, name, segments, *kept]
 
 
 def read_form(view: View) -> MemberForm:

@@ -211,7 +211,9 @@ class RuleForm:
                 )
             else:
                 blocks.append(fields.text(name, label, value, optional=name == "description"))
-        blocks.append(fields.radios("status", "Status", STATUSES, document.get("status") or ACTIVE))
+        status = str(document.get("status") or ACTIVE)
+        if len(status) <= fields.LONGEST_OPTION:
+            blocks.append(fields.radios("status", "Status", STATUSES, status))
         return blocks
 
     def _type_block(self) -> View:

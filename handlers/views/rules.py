@@ -59,7 +59,9 @@ def rule_list(
         parts.turn_button("Next ›", replace(command, page=page + 1), "next") if page < pages else None,
         parts.share_button(replace(command, page=page)),
     )
-    return parts.message(f"{total} rules, page {page} of {pages}", [*blocks, *parts.actions(turns)])
+    return parts.message(
+        f"{total:,} rule{'' if total == 1 else 's'}, page {page} of {pages}", [*blocks, *parts.actions(turns)]
+    )
 
 
 def _row(number: int, rule: Rule) -> str:

@@ -128,6 +128,16 @@ async def test_three_hundred_segments_are_shown_and_kept(workspace: Sandbox, bob
     assert after is not None
     assert after["allowedSegments"] == [*names, "vip"]
 
+    await bob.opens("/members edit many@example.com")
+    assert "201 more segments" in bob.form
+    bob.fills(Name="Still many")
+    assert await bob.submits() == {}
+    await bob.sees("Still many")
+
+    after = workspace.services.members.get("site_1", "many@example.com")
+    assert after is not None
+    assert set(after["allowedSegments"]) == {*names, "vip"}
+
 
 async def test_slack_being_busy_delays_a_card_and_loses_nothing(workspace: Sandbox, alice: Person) -> None:
     workspace.slack.faults.add("429", method="chat.postMessage", times=1)
