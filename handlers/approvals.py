@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import structlog
@@ -10,8 +11,10 @@ from bot.changes.pipeline import Decision
 from bot.domain.change import Change
 from bot.gatehouse import Gatehouse
 from bot.store.engine import Store
+from handlers.commands import GatehouseUndo
+from handlers.errors import NothingToUndo
 from handlers.reply import Announced, Caller, Reply
-from handlers.routes import Click, clicks
+from handlers.routes import Click, clicks, handles
 from handlers.slack import Slack, SlackRefused
 from handlers.views import changes as views
 from handlers.views.parts import Message
@@ -22,6 +25,9 @@ ELSEWHERE = frozenset(
     {"not_in_channel", "channel_not_found", "is_archived", "restricted_action", "restricted_action_read_only_channel"}
 )
 """Slack's words for a channel that a card cannot go to: then it goes to the one who asked."""
+
+REFERENCE = re.compile(r"[0-9a-fA-F]{6,32}")
+"""The beginning of a change's id, as cards show it."""
 
 GONE = frozenset({"message_not_found", "cant_update_message", "edit_window_closed"})
 
@@ -36,6 +42,34 @@ async def confirm(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
 async def keep(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
     await gatehouse.changes.decide(click.value, Decision.KEEP, caller.user)
     return Announced()
+
+
+@clicks("decide.undo", stored=True)
+async def undo_click(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    change = await gatehouse.changes.get(click.value)
+    await gatehouse.changes.undo(change, by=caller.user, channel=caller.channel)
+    return Announced()
+
+
+@handles(GatehouseUndo)
+async def undo(command: GatehouseUndo, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """The change of that reference, else the caller's last one in this channel."""
+    change = await _meant(command.change, caller, gatehouse)
+    await gatehouse.changes.undo(change, by=caller.user, channel=caller.channel)
+    return Announced()
+
+
+async def _meant(reference: str | None, caller: Caller, gatehouse: Gatehouse) -> Change:
+    if reference is not None:
+        found = await gatehouse.store.changes.called(reference.lower()) if REFERENCE.fullmatch(reference) else ()
+        if len(found) != 1:
+            raise NothingToUndo(reference)
+        return found[0]
+    for change in await gatehouse.store.changes.applied():
+        mine = (change.requester, change.channel) == (caller.user, caller.channel)
+        if mine and change.undone_by is None and change.undoes is None:
+            return change
+    raise NothingToUndo(None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -323,7 +323,11 @@ class GatehousePending(_Gatehouse):
 
 @dataclass(frozen=True)
 class GatehouseUndo(_Gatehouse):
-    verb, usage, summary = "undo", "undo [CHANGE]", "Take a change back"
+    verb, usage, summary = (
+        "undo",
+        "undo [CHANGE]",
+        "Take a change back: your last one here, or the one of that reference",
+    )
     example = "undo"
     writes = True
     destroys = True

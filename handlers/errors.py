@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bot.changes.pipeline import AlreadyDecided, NotYours, UnknownChange
+from bot.changes.pipeline import AlreadyDecided, NotUndoable, NotYours, UnknownChange
 from bot.clients import errors as client
 from bot.domain.checks import BadEmail, Problem
 from bot.domain.editing import BadField
@@ -48,6 +48,14 @@ class InvalidDraft(Exception):
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__(len(problems))
         self.problems = tuple(problems)
+
+
+class NothingToUndo(Exception):
+    """No applied change fits what was asked."""
+
+    def __init__(self, asked: str | None) -> None:
+        super().__init__(asked)
+        self.asked = asked
 
 
 class NoMember(Exception):
@@ -144,6 +152,17 @@ WORDS: dict[type[Exception], Callable[[Any], Words]] = {
     NoTrigger: lambda _: Words("Slack gave no way to open a form here.", next="Type the command in a channel."),
     NotYours: lambda e: Words(f"Only <@{e.change.requester}> can settle this: it is their request.", next="Ask them."),
     AlreadyDecided: _already,
+    NotUndoable: lambda e: Words(
+        f"Change `{e.change.id[:8]}` was taken back already."
+        if e.change.undone_by
+        else f"Change `{e.change.id[:8]}` is {e.change.state}: only what was applied can be taken back."
+    ),
+    NothingToUndo: lambda e: Words(
+        f"No change of yours is called {code(e.asked)}."
+        if e.asked
+        else "You have changed nothing here that could be taken back.",
+        next="Write the change's reference from its card: `/gatehouse undo 1a2b3c4d`, or press its Undo button.",
+    ),
     UnknownChange: lambda _: Words(
         "That change is not on record here.", "The card is from another Gatehouse, or its record is gone."
     ),

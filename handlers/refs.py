@@ -40,6 +40,7 @@ async def find_rule(ref: str, caller: Caller, gatehouse: Gatehouse) -> Rule:
     """The one rule that *ref* means, fresh from the service; raises NotOne, NoSuchNumber or a client's error."""
     if match := NUMBERED.fullmatch(ref):
         ref = await _numbered(ref, int(match[1]), caller, gatehouse)
+    ref = await gatehouse.store.aliases.resolve(ref)
     if RULE_ID.fullmatch(ref):
         try:
             return await gatehouse.rules.get(ref)

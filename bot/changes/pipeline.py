@@ -14,10 +14,12 @@ from enum import StrEnum
 from typing import Any
 
 import structlog
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.changes.effects import Document, Effects, EffectsOf, Truth
 from bot.clients.errors import ClientError, NotFound, OutcomeUnknown
-from bot.domain.change import Change, Guard, Kind, Move, State, Target, essence
+from bot.domain.change import LIVE, UNDONE_BY, Change, Guard, Kind, Move, State, Target, essence
+from bot.domain.rule import RuleDraft
 from bot.store.engine import Store
 
 log = structlog.get_logger(__name__)
@@ -30,6 +32,10 @@ LEASE = timedelta(seconds=60)
 
 SETTLE_AFTER = (0.2, 1.0, 3.0)
 """Seconds between the looks at a service whose answer to a write was lost."""
+
+
+MOST_UNDOS = 50
+"""Failed undos of one change after which it is left alone."""
 
 
 class Decision(StrEnum):
@@ -54,6 +60,8 @@ class Proposal:
     reason: str = ""
     quiet_refusal: bool = False
     """The one who asks sees a refusal where they typed, so the channel need not."""
+    undoes: str | None = None
+    """The change that this one takes back."""
 
 
 class AlreadyDecided(Exception):
@@ -69,6 +77,14 @@ class NotYours(Exception):
 
     def __init__(self, change: Change) -> None:
         super().__init__(change.requester)
+        self.change = change
+
+
+class NotUndoable(Exception):
+    """The change was not applied, or was taken back already; *change* is how it stands."""
+
+    def __init__(self, change: Change) -> None:
+        super().__init__(change.state)
         self.change = change
 
 
@@ -108,6 +124,7 @@ class Pipeline:
             reason=proposal.reason,
             guard=proposal.guard,
             quiet_refusal=proposal.quiet_refusal,
+            undoes=proposal.undoes,
             created=now,
             expires=now + LIFETIME,
         )
@@ -204,16 +221,16 @@ class Pipeline:
         return await self._confirm(change, effects, answer)
 
     async def _confirm(self, change: Change, effects: Effects, answer: str) -> Change:
-        """The service said yes: believe it once the target reads so."""
+        """The service said yes: believe it once the target reads so, or reads as what the service made of it."""
         try:
             reading = await effects.read_back(change, ())
         except ClientError as error:
             log.warning("read_back_failed", change=change.id, error=type(error).__name__)
         else:
-            if reading.truth is Truth.DONE:
-                return await self._end(
-                    change, Move.FINISH, outcome=answer, result=reading.live, target_key=change.target.key
-                )
+            stored = reading.truth is Truth.NEITHER and reading.live is not None and change.after is not None
+            if reading.truth is Truth.DONE or stored:
+                end = {"outcome": answer, "result": reading.live, "target_key": change.target.key}
+                return await self._end(change, Move.FINISH, **end)
         return await self._settle(await self._end(change, Move.LOSE, outcome=answer), effects)
 
     async def _settle(self, change: Change, effects: Effects) -> Change:
@@ -242,14 +259,61 @@ class Pipeline:
         moved = await self._move(change, move, fenced=True, **fields)
         return moved or await self.get(change.id)
 
+    async def undo(self, change: Change, *, by: str, channel: str) -> Change:
+        """Take an applied *change* back, by a change like any other; raises NotUndoable for one that was not applied.
+
+        Asked twice, or by two at once, it is one undo: the second asks for what the first one made.
+        """
+        if change.state is not State.APPLIED or change.undone_by is not None:
+            raise NotUndoable(change)
+        for number in range(MOST_UNDOS):
+            origin = f"undo:{change.id}:{number}"
+            known = await self.store.changes.of_origin(origin)
+            if known is None or known.state in LIVE | {State.APPLIED}:
+                return await self.submit(inverse(change, by=by, channel=channel), origin=origin)
+        raise NotUndoable(change)
+
+    async def _undone(self, tx: AsyncConnection, undo: Change) -> None:
+        """Mark what *undo* took back, and let the old id of a rule that came back mean the new one."""
+        change = await self.store.changes.held(tx, undo.undoes or "")
+        if change is None:
+            return
+        await self.store.changes.record(tx, change, undone_by=undo.id)
+        await self.store.outbox.add(tx, change.id, "card")
+        if undo.kind is Kind.RULE_CREATE and change.target.key and undo.target.key:
+            await self.store.aliases.put(tx, change.target.key, undo.target.key)
+
     async def _move(self, change: Change, move: Move, *, fenced: bool = False, **fields: Any) -> Change | None:
         fence: dict[str, Any] = {"owner": self.owner, "from_attempt": change.attempt} if fenced else {}
         async with self.store.transaction() as tx:
             moved = await self.store.changes.move(tx, change.id, move, **fence, **fields)
             if moved is not None and not _only_the_asker_cares(moved):
                 await self.store.outbox.add(tx, moved.id, "card")
+            if moved is not None and moved.state is State.APPLIED and moved.undoes:
+                await self._undone(tx, moved)
         self.tell()
         return moved
+
+
+def inverse(change: Change, *, by: str, channel: str) -> Proposal:
+    """What takes *change* back: from what it made, to what was before. Deleting again waits for a click."""
+    kind = UNDONE_BY[change.kind]
+    after = change.before
+    if after is not None and change.target.service == "rules":
+        after = RuleDraft.model_validate(after).body()
+    elif after is not None and kind is Kind.MEMBER_ADD:
+        after = {name: after[name] for name in ("name", "email", "allowedSegments") if name in after}
+    return Proposal(
+        kind=kind,
+        target=change.target.model_copy(update={"key": None}) if kind is Kind.RULE_CREATE else change.target,
+        before=change.result if change.after is not None else None,
+        after=after,
+        requester=by,
+        channel=channel,
+        guard=Guard.CONFIRM if kind.destroys else Guard.NONE,
+        reason=f"undo of {change.id[:8]}",
+        undoes=change.id,
+    )
 
 
 def _only_the_asker_cares(change: Change) -> bool:

@@ -135,6 +135,10 @@ class Change(BaseModel):
     result: dict[str, Any] | None = None
     """What was read back after the change was applied, or found live when it turned out stale."""
     attempt: int = 0
+    undoes: str | None = None
+    """The id of the change that this one takes back."""
+    undone_by: str | None = None
+    """The id of the applied change that took this one back."""
     quiet_refusal: bool = False
     """Whoever asked sees a refusal where they typed it, so the channel gets no card of it."""
 
@@ -142,6 +146,19 @@ class Change(BaseModel):
     def fingerprint(self) -> str:
         """Of everything that a decider is shown: the same target, before and after give the same text."""
         return fingerprint([self.kind, str(self.target), essence(self.before), essence(self.after)])
+
+
+UNDONE_BY: Final[Mapping[Kind, Kind]] = {
+    Kind.RULE_CREATE: Kind.RULE_DELETE,
+    Kind.RULE_UPDATE: Kind.RULE_UPDATE,
+    Kind.RULE_DELETE: Kind.RULE_CREATE,
+    Kind.MEMBER_ADD: Kind.MEMBER_REMOVE,
+    Kind.MEMBER_UPDATE: Kind.MEMBER_UPDATE,
+    Kind.MEMBER_GRANT: Kind.MEMBER_UPDATE,
+    Kind.MEMBER_REVOKE: Kind.MEMBER_UPDATE,
+    Kind.MEMBER_REMOVE: Kind.MEMBER_ADD,
+}
+"""The kind of change that takes one of this kind back."""
 
 
 NOT_CONTENT: Final = SERVER_FIELDS | {"objectType", "schemaVersion", "isSample"}

@@ -15,6 +15,9 @@ from bot.store.errors import StoreError, TargetBusy
 from bot.store.session import Session
 from bot.store.tables import LIVE_STATES, changes, micros
 
+MOST_ATTEMPTS = 60
+"""Looks at an unknown outcome, a lease apart, after which only a person can tell."""
+
 
 def _row(change: Change) -> dict[str, Any]:
     """A rule to be created has no key yet, so nothing else can hold it: its target is stored empty."""
@@ -91,7 +94,8 @@ class Changes:
     async def claim_due(self, owner: str, lease: timedelta) -> Change | None:
         """Take a change that was approved and left, or whose holder's lease is over; None where there is none."""
         now = self._session.now()
-        abandoned = sa.and_(changes.c.state.in_([State.APPLYING, State.UNKNOWN]), changes.c.lease < now)
+        held = changes.c.state.in_([State.APPLYING, State.UNKNOWN])
+        abandoned = sa.and_(held, changes.c.lease < now, changes.c.attempt < MOST_ATTEMPTS)
         left = sa.and_(changes.c.state == State.APPROVED, changes.c.created < now - micros_of(lease))
         query = sa.select(changes).where(sa.or_(abandoned, left)).order_by(changes.c.created).limit(1)
         async with self._session.writing() as tx:
@@ -108,6 +112,11 @@ class Changes:
         taken = change.model_copy(update={"state": state, "attempt": row.attempt + 1})
         until = self._session.now() + micros_of(lease)
         return await self._replace(tx, row.state, row.attempt, taken, owner=owner, lease=until)
+
+    async def held(self, tx: AsyncConnection, change_id: str) -> Change | None:
+        """The change, read within *tx* and kept from others until its end."""
+        row = (await tx.execute(self._locked(change_id))).one_or_none()
+        return None if row is None else Change.model_validate_json(row.document)
 
     async def record(self, tx: AsyncConnection, change: Change, **fields: Any) -> None:
         """Note *fields* on a change that is held, without moving it."""
@@ -128,12 +137,32 @@ class Changes:
         query = sa.select(changes).where(changes.c.id == change_id)
         return query if self._session.sqlite else query.with_for_update()
 
+    async def of_origin(self, origin: str) -> Change | None:
+        """The change that this origin made."""
+        query = sa.select(changes.c.document).where(changes.c.origin == origin)
+        async with self._session.reading() as connection:
+            document = await connection.scalar(query)
+        return None if document is None else Change.model_validate_json(document)
+
+    async def called(self, reference: str) -> Sequence[Change]:
+        """The changes whose id begins with *reference*, as people read it off a card; at most two."""
+        query = sa.select(changes.c.document).where(changes.c.id.startswith(reference, autoescape=True)).limit(2)
+        async with self._session.reading() as connection:
+            return [Change.model_validate_json(document) for document in await connection.scalars(query)]
+
+    async def applied(self, limit: int = 200) -> Sequence[Change]:
+        """The changes that were applied, newest first."""
+        query = sa.select(changes.c.document).where(changes.c.state == State.APPLIED)
+        async with self._session.reading() as connection:
+            rows = await connection.scalars(query.order_by(changes.c.created.desc()).limit(limit))
+            return [Change.model_validate_json(document) for document in rows]
+
     async def for_target(self, target: str, limit: int = 20) -> Sequence[Change]:
         """The changes of one target, newest first."""
         query = sa.select(changes.c.document).where(changes.c.target == target)
         async with self._session.reading() as connection:
             rows = await connection.scalars(query.order_by(changes.c.created.desc()).limit(limit))
-        return [Change.model_validate_json(document) for document in rows]
+            return [Change.model_validate_json(document) for document in rows]
 
 
 def micros_of(span: timedelta) -> int:

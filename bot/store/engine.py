@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from bot.store.aliases import Aliases
 from bot.store.changes import Changes
 from bot.store.errors import StoreCorrupt, StoreError
 from bot.store.inbound import InboundRequests
@@ -30,6 +31,7 @@ class Store:
     outbox: Outbox
     cards: Cards
     lists: Lists
+    aliases: Aliases
 
     def transaction(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """What belongs together, committed together; raises StoreError and then nothing was written."""
@@ -59,6 +61,7 @@ async def open_store(database_url: str, *, now: Callable[[], datetime]) -> Async
             outbox=Outbox(session),
             cards=Cards(session),
             lists=Lists(session),
+            aliases=Aliases(session),
         )
     finally:
         await engine.dispose()

@@ -80,6 +80,13 @@ lists = sa.Table(
     sa.Column("refs", sa.Text, nullable=False),
 )
 
+aliases = sa.Table(
+    "aliases",
+    metadata,
+    sa.Column("old", sa.String(128), primary_key=True),
+    sa.Column("new", sa.String(128), nullable=False),
+)
+
 
 def micros(moment: datetime) -> int:
     """*moment* as it is stored."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from bot.domain.change import Change, Kind, State
+from bot.domain.change import Change, Kind, State, essence
 from bot.domain.member import Member, masked
 from bot.domain.rule import Rule
 from handlers.views import parts
@@ -49,6 +49,8 @@ def card(change: Change, *, places: Mapping[str, str]) -> Message:
         blocks.append(parts.section(f":speech_balloon: {esc(change.reason, 500)}"))
     if change.state is State.PROPOSED:
         blocks += parts.actions(_decisions(change))
+    if change.state is State.APPLIED:
+        blocks += _taking_back(change)
     blocks.append(parts.context(_footer(change, places)))
     return parts.message(f"{_plain_title(change)}: {WORDS[change.state]}", blocks)
 
@@ -145,6 +147,12 @@ def _body(change: Change) -> list[Block]:
         return []
     if change.state is State.STALE:
         return _stale(change)
+    if change.state is State.APPLIED and (other := _stored_otherwise(change)):
+        return [
+            parts.section(
+                f":warning: The service stored something else than was asked for.\n*Asked for → stored*\n{other}"
+            )
+        ]
     if change.kind.destroys:
         gone = [parts.context("This is what it was:")] if change.state is State.APPLIED else []
         return [*gone, *_whole(change, change.before)]
@@ -152,6 +160,16 @@ def _body(change: Change) -> list[Block]:
         return _whole(change, change.after)
     lines = differences(change.before, change.after)
     return [parts.section(rendered(lines))] if lines else []
+
+
+def _stored_otherwise(change: Change) -> str:
+    """Where what was read back differs from what was asked for; fields that the service added do not count."""
+    if change.after is None or change.result is None:
+        return ""
+    asked = essence(change.after) or {}
+    found = essence(change.result) or {}
+    lines = differences(asked, {name: found.get(name) for name in asked})
+    return rendered([line for line in lines if not (line.field.startswith("pair") and line.before is None)])
 
 
 def _stale(change: Change) -> list[Block]:
@@ -187,6 +205,12 @@ def _decisions(change: Change) -> list[Block | None]:
         parts.decide_button(verb, "confirm", change.id, style="danger", confirm=asked),
         parts.decide_button("Keep", "keep", change.id),
     ]
+
+
+def _taking_back(change: Change) -> list[Block]:
+    if change.undone_by:
+        return [parts.context(f":leftwards_arrow_with_hook: Taken back by change {code(change.undone_by[:8])}")]
+    return parts.actions([parts.decide_button("Undo", "undo", change.id)])
 
 
 def _confirmed_name(change: Change) -> str:

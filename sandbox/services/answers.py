@@ -43,6 +43,8 @@ class Stage:
     switches: Switches = field(default_factory=Switches)
     faults: Faults = field(default_factory=Faults)
     calls: list[Call] = field(default_factory=list)
+    alter: Callable[[dict[str, Any]], dict[str, Any]] = dict
+    """What the service makes of a record before it stores it: real ones tidy up."""
 
 
 Answer = Callable[[Request, Any], Awaitable[Response]]

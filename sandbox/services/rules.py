@@ -115,7 +115,7 @@ class RulesService:
         if body.get("groupId") and not self._database.has_group(str(body["groupId"])):
             raise Problem(404, "Group not found")
         kept = {name: value for name, value in body.items() if name not in {"id", "creationDate", "modificationDate"}}
-        return {"description": "", "status": "Active"} | kept
+        return self._stage.alter({"description": "", "status": "Active"} | kept)
 
 
 def _number(request: Request, name: str, default: int) -> int:

@@ -99,6 +99,18 @@ class Person:
                 containing,
             )
 
+    @property
+    def cards(self) -> list[Message]:
+        """The bot's messages for all to see."""
+        return [one for one in self._bots() if one.visible_to is None]
+
+    async def sees_more(self, than: int) -> Message:
+        """The newest card, once there are more *than* so many."""
+        async with self._watching() as changed:
+            return await self._until(
+                changed, lambda: self.cards[-1] if len(self.cards) > than else None, "another card"
+            )
+
     async def sees_form(self, containing: str) -> View:
         """The modal on top once it says *containing*."""
         async with self._watching() as changed:

@@ -332,3 +332,13 @@ async def test_a_channel_without_the_bot_does_not_lose_the_card(workspace: Sandb
     card = await alice.sees("switched off")
 
     assert card.channel == alice.dm
+
+
+async def test_what_the_service_made_of_a_change_is_said(workspace: Sandbox, alice: Person) -> None:
+    workspace.services.rules.stage.alter = lambda record: record | {"name": record["name"].upper()}
+
+    card = await alice.says(f"/rules set {OLD} name=quiet")
+
+    text = alice.slack_text(card)
+    assert "stored something else" in text
+    assert "QUIET" in text

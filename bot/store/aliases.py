@@ -1,0 +1,32 @@
+"""Ids of rules that were deleted and brought back: the old id means the new one, for ever."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.store.session import Session
+from bot.store.tables import aliases
+
+MOST_LINKS = 100
+"""Times that one rule may have come back before its first id is no longer followed."""
+
+
+class Aliases:
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    async def put(self, tx: AsyncConnection, old: str, new: str) -> None:
+        """From now on *old* means *new*."""
+        if not (await tx.execute(sa.update(aliases).where(aliases.c.old == old).values(new=new))).rowcount:
+            await tx.execute(sa.insert(aliases).values(old=old, new=new))
+
+    async def resolve(self, rule_id: str) -> str:
+        """The id under which the rule once called *rule_id* is now; *rule_id* itself where it never moved."""
+        async with self._session.reading() as connection:
+            for _ in range(MOST_LINKS):
+                new = await connection.scalar(sa.select(aliases.c.new).where(aliases.c.old == rule_id))
+                if new is None:
+                    break
+                rule_id = new
+        return rule_id

@@ -1,0 +1,115 @@
+"""What was done can be taken back, once, and that too."""
+
+from __future__ import annotations
+
+from asyncio import gather
+
+from sandbox.demo import Sandbox
+from sandbox.slack.story import Person
+
+OLD = "Redirect_x1old"
+ANNA = "anna.berg@example.com"
+
+
+async def test_an_edit_goes_back_to_what_was_before(workspace: Sandbox, alice: Person) -> None:
+    before = workspace.services.rules.get(OLD)
+    card = await alice.says(f"/rules off {OLD}")
+
+    await alice.clicks(card, "Undo")
+    await alice.sees("switched on")
+    await alice.sees("Taken back by")
+
+    after = workspace.services.rules.get(OLD)
+    assert after is not None
+    assert {**after, "modificationDate": 0} == {**(before or {}), "modificationDate": 0}
+
+
+async def test_a_deleted_rule_comes_back_and_answers_to_its_old_id(workspace: Sandbox, alice: Person) -> None:
+    card = await alice.says(f"/rules delete {OLD}")
+    await alice.clicks(card, "Delete", confirm=True)
+    await alice.sees("deleted")
+
+    await alice.types("/gatehouse undo")
+    await alice.sees("created")
+
+    shown = await alice.says(f"/rules show {OLD}")
+    assert "Old shop to new shop" in alice.slack_text(shown)
+    assert workspace.services.rules.get(OLD) is None
+    assert len([rule for rule in workspace.services.rules.all() if rule["name"] == "Old shop to new shop"]) == 1
+
+
+async def test_two_who_undo_at_once_undo_once(workspace: Sandbox, alice: Person, cara: Person) -> None:
+    card = await alice.says(f"/rules delete {OLD}")
+    await alice.clicks(card, "Delete", confirm=True)
+    done = await alice.sees("deleted")
+
+    await gather(alice.clicks(done, "Undo"), cara.clicks(done, "Undo"))
+    await alice.sees("created")
+    await alice.sees("Taken back by")
+
+    assert len(workspace.services.rules.calls("POST")) == 1
+
+
+async def test_taking_a_creation_back_waits_for_a_click(workspace: Sandbox, alice: Person) -> None:
+    await alice.opens("/rules new https://shop.example.com/a to https://shop.example.com/b")
+    alice.fills(Name="A to B")
+    await alice.submits()
+    card = await alice.sees("A to B created")
+
+    await alice.clicks(card, "Undo")
+    asked = await alice.sees("Delete A to B?")
+    assert any(rule["name"] == "A to B" for rule in workspace.services.rules.all())
+    await alice.clicks(asked, "Delete", confirm=True)
+    await alice.sees("A to B deleted")
+
+    assert not any(rule["name"] == "A to B" for rule in workspace.services.rules.all())
+
+
+async def test_an_undo_can_be_undone(workspace: Sandbox, alice: Person) -> None:
+    card = await alice.says(f"/rules off {OLD}")
+    await alice.clicks(card, "Undo")
+    undone = await alice.sees("switched on")
+
+    known = len(alice.cards)
+    await alice.clicks(undone, "Undo")
+    await alice.sees_more(known)
+
+    rule = workspace.services.rules.get(OLD)
+    assert rule is not None
+    assert rule["status"] == "Inactive"
+
+
+async def test_what_somebody_changed_since_is_not_overwritten(workspace: Sandbox, alice: Person) -> None:
+    card = await alice.says(f"/rules off {OLD}")
+    rule = workspace.services.rules.get(OLD)
+    workspace.services.rules.put({**(rule or {}), "name": "Mine now"})
+
+    await alice.clicks(card, "Undo")
+    await alice.sees("no longer what was shown")
+
+    after = workspace.services.rules.get(OLD)
+    assert after is not None
+    assert (after["name"], after["status"]) == ("Mine now", "Inactive")
+
+
+async def test_a_removed_member_returns_with_name_and_segments(workspace: Sandbox, bob: Person) -> None:
+    before = workspace.services.members.get("site_1", ANNA)
+    card = await bob.says(f"/members remove {ANNA}")
+    await bob.clicks(card, "Remove", confirm=True)
+    done = await bob.sees("removed")
+
+    await bob.clicks(done, "Undo")
+    await bob.sees("added")
+
+    after = workspace.services.members.get("site_1", ANNA)
+    assert after is not None
+    assert before is not None
+    assert [after[name] for name in ("name", "allowedSegments")] == [
+        before[name] for name in ("name", "allowedSegments")
+    ]
+
+
+async def test_nothing_to_undo_is_said(workspace: Sandbox, alice: Person) -> None:
+    for text in ("/gatehouse undo", "/gatehouse undo 123456ff", "/gatehouse undo nonsense"):
+        reply = await alice.says(text)
+        assert "Nothing was changed" in alice.slack_text(reply)
