@@ -27,6 +27,9 @@ from bot.clients.parsing import parsed
 NOT_SENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 """Failures before the first byte of a request left."""
 
+PARTIAL: Final = 206
+"""An answer's status that says that the rest is missing: we never ask for a part."""
+
 MOST_PATIENCE: Final = 5.0
 """Seconds of a Retry-After that a read waits for; longer ones are passed on."""
 
@@ -116,6 +119,8 @@ class Service:
             raise Unreadable(self.name, f"status {answer.status}: a redirect, which is not followed")
         if not answer.ok:
             raise refusal(self.name, answer.status, _message(answer), answer.retry_after)
+        if answer.status == PARTIAL:
+            raise Unreadable(self.name, "status 206: only a part, though the whole was asked for")
         return answer
 
     async def write(self, method: str, *segments: str, body: Any = None, slash: bool = False) -> Answer:
@@ -247,9 +252,10 @@ def _message(answer: Answer) -> str:
 
 
 def _is_refusal(answer: Answer) -> bool:
-    """Whether a 4xx is the service's own: a gateway's page says nothing of what happened behind it."""
+    """Whether a 4xx is the service's own, and a no: a gateway's page says nothing of what happened behind it."""
     try:
-        return isinstance(answer.document(), dict)
+        document = answer.document()
+        return isinstance(document, dict) and document.get("success") is not True
     except ValueError:
         return answer.body == b"" or answer.status in {400, 401, 403, 404, 405, 409, 413, 415, 422}
 

@@ -109,8 +109,10 @@ class MembersClient:
             records = _records(document)
             if records is None:
                 raise Unreadable(self._service.name, "no list of members in the answer")
-            members = await gently(map(_member, records))
-            found.update((member.email, member) for member in members if member is not None)
+            members = [member for member in await gently(map(_member, records)) if member is not None]
+            if records and not members:
+                raise Unreadable(self._service.name, "none of the records in the answer is a member")
+            found.update((member.email, member) for member in members)
             offset = document.get("nextOffset") if isinstance(document, dict) else None
             if offset is None or isinstance(offset, bool) or str(offset) in seen or len(seen) >= MOST_PAGES:
                 return list(found.values())

@@ -26,11 +26,19 @@ def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
-DECODER: Final = json.JSONDecoder(parse_constant=_no_constant)
+def _of_one_mind(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object, unless a name comes twice: whichever value were taken, another reader takes the other."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a name comes twice in an object")
+    return found
+
+
+DECODER: Final = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_of_one_mind)
 
 
 def parsed(body: bytes) -> Any:
-    """*body* as JSON; raises ValueError where it is none. NaN and the like are none either."""
+    """*body* as JSON; raises ValueError where it is none. NaN is none either, nor an object with a name twice."""
     try:
         return DECODER.decode(body.decode("utf-8-sig"))
     except RecursionError as error:
@@ -85,6 +93,8 @@ class _Reader:
             name = self._decoded()
             if not isinstance(name, str):
                 raise ValueError("the name of a field is no text")
+            if name in found:
+                raise ValueError("a name comes twice in an object")
             self._take(":")
             found[name] = await self._value()
             if self._next() != ",":

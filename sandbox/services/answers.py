@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote
 
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sandbox.services.faults import Cut, Faults
@@ -61,12 +65,28 @@ def played(stage: Stage, answer: Answer) -> Callable[[Request], Awaitable[Respon
             try:
                 return await answer(request, _document(raw))
             except Problem as problem:
-                status = problem.status if stage.switches.error_codes == "real" else 200
-                return JSONResponse({"success": False, "message": problem.message}, status)
+                return _refused(stage, problem)
 
         return await stage.faults.met(request, true_answer)
 
     return endpoint
+
+
+def service(stage: Stage, routes: Sequence[BaseRoute]) -> Starlette:
+    """The app of a stand-in: paths are taken as they were sent, and what no route has is refused in the same shape."""
+
+    async def unrouted(_: Request, error: Exception) -> Response:
+        status = error.status_code if isinstance(error, HTTPException) else 500
+        return _refused(stage, Problem(status, "Method not allowed" if status == 405 else "Not found"))
+
+    app = Starlette(routes=routes, middleware=[Middleware(Cutting)], exception_handlers={404: unrouted, 405: unrouted})
+    app.router.redirect_slashes = False
+    return app
+
+
+def _refused(stage: Stage, problem: Problem) -> Response:
+    status = problem.status if stage.switches.error_codes == "real" else 200
+    return JSONResponse({"success": False, "message": problem.message}, status)
 
 
 def _noted(raw: bytes) -> Any:
@@ -77,15 +97,17 @@ def _noted(raw: bytes) -> Any:
 
 
 def _document(raw: bytes) -> Any:
-    """The body as JSON; None where there is none."""
+    """The body as JSON; None where there is none. What could not be sent back as JSON is none: NaN, half a character."""
     if len(raw) > MOST_BYTES:
         raise Problem(413, "Request body is too large")
     if not raw.strip():
         return None
     try:
-        return json.loads(raw)
+        document = json.loads(raw)
+        json.dumps(document, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:
         raise Problem(400, "Request body is not JSON") from error
+    return document
 
 
 def raw_path(request: Request) -> str:
@@ -93,9 +115,9 @@ def raw_path(request: Request) -> str:
     return bytes(request.scope["raw_path"]).split(b"?")[0].decode("ascii", "replace")
 
 
-def segment(request: Request, number: int) -> str:
-    """The decoded segment *number* of the path, counted from 0."""
-    return unquote(raw_path(request).strip("/").split("/")[number])
+def segments(request: Request, root: str) -> list[str]:
+    """What the path has after *root* and a slash, segment by segment, decoded: an encoded slash ends none."""
+    return [unquote(part) for part in raw_path(request).removeprefix(root + "/").split("/")]
 
 
 class Cutting:

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from sandbox.services.answers import Cutting, Problem, Stage, played, raw_path, segment
+from sandbox.services.answers import Problem, Stage, played, segments, service
 from sandbox.services.database import Database, Record
 from sandbox.services.openapi import MEMBERS
 
@@ -30,20 +30,16 @@ class MembersService:
         self._now = now
 
     def app(self) -> Starlette:
-        """Paths are matched as they were sent: an encoded slash in an address is no slash."""
         routes = [
             Route("/openapi.json", lambda _: JSONResponse(MEMBERS)),
             Route(
                 ROOT + "/{rest:path}", played(self._stage, self._operation), methods=["GET", "POST", "PATCH", "DELETE"]
             ),
         ]
-        app = Starlette(routes=routes)
-        app.router.redirect_slashes = False
-        app.add_middleware(Cutting)
-        return app
+        return service(self._stage, routes)
 
     async def _operation(self, request: Request, body: Any) -> Response:
-        parts = raw_path(request).removeprefix(ROOT + "/").split("/")
+        parts = segments(request, ROOT)
         if len(parts) < 3 or parts[1] != "members" or len(parts) > 4:
             raise Problem(404, "Not found")
         if request.headers.get(self._header, "") != self._credentials:
@@ -139,7 +135,7 @@ class MembersService:
         return None
 
     def _there(self, site: str, request: Request) -> Record:
-        if (member := self._find(site, segment(request, 5))) is None:
+        if (member := self._find(site, segments(request, ROOT)[2])) is None:
             raise Problem(404, "Member not found")
         return member
 

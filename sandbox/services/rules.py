@@ -11,10 +11,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from sandbox.services.answers import Cutting, Problem, Stage, played, segment
+from sandbox.services.answers import Problem, Stage, played, segments, service
 from sandbox.services.database import Database, Record
 from sandbox.services.openapi import RULES
 
+ROOT = "/v1/rules"
 PAGE = 30
 MOST_PAGE = 75
 ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -30,19 +31,17 @@ class RulesService:
         self._now = now
 
     def app(self) -> Starlette:
-        one = "/v1/rules/{rule_id:path}"
+        one = ROOT + "/{rule_id:path}"
         routes = [
             Route("/openapi.json", lambda _: JSONResponse(RULES)),
-            Route("/v1/rules", played(self._stage, self.list), methods=["GET"]),
-            Route("/v1/rules", played(self._stage, self.create), methods=["POST"]),
+            Route(ROOT, played(self._stage, self.list), methods=["GET"]),
+            Route(ROOT, played(self._stage, self.create), methods=["POST"]),
             Route("/v1/groups", played(self._stage, self.groups), methods=["GET"]),
             Route(one, played(self._stage, self.get), methods=["GET"]),
             Route(one, played(self._stage, self.update), methods=["PUT"]),
             Route(one, played(self._stage, self.delete), methods=["DELETE"]),
         ]
-        app = Starlette(routes=routes)
-        app.add_middleware(Cutting)
-        return app
+        return service(self._stage, routes)
 
     def _key(self, request: Request) -> str:
         key = request.headers.get("x-api-key", "")
@@ -52,7 +51,7 @@ class RulesService:
 
     def _own(self, request: Request) -> Record:
         """The rule of the path, if this key may have it."""
-        key, found = self._key(request), self._database.rule(segment(request, 2))
+        key, found = self._key(request), self._database.rule(_rule_id(request))
         if found is None:
             raise Problem(404, "Rule not found")
         if found[0] != key:
@@ -64,7 +63,7 @@ class RulesService:
         if self._stage.switches.paging == "off":
             return JSONResponse({"success": True, "data": rules})
         offset = _number(request, "offset", 0)
-        size = min(_number(request, "pageSize", PAGE), MOST_PAGE)
+        size = min(_number(request, "pageSize", PAGE) or PAGE, MOST_PAGE)
         following = offset + size if offset + size < len(rules) else None
         page = rules[offset : offset + size]
         return JSONResponse({"success": True, "data": page, "total": len(rules), "nextOffset": following})
@@ -96,6 +95,7 @@ class RulesService:
         return JSONResponse({"success": True, "data": made})
 
     async def delete(self, request: Request, _: Any) -> Response:
+        _rule_id(request)  # a path that names no rule is no missing rule
         try:
             self._database.delete_rule(self._own(request)["id"])
         except Problem as problem:
@@ -116,6 +116,14 @@ class RulesService:
             raise Problem(404, "Group not found")
         kept = {name: value for name, value in body.items() if name not in {"id", "creationDate", "modificationDate"}}
         return self._stage.alter({"description": "", "status": "Active"} | kept)
+
+
+def _rule_id(request: Request) -> str:
+    """The id in the path, which must be all of it: what is longer names no rule, least of all the one it begins with."""
+    rest = segments(request, ROOT)
+    if len(rest) != 1 or not rest[0]:
+        raise Problem(404, "Not found")
+    return rest[0]
 
 
 def _number(request: Request, name: str, default: int) -> int:

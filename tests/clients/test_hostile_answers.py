@@ -111,6 +111,8 @@ async def test_the_key_does_not_follow_a_redirect() -> None:
         b'{"success": true, "data": {}}',
         b"{" * 5000,
         b'{"success": true, "data": NaN}',
+        b'{"success": true, "data": [], "success": false}',
+        b'{"success": true, "data": [{"id": "Cancel_a", "id": "Cancel_b"}]}',
     ],
 )
 async def test_json_that_is_no_answer_is_unreadable(body: bytes) -> None:
@@ -130,6 +132,9 @@ async def test_json_that_is_no_answer_is_unreadable(body: bytes) -> None:
         b"[1,]",
         b'{"a" 1}',
         b"{1: 2}",
+        b'{"a": 1, "a": 2}',
+        b'{"a": [], "b": 1, "a": []}',
+        b'{"a": [{"b": 1, "b": 1}]}',
     ],
 )
 async def test_reading_in_slices_is_reading(body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,6 +146,18 @@ async def test_reading_in_slices_is_reading(body: bytes, monkeypatch: pytest.Mon
             await parsed_gently(body)
     else:
         assert await parsed_gently(body) == whole
+
+
+@pytest.mark.parametrize("status", [400, 404, 409, 422, 500, 503])
+async def test_a_yes_under_an_error_is_neither(status: int) -> None:
+    async def play(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        body = b'{"success": true, "message": "Rule deleted successfully"}'
+        writer.write(f"HTTP/1.1 {status} X\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode() + body)
+        await writer.drain()
+
+    async with playing(play) as url, Service("rules", url, {}, limits=LIMITS) as service:
+        with pytest.raises(errors.OutcomeUnknown):
+            await RulesClient(service).delete("Redirect_x1")
 
 
 async def test_reads_at_one_time_share_one_flight() -> None:
