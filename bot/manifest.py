@@ -23,7 +23,17 @@ COMMANDS: Final = (
     ("gatehouse", "Help, status, and who you are to Gatehouse", "help [TOPIC] | status | whoami"),
 )
 
-SCOPES: Final = ("chat:write", "commands", "im:write")
+SCOPES: Final = (
+    "channels:read",
+    "chat:write",
+    "commands",
+    "groups:read",
+    "im:read",
+    "im:write",
+    "usergroups:read",
+    "users:read",
+    "users:read.email",
+)
 """What the Web API methods that Gatehouse calls need, and nothing more."""
 
 

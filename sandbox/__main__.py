@@ -16,6 +16,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from bot.app import CannotStart
 from bot.logs import configure
 from bot.manifest import document
 from sandbox.demo import SITES, running_sandbox
@@ -69,14 +70,18 @@ def demo(
     if fresh:
         for file in FOLDER.glob("*.db*"):
             file.unlink()
-    asyncio.run(_demo())
+    try:
+        asyncio.run(_demo())
+    except CannotStart as error:
+        print(f"The demo cannot start: {error}", file=sys.stderr)
+        raise typer.Exit(1) from None
 
 
 async def _demo() -> None:
     page, rules, members, bot = (_free(port) for port in PORTS)
     async with running_sandbox(FOLDER, ports=(page, rules, members, bot)) as sandbox:
         print(f"\n  Gatehouse is at  {sandbox.slack.page_url}\n")
-        print("  A local Slack with four people. Type /rules list, or press a suggestion.")
+        print("  A local Slack with five people. Type /rules list, or press a suggestion.")
         print(f"  Rules    {sandbox.services.rules_url}   (x-api-key: {RULES_KEY})")
         print(f"  Members  {sandbox.services.members_url}   (Bearer {MEMBERS_KEY})")
         print(f"  Bot      {sandbox.bot_url}\n\n  Ctrl-C stops it; what you did stays in {FOLDER}.\n", flush=True)

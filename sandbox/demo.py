@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from pydantic import SecretStr
 
-from bot.app import Running, running
+from bot.app import Running, Timing, running, utc_now
 from bot.manifest import document
 from bot.settings import Settings
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_services
@@ -30,7 +31,7 @@ class Sandbox:
     bot_url: str
 
 
-def settings(slack: LocalSlack, services: Services, database: Path) -> Settings:
+def settings(slack: LocalSlack, services: Services, database: Path, policy: Path | None = None) -> Settings:
     """What a deployment would set, for the bot in the sandbox; the environment and .env play no part."""
     return Settings(
         _env_file=None,
@@ -45,6 +46,7 @@ def settings(slack: LocalSlack, services: Services, database: Path) -> Settings:
         members_sites=SITES,
         database_url=f"sqlite:///{database}",
         service_timeout=5.0,
+        policy_file=None if policy is None else str(policy),
     )
 
 
@@ -55,6 +57,9 @@ async def running_sandbox(
     ports: tuple[int, int, int, int] = (0, 0, 0, 0),
     seed: bool = True,
     switches: Switches | None = None,
+    policy: Path | None = None,
+    timing: Timing | None = None,
+    now: Callable[[], datetime] = utc_now,
 ) -> AsyncIterator[Sandbox]:
     """Everything, with its files in *folder*. *ports*: page, rules, members, bot; 0 is any free one."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -64,7 +69,9 @@ async def running_sandbox(
             running_services(str(folder / "services.db"), seed=seed, switches=switches, ports=(rules, members))
         )
         slack = await stack.enter_async_context(running_slack(document("http://127.0.0.1"), port=page))
-        gatehouse = await stack.enter_async_context(running(settings(slack, services, folder / "gatehouse.db")))
+        gatehouse = await stack.enter_async_context(
+            running(settings(slack, services, folder / "gatehouse.db", policy), now=now, timing=timing)
+        )
         bot_url = await stack.enter_async_context(serving(gatehouse.web, port=bot))
         slack.delivery.url = f"{bot_url}/slack/events"
         yield Sandbox(slack, services, gatehouse, bot_url)

@@ -50,7 +50,8 @@ class Acting:
 
     async def _message(self, user: str, channel: str, text: str, thread_ts: str | None) -> dict[str, Any]:
         typed = payloads.as_typed(text, self.state, should_escape=True)
-        message = self.state.add(Message(self.state.new_ts(), channel, user, typed, [], thread_ts=thread_ts))
+        root = self.state.thread_of(channel, thread_ts)
+        message = self.state.add(Message(self.state.new_ts(), channel, user, typed, [], thread_ts=root))
         kind = "message" if self.state.channels[channel].kind == "im" else "app_mention"
         if (kind == "message" or f"<@{BOT.id}" in typed) and self._subscribed(kind):
             event = {
@@ -60,6 +61,7 @@ class Acting:
                 "ts": message.ts,
                 "channel": channel,
                 "event_ts": message.ts,
+                **({"thread_ts": root} if root else {}),
             }
             await self.delivery.event(payloads.event(self.state, event))
         return {"ok": True}
@@ -115,7 +117,8 @@ class Acting:
         """A message of the app: private, unless it says in_channel."""
         text, blocks = checked_content(self.state, body.get("text"), body.get("blocks"), body)
         only = None if body.get("response_type") == "in_channel" else user
-        self.state.add(Message(self.state.new_ts(), channel, BOT.id, text, blocks, visible_to=only))
+        root = self.state.thread_of(channel, body.get("thread_ts"))
+        self.state.add(Message(self.state.new_ts(), channel, BOT.id, text, blocks, visible_to=only, thread_ts=root))
 
     async def act(
         self, user: str, place: Mapping[str, Any], block_id: str, action_id: str, element: Values, values: Values
@@ -163,7 +166,7 @@ class Acting:
         if ack.failed:
             return {"ok": False, "error": ack.failed, "text": TROUBLE}
         if not ack.body:
-            stack.remove(view)
+            stack[:] = [one for one in stack if one["id"] != view["id"]]
             self.state.show_views(user)
             return {"ok": True}
         answer = ack.body if isinstance(ack.body, dict) else {}
@@ -181,7 +184,10 @@ class Acting:
             case "clear":
                 stack.clear()
             case "update":
-                stack[stack.index(view)] = self.state.kept_view(answer["view"], user, old=view)
+                # The app may have updated the view since; the acknowledgement that comes after wins all the same.
+                place = next((n for n, one in enumerate(stack) if one["id"] == view["id"]), None)
+                if place is not None:
+                    stack[place] = self.state.kept_view(answer["view"], user, old=stack[place])
             case "push" if len(stack) < MOST_STACKED:
                 stack.append(self.state.kept_view(answer["view"], user))
         self.state.show_views(user)

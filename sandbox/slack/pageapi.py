@@ -77,7 +77,7 @@ class PageApi:
 
     async def state(self, request: Request) -> Response:
         user = request.query_params.get("user") or next(iter(self._state.users))
-        if user not in self._state.users:
+        if user not in self._state.users or self._state.users[user].is_deleted:
             return JSONResponse({"ok": False, "error": "user_not_found"}, 404)
         mine = [one for one in self._state.channels.values() if user in one.members]
         features = self._acting.manifest.get("features", {})
@@ -101,11 +101,16 @@ class PageApi:
 
     async def messages(self, request: Request) -> Response:
         asked = request.query_params
-        found = self._state.visible(asked.get("user", ""), asked.get("channel", ""))
+        user, channel = asked.get("user", ""), asked.get("channel", "")
+        if thread_ts := asked.get("thread_ts"):
+            root = self._state.find(channel, thread_ts)
+            found = [*([root] if root else []), *self._state.replies(channel, thread_ts, user)]
+        else:
+            found = self._state.visible(user, channel)
         if before := asked.get("before"):
             found = [one for one in found if one.ts < before]
         limit = min(int(asked.get("limit") or 100), 500)
-        shown = [one.shown(self._state.users) for one in found[-limit:]]
+        shown = [self._state.shown(one) for one in found[-limit:]]
         return JSONResponse({"messages": shown, "has_more": len(found) > limit})
 
     async def traffic(self, _: Request) -> Response:

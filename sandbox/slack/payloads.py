@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from sandbox.slack.people import APP_ID, BOT, TEAM
+from sandbox.slack.people import APP_ID, BOT, TEAM, Channel
 from sandbox.slack.state import Message, State, View
 
 VERIFICATION: Final = "local-verification-token"
@@ -23,10 +23,15 @@ def as_typed(text: str, state: State, *, should_escape: bool) -> str:
         return text
     text = URLS.sub(lambda match: f"<{match[0]}>", text)
     users = {user.name: user.id for user in state.users.values()}
-    names = {channel.name: channel.id for channel in state.channels.values() if channel.kind == "channel"}
+    names = {channel.name: channel for channel in state.channels.values() if channel.kind == "channel"}
     text = MENTIONS.sub(lambda match: f"<@{users[match[1]]}|{match[1]}>" if match[1] in users else match[0], text)
-    text = CHANNELS.sub(lambda match: f"<#{names[match[1]]}|{match[1]}>" if match[1] in names else match[0], text)
+    text = CHANNELS.sub(lambda match: _mentioned(names[match[1]]) if match[1] in names else match[0], text)
     return EMAILS.sub(lambda match: f"<mailto:{match[0]}|{match[0]}>", text)
+
+
+def _mentioned(channel: Channel) -> str:
+    """A channel's reference; what a private one is called is not passed on."""
+    return f"<#{channel.id}|{'' if channel.is_private else channel.name}>"
 
 
 def command(state: State, user: str, channel: str, name: str, text: str, response_url: str) -> dict[str, str]:
@@ -49,14 +54,16 @@ def command(state: State, user: str, channel: str, name: str, text: str, respons
 
 def _channel_name(state: State, channel: str) -> str:
     found = state.channels[channel]
-    return "directmessage" if found.kind == "im" else found.name
+    if found.kind == "im":
+        return "directmessage"
+    return "privategroup" if found.is_private else found.name
 
 
 def _common(state: State, kind: str, user: str) -> dict[str, Any]:
     person = state.users[user]
     return {
         "type": kind,
-        "user": {"id": user, "username": person.name, "name": person.name, "team_id": TEAM["id"]},
+        "user": {"id": user, "username": person.name, "name": person.name, "team_id": person.team_id},
         "api_app_id": APP_ID,
         "token": VERIFICATION,
         "team": dict(TEAM_REF),
@@ -70,7 +77,14 @@ def message_click(
 ) -> dict[str, Any]:
     """block_actions from a message; of a private one the message itself is not sent along."""
     private = message.visible_to is not None
-    container = {"type": "message", "message_ts": message.ts, "channel_id": message.channel, "is_ephemeral": private}
+    thread = {"thread_ts": message.thread_ts} if message.thread_ts is not None else {}
+    container = {
+        "type": "message",
+        "message_ts": message.ts,
+        "channel_id": message.channel,
+        "is_ephemeral": private,
+        **thread,
+    }
     payload = _common(state, "block_actions", user) | {
         "container": container,
         "trigger_id": state.new_trigger(user),
@@ -87,6 +101,7 @@ def message_click(
             "user": BOT.id,
             "bot_id": "B0GATE001",
             "app_id": APP_ID,
+            **thread,
             "ts": message.ts,
             "text": message.text,
             "blocks": message.blocks,

@@ -1,17 +1,22 @@
-"""Who and what there is in the local Slack at the start: four people, the bot, channels."""
+"""Who and what there is in the local Slack at the start: people, the bot, channels, user groups."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 TEAM: Final = {"id": "T0GATE001", "name": "Example Shop", "domain": "example-shop"}
+OTHER_TEAM: Final = "T0OTHER01"
 APP_ID: Final = "A0GATE001"
+CREATED: Final = 1_700_000_000
+ZONE_NAMES: Final = {"CET": "Central European Time", "CEST": "Central European Summer Time"}
 
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A person or the bot."""
+    """A person or the bot. *is_guest*: of several channels; *is_ultra_guest*: of a single one."""
 
     id: str
     name: str
@@ -20,24 +25,70 @@ class User:
     color: str
     is_bot: bool = False
     is_guest: bool = False
+    is_ultra_guest: bool = False
+    is_deleted: bool = False
+    is_stranger: bool = False
+    """Of another company: met only where a channel is shared with it."""
     tz: str = "Europe/Berlin"
 
-    def profile(self) -> dict[str, Any]:
-        """The user object of Slack's Web API."""
-        return {
-            "id": self.id,
-            "team_id": TEAM["id"],
-            "name": self.name,
+    @property
+    def team_id(self) -> str:
+        return OTHER_TEAM if self.is_stranger else TEAM["id"]
+
+    def profile(self, now: float, *, is_met: bool = True, with_email: bool = False) -> dict[str, Any]:
+        """The user object of Slack's Web API at *now*, in seconds since 1970.
+
+        *is_met*: the app shares a channel with this person. Slack calls a person of another company a stranger only
+        where it does not, so ``team_id`` is what tells them apart. Of a deactivated account Slack leaves out
+        everything but who it was.
+        """
+        profile = {
+            "title": self.title,
             "real_name": self.real_name,
-            "deleted": False,
-            "color": self.color.lstrip("#"),
-            "tz": self.tz,
+            "real_name_normalized": self.real_name,
+            "display_name": self.name,
+            "display_name_normalized": self.name,
+            "status_text": "",
+            "status_emoji": "",
+            "team": self.team_id,
+        }
+        if with_email and not self.is_bot:
+            profile["email"] = f"{self.name}@example.com"
+        known = {
+            "id": self.id,
+            "team_id": self.team_id,
+            "name": self.name,
+            "deleted": self.is_deleted,
+            "profile": profile,
             "is_bot": self.is_bot,
+            "is_app_user": False,
+            "updated": CREATED,
+        }
+        return known if self.is_deleted else known | self._standing(is_met=is_met) | self._zone(now)
+
+    def _standing(self, *, is_met: bool) -> dict[str, Any]:
+        return {
+            "color": self.color.lstrip("#"),
+            "real_name": self.real_name,
             "is_admin": False,
             "is_owner": False,
-            "is_restricted": self.is_guest,
-            "is_ultra_restricted": False,
-            "profile": {"real_name": self.real_name, "display_name": self.name, "title": self.title},
+            "is_primary_owner": False,
+            "is_restricted": self.is_guest or self.is_ultra_guest,
+            "is_ultra_restricted": self.is_ultra_guest,
+            "is_stranger": self.is_stranger and not is_met,
+            "is_email_confirmed": not self.is_bot,
+        }
+
+    def _zone(self, now: float) -> dict[str, Any]:
+        try:
+            local = datetime.fromtimestamp(now, ZoneInfo(self.tz))
+        except ZoneInfoNotFoundError:  # a machine without a time zone database
+            local = datetime.fromtimestamp(now, UTC)
+        offset, name = local.utcoffset(), local.tzname() or self.tz
+        return {
+            "tz": self.tz,
+            "tz_label": ZONE_NAMES.get(name, name),
+            "tz_offset": int(offset.total_seconds()) if offset else 0,
         }
 
     def shown(self) -> dict[str, Any]:
@@ -48,11 +99,52 @@ class User:
             "real_name": self.real_name,
             "title": self.title,
             "is_bot": self.is_bot,
-            "is_guest": self.is_guest,
+            "is_guest": self.is_guest or self.is_ultra_guest,
+            "is_deleted": self.is_deleted,
+            "is_stranger": self.is_stranger,
             "tz": self.tz,
             "color": self.color,
             "initials": "".join(part[0] for part in self.real_name.split()[:2]),
         }
+
+
+@dataclass(frozen=True, slots=True)
+class UserGroup:
+    """People who are mentioned together, such as ``@oncall``."""
+
+    id: str
+    handle: str
+    name: str
+    users: tuple[str, ...]
+    is_disabled: bool = False
+
+    def info(self, *, with_users: bool = False, with_count: bool = False) -> dict[str, Any]:
+        """The user group object of Slack's Web API."""
+        found: dict[str, Any] = {
+            "id": self.id,
+            "team_id": TEAM["id"],
+            "is_usergroup": True,
+            "is_subteam": True,
+            "name": self.name,
+            "description": "",
+            "handle": self.handle,
+            "is_external": False,
+            "date_create": CREATED,
+            "date_update": CREATED,
+            "date_delete": CREATED if self.is_disabled else 0,
+            "auto_type": None,
+            "auto_provision": False,
+            "enterprise_subteam_id": "",
+            "created_by": PEOPLE[0].id,
+            "updated_by": PEOPLE[0].id,
+            "deleted_by": PEOPLE[0].id if self.is_disabled else None,
+            "prefs": {"channels": [], "groups": []},
+        }
+        if with_users:
+            found["users"] = list(self.users)
+        if with_count:
+            found["user_count"] = len(self.users)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,22 +157,49 @@ class Channel:
     topic: str
     members: tuple[str, ...]
     bot_is_member: bool = True
+    is_private: bool = False
     is_ext_shared: bool = False
+    is_org_shared: bool = False
     is_archived: bool = False
 
     def info(self) -> dict[str, Any]:
-        """The conversation object of Slack's Web API."""
-        direct = self.kind == "im"
-        return {
+        """The conversation object of Slack's Web API: of a direct message much less than of a channel."""
+        common = {
             "id": self.id,
-            "name": self.name,
-            "is_channel": not direct,
-            "is_im": direct,
-            "is_private": False,
+            "created": CREATED,
+            "updated": CREATED * 1000,
             "is_archived": self.is_archived,
+            "is_im": self.kind == "im",
+            "is_org_shared": self.is_org_shared,
+            "context_team_id": TEAM["id"],
+        }
+        if self.kind == "im":
+            return common | {"user": self.members[0], "is_open": True, "priority": 0}
+        return common | self._channel_info()
+
+    def _channel_info(self) -> dict[str, Any]:
+        others = [OTHER_TEAM] if self.is_ext_shared else []
+        return {
+            "name": self.name,
+            "name_normalized": self.name,
+            "is_channel": True,
+            "is_group": False,
+            "is_mpim": False,
+            "is_private": self.is_private,
+            "is_general": self.name == "general",
+            "is_shared": self.is_ext_shared or self.is_org_shared,
             "is_ext_shared": self.is_ext_shared,
+            "is_pending_ext_shared": False,
+            "pending_shared": [],
+            "pending_connected_team_ids": [],
+            "shared_team_ids": [TEAM["id"], *others],
+            "parent_conversation": None,
+            "unlinked": 0,
+            "creator": PEOPLE[0].id,
             "is_member": self.bot_is_member,
-            "topic": {"value": self.topic},
+            "topic": {"value": self.topic, "creator": PEOPLE[0].id, "last_set": CREATED},
+            "purpose": {"value": "", "creator": "", "last_set": 0},
+            "previous_names": [],
         }
 
     def shown(self) -> dict[str, Any]:
@@ -91,20 +210,28 @@ class Channel:
             "topic": self.topic,
             "members": list(self.members),
             "bot_is_member": self.bot_is_member,
+            "is_private": self.is_private,
             "is_ext_shared": self.is_ext_shared,
             "is_archived": self.is_archived,
         }
 
 
 BOT: Final = User("U0GATEBOT", "gatehouse", "Gatehouse", "App", "#1f3a4d", is_bot=True)
-PEOPLE: Final = (
-    User("U0ALICE01", "alice", "Alice Ng", "On-call engineer", "#2a6f97"),
-    User("U0BOB0001", "bob", "Bob Ortiz", "Support", "#7a4f9a"),
-    User("U0CARA001", "cara", "Cara Lind", "Team lead", "#b5541c"),
-    User("U0DAN0001", "dan", "Dan Fox", "Guest contractor", "#4a6b3a", is_guest=True),
-)
-STAFF: Final = tuple(person.id for person in PEOPLE if not person.is_guest)
-ALL: Final = tuple(person.id for person in PEOPLE)
+ALICE: Final = User("U0ALICE01", "alice", "Alice Ng", "On-call engineer", "#2a6f97")
+BOB: Final = User("U0BOB0001", "bob", "Bob Ortiz", "Support", "#7a4f9a")
+CARA: Final = User("U0CARA001", "cara", "Cara Lind", "Team lead", "#b5541c")
+DAN: Final = User("U0DAN0001", "dan", "Dan Fox", "Guest contractor", "#4a6b3a", is_guest=True)
+ERIN: Final = User("U0ERIN001", "erin", "Erin Vale", "Was on call", "#6b6257", is_deleted=True)
+FRANK: Final = User("U0FRANK01", "frank", "Frank Moss", "Partner company", "#8a3b52", is_stranger=True)
+PEOPLE: Final = (ALICE, BOB, CARA, DAN, ERIN, FRANK)
+
+STAFF: Final = (ALICE.id, BOB.id, CARA.id)
+ALL: Final = (*STAFF, DAN.id)
+
+
+def direct_message(person: User) -> Channel:
+    """What is between *person* and the bot alone."""
+    return Channel(f"D0{person.id[2:]}", BOT.name, "im", "Just you and Gatehouse", (person.id, BOT.id))
 
 
 def channels() -> dict[str, Channel]:
@@ -113,10 +240,20 @@ def channels() -> dict[str, Channel]:
         Channel("C0OPS0001", "ops-traffic", "channel", "Traffic rules of the shop. Try /rules list", STAFF),
         Channel("C0SUPPORT", "support", "channel", "Members of blog and docs. Try /members list", ALL),
         Channel("C0GENERAL", "general", "channel", "Everybody. Gatehouse is not in here.", ALL, bot_is_member=False),
-        Channel("C0PARTNER", "partners", "channel", "Shared with another company", ALL, is_ext_shared=True),
+        Channel(
+            "C0PARTNER", "partners", "channel", "Shared with another company", (*ALL, FRANK.id), is_ext_shared=True
+        ),
+        Channel("C0WARROOM", "war-room", "channel", "When things are on fire", (ALICE.id, CARA.id), is_private=True),
+        Channel("C0QUIET01", "alice-notes", "channel", "Alice, and nobody who could approve", (ALICE.id,)),
     ]
-    found += [
-        Channel(f"D0{person.id[2:]}", BOT.name, "im", "Just you and Gatehouse", (person.id, BOT.id))
-        for person in PEOPLE
-    ]
+    found += [direct_message(person) for person in PEOPLE if person.id in ALL]
     return {channel.id: channel for channel in found}
+
+
+def user_groups() -> dict[str, UserGroup]:
+    """The user groups of the demo, by id."""
+    found = (
+        UserGroup("S0ONCALL", "oncall", "On call", (ALICE.id, CARA.id)),
+        UserGroup("S0LEADS", "leads", "Team leads", (CARA.id,)),
+    )
+    return {group.id: group for group in found}

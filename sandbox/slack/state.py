@@ -4,17 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from sandbox.slack.people import APP_ID, BOT, PEOPLE, TEAM, Channel, User, channels
+from sandbox.slack.people import (
+    APP_ID,
+    BOT,
+    PEOPLE,
+    TEAM,
+    Channel,
+    User,
+    UserGroup,
+    channels,
+    direct_message,
+    user_groups,
+)
 
 TRIGGER_LIFE: Final = 3.0
 RESPONSE_LIFE: Final = 1800.0
 RESPONSE_USES: Final = 5
 MOST_VIEWS: Final = 3
+TS: Final = re.compile(r"[0-9]{1,12}\.[0-9]{6}")
 
 View = dict[str, Any]
 
@@ -40,11 +53,19 @@ class Message:
     visible_to: str | None = None
     edited: bool = False
     thread_ts: str | None = None
+    """Of a reply: the message that it answers."""
+    broadcast: bool = False
+    """A reply that also stands in the channel."""
     kind: str = "message"
     deleted: bool = False
 
-    def shown(self, users: dict[str, User]) -> dict[str, Any]:
-        """The message as the page gets it."""
+    @property
+    def in_channel(self) -> bool:
+        """Whether it stands in the channel itself, not in a thread alone."""
+        return self.thread_ts is None or self.broadcast
+
+    def shown(self, users: dict[str, User], replies: Sequence[Message] = ()) -> dict[str, Any]:
+        """The message as the page gets it; *replies*: of its thread, oldest first."""
         return {
             "ts": self.ts,
             "user": self.user,
@@ -55,7 +76,10 @@ class Message:
             "visible_to": self.visible_to,
             "edited": self.edited,
             "thread_ts": self.thread_ts,
-            "reply_count": 0,
+            "broadcast": self.broadcast,
+            "reply_count": len(replies),
+            "reply_users": list(dict.fromkeys(one.user for one in replies)),
+            "latest_reply": replies[-1].ts if replies else None,
             "reactions": [],
             "kind": self.kind,
         }
@@ -81,11 +105,15 @@ class ResponseUrl:
 
 @dataclass(slots=True)
 class State:
-    """All of it. *clock* in seconds since 1970; ids are counted, so that two runs have the same."""
+    """All of it. *clock* in seconds since 1970; ids are counted, so that two runs have the same.
+
+    Users, channels and groups may be replaced while it runs: every request looks them up anew.
+    """
 
     clock: Callable[[], float] = time.time
     users: dict[str, User] = field(default_factory=lambda: {user.id: user for user in (*PEOPLE, BOT)})
     channels: dict[str, Channel] = field(default_factory=channels)
+    groups: dict[str, UserGroup] = field(default_factory=user_groups)
     messages: list[Message] = field(default_factory=list)
     stacks: dict[str, list[View]] = field(default_factory=dict)
     homes: dict[str, View] = field(default_factory=dict)
@@ -93,6 +121,7 @@ class State:
     response_urls: dict[str, ResponseUrl] = field(default_factory=dict)
     traffic: list[dict[str, Any]] = field(default_factory=list)
     watchers: list[tuple[str | None, asyncio.Queue[dict[str, Any]]]] = field(default_factory=list)
+    _threads: dict[tuple[str, str], list[Message]] = field(default_factory=dict)
     _count: Any = field(default_factory=lambda: itertools.count(1))
     _last_ts: int = 0
 
@@ -112,7 +141,10 @@ class State:
 
     def add(self, message: Message) -> Message:
         self.messages.append(message)
+        if message.thread_ts is not None:
+            self._threads.setdefault((message.channel, message.thread_ts), []).append(message)
         self._show("message", message)
+        self._show_root(message)
         return message
 
     def changed(self, message: Message) -> None:
@@ -122,30 +154,79 @@ class State:
         message.deleted = True
         event = {"type": "message_deleted", "channel": message.channel, "ts": message.ts}
         self.tell(event, only=message.visible_to)
+        self._show_root(message)
 
     def _show(self, kind: str, message: Message) -> None:
-        event = {"type": kind, "channel": message.channel, "message": message.shown(self.users)}
+        event = {"type": kind, "channel": message.channel, "message": self.shown(message)}
         self.tell(event, only=message.visible_to)
+
+    def _show_root(self, reply: Message) -> None:
+        """The message that *reply* answers has another count now."""
+        root = self.find(reply.channel, reply.thread_ts) if reply.thread_ts else None
+        if root is not None and reply.visible_to is None:
+            self._show("message_changed", root)
+
+    def shown(self, message: Message) -> dict[str, Any]:
+        """The message as the page gets it, with what is said of its thread."""
+        return message.shown(self.users, self.replies(message.channel, message.ts))
+
+    def replies(self, channel: str, ts: str, user: str | None = None) -> list[Message]:
+        """The replies to the message *ts* that all see, and those that *user* alone sees; oldest first."""
+        thread = self._threads.get((channel, ts), [])
+        return [one for one in thread if not one.deleted and one.visible_to in {None, user}]
+
+    def thread_of(self, channel: str, thread_ts: Any) -> str | None:
+        """The message that a reply with this *thread_ts* answers, None where it is none; refused as Slack refuses."""
+        if thread_ts is None or thread_ts == "":
+            return None
+        if not isinstance(thread_ts, str) or not TS.fullmatch(thread_ts):
+            messages = [f"[ERROR] {thread_ts} is not a valid thread_ts"]
+            raise Refused("invalid_thread_ts", response_metadata={"messages": messages})
+        root = self.find(channel, thread_ts)
+        if root is None or root.visible_to is not None:
+            raise Refused("thread_not_found")
+        if root.thread_ts is not None:
+            raise Refused("cannot_reply_to_message")
+        return root.ts
 
     def find(self, channel: str, ts: str) -> Message | None:
         return next((one for one in self.messages if (one.channel, one.ts) == (channel, ts) and not one.deleted), None)
 
     def visible(self, user: str, channel: str) -> list[Message]:
-        """What *user* sees in *channel*, oldest first."""
+        """What *user* sees in *channel*, oldest first; of threads what was also sent to the channel."""
         return [
             one
             for one in self.messages
-            if one.channel == channel and not one.deleted and one.visible_to in {None, user}
+            if one.channel == channel and one.in_channel and not one.deleted and one.visible_to in {None, user}
         ]
 
     def channel_of(self, name: str) -> Channel:
-        """The channel with this id, or of the person with this id; refused as Slack refuses."""
-        if (found := self.channels.get(name)) is not None:
-            return found
-        direct = self.direct(name)
-        if direct is None:
+        """The channel with this id, as far as the bot can see it; refused as Slack refuses."""
+        found = self.channels.get(name)
+        if found is None or (found.is_private and not found.bot_is_member):
             raise Refused("channel_not_found")
-        return direct
+        return found
+
+    def recipient(self, name: str) -> Channel:
+        """Where a message goes that is sent to the channel or the person with this id."""
+        if name not in self.users:
+            return self.channel_of(name)
+        if self.users[name].is_deleted or self.users[name].is_stranger:
+            raise Refused("channel_not_found")
+        return self.open_direct(name)
+
+    def open_direct(self, user: str) -> Channel:
+        """The direct message of *user* and the bot, new where there is none yet; refused as Slack refuses."""
+        if (person := self.users.get(user)) is None:
+            raise Refused("user_not_found")
+        if person.is_deleted:
+            raise Refused("user_disabled")
+        if person.is_stranger:
+            raise Refused("user_not_visible")
+        if person.is_bot:
+            raise Refused("cannot_dm_bot")
+        found = self.direct(user) or direct_message(person)
+        return self.channels.setdefault(found.id, found)
 
     def direct(self, user: str) -> Channel | None:
         return next((one for one in self.channels.values() if one.kind == "im" and one.members[0] == user), None)

@@ -34,6 +34,8 @@ class Person:
     channel: str
     typed: dict[str, dict[str, Any]] = field(default_factory=dict)
     """What was typed into each modal, by its id: Slack keeps it in the client, too."""
+    patience: float = PATIENCE
+    """Seconds after which what was waited for counts as not coming."""
 
     @property
     def dm(self) -> str:
@@ -92,17 +94,41 @@ class Person:
 
     async def sees(self, containing: str) -> Message:
         """The newest message of the bot, seen by this person, that says *containing*; waits for it."""
+        return await self._sees(self._bots, containing)
+
+    async def _sees(self, among: Callable[[], list[Message]], containing: str) -> Message:
         async with self._watching() as changed:
             return await self._until(
                 changed,
-                lambda: next((one for one in reversed(self._bots()) if containing in self.slack_text(one)), None),
+                lambda: next((one for one in reversed(among()) if containing in self.slack_text(one)), None),
                 containing,
             )
 
     @property
     def cards(self) -> list[Message]:
-        """The bot's messages for all to see."""
-        return [one for one in self._bots() if one.visible_to is None]
+        """The bot's messages for all to see in channels."""
+        return [
+            one for one in self._bots() if one.visible_to is None and one.in_channel and one.channel != self._direct
+        ]
+
+    @property
+    def dms(self) -> list[Message]:
+        """The bot's messages in the direct message with this person, oldest first."""
+        return [one for one in self._bots() if one.channel == self._direct and one.user == BOT.id]
+
+    @property
+    def _direct(self) -> str | None:
+        direct = self.slack.state.direct(self.id)
+        return direct.id if direct else None
+
+    def thread(self, message: Message) -> list[Message]:
+        """The bot's replies in the thread of *message* that this person sees, oldest first."""
+        replies = self.slack.state.replies(message.channel, message.ts, self.id)
+        return [one for one in replies if one.user == BOT.id]
+
+    async def sees_reply(self, message: Message, containing: str) -> Message:
+        """The newest of the bot's replies to *message* that says *containing*; waits for it."""
+        return await self._sees(lambda: self.thread(message), containing)
 
     async def sees_more(self, than: int) -> Message:
         """The newest card, once there are more *than* so many."""
@@ -119,12 +145,27 @@ class Person:
     def slack_text(self, message: Message) -> str:
         return rendering.message(message.text, message.blocks)
 
-    async def clicks(self, where: Message | View, label: str, *, confirm: bool = False) -> None:
-        """Click the button called *label*; *confirm* must say whether Slack asks before."""
+    async def clicks(
+        self, where: Message | View, label: str, *, confirm: bool = False, opens: str | None = None
+    ) -> None:
+        """Click the button called *label*; *confirm* must say whether Slack asks before.
+
+        *opens*: the click leads to a modal that says this; waits for it, so that it can be filled in at once.
+        """
         block_id, found = self._button(where, label)
         assert ("confirm" in found) == confirm, f"{label}: confirm dialog is {'confirm' in found}"
-        ack = await self.slack.acting.act(self.id, _place(where), block_id, found["action_id"], {}, self._values())
-        assert not ack.failed, ack
+        values = {} if isinstance(where, Message) else self._values()
+        before = self.modal
+        async with self._watching() as changed:
+            ack = await self.slack.acting.act(self.id, _place(where), block_id, found["action_id"], {}, values)
+            assert not ack.failed, ack
+            if opens is not None:
+                await self._until(changed, lambda: self._opened(before, opens), opens)
+
+    def _opened(self, before: View | None, containing: str) -> View | None:
+        """The modal on top, filled, if it is not the one from *before* and says *containing*."""
+        view = self._filled()
+        return view if view is not before and containing in self.form else None
 
     async def picks(self, label: str, option: str) -> None:
         """Choose *option* in the modal's input called *label*, as a dispatching input tells the bot."""
@@ -197,10 +238,15 @@ class Person:
         raise AssertionError(f"no button {label!r} in:\n{shown}")
 
     def _bots(self) -> list[Message]:
+        """What the bot, or Slack itself, says where this person is."""
+        state = self.slack.state
         return [
             one
-            for one in self.slack.state.messages
-            if not one.deleted and one.visible_to in {None, self.id} and one.user in {BOT.id, "USLACKBOT"}
+            for one in state.messages
+            if not one.deleted
+            and one.visible_to in {None, self.id}
+            and one.user in {BOT.id, "USLACKBOT"}
+            and self.id in state.channels[one.channel].members
         ]
 
     @asynccontextmanager
@@ -215,7 +261,7 @@ class Person:
 
     async def _until(self, changed: asyncio.Queue[dict[str, Any]], look: Callable[[], T | None], what: str) -> T:
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(self.patience):
                 while (found := look()) is None:
                     await changed.get()
                 return found

@@ -4,36 +4,37 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from sandbox.slack.directory import CONVERSATION_SCOPES, Arguments, Directory, Method, demand, flag
 from sandbox.slack.faults import SlackFaults
 from sandbox.slack.people import APP_ID, BOT, TEAM, Channel
 from sandbox.slack.state import MOST_VIEWS, Message, Refused, State, View
 from sandbox.slack.validation import as_errors, as_messages, blocks_too_long, check_message, check_view
 
-Arguments = Mapping[str, Any]
 NESTED: Final = ("blocks", "attachments", "view", "metadata")
 """Arguments that are JSON, also where the rest is a form."""
 
-SCOPES: Final = {
-    "chat.postMessage": "chat:write",
-    "chat.postEphemeral": "chat:write",
-    "chat.update": "chat:write",
-    "chat.delete": "chat:write",
-    "users.info": "users:read",
-    "users.list": "users:read",
-    "conversations.info": "channels:read",
-    "conversations.list": "channels:read",
-    "conversations.members": "channels:read",
-    "conversations.open": "im:write",
-    "conversations.history": "channels:history",
-    "reactions.add": "reactions:write",
+SCOPES: Final[dict[str, tuple[str, ...]]] = {
+    "chat.postMessage": ("chat:write",),
+    "chat.postEphemeral": ("chat:write",),
+    "chat.update": ("chat:write",),
+    "chat.delete": ("chat:write",),
+    "users.info": ("users:read",),
+    "users.list": ("users:read",),
+    "conversations.info": CONVERSATION_SCOPES,
+    "conversations.list": CONVERSATION_SCOPES,
+    "conversations.members": CONVERSATION_SCOPES,
+    "conversations.open": ("im:write",),
+    "usergroups.list": ("usergroups:read",),
+    "usergroups.users.list": ("usergroups:read",),
 }
+"""The scopes of a method, of which the app needs one."""
 READS: Final = frozenset(
     {
         "users.info",
@@ -41,10 +42,12 @@ READS: Final = frozenset(
         "conversations.info",
         "conversations.list",
         "conversations.members",
-        "conversations.history",
+        "usergroups.list",
+        "usergroups.users.list",
+        "chat.getPermalink",
     }
 )
-"""Methods that take no JSON body."""
+"""Methods that take no JSON body: what is sent as one is not looked at."""
 
 
 class WebApi:
@@ -55,6 +58,24 @@ class WebApi:
         self._token = token
         self._scopes = scopes
         self._faults = faults
+        self._methods = self._own_methods() | Directory(state, scopes).methods()
+
+    def _own_methods(self) -> dict[str, Method]:
+        return {
+            "api.test": self._api_test,
+            "auth.test": self._auth_test,
+            "chat.postMessage": self._post,
+            "chat.postEphemeral": self._post_ephemeral,
+            "chat.update": self._update,
+            "chat.delete": self._delete,
+            "chat.getPermalink": self._permalink,
+            "views.open": self._open,
+            "views.push": self._push,
+            "views.update": self._update_view,
+            "views.publish": self._publish,
+            "team.info": self._team,
+            "blocks.validate": self._validate,
+        }
 
     async def endpoint(self, request: Request) -> Response:
         """One call, noted for the inspector."""
@@ -64,23 +85,26 @@ class WebApi:
             arguments = await _arguments(request, method)
         except ValueError:
             return JSONResponse({"ok": False, "error": "invalid_json"})
-        fault = self._faults.next(method)
-        if fault is not None:
-            return fault
-        answer = await self._answered(method, arguments, _token(request, arguments))
         shown = {name: value for name, value in arguments.items() if name != "token"}
+        fault = self._faults.take(method)
+        if fault is not None and not fault.is_after:
+            self._state.note("bot_to_slack", method, f"fault: {fault.kind}", 0, shown, None)
+            return await fault.answer()
+        answer = await self._answered(method, arguments, _token(request, arguments))
         status = "ok" if answer["ok"] else answer["error"]
         self._state.note("bot_to_slack", method, status, (time.perf_counter() - began) * 1000, shown, answer)
+        if fault is not None:
+            return await fault.answer()
         headers = {"x-oauth-scopes": ",".join(self._scopes)} if method == "auth.test" else {}
         return JSONResponse(answer, headers=headers)
 
     async def _answered(self, method: str, arguments: Arguments, token: str) -> dict[str, Any]:
         try:
-            if (handler := METHODS.get(method)) is None:
+            if (handler := self._methods.get(method)) is None:
                 raise Refused("unknown_method", req_method=method)
             if method != "api.test":
                 self._authorized(token, method)
-            return {"ok": True, **await handler(self, arguments)}
+            return {"ok": True, **await handler(arguments)}
         except Refused as refusal:
             return {"ok": False, "error": refusal.code, **refusal.more}
 
@@ -90,8 +114,8 @@ class WebApi:
         if token != self._token:
             raise Refused("invalid_auth")
         needed = SCOPES.get(method)
-        if needed is not None and needed not in self._scopes:
-            raise Refused("missing_scope", needed=needed, provided=",".join(self._scopes))
+        if needed is not None and not set(needed) & set(self._scopes):
+            raise Refused("missing_scope", needed=",".join(needed), provided=",".join(self._scopes))
 
     async def _api_test(self, arguments: Arguments) -> dict[str, Any]:
         return {"args": dict(arguments)}
@@ -110,7 +134,7 @@ class WebApi:
     def _writable(self, arguments: Arguments) -> Channel:
         if not arguments.get("channel"):
             raise Refused("channel_not_found")
-        channel = self._state.channel_of(str(arguments["channel"]))
+        channel = self._state.recipient(str(arguments["channel"]))
         if channel.is_archived:
             raise Refused("is_archived")
         if not channel.bot_is_member:
@@ -120,7 +144,11 @@ class WebApi:
     async def _post(self, arguments: Arguments) -> dict[str, Any]:
         channel = self._writable(arguments)
         text, blocks = self._content(arguments)
-        message = Message(self._state.new_ts(), channel.id, BOT.id, text, blocks, thread_ts=arguments.get("thread_ts"))
+        thread_ts = self._state.thread_of(channel.id, arguments.get("thread_ts"))
+        broadcast = thread_ts is not None and flag(arguments, "reply_broadcast")
+        message = Message(
+            self._state.new_ts(), channel.id, BOT.id, text, blocks, thread_ts=thread_ts, broadcast=broadcast
+        )
         self._state.add(message)
         return {"channel": channel.id, "ts": message.ts, "message": self._echo(message)}
 
@@ -130,7 +158,9 @@ class WebApi:
         if user not in channel.members:
             raise Refused("user_not_in_channel")
         text, blocks = self._content(arguments)
-        message = self._state.add(Message(self._state.new_ts(), channel.id, BOT.id, text, blocks, visible_to=user))
+        thread_ts = self._state.thread_of(channel.id, arguments.get("thread_ts"))
+        message = Message(self._state.new_ts(), channel.id, BOT.id, text, blocks, visible_to=user, thread_ts=thread_ts)
+        self._state.add(message)
         return {"message_ts": message.ts}
 
     async def _update(self, arguments: Arguments) -> dict[str, Any]:
@@ -158,11 +188,15 @@ class WebApi:
         return message
 
     async def _permalink(self, arguments: Arguments) -> dict[str, Any]:
-        channel, ts = str(arguments.get("channel")), str(arguments.get("message_ts"))
-        if self._state.find(channel, ts) is None:
+        demand(arguments, "channel", "message_ts")
+        channel, ts = self._state.channel_of(str(arguments["channel"])), str(arguments["message_ts"])
+        message = self._state.find(channel.id, ts)
+        if message is None or message.visible_to is not None:
             raise Refused("message_not_found")
-        link = f"https://{TEAM['domain']}.slack.com/archives/{channel}/p{ts.replace('.', '')}"
-        return {"channel": channel, "permalink": link}
+        link = f"https://{TEAM['domain']}.slack.com/archives/{channel.id}/p{ts.replace('.', '')}"
+        if message.thread_ts is not None:
+            link += f"?thread_ts={message.thread_ts}&cid={channel.id}"
+        return {"channel": channel.id, "permalink": link}
 
     def _content(self, arguments: Arguments) -> tuple[str, list[dict[str, Any]]]:
         """The text and blocks of a message, or Slack's refusal of them."""
@@ -170,8 +204,11 @@ class WebApi:
         return checked_content(self._state, text, blocks, arguments)
 
     def _echo(self, message: Message) -> dict[str, Any]:
+        thread = {"thread_ts": message.thread_ts} if message.thread_ts is not None else {}
         return {
             "type": "message",
+            **({"subtype": "thread_broadcast"} if message.broadcast else {}),
+            **thread,
             "user": message.user,
             "bot_id": "B0GATE001",
             "app_id": APP_ID,
@@ -243,34 +280,6 @@ class WebApi:
             raise Refused("invalid_arguments", response_metadata={"messages": as_messages(problems)})
         return dict(view)
 
-    async def _user(self, arguments: Arguments) -> dict[str, Any]:
-        if (user := self._state.users.get(str(arguments.get("user")))) is None:
-            raise Refused("user_not_found")
-        return {"user": user.profile()}
-
-    async def _users(self, _: Arguments) -> dict[str, Any]:
-        return {
-            "members": [user.profile() for user in self._state.users.values()],
-            "response_metadata": {"next_cursor": ""},
-        }
-
-    async def _conversation(self, arguments: Arguments) -> dict[str, Any]:
-        return {"channel": self._state.channel_of(str(arguments.get("channel"))).info()}
-
-    async def _conversations(self, _: Arguments) -> dict[str, Any]:
-        found = [one.info() for one in self._state.channels.values() if one.kind == "channel"]
-        return {"channels": found, "response_metadata": {"next_cursor": ""}}
-
-    async def _members(self, arguments: Arguments) -> dict[str, Any]:
-        channel = self._state.channel_of(str(arguments.get("channel")))
-        bot = [BOT.id] if channel.bot_is_member and channel.kind == "channel" else []
-        return {"members": [*channel.members, *bot], "response_metadata": {"next_cursor": ""}}
-
-    async def _open_direct(self, arguments: Arguments) -> dict[str, Any]:
-        if (channel := self._state.direct(str(arguments.get("users")))) is None:
-            raise Refused("user_not_found")
-        return {"channel": {"id": channel.id}}
-
     async def _team(self, _: Arguments) -> dict[str, Any]:
         return {"team": dict(TEAM)}
 
@@ -295,30 +304,6 @@ def checked_content(state: State, text: Any, blocks: Any, payload: Arguments) ->
     if len(text or "") > 40_000:
         raise Refused("msg_too_long")
     return text or "", state.with_ids(blocks or [])
-
-
-Method = Callable[[WebApi, Arguments], Awaitable[dict[str, Any]]]
-METHODS: Final[dict[str, Method]] = {
-    "api.test": WebApi._api_test,
-    "auth.test": WebApi._auth_test,
-    "chat.postMessage": WebApi._post,
-    "chat.postEphemeral": WebApi._post_ephemeral,
-    "chat.update": WebApi._update,
-    "chat.delete": WebApi._delete,
-    "chat.getPermalink": WebApi._permalink,
-    "views.open": WebApi._open,
-    "views.push": WebApi._push,
-    "views.update": WebApi._update_view,
-    "views.publish": WebApi._publish,
-    "users.info": WebApi._user,
-    "users.list": WebApi._users,
-    "conversations.info": WebApi._conversation,
-    "conversations.list": WebApi._conversations,
-    "conversations.members": WebApi._members,
-    "conversations.open": WebApi._open_direct,
-    "team.info": WebApi._team,
-    "blocks.validate": WebApi._validate,
-}
 
 
 async def _arguments(request: Request, method: str) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import { read, send } from "./api.js";
 import { Composer } from "./composer.js";
 import { h } from "./dom.js";
 import { Header } from "./header.js";
+import { isTopLevel } from "./history.js";
 import { Home } from "./home.js";
 import { Inspector } from "./inspector.js";
 import { Live } from "./live.js";
@@ -117,7 +118,9 @@ class App {
   async #catchUp() {
     try {
       this.store.enter(await read("state", { user: this.store.me.id }));
-      if (this.store.place.channel) await this.timeline.show(this.store.place.channel, true);
+      const { channel, thread } = this.store.place;
+      if (channel) await this.timeline.show(channel, true);
+      if (thread) await this.thread.show(thread);
     } catch (error) {
       toast(error.message, "error");
     }
@@ -126,7 +129,7 @@ class App {
   #heard(event) {
     const take = HEARD[event.type];
     if (take) take(this.store, event);
-    if (event.type === "message") this.#markUnread(event.channel);
+    if (event.type === "message" && isTopLevel(event.message)) this.#markUnread(event.channel);
   }
 
   #markUnread(channel) {
@@ -172,7 +175,7 @@ async function stateOf(user) {
     const isId = /^[UW][A-Z0-9]{3,}$/.test(user ?? "");
     const state = await read("state", isId ? { user } : {});
     if (state.ok === false) return await read("state", {});
-    const named = isId ? null : state.users.find(({ name }) => name === user);
+    const named = isId ? null : state.users.find(({ name, is_deleted: gone }) => name === user && !gone);
     return named ? await read("state", { user: named.id }) : state;
   } catch (error) {
     toast(error.message, "error");

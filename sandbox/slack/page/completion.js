@@ -1,6 +1,6 @@
 // What the composer offers while one types: commands after "/", people after "@", channels after "#", emoji after ":".
 
-import { avatar, freshId, h, icon } from "./dom.js";
+import { avatar, channelIcon, freshId, h, icon } from "./dom.js";
 import { emojiLike } from "./emoji.js";
 import { openBeside } from "./popup.js";
 
@@ -29,7 +29,7 @@ function commands(store, word) {
 function people(store, word) {
   const part = word.slice(1).toLowerCase();
   const fits = ({ name, real_name: full }) => name.startsWith(part) || (full ?? "").toLowerCase().includes(part);
-  return [...store.users.values()]
+  return store.present
     .filter(fits)
     .map((user) => ({
       label: user.real_name,
@@ -45,7 +45,12 @@ function channels(store, word) {
   const fits = ({ kind, name }) => kind === "channel" && name.includes(part);
   return store.channels
     .filter(fits)
-    .map(({ name, topic }) => ({ label: name, description: topic, picture: icon("hash", 16), text: `#${name}` }));
+    .map((channel) => ({
+      label: channel.name,
+      description: channel.topic,
+      picture: channelIcon(channel),
+      text: `#${channel.name}`,
+    }));
 }
 
 function emoji(store, word) {

@@ -32,6 +32,7 @@ const STROKES = {
   bolt: "M11 2.5L4.5 11.5H9.5L9 17.5l6.5-9H10.5z",
   link: "M8.5 11.5l3-3M9 6l2-2a3.5 3.5 0 0 1 5 5l-2 2M11 14l-2 2a3.5 3.5 0 0 1-5-5l2-2",
   slash: "M6.5 16.5l7-13",
+  lock: "M4.5 9h11v8h-11zM7 9V6.2a3 3 0 0 1 6 0V9",
 };
 
 /** An element: `props` are attributes, except class, text, on (listeners), style, data and properties that begin with "." */
@@ -69,6 +70,11 @@ export function icon(name, size = 18) {
   path.setAttribute("d", STROKES[name]);
   svg.append(path);
   return svg;
+}
+
+/** What stands before a channel's name: whether it is open to all, private, or shared with another company. */
+export function channelIcon(channel, size = 16) {
+  return icon(channel.is_private ? "lock" : channel.is_ext_shared ? "link" : "hash", size);
 }
 
 /** A button that shows only an icon; its name is read aloud and shown as a tooltip. */

@@ -68,7 +68,7 @@ export class Header {
       !channel.bot_is_member && mark("warning", `${bot} not added`, `${bot} is not a member of this channel`),
     ];
     return [
-      h("h1", null, icon("hash", 20), h("span", { text: channel.name }), marks),
+      h("h1", null, icon(channel.is_private ? "lock" : "hash", 20), h("span", { text: channel.name }), marks),
       h("small", { class: "topic", text: channel.topic, title: channel.topic }),
     ];
   }

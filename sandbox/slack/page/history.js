@@ -17,7 +17,7 @@ export class History {
 
   /** Adds what a thread holds; where the channel's own pages end is not touched by it. */
   addReplies(messages) {
-    this.#addMissing(messages.filter((message) => message.thread_ts));
+    this.#addMissing(messages.filter(isReply));
   }
 
   #addMissing(messages) {
@@ -38,7 +38,7 @@ export class History {
     return this.#messages.get(ts);
   }
 
-  /** What the channel itself shows, oldest first: everything but the replies in threads. */
+  /** What the channel itself shows, oldest first: everything but the replies that stand in threads alone. */
   get timeline() {
     return this.#inOrder().timeline;
   }
@@ -56,11 +56,16 @@ export class History {
 
 function sorted(messages) {
   const all = [...messages].sort((one, other) => Number(one.ts) - Number(other.ts));
-  const replies = all.filter((message) => !isTopLevel(message));
+  const replies = all.filter(isReply);
   return { timeline: all.filter(isTopLevel), threads: Map.groupBy(replies, (message) => message.thread_ts) };
 }
 
-/** Whether a message stands in the channel, not in a thread. */
+/** Whether a message stands in the channel, not in a thread alone. */
 export function isTopLevel(message) {
-  return !message.thread_ts || message.thread_ts === message.ts;
+  return !isReply(message) || message.broadcast;
+}
+
+/** Whether a message answers another one; such a one may stand in the channel, too. */
+export function isReply(message) {
+  return Boolean(message.thread_ts) && message.thread_ts !== message.ts;
 }

@@ -70,6 +70,7 @@ export class MessageView {
     return h("div", { class: "body" }, [
       message.ephemeral && h("div", { class: "private-mark" }, icon("eye", 14), "Only visible to you"),
       h("div", { class: "byline" }, h("strong", { text: author.real_name }), badge, stamp),
+      this.#broadcastMark(),
       this.#content(),
       this.#reactions(),
       this.#threadLink(),
@@ -100,20 +101,25 @@ export class MessageView {
     return h("div", { class: "reactions" }, all.map(pill));
   }
 
+  // A reply that was sent to the channel, too, says so there.
+  #broadcastMark() {
+    const { thread_ts: root, broadcast } = this.message;
+    if (!this.threads || !broadcast) return null;
+    const on = { click: () => this.store.emit("thread", root) };
+    return h("button", { type: "button", class: "broadcast-mark", on }, icon("reply", 14), "Replied in a thread");
+  }
+
   #threadLink() {
-    const known = this.store.history(this.channel).replies(this.message.ts);
-    const count = Math.max(this.message.reply_count ?? 0, known.length);
+    const { reply_count: count, reply_users: users, latest_reply: latest } = this.message;
     if (!this.threads || !count) return null;
-    const faces = [...new Set(known.map((reply) => reply.user))]
-      .slice(0, 3)
-      .map((id) => avatar(this.store.users.get(id), 20));
+    const faces = users.slice(0, 3).map((id) => avatar(this.store.users.get(id), 20));
     const on = { click: () => this.store.emit("thread", this.message.ts) };
     return h(
       "button",
       { type: "button", class: "thread-link", on },
       faces,
       h("b", { text: count === 1 ? "1 reply" : `${count} replies` }),
-      h("span", { text: "View thread" }),
+      h("span", { class: "last-reply", text: `Last reply ${clockTime(latest, this.store.zone)}` }),
     );
   }
 
@@ -122,7 +128,7 @@ export class MessageView {
     const { message, store } = this;
     const shared = !message.ephemeral && message.kind === "message";
     const reply =
-      shared && this.threads && iconButton("reply", "Reply in thread", () => store.emit("thread", message.ts));
+      shared && this.threads && iconButton("reply", "Reply in thread", () => store.emit("thread", message.thread_ts ?? message.ts));
     const more = iconButton(
       "more",
       "More actions for this message",

@@ -77,12 +77,6 @@ export class MessageList {
     this.#place(at);
   }
 
-  /** Draws a message anew, because something it shows beside itself has changed. */
-  refresh(ts) {
-    const view = this.#views.get(ts);
-    view?.update(view.message);
-  }
-
   #place(at) {
     const view = this.#views.get(this.#order[at]);
     if (!view) return;
@@ -92,7 +86,7 @@ export class MessageList {
     const day = dayKey(message.ts, zone);
     const sameDay = before !== undefined && dayKey(before.ts, zone) === day;
     view.place({
-      compact: sameDay && follows(message, before),
+      compact: sameDay && follows(message, before) && (this.threads || at > 1),
       day: sameDay || !this.threads ? null : dayName(message.ts, zone),
     });
   }

@@ -87,7 +87,7 @@ function channelOption(channel) {
 }
 
 function usersKind(element, block, { store }) {
-  const find = (text) => [...store.users.values()].map(userOption).filter(matches(text));
+  const find = (text) => store.present.map(userOption).filter(matches(text));
   return { find, shown: (id) => userOption(store.users.get(id) ?? { id, name: id }) };
 }
 
@@ -109,7 +109,7 @@ function conversationsKind(element, block, { store }) {
 }
 
 function publicChannels(store) {
-  return store.channels.filter((channel) => channel.kind === "channel" && !channel.is_archived);
+  return store.channels.filter((channel) => channel.kind === "channel" && !channel.is_private && !channel.is_archived);
 }
 
 function matches(text) {

@@ -2,7 +2,7 @@
 
 import { send } from "./api.js";
 import { ask } from "./confirm.js";
-import { avatar, h, icon, iconButton } from "./dom.js";
+import { avatar, channelIcon, h, icon, iconButton } from "./dom.js";
 import { told } from "./surface.js";
 import { current, nextTheme } from "./theme.js";
 
@@ -61,7 +61,7 @@ export class Sidebar {
     return [
       h("h2", { text: "Channels" }),
       open.map((channel) =>
-        this.#place(channel.id, "messages", icon(channel.is_ext_shared ? "link" : "hash", 16), channel.name),
+        this.#place(channel.id, "messages", channelIcon(channel), channel.name),
       ),
       botChannel && [
         h("h2", { text: "Direct messages" }),
@@ -101,7 +101,7 @@ export class Sidebar {
   }
 
   #people() {
-    const people = [...this.store.users.values()].filter((user) => !user.is_bot);
+    const people = this.store.present.filter((user) => !user.is_bot);
     return h(
       "section",
       { class: "people", "aria-label": "Act as" },

@@ -58,6 +58,11 @@ export class Store extends Topics {
     this.unread.clear();
   }
 
+  /** Everybody but those who left: whom one can be, mention or choose. */
+  get present() {
+    return [...this.users.values()].filter((user) => !user.is_deleted);
+  }
+
   channel(id) {
     return this.channels.find((channel) => channel.id === id) ?? null;
   }

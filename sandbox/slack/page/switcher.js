@@ -1,7 +1,7 @@
 // Ctrl or Cmd K: go to a channel, the app, or act as somebody else, by typing a few letters.
 
 import { Combobox } from "./combobox.js";
-import { avatar, h, icon } from "./dom.js";
+import { avatar, channelIcon, h, icon } from "./dom.js";
 
 /** Opens the switcher; `onGo` and `onPerson` are the sidebar's. */
 export function openSwitcher(store, { onGo, onPerson }) {
@@ -25,11 +25,11 @@ export function openSwitcher(store, { onGo, onPerson }) {
 
 function placesOf(store, onGo) {
   const channels = store.channels.filter(({ kind, is_archived: gone }) => kind === "channel" && !gone);
-  const rows = channels.map(({ id, name }) => ({
-    value: id,
-    label: name,
-    picture: () => icon("hash", 16),
-    raw: () => onGo({ channel: id, tab: "messages" }),
+  const rows = channels.map((channel) => ({
+    value: channel.id,
+    label: channel.name,
+    picture: () => channelIcon(channel),
+    raw: () => onGo({ channel: channel.id, tab: "messages" }),
   }));
   const direct = store.botChannel?.id;
   if (!direct) return rows;
@@ -52,7 +52,7 @@ function placesOf(store, onGo) {
 }
 
 function peopleOf(store, onPerson) {
-  const others = [...store.users.values()].filter((user) => !user.is_bot && user.id !== store.me.id);
+  const others = store.present.filter((user) => !user.is_bot && user.id !== store.me.id);
   return others.map((user) => ({
     value: user.id,
     label: user.real_name,

@@ -39,12 +39,15 @@ export class Thread {
     this.ts = ts;
     if (ts === null) return this.list.show(null, []);
     const channel = this.store.place.channel;
-    this.where.textContent = `#${this.store.channel(channel)?.name ?? ""}`;
+    const place = this.store.channel(channel);
+    this.where.textContent = place?.kind === "im" ? place.name : `#${place?.name ?? ""}`;
+    this.root = this.store.history(channel).get(ts);
     this.#draw();
     this.composer.focus();
     try {
       const page = await read("messages", { user: this.store.me.id, channel, thread_ts: ts, limit: 200 });
       this.store.history(channel).addReplies(page.messages);
+      if (this.ts === ts) this.root ??= page.messages.find((message) => message.ts === ts);
     } catch (error) {
       toast(error.message, "error");
     }
@@ -54,15 +57,15 @@ export class Thread {
   #draw() {
     const channel = this.store.place.channel;
     const history = this.store.history(channel);
-    const root = history.get(this.ts);
     const replies = history.replies(this.ts);
-    this.list.show(channel, root ? [root, ...replies] : replies);
+    this.list.show(channel, this.root ? [this.root, ...replies] : replies);
     this.scroller.scrollTop = this.scroller.scrollHeight;
   }
 
   #heard({ channel, message, gone }) {
     if (this.node.hidden || channel !== this.store.place.channel) return;
-    if (gone) this.list.drop(gone);
+    if (gone === this.ts) this.store.emit("thread", null);
+    else if (gone) this.list.drop(gone);
     else if (message.ts === this.ts || message.thread_ts === this.ts) this.#put(message);
   }
 

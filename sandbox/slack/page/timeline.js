@@ -119,7 +119,7 @@ export class Timeline {
   #heard({ channel, message, gone }) {
     if (channel !== this.list.channel || !this.store.history(channel).loaded) return;
     if (gone) return this.list.drop(gone);
-    if (!isTopLevel(message)) return this.list.refresh(message.thread_ts);
+    if (!isTopLevel(message)) return; // its root comes changed, with another count
     if (this.list.has(message.ts)) return this.#keepingPlace(() => this.list.put(message));
     const follow = this.#atEnd || message.user === this.store.me.id || message.ephemeral;
     this.#keepingPlace(() => this.list.put(message));

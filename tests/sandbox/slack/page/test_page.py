@@ -2,76 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import parse_qs
 
-import httpx
 import pytest
 from playwright.async_api import Browser, Page, expect
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 
-from sandbox.serving import serving
-from sandbox.slack.running import TOKEN, LocalSlack, running_slack
-
-OPS = "C0OPS0001"
-ALICE, BOB = "U0ALICE01", "U0BOB0001"
-MANIFEST = {
-    "features": {"slash_commands": [{"command": "/desk", "description": "Ask", "usage_hint": "[list | new]"}]},
-    "oauth_config": {"scopes": {"bot": ["commands", "chat:write"]}},
-}
+from tests.sandbox.slack.desk import ALICE, BOB, OPS, Desk, words
 
 pytestmark = pytest.mark.browser
 
-Answer = Callable[[dict[str, Any]], Awaitable[Any]]
 
-
-@dataclass
-class Desk:
-    """An app that answers as a test says, and remembers what it was sent."""
-
-    slack: LocalSlack
-    http: httpx.AsyncClient
-    heard: list[dict[str, Any]] = field(default_factory=list)
-    on: dict[str, Answer] = field(default_factory=dict)
-
-    async def call(self, method: str, **arguments: Any) -> dict[str, Any]:
-        answer = await self.http.post(
-            f"{self.slack.api_url}{method}", json=arguments, headers={"Authorization": f"Bearer {TOKEN}"}
-        )
-        assert answer.json()["ok"], answer.text
-        return dict(answer.json())
-
-    async def endpoint(self, request: Request) -> Response:
-        sent = {name: texts[0] for name, texts in parse_qs((await request.body()).decode()).items()}
-        payload = json.loads(sent["payload"]) if "payload" in sent else {**sent, "type": "command"}
-        self.heard.append(payload)
-        answer = await self.on[payload["type"]](payload) if payload["type"] in self.on else None
-        return Response() if answer is None else JSONResponse(answer)
-
-    def last(self, kind: str) -> dict[str, Any]:
-        return next(payload for payload in reversed(self.heard) if payload["type"] == kind)
-
-
-@pytest.fixture
-async def desk() -> AsyncIterator[Desk]:
-    async with AsyncExitStack() as stack:
-        slack = await stack.enter_async_context(running_slack(MANIFEST))
-        found = Desk(slack, await stack.enter_async_context(httpx.AsyncClient(trust_env=False)))
-        app = Starlette(routes=[Route("/", found.endpoint, methods=["POST"])])
-        slack.delivery.url = await stack.enter_async_context(serving(app))
-        yield found
-
-
-async def opened(browser: Browser, desk: Desk, user: str = ALICE, channel: str = OPS) -> Page:
-    page = await browser.new_page()
+async def opened(browser: Browser, desk: Desk, user: str = ALICE, channel: str = OPS, width: int = 1280) -> Page:
+    page = await browser.new_page(viewport={"width": width, "height": 820})
     page.on("pageerror", lambda error: pytest.fail(f"the page raised {error}"))
     await page.goto(f"{desk.slack.page_url}/?user={user}&channel={channel}")
     await expect(page.get_by_role("textbox", name=re.compile("^Message"))).to_be_visible()
@@ -82,10 +25,6 @@ async def say(page: Page, text: str) -> None:
     box = page.get_by_role("textbox", name=re.compile("^Message"))
     await box.fill(text)
     await box.press("Enter")
-
-
-def words(text: str) -> dict[str, Any]:
-    return {"type": "plain_text", "text": text}
 
 
 def form(*, pairs: int = 1) -> dict[str, Any]:
@@ -233,3 +172,60 @@ async def test_five_hundred_messages_are_read_in_pages(browser: Browser, desk: D
     await expect(page.get_by_text("number 0.")).to_be_in_viewport()
     texts = await page.locator(".said").all_text_contents()
     assert texts == [f"number {number}." for number in range(500)]
+
+
+async def test_one_can_be_everybody_but_those_who_left(browser: Browser, desk: Desk) -> None:
+    page = await opened(browser, desk)
+    people = page.get_by_role("radiogroup", name="Act as")
+    await expect(people.get_by_role("radio", name=re.compile("Frank Moss"))).to_be_visible()
+    await expect(people.get_by_role("radio", name=re.compile("Erin Vale"))).to_have_count(0)
+    await desk.call("chat.postMessage", channel=OPS, text="Ask <@U0ERIN001>")
+    await expect(page.get_by_text("@Erin Vale")).to_be_visible()
+    await expect(page.get_by_role("button", name="war-room")).to_be_visible()
+    await people.get_by_role("radio", name=re.compile("Frank Moss")).click()
+    await expect(page.get_by_text("Acting as Frank Moss")).to_be_visible()
+    await expect(page.get_by_role("button", name="partners")).to_be_visible()
+    await expect(page.get_by_role("button", name="war-room")).to_have_count(0)
+
+
+@pytest.mark.parametrize("width", [400, 1400])
+async def test_a_thread_is_counted_opened_and_answered(browser: Browser, desk: Desk, width: int) -> None:
+    root = (await desk.call("chat.postMessage", channel=OPS, text="Delete the old rule?"))["ts"]
+    for text in ("Who asks?", "Alice asks."):
+        await desk.call("chat.postMessage", channel=OPS, thread_ts=root, text=text)
+    page = await opened(browser, desk, width=width)
+    timeline, thread = page.get_by_role("region", name="Messages"), page.get_by_role("complementary", name="Thread")
+    await expect(timeline.get_by_text("Who asks?")).to_have_count(0)
+
+    await timeline.get_by_role("button", name=re.compile("^2 replies")).click()
+    await expect(thread.get_by_role("article")).to_have_count(3)
+    await expect(thread.get_by_text("Alice asks.")).to_be_visible()
+    box = thread.get_by_role("textbox", name="Reply")
+    await box.fill("Yes, it loops")
+    await box.press("Enter")
+    await expect(thread.get_by_text("Yes, it loops")).to_be_visible()
+    late = (await desk.call("chat.postMessage", channel=OPS, thread_ts=root, text="Deleted."))["ts"]
+    await expect(thread.get_by_role("article")).to_have_count(5)
+    assert await page.evaluate("document.documentElement.scrollWidth") == width
+
+    await desk.call("chat.delete", channel=OPS, ts=late)
+    await expect(thread.get_by_role("article")).to_have_count(4)
+    await thread.get_by_role("button", name="Close thread").click()
+    await expect(thread).to_be_hidden()
+    await expect(timeline.get_by_role("button", name=re.compile("^3 replies"))).to_be_visible()
+    assert [one.text for one in desk.slack.state.replies(OPS, root)] == ["Who asks?", "Alice asks.", "Yes, it loops"]
+
+
+async def test_a_reply_that_is_sent_to_the_channel_too(browser: Browser, desk: Desk) -> None:
+    page = await opened(browser, desk)
+    timeline, thread = page.get_by_role("region", name="Messages"), page.get_by_role("complementary", name="Thread")
+    root = (await desk.call("chat.postMessage", channel=OPS, text="The card"))["ts"]
+    await expect(timeline.get_by_text("The card")).to_be_visible()
+    await desk.call("chat.postMessage", channel=OPS, thread_ts=root, reply_broadcast=True, text="It is done")
+
+    await expect(timeline.get_by_role("button", name=re.compile("^1 reply"))).to_be_visible()
+    await timeline.get_by_role("article").filter(has_text="It is done").get_by_text("Replied in a thread").click()
+    await expect(thread.get_by_role("article")).to_have_text([re.compile("The card"), re.compile("It is done")])
+
+    await desk.call("chat.delete", channel=OPS, ts=root)
+    await expect(thread).to_be_hidden()
