@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import sys
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -18,6 +19,8 @@ from bot.settings import Settings
 app = typer.Typer(no_args_is_help=True, add_completion=False, help="Gatehouse: traffic rules and members, from Slack.")
 db = typer.Typer(no_args_is_help=True, help="The database.")
 app.add_typer(db, name="db")
+audit = typer.Typer(no_args_is_help=True, help="What was asked, decided, done and refused.")
+app.add_typer(audit, name="audit")
 
 
 PASSWORD = re.compile(r"(//[^/:@]*:)[^@/]*@")
@@ -56,13 +59,24 @@ def serve() -> None:
 
 @app.command()
 def check() -> None:
-    """Check the settings and print the effective ones, secrets cut."""
+    """Check settings and policy and print the effective ones, secrets cut."""
+    from bot.policy_file import BadPolicy, CurrentPolicy  # noqa: PLC0415
+    from bot.policy_table import policy_tables  # noqa: PLC0415
+
     settings = _settings()
+    try:
+        policy = CurrentPolicy(settings.policy_file).policy
+    except BadPolicy as error:
+        print(f"The policy file {settings.policy_file} is wrong:", file=sys.stderr)
+        for wrong in error.wrong:
+            print(f"  {wrong}", file=sys.stderr)
+        raise typer.Exit(1) from None
     table = Table("setting", "value", title="Gatehouse's settings")
     for name in Settings.model_fields:
         value = getattr(settings, name)
         table.add_row(name.upper(), PASSWORD.sub(r"\1***@", str(value)))
-    Console().print(table)
+    for each in (table, *policy_tables(policy)):
+        Console().print(each)
 
 
 @db.command("upgrade")
@@ -71,6 +85,39 @@ def upgrade() -> None:
     from bot.store.engine import upgrade as run  # noqa: PLC0415
 
     asyncio.run(run(_settings().database_url))
+
+
+class Format(StrEnum):
+    JSONL = "jsonl"
+    CSV = "csv"
+
+
+@audit.command("export")
+def export(
+    *,
+    form: Annotated[Format, typer.Option("--format", help="One JSON object a line, or a table.")] = Format.JSONL,
+    since: Annotated[str, typer.Option(help="How far back, such as 24h or 30d. Empty: all of it.")] = "",
+) -> None:
+    """Print the audit, oldest first."""
+    from bot.audit_export import exported  # noqa: PLC0415
+    from bot.domain.duration import seconds_of  # noqa: PLC0415
+
+    if since and not seconds_of(since):
+        print(f"--since {since}: write a duration such as 24h or 30d.", file=sys.stderr)
+        raise typer.Exit(2)
+    asyncio.run(exported(_settings().database_url, form.value, seconds_of(since) if since else None, sys.stdout))
+
+
+@audit.command("verify")
+def verify(
+    *, head: Annotated[str, typer.Option(help="Number:hash of an entry, as an earlier verify printed it.")] = ""
+) -> None:
+    """Walk the chain of hashes; names the first entry that was altered, dropped, added or moved."""
+    from bot.audit_export import verified  # noqa: PLC0415
+
+    words, sound = asyncio.run(verified(_settings().database_url, head))
+    print(words)
+    raise typer.Exit(0 if sound else 1)
 
 
 @app.command()

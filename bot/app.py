@@ -11,7 +11,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -28,34 +28,49 @@ from slack_sdk.http_retry.builtin_async_handlers import (
 from slack_sdk.web.async_client import AsyncWebClient
 from starlette.applications import Starlette
 
+from bot.access import Access
+from bot.changes.applying import SETTLE_AFTER, Checkpoint, nowhere
 from bot.changes.effects import Effects, MemberEffects, RuleEffects
-from bot.changes.outbox import Outbox, Wake
+from bot.changes.ledger import LEASE
+from bot.changes.outbox import Outbox, Pace, Wake
 from bot.changes.pipeline import Pipeline
+from bot.changes.timers import Timers
 from bot.clients.http import Limits, Service
 from bot.clients.members import MembersClient
 from bot.clients.rules import RulesClient
 from bot.domain.change import Target
 from bot.gatehouse import Gatehouse, Site, UnknownSite
+from bot.policy_file import BadPolicy, CurrentPolicy
 from bot.settings import Settings
 from bot.store.engine import open_store
+from bot.store.errors import StoreError
+from bot.store.lock import alone
 from bot.web import Verifier, slack_endpoint, web_app
-from handlers.approvals import Cards
+from handlers.cards import Cards
+from handlers.directory import SlackDirectory
 from handlers.router import Router
-from handlers.slack import Slack, SlackRefused, SlackUnreachable
+from handlers.slack import FATAL, Slack, SlackRefused, SlackUnreachable
 
 log = structlog.get_logger(__name__)
 
 DRAIN = 10.0
 """Seconds that work under way has at the end; what is stored and not done then is done by the next start."""
 
-FATAL = frozenset(
-    {"invalid_auth", "account_inactive", "token_revoked", "token_expired", "not_authed", "org_login_required"}
-)
-"""Slack's words for a token that will never work."""
-
 
 class CannotStart(Exception):
     """Gatehouse cannot run with these settings; the text says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """How long things may take and how often is looked, in seconds; and, in drills, where the process is to die."""
+
+    lease: float = LEASE.total_seconds()
+    recover_every: float = 5.0
+    look_every: float = 1.0
+    pace: float = 1.0
+    settle_after: tuple[float, ...] = SETTLE_AFTER
+    reached: Checkpoint = nowhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +86,19 @@ def utc_now() -> datetime:
 
 
 @asynccontextmanager
-async def running(settings: Settings, *, now: Callable[[], datetime] = utc_now) -> AsyncIterator[Running]:
+async def running(
+    settings: Settings, *, now: Callable[[], datetime] = utc_now, timing: Timing | None = None
+) -> AsyncIterator[Running]:
     """Everything built and at work, until the block ends; raises CannotStart with what to do about it."""
+    timing = timing or Timing()
     owner = f"{os.getpid()}-{secrets.token_hex(4)}"
     async with AsyncExitStack() as stack:
-        store = await stack.enter_async_context(open_store(settings.database_url, now=now))
+        policy = _policy(settings)
+        try:
+            stack.enter_context(alone(settings.database_url))
+            store = await stack.enter_async_context(open_store(settings.database_url, now=now))
+        except StoreError as error:
+            raise CannotStart(str(error)) from error
         rules = await stack.enter_async_context(_rules(settings))
         members = {
             name: await stack.enter_async_context(_members(settings, site))
@@ -83,38 +106,59 @@ async def running(settings: Settings, *, now: Callable[[], datetime] = utc_now) 
         }
         sites = {name: Site(name, settings.members_sites[name], client) for name, client in members.items()}
         slack = Slack(_web_client(settings))
-        slack_says = await _signed_in(slack)
+        await _sign_in(slack)
 
         async def health() -> dict[str, str]:
-            return {"slack": slack_says, **await store.health()}
+            return {"slack": slack.says, **await store.health()}
 
-        wake = Wake()
+        wakes = Wake(), Wake()
+
+        def tell() -> None:
+            for wake in wakes:
+                wake()
+
+        lease = timedelta(seconds=timing.lease)
+        access = Access(policy, SlackDirectory(slack, now))
         pipeline = Pipeline(
             store=store,
             effects=_effects(rules, members),
+            access=access,
             now=now,
             new_id=lambda: secrets.token_hex(16),
             owner=owner,
-            tell=wake,
+            tell=tell,
+            settle_after=timing.settle_after,
+            lease=lease,
+            reached=timing.reached,
         )
         gatehouse = Gatehouse(
             rules=rules,
             sites=sites,
             changes=pipeline,
+            access=access,
             store=store,
             now=now,
             health=health,
             prefix=settings.command_prefix,
             extra_segments=settings.segments,
             places={"rules": _host(settings.rules_base_url), "members": _host(settings.members_base_url)},
+            policy_trouble=lambda: policy.trouble,
         )
-        router = Router(gatehouse, slack, owner=owner)
+        router = Router(gatehouse, slack, owner=owner, lease=lease, reached=timing.reached)
         bolt = _bolt(settings)
         router.register(bolt)
 
-        cards = Cards(slack, store, dict(gatehouse.places))
-        outbox = Outbox(store, cards.deliver, owner=owner, now=now, wake=wake)
-        for work in (router.resume(every=5), outbox.run(every=1), pipeline.recover(every=5)):
+        cards = Cards(slack, store, dict(gatehouse.places), Pace(time.monotonic, timing.pace), timing.reached)
+        outbox = Outbox(store, cards.deliver, owner=owner, now=now, wake=wakes[0], lease=lease)
+        timers = Timers(pipeline, owner=owner, wake=wakes[1], lease=lease)
+        await store.outbox.try_again()
+        for work in (
+            router.resume(every=timing.recover_every),
+            outbox.run(every=timing.look_every),
+            timers.run(every=timing.look_every),
+            pipeline.recover(every=timing.recover_every),
+            policy.watch(every=5),
+        ):
             await stack.enter_async_context(_in_background(work))
         stack.push_async_callback(outbox.flush, DRAIN)
         stack.push_async_callback(router.tasks.drain, DRAIN)
@@ -124,6 +168,13 @@ async def running(settings: Settings, *, now: Callable[[], datetime] = utc_now) 
         verifier = Verifier(settings.signing_secrets, time.time)
         events = slack_endpoint(verifier, AsyncSlackRequestHandler(bolt).handle) if settings.signing_secrets else None
         yield Running(web_app(events, health), gatehouse)
+
+
+def _policy(settings: Settings) -> CurrentPolicy:
+    try:
+        return CurrentPolicy(settings.policy_file)
+    except BadPolicy as error:
+        raise CannotStart(f"the policy file is wrong. {error}") from error
 
 
 async def serve(settings: Settings) -> None:
@@ -198,8 +249,8 @@ def _web_client(settings: Settings) -> AsyncWebClient:
     )
 
 
-async def _signed_in(slack: Slack) -> str:
-    """What Slack says of our token: "ok", or what is wrong for now; raises CannotStart where it never will be right."""
+async def _sign_in(slack: Slack) -> None:
+    """Hear what Slack says of our token; raises CannotStart where it never will be right."""
     try:
         answer = await slack.call("auth.test")
     except SlackRefused as refusal:
@@ -208,13 +259,13 @@ async def _signed_in(slack: Slack) -> str:
                 f"Slack does not accept SLACK_BOT_TOKEN ({refusal.code}). Copy the Bot User OAuth Token of the "
                 "installed app from its page OAuth & Permissions; it begins with xoxb-."
             ) from refusal
+        slack.says = refusal.code
         log.warning("slack_sign_in", code=refusal.code)
-        return refusal.code
     except SlackUnreachable as error:
+        slack.says = "unreachable"
         log.warning("slack_sign_in", error=str(error))
-        return "unreachable"
-    log.info("slack_signed_in", team=answer.get("team"), bot=answer.get("user"))
-    return "ok"
+    else:
+        log.info("slack_signed_in", team=answer.get("team"), bot=answer.get("user"))
 
 
 def _bolt(settings: Settings) -> AsyncApp:

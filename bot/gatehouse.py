@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
+from bot.access import Access
 from bot.changes.pipeline import Pipeline
 from bot.clients.listing import Listing
 from bot.domain.member import Member
@@ -62,6 +63,7 @@ class Gatehouse:
     rules: RulesReader
     sites: Mapping[str, Site]
     changes: Pipeline
+    access: Access
     store: Store
     now: Callable[[], datetime]
     health: Callable[[], Awaitable[dict[str, str]]]
@@ -69,6 +71,8 @@ class Gatehouse:
     extra_segments: tuple[str, ...] = ()
     places: Mapping[str, str] = field(default_factory=dict)
     """Host of each service, for people who must see which one they are changing."""
+    policy_trouble: Callable[[], str | None] = lambda: None
+    """What is wrong with the policy file, while an older version of it stays in force."""
 
     def site(self, name: str | None) -> Site:
         """The site called *name* (or with that id), the first where none is named; raises UnknownSite."""

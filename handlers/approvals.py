@@ -1,54 +1,151 @@
-"""Decisions about changes, and the one card that each change has in its channel."""
+"""Decisions about changes: the clicks on their cards, and the small forms that ask for a reason."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
 
-import structlog
-
-from bot.changes.pipeline import Decision
-from bot.domain.change import Change
+from bot.changes.pipeline import AlreadyDecided, Decision, NotUndoable
+from bot.domain.change import Change, State
 from bot.gatehouse import Gatehouse
-from bot.store.engine import Store
 from handlers.commands import GatehouseUndo
-from handlers.errors import NothingToUndo
-from handlers.reply import Announced, Caller, Reply
-from handlers.routes import Click, clicks, handles
-from handlers.slack import Slack, SlackRefused
+from handlers.errors import NothingToUndo, OldCard
+from handlers.reply import Announced, Caller, Modal, Reply, View
+from handlers.routes import Click, Form, clicks, handles, submits
 from handlers.views import changes as views
-from handlers.views.parts import Message
-
-log = structlog.get_logger(__name__)
-
-ELSEWHERE = frozenset(
-    {"not_in_channel", "channel_not_found", "is_archived", "restricted_action", "restricted_action_read_only_channel"}
-)
-"""Slack's words for a channel that a card cannot go to: then it goes to the one who asked."""
+from handlers.views import decision_form, forms
 
 REFERENCE = re.compile(r"[0-9a-fA-F]{6,32}")
 """The beginning of a change's id, as cards show it."""
 
-GONE = frozenset({"message_not_found", "cant_update_message", "edit_window_closed"})
+EXTENSION = 3600
+"""Seconds that one click on *Extend* adds."""
 
 
-@clicks("decide.confirm", stored=True)
-async def confirm(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    await gatehouse.changes.decide(click.value, Decision.CONFIRM, caller.user)
-    return Announced()
+async def clicked(click: Click, caller: Caller, gatehouse: Gatehouse) -> Change:
+    """The change whose card was clicked; raises OldCard where it was not the one card that speaks for it.
+
+    A button's value says no more than which change is meant: what it is about is read from the store, and where the
+    card stands must be where we put it.
+    """
+    change = await gatehouse.changes.get(click.value)
+    if not await gatehouse.store.cards.stands(change.id, caller.channel, caller.message):
+        raise OldCard(await gatehouse.store.cards.link(change.id))
+    return change
 
 
-@clicks("decide.keep", stored=True)
-async def keep(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    await gatehouse.changes.decide(click.value, Decision.KEEP, caller.user)
-    return Announced()
+def _decides(name: str, decision: Decision) -> None:
+    """A button that takes *decision* at once."""
+
+    @clicks(f"decide.{name}", stored=True)
+    async def decide(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+        change = await clicked(click, caller, gatehouse)
+        await gatehouse.changes.decide(change.id, decision, caller.user)
+        return Announced()
+
+
+_decides("confirm", Decision.CONFIRM)
+_decides("approve", Decision.APPROVE)
+_decides("keep", Decision.KEEP)
 
 
 @clicks("decide.undo", stored=True)
 async def undo_click(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    change = await gatehouse.changes.get(click.value)
+    change = await clicked(click, caller, gatehouse)
     await gatehouse.changes.undo(change, by=caller.user, channel=caller.channel)
     return Announced()
+
+
+@clicks("decide.end", stored=True)
+async def end_now(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """The end of a temporary change was agreed to with its beginning; only whoever may begin one may end it early."""
+    change = await clicked(click, caller, gatehouse)
+    if not change.temporary:
+        raise NotUndoable(change)
+    await gatehouse.access.require(change.kind.value, caller.user, change.channel)
+    await gatehouse.changes.undo(
+        change, by=caller.user, channel=change.channel, agreed=True, reason=f"{change.id[:8]} was ended early"
+    )
+    return Announced()
+
+
+@clicks("decide.extend", stored=True)
+async def extend(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    change = await clicked(click, caller, gatehouse)
+    await gatehouse.changes.extend(change, by=caller.user, seconds=EXTENSION)
+    return Announced()
+
+
+@clicks("decide.stay", stored=True)
+async def stay(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    change = await clicked(click, caller, gatehouse)
+    await gatehouse.changes.keep(change, by=caller.user)
+    return Announced()
+
+
+@clicks("decide.putback", stored=True)
+async def put_back(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    change = await clicked(click, caller, gatehouse)
+    await gatehouse.changes.put_back(change, by=caller.user, channel=caller.channel, origin=caller.request)
+    return Announced()
+
+
+@clicks("decide.afresh", stored=True)
+async def afresh(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    change = await clicked(click, caller, gatehouse)
+    await gatehouse.changes.afresh(change, by=caller.user, channel=caller.channel, origin=caller.request)
+    return Announced()
+
+
+@clicks("decide.sign", stored=True)
+async def sign(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    change = await clicked(click, caller, gatehouse)
+    await gatehouse.changes.review(change, by=caller.user)
+    return Announced()
+
+
+def _asks(name: str) -> None:
+    """A button that opens a form for a reason; the right is looked at when the form comes back."""
+
+    @clicks(f"decide.{name}")
+    async def ask(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+        change = await clicked(click, caller, gatehouse)
+        if change.state is not State.PROPOSED:
+            raise AlreadyDecided(change)
+        return Modal(decision_form.opened(name, change, title=views.plain_title(change), channel=caller.channel))
+
+
+async def _deny(change: Change, reason: str, caller: Caller, gatehouse: Gatehouse) -> str:
+    await gatehouse.changes.decide(change.id, Decision.DENY, caller.user, reason=reason)
+    return ":no_entry_sign: Denied. The card says so, and why."
+
+
+async def _break_glass(change: Change, reason: str, caller: Caller, gatehouse: Gatehouse) -> str:
+    await gatehouse.changes.decide(change.id, Decision.BREAK_GLASS, caller.user, reason=reason)
+    return ":rotating_light: Done alone, and on record. Somebody else still has to look at it: the card says so."
+
+
+async def _comment(change: Change, text: str, caller: Caller, gatehouse: Gatehouse) -> str:
+    await gatehouse.changes.ask(change, by=caller.user, text=text)
+    return ":speech_balloon: Asked, in the thread of the card."
+
+
+REASONED: dict[str, Callable[[Change, str, Caller, Gatehouse], Awaitable[str]]] = {
+    "deny": _deny,
+    "ask": _comment,
+    "glass": _break_glass,
+}
+
+
+async def _save(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
+    name, change_id, text = decision_form.read(view)
+    change = await gatehouse.changes.get(change_id)
+    return forms.done("Gatehouse", await REASONED[name](change, text, caller, gatehouse))
+
+
+for _name in REASONED:
+    _asks(_name)
+    submits(decision_form.callback(_name), Form(decision_form.errors, decision_form.working, _save))
 
 
 @handles(GatehouseUndo)
@@ -65,46 +162,6 @@ async def _meant(reference: str | None, caller: Caller, gatehouse: Gatehouse) ->
         if len(found) != 1:
             raise NothingToUndo(reference)
         return found[0]
-    for change in await gatehouse.store.changes.applied():
-        mine = (change.requester, change.channel) == (caller.user, caller.channel)
-        if mine and change.undone_by is None and change.undoes is None:
-            return change
-    raise NothingToUndo(None)
-
-
-@dataclass(frozen=True, slots=True)
-class Cards:
-    """Brings the card of a change up to date: posts it once, then edits it."""
-
-    slack: Slack
-    store: Store
-    places: dict[str, str]
-
-    async def deliver(self, change: Change) -> None:
-        """Show *change* as it stands. Raises SlackRefused or SlackUnreachable where it should be tried again."""
-        message = views.card(change, places=self.places)
-        place = await self.store.cards.get(change.id, "card")
-        if place is not None and await self._edited(place, change):
-            return
-        await self._posted(change, message)
-
-    async def _edited(self, place: tuple[str, str], change: Change) -> bool:
-        try:
-            await self.slack.edit(*place, views.card(change, places=self.places))
-        except SlackRefused as refusal:
-            if refusal.code not in GONE | ELSEWHERE:
-                raise
-            log.warning("card_gone", change=change.id[:8], code=refusal.code)
-            return False
-        return True
-
-    async def _posted(self, change: Change, message: Message) -> None:
-        try:
-            channel, ts = await self.slack.post(change.channel or change.requester, message)
-        except SlackRefused as refusal:
-            if refusal.code not in ELSEWHERE:
-                raise
-            log.info("card_to_requester", change=change.id[:8], code=refusal.code)
-            channel, ts = await self.slack.post(change.requester, views.elsewhere(message, refusal.code))
-        async with self.store.transaction() as tx:
-            await self.store.cards.put(tx, change.id, channel, ts, "card")
+    if (change := await gatehouse.store.changes.undoable(caller.user, caller.channel)) is None:
+        raise NothingToUndo(None)
+    return change

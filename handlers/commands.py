@@ -29,14 +29,18 @@ class Command:
     """Whether it could change something without another form or click."""
     destroys: ClassVar[bool] = False
     """Whether it takes something away: never suggested for a typo."""
+    needs: ClassVar[str | None] = None
+    """The operation of the policy that whoever asks must be allowed; None where everybody may."""
 
 
 class _Rules(Command):
     service = "rules"
+    needs = "rule.read"
 
 
 class _Members(Command):
     service = "members"
+    needs = "member.read"
 
 
 class _Gatehouse(Command):
@@ -89,6 +93,7 @@ class RulesCheck(_Rules):
 
 @dataclass(frozen=True)
 class RulesNew(_Rules):
+    needs = "rule.create"
     verb, synonyms = "new", ("create", "add")
     usage = 'new [TYPE] [FROM [to TO]] [named "NAME"] [for DUR] [because TEXT]'
     summary = "Make a rule, in a form"
@@ -103,6 +108,7 @@ class RulesNew(_Rules):
 
 @dataclass(frozen=True)
 class RulesEdit(_Rules):
+    needs = "rule.update"
     verb, synonyms = "edit", ("change", "update")
     usage, summary = "edit REF", "Edit a rule, in a form"
     example = "edit #1"
@@ -111,6 +117,7 @@ class RulesEdit(_Rules):
 
 @dataclass(frozen=True)
 class RulesSet(_Rules):
+    needs = "rule.update"
     verb = "set"
     usage, summary = "set REF field=value … [because TEXT]", "Change single fields of a rule at once"
     example = "set #1 destination=https://shop.example.com/new"
@@ -123,6 +130,7 @@ class RulesSet(_Rules):
 
 @dataclass(frozen=True)
 class RulesCopy(_Rules):
+    needs = "rule.create"
     verb, synonyms = "copy", ("clone", "duplicate")
     usage, summary = "copy REF", "A new rule like another one, in a form"
     example = "copy #1"
@@ -131,6 +139,7 @@ class RulesCopy(_Rules):
 
 @dataclass(frozen=True)
 class RulesOn(_Rules):
+    needs = "rule.update"
     verb, synonyms = "on", ("enable", "activate")
     usage, summary = "on REF [for DUR] [because TEXT]", "Switch a rule on"
     example = "on #1"
@@ -142,6 +151,7 @@ class RulesOn(_Rules):
 
 @dataclass(frozen=True)
 class RulesOff(_Rules):
+    needs = "rule.update"
     verb, synonyms = "off", ("disable", "deactivate")
     usage, summary = "off REF [for DUR] [because TEXT]", "Switch a rule off"
     example = "off #1 because it loops"
@@ -154,6 +164,7 @@ class RulesOff(_Rules):
 
 @dataclass(frozen=True)
 class RulesDelete(_Rules):
+    needs = "rule.delete"
     verb, synonyms = "delete", ("remove", "rm", "del")
     usage, summary = "delete REF [because TEXT]", "Delete a rule; shows it first and waits for a click"
     example = "delete #1 because nobody uses it"
@@ -165,6 +176,7 @@ class RulesDelete(_Rules):
 
 @dataclass(frozen=True)
 class RulesHistory(_Rules):
+    needs = "audit.read"
     verb, synonyms = "history", ("log",)
     usage, summary = "history REF", "Who changed a rule, when and why"
     example = "history #1"
@@ -179,6 +191,7 @@ class RulesExport(_Rules):
 
 @dataclass(frozen=True)
 class RulesImport(_Rules):
+    needs = "rule.create"
     verb, usage, summary = "import", "import", "Rules from a file"
     example = "import"
 
@@ -228,6 +241,7 @@ class MembersWhy(_Members):
 
 @dataclass(frozen=True)
 class MembersAdd(_Members):
+    needs = "member.add"
     verb, synonyms = "add", ("new", "create", "invite")
     usage = 'add EMAIL [named "NAME"] [to SEG,SEG] [site:blog] [for DUR]'
     summary = "Add a member, in a form"
@@ -242,6 +256,7 @@ class MembersAdd(_Members):
 
 @dataclass(frozen=True)
 class MembersEdit(_Members):
+    needs = "member.update"
     verb, synonyms = "edit", ("change", "update")
     usage, summary = "edit EMAIL [site:blog]", "Edit name and segments, in a form"
     example = "edit anna@example.com"
@@ -251,6 +266,7 @@ class MembersEdit(_Members):
 
 @dataclass(frozen=True)
 class MembersGrant(_Members):
+    needs = "member.grant"
     verb, synonyms = "grant", ("give",)
     usage, summary = "grant EMAIL SEG,… [site:blog] [for DUR] [because TEXT]", "Give access to segments"
     example = "grant anna@example.com vip"
@@ -264,6 +280,7 @@ class MembersGrant(_Members):
 
 @dataclass(frozen=True)
 class MembersRevoke(_Members):
+    needs = "member.revoke"
     verb, synonyms = "revoke", ("take",)
     usage, summary = "revoke EMAIL SEG,… [site:blog] [because TEXT]", "Take access to segments away"
     example = "revoke anna@example.com vip because the plan ended"
@@ -277,6 +294,7 @@ class MembersRevoke(_Members):
 
 @dataclass(frozen=True)
 class MembersRemove(_Members):
+    needs = "member.remove"
     verb, synonyms = "remove", ("delete", "rm", "del")
     usage, summary = (
         "remove EMAIL [site:blog] [because TEXT]",
@@ -292,6 +310,7 @@ class MembersRemove(_Members):
 
 @dataclass(frozen=True)
 class MembersOffboard(_Members):
+    needs = "member.remove"
     verb = "offboard"
     usage, summary = "offboard EMAIL [because TEXT]", "Remove somebody from every site"
     example = "offboard anna@example.com"
@@ -310,6 +329,7 @@ class MembersExport(_Members):
 
 @dataclass(frozen=True)
 class MembersImport(_Members):
+    needs = "member.add"
     verb, usage, summary = "import", "import [site:blog]", "Members from a file"
     example = "import"
     site: str | None = None
@@ -317,6 +337,7 @@ class MembersImport(_Members):
 
 @dataclass(frozen=True)
 class GatehousePending(_Gatehouse):
+    needs = "rule.read"
     verb, usage, summary = "pending", "pending", "Changes that wait for a decision"
     example = "pending"
 
@@ -336,12 +357,14 @@ class GatehouseUndo(_Gatehouse):
 
 @dataclass(frozen=True)
 class GatehouseTimers(_Gatehouse):
+    needs = "rule.read"
     verb, usage, summary = "timers", "timers", "Temporary changes, and when they end"
     example = "timers"
 
 
 @dataclass(frozen=True)
 class GatehouseAudit(_Gatehouse):
+    needs = "audit.read"
     verb, usage, summary = "audit", "audit [who:@x] [since:24h] [REF]", "Who did what, when and why"
     example = "audit since:24h"
     who: str | None = None
@@ -351,6 +374,7 @@ class GatehouseAudit(_Gatehouse):
 
 @dataclass(frozen=True)
 class GatehouseDigest(_Gatehouse):
+    needs = "audit.read"
     verb, usage, summary = "digest", "digest [DUR]", "What changed lately"
     example = "digest 24h"
     since: str | None = None

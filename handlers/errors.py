@@ -8,12 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from bot.changes.pipeline import AlreadyDecided, NotUndoable, NotYours, UnknownChange
+from bot.access import DirectoryUnavailable, NobodyCanApprove, NotAllowed
+from bot.changes.pipeline import (
+    AlreadyDecided,
+    NothingToReview,
+    NotTemporary,
+    NotUndoable,
+    NotYours,
+    UnknownChange,
+)
 from bot.clients import errors as client
+from bot.domain.change import State
 from bot.domain.checks import BadEmail, Problem
 from bot.domain.editing import BadField
+from bot.domain.policy import Why
 from bot.gatehouse import UnknownSite
 from bot.store.errors import StoreError, TargetBusy
 from handlers.commands import Command
@@ -67,8 +77,24 @@ class NoMember(Exception):
         self.site = site
 
 
+class BadFilter(Exception):
+    """A filter that means nothing; *words* say what it should be."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__(words)
+        self.words = words
+
+
 class OldButton(Exception):
     """A button that this release does not know."""
+
+
+class OldCard(Exception):
+    """A button on a message that no longer speaks for its change. *link* leads to the one that does."""
+
+    def __init__(self, link: str) -> None:
+        super().__init__("old card")
+        self.link = link
 
 
 class NoTrigger(Exception):
@@ -90,19 +116,76 @@ def _problem_lines(problems: Sequence[Problem]) -> str:
     return "\n".join(f"• {f'Pair {one.pair}: ' if one.pair else ''}{esc(one.words)}" for one in problems)
 
 
+STANDS: Final = {
+    State.APPROVED: "approved",
+    State.APPLYING: "approved, and is being done",
+    State.APPLIED: "approved and done",
+    State.DENIED: "denied",
+    State.CANCELLED: "withdrawn",
+    State.EXPIRED: "expired",
+}
+
+
 def _already(error: AlreadyDecided) -> Words:
     change = error.change
     by = f" by <@{change.decided_by}>" if change.decided_by else ""
-    at = (
-        f" <!date^{int(change.decided_at.timestamp())}^at {{time}}|at {change.decided_at:%H:%M} UTC>"
-        if change.decided_at
-        else ""
-    )
+    moment = change.decided_at
+    at = f" <!date^{int(moment.timestamp())}^at {{time}}|at {moment:%H:%M} UTC>" if moment else ""
+    if change.state is State.PROPOSED:
+        return Words("You have approved this already; it waits for somebody else.", unchanged=None)
+    return Words(f"Already {STANDS.get(change.state, f'settled: {change.state}')}{by}{at}.", unchanged=None)
+
+
+WHY_NOT: Final = {
+    Why.UNKNOWN: ("Slack does not say who you are.", "Ask a workspace admin to look at your account."),
+    Why.DEACTIVATED: ("That account is deactivated.", ""),
+    Why.BOT: ("Apps and workflows may not do this.", "A person has to ask."),
+    Why.GUEST: ("Guests of the workspace may not use Gatehouse.", "Ask a full member."),
+    Why.STRANGER: ("Only members of this workspace may use Gatehouse.", "Ask one of them."),
+    Why.SHARED_CHANNEL: (
+        "Changes are not taken in a channel that is shared with another company.",
+        "Ask in a channel of your own workspace.",
+    ),
+    Why.DIRECT_MESSAGE: (
+        "Changes are not taken in a direct message: others must be able to see them.",
+        "Ask in a channel that Gatehouse is in.",
+    ),
+    Why.NOT_ADDED: (
+        "Gatehouse takes changes only in channels that it was added to.",
+        "Add it with `/invite @Gatehouse`, or ask in a channel that it is in.",
+    ),
+    Why.OTHER_CHANNEL: ("The policy does not take changes in this channel.", "Ask in {channels}."),
+    Why.NO_ROLE: ("None of your roles allows this.", "Ask {roles}; `/gatehouse whoami` says what you may do."),
+    Why.OWN_REQUEST: (
+        "You asked for this, so somebody else has to approve it.",
+        "Withdraw it if you changed your mind.",
+    ),
+    Why.NOT_HERE: ("Only people of this channel may approve.", "Join the channel first."),
+}
+
+
+def _not_allowed(error: NotAllowed) -> Words:
+    what, then = WHY_NOT[error.why]
+    roles = f"somebody with the role {' or '.join(map(esc, error.roles))}" if error.roles else "whoever runs Gatehouse"
+    return Words(what, next=then.format(roles=roles, channels="a channel that `/gatehouse whoami` names"))
+
+
+def _nobody(error: NobodyCanApprove) -> Words:
+    needed = "one approval" if error.needed == 1 else f"{error.needed} approvals"
+    there = {0: "nobody here", 1: "only one person here"}.get(error.found, f"only {error.found} people here")
+    roles = f"People with the role {' or '.join(map(esc, error.roles))} can." if error.roles else ""
     return Words(
-        f"This was already settled: *{change.state}*{by}{at}.",
-        "Somebody was quicker, or it was settled before.",
-        unchanged=None,
+        f"This needs {needed}, and {there} can give it.",
+        roles,
+        "Ask in a channel where they are, or add them to this one.",
     )
+
+
+def _not_yours(error: NotYours) -> Words:
+    change = error.change
+    if change.glass_broken:
+        return Words("Whoever acted alone cannot sign it too.", next="Somebody else who may approve has to.")
+    return Words(f"Only <@{change.requester}> can settle this: it is their request.", next="Ask them.")
 
 
 def _busy(error: TargetBusy) -> Words:
@@ -145,12 +228,28 @@ WORDS: dict[type[Exception], Callable[[Any], Words]] = {
         if e.known
         else "Ask whoever runs Gatehouse to set MEMBERS_SITES.",
     ),
+    NotAllowed: _not_allowed,
+    NobodyCanApprove: _nobody,
+    DirectoryUnavailable: lambda e: Words(
+        f"Slack did not say {esc(e.asked)}, and without that nobody may.",
+        f"Slack answered {code(e.code)}." if e.code else "Slack is not answering.",
+        "Try again in a moment."
+        if e.code in {"", "ratelimited", "internal_error", "fatal_error"}
+        else "Tell whoever runs Gatehouse: the app may be missing a scope.",
+    ),
+    OldCard: lambda e: Words(
+        "That message no longer speaks for its change.",
+        next=f"Use the newer one: {e.link}" if e.link else "Use the newer one, a moment from now, in the channel.",
+    ),
+    NotTemporary: lambda e: Words(f"Change `{e.change.id[:8]}` does not end by itself any more.", unchanged=None),
+    NothingToReview: lambda e: Words(f"Change `{e.change.id[:8]}` is signed already.", unchanged=None),
+    BadFilter: lambda e: Words(esc(e.words), next="As in `/gatehouse audit who:@anna since:24h`.", unchanged=None),
     OldButton: lambda _: Words(
         "That button is from an older version of Gatehouse.",
         next="Ask again with the command; the new answer has new buttons.",
     ),
     NoTrigger: lambda _: Words("Slack gave no way to open a form here.", next="Type the command in a channel."),
-    NotYours: lambda e: Words(f"Only <@{e.change.requester}> can settle this: it is their request.", next="Ask them."),
+    NotYours: _not_yours,
     AlreadyDecided: _already,
     NotUndoable: lambda e: Words(
         f"Change `{e.change.id[:8]}` was taken back already."

@@ -1,22 +1,61 @@
-"""What ``/gatehouse`` does: help, status, who am I."""
+"""What ``/gatehouse`` does: help, status, who am I, what waits, what ends, what was done."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Final
 
+from bot.access import DirectoryUnavailable
 from bot.clients.errors import ClientError
 from bot.clients.listing import Listing
+from bot.domain.change import Change
+from bot.domain.duration import seconds_of
 from bot.domain.member import Member
 from bot.gatehouse import Gatehouse
-from handlers.commands import GatehouseHelp, GatehouseStatus, GatehouseWhoami
+from bot.store.audit import Filters
+from bot.store.timers import TimerKind
+from handlers.commands import (
+    Command,
+    GatehouseAudit,
+    GatehouseHelp,
+    GatehousePending,
+    GatehouseStatus,
+    GatehouseTimers,
+    GatehouseWhoami,
+    RulesHistory,
+)
+from handlers.errors import BadFilter
+from handlers.refs import NotOne, find_rule
 from handlers.reply import Caller, Private, Reply
 from handlers.routes import COMMANDS, handles
+from handlers.views import audit as audit_views
 from handlers.views import gatehouse as views
+from handlers.views import pending as pending_views
+
+ENTRIES: Final = 20
+MECHANICS: Final = ("announced", "applying")
+"""Events that say how something was done rather than what; the export has them."""
+MENTIONED: Final = re.compile(r"<@([UW][A-Z0-9]{5,20})>|([UW][A-Z0-9]{7,20})")
 
 
 @handles(GatehouseHelp)
 async def show_help(command: GatehouseHelp, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    return Private(views.help_page(command.topic, prefix=gatehouse.prefix, may=COMMANDS.__contains__))
+    return Private(views.help_page(command.topic, prefix=gatehouse.prefix, may=await _may_run(caller, gatehouse)))
+
+
+async def _may_run(caller: Caller, gatehouse: Gatehouse) -> Callable[[type[Command]], bool]:
+    """Whether a command is built and the caller may give it here."""
+    try:
+        allowed = await gatehouse.access.all(caller.user, caller.channel)
+    except DirectoryUnavailable:
+        return COMMANDS.__contains__  # help helps, also while Slack does not say who asks
+
+    def may(kind: type[Command]) -> bool:
+        return kind in COMMANDS and (kind.needs is None or allowed[kind.needs] is None)
+
+    return may
 
 
 @handles(GatehouseStatus)
@@ -25,7 +64,12 @@ async def status(command: GatehouseStatus, caller: Caller, gatehouse: Gatehouse)
     parts["rules"] = await _says(gatehouse.rules.all())
     for site in gatehouse.sites.values():
         parts[f"members of {site.name}"] = await _says(site.members.all())
-    return Private(views.status(parts, places=gatehouse.places))
+    parts["policy"] = gatehouse.policy_trouble() or "ok"
+    undelivered = await gatehouse.store.outbox.undelivered()
+    waiting = await gatehouse.store.outbox.waiting()
+    parts["messages"] = f"{undelivered} were never taken by Slack" if undelivered else f"ok, {waiting} on their way"
+    counts = await gatehouse.store.changes.counts()
+    return Private(views.status(parts, places=gatehouse.places, counts=counts))
 
 
 async def _says(asked: Awaitable[Listing | Sequence[Member]]) -> str:
@@ -39,4 +83,88 @@ async def _says(asked: Awaitable[Listing | Sequence[Member]]) -> str:
 
 @handles(GatehouseWhoami)
 async def whoami(command: GatehouseWhoami, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    return Private(views.whoami(caller.user, sites=tuple(gatehouse.sites)))
+    person = await gatehouse.access.person(caller.user)
+    allowed = await gatehouse.access.all(caller.user, caller.channel)
+    guards = gatehouse.access.guards()
+    return Private(
+        views.whoami(
+            person, caller.channel, allowed, guards, sites=tuple(gatehouse.sites), act=gatehouse.access.act_in()
+        )
+    )
+
+
+@handles(GatehousePending)
+async def pending(command: GatehousePending, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    found = await gatehouse.store.changes.open()
+    links = {change.id: await gatehouse.store.cards.link(change.id) for change in found}
+    owed = await _changes_of(TimerKind.REVIEW, gatehouse)
+    links |= {change.id: await gatehouse.store.cards.link(change.id) for change in owed}
+    return Private(pending_views.pending(found, [each for each in owed if each.review_owed], links))
+
+
+@handles(GatehouseTimers)
+async def timers(command: GatehouseTimers, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    found = [change for change in await _changes_of(TimerKind.REVERT, gatehouse) if change.temporary]
+    links = {change.id: await gatehouse.store.cards.link(change.id) for change in found}
+    return Private(pending_views.timers(found, links))
+
+
+async def _changes_of(kind: TimerKind, gatehouse: Gatehouse) -> list[Change]:
+    waiting = await gatehouse.store.timers.pending(kind)
+    changes = [await gatehouse.store.changes.get(timer.change_id) for timer in waiting]
+    return [change for change in changes if change is not None]
+
+
+@handles(GatehouseAudit)
+async def audit(command: GatehouseAudit, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    filters = Filters(
+        who=_who(command.who, caller),
+        since=_since(command.since, gatehouse.now()),
+        ref=(command.ref or "").strip() or None,
+        without=MECHANICS,
+    )
+    entries = await gatehouse.store.audit.found(filters, limit=ENTRIES + 1)
+    links = {entry.change_id: await gatehouse.store.cards.link(entry.change_id) for entry in entries if entry.change_id}
+    return Private(
+        audit_views.entries(
+            entries[:ENTRIES], links, more=len(entries) > ENTRIES, public=caller.public, command=command
+        )
+    )
+
+
+def _who(text: str | None, caller: Caller) -> str | None:
+    if text is None:
+        return None
+    if text.casefold() in {"me", "@me"}:
+        return caller.user
+    match = MENTIONED.match(text)
+    if match is None:
+        raise BadFilter(f"who:{text[:40]} is nobody that Slack knows; pick a person from the list that @ opens.")
+    return match[1] or match[2]
+
+
+def _since(text: str | None, now: datetime) -> datetime | None:
+    if text is None:
+        return None
+    if not (seconds := seconds_of(text)):
+        raise BadFilter(f"since:{text[:40]} is no duration; write since:24h or since:7d.")
+    return now - timedelta(seconds=seconds)
+
+
+@handles(RulesHistory)
+async def history(command: RulesHistory, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """What was done to a rule, also under the ids that it had before, and also after it was deleted."""
+    try:
+        rule_id = (await find_rule(command.ref, caller, gatehouse)).id
+    except NotOne as error:
+        if error.candidates:
+            raise
+        rule_id = command.ref
+    ids = await gatehouse.store.aliases.all_of(rule_id)
+    changes = await gatehouse.store.changes.for_targets([f"rules/{each}" for each in ids])
+    if not changes:
+        raise (
+            NotOne(command.ref, (), 0) if rule_id == command.ref else BadFilter("Gatehouse has not changed that rule.")
+        )
+    links = {change.id: await gatehouse.store.cards.link(change.id) for change in changes}
+    return Private(audit_views.history(changes, links, command=command))

@@ -8,19 +8,20 @@ from typing import Final
 
 from rapidfuzz import fuzz, process
 
+from bot.domain.duration import seconds_of
 from bot.domain.rule import KNOWN_TYPES, RULE_ID
 from handlers import commands as c
 from handlers.commands import Command, Lasts
 from handlers.wording import render
 from handlers.words import MOST, Word, cleaned, split
 
-DURATION: Final = re.compile(r"(?:(\d{1,4})w)?(?:(\d{1,4})d)?(?:(\d{1,4})h)?(?:(\d{1,5})m(?:in)?)?")
-SECONDS: Final = (604_800, 86_400, 3_600, 60)
 CLOCK: Final = re.compile(r"([01]?\d|2[0-3])[:.]([0-5]\d)")
 ASSIGNMENT: Final = re.compile(r"((?:pair\d{1,4}\.)?(?:source\.)?[A-Za-z]+)=(.*)", re.DOTALL | re.IGNORECASE)
 FILTER: Final = re.compile(r"([a-z]+):(.*)", re.DOTALL | re.IGNORECASE)
 URL: Final = re.compile(r"[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
 NUMBER: Final = re.compile(r"#\d{1,6}")
+FREE_TEXT: Final = frozenset({"name", "description"})
+"""Fields whose value may go on over several words without quotes."""
 CLOSE_ENOUGH: Final = 60
 LONGEST_DURATION: Final = 366 * 86_400
 
@@ -113,9 +114,17 @@ class _Rest:
     def lasts(self) -> Lasts | None:
         """``for 2h`` or ``until 18:00``, wherever it stands; a “for” before other words is just a word."""
         for index, word in enumerate(self.words[:-1]):
-            if word.keyword in {"for", "until"} and (found := _lasts(word.keyword, self.words[index + 1].text)):
-                del self.words[index : index + 2]
-                return found
+            if word.keyword not in {"for", "until"}:
+                continue
+            for length in (2, 1):
+                text = "".join(each.text for each in self.words[index + 1 : index + 1 + length])
+                if found := _lasts(word.keyword, text):
+                    del self.words[index : index + 1 + length]
+                    return found
+            if self.words[index + 1].text[:1].isdigit():
+                # Left as words, this would make for good what was meant for a while.
+                wanted = "for 2h, for 30m or for 7d" if word.keyword == "for" else "until 18:00"
+                raise self.unclear(f"“{word.text} {self.words[index + 1].text[:20]}”: write {wanted}.")
         return None
 
     def after(self, keyword: str) -> str | None:
@@ -195,11 +204,17 @@ def _lasts(keyword: str, text: str) -> Lasts | None:
     if keyword == "until":
         match = CLOCK.fullmatch(text)
         return Lasts(f"until {text}", until=(int(match[1]), int(match[2]))) if match else None
-    match = DURATION.fullmatch(text.casefold())
-    if not match or not any(match.groups()):
-        return None
-    seconds = sum(int(count or 0) * unit for count, unit in zip(match.groups(), SECONDS, strict=True))
+    seconds = seconds_of(text)
     return Lasts(f"for {text}", seconds=seconds) if 0 < seconds <= LONGEST_DURATION else None
+
+
+def parse_lasts(text: str) -> Lasts | None:
+    """``2h``, ``for 2 hours``, ``18:00`` or ``until 18:00``; None for a text that is none of those."""
+    words = text.casefold().split()
+    if words[:1] in (["for"], ["until"]):
+        words = words[1:]
+    joined = "".join(words)
+    return _lasts("for", joined) or _lasts("until", joined)
 
 
 def _page(filters: dict[str, str], rest: _Rest) -> int | None:
@@ -250,6 +265,10 @@ def _fields(words: Sequence[Word]) -> tuple[tuple[str, str], ...]:
             fields.append((match[1], match[2]))
         else:
             name, value = fields[-1]
+            if name.casefold() not in FREE_TEXT:
+                raise Unclear(
+                    f"“{word.text[:60]}” after {name}: put a value with spaces in quotes.", about=(c.RulesSet,)
+                )
             fields[-1] = (name, f"{value} {_as_written(word)}")
     return tuple((name, _unquoted(value)) for name, value in fields)
 
@@ -332,6 +351,8 @@ def _some_segments(rest: _Rest) -> tuple[str, ...]:
         rest.words.pop(0)
     if not (segments := _segments(rest.words)):
         raise rest.missing("which segment")
+    if stray := next((word for word in rest.words if word.keyword in {"for", "until"}), None):
+        raise rest.unclear(f"After “{stray.text}” comes how long, such as for 2h or until 18:00.")
     return segments
 
 

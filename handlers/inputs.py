@@ -55,6 +55,7 @@ def caller_of_click(body: Body) -> Caller:
         response_url=body.get("response_url") or None,
         trigger=body.get("trigger_id") or None,
         view=body.get("view") or None,
+        message=str(_inner(body, "container", "message_ts") or _inner(body, "message", "ts") or ""),
         ephemeral=bool(_inner(body, "container", "is_ephemeral")),
     )
 
@@ -82,3 +83,9 @@ def click(body: Body, name: str) -> Click:
 def action_id(body: Body) -> str:
     actions = body.get("actions") or [{}]
     return str(_inner(actions[0], "action_id") or "")
+
+
+def label(body: Body) -> str:
+    """What stands on the button that was clicked."""
+    actions = body.get("actions") or [{}]
+    return str(_inner(actions[0], "text", "text") or "that button")

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from bot.changes.pipeline import Proposal
-from bot.domain.change import Guard, Kind, Target
+from bot.changes.proposals import Proposal
+from bot.domain.change import Kind, Target
 from bot.domain.checks import checked_email
 from bot.domain.member import Member
 from bot.gatehouse import Gatehouse, Site
@@ -22,9 +22,9 @@ from handlers.commands import (
     MembersShow,
 )
 from handlers.errors import NoMember, NothingToChange
+from handlers.lasting import as_typed, lasting
 from handlers.reply import Announced, Caller, Modal, Private, Reply
 from handlers.routes import handles
-from handlers.rules import not_yet
 from handlers.views import forms, member_form
 from handlers.views import members as views
 
@@ -91,7 +91,6 @@ async def find_member(email: str, site: Site) -> Member:
 
 @handles(MembersAdd)
 async def add(command: MembersAdd, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    not_yet(command.lasts, "access that ends by itself")
     site = gatehouse.site(command.site)
 
     async def fill() -> dict[str, Any]:
@@ -102,6 +101,7 @@ async def add(command: MembersAdd, caller: Caller, gatehouse: Gatehouse) -> Repl
             site=site.name,
             known=known_segments(await site.members.all(), gatehouse.extra_segments),
             reason=command.because or "",
+            lasts=as_typed(command.lasts),
             channel=caller.channel,
         )
         return form.view()
@@ -123,12 +123,11 @@ async def edit(command: MembersEdit, caller: Caller, gatehouse: Gatehouse) -> Re
 
 @handles(MembersGrant)
 async def grant(command: MembersGrant, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    not_yet(command.lasts, "access that ends by itself")
     site = gatehouse.site(command.site)
     member = await find_member(command.email, site)
     names = spelled(command.segments, known_segments(await site.members.all(), gatehouse.extra_segments))
     after = [*member.segments, *(name for name in names if name not in member.segments)]
-    return await _change_segments(member, after, Kind.MEMBER_GRANT, command.because, site, caller, gatehouse)
+    return await _change_segments(member, after, Kind.MEMBER_GRANT, command, site, caller, gatehouse)
 
 
 @handles(MembersRevoke)
@@ -137,14 +136,14 @@ async def revoke(command: MembersRevoke, caller: Caller, gatehouse: Gatehouse) -
     member = await find_member(command.email, site)
     names = spelled(command.segments, member.segments)
     after = [name for name in member.segments if name not in names]
-    return await _change_segments(member, after, Kind.MEMBER_REVOKE, command.because, site, caller, gatehouse)
+    return await _change_segments(member, after, Kind.MEMBER_REVOKE, command, site, caller, gatehouse)
 
 
 async def _change_segments(
     member: Member,
     after: Sequence[str],
     kind: Kind,
-    because: str | None,
+    command: MembersGrant | MembersRevoke,
     site: Site,
     caller: Caller,
     gatehouse: Gatehouse,
@@ -158,8 +157,10 @@ async def _change_segments(
         after=member.document() | {"allowedSegments": list(after)},
         requester=caller.user,
         channel=caller.channel,
-        reason=because or "",
+        reason=command.because or "",
     )
+    if isinstance(command, MembersGrant):
+        proposal = await lasting(proposal, command.lasts, caller, gatehouse)
     await gatehouse.changes.submit(proposal, origin=caller.request)
     return Announced()
 
@@ -176,9 +177,8 @@ async def remove(command: MembersRemove, caller: Caller, gatehouse: Gatehouse) -
         requester=caller.user,
         channel=caller.channel,
         reason=command.because or "",
-        guard=Guard.CONFIRM,
     )
-    await gatehouse.changes.propose(proposal, origin=caller.request)
+    await gatehouse.changes.submit(proposal, origin=caller.request)
     return Announced()
 
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from pydantic import ValidationError
 
-from bot.changes.pipeline import Proposal
+from bot.changes.proposals import Proposal
 from bot.clients.errors import GroupNotFound, InvalidPairs, NotFound, TypeChangeRefused
 from bot.domain.change import Change, Kind, State, Target, essence, fingerprint
 from bot.domain.checks import BadEmail, Problem, checked_email, introduced, problems
 from bot.domain.member import Member
 from bot.domain.rule import Rule, RuleDraft
 from bot.gatehouse import Gatehouse
+from handlers.grammar import parse_lasts
+from handlers.lasting import lasting
 from handlers.members import find_member, known_segments
 from handlers.reply import Caller, Refilled, Reply, View
 from handlers.routes import Click, Form, clicks, submits
 from handlers.rules import update_of
-from handlers.views import forms, member_form, rule_form
+from handlers.views import fields, forms, member_form, rule_form
 from handlers.views.parts import esc
 from handlers.views.rule_form import RuleForm
 
@@ -41,7 +43,13 @@ def _rule_errors(view: View) -> dict[str, str]:
         asked = problem.pair is None or not form.typed or block_id in shown
         if asked and block_id in inputs and _is_asked(problem, form, view):
             wrong.setdefault(block_id, problem.words)
-    return wrong
+    return wrong | _lasts_errors(form.lasts)
+
+
+def _lasts_errors(text: str) -> dict[str, str]:
+    if not text.strip() or parse_lasts(text):
+        return {}
+    return {fields.LASTS: "Write a while such as 2h or 7d, or a time of day such as 18:00."}
 
 
 def _is_asked(problem: Problem, form: RuleForm, view: View) -> bool:
@@ -78,6 +86,7 @@ async def _save_rule(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
         proposal = update_of(base, draft, caller, reason=form.reason, quiet_refusal=True)
     else:
         proposal = _creation(draft, form, caller)
+    proposal = await lasting(proposal, parse_lasts(form.lasts), caller, gatehouse)
     change = await gatehouse.changes.submit(proposal, origin=caller.request)
     if change.state is State.FAILED:
         return form.noted(_rule_notes(change, form)).view()
@@ -130,7 +139,7 @@ def _member_errors(view: View) -> dict[str, str]:
         checked_email(form.email)
     except BadEmail as error:
         return {"email": f"This is not an e-mail address: {error}"[:300]}
-    return {}
+    return _lasts_errors(form.lasts)
 
 
 async def _save_member(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
@@ -162,6 +171,7 @@ async def _save_member(view: View, caller: Caller, gatehouse: Gatehouse) -> View
         reason=form.reason,
         quiet_refusal=True,
     )
+    proposal = await lasting(proposal, parse_lasts(form.lasts), caller, gatehouse)
     change = await gatehouse.changes.submit(proposal, origin=caller.request)
     if change.state is State.FAILED:
         field = "segments" if "segment" in change.outcome.lower() and form.known else ""

@@ -62,6 +62,8 @@ class Caller:
     """Whether the answer will be seen by the channel: addresses are masked then."""
     view: View | None = None
     """The modal in which a button was clicked."""
+    message: str = ""
+    """The ts of the clicked message."""
     ephemeral: bool = False
     """Whether the clicked message is a private one: only those may be replaced by their own answer."""
     replacing: bool = False

@@ -19,7 +19,11 @@ import structlog
 from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
 
+from bot.access import NotAllowed
+from bot.changes.applying import Checkpoint, nowhere
+from bot.domain.policy import Why
 from bot.gatehouse import Gatehouse
+from bot.store.errors import StoreError
 from handlers import approvals, errors, gatehouse, grammar, inputs, members, modals, rules
 from handlers.commands import Command
 from handlers.reply import Announced, Caller, InChannel, Modal, Private, Refilled, Reply, View
@@ -35,13 +39,26 @@ FEATURES = (approvals, gatehouse, members, modals, rules)
 
 ANY = re.compile(".*", re.DOTALL)
 LEASE = timedelta(seconds=90)
+ACKNOWLEDGEMENT_LANDS = 0.4
+"""Seconds until Slack has surely drawn what a submission was acknowledged with. An update that overtook it would be
+drawn over, and nothing tells when it is there."""
 Body = Mapping[str, Any]
 
 
 class Router:
     """Takes Slack's payloads from Bolt's listeners, one per kind, and sees each to its answer."""
 
-    def __init__(self, gatehouse: Gatehouse, slack: Slack, *, owner: str) -> None:
+    def __init__(
+        self,
+        gatehouse: Gatehouse,
+        slack: Slack,
+        *,
+        owner: str,
+        lease: timedelta = LEASE,
+        reached: Checkpoint = nowhere,
+    ) -> None:
+        self._lease = lease
+        self._reached = reached
         self._gatehouse = gatehouse
         self._slack = slack
         self._owner = owner
@@ -110,27 +127,31 @@ class Router:
         signature = (req.headers.get("x-slack-signature") or [natural])[0]
         key = hashlib.sha256(signature.encode()).hexdigest()
         try:
+            self._reached("store")
             kept = await self._gatehouse.store.inbound.take_in(
-                key, natural, kind, dict(body), owner=self._owner, lease=LEASE
+                key, natural, kind, dict(body), owner=self._owner, lease=self._lease
             )
         except Exception as error:  # noqa: BLE001  not stored: not promised, and said so
             await ack()
             self.tasks.start(self._say(CALLERS[kind](body), error, _asked(kind, body)))
             return
+        self._reached("acknowledge")
         await ack(**answer)
         if kept is not None:
             self.tasks.start(self._finish(kept.id, kind, body))
 
     async def _finish(self, inbound_id: str, kind: str, body: Body) -> None:
         """Do a stored request; whatever it proposes is known by its id, so that doing it again proposes nothing new."""
+        self._reached("run")
         await RUNS[kind](self, body, replace(CALLERS[kind](body), request=inbound_id))
+        self._reached("finish")
         await self._gatehouse.store.inbound.done(inbound_id)
 
     async def resume(self, *, every: float) -> None:
         """Take up stored requests whose process died before it was done with them; runs until cancelled."""
         while True:
             try:
-                while (kept := await self._gatehouse.store.inbound.claim_next(self._owner, LEASE)) is not None:
+                while (kept := await self._gatehouse.store.inbound.claim_next(self._owner, self._lease)) is not None:
                     log.info("resuming", kind=kept.kind, request=kept.id[:8])
                     await self._finish(kept.id, kept.kind, kept.payload)
             except Exception as error:
@@ -157,7 +178,16 @@ class Router:
         handler = COMMANDS.get(type(command))
         if handler is None:
             raise errors.NotBuiltYet(command)
+        await self._check_right(command, caller)
         return await handler(command, caller, self._gatehouse)
+
+    async def _check_right(self, command: Command, caller: Caller) -> None:
+        """Whether the caller may, here; raises NotAllowed or DirectoryUnavailable."""
+        access = self._gatehouse.access
+        if command.needs is not None:
+            await access.require(command.needs, caller.user, caller.channel)
+        if caller.public and (await access.directory.place(caller.channel)).shared:
+            raise NotAllowed(Why.SHARED_CHANNEL, "share", caller.user, channel=caller.channel)
 
     async def _run_click(self, body: Body, caller: Caller) -> None:
         name = action_name(inputs.action_id(body))
@@ -168,7 +198,7 @@ class Router:
         if name in RUNNING:
             await self._run_button(click.value, name, caller)
         else:
-            await self._answer(caller, "that button", CLICKS[name].run(click, caller, self._gatehouse))
+            await self._answer(caller, inputs.label(body), CLICKS[name].run(click, caller, self._gatehouse))
 
     async def _run_button(self, text: str, name: str, caller: Caller) -> None:
         """A button that stands for a command: it means what the same words would, typed by whoever clicked."""
@@ -186,10 +216,13 @@ class Router:
         form = find_form(str(view.get("callback_id")))
         if form is None:
             return
+        landed = asyncio.get_running_loop().time() + ACKNOWLEDGEMENT_LANDS
         try:
             final = await form.save(view, caller, self._gatehouse)
         except Exception as error:  # noqa: BLE001
             final = self._failed_view(error, caller)
+            await self._put_on_record(error, caller)
+        await asyncio.sleep(max(0.0, landed - asyncio.get_running_loop().time()))
         try:
             await self._slack.refill({"id": view.get("id")}, final)
         except (SlackRefused, SlackUnreachable) as error:
@@ -245,8 +278,18 @@ class Router:
         _note(error, caller, "form")
         return forms.notice(message)
 
+    async def _put_on_record(self, error: Exception, caller: Caller) -> None:
+        """A refusal by the policy is a thing that happened."""
+        if not isinstance(error, NotAllowed):
+            return
+        try:
+            await self._gatehouse.changes.refused(error.operation, caller.user, caller.channel, error.why)
+        except StoreError as failure:
+            log.warning("refusal_not_recorded", error=str(failure), request=caller.request[:8])
+
     async def _say(self, caller: Caller, error: Exception, asked: str) -> None:
         _note(error, caller, asked)
+        await self._put_on_record(error, caller)
         message = errors.answer(error, asked=asked, caller=caller, prefix=self._gatehouse.prefix)
         try:
             await self._slack.whisper(caller, message, replace=False)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bot.changes.pipeline import Proposal
-from bot.domain.change import Guard, Kind, Target
+from bot.changes.proposals import Proposal
+from bot.domain.change import Kind, Target
 from bot.domain.checks import introduced
 from bot.domain.editing import switched, with_fields
 from bot.domain.rule import Rule, RuleDraft
 from bot.gatehouse import Gatehouse
 from handlers.commands import (
-    Lasts,
     RulesCopy,
     RulesDelete,
     RulesEdit,
@@ -25,6 +24,7 @@ from handlers.commands import (
     RulesShow,
 )
 from handlers.errors import InvalidDraft, NotBuiltYet, NothingToChange
+from handlers.lasting import as_typed, lasting
 from handlers.refs import find_rule
 from handlers.reply import Announced, Caller, Modal, Private, Reply
 from handlers.routes import handles
@@ -113,8 +113,7 @@ async def _edit(
     gatehouse: Gatehouse,
     edit: Callable[[Rule], dict[str, Any]],
 ) -> Reply:
-    """Read, edit, write: quick, confirm-free, announced by its card."""
-    not_yet(command.lasts, "a change that takes itself back")
+    """Read, edit, write: quick, without a question unless the policy has one, announced by its card."""
     rule = await find_rule(_only(command.refs), caller, gatehouse)
     after = edit(rule)
     if after == rule.body():
@@ -123,6 +122,7 @@ async def _edit(
     if wrong := introduced(rule, draft):
         raise InvalidDraft(wrong)
     proposal = update_of(rule, draft, caller, reason=command.because or "")
+    proposal = await lasting(proposal, command.lasts, caller, gatehouse)
     await gatehouse.changes.submit(proposal, origin=caller.request)
     return Announced()
 
@@ -151,21 +151,20 @@ async def delete(command: RulesDelete, caller: Caller, gatehouse: Gatehouse) -> 
         requester=caller.user,
         channel=caller.channel,
         reason=command.because or "",
-        guard=Guard.CONFIRM,
     )
-    await gatehouse.changes.propose(proposal, origin=caller.request)
+    await gatehouse.changes.submit(proposal, origin=caller.request)
     return Announced()
 
 
 @handles(RulesNew)
 async def new(command: RulesNew, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    not_yet(command.lasts, "a rule that takes itself back")
     form = rule_form.RuleForm.blank(
         type=command.type,
         source=command.source,
         destination=command.destination,
         name=command.name,
         reason=command.because or "",
+        lasts=as_typed(command.lasts),
         channel=caller.channel,
     )
     return Modal(form.view())
@@ -193,9 +192,3 @@ def _only(refs: tuple[str, ...]) -> str:
     if len(refs) != 1:
         raise NotBuiltYet("several rules at once")
     return refs[0]
-
-
-def not_yet(lasts: Lasts | None, what: str) -> None:
-    """Refuse what would otherwise be silently left out of a change."""
-    if lasts is not None:
-        raise NotBuiltYet(what)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import aiohttp
 import structlog
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from handlers.reply import Caller, View
@@ -34,25 +36,45 @@ QUIET = {"unfurl_links": False, "unfurl_media": False}
 """A rule's URLs are data, not links to show off: Slack must not fetch or preview them."""
 
 
-@dataclass(frozen=True, slots=True)
+FATAL: Final = frozenset(
+    {"invalid_auth", "account_inactive", "token_revoked", "token_expired", "not_authed", "org_login_required"}
+)
+"""Slack's words for a token that will never work."""
+
+
+@dataclass(slots=True)
 class Slack:
     """Sends what handlers answer. Raises SlackRefused or SlackUnreachable, nothing of the SDK's."""
 
     client: AsyncWebClient
+    says: str = "ok"
+    """What Slack said of our token the last time that it mattered."""
 
     async def call(self, method: str, **arguments: Any) -> dict[str, Any]:
         """Call *method* with a JSON body; return Slack's answer."""
+        return await self._answered(self.client.api_call(method, json=arguments))
+
+    async def ask(self, method: str, **arguments: Any) -> dict[str, Any]:
+        """Call a method that only reads: Slack takes no JSON bodies for those."""
+        return await self._answered(self.client.api_call(method, http_verb="GET", params=arguments))
+
+    async def _answered(self, call: Awaitable[AsyncSlackResponse]) -> dict[str, Any]:
         try:
-            response = await self.client.api_call(method, json=arguments)
+            response = await call
         except SlackApiError as error:
-            raise _refusal(error) from error
+            refusal = _refusal(error)
+            if refusal.code in FATAL:
+                self.says = refusal.code
+            raise refusal from error
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
             raise SlackUnreachable(type(error).__name__) from error
+        self.says = "ok"
         return response.data if isinstance(response.data, dict) else {}
 
-    async def post(self, channel: str, message: Message) -> tuple[str, str]:
-        """Post to a channel; return the channel and ts under which it can be edited."""
-        answer = await self.call("chat.postMessage", channel=channel, **_content(message), **QUIET)
+    async def post(self, channel: str, message: Message, *, thread: str | None = None) -> tuple[str, str]:
+        """Post to a channel, or to the *thread* of one of its messages; return where it can be edited."""
+        place = {"channel": channel} if thread is None else {"channel": channel, "thread_ts": thread}
+        answer = await self.call("chat.postMessage", **place, **_content(message), **QUIET)
         return str(answer.get("channel") or channel), str(answer.get("ts") or "")
 
     async def edit(self, channel: str, ts: str, message: Message) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 import stamina
 
+from bot.app import Timing
 from sandbox.demo import Sandbox, running_sandbox
 from sandbox.slack.story import Person
 
@@ -22,10 +25,47 @@ def _no_waiting() -> None:
     stamina.set_testing(testing=True, attempts=3, cap=True)
 
 
+QUICK = Timing(pace=0.0, look_every=0.05, recover_every=0.2, settle_after=(0.05, 0.1, 0.2))
+"""Without the pauses that are for people and for Slack."""
+
+
+class Clock:
+    """The time of the bot, which goes on by itself and can be set forward or back."""
+
+    def __init__(self) -> None:
+        self.ahead = timedelta(0)
+
+    def __call__(self) -> datetime:
+        return datetime.now(UTC) + self.ahead
+
+
 @pytest.fixture
-async def workspace(tmp_path: Path) -> AsyncIterator[Sandbox]:
-    async with running_sandbox(tmp_path) as sandbox:
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def policy(request: pytest.FixtureRequest, tmp_path: Path) -> Path | None:
+    """A policy file, where a test has one: ``@pytest.mark.policy("[roles…]")``."""
+    marker = request.node.get_closest_marker("policy")
+    if marker is None:
+        return None
+    path = tmp_path / "policy.toml"
+    path.write_text(marker.args[0])
+    return path
+
+
+@pytest.fixture
+async def workspace(tmp_path: Path, clock: Clock, policy: Path | None) -> AsyncIterator[Sandbox]:
+    async with running_sandbox(tmp_path, policy=policy, timing=QUICK, now=clock) as sandbox:
         yield sandbox
+
+
+async def until(condition: Callable[[], bool], seconds: float = 10.0) -> None:
+    """Return once *condition* holds, for what tells nobody when it happens."""
+    async with asyncio.timeout(seconds):
+        while not condition():  # noqa: ASYNC110  no event tells of what it waits for
+            await asyncio.sleep(0.01)
 
 
 @pytest.fixture

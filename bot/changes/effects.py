@@ -6,12 +6,13 @@ happened is the state of the service afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
+from functools import partial
 from typing import Any, Protocol
 
-from bot.clients.errors import NotFound
+from bot.clients.errors import AlreadyExists, ClientError, NotFound, OutcomeUnknown, Refusal
 from bot.clients.members import MembersClient
 from bot.clients.rules import RulesClient
 from bot.domain.change import Change, Kind, Target, essence
@@ -48,7 +49,10 @@ class Effects(Protocol):
         """Keys of things that exist already and look just like what *change* would create."""
 
     async def write(self, change: Change) -> str:
-        """Send the change once. Return what the service answered, for people; a created thing's key where it tells."""
+        """Send the change once. Return what the service answered, for people; a created thing's key where it tells.
+
+        A refusal that is raised means that nothing was done: OutcomeUnknown where a part was, or may have been.
+        """
 
     async def read_back(self, change: Change, twins: Iterable[str]) -> Reading:
         """Compare the service's state with the change's before and after."""
@@ -76,6 +80,21 @@ def _same(live: Any, wanted: Any) -> bool:
     return bool(live == wanted)
 
 
+async def _believed(refused: Refusal, effects: Effects, change: Change) -> str:
+    """Raise *refused*, unless the target is as it should be: then return the service's words.
+
+    The target was read a moment before the write. If it is "not found" for a deletion, or "there already" for an
+    addition, the likely reason is a gateway that sent our request twice, and passed on what the second one got.
+    """
+    try:
+        reading = await effects.read_back(change, ())
+    except ClientError as error:
+        raise OutcomeUnknown(refused.service, f"{refused}; and then it could not be read: {error}") from error
+    if reading.truth is not Truth.DONE:
+        raise refused
+    return str(refused)
+
+
 @dataclass(frozen=True, slots=True)
 class RuleEffects:
     client: RulesClient
@@ -96,22 +115,41 @@ class RuleEffects:
     async def write(self, change: Change) -> str:
         match change.kind:
             case Kind.RULE_CREATE:
-                return (await self.client.create(_draft(change))).id
+                return await self._created(change)
             case Kind.RULE_UPDATE:
                 return (await self.client.update(_key(change), _draft(change))).id
             case Kind.RULE_DELETE:
-                return await self.client.delete(_key(change))
+                return await self._deleted(change)
         raise ValueError(change.kind)
 
+    async def _created(self, change: Change) -> str:
+        """The id that the service gave, once it reads so: an answer meant for another names another's rule."""
+        made = await self.client.create(_draft(change))
+        try:
+            live = await self.live(change.target.model_copy(update={"key": made.id}))
+        except ClientError as error:
+            raise OutcomeUnknown(error.service, f"created, it says, but it could not be read: {error}") from error
+        ours = _holds(essence(live), essence(change.after)) or essence(live) == essence(made.document())
+        if not ours or made.id in _alike_before(change):
+            raise OutcomeUnknown("rules", "the answer names another rule")
+        return made.id
+
+    async def _deleted(self, change: Change) -> str:
+        try:
+            return await self.client.delete(_key(change))
+        except NotFound as error:
+            return await _believed(error, self, change)
+
     async def read_back(self, change: Change, twins: Iterable[str]) -> Reading:
-        if change.target.key is not None:
+        if change.kind is not Kind.RULE_CREATE:
             return _verdict(change, await self.live(change.target))
-        known = set(twins)
+        known = {*twins, *_alike_before(change)}
         born = [key for key in await self.twins(change) if key not in known]
-        if not born:
-            return Reading(Truth.NOT_DONE, None)
-        live = await self.live(change.target.model_copy(update={"key": born[0]}))
-        return Reading(Truth.DONE if len(born) == 1 else Truth.NEITHER, live)
+        if len(born) > 1:  # somebody must look: one of them is too many
+            return Reading(Truth.NEITHER, None)
+        key = change.target.key or (born[0] if born else None)
+        live = await self.live(change.target.model_copy(update={"key": key}))
+        return _verdict(change, live)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,27 +165,45 @@ class MemberEffects:
 
     async def write(self, change: Change) -> str:
         email = _key(change)
-        match change.kind:
-            case Kind.MEMBER_ADD:
-                await self.client.add(Member.model_validate(change.after))
-            case Kind.MEMBER_REMOVE:
-                await self.client.remove(email)
-            case _:
-                await self._edit(email, change)
+        try:
+            match change.kind:
+                case Kind.MEMBER_ADD:
+                    await self.client.add(Member.model_validate(change.after))
+                case Kind.MEMBER_REMOVE:
+                    await self.client.remove(email)
+                case _:
+                    await self._edit(email, change)
+        except (AlreadyExists, NotFound) as error:
+            return await _believed(error, self, change)
         return email
 
     async def _edit(self, email: str, change: Change) -> None:
+        """Step by step. A step that fails after another was taken leaves the edit half done, whatever it failed with."""
+        for number, step in enumerate(self._steps(email, change)):
+            try:
+                await step()
+            except ClientError as error:
+                if number == 0:
+                    raise
+                raise OutcomeUnknown(error.service, f"half done: the next step failed: {error}") from error
+
+    def _steps(self, email: str, change: Change) -> Iterator[Callable[[], Awaitable[None]]]:
         """Only what differs, and segments by their own operations: whether PATCH replaces or merges is not given."""
         before, after = Member.model_validate(change.before), Member.model_validate(change.after)
         if after.name != before.name:
-            await self.client.update(email, name=after.name, segments=before.segments)
+            yield partial(self.client.update, email, name=after.name, segments=before.segments)
         if added := [name for name in after.segments if name not in before.segments]:
-            await self.client.grant(email, added)
+            yield partial(self.client.grant, email, added)
         if dropped := [name for name in before.segments if name not in after.segments]:
-            await self.client.revoke(email, dropped)
+            yield partial(self.client.revoke, email, dropped)
 
     async def read_back(self, change: Change, twins: Iterable[str]) -> Reading:  # noqa: ARG002  see twins
         return _verdict(change, await self.live(change.target))
+
+
+def _alike_before(change: Change) -> list[str]:
+    """The ids of the rules that looked just like the one to be created before it was: noted by the pipeline."""
+    return list((change.result or {}).get("twins", ()))
 
 
 def _draft(change: Change) -> RuleDraft:

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 
 import structlog
+from prometheus_client import Counter
 
 from bot.domain.change import Change
 from bot.store.engine import Store
@@ -18,6 +19,35 @@ log = structlog.get_logger(__name__)
 LEASE = timedelta(seconds=60)
 GIVE_UP = 12
 """Tries before a message is given up, loudly: with the waits below, most of an hour."""
+
+
+UNDELIVERED = Counter("gatehouse_undelivered_messages_total", "Messages that Slack never took, given up")
+DELIVERED = Counter("gatehouse_delivered_messages_total", "Messages and edits that Slack took")
+
+
+class TooSoon(Exception):
+    """A channel takes one message a second; *seconds* is how long until the next one."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(seconds)
+        self.seconds = seconds
+
+
+class Pace:
+    """One message a second a channel, as Slack asks; edits are not messages."""
+
+    def __init__(self, clock: Callable[[], float], seconds: float = 1.0) -> None:
+        self._clock = clock
+        self._seconds = seconds
+        self._last: dict[str, float] = {}
+
+    def take(self, channel: str) -> None:
+        """Take the channel's turn; raises TooSoon where it is not there yet."""
+        now = self._clock()
+        wait = self._last.get(channel, 0.0) + self._seconds - now
+        if wait > 0:
+            raise TooSoon(wait)
+        self._last = {name: at for name, at in self._last.items() if now - at < self._seconds} | {channel: now}
 
 
 class Wake:
@@ -45,12 +75,14 @@ class Outbox:
     def __init__(
         self,
         store: Store,
-        deliver: Callable[[Change], Awaitable[None]],
+        deliver: Callable[[Change, str], Awaitable[None]],
         *,
         owner: str,
         now: Callable[[], datetime],
         wake: Wake,
+        lease: timedelta = LEASE,
     ) -> None:
+        self._lease = lease
         self._store = store
         self._deliver = deliver
         self._owner = owner
@@ -65,7 +97,12 @@ class Outbox:
                     pass
             except Exception as error:
                 log.exception("outbox", error=type(error).__name__)
-            await self._wake.wait(every)
+            await self._wake.wait(await self._next(every))
+
+    async def _next(self, most: float) -> float:
+        """Seconds until something is due that is known of, at most *most*."""
+        due = await self._store.outbox.next_due()
+        return most if due is None else min(most, max(0.01, (due - self._now()).total_seconds()))
 
     async def flush(self, seconds: float) -> None:
         """At the end: deliver what is due, for at most so many seconds; the rest is for the next start."""
@@ -76,22 +113,26 @@ class Outbox:
 
     async def deliver_one(self) -> bool:
         """Deliver the next message that is due; False where none is."""
-        owed = await self._store.outbox.claim_next(self._owner, LEASE)
+        owed = await self._store.outbox.claim_next(self._owner, self._lease)
         if owed is None:
             return False
         change = await self._store.changes.get(owed.change_id)
         try:
             if change is not None:
-                await self._deliver(change)
+                await self._deliver(change, owed.purpose)
+        except TooSoon as pace:
+            await self._store.outbox.put_back(owed, self._now() + timedelta(seconds=pace.seconds))
         except Exception as error:  # noqa: BLE001  whatever went wrong, the message stays owed
             await self._again(owed, error)
         else:
             await self._store.outbox.done(owed)
+            DELIVERED.inc()
         return True
 
     async def _again(self, owed: Owed, error: Exception) -> None:
         if owed.attempt >= GIVE_UP:
             log.error("undeliverable", change=owed.change_id[:8], purpose=owed.purpose, error=str(error)[:200])
+            UNDELIVERED.inc()
             await self._store.outbox.give_up(owed, str(error)[:200])
             return
         asked = getattr(error, "seconds", None)

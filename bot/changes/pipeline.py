@@ -8,60 +8,33 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 import structlog
-from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.changes.effects import Document, Effects, EffectsOf, Truth
-from bot.clients.errors import ClientError, NotFound, OutcomeUnknown
-from bot.domain.change import LIVE, UNDONE_BY, Change, Guard, Kind, Move, State, Target, essence
-from bot.domain.rule import RuleDraft
+from bot.access import Access
+from bot.changes.applying import SETTLE_AFTER, Applier, Checkpoint, nowhere
+from bot.changes.effects import EffectsOf
+from bot.changes.ledger import LEASE, Ledger
+from bot.changes.proposals import Proposal, afresh, inverse, put_back
+from bot.domain.change import LIVE, Change, Guard, Move, Question, State, Target
+from bot.store.audit import Event
 from bot.store.engine import Store
 
 log = structlog.get_logger(__name__)
 
-LIFETIME = timedelta(hours=24)
-"""How long a proposal waits for a decision."""
-
-LEASE = timedelta(seconds=60)
-"""How long a claimed change is left to its owner; well over twice the longest a service call may take."""
-
-SETTLE_AFTER = (0.2, 1.0, 3.0)
-"""Seconds between the looks at a service whose answer to a write was lost."""
-
-
-MOST_UNDOS = 50
+MOST_UNDOS: Final = 50
 """Failed undos of one change after which it is left alone."""
 
 
 class Decision(StrEnum):
     CONFIRM = "confirm"
+    APPROVE = "approve"
+    DENY = "deny"
     KEEP = "keep"
-
-
-DECIDES = {Decision.CONFIRM: Move.APPROVE, Decision.KEEP: Move.CANCEL}
-
-
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """What somebody wants changed. *before* is what they were shown; None for something new."""
-
-    kind: Kind
-    target: Target
-    before: Document | None
-    after: Document | None
-    requester: str
-    channel: str
-    guard: Guard = Guard.NONE
-    reason: str = ""
-    quiet_refusal: bool = False
-    """The one who asks sees a refusal where they typed, so the channel need not."""
-    undoes: str | None = None
-    """The change that this one takes back."""
+    BREAK_GLASS = "glass"
 
 
 class AlreadyDecided(Exception):
@@ -88,33 +61,75 @@ class NotUndoable(Exception):
         self.change = change
 
 
+class NotTemporary(Exception):
+    """The change does not end by itself, or did already."""
+
+    def __init__(self, change: Change) -> None:
+        super().__init__(change.state)
+        self.change = change
+
+
+class NothingToReview(Exception):
+    """Nobody owes a review of *change*."""
+
+    def __init__(self, change: Change) -> None:
+        super().__init__(change.state)
+        self.change = change
+
+
 class UnknownChange(Exception):
     """No change has this id."""
 
 
-@dataclass(frozen=True, slots=True)
 class Pipeline:
     """The one way anything is written."""
 
-    store: Store
-    effects: EffectsOf
-    now: Callable[[], datetime]
-    new_id: Callable[[], str]
-    owner: str
-    tell: Callable[[], None]
-    """Wakes the worker that brings cards up to date; called after every commit that changes one."""
-    settle_after: Sequence[float] = SETTLE_AFTER
+    def __init__(
+        self,
+        *,
+        store: Store,
+        effects: EffectsOf,
+        access: Access,
+        now: Callable[[], datetime],
+        new_id: Callable[[], str],
+        owner: str,
+        tell: Callable[[], None],
+        settle_after: Sequence[float] = SETTLE_AFTER,
+        lease: timedelta = LEASE,
+        reached: Checkpoint = nowhere,
+    ) -> None:
+        """*tell* wakes the workers; it is called after every commit that gives them something to do."""
+        self.store = store
+        self.access = access
+        self.now = now
+        self.ledger = Ledger(store, now, owner, tell, lease)
+        self.applier = Applier(self.ledger, effects, settle_after, reached)
+        self.effects = effects
+        self._new_id = new_id
+        self._reached = reached
 
     async def submit(self, proposal: Proposal, *, origin: str) -> Change:
         """Propose, and where nothing stands before the change, apply it. Return the change as it then stands."""
         change = await self.propose(proposal, origin=origin)
-        return await self.apply(change.id) if change.state is State.APPROVED else change
+        return await self.applier.apply(change) if change.state is State.APPROVED else change
 
     async def propose(self, proposal: Proposal, *, origin: str) -> Change:
-        """Record the change, once per *origin*; raises TargetBusy while another change holds the target."""
+        """Record the change, once per *origin*.
+
+        Raises TargetBusy while another change holds the target, NotAllowed and NobodyCanApprove as the policy says,
+        DirectoryUnavailable where Slack does not tell who asks.
+        """
+        if (known := await self.store.changes.of_origin(origin)) is not None:
+            return known
+        change = await self._guarded(proposal)
+        self._reached("propose")
+        return await self.ledger.open(change, origin)
+
+    async def _guarded(self, proposal: Proposal) -> Change:
+        """The change that *proposal* makes, with what must stand before it here and now."""
         now = self.now()
         change = Change(
-            id=self.new_id(),
+            id=self._new_id(),
             kind=proposal.kind,
             target=proposal.target,
             before=proposal.before,
@@ -122,42 +137,87 @@ class Pipeline:
             requester=proposal.requester,
             channel=proposal.channel,
             reason=proposal.reason,
-            guard=proposal.guard,
             quiet_refusal=proposal.quiet_refusal,
             undoes=proposal.undoes,
+            lasts=proposal.lasts,
+            ends=proposal.ends,
+            ends_as_typed=proposal.ends_as_typed,
             created=now,
-            expires=now + LIFETIME,
         )
-        async with self.store.transaction() as tx:
-            kept = await self.store.changes.add(tx, change, origin)
-            if kept.id == change.id and change.guard is Guard.NONE:
-                kept = (
-                    await self.store.changes.move(
-                        tx, change.id, Move.APPROVE, decided_by=change.requester, decided_at=now
-                    )
-                    or kept
-                )
-            elif kept.state is State.PROPOSED:
-                await self.store.outbox.add(tx, kept.id, "card")
-        self.tell()
-        return kept
+        if proposal.agreed:
+            return change
+        await self.access.require(proposal.kind.value, proposal.requester, proposal.channel)
+        rule = await self.access.guard(proposal.kind, proposal.target.site, proposal.requester, proposal.channel)
+        waits = {
+            "guard": _stricter(rule.guard, proposal.guard),
+            "approvals_needed": rule.approvals,
+            "approvers": rule.approvers,
+            "self_approval": rule.self_approval,
+            "break_glass": rule.break_glass,
+            "summoned": self.access.named(rule.approvers),
+            "expires": now + rule.expires if proposal.ends is None else min(now + rule.expires, proposal.ends),
+        }
+        return change.model_copy(update=waits)
 
-    async def decide(self, change_id: str, decision: Decision, by: str) -> Change:
-        """Take the decision if it is *by*'s to take and still open, and apply what was confirmed.
+    async def decide(self, change_id: str, decision: Decision, by: str, *, reason: str = "") -> Change:
+        """Take the decision if it is *by*'s to take now and still open, and apply what has all it needs.
 
-        Raises UnknownChange, NotYours, or AlreadyDecided with the change as it stands.
+        Raises UnknownChange, NotYours, NotAllowed, DirectoryUnavailable, or AlreadyDecided with the change as it stands.
         """
         change = await self.get(change_id)
-        if change.guard is Guard.CONFIRM and by != change.requester:
-            raise NotYours(change)
-        moved = None
-        if change.state is State.PROPOSED:
-            late = change.expires is not None and self.now() >= change.expires
-            move = Move.EXPIRE if late else DECIDES[decision]
-            moved = await self._move(change, move, decided_by=by, decided_at=self.now())
-        if moved is None or moved.state is State.EXPIRED:
-            raise AlreadyDecided(moved or await self.get(change_id))
-        return await self.apply(change_id) if moved.state is State.APPROVED else moved
+        if not _open(change, decision):
+            raise AlreadyDecided(change)
+        if change.expires is not None and self.now() >= change.expires and change.state is State.PROPOSED:
+            raise AlreadyDecided(await self.expire(change) or await self.get(change_id))
+        await self._check_right(change, decision, by)
+        match decision:
+            case Decision.KEEP:
+                move = Move.CANCEL if change.state is State.PROPOSED else Move.WITHDRAW
+                moved = await self.ledger.move(change, move, by=by, **self._decided(by))
+            case Decision.DENY:
+                moved = await self.ledger.move(change, Move.DENY, by=by, **self._decided(by, reason))
+            case Decision.APPROVE:
+                return await self._approve(change, by)
+            case _:
+                glass: dict[str, Any] = {"glass_broken": True} if decision is Decision.BREAK_GLASS else {}
+                moved = await self.ledger.move(change, Move.APPROVE, by=by, **self._decided(by, reason), **glass)
+        return await self._go_on(moved, change_id)
+
+    def _decided(self, by: str, reason: str = "") -> dict[str, Any]:
+        return {"decided_by": by, "decided_at": self.now(), "decision_reason": reason}
+
+    async def _check_right(self, change: Change, decision: Decision, by: str) -> None:
+        """Whether the decision is *by*'s, with the rights that they have now in the channel of the change."""
+        match decision:
+            case Decision.KEEP | Decision.CONFIRM:
+                if by != change.requester or (decision is Decision.CONFIRM and change.guard is not Guard.CONFIRM):
+                    raise NotYours(change)
+                if decision is Decision.CONFIRM:
+                    await self.access.require(change.kind.value, by, change.channel)
+            case Decision.BREAK_GLASS:
+                await self.access.require_glass(change, by, change.channel)
+            case _:
+                if change.guard is not Guard.APPROVE:
+                    raise NotYours(change)
+                await self.access.require_approver(change, by, change.channel)
+
+    async def _approve(self, change: Change, by: str) -> Change:
+        """One approval more; with the last one, whoever asked and approved before must still have their rights."""
+        counted = await self.ledger.count(change, by)
+        if counted is None:
+            raise AlreadyDecided(await self.get(change.id))
+        if len(counted.approvals) < counted.approvals_needed:
+            return counted
+        await self.access.require(counted.kind.value, counted.requester, counted.channel)
+        for given in counted.approvals:
+            if given.by != by:
+                await self.access.require_approver(counted, given.by, counted.channel)
+        return await self._go_on(await self.ledger.move(counted, Move.APPROVE, by=by, **self._decided(by)), change.id)
+
+    async def _go_on(self, moved: Change | None, change_id: str) -> Change:
+        if moved is None:
+            raise AlreadyDecided(await self.get(change_id))
+        return await self.applier.apply(moved) if moved.state is State.APPROVED else moved
 
     async def get(self, change_id: str) -> Change:
         """The change as it stands; raises UnknownChange."""
@@ -165,161 +225,126 @@ class Pipeline:
             raise UnknownChange(change_id)
         return change
 
-    async def apply(self, change_id: str) -> Change:
-        """Claim the approved change and carry it out; where another has claimed it, return it as it stands."""
-        async with self.store.transaction() as tx:
-            claimed = await self.store.changes.claim(tx, change_id, self.owner, LEASE)
-        return await self.carry_out(claimed) if claimed is not None else await self.get(change_id)
-
-    async def carry_out(self, change: Change) -> Change:
-        """Do the work of a change that this process holds, at its first attempt or after another process died."""
-        effects = self.effects(change.target)
-        if change.attempt > 1:
-            return await self._settle(change, effects)
-        try:
-            live = await effects.live(change.target)
-            if essence(live) != essence(change.before):
-                return await self._end(change, Move.OUTDATE, result=live)
-            change = await self._remember_twins(change, effects)
-        except ClientError as error:
-            return await self._end(change, Move.FAIL, **_said(error))
-        return await self._write(change, effects)
+    async def expire(self, change: Change) -> Change | None:
+        """Nobody decided in time; None where somebody did at the last moment."""
+        if change.state is not State.PROPOSED:
+            return None
+        return await self.ledger.move(change, Move.EXPIRE, finished_at=self.now())
 
     async def recover(self, *, every: float) -> None:
         """Take over changes whose process died, or whose outcome is still unknown; runs until cancelled."""
         while True:
             try:
-                while (change := await self.store.changes.claim_due(self.owner, LEASE)) is not None:
-                    log.info("taking_over", change=change.id[:8], state=change.state, attempt=change.attempt)
-                    await self.carry_out(change)
+                while await self.recover_one():
+                    pass
             except Exception as error:
                 log.exception("recover_failed", error=type(error).__name__)
             await asyncio.sleep(every)
 
-    async def _remember_twins(self, change: Change, effects: Effects) -> Change:
-        """Before a create: note what looks the same already, or a lost answer could not be told from an old rule."""
-        if change.kind is not Kind.RULE_CREATE:
-            return change
-        twins = {"twins": await effects.twins(change)}
-        async with self.store.transaction() as tx:
-            await self.store.changes.record(tx, change, result=twins)
-        return change.model_copy(update={"result": twins})
+    async def recover_one(self) -> bool:
+        """Take over one change; False where none was left."""
+        if (change := await self.ledger.claim_due()) is None:
+            return False
+        log.info("taking_over", change=change.id[:8], state=change.state, attempt=change.attempt)
+        await self.applier.carry_out(change)
+        return True
 
-    async def _write(self, change: Change, effects: Effects) -> Change:
-        try:
-            answer = await effects.write(change)
-        except NotFound as error:
-            gone = change.after is None
-            return await self._end(change, Move.OUTDATE if gone else Move.FAIL, **_said(error))
-        except OutcomeUnknown as error:
-            return await self._settle(await self._end(change, Move.LOSE, **_said(error)), effects)
-        except ClientError as error:
-            return await self._end(change, Move.FAIL, **_said(error))
-        if change.kind is Kind.RULE_CREATE:
-            born = change.target.model_copy(update={"key": answer})
-            change = change.model_copy(update={"target": born})
-        return await self._confirm(change, effects, answer)
-
-    async def _confirm(self, change: Change, effects: Effects, answer: str) -> Change:
-        """The service said yes: believe it once the target reads so, or reads as what the service made of it."""
-        try:
-            reading = await effects.read_back(change, ())
-        except ClientError as error:
-            log.warning("read_back_failed", change=change.id, error=type(error).__name__)
-        else:
-            stored = reading.truth is Truth.NEITHER and reading.live is not None and change.after is not None
-            if reading.truth is Truth.DONE or stored:
-                end = {"outcome": answer, "result": reading.live, "target_key": change.target.key}
-                return await self._end(change, Move.FINISH, **end)
-        return await self._settle(await self._end(change, Move.LOSE, outcome=answer), effects)
-
-    async def _settle(self, change: Change, effects: Effects) -> Change:
-        """Nobody knows whether the write happened: look until the service's state says so, never send it again."""
-        twins = (change.result or {}).get("twins", ())
-        reading = None
-        for seconds in self.settle_after:
-            await asyncio.sleep(seconds)
-            try:
-                reading = await effects.read_back(change, twins)
-            except ClientError as error:
-                log.warning("settling", change=change.id, error=type(error).__name__)
-                continue
-            if reading.truth is Truth.DONE:
-                key = change.target.key or (reading.live or {}).get("id")
-                return await self._end(change, Move.FINISH, result=reading.live, target_key=key)
-        if reading is not None and reading.truth is Truth.NOT_DONE:
-            return await self._end(change, Move.FAIL, result=reading.live)
-        if change.state is State.UNKNOWN:
-            return change
-        return await self._end(change, Move.LOSE, result=reading.live if reading else None)
-
-    async def _end(self, change: Change, move: Move, **fields: Any) -> Change:
-        """One step of a claimed change; where somebody took it over meanwhile, how it stands now."""
-        fields.setdefault("finished_at", self.now())
-        moved = await self._move(change, move, fenced=True, **fields)
-        return moved or await self.get(change.id)
-
-    async def undo(self, change: Change, *, by: str, channel: str) -> Change:
+    async def undo(self, change: Change, *, by: str, channel: str, agreed: bool = False, reason: str = "") -> Change:
         """Take an applied *change* back, by a change like any other; raises NotUndoable for one that was not applied.
 
         Asked twice, or by two at once, it is one undo: the second asks for what the first one made.
         """
         if change.state is not State.APPLIED or change.undone_by is not None:
             raise NotUndoable(change)
+        change = change.model_copy(update={"target": await self.now_called(change.target)})
         for number in range(MOST_UNDOS):
             origin = f"undo:{change.id}:{number}"
             known = await self.store.changes.of_origin(origin)
             if known is None or known.state in LIVE | {State.APPLIED}:
-                return await self.submit(inverse(change, by=by, channel=channel), origin=origin)
+                proposal = inverse(change, by=by, channel=channel, agreed=agreed, reason=reason)
+                return await self.submit(proposal, origin=origin)
         raise NotUndoable(change)
 
-    async def _undone(self, tx: AsyncConnection, undo: Change) -> None:
-        """Mark what *undo* took back, and let the old id of a rule that came back mean the new one."""
-        change = await self.store.changes.held(tx, undo.undoes or "")
-        if change is None:
-            return
-        await self.store.changes.record(tx, change, undone_by=undo.id)
-        await self.store.outbox.add(tx, change.id, "card")
-        if undo.kind is Kind.RULE_CREATE and change.target.key and undo.target.key:
-            await self.store.aliases.put(tx, change.target.key, undo.target.key)
+    async def put_back(self, change: Change, *, by: str, channel: str, origin: str) -> Change:
+        """Propose the end of a temporary *change* that was left because somebody changed its target."""
+        if change.state is not State.APPLIED or not change.ending or change.undone_by is not None:
+            raise NotTemporary(change)
+        target = await self.now_called(change.target)
+        live = await self.effects(target).live(target)
+        if live is None:
+            raise NotTemporary(change)
+        moved = change.model_copy(update={"target": target})
+        return await self.submit(put_back(moved, live, by=by, channel=channel), origin=origin)
 
-    async def _move(self, change: Change, move: Move, *, fenced: bool = False, **fields: Any) -> Change | None:
-        fence: dict[str, Any] = {"owner": self.owner, "from_attempt": change.attempt} if fenced else {}
-        async with self.store.transaction() as tx:
-            moved = await self.store.changes.move(tx, change.id, move, **fence, **fields)
-            if moved is not None and not _only_the_asker_cares(moved):
-                await self.store.outbox.add(tx, moved.id, "card")
-            if moved is not None and moved.state is State.APPLIED and moved.undoes:
-                await self._undone(tx, moved)
-        self.tell()
-        return moved
+    async def afresh(self, change: Change, *, by: str, channel: str, origin: str) -> Change:
+        """Propose what a stale *change* asked for on its target as it is now; raises AlreadyDecided for another one."""
+        if change.state is not State.STALE:
+            raise AlreadyDecided(change)
+        target = await self.now_called(change.target)
+        live = await self.effects(target).live(target)
+        if live is None and not change.kind.creates:
+            raise AlreadyDecided(change)
+        moved = change.model_copy(update={"target": target})
+        return await self.submit(afresh(moved, live, by=by, channel=channel), origin=origin)
+
+    async def now_called(self, target: Target) -> Target:
+        """*target* under the id that it has now: a rule that came back has a new one."""
+        if target.service != "rules" or target.key is None:
+            return target
+        return target.model_copy(update={"key": await self.store.aliases.resolve(target.key)})
+
+    async def ask(self, change: Change, *, by: str, text: str) -> Change:
+        """Put a question about an open *change* into the thread of its card; the same one twice is one."""
+        if change.state is not State.PROPOSED:
+            raise AlreadyDecided(change)
+        await self.access.require(f"{change.kind.value.partition('.')[0]}.read", by, change.channel)
+        if any((one.by, one.text) == (by, text) for one in change.questions):
+            return change
+        questions = (*change.questions, Question(by=by, text=text))
+        return await self.ledger.record(
+            change, "asked", by, card=False, note=f"ask-{len(questions)}", questions=questions
+        )
+
+    async def review(self, change: Change, *, by: str) -> Change:
+        """Sign what somebody did alone; raises NothingToReview, NotAllowed, DirectoryUnavailable."""
+        if not change.review_owed:
+            raise NothingToReview(change)
+        if by == change.decided_by:
+            raise NotYours(change)
+        alone = change.model_copy(update={"requester": change.decided_by})
+        await self.access.require_approver(alone, by, change.channel)
+        return await self.ledger.record(change, "reviewed", by, reviewed_by=by)
+
+    async def extend(self, change: Change, *, by: str, seconds: int) -> Change:
+        """Let a temporary *change* end so much later; raises NotTemporary, NotAllowed, DirectoryUnavailable."""
+        ends = max(await self._may_reschedule(change, by), self.now()) + timedelta(seconds=seconds)
+        return await self.ledger.record(change, "extended", by, ends=ends)
+
+    async def keep(self, change: Change, *, by: str) -> Change:
+        """Let a temporary *change* stay; raises NotTemporary, NotAllowed, DirectoryUnavailable."""
+        await self._may_reschedule(change, by)
+        return await self.ledger.record(change, "made_permanent", by, ends=None, ending="")
+
+    async def _may_reschedule(self, change: Change, by: str) -> datetime:
+        """When *change* ends now. What was approved for two hours is not one person's to make last: others decide."""
+        if change.state is not State.APPLIED or change.ends is None or change.undone_by is not None:
+            raise NotTemporary(change)
+        await self.access.require(change.kind.value, by, change.channel)
+        if change.guard is Guard.APPROVE:
+            await self.access.require_approver(change, by, change.channel)
+        return change.ends
+
+    async def refused(self, operation: str, by: str, channel: str, why: str) -> None:
+        """Put a refusal on record."""
+        await self.ledger.refused(Event("refused", by, channel, target=operation, detail={"why": why}))
 
 
-def inverse(change: Change, *, by: str, channel: str) -> Proposal:
-    """What takes *change* back: from what it made, to what was before. Deleting again waits for a click."""
-    kind = UNDONE_BY[change.kind]
-    after = change.before
-    if after is not None and change.target.service == "rules":
-        after = RuleDraft.model_validate(after).body()
-    elif after is not None and kind is Kind.MEMBER_ADD:
-        after = {name: after[name] for name in ("name", "email", "allowedSegments") if name in after}
-    return Proposal(
-        kind=kind,
-        target=change.target.model_copy(update={"key": None}) if kind is Kind.RULE_CREATE else change.target,
-        before=change.result if change.after is not None else None,
-        after=after,
-        requester=by,
-        channel=channel,
-        guard=Guard.CONFIRM if kind.destroys else Guard.NONE,
-        reason=f"undo of {change.id[:8]}",
-        undoes=change.id,
-    )
+def _open(change: Change, decision: Decision) -> bool:
+    """Whether there is still something to decide; a change that waits for its service may still be withdrawn."""
+    waits_for_service = change.state is State.APPROVED and bool(change.waits)
+    return change.state is State.PROPOSED or (decision is Decision.KEEP and waits_for_service)
 
 
-def _only_the_asker_cares(change: Change) -> bool:
-    return change.quiet_refusal and change.attempt <= 1 and change.state in {State.FAILED, State.STALE, State.APPLYING}
-
-
-def _said(error: ClientError) -> dict[str, str]:
-    """What the service said, or what became of the call: in words for people, and short; and by the error's name."""
-    return {"outcome": str(error)[:300], "refusal": type(error).__name__}
+def _stricter(policy: Guard, asked: Guard | None) -> Guard:
+    order = (Guard.NONE, Guard.CONFIRM, Guard.APPROVE)
+    return max(policy, asked or Guard.NONE, key=order.index)

@@ -29,6 +29,7 @@ class State(StrEnum):
     CANCELLED = "cancelled"
     DENIED = "denied"
     EXPIRED = "expired"
+    UNSETTLED = "unsettled"
 
 
 class Move(StrEnum):
@@ -41,6 +42,9 @@ class Move(StrEnum):
     FINISH = "finish"
     FAIL = "fail"
     LOSE = "lose"
+    DEFER = "defer"
+    WITHDRAW = "withdraw"
+    LEAVE = "leave"
 
 
 MOVES: Final[Mapping[tuple[State, Move], State]] = {
@@ -51,13 +55,18 @@ MOVES: Final[Mapping[tuple[State, Move], State]] = {
     (State.PROPOSED, Move.OUTDATE): State.STALE,
     (State.APPROVED, Move.CLAIM): State.APPLYING,
     (State.APPROVED, Move.EXPIRE): State.EXPIRED,
+    (State.APPROVED, Move.WITHDRAW): State.CANCELLED,
     (State.APPLYING, Move.OUTDATE): State.STALE,
     (State.APPLYING, Move.FINISH): State.APPLIED,
     (State.APPLYING, Move.FAIL): State.FAILED,
     (State.APPLYING, Move.LOSE): State.UNKNOWN,
+    (State.APPLYING, Move.DEFER): State.APPROVED,
     (State.UNKNOWN, Move.FINISH): State.APPLIED,
     (State.UNKNOWN, Move.FAIL): State.FAILED,
+    (State.UNKNOWN, Move.LEAVE): State.UNSETTLED,
 }
+"""WITHDRAW: what was approved and waits for its service is no longer wanted. DEFER: nothing was sent, for the service
+is away, so it is tried again. LEAVE: reading back settles nothing."""
 
 LIVE: Final = frozenset({State.PROPOSED, State.APPROVED, State.APPLYING, State.UNKNOWN})
 """States in which a change still holds its target: a second one for the same target is refused meanwhile."""
@@ -93,6 +102,8 @@ class Guard(StrEnum):
     NONE = "none"
     CONFIRM = "confirm"
     APPROVE = "approve"
+    APPROVE_OR_CONFIRM = "approve-or-confirm"
+    """Somebody else's where there is somebody else, the requester's own where there is nobody. Of policies only."""
 
 
 class Target(BaseModel):
@@ -106,6 +117,24 @@ class Target(BaseModel):
 
     def __str__(self) -> str:
         return "/".join(part for part in (self.service, self.site, self.key) if part)
+
+
+class Approval(BaseModel):
+    """One of the approvals that a change needs."""
+
+    model_config = ConfigDict(frozen=True)
+
+    by: str
+    at: datetime
+
+
+class Question(BaseModel):
+    """What somebody wants to know before they decide."""
+
+    model_config = ConfigDict(frozen=True)
+
+    by: str
+    text: str
 
 
 class Change(BaseModel):
@@ -122,14 +151,40 @@ class Change(BaseModel):
     channel: str
     reason: str = ""
     guard: Guard = Guard.NONE
+    approvals_needed: int = 1
+    approvals: tuple[Approval, ...] = ()
+    approvers: tuple[str, ...] = ()
+    """Names of the roles that may approve; none means whoever may, of the channel."""
+    self_approval: bool = False
+    summoned: tuple[str, ...] = ()
+    """Ids of the people and user groups that are asked by name."""
+    questions: tuple[Question, ...] = ()
+    break_glass: tuple[str, ...] = ()
+    """Names of the roles whose people may go ahead alone."""
+    lasts: int | None = None
+    """Seconds after which the change takes itself back; counted from when it was applied."""
+    ends: datetime | None = None
+    """When it takes itself back, once that is known; None again when it was made to stay."""
+    ends_as_typed: str = ""
+    """``18:00 Europe/Berlin``: the end as somebody wrote it, with the zone that it was read in."""
+    ending: str = ""
+    """Why a temporary change did not take itself back as agreed: ``changed`` meanwhile, ``gone``, ``refused``."""
     state: State = State.PROPOSED
     created: datetime
     expires: datetime | None = None
+    decision_reason: str = ""
+    """Why it was denied, or why somebody broke the glass."""
+    glass_broken: bool = False
+    reviewed_by: str | None = None
+    waits: str = ""
+    """While approved: why it is not being applied yet."""
     decided_by: str | None = None
     decided_at: datetime | None = None
     finished_at: datetime | None = None
     outcome: str = ""
     """After the end: the service's message or the id of what was created; for people, not for decisions."""
+    accepted: bool = False
+    """The service said yes, and what it shows does not say so yet: never to be called failed."""
     refusal: str | None = None
     """The name of the error that a service refused with, where one did."""
     result: dict[str, Any] | None = None
@@ -141,6 +196,17 @@ class Change(BaseModel):
     """The id of the applied change that took this one back."""
     quiet_refusal: bool = False
     """Whoever asked sees a refusal where they typed it, so the channel gets no card of it."""
+
+    @property
+    def review_owed(self) -> bool:
+        """Whether somebody acted alone and nobody has looked at it since."""
+        open_ = self.state in {State.APPLIED, State.UNKNOWN, State.UNSETTLED}
+        return self.glass_broken and open_ and self.reviewed_by is None and self.undone_by is None
+
+    @property
+    def temporary(self) -> bool:
+        """Whether it is in force and will take itself back."""
+        return self.state is State.APPLIED and self.ends is not None and self.undone_by is None and not self.ending
 
     @property
     def fingerprint(self) -> str:

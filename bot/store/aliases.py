@@ -30,3 +30,14 @@ class Aliases:
                     break
                 rule_id = new
         return rule_id
+
+    async def all_of(self, rule_id: str) -> list[str]:
+        """Every id that the rule now called *rule_id* has had, and those that it has got since; newest first."""
+        ids = [await self.resolve(rule_id)]
+        async with self._session.reading() as connection:
+            for _ in range(MOST_LINKS):
+                older = await connection.scalars(sa.select(aliases.c.old).where(aliases.c.new.in_(ids)))
+                if not (fresh := [each for each in older if each not in ids]):
+                    break
+                ids += fresh
+        return ids

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
@@ -13,10 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from bot.domain.change import MOVES, Change, Move, State, sources
 from bot.store.errors import StoreError, TargetBusy
 from bot.store.session import Session
-from bot.store.tables import LIVE_STATES, changes, micros
-
-MOST_ATTEMPTS = 60
-"""Looks at an unknown outcome, a lease apart, after which only a person can tell."""
+from bot.store.tables import LIVE_STATES, changes, decisions, micros
 
 
 def _row(change: Change) -> dict[str, Any]:
@@ -26,6 +23,9 @@ def _row(change: Change) -> dict[str, Any]:
         "state": change.state,
         "document": change.model_dump_json(),
         "attempt": change.attempt,
+        "requester": change.requester,
+        "channel": change.channel,
+        "undoable": change.state is State.APPLIED and change.undone_by is None and change.undoes is None,
     }
 
 
@@ -66,12 +66,13 @@ class Changes:
         owner: str | None = None,
         from_attempt: int | None = None,
         target_key: str | None = None,
+        due: datetime | None = None,
         **fields: Any,
     ) -> Change | None:
         """Make *move* with *fields* set, or return None where the change is not where the move starts.
 
         With *owner* and *from_attempt* the move is fenced: only whoever holds the change at that attempt makes it.
-        *target_key*: the key of what a creation created.
+        *target_key*: the key of what a creation created. *due*: when an approved change is taken up, if it was left.
         """
         row = (await tx.execute(self._locked(change_id))).one_or_none()
         if row is None or row.state not in sources(move):
@@ -82,7 +83,11 @@ class Changes:
         made = change.model_copy(update={**fields, "state": MOVES[State(row.state), move]})
         if target_key is not None:
             made = made.model_copy(update={"target": made.target.model_copy(update={"key": target_key})})
-        return await self._replace(tx, row.state, row.attempt, made)
+        columns = {} if due is None else {"due": micros(due)}
+        if made.state is State.APPROVED:
+            # Nothing was sent for it yet, so whoever claims it next does so for the first time.
+            made = made.model_copy(update={"attempt": 0})
+        return await self._replace(tx, row.state, row.attempt, made, **columns)
 
     async def claim(self, tx: AsyncConnection, change_id: str, owner: str, lease: timedelta) -> Change | None:
         """Take an approved change for *owner*, or return None where somebody else has."""
@@ -91,19 +96,25 @@ class Changes:
             return None
         return await self._taken(tx, row, MOVES[State(row.state), Move.CLAIM], owner, lease)
 
-    async def claim_due(self, owner: str, lease: timedelta) -> Change | None:
+    async def claim_due(self, tx: AsyncConnection, owner: str, lease: timedelta) -> Change | None:
         """Take a change that was approved and left, or whose holder's lease is over; None where there is none."""
+        row = (await tx.execute(self._session.skipping_locked(self._due()))).one_or_none()
+        if row is None:
+            return None
+        state = State(row.state)
+        return await self._taken(tx, row, MOVES.get((state, Move.CLAIM), state), owner, lease)
+
+    async def any_due(self) -> bool:
+        """Whether there is something for `claim_due`: a look that holds nobody up."""
+        async with self._session.reading() as connection:
+            return (await connection.execute(self._due())).first() is not None
+
+    def _due(self) -> sa.Select[Any]:
         now = self._session.now()
         held = changes.c.state.in_([State.APPLYING, State.UNKNOWN])
-        abandoned = sa.and_(held, changes.c.lease < now, changes.c.attempt < MOST_ATTEMPTS)
-        left = sa.and_(changes.c.state == State.APPROVED, changes.c.created < now - micros_of(lease))
-        query = sa.select(changes).where(sa.or_(abandoned, left)).order_by(changes.c.created).limit(1)
-        async with self._session.writing() as tx:
-            row = (await tx.execute(self._session.skipping_locked(query))).one_or_none()
-            if row is None:
-                return None
-            state = State(row.state)
-            return await self._taken(tx, row, MOVES.get((state, Move.CLAIM), state), owner, lease)
+        abandoned = sa.and_(held, changes.c.lease < now)
+        left = sa.and_(changes.c.state == State.APPROVED, changes.c.due < now)
+        return sa.select(changes).where(sa.or_(abandoned, left)).order_by(changes.c.created).limit(1)
 
     async def _taken(
         self, tx: AsyncConnection, row: sa.Row[Any], state: State, owner: str, lease: timedelta
@@ -137,6 +148,17 @@ class Changes:
         query = sa.select(changes).where(changes.c.id == change_id)
         return query if self._session.sqlite else query.with_for_update()
 
+    async def decided(self, tx: AsyncConnection, change_id: str, person: str, decision: str, reason: str) -> bool:
+        """Note a decision; False where the same person took the same one before."""
+        mine = sa.and_(
+            decisions.c.change_id == change_id, decisions.c.person == person, decisions.c.decision == decision
+        )
+        if await tx.scalar(sa.select(decisions.c.at).where(mine)) is not None:
+            return False
+        row = {"change_id": change_id, "person": person, "decision": decision, "reason": reason}
+        await tx.execute(sa.insert(decisions).values(row | {"at": self._session.now()}))
+        return True
+
     async def of_origin(self, origin: str) -> Change | None:
         """The change that this origin made."""
         query = sa.select(changes.c.document).where(changes.c.origin == origin)
@@ -150,19 +172,29 @@ class Changes:
         async with self._session.reading() as connection:
             return [Change.model_validate_json(document) for document in await connection.scalars(query)]
 
-    async def applied(self, limit: int = 200) -> Sequence[Change]:
-        """The changes that were applied, newest first."""
-        query = sa.select(changes.c.document).where(changes.c.state == State.APPLIED)
-        async with self._session.reading() as connection:
-            rows = await connection.scalars(query.order_by(changes.c.created.desc()).limit(limit))
-            return [Change.model_validate_json(document) for document in rows]
+    async def undoable(self, requester: str, channel: str) -> Change | None:
+        """The last change that *requester* made in *channel* and that can be taken back."""
+        mine = sa.and_(changes.c.requester == requester, changes.c.channel == channel, changes.c.undoable)
+        return next(iter(await self._documents(mine, limit=1)), None)
 
-    async def for_target(self, target: str, limit: int = 20) -> Sequence[Change]:
-        """The changes of one target, newest first."""
-        query = sa.select(changes.c.document).where(changes.c.target == target)
+    async def open(self, limit: int = 50) -> Sequence[Change]:
+        """The changes that wait for a decision, a service or an answer; newest first."""
+        return await self._documents(changes.c.state.in_(LIVE_STATES), limit=limit)
+
+    async def counts(self) -> dict[str, int]:
+        """How many changes are in each state."""
+        query = sa.select(changes.c.state, sa.func.count().label("many")).group_by(changes.c.state)
         async with self._session.reading() as connection:
-            rows = await connection.scalars(query.order_by(changes.c.created.desc()).limit(limit))
-            return [Change.model_validate_json(document) for document in rows]
+            return {row.state: row.many for row in await connection.execute(query)}
+
+    async def for_targets(self, targets: Sequence[str], limit: int = 20) -> Sequence[Change]:
+        """The changes of these targets, newest first."""
+        return await self._documents(changes.c.target.in_(targets), limit=limit)
+
+    async def _documents(self, where: sa.ColumnElement[bool], *, limit: int) -> Sequence[Change]:
+        query = sa.select(changes.c.document).where(where).order_by(changes.c.created.desc()).limit(limit)
+        async with self._session.reading() as connection:
+            return [Change.model_validate_json(document) for document in await connection.scalars(query)]
 
 
 def micros_of(span: timedelta) -> int:

@@ -12,6 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.store.aliases import Aliases
+from bot.store.audit import Audit
 from bot.store.changes import Changes
 from bot.store.errors import StoreCorrupt, StoreError
 from bot.store.inbound import InboundRequests
@@ -19,6 +20,7 @@ from bot.store.migrations.run import upgrade_schema
 from bot.store.outbox import Cards, Outbox
 from bot.store.session import Session, make_engine
 from bot.store.shown import Lists
+from bot.store.timers import Timers
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,8 @@ class Store:
     cards: Cards
     lists: Lists
     aliases: Aliases
+    timers: Timers
+    audit: Audit
 
     def transaction(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """What belongs together, committed together; raises StoreError and then nothing was written."""
@@ -62,6 +66,8 @@ async def open_store(database_url: str, *, now: Callable[[], datetime]) -> Async
             cards=Cards(session),
             lists=Lists(session),
             aliases=Aliases(session),
+            timers=Timers(session),
+            audit=Audit(session),
         )
     finally:
         await engine.dispose()

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.store.changes import micros_of
 from bot.store.session import Session
-from bot.store.tables import cards, micros, outbox
+from bot.store.tables import cards, micros, moment, outbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +63,42 @@ class Outbox:
     async def retry(self, owed: Owed, due: datetime, error: str) -> None:
         await self._finish(owed, due=micros(due), last_error=error)
 
+    async def put_back(self, owed: Owed, due: datetime) -> None:
+        """Not tried, for it is not its turn yet."""
+        await self._finish(owed, due=micros(due), attempt=owed.attempt - 1)
+
+    async def next_due(self) -> datetime | None:
+        """When the next message is due that nobody holds."""
+        query = sa.select(sa.func.min(outbox.c.due)).where(
+            outbox.c.delivered < outbox.c.version, outbox.c.lease.is_(None)
+        )
+        async with self._session.reading() as connection:
+            due = await connection.scalar(query)
+        return None if due is None else moment(due)
+
     async def give_up(self, owed: Owed, error: str) -> None:
         """Not to be tried again until something new is to be told."""
         await self._finish(owed, delivered=owed.version, last_error=error)
+
+    async def undelivered(self) -> int:
+        """How many messages were given up."""
+        given_up = sa.and_(outbox.c.delivered >= outbox.c.version, outbox.c.last_error != "")
+        query = sa.select(sa.func.count()).select_from(outbox).where(given_up)
+        async with self._session.reading() as connection:
+            return int(await connection.scalar(query) or 0)
+
+    async def waiting(self) -> int:
+        """How many messages are still owed."""
+        query = sa.select(sa.func.count()).select_from(outbox).where(outbox.c.delivered < outbox.c.version)
+        async with self._session.reading() as connection:
+            return int(await connection.scalar(query) or 0)
+
+    async def try_again(self) -> None:
+        """Owe once more what was given up: somebody may have put Slack right since."""
+        given_up = sa.and_(outbox.c.delivered >= outbox.c.version, outbox.c.last_error != "")
+        fresh = {"version": outbox.c.version + 1, "due": self._session.now(), "attempt": 0}
+        async with self._session.writing() as tx:
+            await tx.execute(sa.update(outbox).where(given_up).values(fresh))
 
     async def _finish(self, owed: Owed, **values: object) -> None:
         async with self._session.writing() as tx:
@@ -89,8 +122,23 @@ class Cards:
             row = (await connection.execute(query)).one_or_none()
         return None if row is None else (row.channel, row.ts)
 
-    async def put(self, tx: AsyncConnection, change_id: str, channel: str, ts: str, purpose: str) -> None:
+    async def put(
+        self, tx: AsyncConnection, change_id: str, channel: str, ts: str, purpose: str, permalink: str = ""
+    ) -> None:
         mine = sa.and_(cards.c.change_id == change_id, cards.c.purpose == purpose)
-        if not (await tx.execute(sa.update(cards).where(mine).values(channel=channel, ts=ts))).rowcount:
-            row = {"change_id": change_id, "purpose": purpose, "channel": channel, "ts": ts}
-            await tx.execute(sa.insert(cards).values(row))
+        place = {"channel": channel, "ts": ts, "permalink": permalink}
+        if not (await tx.execute(sa.update(cards).where(mine).values(place))).rowcount:
+            await tx.execute(sa.insert(cards).values(place | {"change_id": change_id, "purpose": purpose}))
+
+    async def stands(self, change_id: str, channel: str, ts: str) -> bool:
+        """Whether a message is one that speaks for the change; just after it was posted it may not be written down."""
+        query = sa.select(cards.c.channel, cards.c.ts).where(cards.c.change_id == change_id)
+        async with self._session.reading() as connection:
+            known = [(row.channel, row.ts) for row in await connection.execute(query)]
+        return not known or (channel, ts) in known
+
+    async def link(self, change_id: str) -> str:
+        """The permalink of the change's card; nothing while there is none."""
+        query = sa.select(cards.c.permalink).where(cards.c.change_id == change_id, cards.c.purpose == "card")
+        async with self._session.reading() as connection:
+            return await connection.scalar(query) or ""

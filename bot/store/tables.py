@@ -26,6 +26,11 @@ changes = sa.Table(
     sa.Column("attempt", sa.Integer, nullable=False, server_default="0"),
     sa.Column("owner", sa.String(64)),
     sa.Column("lease", sa.BigInteger),
+    sa.Column("requester", sa.String(32), nullable=False, server_default=""),
+    sa.Column("channel", sa.String(32), nullable=False, server_default=""),
+    sa.Column("undoable", sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.Column("due", sa.BigInteger, nullable=False, server_default="0"),
+    sa.Index("changes_by_state", "state", "created"),
     sa.Index(
         "one_live_change_per_target",
         "target",
@@ -70,6 +75,7 @@ cards = sa.Table(
     sa.Column("purpose", sa.String(16), primary_key=True),
     sa.Column("channel", sa.String(32), nullable=False),
     sa.Column("ts", sa.String(32), nullable=False),
+    sa.Column("permalink", sa.Text, nullable=False, server_default=""),
 )
 
 lists = sa.Table(
@@ -88,6 +94,56 @@ aliases = sa.Table(
 )
 
 
+decisions = sa.Table(
+    "decisions",
+    metadata,
+    sa.Column("change_id", sa.String(32), primary_key=True),
+    sa.Column("person", sa.String(32), primary_key=True),
+    sa.Column("decision", sa.String(16), primary_key=True),
+    sa.Column("at", sa.BigInteger, nullable=False),
+    sa.Column("reason", sa.Text, nullable=False),
+)
+
+timers = sa.Table(
+    "timers",
+    metadata,
+    sa.Column("change_id", sa.String(32), primary_key=True),
+    sa.Column("kind", sa.String(16), primary_key=True),
+    sa.Column("due", sa.BigInteger, nullable=False, index=True),
+    sa.Column("number", sa.Integer, nullable=False),
+    sa.Column("owner", sa.String(64)),
+    sa.Column("lease", sa.BigInteger),
+)
+
+audit = sa.Table(
+    "audit",
+    metadata,
+    sa.Column("seq", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("at", sa.BigInteger, nullable=False),
+    sa.Column("event", sa.String(24), nullable=False),
+    sa.Column("change_id", sa.String(32), nullable=False, index=True),
+    sa.Column("target", sa.Text, nullable=False, index=True),
+    sa.Column("actor", sa.String(32), nullable=False, index=True),
+    sa.Column("channel", sa.String(32), nullable=False),
+    sa.Column("permalink", sa.Text, nullable=False),
+    sa.Column("detail", sa.Text, nullable=False),
+    sa.Column("hash", sa.String(64), nullable=False),
+)
+
+audit_head = sa.Table(
+    "audit_head",
+    metadata,
+    sa.Column("one", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("seq", sa.BigInteger, nullable=False),
+    sa.Column("hash", sa.String(64), nullable=False),
+)
+
+
 def micros(moment: datetime) -> int:
     """*moment* as it is stored."""
     return (moment - EPOCH) // timedelta(microseconds=1)
+
+
+def moment(stored: int) -> datetime:
+    """The time that was stored as *stored*, in UTC."""
+    return EPOCH + timedelta(microseconds=stored)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from bot.domain.change import Change, Kind, State, essence
+from bot.domain.change import Change, Guard, Kind, State, essence
 from bot.domain.member import Member, masked
 from bot.domain.rule import Rule
 from handlers.views import parts
@@ -15,6 +15,7 @@ from handlers.views.effect import status_name, type_name
 from handlers.views.members import segments_line
 from handlers.views.parts import Block, Message, code, esc
 from handlers.views.rules import pair_blocks
+from handlers.views.sentences import ending_line, glass_line, sentence
 
 VERBS: Final = {
     Kind.RULE_CREATE: ("create", "created", "Create"),
@@ -37,22 +38,31 @@ MARKS: Final = {
     State.CANCELLED: ":leftwards_arrow_with_hook:",
     State.DENIED: ":no_entry_sign:",
     State.EXPIRED: ":zzz:",
+    State.UNSETTLED: ":grey_question:",
 }
 
 
 def card(change: Change, *, places: Mapping[str, str]) -> Message:
     """*change* as it stands now. Addresses are masked: the card is for the channel."""
-    title = _title(change)
-    blocks: list[Block] = [parts.section(f"{MARKS[change.state]} *{title}*\n{_sentence(change)}")]
+    blocks: list[Block] = [parts.section(f"{_mark(change)} *{_title(change)}*\n{sentence(change)}")]
     blocks += _body(change)
     if change.reason:
         blocks.append(parts.section(f":speech_balloon: {esc(change.reason, 500)}"))
-    if change.state is State.PROPOSED:
-        blocks += parts.actions(_decisions(change))
-    if change.state is State.APPLIED:
-        blocks += _taking_back(change)
+    if change.review_owed:
+        blocks.append(parts.section(glass_line(change)))
+    if ending := ending_line(change):
+        blocks.append(parts.section(ending))
+    blocks += parts.actions(BUTTONS[change.state](change)) if change.state in BUTTONS else []
+    if change.undone_by:
+        blocks.append(parts.context(f":leftwards_arrow_with_hook: Taken back by change {code(change.undone_by[:8])}"))
     blocks.append(parts.context(_footer(change, places)))
-    return parts.message(f"{_plain_title(change)}: {WORDS[change.state]}", blocks)
+    return parts.message(f"{plain_title(change)}: {WORDS[change.state]}", blocks)
+
+
+def _mark(change: Change) -> str:
+    if change.state is State.PROPOSED and not change.kind.destroys:
+        return ":raising_hand:"
+    return MARKS[change.state]
 
 
 WORDS: Final = {
@@ -66,6 +76,7 @@ WORDS: Final = {
     State.CANCELLED: "not done, kept",
     State.DENIED: "denied",
     State.EXPIRED: "not done: the request expired",
+    State.UNSETTLED: "outcome not known: look at it yourself",
 }
 
 
@@ -90,7 +101,9 @@ def _title(change: Change) -> str:
         return f"{name}: under way…"
     if change.state is State.CANCELLED:
         return f"{name} is kept"
-    return f"{name}: could not {infinitive}" if change.state is not State.UNKNOWN else f"{name}: not known yet"
+    if change.state in {State.UNKNOWN, State.UNSETTLED}:
+        return f"{name}: not known" + (" yet" if change.state is State.UNKNOWN else "")
+    return f"{name}: " + (f"could not {infinitive}" if change.state in {State.FAILED, State.STALE} else f"not {done}")
 
 
 def _what_changed(change: Change) -> str:
@@ -101,44 +114,9 @@ def _what_changed(change: Change) -> str:
     return "changed"
 
 
-def _plain_title(change: Change) -> str:
+def plain_title(change: Change) -> str:
+    """What is asked, without markup."""
     return f"{VERBS[change.kind][2]} {_name(change).replace('`', '')}"
-
-
-def _sentence(change: Change) -> str:
-    asker, decider = f"<@{change.requester}>", f"<@{change.decided_by}>" if change.decided_by else "somebody"
-    said = f"\n_The service says:_ {esc(change.outcome)}" if change.outcome else ""
-    match change.state:
-        case State.PROPOSED:
-            return f"{asker} asks. Only {asker} can confirm it. This is what goes:"
-        case State.APPLIED:
-            return f"by {decider}{_at(change)}"
-        case State.APPROVED | State.APPLYING:
-            return f"{decider} said yes; the service is being asked."
-        case State.FAILED:
-            return f"asked by {asker}. *Nothing was changed.*{said or ' It was tried, and read back unchanged.'}"
-        case State.UNKNOWN:
-            return (
-                f"asked by {asker}. The service gave no clear answer, so this may or may not have happened. "
-                f"Gatehouse keeps looking and will say here.{said}"
-            )
-        case State.STALE:
-            return f"asked by {asker}. It is no longer what was shown, so *nothing was changed*. Ask again to see it as it is."
-        case State.CANCELLED:
-            return f"{decider} decided to keep it{_at(change)}. Nothing was changed."
-        case State.DENIED:
-            return f"{decider} said no{_at(change)}. Nothing was changed."
-        case State.EXPIRED:
-            return f"asked by {asker}. Nobody decided in time. Nothing was changed."
-
-
-def _at(change: Change) -> str:
-    moment = change.finished_at or change.decided_at
-    return (
-        f", <!date^{int(moment.timestamp())}^{{date_short_pretty}} {{time}}|{moment:%Y-%m-%d %H:%M} UTC>"
-        if moment
-        else ""
-    )
 
 
 def _body(change: Change) -> list[Block]:
@@ -157,7 +135,7 @@ def _body(change: Change) -> list[Block]:
         gone = [parts.context("This is what it was:")] if change.state is State.APPLIED else []
         return [*gone, *_whole(change, change.before)]
     if change.kind.creates:
-        return _whole(change, change.after)
+        return [*_whole(change, change.after), *_not_restored(change)]
     lines = differences(change.before, change.after)
     return [parts.section(rendered(lines))] if lines else []
 
@@ -175,8 +153,19 @@ def _stored_otherwise(change: Change) -> str:
 def _stale(change: Change) -> list[Block]:
     if change.result is None:
         return [parts.section("Now: it does not exist any more.")]
-    lines = differences(change.before, change.result)
-    return [parts.section(f"*Shown then → now*\n{rendered(lines)}")] if lines else []
+    then_now = differences(change.before, change.result)
+    shown = [parts.section(f"*Shown then → now*\n{rendered(then_now)}")] if then_now else []
+    wanted = differences(change.before, change.after) if change.before and change.after else []
+    return [*shown, parts.section(f"*What was asked*\n{rendered(wanted)}")] if wanted else shown
+
+
+def _not_restored(change: Change) -> list[Block]:
+    """What an undo of a delete cannot bring back, said plainly."""
+    if not change.undoes or change.state is not State.APPLIED:
+        return []
+    if change.target.service == "members":
+        return [parts.context("Back with name and segments. When they first joined, and where else, is not restored.")]
+    return [parts.context("Back under a new id; the old one keeps meaning it here. Its creation date is new.")]
 
 
 def _whole(change: Change, document: Mapping[str, Any] | None) -> list[Block]:
@@ -193,24 +182,69 @@ def _whole(change: Change, document: Mapping[str, Any] | None) -> list[Block]:
     return blocks + pair_blocks(rule)
 
 
-def _decisions(change: Change) -> list[Block | None]:
+def _proposed(change: Change) -> list[Block | None]:
+    """The clicks that are open; who may make them is looked at when they are made."""
     verb = VERBS[change.kind][2]
-    asked = parts.confirm(
-        f"{verb} it?",
-        f"{verb} {_confirmed_name(change)}? What goes is shown on the card.",
-        verb,
-        "Not yet",
+    if change.guard is Guard.CONFIRM:
+        style = "danger" if change.kind.destroys else "primary"
+        return [
+            parts.decide_button(verb, "confirm", change.id, style=style, confirm=_asked(change, verb)),
+            parts.decide_button("Keep", "keep", change.id),
+        ]
+    approve = (
+        {"style": "danger", "confirm": _asked(change, "Approve")} if change.kind.destroys else {"style": "primary"}
     )
     return [
-        parts.decide_button(verb, "confirm", change.id, style="danger", confirm=asked),
-        parts.decide_button("Keep", "keep", change.id),
+        parts.decide_button("Approve", "approve", change.id, **approve),
+        parts.decide_button("Deny…", "deny", change.id),
+        parts.decide_button("Ask…", "ask", change.id),
+        parts.decide_button("Withdraw", "keep", change.id),
+        parts.decide_button("Break the glass…", "glass", change.id) if change.break_glass else None,
     ]
 
 
-def _taking_back(change: Change) -> list[Block]:
+def _asked(change: Change, yes: str) -> Block:
+    verb = VERBS[change.kind][2]
+    text = f"{verb} {_confirmed_name(change)}? What {'goes' if change.kind.destroys else 'changes'} is on the card."
+    return parts.confirm(f"{verb} it?", text, yes, "Not yet", danger=change.kind.destroys)
+
+
+def _approved(change: Change) -> list[Block | None]:
+    return [parts.decide_button("Withdraw", "keep", change.id)] if change.waits else []
+
+
+def _applied(change: Change) -> list[Block | None]:
     if change.undone_by:
-        return [parts.context(f":leftwards_arrow_with_hook: Taken back by change {code(change.undone_by[:8])}")]
-    return parts.actions([parts.decide_button("Undo", "undo", change.id)])
+        return []
+    sign = parts.decide_button("Sign", "sign", change.id, style="primary") if change.review_owed else None
+    if change.temporary:
+        return [
+            sign,
+            parts.decide_button("Extend 1 h", "extend", change.id),
+            parts.decide_button("Make it stay", "stay", change.id),
+            parts.decide_button("End now", "end", change.id),
+        ]
+    if change.ending == "changed":
+        return [
+            sign,
+            parts.decide_button("Take back anyway…", "putback", change.id),
+            parts.decide_button("Leave it", "stay", change.id),
+        ]
+    return [sign, parts.decide_button("Undo", "undo", change.id)]
+
+
+def _outdated(change: Change) -> list[Block | None]:
+    """Propose the same on what there is now, where there is something."""
+    there = change.result is not None or change.kind.creates
+    return [parts.decide_button("Ask again, as it is now", "afresh", change.id)] if there else []
+
+
+BUTTONS: Final[dict[State, Callable[[Change], list[Block | None]]]] = {
+    State.PROPOSED: _proposed,
+    State.APPROVED: _approved,
+    State.APPLIED: _applied,
+    State.STALE: _outdated,
+}
 
 
 def _confirmed_name(change: Change) -> str:
@@ -228,10 +262,9 @@ def _footer(change: Change, places: Mapping[str, str]) -> str:
     return f"{change.target.service}{host}{site}{key} · change {code(change.id[:8])}"
 
 
-def elsewhere(message: Message, why: str) -> Message:
+def elsewhere(message: Message, channel: str) -> Message:
     """The card, for the requester alone, where the channel could not be written to."""
     note = parts.context(
-        f":mailbox: This is here because Gatehouse cannot post in that channel ({esc(why.replace('_', ' '))}). "
-        "Add it there with `/invite @Gatehouse`."
+        f":mailbox: This is here because Gatehouse cannot post in <#{channel}>. Add it there with `/invite @Gatehouse`."
     )
     return replace(message, blocks=(*message.blocks[: parts.MOST_BLOCKS - 1], note))

@@ -56,6 +56,15 @@ def text(
     return _input(block_id, label, element, optional=optional, hint=hint)
 
 
+LASTS: Final = "lasts"
+
+
+def lasts(value: str) -> Block:
+    """When what is made ends by itself; empty for never."""
+    hint = "A while such as 2h or 7d, or a time of day such as 18:00. Empty: it stays."
+    return text(LASTS, "Ends by itself after", value, optional=True, placeholder="2h", hint=hint)
+
+
 def option(value: str) -> Block:
     """A choice that reads as its value; the value itself is never cut, so one that is too long must not get here."""
     shown = value if len(value) <= LONGEST_OPTION else value[: LONGEST_OPTION - 1] + "…"

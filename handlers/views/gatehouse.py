@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
+from bot.domain.change import Guard
+from bot.domain.policy import GuardRule, Person, Why
 from handlers.commands import ALL, Command, GatehouseHelp
 from handlers.views import parts
 from handlers.views.parts import Message, code, entities, esc
@@ -48,23 +51,76 @@ def _line(kind: type[Command], prefix: str, *, example: bool) -> str:
     return f"{line}\n      for example `/{prefix}{kind.service} {entities(kind.example)}`" if example else line
 
 
-def status(parts_of: Mapping[str, str], *, places: Mapping[str, str]) -> Message:
-    """What each part says of itself."""
+def status(parts_of: Mapping[str, str], *, places: Mapping[str, str], counts: Mapping[str, int]) -> Message:
+    """What each part says of itself, and how many changes stand where."""
     lines = []
     for name, says in parts_of.items():
         mark = ":large_green_circle:" if says == "ok" or says.startswith("ok,") else ":red_circle:"
         place = f"  {code(places[name], 80)}" if name in places else ""
-        lines.append(f"{mark} *{esc(name, 60)}*  {esc(says, 200)}{place}")
+        lines.append(f"{mark} *{esc(name, 60)}*  {esc(says, 400)}{place}")
     well = all(says.startswith("ok") for says in parts_of.values())
     text = "Everything answers." if well else "Something does not answer."
-    return parts.message(text, [parts.section(f"*{text}*\n" + "\n".join(lines))])
+    so_far = ", ".join(f"{count:,} {state}" for state, count in sorted(counts.items())) or "none so far"
+    return parts.message(text, [parts.section(f"*{text}*\n" + "\n".join(lines)), parts.context(f"Changes: {so_far}")])
 
 
-def whoami(user: str, *, sites: Sequence[str]) -> Message:
-    """Who asks, and what they may do."""
+SHORT: Final = {
+    Why.UNKNOWN: "Slack does not say who you are",
+    Why.DEACTIVATED: "the account is deactivated",
+    Why.BOT: "apps may not",
+    Why.GUEST: "guests may not",
+    Why.STRANGER: "only members of this workspace may",
+    Why.SHARED_CHANNEL: "not in a channel shared with another company",
+    Why.DIRECT_MESSAGE: "not in a direct message",
+    Why.NOT_ADDED: "Gatehouse was not added to this channel",
+    Why.OTHER_CHANNEL: "not in this channel",
+    Why.NO_ROLE: "no role of yours allows it",
+}
+DOES: Final = {
+    "rule.read": "read rules",
+    "member.read": "read members",
+    "audit.read": "read what was done",
+    "rule.create": "create rules",
+    "rule.update": "change rules, switch them on and off",
+    "rule.delete": "delete rules",
+    "member.add": "add members",
+    "member.update": "change members",
+    "member.grant": "give access",
+    "member.revoke": "take access away",
+    "member.remove": "remove members",
+    "approve": "approve what others ask for",
+}
+GUARDS: Final = {
+    Guard.NONE: "",
+    Guard.CONFIRM: ", after your own confirmation",
+    Guard.APPROVE: ", once approved",
+    Guard.APPROVE_OR_CONFIRM: ", once somebody else of the channel approved",
+}
+
+
+def whoami(
+    person: Person,
+    channel: str,
+    allowed: Mapping[str, Why | None],
+    guards: Mapping[str, GuardRule],
+    *,
+    sites: Sequence[str],
+    act: Sequence[str],
+) -> Message:
+    """Who asks, what they may do in this channel, and why not the rest."""
+    may = [f":white_check_mark: {DOES[name]}{_guard(guards.get(name))}" for name, why in allowed.items() if why is None]
+    not_ = [f":no_entry: {DOES[name]}: {SHORT.get(why, why)}" for name, why in allowed.items() if why is not None]
     known = ", ".join(esc(site, 40) for site in sites) or "none"
-    text = (
-        f"You are <@{user}>.\nYou may read and change rules, and members of: {known}.\n"
-        "Deleting a rule and removing a member wait for your own confirmation on the card."
-    )
-    return parts.message("Who you are to Gatehouse", [parts.section(text)])
+    blocks = [parts.section(f"You are <@{person.id}>. In <#{channel}> you may:\n" + ("\n".join(may) or "nothing"))]
+    if not_:
+        blocks.append(parts.section("and you may not:\n" + "\n".join(not_)))
+    where = f" · changes are taken in {', '.join(f'<#{each}>' for each in act)}" if act else ""
+    blocks.append(parts.context(f"Sites: {known} · times are read as {esc(person.tz, 40)}{where}"))
+    return parts.message("Who you are to Gatehouse", blocks)
+
+
+def _guard(rule: GuardRule | None) -> str:
+    if rule is None:
+        return ""
+    many = f", once approved by {rule.approvals}" if rule.guard is Guard.APPROVE and rule.approvals > 1 else ""
+    return many or GUARDS[rule.guard]

@@ -30,6 +30,8 @@ class MemberForm:
     seen: str | None = None
     """Fingerprint of the member as it was when the form opened."""
     reason: str = ""
+    lasts: str = ""
+    """``2h`` or ``18:00``, as typed."""
     notes: Mapping[str, str] = field(default_factory=dict)
     """Block id -> what was refused about it; the empty id is the whole form."""
 
@@ -43,10 +45,11 @@ class MemberForm:
         name: str | None = None,
         segments: Sequence[str] = (),
         reason: str = "",
+        lasts: str = "",
         channel: str = "",
     ) -> Self:
         """An empty form, with whatever the command already said."""
-        return cls("add", site, email or "", name or "", tuple(segments), known, channel, reason=reason)
+        return cls("add", site, email or "", name or "", tuple(segments), known, channel, reason=reason, lasts=lasts)
 
     @classmethod
     def of(cls, member: Member, *, site: str, known: tuple[str, ...], channel: str) -> Self:
@@ -96,11 +99,14 @@ class MemberForm:
             line = fields.text(
                 "segment_names", "Segments", None, optional=True, hint="Names with commas between. " + SEGMENTS_HINT
             )
-            return [email, name, line]
+            return [email, name, line, *self._ends()]
         segments = fields.choices("segments", "Segments", self.known, self.segments, hint=SEGMENTS_HINT)
         hidden = len(self.segments) - len(fields.offered((), self.segments))
         kept = [section(f":lock: {hidden} more segments do not fit into the menu and are kept.")] if hidden else []
-        return [email, name, segments, *kept]
+        return [email, name, segments, *kept, *self._ends()]
+
+    def _ends(self) -> list[View]:
+        return [fields.lasts(self.lasts)] if self.mode == "add" else []
 
 
 def read_form(view: View) -> MemberForm:
@@ -120,4 +126,5 @@ def read_form(view: View) -> MemberForm:
         channel=str(about.get("channel") or ""),
         seen=about.get("seen"),
         reason=str(about.get("reason") or ""),
+        lasts=fields.typed(values, fields.LASTS) or "",
     )

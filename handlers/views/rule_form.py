@@ -80,6 +80,8 @@ class RuleForm:
     seen: str | None = None
     """Fingerprint of the rule as it was when the form opened; if it has moved since, nothing is overwritten."""
     reason: str = ""
+    lasts: str = ""
+    """``2h`` or ``18:00``, as typed."""
     pairs_text: str | None = None
     """The pairs as typed, where they are JSON."""
     notes: Mapping[str, str] = field(default_factory=dict)
@@ -94,6 +96,7 @@ class RuleForm:
         destination: str | None = None,
         name: str | None = None,
         reason: str = "",
+        lasts: str = "",
         channel: str = "",
     ) -> Self:
         """An empty form, with whatever the command already said."""
@@ -103,7 +106,7 @@ class RuleForm:
         known = {each.casefold(): each for each in KNOWN_TYPES}
         rule_type = known.get((type or "Redirect").casefold(), type)
         document = {"name": name or "", "description": "", "status": ACTIVE, "ruleType": rule_type}
-        return cls("new", document, (FormPair("n1", pair),), channel=channel, reason=reason)
+        return cls("new", document, (FormPair("n1", pair),), channel=channel, reason=reason, lasts=lasts)
 
     @classmethod
     def of(cls, rule: Rule, *, channel: str, reason: str = "") -> Self:
@@ -194,7 +197,8 @@ class RuleForm:
 
     def _blocks(self) -> list[View]:
         blocks = [note(self.notes[""])] if "" in self.notes else []
-        for block in (*self._head(), *self._pair_blocks()):
+        ends = () if self.mode == "edit" else (fields.lasts(self.lasts),)
+        for block in (*self._head(), *self._pair_blocks(), *ends):
             if (words := self.notes.get(block.get("block_id", ""))) is not None:
                 blocks.append(note(words))
             blocks.append(block)
@@ -320,6 +324,7 @@ def read_form(view: View, base: Rule | None = None) -> RuleForm:
         rule_id=about.get("id"),
         seen=about.get("seen"),
         reason=str(about.get("reason") or ""),
+        lasts=fields.typed(values, fields.LASTS) or "",
         pairs_text=fields.typed(values, "pairs") if "pairs" in values else None,
     )
     originals = {pair.key: pair.document for pair in _numbered(document)}

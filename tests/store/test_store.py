@@ -129,10 +129,11 @@ async def test_an_approved_change_is_claimed_once_and_taken_over_when_its_lease_
         assert await store.changes.claim(tx, one.id, "you", LEASE) is None
     assert mine is not None
     assert (mine.state, mine.attempt) == (State.APPLYING, 1)
-    assert await store.changes.claim_due("you", LEASE) is None
+    assert not await store.changes.any_due()
 
     clock.moment += LEASE * 2
-    yours = await store.changes.claim_due("you", LEASE)
+    async with store.transaction() as tx:
+        yours = await store.changes.claim_due(tx, "you", LEASE)
     assert yours is not None
     assert yours.attempt == 2
     async with store.transaction() as tx:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from bot.changes.pipeline import Proposal
-from bot.domain.change import Guard, Kind, Target
+from bot.changes.proposals import Proposal
+from bot.domain.change import Kind, Target
 from sandbox.demo import Sandbox
 from sandbox.slack.story import Person
 
@@ -33,7 +33,7 @@ async def test_a_change_that_was_claimed_and_left_is_settled_by_looking(workspac
     gatehouse = workspace.bot.gatehouse
     rule = workspace.services.rules.get(OLD)
     proposal = Proposal(
-        Kind.RULE_DELETE, Target(service="rules", key=OLD), rule, None, alice.id, alice.channel, Guard.NONE
+        Kind.RULE_DELETE, Target(service="rules", key=OLD), rule, None, alice.id, alice.channel, agreed=True
     )
     change = await gatehouse.changes.propose(proposal, origin="origin")
     async with gatehouse.store.transaction() as tx:

@@ -60,14 +60,55 @@ async def test_a_rule_from_its_making_to_its_end(browser: Browser, workspace: Sa
 
     await say(page, f"/rules delete {made['id']} because the test is over")
     card = page.get_by_role("article").filter(has_text="Delete A to B?")
-    await expect(card.get_by_role("button", name="Keep")).to_be_visible()
+    await expect(card.get_by_role("button", name="Withdraw")).to_be_visible()
     await picture(page, "delete-card")
-    await card.get_by_role("button", name="Delete").click()
-    await page.get_by_role("alertdialog").get_by_role("button", name="Delete").click()
+
+    await approve(page)
+    await expect(page.get_by_text("somebody else has to approve it")).to_be_visible()
+    await picture(page, "own-approval")
+    assert workspace.services.rules.get(made["id"]) is not None
+
+    cara = await opened(browser, workspace, "U0CARA001", "C0OPS0001")
+    await approve(cara)
     await expect(page.get_by_role("article").filter(has_text="A to B deleted")).to_be_visible()
     await picture(page, "result-card")
-
     assert workspace.services.rules.get(made["id"]) is None
+
+    await page.get_by_role("article").filter(has_text="A to B deleted").get_by_role("button", name="Undo").click()
+    await expect(page.get_by_role("article").filter(has_text="Taken back by change")).to_be_visible()
+    await picture(page, "undone")
+    assert any(rule["name"] == "A to B" for rule in workspace.services.rules.all())
+
+
+async def approve(page: Page) -> None:
+    card = page.get_by_role("article").filter(has_text="Delete A to B?")
+    await card.get_by_role("button", name="Approve").click()
+    await page.get_by_role("alertdialog").get_by_role("button", name="Approve").click()
+
+
+async def test_a_request_is_denied_with_a_reason(browser: Browser, workspace: Sandbox) -> None:
+    page = await opened(browser, workspace, "U0ALICE01", "C0OPS0001")
+    await say(page, "/rules delete Redirect_x1old")
+    await expect(page.get_by_role("button", name="Deny…")).to_be_visible()
+
+    cara = await opened(browser, workspace, "U0CARA001", "C0OPS0001")
+    await cara.get_by_role("button", name="Ask…").click()
+    form = cara.get_by_role("dialog", name="Ask")
+    await form.get_by_label("Your question").fill("Is nothing linking there any more?")
+    await form.get_by_role("button", name="Ask").click()
+    await expect(cara.get_by_text("in the thread of the card")).to_be_visible()
+    await cara.get_by_role("dialog").get_by_role("button", name="Close").last.click()
+
+    await cara.get_by_role("button", name="Deny…").click()
+    form = cara.get_by_role("dialog", name="Deny")
+    await form.get_by_label("Why not?").fill("The newsletter still links there")
+    await picture(cara, "deny")
+    await form.get_by_role("button", name="Deny").click()
+
+    await expect(page.get_by_text("The newsletter still links there")).to_be_visible()
+    await expect(page.get_by_text("1 reply")).to_be_visible()
+    await picture(page, "denied")
+    assert workspace.services.rules.calls("DELETE") == []
 
 
 async def test_a_member_on_a_phone_in_the_dark(browser: Browser, workspace: Sandbox) -> None:

@@ -47,12 +47,12 @@ async def test_an_unknown_segment_is_refused_by_its_name(workspace: Sandbox, bob
     assert "Nothing was changed" in text
 
 
-async def test_a_removal_shows_who_goes_and_waits(workspace: Sandbox, bob: Person) -> None:
+async def test_a_removal_shows_who_goes_and_waits(workspace: Sandbox, bob: Person, cara: Person) -> None:
     card = await bob.says(f"/members remove {BEN} site:docs because she asked for it")
     assert workspace.services.members.get("site_2", BEN) is not None
     assert "free" in bob.slack_text(card)
 
-    await bob.clicks(card, "Remove", confirm=True)
+    await cara.clicks(card, "Approve", confirm=True)
     await bob.sees("removed")
 
     assert workspace.services.members.get("site_2", BEN) is None

@@ -94,60 +94,68 @@ async def test_set_refuses_what_cannot_work(workspace: Sandbox, alice: Person) -
     assert workspace.services.rules.calls("PUT") == []
 
 
-async def test_a_delete_waits_for_the_click_of_the_one_who_asked(
-    workspace: Sandbox, alice: Person, cara: Person
-) -> None:
+async def test_a_delete_waits_for_somebody_else_of_the_channel(workspace: Sandbox, alice: Person, cara: Person) -> None:
     card = await alice.says(f"/rules delete {OLD} because it loops")
     assert workspace.services.rules.get(OLD) is not None
     assert "https://shop.example.com/new" in alice.slack_text(card)
 
-    await cara.clicks(card, "Delete", confirm=True)
-    refusal = await cara.sees("it is their request")
-    assert refusal.visible_to == cara.id
+    await alice.clicks(card, "Approve", confirm=True)
+    refusal = await alice.sees("somebody else has to approve")
+    assert refusal.visible_to == alice.id
     assert workspace.services.rules.get(OLD) is not None
 
-    await alice.clicks(card, "Delete", confirm=True)
+    await cara.clicks(card, "Approve", confirm=True)
     done = await alice.sees("deleted")
 
     assert done.ts == card.ts
     assert workspace.services.rules.get(OLD) is None
-    assert "[Delete]" not in alice.slack_text(done)
+    assert "approved by @U0CARA001" in alice.slack_text(done)
+    assert "[Approve]" not in alice.slack_text(done)
 
 
-async def test_keep_keeps(workspace: Sandbox, alice: Person) -> None:
+async def test_where_nobody_else_is_the_one_who_asked_confirms(workspace: Sandbox, alice: Person) -> None:
+    card = await alice.says(f"/rules delete {OLD}", channel="C0QUIET01")
+
+    await alice.clicks(card, "Delete", confirm=True)
+    await alice.sees("deleted")
+
+    assert workspace.services.rules.get(OLD) is None
+
+
+async def test_withdrawing_keeps(workspace: Sandbox, alice: Person) -> None:
     card = await alice.says(f"/rules delete {OLD}")
 
-    await alice.clicks(card, "Keep")
+    await alice.clicks(card, "Withdraw")
     await alice.sees("is kept")
 
     assert workspace.services.rules.calls("DELETE") == []
 
 
-async def test_a_double_click_deletes_once(workspace: Sandbox, alice: Person) -> None:
+async def test_a_double_click_deletes_once(workspace: Sandbox, alice: Person, cara: Person) -> None:
     card = await alice.says(f"/rules delete {OLD}")
 
-    await gather(alice.clicks(card, "Delete", confirm=True), alice.clicks(card, "Delete", confirm=True))
+    await gather(cara.clicks(card, "Approve", confirm=True), cara.clicks(card, "Approve", confirm=True))
     await alice.sees("deleted")
 
     assert len(workspace.services.rules.calls("DELETE")) == 1
 
 
-async def test_a_redelivered_click_deletes_once(workspace: Sandbox, alice: Person) -> None:
+async def test_a_redelivered_click_deletes_once(workspace: Sandbox, alice: Person, cara: Person) -> None:
     card = await alice.says(f"/rules delete {OLD}")
     workspace.slack.delivery.twice = True
 
-    await alice.clicks(card, "Delete", confirm=True)
+    await cara.clicks(card, "Approve", confirm=True)
     await alice.sees("deleted")
 
     assert len(workspace.services.rules.calls("DELETE")) == 1
 
 
-async def test_a_rule_that_changed_meanwhile_is_not_deleted(workspace: Sandbox, alice: Person) -> None:
+async def test_a_rule_that_changed_meanwhile_is_not_deleted(workspace: Sandbox, alice: Person, cara: Person) -> None:
     card = await alice.says(f"/rules delete {OLD}")
     rule = workspace.services.rules.get(OLD)
     workspace.services.rules.put({**(rule or {}), "name": "Somebody needs this"})
 
-    await alice.clicks(card, "Delete", confirm=True)
+    await cara.clicks(card, "Approve", confirm=True)
     stale = await alice.sees("no longer what was shown")
 
     assert "Somebody needs this" in alice.slack_text(stale)
@@ -298,21 +306,23 @@ async def test_a_type_never_seen_is_shown_kept_and_editable(workspace: Sandbox, 
     assert (after["name"], after["status"], after["pairs"]) == ("Odder", "Paused", [pair])
 
 
-async def test_an_unknown_outcome_is_settled_by_looking(workspace: Sandbox, alice: Person) -> None:
+async def test_an_unknown_outcome_is_settled_by_looking(workspace: Sandbox, alice: Person, cara: Person) -> None:
     workspace.services.rules.stage.faults.add("cut_after", method="DELETE")
     card = await alice.says(f"/rules delete {OLD}")
 
-    await alice.clicks(card, "Delete", confirm=True)
+    await cara.clicks(card, "Approve", confirm=True)
     await alice.sees("Old shop to new shop deleted")
 
     assert len(workspace.services.rules.calls("DELETE")) == 1
 
 
-async def test_a_write_that_never_arrived_is_reported_as_not_done(workspace: Sandbox, alice: Person) -> None:
+async def test_a_write_that_never_arrived_is_reported_as_not_done(
+    workspace: Sandbox, alice: Person, cara: Person
+) -> None:
     workspace.services.rules.stage.faults.add("cut_before", method="DELETE")
     card = await alice.says(f"/rules delete {OLD}")
 
-    await alice.clicks(card, "Delete", confirm=True)
+    await cara.clicks(card, "Approve", confirm=True)
     await alice.sees("could not delete")
 
     assert workspace.services.rules.get(OLD) is not None
@@ -326,8 +336,9 @@ async def test_a_service_that_is_down_is_said_so(workspace: Sandbox, alice: Pers
     assert "not answering" in alice.slack_text(reply)
 
 
-async def test_a_channel_without_the_bot_does_not_lose_the_card(workspace: Sandbox, alice: Person) -> None:
-    await alice.types(f"/rules off {OLD}", channel="C0GENERAL")
+async def test_a_channel_that_is_archived_meanwhile_does_not_lose_the_card(workspace: Sandbox, alice: Person) -> None:
+    workspace.slack.faults.add("is_archived", method="chat.postMessage")
+    await alice.types(f"/rules off {OLD}")
 
     card = await alice.sees("switched off")
 

@@ -24,9 +24,11 @@ async def test_an_edit_goes_back_to_what_was_before(workspace: Sandbox, alice: P
     assert {**after, "modificationDate": 0} == {**(before or {}), "modificationDate": 0}
 
 
-async def test_a_deleted_rule_comes_back_and_answers_to_its_old_id(workspace: Sandbox, alice: Person) -> None:
+async def test_a_deleted_rule_comes_back_and_answers_to_its_old_id(
+    workspace: Sandbox, alice: Person, cara: Person
+) -> None:
     card = await alice.says(f"/rules delete {OLD}")
-    await alice.clicks(card, "Delete", confirm=True)
+    await cara.clicks(card, "Approve", confirm=True)
     await alice.sees("deleted")
 
     await alice.types("/gatehouse undo")
@@ -40,7 +42,7 @@ async def test_a_deleted_rule_comes_back_and_answers_to_its_old_id(workspace: Sa
 
 async def test_two_who_undo_at_once_undo_once(workspace: Sandbox, alice: Person, cara: Person) -> None:
     card = await alice.says(f"/rules delete {OLD}")
-    await alice.clicks(card, "Delete", confirm=True)
+    await cara.clicks(card, "Approve", confirm=True)
     done = await alice.sees("deleted")
 
     await gather(alice.clicks(done, "Undo"), cara.clicks(done, "Undo"))
@@ -50,7 +52,7 @@ async def test_two_who_undo_at_once_undo_once(workspace: Sandbox, alice: Person,
     assert len(workspace.services.rules.calls("POST")) == 1
 
 
-async def test_taking_a_creation_back_waits_for_a_click(workspace: Sandbox, alice: Person) -> None:
+async def test_taking_a_creation_back_waits_for_a_click(workspace: Sandbox, alice: Person, cara: Person) -> None:
     await alice.opens("/rules new https://shop.example.com/a to https://shop.example.com/b")
     alice.fills(Name="A to B")
     await alice.submits()
@@ -59,7 +61,7 @@ async def test_taking_a_creation_back_waits_for_a_click(workspace: Sandbox, alic
     await alice.clicks(card, "Undo")
     asked = await alice.sees("Delete A to B?")
     assert any(rule["name"] == "A to B" for rule in workspace.services.rules.all())
-    await alice.clicks(asked, "Delete", confirm=True)
+    await cara.clicks(asked, "Approve", confirm=True)
     await alice.sees("A to B deleted")
 
     assert not any(rule["name"] == "A to B" for rule in workspace.services.rules.all())
@@ -92,10 +94,10 @@ async def test_what_somebody_changed_since_is_not_overwritten(workspace: Sandbox
     assert (after["name"], after["status"]) == ("Mine now", "Inactive")
 
 
-async def test_a_removed_member_returns_with_name_and_segments(workspace: Sandbox, bob: Person) -> None:
+async def test_a_removed_member_returns_with_name_and_segments(workspace: Sandbox, bob: Person, cara: Person) -> None:
     before = workspace.services.members.get("site_1", ANNA)
     card = await bob.says(f"/members remove {ANNA}")
-    await bob.clicks(card, "Remove", confirm=True)
+    await cara.clicks(card, "Approve", confirm=True)
     done = await bob.sees("removed")
 
     await bob.clicks(done, "Undo")

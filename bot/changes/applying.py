@@ -1,0 +1,199 @@
+"""Apply and settle: an approved change carried out once, and what became of it told by reading back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+import structlog
+
+from bot.changes.effects import Effects, EffectsOf, Truth
+from bot.changes.ledger import Ledger
+from bot.clients.errors import ClientError, NotFound, OutcomeUnknown, RateLimited, Unreachable
+from bot.domain.change import Change, Guard, Kind, Move, State, essence
+
+log = structlog.get_logger(__name__)
+
+SETTLE_AFTER: Final = (0.2, 1.0, 3.0)
+"""Seconds between the looks at a service whose answer to a write was lost."""
+
+MOST_LOOKS: Final = 60
+"""Attempts, a lease apart, to settle an unknown outcome; after that only a person can tell."""
+
+BELIEVED_FOR: Final = 4
+"""Attempts, a lease apart, through which a service's yes is believed against what it shows."""
+
+HELD_FOR: Final = timedelta(hours=1)
+"""How long an approval holds while the service is away."""
+
+SHORTEST_WAIT, LONGEST_WAIT = timedelta(seconds=5), timedelta(seconds=60)
+
+Checkpoint = Callable[[str], None]
+"""Told the name of each step just before it is taken: the places where a process may die."""
+
+
+def nowhere(_: str) -> None:
+    """The checkpoint of every process that is not a drill."""
+
+
+@dataclass(frozen=True, slots=True)
+class Applier:
+    """Carries out changes that it holds."""
+
+    ledger: Ledger
+    effects: EffectsOf
+    settle_after: Sequence[float] = SETTLE_AFTER
+    reached: Checkpoint = nowhere
+
+    async def apply(self, change: Change) -> Change:
+        """Claim the approved change and carry it out; where another has claimed it, return it as it stands."""
+        self.reached("claim")
+        claimed = await self.ledger.claim(change.id)
+        return await self.carry_out(claimed) if claimed is not None else await self._as_it_stands(change)
+
+    async def carry_out(self, change: Change) -> Change:
+        """Do the work of a change that this process holds, at its first attempt or after another process died."""
+        effects = self.effects(change.target)
+        if change.state is State.UNKNOWN or (change.attempt > 1 and _may_have_been_sent(change)):
+            return await self._settle(change, effects)
+        if self._too_old(change):
+            return await self._end(change, Move.FAIL, outcome=TOO_OLD)
+        held_until = self.ledger.now() + self.ledger.lease
+        self.reached("look")
+        try:
+            live = await effects.live(change.target)
+            if essence(live) != essence(change.before):
+                return await self._end(change, Move.OUTDATE, result=live)
+            change = await self._remember_twins(change, effects)
+        except ClientError as error:
+            return await self._not_begun(change, error)
+        if self.ledger.now() + self.ledger.lease / 2 > held_until:
+            return await self._as_it_stands(change)  # stopped for so long that somebody else may hold it by now
+        return await self._write(change, effects)
+
+    def _too_old(self, change: Change) -> bool:
+        """An approval is for now: it does not come true hours later, from a backup or after a long outage."""
+        return change.decided_at is not None and self.ledger.now() > change.decided_at + HELD_FOR
+
+    async def _not_begun(self, change: Change, error: ClientError) -> Change:
+        """Nothing was sent. Where somebody's approval would be lost and the service is only away, it waits."""
+        away = isinstance(error, Unreachable | RateLimited)
+        decided = change.decided_at or change.created
+        waited = self.ledger.now() - decided
+        if not away or change.guard is Guard.NONE or waited >= HELD_FOR:
+            return await self._end(change, Move.FAIL, **_said(error))
+        wait = min(max(waited / 4, SHORTEST_WAIT), LONGEST_WAIT)
+        return await self._end(change, Move.DEFER, due=self.ledger.now() + wait, waits=str(error)[:200])
+
+    async def _remember_twins(self, change: Change, effects: Effects) -> Change:
+        """Before a create: note what looks the same already, or a lost answer could not be told from an old rule."""
+        if change.kind is not Kind.RULE_CREATE:
+            return change
+        return await self.ledger.remember(change, result={"twins": await effects.twins(change)})
+
+    async def _write(self, change: Change, effects: Effects) -> Change:
+        self.reached("write")
+        try:
+            answer = await effects.write(change)
+        except NotFound as error:
+            gone = change.after is None
+            return await self._end(change, Move.OUTDATE if gone else Move.FAIL, **_said(error))
+        except OutcomeUnknown as error:
+            self.reached("lose")
+            return await self._settle(await self._end(change, Move.LOSE, **_said(error)), effects)
+        except ClientError as error:
+            return await self._end(change, Move.FAIL, **_said(error))
+        if change.kind is Kind.RULE_CREATE:
+            change = change.model_copy(update={"target": change.target.model_copy(update={"key": answer})})
+        self.reached("read back")
+        return await self._confirm(change, effects, answer)
+
+    async def _confirm(self, change: Change, effects: Effects, answer: str) -> Change:
+        """The service said yes: believe it once the target reads so, or reads as what the service made of it."""
+        try:
+            reading = await effects.read_back(change, _twins(change))
+        except ClientError as error:
+            log.warning("read_back_failed", change=change.id[:8], error=type(error).__name__)
+        else:
+            stored = reading.truth is Truth.NEITHER and reading.live is not None and change.after is not None
+            if reading.truth is Truth.DONE or stored:
+                return await self._finish(change, reading.live, outcome=answer)
+        said_yes = {"outcome": answer, "accepted": True, "target_key": change.target.key}
+        return await self._settle(await self._end(change, Move.LOSE, **said_yes), effects)
+
+    async def _finish(self, change: Change, live: dict[str, Any] | None, **fields: Any) -> Change:
+        key = change.target.key or (live or {}).get("id")
+        if change.lasts is not None:
+            fields["ends"] = self.ledger.now() + timedelta(seconds=change.lasts)
+        self.reached("record")
+        return await self._end(change, Move.FINISH, result=live, target_key=key, **fields)
+
+    async def _settle(self, change: Change, effects: Effects) -> Change:
+        """Nobody knows whether the write happened: look until the service's state says so."""
+        if change.state not in {State.APPLYING, State.UNKNOWN}:
+            return change
+        reading = None
+        for seconds in self.settle_after:
+            await asyncio.sleep(seconds)
+            try:
+                reading = await effects.read_back(change, _twins(change))
+            except ClientError as error:
+                log.warning("settling", change=change.id[:8], error=type(error).__name__)
+                continue
+            if reading.truth is Truth.DONE:
+                return await self._finish(change, reading.live)
+        if reading is not None and reading.truth is Truth.NOT_DONE and not _may_still_show(change):
+            if _once_more(change) and not self._too_old(change):
+                return await self._write(change, effects)
+            return await self._end(change, Move.FAIL, result=reading.live)
+        if change.state is State.APPLYING:
+            return await self._end(change, Move.LOSE)
+        if change.attempt >= MOST_LOOKS:
+            return await self._end(change, Move.LEAVE, result=reading.live if reading else None)
+        return change
+
+    async def _end(self, change: Change, move: Move, **fields: Any) -> Change:
+        """One step of a claimed change; where somebody took it over meanwhile, how it stands now."""
+        if move is not Move.DEFER:
+            fields.setdefault("finished_at", self.ledger.now())
+        moved = await self.ledger.move(change, move, fenced=True, **fields)
+        return moved or await self._as_it_stands(change)
+
+    async def _as_it_stands(self, change: Change) -> Change:
+        return await self.ledger.store.changes.get(change.id) or change
+
+
+def _may_still_show(change: Change) -> bool:
+    """Whether a yes of the service may outweigh what it shows: for some minutes, while a cache may be stale."""
+    return change.accepted and change.attempt < BELIEVED_FOR
+
+
+def _twins(change: Change) -> Sequence[str]:
+    """Ids of the rules that looked like the new one before it was created."""
+    found: Sequence[str] = (change.result or {}).get("twins", ())
+    return found
+
+
+def _may_have_been_sent(change: Change) -> bool:
+    """A create notes what looks like it before it is sent; without that note it never was."""
+    return change.kind is not Kind.RULE_CREATE or "twins" in (change.result or {})
+
+
+def _once_more(change: Change) -> bool:
+    """Whether a change whose process died, and that did not come true, is sent by the one that took over: one time.
+
+    Not a create: if the first request is still on its way somewhere, the second would make two. The others name
+    what they change, so that the second finds the work of the first.
+    """
+    return change.state is State.APPLYING and change.attempt == 2 and change.kind is not Kind.RULE_CREATE
+
+
+TOO_OLD: Final = "The approval is more than an hour old, so it was not applied. Ask again."
+
+
+def _said(error: ClientError) -> dict[str, str]:
+    """What the service said, or what became of the call: in words for people, and short; and by the error's name."""
+    return {"outcome": str(error)[:300], "refusal": type(error).__name__}

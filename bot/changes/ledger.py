@@ -1,0 +1,220 @@
+"""The one place that moves a change: state, audit, what Slack is owed and what falls due, in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.domain.change import Approval, Change, Guard, Kind, Move, State
+from bot.store.audit import Event
+from bot.store.engine import Store
+from bot.store.timers import TimerKind
+
+LEASE: Final = timedelta(seconds=60)
+"""How long a claimed change is left to its owner; well over twice the longest a service call may take."""
+
+REMIND_AFTER: Final = timedelta(minutes=15)
+REVIEW_AFTER: Final = timedelta(hours=1)
+OFFER_BEFORE: Final = timedelta(minutes=10)
+SHORTEST_OFFER: Final = 0.2
+"""Of a short-lived change: the last part of its life in which it may be extended."""
+
+GATEHOUSE: Final = "gatehouse"
+"""The actor of what no person did."""
+
+EVENTS: Final = {
+    Move.APPROVE: "approved",
+    Move.CANCEL: "cancelled",
+    Move.WITHDRAW: "withdrawn",
+    Move.DENY: "denied",
+    Move.EXPIRE: "expired",
+    Move.OUTDATE: "stale",
+    Move.FINISH: "applied",
+    Move.FAIL: "failed",
+    Move.LOSE: "unknown",
+    Move.DEFER: "deferred",
+    Move.LEAVE: "unsettled",
+}
+DECISIONS: Final = frozenset({Move.CANCEL, Move.WITHDRAW, Move.DENY})
+"""Moves that a person makes; approvals are counted one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """What is recorded, and who is told that there is something to do."""
+
+    store: Store
+    now: Callable[[], datetime]
+    owner: str
+    tell: Callable[[], None]
+    """Wakes the workers; called after every commit."""
+    lease: timedelta = LEASE
+
+    async def open(self, change: Change, origin: str) -> Change:
+        """Record a new change, once per *origin*; one without a guard is approved with it. Raises TargetBusy."""
+        async with self.store.transaction() as tx:
+            kept = await self.store.changes.add(tx, change, origin)
+            if kept.id != change.id:
+                return kept
+            events = [event_of("requested", change, change.requester, before=change.before, after=change.after)]
+            if change.guard is Guard.NONE:
+                kept = await self._approved_at_once(tx, change)
+            else:
+                await self.store.outbox.add(tx, change.id, "card")
+                await self._set_waiting(tx, change)
+            await self.store.audit.append(tx, *events)
+        self.tell()
+        return kept
+
+    async def _approved_at_once(self, tx: AsyncConnection, change: Change) -> Change:
+        decided: dict[str, Any] = {"decided_by": change.requester, "decided_at": change.created}
+        due = change.created + self.lease
+        return await self.store.changes.move(tx, change.id, Move.APPROVE, due=due, **decided) or change
+
+    async def _set_waiting(self, tx: AsyncConnection, change: Change) -> None:
+        if change.expires is not None:
+            await self.store.timers.set(tx, change.id, TimerKind.EXPIRE, change.expires)
+        if change.guard is Guard.APPROVE:
+            await self.store.timers.set(tx, change.id, TimerKind.REMIND, change.created + REMIND_AFTER)
+
+    async def count(self, change: Change, by: str) -> Change | None:
+        """One approval of those that are needed, from *by*: the change as it then is, or None where it is too late."""
+        async with self.store.transaction() as tx:
+            held = await self.store.changes.held(tx, change.id)
+            if held is None or held.state is not State.PROPOSED:
+                return None
+            if await self.store.changes.decided(tx, held.id, by, "approve", ""):
+                given = (*held.approvals, Approval(by=by, at=self.now()))
+                held = held.model_copy(update={"approvals": given})
+                await self.store.changes.record(tx, held)
+                await self.store.outbox.add(tx, held.id, "card")
+                await self.store.audit.append(tx, event_of("approval", held, by, given=len(given)))
+        self.tell()
+        return held
+
+    async def move(
+        self, change: Change, move: Move, *, by: str = GATEHOUSE, fenced: bool = False, **fields: Any
+    ) -> Change | None:
+        """Make *move*, or return None where the change is not where the move starts, or no longer this owner's."""
+        fence: dict[str, Any] = {"owner": self.owner, "from_attempt": change.attempt} if fenced else {}
+        if move is Move.APPROVE:
+            fields.setdefault("due", self.now() + self.lease)
+        async with self.store.transaction() as tx:
+            moved = await self.store.changes.move(tx, change.id, move, **fence, **fields)
+            if moved is None:
+                return None
+            if move in DECISIONS:
+                await self.store.changes.decided(tx, moved.id, by, move, moved.decision_reason)
+            if not _only_the_asker_cares(moved):
+                await self.store.outbox.add(tx, moved.id, "card")
+            if moved.glass_broken and move is Move.APPROVE:
+                await self.store.outbox.add(tx, moved.id, "glass")
+            await self._set_timers(tx, moved)
+            if moved.state is State.APPLIED and moved.undoes:
+                await self._undone(tx, moved)
+            await self.store.audit.append(tx, event_of(EVENTS[move], moved, by, **_told(moved)))
+        self.tell()
+        return moved
+
+    async def _set_timers(self, tx: AsyncConnection, moved: Change) -> None:
+        """Nothing waits for a decision any more; what ends by itself and what must be looked at does from now on."""
+        if moved.state is not State.PROPOSED:
+            await self.store.timers.clear(tx, moved.id, TimerKind.EXPIRE, TimerKind.REMIND)
+        if moved.state is State.APPLIED and moved.ends is not None:
+            await self.set_end(tx, moved, moved.ends)
+        if moved.review_owed:
+            await self.store.timers.set(tx, moved.id, TimerKind.REVIEW, self.now() + REVIEW_AFTER)
+
+    async def set_end(self, tx: AsyncConnection, change: Change, ends: datetime) -> None:
+        """From now on *change* ends at *ends*; somewhat before, its people hear of it."""
+        left = ends - self.now()
+        early = min(OFFER_BEFORE, left * SHORTEST_OFFER)
+        await self.store.timers.set(tx, change.id, TimerKind.REVERT, ends)
+        await self.store.timers.set(tx, change.id, TimerKind.OFFER, ends - early)
+
+    async def _undone(self, tx: AsyncConnection, undo: Change) -> None:
+        """Mark what *undo* took back, and let the old id of a rule that came back mean the new one."""
+        change = await self.store.changes.held(tx, undo.undoes or "")
+        if change is None:
+            return
+        await self.store.changes.record(tx, change, undone_by=undo.id)
+        await self.store.timers.clear(tx, change.id, *TimerKind)
+        await self.store.outbox.add(tx, change.id, "card")
+        if undo.kind is Kind.RULE_CREATE and change.target.key and undo.target.key:
+            await self.store.aliases.put(tx, change.target.key, undo.target.key)
+
+    async def claim(self, change_id: str) -> Change | None:
+        """Take an approved change; None where somebody else has."""
+        async with self.store.transaction() as tx:
+            claimed = await self.store.changes.claim(tx, change_id, self.owner, self.lease)
+            if claimed is not None:
+                await self.store.audit.append(tx, event_of("applying", claimed, GATEHOUSE, attempt=claimed.attempt))
+        return claimed
+
+    async def claim_due(self) -> Change | None:
+        """Take a change that was left, by a process that died or by a service that was away."""
+        if not await self.store.changes.any_due():
+            return None
+        async with self.store.transaction() as tx:
+            claimed = await self.store.changes.claim_due(tx, self.owner, self.lease)
+            if claimed is not None and claimed.state is State.APPLYING:
+                await self.store.audit.append(tx, event_of("applying", claimed, GATEHOUSE, attempt=claimed.attempt))
+        return claimed
+
+    async def record(
+        self, change: Change, event: str, by: str, *, card: bool = True, note: str = "", **fields: Any
+    ) -> Change:
+        """Write *fields* on a change without moving it, with an event that says so, and owe the *note* of that name."""
+        async with self.store.transaction() as tx:
+            held = await self.store.changes.held(tx, change.id) or change
+            noted = held.model_copy(update=fields)
+            await self.store.changes.record(tx, noted)
+            for purpose in filter(None, ("card" if card else "", note)):
+                await self.store.outbox.add(tx, change.id, purpose)
+            if "ends" in fields:
+                await self._set_end_anew(tx, noted)
+            if noted.reviewed_by:
+                await self.store.timers.clear(tx, change.id, TimerKind.REVIEW)
+            await self.store.audit.append(tx, event_of(event, noted, by))
+        self.tell()
+        return noted
+
+    async def _set_end_anew(self, tx: AsyncConnection, change: Change) -> None:
+        if change.ends is None:
+            await self.store.timers.clear(tx, change.id, TimerKind.REVERT, TimerKind.OFFER)
+        else:
+            await self.set_end(tx, change, change.ends)
+
+    async def remember(self, change: Change, **fields: Any) -> Change:
+        """Note something for the work under way; nobody needs to be told."""
+        async with self.store.transaction() as tx:
+            await self.store.changes.record(tx, change, **fields)
+        return change.model_copy(update=fields)
+
+    async def refused(self, event: Event) -> None:
+        """Record a refusal."""
+        async with self.store.transaction() as tx:
+            await self.store.audit.append(tx, event)
+
+
+def event_of(name: str, change: Change, by: str, **detail: Any) -> Event:
+    known = {"kind": change.kind, "reason": change.decision_reason or change.reason, "guard": change.guard}
+    return Event(name, by, change.channel, change.id, str(change.target), known | detail)
+
+
+def _told(change: Change) -> dict[str, Any]:
+    """What the audit keeps of an end: the service's words, what it looks like now, and what it looked like before."""
+    told: dict[str, Any] = {name: getattr(change, name) for name in ("outcome", "undoes") if getattr(change, name)}
+    if change.state in {State.APPLIED, State.STALE, State.FAILED}:
+        told |= {"before": change.before, "now": change.result}
+    if change.glass_broken:
+        told["glass_broken"] = True
+    return told
+
+
+def _only_the_asker_cares(change: Change) -> bool:
+    return change.quiet_refusal and change.attempt <= 1 and change.state in {State.FAILED, State.STALE, State.APPLYING}

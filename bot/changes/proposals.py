@@ -1,0 +1,85 @@
+"""What may be proposed: something new, the inverse of what was done, or the same again on what there is now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from bot.changes.effects import Document
+from bot.domain.change import UNDONE_BY, Change, Guard, Kind, Target
+from bot.domain.rule import Rule, RuleDraft
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What somebody wants changed. *before* is what they were shown; None for something new."""
+
+    kind: Kind
+    target: Target
+    before: Document | None
+    after: Document | None
+    requester: str
+    channel: str
+    guard: Guard | None = None
+    """What must stand before it whatever the policy says; None leaves it to the policy."""
+    reason: str = ""
+    quiet_refusal: bool = False
+    """The one who asks sees a refusal where they typed, so the channel need not."""
+    undoes: str | None = None
+    """The change that this one takes back."""
+    lasts: int | None = None
+    """Seconds after which it takes itself back, counted from when it was applied."""
+    ends: datetime | None = None
+    """When it takes itself back."""
+    ends_as_typed: str = ""
+    agreed: bool = False
+    """Agreed to before, as the end of a temporary change is: nobody's right is asked again."""
+
+
+def inverse(change: Change, *, by: str, channel: str, agreed: bool = False, reason: str = "") -> Proposal:
+    """What takes *change* back: from what it made, to what was before."""
+    kind = UNDONE_BY[change.kind]
+    after = change.before
+    if after is not None and change.target.service == "rules":
+        after = RuleDraft.model_validate(after).body()
+    elif after is not None and kind is Kind.MEMBER_ADD:
+        after = {name: after[name] for name in ("name", "email", "allowedSegments") if name in after}
+    return Proposal(
+        kind=kind,
+        target=change.target.model_copy(update={"key": None}) if kind is Kind.RULE_CREATE else change.target,
+        before=change.result if change.after is not None else None,
+        after=after,
+        requester=by,
+        channel=channel,
+        reason=reason or f"undo of {change.id[:8]}",
+        undoes=change.id,
+        agreed=agreed,
+    )
+
+
+def put_back(change: Change, live: Document, *, by: str, channel: str) -> Proposal:
+    """The inverse of *change*, though somebody changed its target since: from *live*, and only after a look at it."""
+    undo = inverse(change, by=by, channel=channel, reason=f"end of {change.id[:8]}, though it was changed since")
+    return replace(undo, before=live, guard=Guard.CONFIRM)
+
+
+def afresh(change: Change, live: Document | None, *, by: str, channel: str) -> Proposal:
+    """What *change* asked for, on its target as it is now: the fields that it meant to change, and no others."""
+    after = change.after
+    if live is not None and change.before is not None and after is not None:
+        meant = {name: value for name, value in after.items() if value != change.before.get(name)}
+        base = Rule.model_validate(live).body() if change.target.service == "rules" else live
+        after = base | meant
+    return Proposal(
+        kind=change.kind,
+        target=change.target,
+        before=live,
+        after=after,
+        requester=by,
+        channel=channel,
+        guard=Guard.CONFIRM,
+        reason=change.reason,
+        lasts=change.lasts,
+        ends=change.ends,
+        ends_as_typed=change.ends_as_typed,
+    )

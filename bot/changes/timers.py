@@ -1,0 +1,146 @@
+"""What falls due: requests that expire, reminders, temporary changes that end, reviews that are owed.
+
+Any replica may take what is due; a claim with a lease decides who does. What was due while nobody ran is done at
+the next start, and said to be late.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+import structlog
+
+from bot.changes.ledger import GATEHOUSE
+from bot.changes.outbox import Wake
+from bot.changes.pipeline import NotUndoable, Pipeline
+from bot.clients.errors import ClientError
+from bot.domain.change import Change, State, essence
+from bot.domain.duration import in_words
+from bot.store.errors import TargetBusy
+from bot.store.timers import Timer, TimerKind
+
+log = structlog.get_logger(__name__)
+
+LATE: Final = timedelta(minutes=2)
+"""A temporary change that ends later than this is said to be late."""
+
+REMINDERS: Final = (timedelta(minutes=45), timedelta(hours=3), timedelta(hours=8))
+"""Pauses after the first, the second and every later reminder."""
+
+REVIEWS: Final = (timedelta(hours=4), timedelta(hours=24))
+BUSY: Final = timedelta(seconds=30)
+LONGEST_WAIT: Final = timedelta(minutes=10)
+
+
+@dataclass(frozen=True, slots=True)
+class Timers:
+    """Does what is due."""
+
+    pipeline: Pipeline
+    owner: str
+    wake: Wake
+    lease: timedelta
+
+    async def run(self, *, every: float) -> None:
+        """Do what is due until cancelled, looking every so many seconds."""
+        while True:
+            try:
+                while await self.run_one():
+                    pass
+            except Exception as error:
+                log.exception("timers", error=type(error).__name__)
+            await self.wake.wait(every)
+
+    async def run_one(self) -> bool:
+        """Do the one thing that is overdue the longest; False where nothing is due."""
+        store = self.pipeline.store
+        timer = await store.timers.claim_due(self.owner, self.lease)
+        if timer is None:
+            return False
+        change = await store.changes.get(timer.change_id)
+        again = None if change is None else await DUE[timer.kind](self, change, timer)
+        if again is None:
+            await store.timers.done(timer)
+        else:
+            await store.timers.again(timer, again)
+        return True
+
+    @property
+    def _now(self) -> datetime:
+        return self.pipeline.now()
+
+    async def _expire(self, change: Change, _: Timer) -> datetime | None:
+        await self.pipeline.expire(change)
+        return None
+
+    async def _remind(self, change: Change, timer: Timer) -> datetime | None:
+        if change.state is not State.PROPOSED:
+            return None
+        await self._owe(change, f"remind-{timer.number + 1}")
+        return self._now + REMINDERS[min(timer.number, len(REMINDERS) - 1)]
+
+    async def _offer(self, change: Change, _: Timer) -> datetime | None:
+        if change.temporary and change.ends is not None:
+            await self._owe(change, f"offer-{int(change.ends.timestamp()) % 100_000_000}")
+        return None
+
+    async def _review(self, change: Change, timer: Timer) -> datetime | None:
+        if not change.review_owed:
+            return None
+        await self._owe(change, f"review-{timer.number + 1}")
+        return self._now + REVIEWS[min(timer.number, len(REVIEWS) - 1)]
+
+    async def _owe(self, change: Change, purpose: str) -> None:
+        async with self.pipeline.store.transaction() as tx:
+            await self.pipeline.store.outbox.add(tx, change.id, purpose)
+        self.pipeline.ledger.tell()
+
+    async def _revert(self, change: Change, timer: Timer) -> datetime | None:
+        """The end of a temporary change: taken back where nobody touched it since, else left and said so."""
+        if not change.temporary:
+            return None
+        try:
+            why_not = await self._in_the_way(change)
+            if why_not:
+                await self._leave(change, why_not)
+                return None
+            late = self._now - timer.due
+            undo = await self.pipeline.undo(
+                change, by=change.requester, channel=change.channel, agreed=True, reason=_reason(change, late)
+            )
+        except (ClientError, TargetBusy) as error:
+            log.warning("revert_waits", change=change.id[:8], error=type(error).__name__)
+            return self._now + min(max(BUSY, (self._now - (change.ends or self._now)) / 4), LONGEST_WAIT)
+        except NotUndoable:
+            return None
+        if undo.state in {State.STALE, State.FAILED}:
+            await self._leave(change, "changed" if undo.state is State.STALE else "refused")
+        return None
+
+    async def _in_the_way(self, change: Change) -> str:
+        """Why the change cannot simply be taken back: somebody changed what it made, or it is gone."""
+        target = await self.pipeline.now_called(change.target)
+        live = await self.pipeline.effects(target).live(target)
+        if essence(live) == essence(change.result):
+            return ""
+        return "gone" if live is None else "changed"
+
+    async def _leave(self, change: Change, why: str) -> None:
+        await self.pipeline.ledger.record(change, "left_in_force", GATEHOUSE, note="left", ending=why)
+
+
+def _reason(change: Change, late: timedelta) -> str:
+    words = f"{change.id[:8]} was to end now"
+    return f"{words}; {in_words(late.total_seconds())} late, Gatehouse was away" if late > LATE else words
+
+
+DUE: Final[Mapping[TimerKind, Callable[[Timers, Change, Timer], Awaitable[datetime | None]]]] = {
+    TimerKind.EXPIRE: Timers._expire,
+    TimerKind.REMIND: Timers._remind,
+    TimerKind.OFFER: Timers._offer,
+    TimerKind.REVERT: Timers._revert,
+    TimerKind.REVIEW: Timers._review,
+}

@@ -1,0 +1,30 @@
+"""Spans of time as people write them: ``2h``, ``1h30m``, ``7d``, ``2w``."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+DURATION: Final = re.compile(
+    r"(?:([0-9]{1,4})w(?:eeks?)?)?(?:([0-9]{1,4})d(?:ays?)?)?(?:([0-9]{1,4})h(?:(?:ou)?rs?)?)?(?:([0-9]{1,5})m(?:in(?:ute)?s?)?)?"
+)
+SECONDS: Final = (604_800, 86_400, 3_600, 60)
+
+
+def seconds_of(text: str) -> int:
+    """The span in seconds; 0 for a text that is none."""
+    match = DURATION.fullmatch(text.strip().casefold())
+    if match is None or not any(match.groups()):
+        return 0
+    return sum(int(count or 0) * unit for count, unit in zip(match.groups(), SECONDS, strict=True))
+
+
+def in_words(seconds: float) -> str:
+    """The span in its two largest units, such as ``1 h 30 min``."""
+    left = max(0, round(seconds / 60)) * 60
+    parts = []
+    for unit, name in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        count, left = divmod(left, unit)
+        if count:
+            parts.append(f"{count} {name}")
+    return " ".join(parts[:2]) or "less than a minute"

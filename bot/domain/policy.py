@@ -1,0 +1,195 @@
+"""Who may do what, and which guard stands before it. Pure: facts about a person and a place in, a verdict out.
+
+What is not allowed is refused, and what is not known is not allowed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from typing import Annotated, Any, Final, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
+
+from bot.domain.change import Guard, Kind
+from bot.domain.duration import seconds_of
+
+READS: Final = ("rule.read", "member.read", "audit.read")
+APPROVE: Final = "approve"
+OPERATIONS: Final = (*READS, *(kind.value for kind in Kind), APPROVE)
+"""All that a role may be given; patterns such as ``rule.*`` are allowed, ``read`` stands for every ``*.read``."""
+
+LIFETIME: Final = timedelta(hours=24)
+"""How long a request waits for a decision where the policy does not say."""
+
+
+class Why(StrEnum):
+    """Why somebody may not."""
+
+    UNKNOWN = "unknown"
+    DEACTIVATED = "deactivated"
+    BOT = "bot"
+    GUEST = "guest"
+    STRANGER = "stranger"
+    SHARED_CHANNEL = "shared_channel"
+    DIRECT_MESSAGE = "direct_message"
+    NOT_ADDED = "not_added"
+    OTHER_CHANNEL = "other_channel"
+    NO_ROLE = "no_role"
+    OWN_REQUEST = "own_request"
+    NOT_HERE = "not_here"
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """What Slack says of somebody. *barred*: why they may nothing at all; *tz*: an IANA name."""
+
+    id: str
+    barred: Why | None = None
+    groups: frozenset[str] = frozenset()
+    tz: str = "UTC"
+    mailbox: str = ""
+    """Their e-mail address without tags and case: two accounts of one mailbox are one person."""
+
+    def same_as(self, other: Person) -> bool:
+        return self.id == other.id or (bool(self.mailbox) and self.mailbox == other.mailbox)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What Slack says of a channel."""
+
+    id: str
+    bot_in: bool = True
+    shared: bool = False
+    direct: bool = False
+
+
+def _span(value: Any) -> Any:
+    """``24h`` as a span of time."""
+    if not isinstance(value, str):
+        return value
+    if not (seconds := seconds_of(value)):
+        raise ValueError("write a duration such as 30m, 24h or 7d")
+    return timedelta(seconds=seconds)
+
+
+def _operation(pattern: str) -> str:
+    known = pattern == "read" or any(fnmatchcase(name, pattern) for name in OPERATIONS)
+    if not known:
+        raise ValueError(f"fits no operation; there are read, {', '.join(OPERATIONS)}")
+    return pattern
+
+
+UserId = Annotated[str, StringConstraints(pattern=r"^[UW][A-Z0-9]{5,20}$")]
+GroupId = Annotated[str, StringConstraints(pattern=r"^S[A-Z0-9]{5,20}$")]
+ChannelId = Annotated[str, StringConstraints(pattern=r"^[CG][A-Z0-9]{5,20}$")]
+Operation = Annotated[str, BeforeValidator(_operation)]
+Span = Annotated[timedelta, BeforeValidator(_span), Field(gt=timedelta(0), le=timedelta(days=30))]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Role(_Strict):
+    """Some people and what they may: by name, by user group, or by the channel in which they act."""
+
+    users: tuple[UserId, ...] = ()
+    groups: tuple[GroupId, ...] = ()
+    channels: tuple[ChannelId, ...] = ()
+    may: tuple[Operation, ...] = ()
+
+    def held_by(self, person: Person, place: Place) -> bool:
+        return person.id in self.users or bool(person.groups & set(self.groups)) or place.id in self.channels
+
+    def allows(self, operation: str) -> bool:
+        return any(fits(operation, pattern) for pattern in self.may)
+
+
+class GuardRule(_Strict):
+    """What stands before the operations that it fits; of several that fit, the first one counts."""
+
+    operation: Operation
+    site: str | None = None
+    guard: Guard
+    approvals: Annotated[int, Field(ge=1, le=5)] = 1
+    approvers: tuple[str, ...] = ()
+    """Names of roles; nobody named means everybody who may ``approve`` and is in the channel."""
+    self_approval: bool = False
+    expires: Span = LIFETIME
+    break_glass: tuple[str, ...] = ()
+    """Names of roles whose people may go ahead alone, with a typed reason and a review after."""
+
+    def fits(self, kind: Kind, site: str | None) -> bool:
+        return fits(kind.value, self.operation) and self.site in {None, site}
+
+
+class Channels(_Strict):
+    """Where changes may be asked for; with none named, wherever the bot was added."""
+
+    act: tuple[ChannelId, ...] = ()
+
+
+class Policy(_Strict):
+    """One deployment's rules. The one without any roles lets every full member do everything, under guards."""
+
+    channels: Channels = Channels()
+    roles: dict[str, Role] = Field(default_factory=dict)
+    guards: tuple[GuardRule, ...] = ()
+
+    @model_validator(mode="after")
+    def _roles_exist(self) -> Self:
+        for number, rule in enumerate(self.guards, 1):
+            for name in (*rule.approvers, *rule.break_glass):
+                if name not in self.roles:
+                    raise ValueError(f"guards: number {number} names the role {name!r}, which is not under [roles]")
+        return self
+
+    @property
+    def groups(self) -> frozenset[str]:
+        """Every user group that some role names."""
+        return frozenset(group for role in self.roles.values() for group in role.groups)
+
+    def guard_for(self, kind: Kind, site: str | None) -> GuardRule:
+        """What stands before this kind of change: the first rule that fits, else the default of its kind."""
+        for rule in self.guards:
+            if rule.fits(kind, site):
+                return rule
+        return GuardRule(operation=kind.value, guard=Guard.APPROVE_OR_CONFIRM if kind.destroys else Guard.NONE)
+
+    def refusal(self, operation: str, person: Person, place: Place) -> Why | None:
+        """Why *person* may not do *operation* at *place*; None where they may."""
+        if person.barred is not None:
+            return person.barred
+        if not operation.endswith(".read") and (why := self._place_refusal(place)) is not None:
+            return why
+        if not self.roles:
+            return None
+        held = (role for role in self.roles.values() if role.held_by(person, place))
+        return None if any(role.allows(operation) for role in held) else Why.NO_ROLE
+
+    def _place_refusal(self, place: Place) -> Why | None:
+        """Changes belong where others see them."""
+        if place.shared:
+            return Why.SHARED_CHANNEL
+        if place.direct:
+            return Why.DIRECT_MESSAGE
+        if not place.bot_in:
+            return Why.NOT_ADDED
+        if self.channels.act and place.id not in self.channels.act:
+            return Why.OTHER_CHANNEL
+        return None
+
+    def holds_any(self, names: Iterable[str], person: Person, place: Place) -> bool:
+        return any(self.roles[name].held_by(person, place) for name in names if name in self.roles)
+
+
+def fits(operation: str, pattern: str) -> bool:
+    return operation.endswith(".read") if pattern == "read" else fnmatchcase(operation, pattern)
+
+
+DEFAULT: Final = Policy()

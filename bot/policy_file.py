@@ -1,0 +1,132 @@
+"""The policy file: read, checked, and read again when it changes. A broken one never takes the place of a good one."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import structlog
+from pydantic import ValidationError
+
+from bot.domain.policy import DEFAULT, Policy
+
+log = structlog.get_logger(__name__)
+
+TABLE: Final = re.compile(r"\s*\[(?P<many>\[)?\s*(?P<name>[^\[\]]+?)\s*\](?(many)\])\s*(#.*)?")
+KEY: Final = re.compile(r"""\s*(?P<name>[A-Za-z0-9_.\-]+|"[^"]*"|'[^']*')\s*=""")
+UNKNOWN: Final = "is no setting of a policy"
+LINE: Final = re.compile(r"at line (\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """One thing that is wrong with the file: where, by line and key, and why."""
+
+    line: int
+    key: str
+    words: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.key}: {self.words}" if self.key else f"line {self.line}: {self.words}"
+
+
+class BadPolicy(Exception):
+    """The file cannot be a policy; *wrong* says what to put right."""
+
+    def __init__(self, path: str, wrong: Sequence[Wrong]) -> None:
+        super().__init__(f"{path}: " + "; ".join(map(str, wrong)))
+        self.wrong = tuple(wrong)
+
+
+def read_policy(path: str) -> Policy:
+    """The policy in the TOML file at *path*; raises BadPolicy."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+        return Policy.model_validate(tomllib.loads(text))
+    except OSError as error:
+        raise BadPolicy(path, [Wrong(0, "", f"cannot be read: {error.strerror}")]) from error
+    except UnicodeDecodeError as error:
+        raise BadPolicy(path, [Wrong(0, "", "is no UTF-8 text")]) from error
+    except tomllib.TOMLDecodeError as error:
+        found = LINE.search(str(error))
+        raise BadPolicy(path, [Wrong(int(found[1]) if found else 0, "", f"is no TOML: {error}")]) from error
+    except ValidationError as error:
+        wrong = [
+            _wrong(text, each["loc"], UNKNOWN if each["type"] == "extra_forbidden" else each["msg"])
+            for each in error.errors()
+        ]
+        raise BadPolicy(path, wrong) from error
+
+
+def _wrong(text: str, place: Sequence[str | int], words: str) -> Wrong:
+    path = [part for part in place if not (isinstance(part, str) and part.startswith("function-"))]
+    key = ".".join(str(part + 1) if isinstance(part, int) else part for part in path)
+    return Wrong(line_of(text, path), key, words.removeprefix("Value error, "))
+
+
+def line_of(text: str, path: Sequence[str | int]) -> int:
+    """The line on which the value at *path* is set, or the nearest one around it; the reader of TOML tells no lines."""
+    wanted = [part for part in path if isinstance(part, str)]
+    index = next((part for part in path if isinstance(part, int)), 0) if path and path[0] == "guards" else 0
+    table: list[str] = []
+    seen: dict[str, int] = {}
+    best, depth = 1, 0
+    for number, line in enumerate(text.splitlines(), 1):
+        if match := TABLE.fullmatch(line):
+            table = [part.strip().strip("\"'") for part in match["name"].split(".")]
+            seen[match["name"]] = seen.get(match["name"], -1) + 1
+            here = table
+        elif match := KEY.match(line):
+            here = [*table, *(part.strip("\"'") for part in match["name"].split("."))]
+        else:
+            continue
+        right_one = table[:1] != ["guards"] or seen.get("guards", 0) == index
+        if right_one and len(here) > depth and here == wanted[: len(here)]:
+            best, depth = number, len(here)
+    return best
+
+
+class CurrentPolicy:
+    """The policy in force. *trouble*: what is wrong with the file, while an older version of it stays in force."""
+
+    def __init__(self, path: str | None) -> None:
+        """Raises BadPolicy: there is no older one to stay with at the start."""
+        self._path = path
+        self._seen = self._stamp()
+        self.trouble: str | None = None
+        self.policy = DEFAULT if path is None else read_policy(path)
+
+    def __call__(self) -> Policy:
+        return self.policy
+
+    async def watch(self, *, every: float) -> None:
+        """Look for a new version of the file, until cancelled."""
+        while True:
+            await asyncio.sleep(every)
+            self.look()
+
+    def look(self) -> None:
+        """Take over the file if it changed and is right; else stay with what was, and say so."""
+        if self._path is None or (stamp := self._stamp()) == self._seen:
+            return
+        self._seen = stamp
+        try:
+            self.policy = read_policy(self._path)
+        except BadPolicy as error:
+            self.trouble = str(error)
+            log.error("policy_broken", trouble=self.trouble)  # noqa: TRY400  a typing mistake of a person, no fault of ours
+        else:
+            self.trouble = None
+            log.info("policy_reloaded", roles=len(self.policy.roles), guards=len(self.policy.guards))
+
+    def _stamp(self) -> tuple[int, int] | None:
+        try:
+            found = Path(self._path or "").stat()
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_size

@@ -1,0 +1,37 @@
+"""The policy in force, as tables for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.table import Table
+
+from bot.domain.change import Kind
+from bot.domain.duration import in_words
+from bot.domain.policy import OPERATIONS, GuardRule, Policy
+
+
+def policy_tables(policy: Policy) -> Sequence[Table]:
+    """Who may what, and what stands before each change."""
+    act = ", ".join(policy.channels.act) or "every channel that Gatehouse was added to"
+    roles = Table("role", "who", "may", title=f"Roles. Changes are taken in: {act}")
+    for name, role in policy.roles.items():
+        allowed = [operation for operation in OPERATIONS if role.allows(operation)]
+        roles.add_row(name, ", ".join((*role.users, *role.groups, *role.channels)) or "nobody", ", ".join(allowed))
+    if not policy.roles:
+        roles.add_row("(none)", "every full member of the workspace", "everything, under the guards below")
+    guards = Table("change", "site", "guard", "approvers", "open for", "break glass", title="Guards")
+    for kind in Kind:
+        for site in dict.fromkeys([*(rule.site for rule in policy.guards if rule.fits(kind, rule.site)), None]):
+            guards.add_row(kind.value, site or "any", *_guard(policy.guard_for(kind, site)))
+    return roles, guards
+
+
+def _guard(rule: GuardRule) -> tuple[str, ...]:
+    if rule.guard == "none":
+        return "none", "", "", ""
+    many = f" by {rule.approvals}" if rule.approvals > 1 else ""
+    own = ", also their own" if rule.self_approval else ""
+    approvers = ", ".join(rule.approvers) or "somebody else of the channel"
+    opened = in_words(rule.expires.total_seconds())
+    return rule.guard + many, approvers + own, opened, ", ".join(rule.break_glass) or "nobody"

@@ -1,0 +1,184 @@
+"""The audit: events in the order in which they happened, each sealed with the hash of the one before it.
+
+Whoever alters, drops, inserts or reorders a row breaks the chain at that row; the head, kept apart, shows where
+the end was cut off.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.store.session import Session
+from bot.store.tables import audit, audit_head, cards, micros, moment
+
+START: Final = "0" * 64
+CHUNK: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that was asked, decided, done or refused. *actor*: a Slack user, or ``gatehouse``."""
+
+    event: str
+    actor: str
+    channel: str
+    change_id: str = ""
+    target: str = ""
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An event as it was recorded. *permalink* leads to the card in Slack, where it was known by then."""
+
+    seq: int
+    at: datetime
+    event: str
+    change_id: str
+    target: str
+    actor: str
+    channel: str
+    permalink: str
+    detail: Mapping[str, Any]
+    hash: str
+
+    def flat(self) -> dict[str, Any]:
+        """The entry as one JSON object, times in ISO 8601."""
+        return asdict(self) | {"at": self.at.isoformat(), "detail": dict(self.detail)}
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """Where the chain is broken first, and how."""
+
+    seq: int
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which entries are wanted; None means all. *ref*: of a target or of a change."""
+
+    who: str | None = None
+    since: datetime | None = None
+    ref: str | None = None
+    without: tuple[str, ...] = ()
+    """Events that are left out."""
+
+
+def _seal(previous: str, row: Mapping[Any, Any] | sa.RowMapping) -> str:
+    content = [row[name] for name in ("seq", "at", "event", "change_id", "target", "actor", "channel", "permalink")]
+    text = json.dumps([previous, *content, row["detail"]], ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+class Audit:
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    async def append(self, tx: AsyncConnection, *events: Event) -> None:
+        """Record *events* within *tx*; let it be the last thing there, for it holds the head until the commit."""
+        if not events:
+            return
+        query = sa.select(audit_head.c.seq, audit_head.c.hash).where(audit_head.c.one == 1)
+        head = (await tx.execute(query if self._session.sqlite else query.with_for_update())).one()
+        seq, seal, rows = head.seq, head.hash, []
+        for event in events:
+            seq += 1
+            row = await self._row(tx, seq, event)
+            seal = row["hash"] = _seal(seal, row)
+            rows.append(row)
+        await tx.execute(sa.insert(audit), rows)
+        await tx.execute(sa.update(audit_head).where(audit_head.c.one == 1).values(seq=seq, hash=seal))
+
+    async def _row(self, tx: AsyncConnection, seq: int, event: Event) -> dict[str, Any]:
+        link = sa.select(cards.c.permalink).where(cards.c.change_id == event.change_id, cards.c.purpose == "card")
+        return {
+            "seq": seq,
+            "at": self._session.now(),
+            "event": event.event,
+            "change_id": event.change_id,
+            "target": event.target,
+            "actor": event.actor,
+            "channel": event.channel,
+            "permalink": (await tx.scalar(link) if event.change_id else None) or "",
+            "detail": json.dumps(dict(event.detail), sort_keys=True),
+        }
+
+    async def found(self, filters: Filters, limit: int = 50) -> Sequence[Entry]:
+        """The newest entries that fit, newest first."""
+        query = _wanted(filters).order_by(audit.c.seq.desc()).limit(limit)
+        async with self._session.reading() as connection:
+            return [_entry(row) for row in await connection.execute(query)]
+
+    async def all(self, filters: Filters) -> AsyncIterator[Entry]:
+        """Every entry that fits, oldest first, read in portions."""
+        last = 0
+        while True:
+            query = _wanted(filters).where(audit.c.seq > last).order_by(audit.c.seq).limit(CHUNK)
+            async with self._session.reading() as connection:
+                rows = (await connection.execute(query)).all()
+            for row in rows:
+                yield _entry(row)
+            if not rows:
+                return
+            last = rows[-1].seq
+
+    async def head(self) -> tuple[int, str]:
+        """Number and hash of the last entry: written down elsewhere, it proves later that nothing was cut off."""
+        async with self._session.reading() as connection:
+            row = (await connection.execute(sa.select(audit_head.c.seq, audit_head.c.hash))).one()
+        return row.seq, row.hash
+
+    async def hash_of(self, seq: int) -> str | None:
+        """The hash of the entry of that number; None where there is none."""
+        async with self._session.reading() as connection:
+            return await connection.scalar(sa.select(audit.c.hash).where(audit.c.seq == seq))
+
+    async def verify(self) -> Flaw | None:
+        """Walk the chain; where it is broken first, or None."""
+        seal, last = START, 0
+        while True:
+            query = sa.select(audit).where(audit.c.seq > last).order_by(audit.c.seq).limit(CHUNK)
+            async with self._session.reading() as connection:
+                rows = (await connection.execute(query)).mappings().all()
+            for row in rows:
+                if row["seq"] != last + 1:
+                    return Flaw(last + 1, f"missing: after entry {last} comes entry {row['seq']}")
+                seal, last = _seal(seal, row), row["seq"]
+                if row["hash"] != seal:
+                    return Flaw(
+                        last, "altered, or not where it was written: its hash does not follow from the one before"
+                    )
+            if not rows:
+                break
+        seq, head = await self.head()
+        if (seq, head) != (last, seal):
+            return Flaw(last + 1, f"cut off: the head is entry {seq}, the chain ends with entry {last}")
+        return None
+
+
+def _wanted(filters: Filters) -> sa.Select[Any]:
+    query = sa.select(audit)
+    if filters.who is not None:
+        query = query.where(audit.c.actor == filters.who)
+    if filters.since is not None:
+        query = query.where(audit.c.at >= micros(filters.since))
+    if filters.without:
+        query = query.where(audit.c.event.not_in(filters.without))
+    if filters.ref:
+        target = audit.c.target.contains(filters.ref, autoescape=True)
+        query = query.where(sa.or_(target, audit.c.change_id.startswith(filters.ref, autoescape=True)))
+    return query
+
+
+def _entry(row: sa.Row[Any]) -> Entry:
+    return Entry(**{**row._mapping, "at": moment(row.at), "detail": json.loads(row.detail)})

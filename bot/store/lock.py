@@ -1,0 +1,39 @@
+"""One process a SQLite file: a second one would be harmless, and slow, and is nearly always a mistake."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy.engine import make_url
+
+from bot.store.errors import StoreError
+
+try:
+    import fcntl
+except ImportError:  # pragma: no cover  no such locks on Windows: the store's own claims have to do there
+    fcntl = None  # type: ignore[assignment]
+
+
+@contextmanager
+def alone(database_url: str) -> Iterator[None]:
+    """Hold the SQLite file of *database_url* for this process; raises StoreError where another one holds it.
+
+    The system lets go of it when the process ends, however it ends. PostgreSQL is made for several: nothing is held.
+    """
+    url = make_url(database_url)
+    if not hasattr(fcntl, "flock") or url.get_backend_name() != "sqlite" or url.database in {None, "", ":memory:"}:
+        yield
+        return
+    path = Path(str(url.database) + ".lock").expanduser()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as held:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise StoreError(
+                f"another Gatehouse uses {url.database}. Stop it first, or set DATABASE_URL to PostgreSQL, which "
+                "several may share."
+            ) from error
+        yield

@@ -1,0 +1,115 @@
+"""What Slack is told of a change: one card that is edited, and the few words in its thread that must ring somebody."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import structlog
+
+from bot.changes.applying import Checkpoint, nowhere
+from bot.changes.outbox import Pace
+from bot.domain.change import Change
+from bot.store.audit import Event
+from bot.store.engine import Store
+from handlers.slack import Slack, SlackRefused, SlackUnreachable
+from handlers.views import changes as views
+from handlers.views import notes
+from handlers.views.parts import Message
+
+log = structlog.get_logger(__name__)
+
+ELSEWHERE: Final = frozenset(
+    {
+        "not_in_channel",
+        "channel_not_found",
+        "is_archived",
+        "restricted_action",
+        "restricted_action_read_only_channel",
+        "restricted_action_thread_locked",
+        "no_permission",
+    }
+)
+"""Slack's words for a channel that a card cannot go to: then it goes to the one who asked."""
+
+GONE: Final = frozenset({"message_not_found", "cant_update_message", "edit_window_closed"})
+CARD: Final = "card"
+
+
+@dataclass(frozen=True, slots=True)
+class Cards:
+    """Brings what Slack shows of a change up to date. Raises SlackRefused or SlackUnreachable: then it is tried again."""
+
+    slack: Slack
+    store: Store
+    places: dict[str, str]
+    pace: Pace
+    reached: Checkpoint = nowhere
+
+    async def deliver(self, change: Change, purpose: str) -> None:
+        """Show *change* as it stands, or say in its thread what *purpose* is; each note once."""
+        if purpose == CARD:
+            await self._card(change)
+        elif await self.store.cards.get(change.id, purpose) is None:
+            await self._note(change, purpose)
+
+    async def _card(self, change: Change) -> None:
+        place = await self.store.cards.get(change.id, CARD)
+        message = views.card(change, places=self.places)
+        if place is not None and place[0] != change.channel:
+            message = views.elsewhere(message, change.channel)
+        if place is not None and await self._edited(place, change, message):
+            return
+        message = views.card(change, places=self.places)
+        self.pace.take(change.channel)
+        self.reached("post")
+        channel, ts = await self._posted(change, message)
+        self.reached("posted")
+        async with self.store.transaction() as tx:
+            await self.store.cards.put(tx, change.id, channel, ts, CARD)
+        link = await self._link(channel, ts)
+        async with self.store.transaction() as tx:
+            await self.store.cards.put(tx, change.id, channel, ts, CARD, link)
+            event = Event("announced", "gatehouse", channel, change.id, str(change.target))
+            await self.store.audit.append(tx, event)
+
+    async def _edited(self, place: tuple[str, str], change: Change, message: Message) -> bool:
+        try:
+            self.reached("edit")
+            await self.slack.edit(*place, message)
+        except SlackRefused as refusal:
+            if refusal.code not in GONE | ELSEWHERE:
+                raise
+            log.warning("card_gone", change=change.id[:8], code=refusal.code)
+            return False
+        return True
+
+    async def _posted(self, change: Change, message: Message, *, thread: str | None = None) -> tuple[str, str]:
+        try:
+            return await self.slack.post(change.channel or change.requester, message, thread=thread)
+        except SlackRefused as refusal:
+            if refusal.code not in ELSEWHERE:
+                raise
+            log.info("to_requester", change=change.id[:8], code=refusal.code)
+            return await self.slack.post(change.requester, views.elsewhere(message, change.channel))
+
+    async def _link(self, channel: str, ts: str) -> str:
+        """The card's address, for the audit; a card without one is still a card."""
+        try:
+            return str(
+                (await self.slack.ask("chat.getPermalink", channel=channel, message_ts=ts)).get("permalink") or ""
+            )
+        except (SlackRefused, SlackUnreachable) as error:
+            log.info("no_permalink", error=str(error))
+            return ""
+
+    async def _note(self, change: Change, purpose: str) -> None:
+        message = notes.note(change, purpose)
+        if message is None:
+            return
+        self.pace.take(change.channel)
+        place = await self.store.cards.get(change.id, CARD)
+        thread = place[1] if place is not None and place[0] == change.channel else None
+        channel, ts = await self._posted(change, message, thread=thread)
+        async with self.store.transaction() as tx:
+            await self.store.cards.put(tx, change.id, channel, ts, purpose)

@@ -1,0 +1,48 @@
+"""``for 2h`` and ``until 18:00``: when a change ends, in the time zone of whoever wrote it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from bot.changes.proposals import Proposal
+from bot.gatehouse import Gatehouse
+from handlers.commands import Lasts
+from handlers.reply import Caller
+
+UTC_NAME: Final = "UTC"
+
+
+async def lasting(proposal: Proposal, lasts: Lasts | None, caller: Caller, gatehouse: Gatehouse) -> Proposal:
+    """*proposal*, with the end that *lasts* means to the caller; raises DirectoryUnavailable."""
+    if lasts is None:
+        return proposal
+    if lasts.until is None:
+        return replace(proposal, lasts=lasts.seconds)
+    zone = zone_of((await gatehouse.access.person(caller.user)).tz)
+    ends = next_at(*lasts.until, zone, gatehouse.now())
+    return replace(proposal, ends=ends, ends_as_typed=f"{lasts.until[0]:02d}:{lasts.until[1]:02d} {zone.key}")
+
+
+def as_typed(lasts: Lasts | None) -> str:
+    """The end as a form shows it: without the word that led it."""
+    return "" if lasts is None else lasts.as_typed.partition(" ")[2]
+
+
+def zone_of(name: str) -> ZoneInfo:
+    """The zone called *name*, or UTC where this machine does not know it: what was understood is shown."""
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return ZoneInfo(UTC_NAME)
+
+
+def next_at(hour: int, minute: int, zone: ZoneInfo, now: datetime) -> datetime:
+    """The next time that clocks in *zone* show *hour*:*minute*, in UTC; after *now*."""
+    here = now.astimezone(zone)
+    wanted = here.replace(hour=hour, minute=minute, second=0, microsecond=0, fold=0)
+    if wanted <= here:
+        wanted = (here + timedelta(days=1)).replace(hour=hour, minute=minute, second=0, microsecond=0, fold=0)
+    return wanted.astimezone(ZoneInfo(UTC_NAME))

@@ -1,0 +1,72 @@
+"""What was done, by whom, when: lines of the audit, and the history of one rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from bot.domain.change import Change
+from bot.domain.member import masked
+from bot.store.audit import Entry
+from handlers.commands import Command
+from handlers.views import parts
+from handlers.views.changes import MARKS, WORDS, plain_title
+from handlers.views.parts import Block, Message, code, esc
+from handlers.views.sentences import when
+
+SIGNS: Final = {
+    "applied": ":white_check_mark:",
+    "failed": ":x:",
+    "denied": ":no_entry_sign:",
+    "refused": ":no_entry:",
+    "unknown": ":grey_question:",
+    "unsettled": ":grey_question:",
+    "stale": ":arrows_counterclockwise:",
+    "expired": ":zzz:",
+}
+
+
+def entries(found: Sequence[Entry], links: Mapping[str, str], *, more: bool, public: bool, command: Command) -> Message:
+    """The newest entries first. In a channel addresses are masked."""
+    if not found:
+        return parts.message("Nothing is on record", [parts.section(":mag: Nothing like that is on record.")])
+    blocks: list[Block] = [
+        parts.section(_line(entry, links.get(entry.change_id, ""), public=public)) for entry in found
+    ]
+    if more:
+        blocks.append(
+            parts.context(
+                "There is more: narrow it with `who:@x`, `since:24h` or a reference; "
+                "all of it: `python -m bot audit export`."
+            )
+        )
+    return parts.message("What is on record", [*blocks, *parts.actions([parts.share_button(command)])])
+
+
+def _line(entry: Entry, card: str, *, public: bool) -> str:
+    who = f"<@{entry.actor}>" if entry.actor != "gatehouse" else "Gatehouse"
+    link = f"   <{card}|card>" if card else ""
+    reason = entry.detail.get("reason") or entry.detail.get("why") or ""
+    said = f": {esc(str(reason), 120)}" if reason else ""
+    what = f"{esc(str(entry.detail.get('kind') or ''), 40)} {_target(entry.target, public=public)}".strip()
+    change = f" {code(entry.change_id[:8])}" if entry.change_id else ""
+    sign = SIGNS.get(entry.event, ":small_blue_diamond:")
+    return f"{sign} *{esc(entry.event.replace('_', ' '), 40)}*  {what}{change}{link}\n{when(entry.at)}  {who}{said}"
+
+
+def _target(target: str, *, public: bool) -> str:
+    place, _, key = target.rpartition("/")
+    return code(f"{place}/{masked(key)}" if public and "@" in key else target, 160) if target else ""
+
+
+def history(changes: Sequence[Change], links: Mapping[str, str], *, command: Command) -> Message:
+    """The changes of one rule, newest first."""
+    blocks: list[Block] = []
+    for change in changes:
+        link = f"   <{links[change.id]}|card>" if links.get(change.id) else f"   {code(change.id[:8])}"
+        undone = f", taken back by {code(change.undone_by[:8])}" if change.undone_by else ""
+        reason = f"\n:speech_balloon: {esc(change.reason, 200)}" if change.reason else ""
+        moment = change.finished_at or change.decided_at or change.created
+        line = f"{MARKS[change.state]} *{plain_title(change)}*: {WORDS[change.state]}{undone}{link}"
+        blocks.append(parts.section(f"{line}\n{when(moment)}  <@{change.requester}>{reason}"))
+    return parts.message("History of a rule", [*blocks, *parts.actions([parts.share_button(command)])])

@@ -1,0 +1,168 @@
+"""The words of a card: who asked, who decided, what became of it, what happens next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Final
+
+from bot.changes.applying import HELD_FOR
+from bot.domain.change import Change, Guard, State
+from bot.domain.duration import in_words
+from handlers.views.parts import esc
+
+
+def sentence(change: Change) -> str:
+    """What has become of *change*, and through whom."""
+    return SENTENCES[change.state](change, f"<@{change.requester}>")
+
+
+def _waiting(change: Change, asker: str) -> str:
+    shows = "This is what goes:" if change.kind.destroys else "This is what changes:"
+    until = f" Open until {when(change.expires)}." if change.expires else ""
+    if change.guard is Guard.CONFIRM:
+        return f"{asker} asks. Only {asker} can confirm it.{until} {shows}"
+    who = " ".join(map(mention, change.summoned)) or "somebody else of this channel"
+    needed = (
+        f"{who} must approve" if change.approvals_needed == 1 else f"{change.approvals_needed} of {who} must approve"
+    )
+    given = ", ".join(f"<@{one.by}>" for one in change.approvals)
+    count = f" *{len(change.approvals)} of {change.approvals_needed}:* approved by {given}." if given else ""
+    return f"{asker} asks; {needed}.{count}{until} {shows}"
+
+
+def _done(change: Change, asker: str) -> str:
+    late = "" if change.glass_broken else at(change)
+    if change.glass_broken:
+        signed = f" Signed by <@{change.reviewed_by}>." if change.reviewed_by else ""
+        return f":rotating_light: <@{change.decided_by}> did this alone{at(change)}{_why(change)}{signed}"
+    if change.guard is Guard.APPROVE:
+        return f"asked by {asker}, approved by {_approvers(change)}{late}"
+    return f"by {asker}{late}"
+
+
+def _held(change: Change, asker: str) -> str:
+    ends = when(change.decided_at + HELD_FOR) if change.decided_at else "an hour after that"
+    return (
+        f"{_by(change, asker)}, but the service is not answering ({esc(change.waits, 120)}). *Nothing was sent yet.* "
+        f"Gatehouse tries again until {ends}."
+    )
+
+
+def _asked(change: Change, asker: str) -> str:
+    return _held(change, asker) if change.waits else f"{_by(change, asker)}; the service is being asked."
+
+
+def _failed(change: Change, asker: str) -> str:
+    said = _said(change) or " Read back, the service shows nothing of it."
+    return f"asked by {asker}. *Nothing was changed.*{said}"
+
+
+def _unknown(change: Change, asker: str) -> str:
+    return (
+        f"asked by {asker}. The service gave no clear answer, so this may or may not have happened. "
+        f"Gatehouse keeps looking and will say here.{_said(change)}"
+    )
+
+
+def _unsettled(change: Change, asker: str) -> str:
+    return (
+        f"asked by {asker}. The service gave no clear answer, and what it shows now is neither the old nor the "
+        f"new. *Look at it yourself*: Gatehouse will not touch it.{_said(change)}"
+    )
+
+
+def _stale(_: Change, asker: str) -> str:
+    return f"asked by {asker}. It is no longer what was shown, so *nothing was changed*. Ask again to see it as it is."
+
+
+def _cancelled(change: Change, _: str) -> str:
+    return f"{_decider(change)} decided to keep it{at(change)}. Nothing was changed."
+
+
+def _denied(change: Change, asker: str) -> str:
+    return f"{_decider(change)} said no to {asker}{at(change)}{_why(change)} Nothing was changed."
+
+
+def _expired(_: Change, asker: str) -> str:
+    return f"asked by {asker}. Nobody decided in time. Nothing was changed."
+
+
+SENTENCES: Final[dict[State, Callable[[Change, str], str]]] = {
+    State.PROPOSED: _waiting,
+    State.APPROVED: _asked,
+    State.APPLYING: _asked,
+    State.APPLIED: _done,
+    State.FAILED: _failed,
+    State.UNKNOWN: _unknown,
+    State.UNSETTLED: _unsettled,
+    State.STALE: _stale,
+    State.CANCELLED: _cancelled,
+    State.DENIED: _denied,
+    State.EXPIRED: _expired,
+}
+
+
+def _said(change: Change) -> str:
+    return f"\n_The service says:_ {esc(change.outcome)}" if change.outcome else ""
+
+
+def _decider(change: Change) -> str:
+    return f"<@{change.decided_by}>" if change.decided_by else "somebody"
+
+
+def _by(change: Change, asker: str) -> str:
+    return f"asked by {asker}" + (f", approved by {_approvers(change)}" if change.guard is Guard.APPROVE else "")
+
+
+def _approvers(change: Change) -> str:
+    return ", ".join(f"<@{one.by}>" for one in change.approvals) or f"<@{change.decided_by}>"
+
+
+def _why(change: Change) -> str:
+    return f": {esc(change.decision_reason, 500)}" if change.decision_reason else "."
+
+
+def glass_line(change: Change) -> str:
+    """What is owed for acting alone."""
+    return f":eyes: *A review is owed.* Somebody else than <@{change.decided_by}> signs it, or takes it back."
+
+
+ENDINGS: Final = {
+    "changed": ":warning: This was to end {when}, but somebody changed it since. *Gatehouse left it as it is.*",
+    "gone": ":information_source: This was to end {when}; what it made is gone already.",
+    "refused": ":warning: This was to end {when}, but the service refused. *It is still in force.* Undo tries again.",
+}
+
+
+def ending_line(change: Change) -> str:
+    """When a temporary change ends, or why it did not."""
+    if change.undone_by is not None:
+        return ""
+    if change.ending and change.ends is not None:
+        return ENDINGS[change.ending].format(when=when(change.ends))
+    typed = f" ({esc(change.ends_as_typed, 60)})" if change.ends_as_typed else ""
+    if change.temporary:
+        return f":stopwatch: Ends by itself {when(change.ends)}{typed}"
+    if change.state not in {State.PROPOSED, State.APPROVED, State.APPLYING, State.UNKNOWN}:
+        return ""
+    if change.ends is not None:
+        return f":stopwatch: To end by itself {when(change.ends)}{typed}"
+    return f":stopwatch: To end by itself {in_words(change.lasts)} after it was done" if change.lasts else ""
+
+
+def when(moment: datetime | None) -> str:
+    """A time, shown in the zone of whoever reads it."""
+    if moment is None:
+        return "some time"
+    return f"<!date^{int(moment.timestamp())}^{{date_short_pretty}} {{time}}|{moment:%Y-%m-%d %H:%M} UTC>"
+
+
+def at(change: Change) -> str:
+    moment = change.finished_at or change.decided_at
+    return f", {when(moment)}" if moment else ""
+
+
+def mention(name: str) -> str:
+    """Somebody, or a user group, so that they are rung."""
+    return f"<!subteam^{name}>" if name.startswith("S") else f"<@{name}>"

@@ -1,0 +1,337 @@
+"""Nobody decides alone what needs two, and whoever is asked can say no, ask back, and be told."""
+
+from __future__ import annotations
+
+from asyncio import gather
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from sandbox.demo import Sandbox
+from sandbox.slack.story import Person
+from tests.conftest import OPS, Clock
+
+OLD = "Redirect_x1old"
+ANNA = "anna.berg@example.com"
+
+TWO = """
+[roles.everyone]
+channels = ["C0OPS0001"]
+may = ["read", "rule.*"]
+
+[roles.approvers]
+users = ["U0ALICE01", "U0BOB0001"]
+groups = ["S0LEADS"]
+may = ["approve"]
+
+[[guards]]
+operation = "rule.delete"
+guard = "approve"
+approvals = 2
+approvers = ["approvers"]
+
+[[guards]]
+operation = "rule.update"
+guard = "confirm"
+"""
+
+GLASS = """
+[roles.everyone]
+channels = ["C0OPS0001"]
+may = ["*"]
+
+[roles.oncall]
+groups = ["S0ONCALL"]
+
+[[guards]]
+operation = "rule.delete"
+guard = "approve"
+break_glass = ["oncall"]
+"""
+
+
+@pytest.fixture
+def bob_in_ops(workspace: Sandbox) -> Person:
+    return Person(workspace.slack, "U0BOB0001", OPS)
+
+
+@pytest.mark.policy(TWO)
+async def test_two_approvals_are_counted_and_named(
+    workspace: Sandbox, alice: Person, cara: Person, bob_in_ops: Person
+) -> None:
+    card = await alice.says(f"/rules delete {OLD}")
+    text = alice.slack_text(card)
+    assert "2 of @U0ALICE01 @U0BOB0001" in text
+    assert "S0LEADS" in text
+
+    await cara.clicks(card, "Approve", confirm=True)
+    await alice.sees("1 of 2: approved by @U0CARA001")
+    await cara.clicks(card, "Approve", confirm=True)
+    assert workspace.services.rules.get(OLD) is not None
+
+    await bob_in_ops.clicks(card, "Approve", confirm=True)
+    done = await alice.sees("deleted")
+    assert "approved by @U0CARA001, @U0BOB0001" in alice.slack_text(done)
+    assert len(workspace.services.rules.calls("DELETE")) == 1
+
+
+@pytest.mark.policy(TWO)
+async def test_an_approver_who_lost_the_role_since_does_not_count(
+    workspace: Sandbox, alice: Person, cara: Person, bob_in_ops: Person, clock: Clock
+) -> None:
+    card = await alice.says(f"/rules delete {OLD}")
+    await cara.clicks(card, "Approve", confirm=True)
+    await alice.sees("1 of 2")
+    groups = workspace.slack.state.groups
+    groups["S0LEADS"] = replace(groups["S0LEADS"], users=())
+    clock.ahead += timedelta(minutes=5)
+
+    await bob_in_ops.clicks(card, "Approve", confirm=True)
+    await bob_in_ops.sees("None of your roles")
+
+    assert workspace.services.rules.calls("DELETE") == []
+
+
+@pytest.mark.policy(TWO)
+async def test_an_edit_waits_for_its_own_confirmation_where_the_policy_says_so(
+    workspace: Sandbox, alice: Person, cara: Person
+) -> None:
+    card = await alice.says(f"/rules off {OLD}")
+    assert "Only @U0ALICE01 can confirm it" in alice.slack_text(card)
+    assert workspace.services.rules.calls("PUT") == []
+
+    await cara.clicks(card, "Change", confirm=True)
+    await cara.sees("it is their request")
+    await alice.clicks(card, "Change", confirm=True)
+    await alice.sees("switched off")
+
+
+@pytest.mark.policy(TWO)
+async def test_what_no_role_allows_is_refused_and_help_leaves_it_out(workspace: Sandbox, alice: Person) -> None:
+    reply = await alice.says(f"/members remove {ANNA}")
+    assert "None of your roles" in alice.slack_text(reply)
+
+    who = alice.slack_text(await alice.says("/gatehouse whoami"))
+    assert "remove members: no role of yours allows it" in who
+    assert "delete rules, once approved by 2" in who
+    assert "members remove" not in alice.slack_text(await alice.says("/gatehouse help members"))
+    refused = await alice.says("/gatehouse audit who:me")
+    assert "refused" in alice.slack_text(refused)
+
+
+async def test_a_denial_names_its_reason_and_takes_the_buttons(workspace: Sandbox, alice: Person, cara: Person) -> None:
+    card = await alice.says(f"/rules delete {OLD}")
+
+    await cara.clicks(card, "Deny…", opens="Why not?")
+    cara.fills(**{"Why_not?": "The newsletter links there"})
+    assert await cara.submits() == {}
+    denied = await alice.sees("The newsletter links there")
+
+    assert "@U0CARA001 said no to @U0ALICE01" in alice.slack_text(denied)
+    assert "[Approve]" not in alice.slack_text(denied)
+
+
+async def test_a_question_goes_into_the_thread_and_the_request_stays_open(
+    workspace: Sandbox, alice: Person, cara: Person
+) -> None:
+    card = await alice.says(f"/rules delete {OLD}")
+
+    await cara.clicks(card, "Ask…", opens="Your question")
+    cara.fills(Your_question="Why <!channel> now?")
+    assert await cara.submits() == {}
+    reply = await alice.sees_reply(card, "Why")
+
+    assert "@U0CARA001 asks @U0ALICE01" in alice.slack_text(reply)
+    assert "<!channel>" not in str(reply.blocks)
+    await cara.clicks(card, "Approve", confirm=True)
+    await alice.sees("deleted")
+
+
+async def test_the_loser_of_a_race_reads_who_won(
+    workspace: Sandbox, alice: Person, cara: Person, bob_in_ops: Person
+) -> None:
+    card = await alice.says(f"/rules delete {OLD}")
+
+    await gather(cara.clicks(card, "Approve", confirm=True), bob_in_ops.clicks(card, "Approve", confirm=True))
+    await alice.sees("deleted")
+
+    loser = cara if _decided_by(workspace) == bob_in_ops.id else bob_in_ops
+    told = await loser.sees("Already approved")
+    assert told.visible_to == loser.id
+    assert len(workspace.services.rules.calls("DELETE")) == 1
+
+
+def _decided_by(workspace: Sandbox) -> str:
+    card = next(one for one in workspace.slack.state.messages if "deleted" in str(one.blocks))
+    return "U0CARA001" if "U0CARA001" in str(card.blocks) else "U0BOB0001"
+
+
+@pytest.mark.policy(GLASS)
+async def test_breaking_the_glass_is_loud_and_owes_a_review(
+    workspace: Sandbox, alice: Person, cara: Person, bob_in_ops: Person, clock: Clock
+) -> None:
+    card = await alice.says(f"/rules delete {OLD}")
+
+    await bob_in_ops.clicks(card, "Break the glass…", opens="Why can nobody be asked?")
+    bob_in_ops.fills(**{"Why_can_nobody_be_asked?": "I want to see it happen"})
+    assert await bob_in_ops.submits() == {}
+    await bob_in_ops.sees_form("None of your roles")
+
+    await alice.clicks(card, "Break the glass…", opens="Why can nobody be asked?")
+    alice.fills(**{"Why_can_nobody_be_asked?": "short"})
+    assert "ten characters" in (await alice.submits())["Why can nobody be asked?"]
+    alice.fills(**{"Why_can_nobody_be_asked?": "It loops and everybody sleeps"})
+    assert await alice.submits() == {}
+    done = await alice.sees("did this alone")
+    await alice.sees_reply(card, "goes ahead alone")
+    assert "A review is owed" in alice.slack_text(done)
+    assert workspace.services.rules.get(OLD) is None
+
+    await alice.clicks(done, "Sign")
+    await alice.sees("cannot sign it too")
+    clock.ahead += timedelta(hours=2)
+    await alice.sees_reply(card, "A review is owed")
+    assert "to be signed" in alice.slack_text(await cara.says("/gatehouse pending"))
+    await cara.clicks(done, "Sign")
+    signed = await alice.sees("Signed by @U0CARA001")
+    assert "A review is owed" not in alice.slack_text(signed)
+
+
+async def test_a_request_reminds_and_expires(workspace: Sandbox, alice: Person, clock: Clock) -> None:
+    card = await alice.says(f"/rules delete {OLD}")
+
+    clock.ahead += timedelta(minutes=20)
+    await alice.sees_reply(card, "still waits for an approval")
+    clock.ahead += timedelta(hours=24)
+    expired = await alice.sees("Nobody decided in time")
+
+    assert "[Approve]" not in alice.slack_text(expired)
+    assert workspace.services.rules.calls("DELETE") == []
+
+
+@pytest.mark.parametrize("who", ["U0DAN0001", "U0FRANK01", "U0ERIN001"])
+async def test_guests_strangers_and_the_deactivated_are_refused(workspace: Sandbox, alice: Person, who: str) -> None:
+    channels = workspace.slack.state.channels
+    channels[OPS] = replace(channels[OPS], members=(*channels[OPS].members, who))
+    card = await alice.says(f"/rules delete {OLD}")
+    other = Person(workspace.slack, who, OPS)
+
+    await other.clicks(card, "Approve", confirm=True)
+    refusal = await other.sees("Nothing was changed")
+    reply = await other.says("/rules list")
+
+    assert (
+        "may not" in other.slack_text(refusal)
+        or "Only members" in other.slack_text(refusal)
+        or "deactivated" in (other.slack_text(refusal))
+    )
+    assert "rules match" not in other.slack_text(reply)
+    assert workspace.services.rules.calls("DELETE") == []
+
+
+@pytest.mark.parametrize(
+    ("channel", "words"),
+    [("C0GENERAL", "was added to"), ("C0PARTNER", "shared with another company"), ("D0ALICE01", "direct message")],
+)
+async def test_changes_are_taken_only_where_others_of_the_workspace_see_them(
+    workspace: Sandbox, alice: Person, channel: str, words: str
+) -> None:
+    reply = await alice.says(f"/rules off {OLD}", channel=channel)
+
+    assert words in alice.slack_text(reply)
+    assert workspace.services.rules.calls("PUT") == []
+    assert "rules" in alice.slack_text(await alice.says("/rules list", channel=channel))
+
+
+async def test_where_slack_does_not_say_who_somebody_is_nobody_may(workspace: Sandbox, alice: Person) -> None:
+    workspace.slack.faults.add("internal_error", method="users.info", times=3)
+
+    reply = await alice.says(f"/rules off {OLD}")
+
+    assert "Slack did not say who you are" in alice.slack_text(reply)
+    assert workspace.services.rules.calls("PUT") == []
+
+
+async def test_a_person_who_leaves_cannot_have_their_request_approved(
+    workspace: Sandbox, alice: Person, cara: Person, clock: Clock
+) -> None:
+    card = await alice.says(f"/rules delete {OLD}")
+    users = workspace.slack.state.users
+    users[alice.id] = replace(users[alice.id], is_deleted=True)
+    clock.ahead += timedelta(minutes=2)
+
+    await cara.clicks(card, "Approve", confirm=True)
+    await cara.sees("deactivated")
+
+    assert workspace.services.rules.calls("DELETE") == []
+
+
+async def test_a_button_on_a_copy_of_the_card_does_nothing(workspace: Sandbox, alice: Person, cara: Person) -> None:
+    workspace.slack.faults.add("cut_after", method="chat.postMessage")
+    await alice.types(f"/rules delete {OLD}")
+    await alice.sees_more(1)  # the first answer was lost, so it was posted again
+    copies = alice.cards
+    await alice.sees("Delete Old shop")
+
+    await cara.clicks(copies[0], "Approve", confirm=True)
+    await cara.sees("no longer speaks for its change")
+    assert workspace.services.rules.calls("DELETE") == []
+    await cara.clicks(copies[-1], "Approve", confirm=True)
+    await alice.sees("deleted")
+
+
+async def test_a_stale_request_can_be_asked_again_as_it_is_now(workspace: Sandbox, alice: Person, cara: Person) -> None:
+    card = await alice.says(f"/rules delete {OLD}")
+    rule = workspace.services.rules.get(OLD) or {}
+    workspace.services.rules.put({**rule, "name": "Renamed meanwhile"})
+    await cara.clicks(card, "Approve", confirm=True)
+    stale = await alice.sees("no longer what was shown")
+
+    await alice.clicks(stale, "Ask again, as it is now")
+    again = await alice.sees("Delete Renamed meanwhile?")
+    await cara.clicks(again, "Approve", confirm=True)
+    await alice.sees("Renamed meanwhile deleted")
+
+    assert workspace.services.rules.get(OLD) is None
+
+
+async def test_an_approval_waits_for_a_service_that_is_away(
+    workspace: Sandbox, alice: Person, cara: Person, clock: Clock
+) -> None:
+    card = await alice.says(f"/rules delete {OLD}")
+    workspace.services.rules.stage.faults.add("500", method="GET", times=3)
+
+    await cara.clicks(card, "Approve", confirm=True)
+    held = await alice.sees("Nothing was sent yet")
+    assert "[Withdraw]" in alice.slack_text(held)
+    clock.ahead += timedelta(minutes=1)
+    await alice.sees("deleted")
+
+    assert len(workspace.services.rules.calls("DELETE")) == 1
+
+
+async def test_what_waits_for_a_service_can_be_withdrawn(
+    workspace: Sandbox, alice: Person, cara: Person, clock: Clock
+) -> None:
+    card = await alice.says(f"/rules delete {OLD}")
+    workspace.services.rules.stage.faults.add("500", method="GET", times=3)
+    await cara.clicks(card, "Approve", confirm=True)
+    held = await alice.sees("Nothing was sent yet")
+
+    await alice.clicks(held, "Withdraw")
+    await alice.sees("is kept")
+    clock.ahead += timedelta(minutes=5)
+    await alice.says("/gatehouse pending")
+
+    assert workspace.services.rules.calls("DELETE") == []
+
+
+@pytest.mark.policy(TWO)
+async def test_a_request_that_nobody_here_could_approve_is_refused_at_once(workspace: Sandbox, alice: Person) -> None:
+    users = workspace.slack.state.users
+    users["U0BOB0001"] = replace(users["U0BOB0001"], is_deleted=True)
+
+    reply = await alice.says(f"/rules delete {OLD}")
+
+    assert "2 approvals, and only one person here can give it" in alice.slack_text(reply)

@@ -1,0 +1,91 @@
+"""Everything that was asked, decided, done or refused can be read again, and nobody can alter it unseen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sandbox.demo import Sandbox
+from sandbox.slack.story import Person
+
+OLD = "Redirect_x1old"
+ANNA = "anna.berg@example.com"
+
+
+async def test_the_audit_tells_a_deletion_from_its_request_to_its_end(
+    workspace: Sandbox, alice: Person, cara: Person
+) -> None:
+    card = await alice.says(f"/rules delete {OLD} because it loops")
+    await cara.clicks(card, "Approve", confirm=True)
+    await alice.sees("deleted")
+
+    text = alice.slack_text(await alice.says(f"/gatehouse audit since:24h {OLD}"))
+
+    for word in ("requested", "approval", "approved", "applied", "it loops", "@U0CARA001"):
+        assert word in text
+    assert await workspace.bot.gatehouse.store.audit.verify() is None
+    link = await workspace.bot.gatehouse.store.cards.link((await _changes(workspace))[0])
+    assert link.endswith(card.ts.replace(".", ""))
+
+
+async def _changes(workspace: Sandbox) -> list[str]:
+    changes = await workspace.bot.gatehouse.store.changes.for_targets([f"rules/{OLD}"])
+    return [change.id for change in changes]
+
+
+async def test_the_audit_masks_addresses_where_a_channel_reads_it(workspace: Sandbox, bob: Person) -> None:
+    await bob.says(f"/members grant {ANNA} vip")
+
+    reply = await bob.says("/gatehouse audit who:me")
+    assert ANNA in bob.slack_text(reply)
+    await bob.clicks(reply, "Share in channel")
+    shared = await bob.sees_more(1)
+
+    assert ANNA not in str(shared.blocks)
+    assert "a***@example.com" in bob.slack_text(shared)
+
+
+async def test_filters_that_mean_nothing_are_refused(workspace: Sandbox, alice: Person) -> None:
+    assert "is no duration" in alice.slack_text(await alice.says("/gatehouse audit since:yesterday"))
+    assert "is nobody" in alice.slack_text(await alice.says("/gatehouse audit who:everybody"))
+
+
+async def test_the_history_of_a_rule_goes_on_under_its_new_id(workspace: Sandbox, alice: Person, cara: Person) -> None:
+    await alice.says(f"/rules off {OLD} because it loops")
+    card = await alice.says(f"/rules delete {OLD}")
+    await cara.clicks(card, "Approve", confirm=True)
+    done = await alice.sees("deleted")
+    gone = alice.slack_text(await alice.says(f"/rules history {OLD}"))
+    assert "Delete Old shop" in gone
+    await alice.clicks(done, "Undo")
+    await alice.sees("Back under a new id")
+
+    text = alice.slack_text(await alice.says(f"/rules history {OLD}"))
+
+    for words in ("Change Old shop", "it loops", "Delete Old shop", "Create Old shop", "taken back by"):
+        assert words in text
+    missing = alice.slack_text(await alice.says("/rules history Redirect_never1"))
+    assert "No rule is called" in missing
+
+
+async def test_a_refusal_of_the_policy_is_on_record(workspace: Sandbox, alice: Person) -> None:
+    await alice.says(f"/rules off {OLD}", channel="C0GENERAL")
+
+    text = alice.slack_text(await alice.says("/gatehouse audit who:me"))
+
+    assert "refused" in text
+    assert "not_added" in text
+
+
+async def test_what_slack_never_takes_is_counted_and_tried_again_after_a_restart(
+    workspace: Sandbox, alice: Person, tmp_path: Path
+) -> None:
+    store = workspace.bot.gatehouse.store
+    await alice.says(f"/rules off {OLD}")
+    owed = await store.outbox.undelivered()
+    assert owed == 0
+
+    status = alice.slack_text(await alice.says("/gatehouse status"))
+
+    assert "messages" in status
+    assert "1 applied" in status
+    assert "policy" in status

@@ -1,0 +1,121 @@
+"""What is done is done, whatever Slack makes of the news; and the news gets through, once, when Slack is well again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import httpx
+import pytest
+
+from sandbox.demo import Sandbox
+from sandbox.slack.people import User
+from sandbox.slack.story import Person
+from tests.conftest import Clock, until
+
+OLD = "Redirect_x1old"
+
+
+@pytest.mark.parametrize("fault", ["429", "500", "cut_before", "internal_error", "service_unavailable"])
+async def test_a_card_that_slack_would_not_take_comes_later_and_once(
+    workspace: Sandbox, alice: Person, clock: Clock, fault: str
+) -> None:
+    workspace.slack.faults.add(fault, method="chat.postMessage", times=2)
+    await alice.types(f"/rules off {OLD}")
+    await until(lambda: len(workspace.services.rules.calls("PUT")) == 1)
+
+    def a_second_later() -> bool:
+        clock.ahead += timedelta(seconds=1)
+        return bool(alice.cards)
+
+    await until(a_second_later)
+    card = await alice.sees("switched off")
+    await alice.clicks(card, "Undo")
+    await alice.sees("Taken back by")
+
+    assert len([one for one in alice.cards if "switched off" in alice.slack_text(one)]) == 1
+    assert len(workspace.services.rules.calls("PUT")) == 2
+
+
+@pytest.mark.parametrize("code", ["is_archived", "not_in_channel", "channel_not_found", "restricted_action"])
+async def test_what_a_channel_does_not_take_goes_to_whoever_asked(
+    workspace: Sandbox, alice: Person, cara: Person, code: str
+) -> None:
+    card = await alice.says(f"/rules delete {OLD}")
+    workspace.slack.faults.add(code, method="chat.update")
+    workspace.slack.faults.add(code, method="chat.postMessage")
+
+    await cara.clicks(card, "Approve", confirm=True)
+    told = await alice.sees("deleted")
+
+    assert told.channel == alice.dm
+    assert "cannot post in" in alice.slack_text(told)
+    assert workspace.services.rules.get(OLD) is None
+
+
+@pytest.mark.parametrize("code", ["is_archived", "not_in_channel"])
+async def test_a_request_that_nobody_could_see_cannot_be_approved(
+    workspace: Sandbox, alice: Person, clock: Clock, code: str
+) -> None:
+    workspace.slack.faults.add(code, method="chat.postMessage")
+    await alice.types(f"/rules delete {OLD}")
+    asked = await alice.sees("Delete Old shop to new shop?")
+    assert asked.channel == alice.dm
+
+    await alice.clicks(asked, "Approve", confirm=True)
+    await alice.sees("somebody else has to approve")
+    clock.ahead += timedelta(hours=25)
+    await alice.sees("Nobody decided in time")
+
+    assert workspace.services.rules.calls("DELETE") == []
+
+
+async def test_what_slack_never_takes_is_given_up_loudly_and_tried_again_later(
+    workspace: Sandbox, alice: Person, clock: Clock
+) -> None:
+    store = workspace.bot.gatehouse.store
+    workspace.slack.faults.add("fatal_error", method="chat.postMessage", times=12)
+    await alice.types(f"/rules off {OLD}")
+    await until(lambda: len(workspace.slack.faults.waiting) == 1 and workspace.slack.faults.waiting[0].times < 12)
+
+    def ten_minutes_later() -> bool:
+        clock.ahead += timedelta(minutes=10)
+        return all(fault.times == 0 for fault in workspace.slack.faults.waiting)
+
+    await until(ten_minutes_later)
+    status = alice.slack_text(await alice.says("/gatehouse status"))
+    assert "1 were never taken by Slack" in status
+    assert "switched off" not in "".join(alice.slack_text(one) for one in alice.cards)
+
+    await store.outbox.try_again()  # as every start does
+    await alice.sees("switched off")
+    assert await store.outbox.undelivered() == 0
+
+
+async def test_a_token_that_was_revoked_shows_in_readiness(workspace: Sandbox, alice: Person) -> None:
+    workspace.slack.faults.add("token_revoked", method="users.info", times=99)
+    await alice.types(f"/rules off {OLD}")
+    await until(lambda: workspace.slack.faults.waiting[0].times < 99)
+
+    async with httpx.AsyncClient() as http:
+        ready = await http.get(f"{workspace.bot_url}/readyz")
+
+    assert ready.status_code == 503
+    assert ready.json()["slack"] == "token_revoked"
+
+
+async def test_a_second_account_of_one_mailbox_is_the_same_person(
+    workspace: Sandbox, alice: Person, cara: Person
+) -> None:
+    profiles = workspace.slack.state.users
+    profiles[cara.id] = _renamed(profiles[cara.id], "alice+oncall")
+    card = await alice.says(f"/rules delete {OLD}")
+
+    await cara.clicks(card, "Approve", confirm=True)
+    await cara.sees("somebody else has to approve it")
+
+    assert workspace.services.rules.calls("DELETE") == []
+
+
+def _renamed(user: User, name: str) -> User:
+    return replace(user, name=name)

@@ -1,0 +1,177 @@
+"""What is meant for a while ends by itself, once, and not over somebody else's work."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from sandbox.demo import Sandbox
+from sandbox.slack.story import Person
+from tests.conftest import Clock, until
+
+OLD = "Redirect_x1old"
+ANNA = "anna.berg@example.com"
+HOUR = timedelta(hours=1)
+
+
+def status(workspace: Sandbox) -> str:
+    rule = workspace.services.rules.get(OLD)
+    assert rule is not None
+    return str(rule["status"])
+
+
+async def test_a_rule_is_off_for_two_hours(workspace: Sandbox, alice: Person, clock: Clock) -> None:
+    card = await alice.says(f"/rules off {OLD} for 2h because of the sale")
+    assert "Ends by itself" in alice.slack_text(card)
+    listed = alice.slack_text(await alice.says("/gatehouse timers"))
+    assert "Change Old shop to new shop" in listed
+
+    clock.ahead += timedelta(minutes=115)
+    await alice.sees_reply(card, "Ends by itself")
+    assert status(workspace) == "Inactive"
+    clock.ahead += timedelta(minutes=5, seconds=1)
+    await alice.sees("switched on")
+
+    assert status(workspace) == "Active"
+    assert len(workspace.services.rules.calls("PUT")) == 2
+    assert "Nothing ends by itself" in alice.slack_text(await alice.says("/gatehouse timers"))
+
+
+async def test_the_end_is_read_in_the_zone_of_whoever_wrote_it(workspace: Sandbox, alice: Person) -> None:
+    users = workspace.slack.state.users
+    users[alice.id] = replace(users[alice.id], tz="Asia/Tokyo")
+
+    card = await alice.says(f"/rules off {OLD} until 18:00")
+
+    assert "18:00 Asia/Tokyo" in alice.slack_text(card)
+
+
+async def test_the_end_comes_late_after_downtime_and_says_so(workspace: Sandbox, alice: Person, clock: Clock) -> None:
+    workspace.services.rules.stage.faults.clear()
+    await alice.says(f"/rules off {OLD} for 1h")
+
+    clock.ahead += 4 * HOUR
+    card = await alice.sees("switched on")
+
+    assert "3 h late" in alice.slack_text(card)
+
+
+async def test_what_somebody_changed_since_is_left_and_asked_about(
+    workspace: Sandbox, alice: Person, clock: Clock
+) -> None:
+    card = await alice.says(f"/rules off {OLD} for 1h")
+    rule = workspace.services.rules.get(OLD) or {}
+    workspace.services.rules.put({**rule, "name": "Somebody's work"})
+
+    clock.ahead += HOUR + timedelta(seconds=1)
+    await alice.sees_reply(card, "somebody changed it since")
+    left = await alice.sees("Take back anyway")
+    assert status(workspace) == "Inactive"
+
+    await alice.clicks(left, "Take back anyway…")
+    asked = await alice.sees("Only @U0ALICE01 can confirm it")
+    assert status(workspace) == "Inactive"
+    await alice.clicks(asked, "Change", confirm=True)
+    await alice.sees("Taken back by")
+    assert status(workspace) == "Active"
+
+
+async def test_what_is_gone_is_left_alone(workspace: Sandbox, alice: Person, clock: Clock) -> None:
+    card = await alice.says(f"/rules off {OLD} for 1h")
+    workspace.services.rules.remove(OLD)
+
+    clock.ahead += HOUR + timedelta(seconds=1)
+    await alice.sees_reply(card, "gone already")
+
+    assert workspace.services.rules.calls("POST") == []
+
+
+async def test_extended_kept_or_ended_at_once(workspace: Sandbox, alice: Person, cara: Person, clock: Clock) -> None:
+    card = await alice.says(f"/rules off {OLD} for 1h")
+    (change,) = await workspace.bot.gatehouse.store.changes.for_targets([f"rules/{OLD}"])
+    assert change.ends is not None
+    await cara.clicks(card, "Extend 1 h")
+    later = await alice.sees(f"Ends by itself {change.ends + HOUR:%Y-%m-%d %H:%M}")
+    clock.ahead += HOUR + timedelta(minutes=55)
+    await alice.sees_reply(card, "Ends by itself")
+    assert status(workspace) == "Inactive"
+
+    await alice.clicks(later, "Make it stay")
+    await alice.sees("[Undo]")
+    clock.ahead += 9 * HOUR
+    assert "Nothing ends by itself" in alice.slack_text(await alice.says("/gatehouse timers"))
+    assert status(workspace) == "Inactive"
+
+
+async def test_ended_early_it_ends_once(workspace: Sandbox, alice: Person, clock: Clock) -> None:
+    card = await alice.says(f"/rules off {OLD} for 1h")
+
+    await alice.clicks(card, "End now")
+    await alice.sees("switched on")
+    clock.ahead += 2 * HOUR
+    await alice.says("/gatehouse timers")
+
+    assert len(workspace.services.rules.calls("PUT")) == 2
+
+
+@pytest.mark.parametrize("jump", [timedelta(minutes=10), timedelta(hours=-1)])
+async def test_a_clock_that_jumps_ends_nothing_early_or_twice(
+    workspace: Sandbox, alice: Person, clock: Clock, jump: timedelta
+) -> None:
+    await alice.says(f"/rules off {OLD} for 1h")
+
+    clock.ahead += jump
+    await alice.says("/gatehouse timers")
+    assert status(workspace) == "Inactive"
+    clock.ahead = HOUR + timedelta(seconds=1)
+    await alice.sees("switched on")
+    clock.ahead -= HOUR
+    await alice.says("/gatehouse timers")
+
+    assert len(workspace.services.rules.calls("PUT")) == 2
+
+
+async def test_a_temporary_rule_is_made_in_a_form_and_deleted_at_its_end(
+    workspace: Sandbox, alice: Person, clock: Clock
+) -> None:
+    await alice.opens("/rules new https://shop.example.com/a to https://shop.example.com/b for 2h")
+    alice.fills(Name="For the sale", Ends_by_itself_after="whenever")
+    assert "2h or 7d" in (await alice.submits())["Ends by itself after"]
+    alice.fills(Ends_by_itself_after="3 hours")
+    assert await alice.submits() == {}
+    await alice.sees("For the sale created")
+
+    clock.ahead += 3 * HOUR + timedelta(seconds=1)
+    await alice.sees("For the sale deleted")
+
+    assert not any(rule["name"] == "For the sale" for rule in workspace.services.rules.all())
+
+
+async def test_access_is_given_for_a_week(workspace: Sandbox, bob: Person, clock: Clock) -> None:
+    before = workspace.services.members.get("site_1", ANNA) or {}
+    await bob.says(f"/members grant {ANNA} beta for 7d")
+
+    clock.ahead += timedelta(days=7, seconds=1)
+    await bob.sees("Taken back by")
+
+    after = workspace.services.members.get("site_1", ANNA) or {}
+    assert sorted(after["allowedSegments"]) == sorted(before["allowedSegments"])
+
+
+async def test_a_service_that_is_down_at_the_end_only_delays_it(
+    workspace: Sandbox, alice: Person, clock: Clock
+) -> None:
+    await alice.says(f"/rules off {OLD} for 1h")
+    workspace.services.rules.stage.faults.add("500", method="GET", times=3)
+
+    clock.ahead += HOUR + timedelta(seconds=1)
+    await until(lambda: workspace.services.rules.stage.faults.waiting[0].times == 0)
+
+    def a_minute_later() -> bool:
+        clock.ahead += timedelta(minutes=1)
+        return len(workspace.services.rules.calls("PUT")) == 2
+
+    await until(a_minute_later)
+    await alice.sees("switched on")
