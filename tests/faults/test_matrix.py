@@ -1,0 +1,229 @@
+"""Every fault against every operation: 28 x 11 cases, each of which must end as the table below says.
+
+A read ends in the answer, or in an error of the clients. A write ends in a state of its change, and in so many effects
+at the service: what the product itself sent is never more than one write, whatever the network makes of it. And the
+state tells the truth: applied means that the service holds what was asked for, failed that it does not, and stale that
+nothing was sent.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pytest
+
+from bot.clients.errors import ClientError
+from bot.clients.http import Limits
+from bot.domain.change import Change, Kind, State, Target
+from sandbox.services.database import Record
+from tests.faults.plays import PLAYS
+from tests.faults.world import MEMBER, PATIENT, QUICK, RULE, Strike, World
+
+TABLE: Final = """
+fault                list        get         members     create    update    delete    add       edit      grant     revoke    remove
+refuse               Unreachable Unreachable Unreachable failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0
+reset_before         Unreachable Unreachable Unreachable failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0
+reset_after          Unreachable Unreachable Unreachable applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1
+reset_after_headers  Unreachable Unreachable Unreachable applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1
+cut_mid_body         Unreachable Unreachable Unreachable applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1
+drip                 Unreachable Unreachable Unreachable applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1
+never                Unreachable Unreachable Unreachable failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0
+delay                answer      answer      answer      applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1
+500                  Unreachable Unreachable Unreachable failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0
+429                  RateLimited RateLimited RateLimited failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0
+3xx                  Unreadable  Unreadable  Unreadable  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0
+html                 Unreadable  Unreadable  Unreadable  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0
+empty                Unreadable  Unreadable  Unreadable  failed:0  failed:0  failed:0  unknown:0 unknown:0 unknown:0 unknown:0 unknown:0
+bad_json             Unreadable  Unreadable  Unreadable  applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1
+wrong_type           Unreadable  Unreadable  Unreadable  applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1
+duplicate_keys       Unreadable  Unreadable  Unreadable  applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1
+huge                 TooLarge    TooLarge    TooLarge    applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1
+gzip_bomb            TooLarge    TooLarge    TooLarge    applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1
+strip_body           answer      answer      answer      failed:0  failed:0  applied:1 failed:0  failed:0  failed:0  failed:0  applied:1
+duplicate_request    answer      answer      answer      unknown:2 applied:2 applied:1 applied:1 applied:2 applied:2 applied:2 applied:1
+edit_between         answer      answer      answer      applied:1 stale:0   stale:0   applied:1 stale:0   stale:0   stale:0   stale:0
+readd_member         answer      NotFound    answer      applied:1 stale:0   stale:0   stale:0   stale:0   stale:0   stale:0   stale:0
+wrong_id             told        Unreadable  told        applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1
+stale_read           old         old         old         applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1
+flapping             answer      answer      answer      failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0
+half_success         Unreadable  Unreadable  Unreadable  altered:1 altered:1 unknown:0 altered:1 altered:1 altered:1 altered:1 unknown:0
+refused_200          Refused     Refused     Refused     failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0
+success_500          Unreachable Unreachable Unreachable applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1
+"""  # noqa: E501  a table is as wide as it is
+"""What each case ends in.
+
+Reads: the *answer* as the service has it, the *old* one from before the last edit, what was *told* where nothing in it
+could show that it is wrong; or an error. Writes: the state, and the effects at the service. *altered* is applied, with
+a result that shows what the service made of it, which is not what was asked for. The two effects of *duplicate_request*
+are the network's: a repeated edit changes nothing more, but a repeated creation makes two rules, which somebody must
+look at.
+"""
+
+
+AROUND_A_WRITE: Final = {
+    "refuse": Strike(".*", after=1),
+    "edit_between": Strike("GET", meanwhile=World.edited),
+    "readd_member": Strike("GET", meanwhile=World.replaced),
+    "stale_read": Strike("GET", after=1),
+    "flapping": Strike(".*", times=99),
+}
+"""Faults that do not strike the write itself. All others do, once: a second one would go through."""
+
+ON_A_READ: Final = {
+    "edit_between": Strike("GET", meanwhile=World.edited),
+    "readd_member": Strike("GET", meanwhile=World.replaced),
+    "stale_read": Strike("GET", meanwhile=World.edited),
+}
+"""Reads that something happens to. All other faults strike every time, however often it is tried."""
+
+LIMITS: Final = {"drip": QUICK, "never": QUICK}
+"""Of the faults that end at the deadline; all others have patience."""
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A write as a change: its request's method, and what the target is before and is to be afterwards."""
+
+    kind: Kind
+    method: str
+    before: Record | None
+    after: Record | None
+
+
+WRITES: Final = {
+    "create": Write(Kind.RULE_CREATE, "POST", None, RULE),
+    "update": Write(Kind.RULE_UPDATE, "PUT", RULE, RULE | {"name": "Summer sale", "description": "From July on."}),
+    "delete": Write(Kind.RULE_DELETE, "DELETE", RULE, None),
+    "add": Write(Kind.MEMBER_ADD, "POST", None, {"name": "Zoe Young", "allowedSegments": ["beta"]}),
+    "edit": Write(Kind.MEMBER_UPDATE, "PATCH", MEMBER, MEMBER | {"name": "Zoe Old"}),
+    "grant": Write(Kind.MEMBER_GRANT, "POST", MEMBER, MEMBER | {"allowedSegments": ["free", "vip", "beta", "staff"]}),
+    "revoke": Write(Kind.MEMBER_REVOKE, "DELETE", MEMBER, MEMBER | {"allowedSegments": []}),
+    "remove": Write(Kind.MEMBER_REMOVE, "DELETE", MEMBER, None),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A read: what it brings, and what the service has to bring."""
+
+    service: str
+    ask: Callable[[World, Limits], Awaitable[Any]]
+    truth: Callable[[World], Any]
+    told: Callable[[Any], Any]
+    """What becomes of the truth under another's key, where that cannot show."""
+
+
+async def _listed(world: World, limits: Limits) -> list[Record]:
+    listing = await world.rules(limits).all()
+    assert listing.unreadable == 0
+    return [rule.document() for rule in listing.rules]
+
+
+async def _got(world: World, limits: Limits) -> Record:
+    return (await world.rules(limits).get(world.rule_id)).document()
+
+
+async def _members(world: World, limits: Limits) -> list[Record]:
+    return [member.document() for member in await world.members(limits).all()]
+
+
+READS: Final = {
+    "list": Read(
+        "rules",
+        _listed,
+        lambda world: world.services.rules.all(),
+        lambda truth: [truth[0] | {"id": "Redirect_other"}, *truth[1:]],
+    ),
+    "get": Read("rules", _got, lambda world: world.services.rules.get(world.rule_id), lambda truth: truth),
+    "members": Read(
+        "members",
+        _members,
+        lambda world: world.services.members.all("site_1"),
+        lambda truth: [truth[0] | {"email": "other@example.com"}, *truth[1:]],
+    ),
+}
+
+
+def predicted(names: Mapping[str, object]) -> list[tuple[str, str, str]]:
+    """Fault, operation and end, of the operations *names*, as the table has them."""
+    heads, *rows = (line.split() for line in TABLE.strip().splitlines())
+    cases = [(row[0], name, end) for row in rows for name, end in zip(heads[1:], row[1:], strict=True)]
+    return [case for case in cases if case[1] in names]
+
+
+ROUNDS: Final = range(5 if os.environ.get("RELIABILITY") == "long" else 1)
+"""With RELIABILITY=long every case is played five times: cut at other places, late by other times."""
+
+
+@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.parametrize("turn", ROUNDS)
+@pytest.mark.parametrize(("fault", "operation", "end"), predicted(READS))
+async def test_a_read_ends_as_predicted(world: World, fault: str, operation: str, end: str, turn: int) -> None:
+    read, limits = READS[operation], LIMITS.get(fault, PATIENT)
+    proxy = world.proxies[read.service]
+    world.put(Target(service="rules"), RULE)
+    world.put(Target(service="members"), MEMBER)
+    old = await read.ask(world, limits)
+    assert old == read.truth(world)
+    world.script(proxy, fault, ON_A_READ.get(fault, Strike("GET", times=99)), seed=(operation, turn))
+
+    try:
+        came: Any = await read.ask(world, limits)
+    except ClientError as error:
+        came = type(error).__name__
+
+    now = read.truth(world)
+    ends = {"answer": now, "old": old, "told": read.told(now)}
+    assert came == ends.get(end, end)
+    assert end != "old" or came != now
+    assert set(proxy.asked) == {"GET"}
+    assert proxy.struck
+
+
+@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.parametrize("turn", ROUNDS)
+@pytest.mark.parametrize(("fault", "operation", "end"), predicted(WRITES))
+async def test_a_write_ends_as_predicted(world: World, fault: str, operation: str, end: str, turn: int) -> None:
+    write, limits = WRITES[operation], LIMITS.get(fault, PATIENT)
+    target = world.target(write.kind)
+    proxy = world.proxies[target.service]
+    before = None if write.before is None else world.put(target, write.before)
+    world.script(proxy, fault, AROUND_A_WRITE.get(fault, Strike(write.method)), seed=(operation, turn))
+
+    change = await world.submit(write.kind, before, write.after, limits)
+
+    assert ended(change, write, world) == end.partition(":")[0]
+    assert proxy.effects == int(end.partition(":")[2])
+    assert proxy.asked[write.method] <= 1
+    assert proxy.struck
+
+
+def ended(change: Change, write: Write, world: World) -> str:
+    """The state of *change*, which must tell the truth: applied and what came of it, or failed and that none did."""
+    live = world.live(change.target)
+    came = holds(live, write.after)
+    if change.state is State.APPLIED:
+        assert change.result == live
+        return "applied" if came else "altered"
+    assert not came or change.state is not State.FAILED
+    return change.state.value
+
+
+def holds(live: Record | None, after: Record | None) -> bool:
+    if live is None or after is None:
+        return live is after
+    return all(live.get(name) == value for name, value in after.items())
+
+
+def test_the_table_has_every_fault_and_every_operation(record_property: Callable[[str, object], None]) -> None:
+    cases = [*predicted(READS), *predicted(WRITES)]
+
+    assert {fault for fault, _, _ in cases} == set(PLAYS)
+    assert len(PLAYS) == 28
+    assert len(set(cases)) == len(cases) == 28 * 11
+    record_property(
+        "figure", f"G2: 28 faults x 11 operations: {len(cases) * len(ROUNDS)} cases, each in its predicted state"
+    )
