@@ -42,7 +42,8 @@ from bot.domain.change import Target
 from bot.gatehouse import Gatehouse, Site, UnknownSite
 from bot.policy_file import BadPolicy, CurrentPolicy
 from bot.settings import Settings
-from bot.store.engine import open_store
+from bot.store.clock import DatabaseClock
+from bot.store.engine import Store, open_store
 from bot.store.errors import StoreError
 from bot.store.lock import alone
 from bot.web import Verifier, slack_endpoint, web_app
@@ -53,6 +54,7 @@ from handlers.slack import FATAL, Slack, SlackRefused, SlackUnreachable
 
 log = structlog.get_logger(__name__)
 
+DAY = 86_400.0
 DRAIN = 10.0
 """Seconds that work under way has at the end; what is stored and not done then is done by the next start."""
 
@@ -87,16 +89,24 @@ def utc_now() -> datetime:
 
 @asynccontextmanager
 async def running(
-    settings: Settings, *, now: Callable[[], datetime] = utc_now, timing: Timing | None = None
+    settings: Settings, *, now: Callable[[], datetime] | None = None, timing: Timing | None = None
 ) -> AsyncIterator[Running]:
-    """Everything built and at work, until the block ends; raises CannotStart with what to do about it."""
+    """Everything built and at work, until the block ends; raises CannotStart with what to do about it.
+
+    *now* is this machine's clock where none is given, and the database's where several machines may share it.
+    """
     timing = timing or Timing()
+    shared = DatabaseClock() if now is None and settings.database_url.startswith("postgres") else None
+    now = now or shared or utc_now
     owner = f"{os.getpid()}-{secrets.token_hex(4)}"
     async with AsyncExitStack() as stack:
         policy = _policy(settings)
         try:
             stack.enter_context(alone(settings.database_url))
             store = await stack.enter_async_context(open_store(settings.database_url, now=now))
+            if shared is not None:
+                await shared.read(store.session)
+                await stack.enter_async_context(_in_background(shared.follow(store.session, every=60)))
         except StoreError as error:
             raise CannotStart(str(error)) from error
         rules = await stack.enter_async_context(_rules(settings))
@@ -109,7 +119,7 @@ async def running(
         await _sign_in(slack)
 
         async def health() -> dict[str, str]:
-            return {"slack": slack.says, **await store.health()}
+            return {"slack": slack.says, "clock": slack.clock_says(), **await store.health()}
 
         wakes = Wake(), Wake()
 
@@ -158,6 +168,7 @@ async def running(
             timers.run(every=timing.look_every),
             pipeline.recover(every=timing.recover_every),
             policy.watch(every=5),
+            _note_audit_head(store, every=DAY),
         ):
             await stack.enter_async_context(_in_background(work))
         stack.push_async_callback(outbox.flush, DRAIN)
@@ -168,6 +179,17 @@ async def running(
         verifier = Verifier(settings.signing_secrets, time.time)
         events = slack_endpoint(verifier, AsyncSlackRequestHandler(bolt).handle) if settings.signing_secrets else None
         yield Running(web_app(events, health), gatehouse)
+
+
+async def _note_audit_head(store: Store, *, every: float) -> None:
+    """Put the end of the audit into the log, where whoever can rewrite the database cannot rewrite it."""
+    while True:
+        try:
+            number, seal = await store.audit.head()
+            log.info("audit_head", number=number, hash=seal)
+        except StoreError as error:
+            log.warning("audit_head_not_read", error=str(error))
+        await asyncio.sleep(every)
 
 
 def _policy(settings: Settings) -> CurrentPolicy:

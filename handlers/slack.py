@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
 import aiohttp
@@ -32,6 +34,9 @@ class SlackUnreachable(Exception):
     """No answer from Slack, or none that can be read."""
 
 
+MOST_SKEW: Final = 60
+"""Seconds that our clock may be off before it is said."""
+
 QUIET = {"unfurl_links": False, "unfurl_media": False}
 """A rule's URLs are data, not links to show off: Slack must not fetch or preview them."""
 
@@ -49,6 +54,12 @@ class Slack:
     client: AsyncWebClient
     says: str = "ok"
     """What Slack said of our token the last time that it mattered."""
+    ahead: float = 0.0
+    """Seconds by which Slack's clock was ahead of ours at its last answer."""
+
+    def clock_says(self) -> str:
+        """Whether this machine's clock is right enough for Slack's signatures, which end after five minutes."""
+        return "ok" if abs(self.ahead) <= MOST_SKEW else f"off by {self.ahead:.0f} s against Slack's"
 
     async def call(self, method: str, **arguments: Any) -> dict[str, Any]:
         """Call *method* with a JSON body; return Slack's answer."""
@@ -69,7 +80,15 @@ class Slack:
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
             raise SlackUnreachable(type(error).__name__) from error
         self.says = "ok"
+        self._compare_clocks(response)
         return response.data if isinstance(response.data, dict) else {}
+
+    def _compare_clocks(self, response: AsyncSlackResponse) -> None:
+        date = {name.lower(): value for name, value in (response.headers or {}).items()}.get("date")
+        try:
+            self.ahead = parsedate_to_datetime(str(date)).timestamp() - time.time()
+        except ValueError:
+            return  # no date, or none that says anything: nothing is known
 
     async def post(self, channel: str, message: Message, *, thread: str | None = None) -> tuple[str, str]:
         """Post to a channel, or to the *thread* of one of its messages; return where it can be edited."""

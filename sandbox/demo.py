@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from bot.app import Running, Timing, running, utc_now
+from bot.app import Running, Timing, running
 from bot.manifest import document
 from bot.settings import Settings
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_services
@@ -59,7 +59,7 @@ async def running_sandbox(
     switches: Switches | None = None,
     policy: Path | None = None,
     timing: Timing | None = None,
-    now: Callable[[], datetime] = utc_now,
+    now: Callable[[], datetime] | None = None,
 ) -> AsyncIterator[Sandbox]:
     """Everything, with its files in *folder*. *ports*: page, rules, members, bot; 0 is any free one."""
     folder.mkdir(parents=True, exist_ok=True)

@@ -92,7 +92,7 @@ async def test_health_and_metrics_answer(workspace: Sandbox) -> None:
         ready = await client.get(f"{workspace.bot_url}/readyz")
         metrics = await client.get(f"{workspace.bot_url}/metrics")
     assert health.text == "ok"
-    assert ready.json() == {"slack": "ok", "store": "ok"}
+    assert ready.json() == {"slack": "ok", "clock": "ok", "store": "ok"}
     assert "gatehouse_accepted_requests_total" in metrics.text
 
 
