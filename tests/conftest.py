@@ -14,7 +14,7 @@ from bot.app import Timing
 from sandbox.demo import Sandbox, running_sandbox
 from sandbox.slack.story import Person
 
-pytest_plugins = ["tests.databases", "tests.browsers"]
+pytest_plugins = ["tests.databases", "tests.browsers", "tests.drills.report"]
 
 OPS, SUPPORT, GENERAL = "C0OPS0001", "C0SUPPORT", "C0GENERAL"
 

@@ -1,0 +1,344 @@
+"""Replicas as processes that may be killed at any moment, between a Slack and services that count what reaches them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import multiprocessing
+import os
+import signal
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any, Final
+from uuid import uuid4
+
+import sqlalchemy as sa
+
+from bot.changes.effects import Effects, RuleEffects
+from bot.changes.pipeline import Pipeline
+from bot.changes.proposals import Proposal
+from bot.clients.http import Service
+from bot.clients.rules import RulesClient
+from bot.domain.change import Change, Guard, Kind, State, Target
+from bot.manifest import document
+from bot.store.audit import Filters
+from bot.store.engine import Store, open_store
+from bot.store.tables import changes, inbound
+from sandbox.services.database import Record
+from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_services
+from sandbox.serving import listening
+from sandbox.slack.people import ALICE, STAFF, User
+from sandbox.slack.running import SECRET, TOKEN, LocalSlack, running_slack
+from sandbox.slack.state import Message
+from tests.directories import Directory, access
+from tests.drills import replica as program
+
+OPS: Final = "C0OPS0001"
+ROOT: Final = Path(__file__).parent.parent.parent
+PATIENCE: Final = 60.0
+LOOK: Final = 0.03
+"""Seconds between two looks at a condition that no event tells of: that of other processes."""
+
+TIMING: Final = {
+    "lease": 1.5,
+    "recover_every": 0.2,
+    "look_every": 0.2,
+    "pace": 0.0,
+    "settle_after": [0.05, 0.1, 0.2],
+}
+LONG: Final = os.environ.get("RELIABILITY") == "long"
+"""Whether to run the sizes of a night, not those of every day."""
+
+FORKS: Final = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload([program.__name__])
+
+
+class NothingHappened(AssertionError):
+    """What was waited for did not come."""
+
+
+async def until(met: Callable[[], Awaitable[bool]], what: str, patience: float = PATIENCE) -> None:
+    """Return once *met*; raises NothingHappened."""
+    end = time.monotonic() + patience
+    while not await met():
+        if time.monotonic() > end:
+            raise NothingHappened(f"waited {patience:.0f} s until {what}")
+        await asyncio.sleep(LOOK)
+
+
+@dataclass(slots=True)
+class Replica:
+    """One process of the bot, at a port of its own that stays the same."""
+
+    environment: dict[str, str]
+    port: int
+    log: Path
+    process: BaseProcess | None = None
+    starts: int = 0
+
+    def start(self, *, die_at: str = "", stop_at: str = "", **more: str) -> None:
+        """Fork a process; `ready` tells when it serves."""
+        environment = self.environment | {"DRILL_DIE_AT": die_at, "DRILL_STOP_AT": stop_at} | more
+        self.process = FORKS.Process(target=program.forked, args=(environment, self.log), daemon=True)
+        self.process.start()
+        self.starts += 1
+
+    async def ready(self) -> None:
+        await until(self._is_ready, f"replica at {self.port} is ready\n{self.story()}")
+
+    async def _is_ready(self) -> bool:
+        assert self.alive, f"the replica ended at its start\n{self.story()}"
+        with contextlib.suppress(OSError):
+            reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+            writer.write(b"GET /readyz HTTP/1.1\r\nHost: bot\r\nConnection: close\r\n\r\n")
+            answer = await reader.read()
+            writer.close()
+            return answer.startswith(b"HTTP/1.1 200 ")
+        return False
+
+    @property
+    def alive(self) -> bool:
+        return self.process is not None and self.process.is_alive()
+
+    def signal(self, number: int) -> None:
+        assert self.process is not None
+        assert self.process.pid is not None
+        os.kill(self.process.pid, number)
+
+    async def killed(self) -> None:
+        """Kill -9, and wait for the end."""
+        with contextlib.suppress(ProcessLookupError):
+            self.signal(signal.SIGKILL)
+        await self.dead()
+
+    async def dead(self, patience: float = PATIENCE) -> None:
+        """Wait for its end, whoever brings it."""
+        assert self.process is not None
+        loop, ended = asyncio.get_running_loop(), asyncio.Event()
+        loop.add_reader(self.process.sentinel, ended.set)
+        try:
+            async with asyncio.timeout(patience):
+                await ended.wait()
+        except TimeoutError:
+            raise NothingHappened(f"waited {patience:.0f} s for a process to end\n{self.story()}") from None
+        finally:
+            loop.remove_reader(self.process.sentinel)
+        self.process.join()
+
+    async def stopped(self) -> None:
+        """Wait until it has stopped itself."""
+
+        async def is_stopped() -> bool:
+            assert self.process is not None
+            status = Path(f"/proc/{self.process.pid}/status").read_text()
+            return "\nState:\tT" in status
+
+        await until(is_stopped, "the replica stops itself")
+
+    async def ended(self) -> None:
+        """SIGTERM, and wait until it has finished what was under way."""
+        self.signal(signal.SIGTERM)
+        await self.dead()
+
+    async def kept_up(self) -> None:
+        """Start it again whenever it dies, as systemd or Kubernetes would; runs until cancelled."""
+        while True:
+            await self.dead(patience=3600)
+            self.start()
+
+    def story(self) -> str:
+        return self.log.read_text(errors="replace")[-3000:] if self.log.exists() else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """The services, the Slack and the store of some replicas, all still there when those are gone."""
+
+    services: Services
+    slack: LocalSlack
+    store: Store
+    pipeline: Pipeline
+    replicas: Sequence[Replica]
+    people: Sequence[str] = field(default=STAFF)
+
+    async def start(self) -> None:
+        for one in self.replicas:
+            one.start()
+        await asyncio.gather(*(one.ready() for one in self.replicas))
+        self.deliver_to(self.replicas[0])
+
+    def deliver_to(self, one: Replica) -> None:
+        """Where what people do in the local Slack goes."""
+        self.slack.delivery.url = f"http://127.0.0.1:{one.port}/slack/events"
+
+    async def deletions(self, many: int) -> list[Change]:
+        """So many rules, and a request of Alice's to delete each."""
+        asked = []
+        for number in range(many):
+            rule = {**RULE, "id": f"Redirect_d{number:05d}", "name": f"Drill {number}"}
+            self.services.rules.put(rule)
+            target = Target(service="rules", key=rule["id"])
+            proposal = Proposal(Kind.RULE_DELETE, target, rule, None, ALICE.id, OPS, reason="a drill")
+            asked.append(await self.pipeline.propose(proposal, origin=uuid4().hex))
+            assert asked[-1].guard is Guard.APPROVE
+        return asked
+
+    async def cards(self, asked: Sequence[Change]) -> dict[str, Message]:
+        """The card of each change, by the change's id, once Slack has them all."""
+
+        async def told() -> bool:
+            return await self.store.outbox.waiting() == 0
+
+        await until(told, "all cards are posted", 120)
+        by_ts = {message.ts: message for message in self.slack.state.messages}
+        places = {change.id: await self.store.cards.get(change.id, "card") for change in asked}
+        return {name: by_ts[place[1]] for name, place in places.items() if place is not None}
+
+    async def settled(self, *, patience: float = PATIENCE) -> None:
+        """Wait until nothing is left to do: no request, no change under way, no message owed."""
+
+        async def idle() -> bool:
+            return not await self.left()
+
+        try:
+            await until(idle, "all is settled", patience)
+        except NothingHappened as error:
+            stories = "\n".join(one.story() for one in self.replicas)
+            raise NothingHappened(f"{error}; left: {await self.left()}\n{stories}") from None
+
+    async def left(self) -> dict[str, int]:
+        """What is under way or owed; empty where nothing is."""
+        counts = await self.store.changes.counts()
+        query = sa.select(sa.func.count()).select_from(inbound).where(inbound.c.done.is_(False))
+        async with self.store.session.reading() as connection:
+            requests = int(await connection.scalar(query) or 0)
+        busy = {state: counts.get(state, 0) for state in (State.APPROVED, State.APPLYING, State.UNKNOWN)}
+        found = busy | {"requests": requests, "messages": await self.store.outbox.waiting()}
+        return {str(name): many for name, many in found.items() if many}
+
+    async def all_changes(self) -> list[Change]:
+        """Every change there is, oldest first."""
+        query = sa.select(changes.c.document).order_by(changes.c.created)
+        async with self.store.session.reading() as connection:
+            return [Change.model_validate_json(text) for text in await connection.scalars(query)]
+
+    async def events(self) -> dict[str, list[str]]:
+        """What the audit says of each change, in order."""
+        found: dict[str, list[str]] = {}
+        async for entry in self.store.audit.all(NO_FILTER):
+            found.setdefault(entry.change_id, []).append(entry.event)
+        return found
+
+    def deletes(self) -> dict[str, int]:
+        """How often each rule was asked to be deleted, by its id."""
+        paths = [call.path.rpartition("/")[2] for call in self.services.rules.calls("DELETE")]
+        return {path: paths.count(path) for path in set(paths)}
+
+
+def environment(slack: LocalSlack, services: Services, database_url: str, port: int) -> dict[str, str]:
+    """What a deployment sets, and the timing of drills."""
+    return {
+        "PATH": os.environ["PATH"],
+        "SLACK_BOT_TOKEN": TOKEN,
+        "SLACK_SIGNING_SECRET": SECRET,
+        "SLACK_API_URL": slack.api_url,
+        "RULES_BASE_URL": services.rules_url,
+        "RULES_API_KEY": RULES_KEY,
+        "MEMBERS_BASE_URL": services.members_url,
+        "MEMBERS_API_KEY": MEMBERS_KEY,
+        "MEMBERS_SITES": "blog=site_1,docs=site_2",
+        "DATABASE_URL": database_url,
+        "PORT": str(port),
+        "LOG_LEVEL": "WARNING",
+        "DRILL_TIMING": json.dumps(TIMING),
+    }
+
+
+def people(slack: LocalSlack, many: int) -> list[str]:
+    """So many more full members, in the channel of the on-call engineers; their ids."""
+    made = [User(f"U0DRILL{number:02d}", f"drill{number}", f"Drill {number}", "Lead", "#333333") for number in range(many)]
+    slack.state.users |= {user.id: user for user in made}
+    channel = slack.state.channels[OPS]
+    slack.state.channels[OPS] = replace(channel, members=(*channel.members, *(user.id for user in made)))
+    return [user.id for user in made]
+
+
+@asynccontextmanager
+async def running_fleet(
+    database_url: str, folder: Path, *, replicas: int = 1, more_people: int = 0, **timing: Any
+) -> AsyncIterator[Fleet]:
+    """Everything but the replicas' processes, which `Fleet.start` or `Replica.start` forks; none survives the block."""
+    async with AsyncExitStack() as stack:
+        services = await stack.enter_async_context(running_services())
+        slack = await stack.enter_async_context(running_slack(document("http://127.0.0.1")))
+        store = await stack.enter_async_context(open_store(database_url, now=now))
+        headers = {"x-api-key": RULES_KEY}
+        client = RulesClient(await stack.enter_async_context(Service("rules", services.rules_url, headers)))
+        added = people(slack, more_people)
+        made = []
+        for number, port in enumerate(free_ports(replicas)):
+            own = environment(slack, services, database_url, port)
+            own["DRILL_TIMING"] = json.dumps(TIMING | timing)
+            made.append(Replica(own, port, folder / f"replica{number}.log"))
+        here = [*slack.state.channels[OPS].members]
+        fleet = Fleet(services, slack, store, _pipeline(store, client, here), made, [*STAFF, *added])
+        try:
+            yield fleet
+        finally:
+            await asyncio.gather(*(one.killed() for one in made if one.alive))
+
+
+def _pipeline(store: Store, client: RulesClient, here: Sequence[str]) -> Pipeline:
+    """A way for the test itself to ask for changes, as one replica more that owns nothing."""
+
+    def effects(_: Target) -> Effects:
+        return RuleEffects(client)
+
+    return Pipeline(
+        store=store,
+        effects=effects,
+        access=access(Directory(members={OPS: here})),
+        now=now,
+        new_id=lambda: uuid4().hex,
+        owner="the drill",
+        tell=lambda: None,
+    )
+
+
+def free_ports(many: int) -> list[int]:
+    held = [listening(0) for _ in range(many)]
+    ports = [one.getsockname()[1] for one in held]
+    for one in held:
+        one.close()
+    return ports
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def spread(figures: Sequence[float]) -> tuple[float, float]:
+    """The median and the 99th percentile."""
+    ordered = sorted(figures)
+    return ordered[len(ordered) // 2], ordered[min(len(ordered) - 1, len(ordered) * 99 // 100)]
+
+
+NO_FILTER: Final = Filters()
+RULE: Final[Record] = {
+    "description": "",
+    "status": "Active",
+    "ruleType": "Redirect",
+    "pairs": [
+        {
+            "source": {"key": "Url", "operator": "Equals", "value": "https://shop.example.com/drill"},
+            "destinationType": "url",
+            "destination": "https://shop.example.com/over",
+        }
+    ],
+}

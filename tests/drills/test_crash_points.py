@@ -1,0 +1,190 @@
+"""The process is killed just before each of its steps: what was acknowledged is done once, and the card tells the truth."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from bot.domain.change import Change, Kind, State
+from handlers.views.changes import WORDS
+from sandbox.slack.people import ALICE, CARA
+from sandbox.slack.story import Person
+from tests.databases import BOTH
+from tests.drills import report
+from tests.drills.fleet import OPS, PATIENCE, Fleet, running_fleet
+
+OLD = "Redirect_x1old"
+ANNA = "anna@example.com"
+BORN = "Born in a drill"
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """How a change comes about: what Alice does, whether somebody must approve, and the write that it leads to."""
+
+    kind: Kind
+    begin: Callable[[Fleet, Person], Awaitable[bool]]
+    approved: bool
+    service: str
+    method: str
+    steps: tuple[str, ...]
+
+
+async def _types(fleet: Fleet, alice: Person, text: str) -> bool:
+    answer = await alice.types(text)
+    return not answer.get("error")
+
+
+async def _deletes(fleet: Fleet, alice: Person) -> bool:
+    return await _types(fleet, alice, f"/rules delete {OLD} because nobody uses it")
+
+
+async def _removes(fleet: Fleet, alice: Person) -> bool:
+    return await _types(fleet, alice, f"/members remove {ANNA} because she left")
+
+
+async def _creates(fleet: Fleet, alice: Person) -> bool:
+    """The form opens before the process dies: until it is sent nothing is stored."""
+    view = alice.modal or await alice.opens(
+        f'/rules new redirect https://shop.example.com/born to https://shop.example.com/new named "{BORN}"'
+    )
+    answer = await fleet.slack.acting.submit(alice.id, view["id"], alice._values())
+    assert not answer.get("errors"), answer
+    return not answer.get("error")
+
+
+CLAIMED = ("claim:1", "look:1", "write:1", "lose:1", "read back:1", "record:1")
+STORIES = {
+    "delete a rule": Story(
+        Kind.RULE_DELETE,
+        _deletes,
+        approved=True,
+        service="rules",
+        method="DELETE",
+        steps=(
+            *("store:1", "acknowledge:1", "run:1", "propose:1", "post:1", "posted:1", "finish:1"),
+            *("store:2", "acknowledge:2", "run:2", *CLAIMED, "edit:1", "finish:2"),
+        ),
+    ),
+    "create a rule": Story(
+        Kind.RULE_CREATE,
+        _creates,
+        approved=False,
+        service="rules",
+        method="POST",
+        steps=("store:1", "acknowledge:1", "run:1", "propose:1", *CLAIMED, "post:1", "posted:1", "finish:1"),
+    ),
+    "remove a member": Story(
+        Kind.MEMBER_REMOVE, _removes, approved=True, service="members", method="DELETE", steps=CLAIMED
+    ),
+}
+CASES = [(name, step) for name, story in STORIES.items() for step in story.steps]
+UNTOLD = ("store", "acknowledge")
+
+
+@pytest.mark.drill
+@pytest.mark.parametrize("database_url", BOTH, indirect=True)
+@pytest.mark.parametrize(("name", "step"), CASES, ids=lambda part: str(part).replace(" ", "-"))
+async def test_killed_at_any_step_it_is_done_once_and_told_truly(
+    name: str,
+    step: str,
+    database_url: str,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+    record_property: Callable[[str, object], None],
+) -> None:
+    story = STORIES[name]
+    async with running_fleet(database_url, tmp_path) as fleet:
+        if step == "lose:1":
+            getattr(fleet.services, story.service).stage.faults.add("cut_after", method=story.method)
+        told, again = await lived_through(fleet, story, step)
+        change = (await fleet.all_changes())[0]
+
+        writes = len(getattr(fleet.services, story.service).calls(story.method))
+        assert len(await fleet.all_changes()) == 1
+        assert fleet.replicas[0].starts == 2, "it died once, and only once"
+        assert writes == effects(fleet, story) == (change.state is State.APPLIED)
+        assert change.state is State.APPLIED or (story.kind is Kind.RULE_CREATE and change.state is State.FAILED)
+        assert await card(fleet, change) == WORDS[change.state]
+        assert await fleet.store.audit.verify() is None
+
+        copies = [one for one in fleet.slack.state.messages if one.channel == OPS and one.visible_to is None]
+        database = database_url.partition(":")[0].replace("sqlite", "SQLite").replace("postgresql", "PostgreSQL")
+        row = (_said(step), name, database, told, again, str(writes), str(change.state), str(len(copies)))
+    record_property("reliability", row)
+    if not request.config.getoption("--write-reliability"):
+        assert row in report.documented(), "docs/reliability.md says otherwise: run make reliability"
+
+
+def _said(step: str) -> str:
+    """The step in the words of the table: the second time is that of the approval."""
+    name, _, number = step.partition(":")
+    return f"{name}, of the approval" if number == "2" else name
+
+
+async def lived_through(fleet: Fleet, story: Story, step: str) -> tuple[str, str]:
+    """Play the story with a process that dies at *step* and is started again; what Slack was told, what was repeated."""
+    only = fleet.replicas[0]
+    only.start(die_at=step)
+    await only.ready()
+    fleet.deliver_to(only)
+    alice, cara = Person(fleet.slack, ALICE.id, OPS, patience=PATIENCE), Person(fleet.slack, CARA.id, OPS)
+    keeper = asyncio.create_task(only.kept_up())
+    try:
+        taken = await _insisted(fleet, step, "1", lambda: story.begin(fleet, alice))
+        if story.approved:
+            taken &= await _insisted(fleet, step, "2", lambda: approves(fleet, cara))
+        await fleet.settled()
+    finally:
+        keeper.cancel()
+    lost = step.partition(":")[0] == "store"
+    return ("that it failed" if not taken else "that it was taken"), ("yes" if lost else "no")
+
+
+async def _insisted(fleet: Fleet, step: str, number: str, act: Callable[[], Awaitable[bool]]) -> bool:
+    """Do it; once more where Slack said that it did not work and nothing of it can be known yet."""
+    if await act():
+        return True
+    name, _, at = step.partition(":")
+    if (name, at) == ("store", number):
+        await fleet.replicas[0].ready()
+        assert await act(), "the second time it works"
+    return False
+
+
+async def approves(fleet: Fleet, cara: Person) -> bool:
+    """Click on the card that is on record, once there is one."""
+    (change,) = await fleet.all_changes() or await _first(fleet)
+    cards = await fleet.cards([change])
+    block_id, found = cara._button(cards[change.id], "Approve")
+    place = {"channel": OPS, "ts": cards[change.id].ts}
+    ack = await fleet.slack.acting.act(cara.id, place, block_id, found["action_id"], {}, {})
+    return not ack.failed
+
+
+async def _first(fleet: Fleet) -> list[Change]:
+    await fleet.settled()
+    return await fleet.all_changes()
+
+
+def effects(fleet: Fleet, story: Story) -> int:
+    """How often the service did what was asked, as it stands now."""
+    match story.kind:
+        case Kind.RULE_DELETE:
+            return int(fleet.services.rules.get(OLD) is None)
+        case Kind.RULE_CREATE:
+            return sum(rule["name"] == BORN for rule in fleet.services.rules.all())
+    return int(fleet.services.members.get("site_1", ANNA) is None)
+
+
+async def card(fleet: Fleet, change: Change) -> str:
+    """What the card on record says has become of the change."""
+    place = await fleet.store.cards.get(change.id, "card")
+    assert place is not None
+    message = fleet.slack.state.find(*place)
+    assert message is not None
+    return message.text.rpartition(": ")[2] if "not done: " not in message.text else message.text.partition(": ")[2]

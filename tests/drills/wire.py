@@ -1,0 +1,118 @@
+"""Slack's requests as bytes, sent to one replica of several, at a moment of the test's choosing."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from bot.domain.change import Change
+from handlers.views import decision_form, fields
+from sandbox.slack import payloads
+from sandbox.slack.acting import elements_of
+from sandbox.slack.running import LocalSlack
+from sandbox.slack.state import Message
+
+PATIENCE = 3.0
+"""Seconds after which Slack tells the person that it did not work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signed:
+    """One request of Slack's, ready to be sent."""
+
+    body: bytes
+    headers: Mapping[str, str]
+
+    @property
+    def key(self) -> str:
+        """Under which the bot stores it."""
+        return hashlib.sha256(self.headers["X-Slack-Signature"].encode()).hexdigest()
+
+    @property
+    def request(self) -> bytes:
+        lines = [f"{name}: {value}" for name, value in self.headers.items()]
+        head = ["POST /slack/events HTTP/1.1", "Host: bot", "Connection: close", f"Content-Length: {len(self.body)}"]
+        kind = "Content-Type: application/x-www-form-urlencoded"
+        return "\r\n".join([*head, kind, *lines, "", ""]).encode() + self.body
+
+
+def _signed(slack: LocalSlack, payload: Mapping[str, Any]) -> Signed:
+    body = urlencode({"payload": json.dumps(payload)}).encode()
+    return Signed(body, slack.delivery.signed(body))
+
+
+def click(slack: LocalSlack, user: str, message: Message, decision: str) -> Signed:
+    """*user* clicks the button of *message* that takes *decision*: a new act each time."""
+    found = next(
+        (block["block_id"], one)
+        for block in message.blocks
+        for one in elements_of(block)
+        if one["action_id"] == f"v1.decide.{decision}"
+    )
+    action = {
+        "action_id": found[1]["action_id"],
+        "block_id": found[0],
+        "type": found[1]["type"],
+        "value": found[1]["value"],
+        "action_ts": slack.state.new_ts(),
+    }
+    name = slack.state.new_response_url(user, message.channel, message.ts)
+    url = f"{slack.acting.address}/response/{name}"
+    return _signed(slack, payloads.message_click(slack.state, user, message, action, {}, url))
+
+
+def denial(slack: LocalSlack, user: str, change: Change, words: str) -> Signed:
+    """*user* sends the form that *Deny…* opens."""
+    form = decision_form.opened("deny", change, title="Delete", channel=change.channel)
+    view = slack.state.kept_view(form, user)
+    typed = {fields.action_id(decision_form.BLOCK): {"type": "plain_text_input", "value": words}}
+    values = {decision_form.BLOCK: typed}
+    return _signed(slack, payloads.submission(slack.state, user, view, values))
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A connection to a replica for one request."""
+
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+    def send(self, signed: Signed) -> None:
+        self.writer.write(signed.request)
+
+    async def acknowledged(self) -> bool:
+        """Whether a whole 200 came back in time: what Slack counts as taken."""
+        with contextlib.suppress(OSError, TimeoutError):
+            async with asyncio.timeout(PATIENCE):
+                answer = await self.reader.read()
+            return answer.startswith(b"HTTP/1.1 200 ")
+        return False
+
+
+@asynccontextmanager
+async def connected(port: int) -> AsyncIterator[Line]:
+    """A line to whoever listens at *port*; raises OSError where nobody does."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        yield Line(reader, writer)
+    finally:
+        writer.close()
+        with contextlib.suppress(OSError):
+            await writer.wait_closed()
+
+
+async def delivered(port: int, signed: Signed) -> bool:
+    """Send it; whether it was acknowledged."""
+    try:
+        async with connected(port) as line:
+            line.send(signed)
+            return await line.acknowledged()
+    except OSError:
+        return False
