@@ -262,7 +262,9 @@ def environment(slack: LocalSlack, services: Services, database_url: str, port: 
 
 def people(slack: LocalSlack, many: int) -> list[str]:
     """So many more full members, in the channel of the on-call engineers; their ids."""
-    made = [User(f"U0DRILL{number:02d}", f"drill{number}", f"Drill {number}", "Lead", "#333333") for number in range(many)]
+    made = [
+        User(f"U0DRILL{number:02d}", f"drill{number}", f"Drill {number}", "Lead", "#333333") for number in range(many)
+    ]
     slack.state.users |= {user.id: user for user in made}
     channel = slack.state.channels[OPS]
     slack.state.channels[OPS] = replace(channel, members=(*channel.members, *(user.id for user in made)))
