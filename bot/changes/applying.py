@@ -71,7 +71,8 @@ class Applier:
         except ClientError as error:
             return await self._not_begun(change, error)
         if self.ledger.now() + self.ledger.lease / 2 > held_until:
-            return await self._as_it_stands(change)  # stopped for so long that somebody else may hold it by now
+            # Stopped for so long that somebody else may hold it by now; who still holds it lets it be begun anew.
+            return await self._end(change, Move.DEFER, due=self.ledger.now())
         return await self._write(change, effects)
 
     def _too_old(self, change: Change) -> bool:
