@@ -20,6 +20,9 @@ from bot.store.tables import micros
 BUSY = 30
 """Seconds that SQLite waits for another process's write."""
 
+FROZEN = {"idle_in_transaction_session_timeout": "10s"}
+"""PostgreSQL ends the transaction of a process that stopped in the middle of one: its locks would stop all others."""
+
 
 def async_url(database_url: str) -> sa.URL:
     """The plain URL of the settings with the driver that we use; raises StoreError for another kind of database."""
@@ -34,7 +37,9 @@ def make_engine(database_url: str) -> AsyncEngine:
     """An engine whose transactions take SQLite's write lock at once: a later upgrade of a read lock cannot wait."""
     url = async_url(database_url)
     if url.get_backend_name() != "sqlite":
-        return create_async_engine(url, pool_pre_ping=True, hide_parameters=True)
+        return create_async_engine(
+            url, pool_pre_ping=True, hide_parameters=True, connect_args={"server_settings": FROZEN}
+        )
     if url.database and url.database != ":memory:":
         Path(url.database).expanduser().parent.mkdir(parents=True, exist_ok=True)
     engine = create_async_engine(url, hide_parameters=True, connect_args={"timeout": BUSY})
