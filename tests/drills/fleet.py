@@ -52,8 +52,9 @@ TIMING: Final = {
     "pace": 0.0,
     "settle_after": [0.05, 0.1, 0.2],
 }
-LONG: Final = os.environ.get("RELIABILITY") == "long"
-"""Whether to run the sizes of a night, not those of every day."""
+SIZES: Final = ("quick", "ci", "long")
+SIZE: Final = SIZES.index(os.environ.get("RELIABILITY") or "quick")
+"""``quick`` with all other tests, ``ci`` and ``long`` by `make reliability`: the columns of the table of goals."""
 
 FORKS: Final = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload([program.__name__])
@@ -177,10 +178,10 @@ class Fleet:
         """Where what people do in the local Slack goes."""
         self.slack.delivery.url = f"http://127.0.0.1:{one.port}/slack/events"
 
-    async def deletions(self, many: int) -> list[Change]:
-        """So many rules, and a request of Alice's to delete each."""
+    async def deletions(self, many: int, *, first: int = 0) -> list[Change]:
+        """So many rules, numbered from *first*, and a request of Alice's to delete each."""
         asked = []
-        for number in range(many):
+        for number in range(first, first + many):
             rule = {**RULE, "id": f"Redirect_d{number:05d}", "name": f"Drill {number}"}
             self.services.rules.put(rule)
             target = Target(service="rules", key=rule["id"])
@@ -311,6 +312,11 @@ def _pipeline(store: Store, client: RulesClient, here: Sequence[str]) -> Pipelin
         owner="the drill",
         tell=lambda: None,
     )
+
+
+def sized(quick: int, ci: int, long: int) -> int:
+    """How many of something this run takes."""
+    return (quick, ci, long)[SIZE]
 
 
 def free_ports(many: int) -> list[int]:
