@@ -23,6 +23,10 @@ PATIENCE = 3.0
 """Seconds after which Slack tells the person that it did not work."""
 
 
+class NoButton(Exception):
+    """The card has been edited since: it has no such button any more."""
+
+
 @dataclass(frozen=True, slots=True)
 class Signed:
     """One request of Slack's, ready to be sent."""
@@ -49,13 +53,11 @@ def _signed(slack: LocalSlack, payload: Mapping[str, Any]) -> Signed:
 
 
 def click(slack: LocalSlack, user: str, message: Message, decision: str) -> Signed:
-    """*user* clicks the button of *message* that takes *decision*: a new act each time."""
-    found = next(
-        (block["block_id"], one)
-        for block in message.blocks
-        for one in elements_of(block)
-        if one["action_id"] == f"v1.decide.{decision}"
-    )
+    """*user* clicks the button of *message* that takes *decision*: a new act each time. Raises NoButton."""
+    holders = [(block["block_id"], one) for block in message.blocks for one in elements_of(block)]
+    found = next((each for each in holders if each[1]["action_id"] == f"v1.decide.{decision}"), None)
+    if found is None:
+        raise NoButton(decision)
     action = {
         "action_id": found[1]["action_id"],
         "block_id": found[0],
