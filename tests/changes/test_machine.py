@@ -1,0 +1,486 @@
+"""G6: everything that may happen to changes, in any order, and after every step every promise is still kept.
+
+Two processes share a store and two services. People ask, decide, take back and change their minds; services fail in
+the middle of things; somebody edits behind our back; processes stop or die at any line; Slack does not listen; the
+clock jumps. Nothing runs in the background: what a process would do by itself is a step like any other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+from collections.abc import Awaitable, Callable, Iterator
+from datetime import timedelta
+from itertools import count
+from pathlib import Path
+from typing import Any, ClassVar, Final, TypeVar
+
+import pytest
+from hypothesis import HealthCheck, Phase, seed, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
+
+from bot.access import DirectoryUnavailable, NobodyCanApprove, NotAllowed
+from bot.changes.pipeline import (
+    AlreadyDecided,
+    Decision,
+    NothingToReview,
+    NotTemporary,
+    NotUndoable,
+    NotYours,
+    Pipeline,
+)
+from bot.changes.proposals import Proposal
+from bot.clients.errors import ClientError
+from bot.domain.change import Change, Guard, Kind, State, Target
+from bot.domain.policy import Person, Why
+from bot.store.errors import TargetBusy
+from sandbox.services.database import Record
+from tests.changes.promises import Promises
+from tests.changes.world import (
+    ALICE,
+    EMAILS,
+    EVERYBODY,
+    EVE,
+    OPS,
+    POLICIES,
+    RULE_IDS,
+    SEGMENTS,
+    SITE,
+    SLACK_SAYS,
+    Died,
+    Place,
+    Replica,
+    World,
+    a_world,
+    place_of,
+    replica,
+)
+from tests.changes.world import rule as rule_called
+from tests.databases import BOTH
+
+T = TypeVar("T")
+LONG: Final = os.environ.get("RELIABILITY") == "long"
+RUNS: Final = {"sqlite": 2500 if LONG else 50, "postgres": 500 if LONG else 10}
+STEPS: Final = 50
+
+REFUSALS: Final = (
+    AlreadyDecided,
+    NotYours,
+    NotUndoable,
+    NotTemporary,
+    NothingToReview,
+    NotAllowed,
+    NobodyCanApprove,
+    DirectoryUnavailable,
+    TargetBusy,
+)
+"""What a person may be answered with instead of a change."""
+
+FAULTS: Final = ("cut_before", "cut_after", "500", "500_after", "429", "html", "truncated", "refused_200")
+SPANS: Final = tuple(timedelta(seconds=seconds) for seconds in (1, 31, 61, 400, 1000, 3700, 7300, 90_000))
+people, anything = st.sampled_from(EVERYBODY), st.integers(0, 11)
+spans = st.sampled_from([60, 600, 7200])
+
+
+class Machine(RuleBasedStateMachine):
+    """What may happen, a step at a time."""
+
+    runner: ClassVar[asyncio.Runner]
+    world: ClassVar[World]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sound = True
+        self.names, self.ids, self.owners = count(1), count(1), count(1)
+        self.asked: list[tuple[Proposal, str]] = []
+        self.promises = Promises(self.world, "default")
+
+    # How a step is taken
+
+    @initialize(policy=st.sampled_from(sorted(POLICIES)))
+    def begin(self, policy: str) -> None:
+        self.runner.run(self.world.begin(POLICIES[policy]))
+        self.promises = Promises(self.world, policy)
+        self.replicas = [self._another(), self._another()]
+
+    def _another(self) -> Replica:
+        return replica(self.world, f"process {next(self.owners)}", self.ids)
+
+    def take(self, number: int, step: Callable[[Replica], Awaitable[T]], *expected: type[Exception]) -> T | None:
+        """Take *step* in one of the processes, see it refused or die, and look whether all promises are kept."""
+        self.sound, self.world.step_began = False, self.world.clock()
+        mine = self.replicas[number % 2]
+        try:
+            return self.runner.run(_taken(step(mine)))
+        except (*REFUSALS, *expected):
+            return None
+        except Died:
+            self.replicas[number % 2] = self._another()
+            return None
+        finally:
+            mine.fuse.left = None
+            self.runner.run(self.promises.kept())
+            self.promises.by_timer = False
+            self.sound = True
+
+    def changes(self, *states: State) -> list[Change]:
+        """Those in *states*, the newest first; all of them where none is named."""
+        found = [change for change in self.promises.seen.values() if not states or change.state in states]
+        return found[::-1]
+
+    def pick(self, number: int, found: list[Change]) -> Change:
+        return found[number % len(found)]
+
+    def clicked(self, number: int, call: Callable[[Pipeline, Change], Awaitable[Any]], change: Change, **_: Any) -> None:
+        async def step(mine: Replica) -> Any:
+            return await call(mine.pipeline, await mine.pipeline.get(change.id))
+
+        self.take(number, step, ClientError)
+
+    # What people ask for
+
+    @rule(
+        number=anything,
+        kind=st.sampled_from(Kind),
+        which=anything,
+        by=people,
+        guard=st.sampled_from([None, None, Guard.CONFIRM]),
+        lasts=st.none() | spans,
+        quiet=st.booleans(),
+        outdated=st.sampled_from([False, False, False, True]),
+        until=st.booleans(),
+    )
+    def propose(
+        self,
+        number: int,
+        kind: Kind,
+        which: int,
+        by: str,
+        guard: Guard | None,
+        lasts: int | None,
+        quiet: bool,
+        outdated: bool,
+        until: bool,
+    ) -> None:
+        if (target := self._target(kind, which)) is None:
+            return
+        shown = None if kind.creates else self.world.live(target)
+        if shown is not None and outdated:
+            shown = shown | {"name": "As it was shown long ago"}
+        ends = {"ends": self.world.clock() + timedelta(seconds=lasts)} if lasts and until else {"lasts": lasts}
+        proposal = Proposal(
+            kind, target, shown, self._wanted(kind, target, shown, which), by, OPS, guard, quiet_refusal=quiet, **ends
+        )
+        self.asked.append((proposal, f"origin {next(self.names)}"))
+        self.submit(number, *self.asked[-1])
+
+    def submit(self, number: int, proposal: Proposal, origin: str) -> None:
+        self.take(number, lambda mine: mine.pipeline.submit(proposal, origin=origin))
+
+    @precondition(lambda self: bool(self.asked))
+    @rule(number=anything, which=anything)
+    def ask_again(self, number: int, which: int) -> None:
+        """Slack delivers a request once more: it is the same change."""
+        proposal, origin = self.asked[-1 - which % min(4, len(self.asked))]
+        before = {change.id for change in self.changes()}
+        known = self.runner.run(_of(self.world.store.changes.of_origin(origin)))
+        self.submit(number, proposal, origin)
+        assert known is None or before == {change.id for change in self.changes()}
+
+    def _target(self, kind: Kind, which: int) -> Target | None:
+        """What there is for this *kind*, mostly; sometimes what is not there, as people do ask for such."""
+        truth = self.world.truth()
+        if kind is Kind.RULE_CREATE:
+            return Target(service="rules")
+        if kind.startswith("rule."):
+            there = sorted(key for service, key in truth if service == "rules")
+            return Target(service="rules", key=there[which % len(there)]) if there else None
+        fits = [email for email in EMAILS if (("members", email) in truth) is not kind.creates]
+        return Target(service="members", site=SITE, key=fits[which % len(fits)]) if fits else None
+
+    def _wanted(self, kind: Kind, target: Target, shown: Record | None, which: int) -> Record | None:
+        match kind:
+            case Kind.RULE_CREATE:
+                return rule_called("One of several alike" if which < 3 else f"Rule {next(self.names)}")
+            case Kind.RULE_UPDATE:
+                body = {name: value for name, value in (shown or {}).items() if name not in DATES}
+                return body | {"name": f"Edit {next(self.names)}", "status": "Inactive"}
+            case Kind.MEMBER_ADD:
+                return {"name": f"Member {next(self.names)}", "email": target.key, "allowedSegments": [SEGMENTS[which % 3]]}
+            case Kind.MEMBER_UPDATE:
+                edited = {"name": f"Member {next(self.names)}", "allowedSegments": [SEGMENTS[which % 3]]}
+                return (shown or {}) | edited
+            case Kind.MEMBER_GRANT:
+                held = (shown or {})["allowedSegments"]
+                return (shown or {}) | {"allowedSegments": [*held, *(name for name in SEGMENTS if name not in held)]}
+            case Kind.MEMBER_REVOKE:
+                return (shown or {}) | {"allowedSegments": (shown or {})["allowedSegments"][1:]}
+        return None
+
+    # What people decide
+
+    @precondition(lambda self: self.changes(State.PROPOSED, State.APPROVED))
+    @rule(number=anything, which=anything, by=people, decision=st.sampled_from([*Decision, Decision.APPROVE]))
+    def decide(self, number: int, which: int, by: str, decision: Decision) -> None:
+        change = self.pick(which, self.changes(State.PROPOSED, State.APPROVED))
+        self.take(number, lambda mine: mine.pipeline.decide(change.id, decision, by, reason="typed"))
+
+    @precondition(lambda self: self.changes(State.PROPOSED))
+    @rule(number=anything, which=anything, one=people)
+    def everybody_helps(self, number: int, which: int, one: str) -> None:
+        """So that requests with many guards come through, too."""
+        change = self.pick(which, self.changes(State.PROPOSED))
+        decision = Decision.CONFIRM if change.guard is Guard.CONFIRM else Decision.APPROVE
+        for by in [change.requester] if change.guard is Guard.CONFIRM else ("U0BOBBO", "U0CARAA", EVE, one):
+            self.take(number, lambda mine, by=by: mine.pipeline.decide(change.id, decision, by))  # type: ignore[misc]
+
+    @precondition(lambda self: self.changes(State.PROPOSED))
+    @rule(
+        which=anything,
+        clicks=st.lists(st.tuples(people, st.sampled_from(Decision)), min_size=2, max_size=4),
+        helpful=st.booleans(),
+    )
+    def decide_at_once(self, which: int, clicks: list[tuple[str, Decision]], helpful: bool) -> None:
+        """Several click at the same moment, at two processes."""
+        change = self.pick(which, self.changes(State.PROPOSED))
+        if helpful:
+            clicks = [*clicks, ("U0BOBBO", Decision.APPROVE), ("U0BOBBO", Decision.APPROVE), ("U0CARAA", Decision.DENY)]
+
+        async def step(_: Replica) -> None:
+            all_ = (
+                self.replicas[number % 2].pipeline.decide(change.id, decision, by)
+                for number, (by, decision) in enumerate(clicks)
+            )
+            for came in await asyncio.gather(*all_, return_exceptions=True):
+                if isinstance(came, BaseException) and not isinstance(came, REFUSALS):
+                    raise came
+
+        self.take(0, step)
+
+    # What people do with what was done
+
+    @precondition(lambda self: self.changes())
+    @rule(number=anything, which=anything, by=people)
+    def undo(self, number: int, which: int, by: str) -> None:
+        """Any change, undos too."""
+        change = self.pick(which, self.changes(State.APPLIED) or self.changes())
+        self.clicked(number, lambda pipeline, now: pipeline.undo(now, by=by, channel=OPS), change)
+
+    @precondition(lambda self: self.changes(State.APPLIED))
+    @rule(number=anything, which=anything, by=people, seconds=st.none() | spans)
+    def reschedule(self, number: int, which: int, by: str, seconds: int | None) -> None:
+        found = self.changes(State.APPLIED)
+        change = self.pick(which, [each for each in found if each.ends] or found)
+        if seconds is None:
+            self.clicked(number, lambda pipeline, now: pipeline.keep(now, by=by), change)
+        else:
+            self.clicked(number, lambda pipeline, now: pipeline.extend(now, by=by, seconds=seconds), change)
+
+    @precondition(lambda self: any(change.ending for change in self.changes()))
+    @rule(number=anything, which=anything, by=people)
+    def put_back(self, number: int, which: int, by: str) -> None:
+        change = self.pick(which, [each for each in self.changes() if each.ending])
+        origin = f"origin {next(self.names)}"
+        self.clicked(number, lambda pipeline, now: pipeline.put_back(now, by=by, channel=OPS, origin=origin), change)
+
+    @precondition(lambda self: self.changes(State.STALE))
+    @rule(number=anything, which=anything, by=people)
+    def afresh(self, number: int, which: int, by: str) -> None:
+        change, origin = self.pick(which, self.changes(State.STALE)), f"origin {next(self.names)}"
+        self.clicked(number, lambda pipeline, now: pipeline.afresh(now, by=by, channel=OPS, origin=origin), change)
+
+    @precondition(lambda self: self.changes())
+    @rule(number=anything, which=anything, by=people, text=st.sampled_from(["Why?", "Why now?"]))
+    def wonder(self, number: int, which: int, by: str, text: str) -> None:
+        change = self.pick(which, self.changes(State.PROPOSED) or self.changes())
+        self.clicked(number, lambda pipeline, now: pipeline.ask(now, by=by, text=text), change)
+
+    @precondition(lambda self: any(change.glass_broken for change in self.changes()))
+    @rule(number=anything, which=anything, by=people)
+    def review(self, number: int, which: int, by: str) -> None:
+        change = self.pick(which, [each for each in self.changes() if each.glass_broken])
+        self.clicked(number, lambda pipeline, now: pipeline.review(now, by=by), change)
+
+    # What goes wrong
+
+    @rule(which=anything, how=st.sampled_from(["edit", "remove", "put", "copy"]))
+    def behind_our_back(self, which: int, how: str) -> None:
+        places = sorted({*self.world.truth(), *(("members", email) for email in EMAILS), *_rule_places()})
+        if (live := self.changes(State.PROPOSED, State.UNKNOWN, State.APPLYING)) and which < 4 and live[0].target.key:
+            places = [place_of(live[0].target)]
+        place = places[which % len(places)]
+        self.world.edit(place, self._theirs(place, how))
+
+    def _theirs(self, place: Place, how: str) -> Record | None:
+        there = self.world.truth().get(place)
+        if how == "remove":
+            return None
+        if how == "edit" and there is not None:
+            return there | {"name": f"Theirs {next(self.names)}"}
+        if how == "copy" and there is not None and (changes := self.changes()):
+            return (changes[0].before if changes[0].target.service == place[0] else None) or there
+        if place[0] == "rules":
+            return rule_called(f"Theirs {next(self.names)}")
+        return {"name": "Theirs", "allowedSegments": ["vip"]}
+
+    @rule(
+        kind=st.sampled_from(FAULTS),
+        method=st.sampled_from(["(?!GET).*", "(?!GET).*", "GET", ".*"]),
+        times=st.integers(1, 3),
+    )
+    def fault(self, kind: str, method: str, times: int) -> None:
+        for stage in (self.world.services.rules.stage, self.world.services.members.stage):
+            stage.faults.clear()
+            stage.faults.add(kind, method=method, times=times)
+
+    @rule()
+    def services_are_well(self) -> None:
+        for stage in (self.world.services.rules.stage, self.world.services.members.stage):
+            stage.faults.clear()
+
+    @rule(
+        number=anything,
+        steps=st.integers(1, 9),
+        stops_for=st.sampled_from([None, None, timedelta(seconds=45), timedelta(hours=2)]),
+    )
+    def fuse(self, number: int, steps: int, stops_for: timedelta | None) -> None:
+        """In its next work this process will stop, or die, at the so manieth checkpoint or commit."""
+        fuse = self.replicas[number % 2].fuse
+        fuse.left, fuse.stops_for = steps, stops_for
+
+    @rule(says=st.lists(st.sampled_from(SLACK_SAYS), min_size=1, max_size=3))
+    def slack_is_deaf(self, says: list[Exception]) -> None:
+        self.world.deaf = list(says)
+
+    @rule(user=people, how=st.sampled_from(["barred", "gone", "back", "back", "silent"]))
+    def people_change(self, user: str, how: str) -> None:
+        """Somebody is deactivated, leaves the channel, or comes back; or Slack does not tell."""
+        directory = self.world.directory
+        directory.silent = how == "silent"
+        here = [each for each in directory.members[OPS] if each != user]
+        if how == "barred":
+            known = directory.people.get(user, Person(user))
+            directory.people[user] = Person(user, barred=Why.DEACTIVATED, mailbox=known.mailbox)
+        elif how == "gone" and user != ALICE:
+            directory.members[OPS] = tuple(here)
+        elif how == "back" and user not in {"U0GUEST", EVE}:
+            directory.members[OPS] = (*here, user)
+            known = directory.people.get(user, Person(user))
+            directory.people[user] = Person(user, mailbox=known.mailbox)
+
+    # What happens by itself
+
+    @rule(span=st.sampled_from([*SPANS, timedelta(hours=-1)]))
+    def time_passes(self, span: timedelta) -> None:
+        self.world.clock.moment += span
+
+    @rule(number=anything, times=st.integers(1, 4))
+    def timers(self, number: int, times: int) -> None:
+        for _ in range(times):
+            self.promises.by_timer = True
+            if not self.take(number, lambda mine: mine.timers.run_one()):
+                return
+
+    @rule(number=anything)
+    def recover(self, number: int) -> None:
+        self.take(number, lambda mine: mine.pipeline.recover_one())
+
+    @rule(number=anything, times=st.integers(1, 4))
+    def deliver(self, number: int, times: int) -> None:
+        for _ in range(times):
+            if not self.take(number, lambda mine: mine.outbox.deliver_one()):
+                return
+
+    # The end of a run
+
+    def teardown(self) -> None:
+        """All trouble is over: before long, nothing waits for anything."""
+        if not self.sound or not hasattr(self, "replicas"):
+            return
+        self.services_are_well()
+        self.world.deaf.clear()
+        self.world.directory.silent = False
+        for mine in self.replicas:
+            mine.fuse.left = None
+        for span in (timedelta(seconds=61), timedelta(hours=25), *[timedelta(minutes=11)] * 4):
+            self.world.clock.moment += span
+            self._work_off()
+        self.runner.run(self.promises.end())
+
+    def _work_off(self) -> None:
+        for _ in range(100):
+            self.promises.by_timer = True
+            done = self.take(0, lambda mine: mine.timers.run_one())
+            done = self.take(1, lambda mine: mine.pipeline.recover_one()) or done
+            done = self.take(0, lambda mine: mine.outbox.deliver_one()) or done
+            if not done:
+                return
+        raise AssertionError("there is always something to do")
+
+
+DATES: Final = ("id", "creationDate", "modificationDate")
+
+
+def _rule_places() -> list[Place]:
+    return [("rules", rule_id) for rule_id in RULE_IDS]
+
+
+async def _taken(step: Awaitable[T]) -> T:
+    return await step
+
+
+_of = _taken
+
+
+@pytest.fixture
+def quick_url(request: pytest.FixtureRequest) -> Iterator[str]:
+    """A database in memory's own file system where there is one: what is tested here is no disk."""
+    if request.param != "sqlite":
+        yield request.getfixturevalue("database_url")
+        return
+    memory = Path("/dev/shm")  # noqa: S108  a folder of our own in it
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
+        yield f"sqlite:///{folder}/store.db"
+
+
+def play(database_url: str, number: int, runs: int) -> None:
+    """So many *runs* of the machine, which are the same for the same *number*."""
+    with asyncio.Runner() as runner:
+        opened = a_world(database_url)
+        world = runner.run(opened.__aenter__())
+        try:
+            mine = type("Machine", (Machine,), {"runner": runner, "world": world})
+            chosen = settings(
+                max_examples=runs,
+                stateful_step_count=STEPS,
+                deadline=None,
+                database=None,
+                phases=[Phase.generate, Phase.shrink],
+                suppress_health_check=list(HealthCheck),
+                print_blob=False,
+            )
+            run_state_machine_as_test(seed(number)(mine), settings=chosen)
+        finally:
+            runner.run(opened.__aexit__(None, None, None))
+
+
+@pytest.mark.timeout(36_000 if LONG else 900)
+@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("quick_url", ["sqlite"], indirect=True)
+def test_every_promise_is_kept_after_every_step(
+    quick_url: str, number: int, record_property: Callable[[str, object], None]
+) -> None:
+    play(quick_url, number, RUNS["sqlite"])
+    record_property("figure", f"G6: {RUNS['sqlite']} runs x {STEPS} steps, seed {number}")
+
+
+@pytest.mark.timeout(36_000 if LONG else 900)
+@pytest.mark.parametrize("quick_url", BOTH[1:], indirect=True)
+@pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
+def test_every_promise_is_kept_on_the_other_database(
+    quick_url: str, database_url: str, record_property: Callable[[str, object], None]
+) -> None:
+    play(quick_url, 4, RUNS["postgres"])
+    record_property("figure", f"G6: {RUNS['postgres']} runs x {STEPS} steps on PostgreSQL, seed 4")

@@ -1,0 +1,402 @@
+"""The world that a run of the machine lives in: services, a store, people, a clock; and what is really true of them.
+
+What is true is read from behind: the services' own database, and the rows of the store, never what the product says.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import Any, Final
+
+import sqlalchemy as sa
+
+from bot.access import Access
+from bot.changes.effects import Document, Effects, MemberEffects, Reading, RuleEffects
+from bot.changes.outbox import Outbox, TooSoon, Wake
+from bot.changes.pipeline import Pipeline
+from bot.changes.timers import Timers
+from bot.clients.http import Limits, Service
+from bot.clients.members import MembersClient
+from bot.clients.rules import RulesClient
+from bot.domain.change import Change, Guard, Target
+from bot.domain.policy import GuardRule, Person, Policy, Role, Why
+from bot.store.audit import START
+from bot.store.engine import Store, open_store
+from bot.store.tables import audit_head, metadata
+from sandbox.services.database import Record
+from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_services
+from tests.directories import Directory
+
+OPS, SITE = "C0OPS0001", "site_1"
+ALICE, ALICE_TOO, BOB, CARA, DAN, EVE, GUEST = (
+    f"U0{name}" for name in ("ALICE", "ALICETOO", "BOBBO", "CARAA", "DANNY", "EVEEE", "GUEST")
+)
+EVERYBODY: Final = (ALICE, ALICE_TOO, BOB, CARA, DAN, EVE, GUEST)
+TEAM, LEADS, ON_CALL = (ALICE, ALICE_TOO, BOB, CARA, DAN, GUEST), (CARA, EVE), (DAN,)
+SEGMENTS: Final = ("free", "vip", "beta")
+RULE_IDS: Final = ("Redirect_aaaaa", "Redirect_bbbbb")
+EMAILS: Final = ("ann@example.com", "ben@example.com")
+START_OF_TIME: Final = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
+
+ROLES: Final = {
+    "team": Role(users=TEAM, may=("*",)),
+    "leads": Role(users=LEADS, may=("read",)),
+    "oncall": Role(users=ON_CALL, may=("*",)),
+}
+
+
+def _guard(operation: str, guard: Guard, **more: Any) -> GuardRule:
+    return GuardRule(operation=operation, guard=guard, **more)
+
+
+POLICIES: Final = {
+    "default": Policy(),
+    "free": Policy(guards=(_guard("*", Guard.NONE),)),
+    "confirm": Policy(guards=(_guard("*", Guard.CONFIRM, expires="2h"),)),
+    "approve": Policy(guards=(_guard("*", Guard.APPROVE, expires="2h"),)),
+    "two": Policy(roles=ROLES, guards=(_guard("*", Guard.APPROVE, approvals=2, break_glass=("oncall",)),)),
+    "leads": Policy(
+        roles=ROLES,
+        guards=(
+            _guard("rule.delete", Guard.APPROVE, approvers=("leads",), break_glass=("oncall",)),
+            _guard("member.*", Guard.APPROVE, self_approval=True),
+            _guard("rule.create", Guard.NONE),
+            _guard("rule.*", Guard.CONFIRM, break_glass=("oncall",)),
+        ),
+    ),
+}
+
+
+class Died(BaseException):
+    """The process is gone: nothing of it may catch this."""
+
+
+@dataclass(slots=True)
+class Clock:
+    moment: datetime = START_OF_TIME
+
+    def __call__(self) -> datetime:
+        return self.moment
+
+
+@dataclass(slots=True)
+class Fuse:
+    """Burns down by one at every checkpoint and every commit; at its end the process stops for a while, or dies."""
+
+    clock: Clock
+    left: int | None = None
+    stops_for: timedelta | None = None
+
+    def __call__(self, _: str = "") -> None:
+        if self.left is None:
+            return
+        self.left -= 1
+        if self.left > 0:
+            return
+        self.left = None
+        if self.stops_for is None:
+            raise Died
+        self.clock.moment += self.stops_for
+
+
+def content(record: Record | None) -> Record | None:
+    """What a person sees of a record: no ids, no dates of the service; segments in no order."""
+    if record is None:
+        return None
+    kept = {name: value for name, value in record.items() if name not in {"id", "creationDate", "modificationDate"}}
+    if "allowedSegments" in kept:
+        kept["allowedSegments"] = sorted(kept["allowedSegments"])
+    return kept
+
+
+def holds(live: Record | None, wanted: Record | None) -> bool:
+    """Whether *live* is as *wanted*; the service adds fields of its own, but takes none away."""
+    live, wanted = content(live), content(wanted)
+    if live is None or wanted is None:
+        return live is wanted
+    return all(live.get(name) == value for name, value in wanted.items())
+
+
+Place = tuple[str, str]
+"""Service, and key of a record there."""
+
+
+def place_of(target: Target) -> Place:
+    return target.service, target.key or ""
+
+
+@dataclass(slots=True)
+class Sent:
+    """What was sent for one change: how often, how often it had an effect, and when the last one had."""
+
+    times: int = 0
+    effects: int = 0
+    at: int = -1
+    """The number of the edit behind our back that came before the last effect."""
+
+
+@dataclass(slots=True)
+class World:
+    services: Services
+    store: Store
+    rules: RulesClient
+    members: MembersClient
+    clock: Clock
+    directory: Directory = field(default_factory=Directory)
+    policy: Policy = POLICIES["default"]
+    step_began: datetime = START_OF_TIME
+    sent: dict[str, Sent] = field(default_factory=dict)
+    writes: int = 0
+    """Requests that write, which left for a change."""
+    edits: int = 0
+    """Edits behind our back."""
+    edited: dict[Place, int] = field(default_factory=dict)
+    """The number of the last edit of a record behind our back."""
+    cards: dict[str, Change] = field(default_factory=dict)
+    """Every change as its card shows it."""
+    told: Counter[tuple[str, str]] = field(default_factory=Counter)
+    deaf: list[Exception] = field(default_factory=list)
+    """What Slack answers to the next messages instead of taking them."""
+    names: count[int] = field(default_factory=count)
+
+    async def begin(self, policy: Policy) -> None:
+        """A new run: everything as on the first day."""
+        self.clock.moment = START_OF_TIME
+        self.policy = policy
+        self.directory = Directory(
+            people={
+                ALICE: Person(ALICE, mailbox="alice@example.com"),
+                ALICE_TOO: Person(ALICE_TOO, mailbox="alice@example.com"),
+                GUEST: Person(GUEST, barred=Why.GUEST),
+            },
+            members={OPS: tuple(user for user in EVERYBODY if user != EVE)},
+        )
+        self.sent, self.cards, self.edited, self.told, self.deaf = {}, {}, {}, Counter(), []
+        self.writes = self.edits = 0
+        self.names = count(1)
+        self._fill()
+        async with self.store.transaction() as tx:
+            for table in metadata.tables.values():
+                if table is not audit_head:
+                    await tx.execute(sa.delete(table))
+            await tx.execute(sa.update(audit_head).values(seq=0, hash=START))
+
+    def _fill(self) -> None:
+        database = self.services.database
+        database.wipe()
+        database.add_site(SITE)
+        for name in SEGMENTS:
+            database.add_segment(SITE, name)
+        for rule_id in RULE_IDS:
+            self.services.rules.put(rule("As it was") | {"id": rule_id})
+        self.services.members.put(SITE, {"name": "Ann", "email": EMAILS[0], "allowedSegments": ["free"]})
+        for stage in (self.services.rules.stage, self.services.members.stage):
+            stage.faults.clear()
+            stage.calls.clear()
+
+    def truth(self) -> dict[Place, Record]:
+        """Every record of both services."""
+        rules = {("rules", record["id"]): record for record in self.services.rules.all()}
+        return rules | {("members", record["email"]): record for record in self.services.members.all(SITE)}
+
+    def live(self, target: Target) -> Record | None:
+        return self.truth().get(place_of(target))
+
+    def calls_that_write(self) -> int:
+        calls = [*self.services.rules.calls(), *self.services.members.calls()]
+        return sum(call.method != "GET" for call in calls)
+
+    def edit(self, place: Place, record: Record | None) -> None:
+        """Somebody in the dashboard puts *record* there, or takes away what is."""
+        self.edits += 1
+        self.edited[place] = self.edits
+        service, key = place
+        if service == "rules":
+            self.services.rules.put(record | {"id": key}) if record else self.services.rules.remove(key)
+        else:
+            self.services.members.put(SITE, record | {"email": key}) if record else self.services.members.remove(
+                SITE, key
+            )
+
+    def meddled(self, change: Change) -> bool:
+        """Whether somebody edited the target after our write: then nobody can tell any more what we did."""
+        sent = self.sent.get(change.id, Sent())
+        if change.target.key is None:
+            return self.edits > sent.at
+        return self.edited.get(place_of(change.target), -1) > sent.at
+
+    def same_person(self, one: str, other: str) -> bool:
+        return one == other or {one, other} == {ALICE, ALICE_TOO}
+
+    def barred(self, user: str) -> bool:
+        person = self.directory.people.get(user)
+        return person is not None and person.barred is not None
+
+    def may(self, user: str) -> bool:
+        """Whether *user* may change anything here: none of these policies makes a difference between kinds."""
+        return not self.barred(user) and (not self.policy.roles or user in TEAM)
+
+    def may_approve(self, change: Change, user: str) -> bool:
+        own = self.same_person(user, change.requester) and not change.self_approval
+        if own or self.barred(user):
+            return False
+        if change.approvers:
+            return user in LEADS
+        return user in self.directory.members[OPS] and self.may(user)
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """Effects that are watched: everything that is sent, for which change, and what came of it at the service."""
+
+    inner: Effects
+    world: World
+    owner: str
+
+    async def live(self, target: Target) -> Document | None:
+        return await self.inner.live(target)
+
+    async def twins(self, change: Change) -> list[str]:
+        return await self.inner.twins(change)
+
+    async def read_back(self, change: Change, twins: Iterable[str]) -> Reading:
+        return await self.inner.read_back(change, twins)
+
+    async def write(self, change: Change) -> str:
+        await self._recorded(change)
+        before, calls = self.world.truth(), self.world.calls_that_write()
+        assert content(before.get(place_of(change.target))) == content(change.before), "written over what nobody saw"
+        sent = self.world.sent.setdefault(change.id, Sent())
+        sent.times += 1
+        try:
+            return await self.inner.write(change)
+        finally:
+            requests = self.world.calls_that_write() - calls
+            assert requests <= (3 if change.kind.startswith("member.") else 1), "sent again"
+            self.world.writes += requests
+            self._note(change, before, sent)
+
+    async def _recorded(self, change: Change) -> None:
+        """I1: nothing is sent without its row, committed before, and held by whoever sends."""
+        query = "SELECT state, owner, attempt, document FROM changes WHERE id = :id"
+        async with self.world.store.session.reading() as connection:
+            row = (await connection.execute(sa.text(query), {"id": change.id})).one()
+        assert (row.state, row.owner, row.attempt) == ("applying", self.owner, change.attempt)
+        recorded = Change.model_validate_json(row.document)
+        assert recorded.fingerprint == change.fingerprint
+        first = self.world.sent.get(change.id, Sent()).effects == 0 or self.world.meddled(change)
+        assert first, "sent again though it came true"
+        decided = change.decided_at or change.created
+        assert self.world.step_began <= decided + timedelta(hours=1), "an approval of long ago came true"
+
+    def _note(self, change: Change, before: dict[Place, Record], sent: Sent) -> None:
+        """What the write did: nothing, or just what was asked for, to its target and to nothing else."""
+        after = self.world.truth()
+        moved = {place for place in before | after if before.get(place) != after.get(place)}
+        if not moved:
+            return
+        sent.effects += 1
+        sent.at = self.world.edits
+        if change.target.key is None:
+            (place,) = moved
+            assert place not in before
+            assert holds(after[place], change.after)
+        else:
+            assert moved == {place_of(change.target)}
+
+
+@dataclass(frozen=True, slots=True)
+class Replica:
+    """One process: its pipeline, its timers, its outbox, and what may happen to it."""
+
+    pipeline: Pipeline
+    timers: Timers
+    outbox: Outbox
+    fuse: Fuse
+
+
+def replica(world: World, owner: str, ids: count[int]) -> Replica:
+    fuse = Fuse(world.clock)
+    rules, members = RuleEffects(world.rules), MemberEffects(world.members)
+
+    def effects(target: Target) -> Effects:
+        return Watched(rules if target.service == "rules" else members, world, owner)
+
+    async def deliver(change: Change, purpose: str) -> None:
+        if world.deaf:
+            raise world.deaf.pop()
+        if purpose == "card":
+            world.cards[change.id] = change
+        world.told[change.id, purpose] += 1
+        fuse("told")
+
+    pipeline = Pipeline(
+        store=world.store,
+        effects=effects,
+        access=Access(lambda: world.policy, _Present(world)),
+        now=world.clock,
+        new_id=lambda: f"{next(ids):032x}",
+        owner=owner,
+        tell=fuse,
+        settle_after=(0.0, 0.0),
+        reached=fuse,
+    )
+    wake = Wake()
+    timers = Timers(pipeline, owner=owner, wake=wake, lease=timedelta(seconds=60))
+    return Replica(pipeline, timers, Outbox(world.store, deliver, owner=owner, now=world.clock, wake=wake), fuse)
+
+
+@dataclass(frozen=True, slots=True)
+class _Present:
+    """The directory of the run that is going on."""
+
+    world: World
+
+    async def person(self, user: str) -> Person:
+        return await self.world.directory.person(user)
+
+    async def place(self, channel: str) -> Any:
+        return await self.world.directory.place(channel)
+
+    async def people_in(self, channel: str) -> Any:
+        return await self.world.directory.people_in(channel)
+
+    async def group(self, group: str) -> frozenset[str]:
+        return await self.world.directory.group(group)
+
+
+SLACK_SAYS: Final = (RuntimeError("ratelimited"), TooSoon(1.0), OSError("reset"))
+
+
+def rule(name: str) -> Record:
+    value = f"https://shop.example.com/{name.replace(' ', '-')}"
+    source = {"key": "Url", "operator": "Equals", "value": value}
+    pair = {"source": source, "destinationType": "url", "destination": "https://shop.example.com/"}
+    return {
+        "name": name,
+        "description": "",
+        "status": "Active",
+        "ruleType": "Redirect",
+        "pairs": [pair],
+        "fieldOfTheirs": {"kept": [1, None, "é"]},
+    }
+
+
+@asynccontextmanager
+async def a_world(database_url: str) -> AsyncIterator[World]:
+    """Both services over sockets, and a store: made once, and begun anew for every run."""
+    clock, limits = Clock(), Limits(deadline=30.0, tries=1)
+    async with AsyncExitStack() as stack:
+        services = await stack.enter_async_context(running_services(seed=False))
+        rules = Service("rules", services.rules_url, {"x-api-key": RULES_KEY}, limits=limits)
+        keys = {"Authorization": f"Bearer {MEMBERS_KEY}"}
+        members = Service("members", services.members_url, keys, limits=limits)
+        for service in (rules, members):
+            await stack.enter_async_context(service)
+        store = await stack.enter_async_context(open_store(database_url, now=clock))
+        yield World(services, store, RulesClient(rules), MembersClient(members, SITE), clock)
