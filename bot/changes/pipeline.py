@@ -265,6 +265,15 @@ class Pipeline:
                 return await self.submit(proposal, origin=origin)
         raise NotUndoable(change)
 
+    async def being_undone(self, change: Change) -> bool:
+        """Whether an undo of *change* is under way: asked for, at work, or of unknown outcome."""
+        for number in range(MOST_UNDOS):
+            if (known := await self.store.changes.of_origin(f"undo:{change.id}:{number}")) is None:
+                break
+            if known.state in LIVE:
+                return True
+        return False
+
     async def put_back(self, change: Change, *, by: str, channel: str, origin: str) -> Change:
         """Propose the end of a temporary *change* that was left because somebody changed its target."""
         if change.state is not State.APPLIED or not change.ending or change.undone_by is not None:

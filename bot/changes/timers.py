@@ -17,7 +17,7 @@ from bot.changes.ledger import GATEHOUSE
 from bot.changes.outbox import Wake
 from bot.changes.pipeline import NotUndoable, Pipeline
 from bot.clients.errors import ClientError
-from bot.domain.change import Change, State, essence
+from bot.domain.change import LIVE, Change, State, essence
 from bot.domain.duration import in_words
 from bot.store.errors import TargetBusy
 from bot.store.timers import Timer, TimerKind
@@ -102,6 +102,8 @@ class Timers:
         """The end of a temporary change: taken back where nobody touched it since, else left and said so."""
         if not change.temporary:
             return None
+        if await self.pipeline.being_undone(change):
+            return self._later(change)
         try:
             why_not = await self._in_the_way(change)
             if why_not:
@@ -113,12 +115,15 @@ class Timers:
             )
         except (ClientError, TargetBusy) as error:
             log.warning("revert_waits", change=change.id[:8], error=type(error).__name__)
-            return self._now + min(max(BUSY, (self._now - (change.ends or self._now)) / 4), LONGEST_WAIT)
+            return self._later(change)
         except NotUndoable:
             return None
         if undo.state in {State.STALE, State.FAILED}:
             await self._leave(change, "changed" if undo.state is State.STALE else "refused")
-        return None
+        return self._later(change) if undo.state in LIVE else None
+
+    def _later(self, change: Change) -> datetime:
+        return self._now + min(max(BUSY, (self._now - (change.ends or self._now)) / 4), LONGEST_WAIT)
 
     async def _in_the_way(self, change: Change) -> str:
         """Why the change cannot simply be taken back: somebody changed what it made, or it is gone."""
