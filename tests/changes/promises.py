@@ -212,7 +212,8 @@ class Promises:
         assert quiet or card is None or card.state is change.state, "the card tells of another end"
         if change.temporary and change.ends is not None and change.ends <= self.world.clock():
             undos = [undo for undo in self.seen.values() if undo.undoes == change.id]
-            assert any(undo.state is State.UNKNOWN for undo in undos), "its time is over, and it is still in force"
+            states = [undo.state.value for undo in undos]
+            assert "unknown" in states, f"its time is over, and it is still in force: {change.kind}, undos {states}"
 
 
 def _passed_a_decision(old: Change | None, new: Change) -> bool:

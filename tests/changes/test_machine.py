@@ -65,6 +65,7 @@ T = TypeVar("T")
 LONG: Final = os.environ.get("RELIABILITY") == "long"
 RUNS: Final = {"sqlite": 2500 if LONG else 50, "postgres": 500 if LONG else 10}
 STEPS: Final = 50
+PHASES: Final = (Phase.generate, Phase.shrink) if LONG else (Phase.generate,)
 
 REFUSALS: Final = (
     AlreadyDecided,
@@ -506,7 +507,7 @@ def play(database_url: str, number: int, runs: int) -> None:
                 stateful_step_count=STEPS,
                 deadline=None,
                 database=None,
-                phases=[Phase.generate, Phase.shrink],
+                phases=PHASES,
                 suppress_health_check=list(HealthCheck),
                 print_blob=False,
             )
