@@ -12,6 +12,9 @@ from bot.domain.wire import Wire
 SITE_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """What a site's id may be: nothing in it may mean something in a path."""
 
+ADDRESS: Final = re.compile(r"[\w.+%-]+@[\w-]+(?:\.[\w-]+)+")
+"""What looks like an e-mail address in a running text."""
+
 Segments = Annotated[tuple[str, ...], BeforeValidator(lambda value: () if value is None else value)]
 
 
@@ -36,3 +39,8 @@ def masked(email: str) -> str:
     """The address as a channel may see it: ``a***@example.com``."""
     local, at, domain = email.rpartition("@")
     return f"{local[:1]}***@{domain}" if at else f"{email[:1]}***"
+
+
+def all_masked(text: str) -> str:
+    """*text* with every address in it as a channel may see it."""
+    return ADDRESS.sub(lambda match: masked(match[0]), text)

@@ -12,7 +12,7 @@ from handlers.commands import Command
 from handlers.views import parts
 from handlers.views.changes import MARKS, WORDS, plain_title
 from handlers.views.parts import Block, Message, code, esc
-from handlers.views.sentences import when
+from handlers.views.sentences import when, words
 
 SIGNS: Final = {
     "applied": ":white_check_mark:",
@@ -47,7 +47,7 @@ def _line(entry: Entry, card: str, *, public: bool) -> str:
     who = f"<@{entry.actor}>" if entry.actor != "gatehouse" else "Gatehouse"
     link = f"   <{card}|card>" if card else ""
     reason = entry.detail.get("reason") or entry.detail.get("why") or ""
-    said = f": {esc(str(reason), 120)}" if reason else ""
+    said = f": {words(str(reason), 120) if public else esc(str(reason), 120)}" if reason else ""
     what = f"{esc(str(entry.detail.get('kind') or ''), 40)} {_target(entry.target, public=public)}".strip()
     change = f" {code(entry.change_id[:8])}" if entry.change_id else ""
     sign = SIGNS.get(entry.event, ":small_blue_diamond:")

@@ -7,15 +7,15 @@ from dataclasses import replace
 from typing import Any, Final
 
 from bot.domain.change import Change, Guard, Kind, State, essence
-from bot.domain.member import Member, masked
+from bot.domain.member import Member, all_masked, masked
 from bot.domain.rule import Rule
 from handlers.views import parts
-from handlers.views.diff import differences, rendered
+from handlers.views.diff import Line, differences, rendered
 from handlers.views.effect import status_name, type_name
 from handlers.views.members import segments_line
 from handlers.views.parts import Block, Message, code, esc
 from handlers.views.rules import pair_blocks
-from handlers.views.sentences import ending_line, glass_line, sentence
+from handlers.views.sentences import ending_line, glass_line, sentence, words
 
 VERBS: Final = {
     Kind.RULE_CREATE: ("create", "created", "Create"),
@@ -47,7 +47,7 @@ def card(change: Change, *, places: Mapping[str, str]) -> Message:
     blocks: list[Block] = [parts.section(f"{_mark(change)} *{_title(change)}*\n{sentence(change)}")]
     blocks += _body(change)
     if change.reason:
-        blocks.append(parts.section(f":speech_balloon: {esc(change.reason, 500)}"))
+        blocks.append(parts.section(f":speech_balloon: {words(change.reason, 500)}"))
     if change.review_owed:
         blocks.append(parts.section(glass_line(change)))
     if ending := ending_line(change):
@@ -137,7 +137,12 @@ def _body(change: Change) -> list[Block]:
     if change.kind.creates:
         return [*_whole(change, change.after), *_not_restored(change)]
     lines = differences(change.before, change.after)
-    return [parts.section(rendered(lines))] if lines else []
+    return [parts.section(_differing(change, lines))] if lines else []
+
+
+def _differing(change: Change, lines: list[Line]) -> str:
+    """The differences, for a channel."""
+    return rendered(lines, shown=all_masked if change.target.service == "members" else str)
 
 
 def _stored_otherwise(change: Change) -> str:
@@ -147,16 +152,16 @@ def _stored_otherwise(change: Change) -> str:
     asked = essence(change.after) or {}
     found = essence(change.result) or {}
     lines = differences(asked, {name: found.get(name) for name in asked})
-    return rendered([line for line in lines if not (line.field.startswith("pair") and line.before is None)])
+    return _differing(change, [line for line in lines if not (line.field.startswith("pair") and line.before is None)])
 
 
 def _stale(change: Change) -> list[Block]:
     if change.result is None:
         return [parts.section("Now: it does not exist any more.")]
     then_now = differences(change.before, change.result)
-    shown = [parts.section(f"*Shown then → now*\n{rendered(then_now)}")] if then_now else []
+    shown = [parts.section(f"*Shown then → now*\n{_differing(change, then_now)}")] if then_now else []
     wanted = differences(change.before, change.after) if change.before and change.after else []
-    return [*shown, parts.section(f"*What was asked*\n{rendered(wanted)}")] if wanted else shown
+    return [*shown, parts.section(f"*What was asked*\n{_differing(change, wanted)}")] if wanted else shown
 
 
 def _not_restored(change: Change) -> list[Block]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -62,22 +62,27 @@ def field_name(path: str) -> str:
     return NAMES.get(path, path)
 
 
-def rendered(lines: list[Line]) -> str:
-    """The differences as mrkdwn: the old value, an arrow, the new one. Segments as what comes and what goes."""
-    shown = [_rendered(line) for line in lines[:MOST_LINES]]
+def rendered(lines: list[Line], shown: Callable[[str], str] = str) -> str:
+    """The differences as mrkdwn: the old value, an arrow, the new one. Segments as what comes and what goes.
+
+    *shown* makes each value what this audience may see of it.
+    """
+    told = [_rendered(line, shown) for line in lines[:MOST_LINES]]
     if len(lines) > MOST_LINES:
-        shown.append(f"…and {len(lines) - MOST_LINES} more fields.")
-    return "\n".join(shown)
+        told.append(f"…and {len(lines) - MOST_LINES} more fields.")
+    return "\n".join(told)
 
 
-def _rendered(line: Line) -> str:
+def _rendered(line: Line, shown: Callable[[str], str]) -> str:
     name = esc(field_name(line.field), 80)
     if line.field == "allowedSegments":
         old, new = set(line.before or ()), set(line.after or ())
-        gained = "  ".join(f":heavy_plus_sign: {code(str(each), 60)}" for each in sorted(new - old, key=str)[:20])
-        lost = "  ".join(f":heavy_minus_sign: {code(str(each), 60)}" for each in sorted(old - new, key=str)[:20])
+        gained = "  ".join(
+            f":heavy_plus_sign: {code(shown(str(each)), 60)}" for each in sorted(new - old, key=str)[:20]
+        )
+        lost = "  ".join(f":heavy_minus_sign: {code(shown(str(each)), 60)}" for each in sorted(old - new, key=str)[:20])
         return f"*{name}*  {gained}  {lost}".strip()
-    before, after = around(line.before, line.after)
+    before, after = around(_seen(line.before, shown), _seen(line.after, shown))
     return f"*{name}*  {before}  →  {after}"
 
 
@@ -92,6 +97,10 @@ def around(before: Any, after: Any, limit: int = 120) -> tuple[str, str]:
     start = max(0, same - limit // 3)
     lead = "…" if start else ""
     return _shown(lead + old[start:], limit), _shown(lead + new[start:], limit)
+
+
+def _seen(value: Any, shown: Callable[[str], str]) -> str | None:
+    return None if value is None else shown(str(value))
 
 
 def _text(value: Any) -> str | None:

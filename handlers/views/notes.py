@@ -8,8 +8,8 @@ from typing import Final
 from bot.domain.change import Change, State
 from handlers.views import parts
 from handlers.views.changes import plain_title
-from handlers.views.parts import Message, esc
-from handlers.views.sentences import ending_line, glass_line, mention, when
+from handlers.views.parts import Message
+from handlers.views.sentences import ending_line, glass_line, mention, when, words
 
 
 def note(change: Change, purpose: str) -> Message | None:
@@ -38,7 +38,7 @@ def _review(change: Change, _: str) -> str:
 
 def _glass(change: Change, _: str) -> str:
     who = " ".join(map(mention, change.summoned)) or "For all who could have approved"
-    return f":rotating_light: {who}: <@{change.decided_by}> goes ahead alone. {esc(change.decision_reason, 500)}"
+    return f":rotating_light: {who}: <@{change.decided_by}> goes ahead alone. {words(change.decision_reason, 500)}"
 
 
 def _left(change: Change, _: str) -> str:
@@ -50,7 +50,7 @@ def _ask(change: Change, number: str) -> str:
     if not 0 <= index < len(change.questions):
         return ""
     asked = change.questions[index]
-    return f":speech_balloon: <@{asked.by}> asks <@{change.requester}>: {esc(asked.text, 1000)}"
+    return f":speech_balloon: <@{asked.by}> asks <@{change.requester}>: {words(asked.text, 1000)}"
 
 
 NOTES: Final[dict[str, Callable[[Change, str], str]]] = {

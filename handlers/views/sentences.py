@@ -9,6 +9,7 @@ from typing import Final
 from bot.changes.applying import HELD_FOR
 from bot.domain.change import Change, Guard, State
 from bot.domain.duration import in_words
+from bot.domain.member import all_masked
 from handlers.views.parts import esc
 
 
@@ -44,7 +45,7 @@ def _done(change: Change, asker: str) -> str:
 def _held(change: Change, asker: str) -> str:
     ends = when(change.decided_at + HELD_FOR) if change.decided_at else "an hour after that"
     return (
-        f"{_by(change, asker)}, but the service is not answering ({esc(change.waits, 120)}). *Nothing was sent yet.* "
+        f"{_by(change, asker)}, but the service is not answering ({words(change.waits, 120)}). *Nothing was sent yet.* "
         f"Gatehouse tries again until {ends}."
     )
 
@@ -104,7 +105,7 @@ SENTENCES: Final[dict[State, Callable[[Change, str], str]]] = {
 
 
 def _said(change: Change) -> str:
-    return f"\n_The service says:_ {esc(change.outcome)}" if change.outcome else ""
+    return f"\n_The service says:_ {words(change.outcome)}" if change.outcome else ""
 
 
 def _decider(change: Change) -> str:
@@ -120,7 +121,7 @@ def _approvers(change: Change) -> str:
 
 
 def _why(change: Change) -> str:
-    return f": {esc(change.decision_reason, 500)}" if change.decision_reason else "."
+    return f": {words(change.decision_reason, 500)}" if change.decision_reason else "."
 
 
 def glass_line(change: Change) -> str:
@@ -161,6 +162,11 @@ def when(moment: datetime | None) -> str:
 def at(change: Change) -> str:
     moment = change.finished_at or change.decided_at
     return f", {when(moment)}" if moment else ""
+
+
+def words(text: str, limit: int = 300) -> str:
+    """What a person or a service wrote, for a channel: nothing in it is more than text, and no address is whole."""
+    return esc(all_masked(text), limit)
 
 
 def mention(name: str) -> str:
