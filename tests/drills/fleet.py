@@ -95,6 +95,10 @@ class Replica:
 
     async def _is_ready(self) -> bool:
         assert self.alive, f"the replica ended at its start\n{self.story()}"
+        return await self.answers()
+
+    async def answers(self) -> bool:
+        """Whether somebody at its port says that it is ready."""
         with contextlib.suppress(OSError):
             reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
             writer.write(b"GET /readyz HTTP/1.1\r\nHost: bot\r\nConnection: close\r\n\r\n")

@@ -1,0 +1,141 @@
+"""How soon: from start to ready, from a death to the next replica's takeover, from due to done. Measured, not promised."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import sys
+import time
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from bot.changes.proposals import Proposal
+from bot.domain.change import Change, Kind, State, Target
+from bot.store.timers import TimerKind
+from sandbox.slack.people import ALICE, CARA
+from tests.databases import BOTH
+from tests.drills.fleet import OPS, ROOT, RULE, TIMING, Fleet, now, running_fleet, sized, spread, until
+from tests.drills.wire import click, delivered
+
+pytestmark = [pytest.mark.drill, pytest.mark.timeout(1800)]
+POSTGRES = pytest.mark.parametrize(
+    "database_url", [pytest.param("postgres", marks=pytest.mark.postgres)], indirect=True
+)
+
+
+@pytest.mark.parametrize("database_url", BOTH, indirect=True)
+async def test_from_start_to_ready(
+    database_url: str, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    seconds = []
+    async with running_fleet(database_url, tmp_path) as fleet:
+        (only,) = fleet.replicas
+        for _ in range(sized(1, 5, 20)):
+            began = time.perf_counter()
+            program = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "tests.drills.replica"), cwd=ROOT, env={**os.environ, **only.environment}
+            )
+            await until(only.answers, "it is ready")
+            seconds.append(time.perf_counter() - began)
+            program.kill()
+            await program.wait()
+    database = "SQLite" if database_url.startswith("sqlite") else "PostgreSQL"
+    record_property(
+        "figure", f"G10 {database}: {spread(seconds)[0]:.1f} s from start to ready (median of {len(seconds)})"
+    )
+
+
+@POSTGRES
+async def test_from_a_death_to_the_takeover(
+    database_url: str, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    seconds = []
+    async with running_fleet(database_url, tmp_path, replicas=2) as fleet:
+        doomed, other = fleet.replicas
+        other.start()
+        await other.ready()
+        asked = await fleet.deletions(sized(1, 5, 20))
+        cards = await fleet.cards(asked)
+        for change in asked:
+            doomed.start(die_at="write:1")
+            await doomed.ready()
+            await delivered(doomed.port, click(fleet.slack, CARA.id, cards[change.id], "approve"))
+            await doomed.dead()
+            died = now()
+            await fleet.settled()
+            found = await fleet.store.changes.get(change.id)
+            assert found is not None
+            assert found.state is State.APPLIED
+            assert found.finished_at is not None
+            seconds.append((found.finished_at - died).total_seconds())
+        assert set(fleet.deletes().values()) == {1}
+    record_property(
+        "figure",
+        f"G10 takeover: {spread(seconds)[0]:.1f} s (median of {len(seconds)}) from the death of a replica in the middle "
+        f"of a delete to the delete done by another, with a lease of {TIMING['lease']} s",
+    )
+
+
+@POSTGRES
+async def test_temporary_changes_end_late_rather_than_early(
+    database_url: str, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    many, chance = sized(10, 100, 1_000), random.Random(11)
+    async with running_fleet(database_url, tmp_path, replicas=2, look_every=1.0) as fleet:
+        await fleet.start()
+        live = await taken_back(fleet, await temporary(fleet, many, chance))
+        outage = [one.killed() for one in fleet.replicas]
+        await asyncio.gather(*outage)
+        made = await temporary(fleet, many, chance, first=many)
+
+        async def all_due() -> bool:
+            return all(change.ends is not None and change.ends < now() for change in made)
+
+        await until(all_due, "all are due while nobody runs", 120)
+        began = now()
+        await fleet.start()
+        after = await taken_back(fleet, made)
+        caught_up = (max(at for _, at in after) - began).total_seconds()
+
+        late = [(at - change.ends).total_seconds() for change, at in live if change.ends is not None]
+        early = sum(at < change.ends for change, at in [*live, *after] if change.ends is not None)
+        assert early == 0
+        assert len(fleet.services.rules.calls("PUT")) == 4 * many, "each switched off once, and on once"
+        assert await fleet.store.audit.verify() is None
+    record_property(
+        "figure",
+        f"G11: {2 * many} temporary changes: {early} ended early; {spread(late)[0]:.1f} s late (median), "
+        f"{spread(late)[1]:.1f} s (p99); {many} that were due while nobody ran ended within {caught_up:.1f} s of the start",
+    )
+
+
+async def temporary(fleet: Fleet, many: int, chance: random.Random, *, first: int = 0) -> list[Change]:
+    """So many rules that are switched off for some seconds."""
+    made = []
+    for number in range(first, first + many):
+        rule = {**RULE, "id": f"Redirect_t{number:05d}", "name": f"Timer {number}"}
+        fleet.services.rules.put(rule)
+        after = {name: value for name, value in rule.items() if name != "id"} | {"status": "Inactive"}
+        target = Target(service="rules", key=rule["id"])
+        proposal = Proposal(
+            Kind.RULE_UPDATE, target, rule, after, ALICE.id, OPS, reason="a drill", lasts=chance.randint(2, 5)
+        )
+        made.append(await fleet.pipeline.submit(proposal, origin=uuid4().hex))
+        assert made[-1].state is State.APPLIED, made[-1].outcome
+    return made
+
+
+async def taken_back(fleet: Fleet, made: list[Change]) -> list[tuple[Change, datetime]]:
+    """When the end of each was begun, once all have ended."""
+
+    async def all_ended() -> bool:
+        return not await fleet.store.timers.pending(TimerKind.REVERT) and not await fleet.left()
+
+    await until(all_ended, "all have ended", 300)
+    undone = {change.undoes: change.created for change in await fleet.all_changes() if change.undoes}
+    return [(change, undone[change.id]) for change in made]
