@@ -1,0 +1,58 @@
+"""An address as a browser would send it: the three texts that conditions look at."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final, Self
+
+import ada_url
+
+SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+SENT: Final = frozenset({"http:", "https:", "ws:", "wss:"})
+LONGEST: Final = 64 * 1024
+"""Characters of an address; browsers and servers stop far below."""
+
+
+class NoAddress(ValueError):
+    """A text that no browser would send anywhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """*full* is the whole address without its fragment, which is never sent; *host* has the port if it is not the default."""
+
+    full: str
+    host: str
+    path: str
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """The address that *text* is, normalised by the rules of the web; raises NoAddress."""
+        wanted = text.strip()
+        if not wanted or len(wanted) > LONGEST:
+            raise NoAddress("no address" if not wanted else "too long for an address")
+        if not SCHEME.match(wanted):
+            wanted = f"https://{wanted}"
+        try:
+            url = ada_url.URL(wanted)
+        except (ValueError, UnicodeError) as error:
+            raise NoAddress("not an address") from error
+        if url.protocol not in SENT or not url.host:
+            raise NoAddress("not an address that a browser loads")
+        return cls(url.href.partition("#")[0], url.host, url.pathname)
+
+    def subject(self, key: str | None) -> str | None:
+        """The text that a condition on *key* looks at; None for a key that no engine knows."""
+        return {"Url": self.full, "host": self.host, "path": self.path}.get(key or "")
+
+
+def is_address(text: str) -> bool:
+    """Whether *text* is a whole address, its scheme included."""
+    if not SCHEME.match(text.strip()):
+        return False
+    try:
+        Address.of(text)
+    except NoAddress:
+        return False
+    return True

@@ -1,0 +1,123 @@
+"""Conditions: what each operator means, in time that grows only with the length of the text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+import re2
+
+SLASHED: Final = re.compile(r"/(.+)/(|i|g|ig|gi)")
+"""A regular expression as the engines want it: in slashes, with no flags but these."""
+LOOSE: Final = re.compile(r"/(.+)/([a-z]*)")
+GROUP: Final = re.compile(r"\$(\d)")
+
+Captures = tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A condition that holds. *captures* are what ``$1``, ``$2`` … stand for; *otherwise*: in the other engine."""
+
+    captures: Captures = ()
+    otherwise: Captures | None = None
+    has_groups: bool = False
+    """Whether ``$1`` means anything at all: for expressions and wildcards only."""
+
+
+class CannotTell(Exception):
+    """A condition that cannot be tried here, or that no engine could; *words* say why."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__(words)
+        self.words = words
+
+
+class NeverHolds(CannotTell):
+    """A condition that no address can fulfil."""
+
+
+Test = Callable[[str], Hit | None]
+
+
+@lru_cache(maxsize=8192)
+def condition(operator: str | None, value: str | None) -> Test:
+    """What tells whether a text fulfils the condition; raises CannotTell."""
+    if operator not in OPERATORS:
+        raise NeverHolds(f"the operator {operator or '(none)'} is unknown")
+    return OPERATORS[operator](value or "")
+
+
+def _equals(value: str) -> Test:
+    return lambda text: Hit() if text == value else None
+
+
+def _contains(value: str) -> Test:
+    return lambda text: Hit() if value in text else None
+
+
+def _matches(value: str) -> Test:
+    found = SLASHED.fullmatch(value)
+    if found is None:
+        loose = LOOSE.fullmatch(value)
+        raise NeverHolds(
+            f"the flags {loose[2]} are not taken, only i and g" if loose else "the expression needs slashes: /…/"
+        )
+    expression = compiled(found[1], ignore_case="i" in found[2])
+
+    def test(text: str) -> Hit | None:
+        match = expression.search(text)
+        return None if match is None else Hit(tuple(match.groups()), has_groups=True)
+
+    return test
+
+
+def _wildcard(value: str) -> Test:
+    parts = [re.escape(part) for part in value.split("*")]
+    shortest, longest = (compiled(f"(?s)^{run.join(parts)}$") for run in ("(.*?)", "(.*)"))
+
+    def test(text: str) -> Hit | None:
+        match = shortest.search(text)
+        if match is None:
+            return None
+        near, far = tuple(match.groups()), tuple(longest.search(text).groups())
+        return Hit(near, far if far != near else None, has_groups=True)
+
+    return test
+
+
+@lru_cache(maxsize=8192)
+def compiled(expression: str, *, ignore_case: bool = False) -> Any:
+    """*expression* for the linear engine; raises CannotTell for what it cannot express, or what is no expression."""
+    options = re2.Options()
+    options.log_errors = False
+    options.case_sensitive = not ignore_case
+    options.never_nl = False
+    try:
+        return re2.compile(expression, options)
+    except (re2.error, UnicodeError, ValueError) as error:
+        what = "looks around or back" if LOOKS.search(expression) else "is broken, or larger than can be tried"
+        raise CannotTell(f"the expression {what}, so it cannot be tried here") from error
+
+
+LOOKS: Final = re.compile(r"\(\?(?:[=!]|<[=!])|\\[1-9]")
+
+OPERATORS: Final[dict[str | None, Callable[[str], Test]]] = {
+    "Equals": _equals,
+    "Contains": _contains,
+    "Matches": _matches,
+    "Wildcard_Matches": _wildcard,
+}
+
+
+def filled(template: str, captures: Captures) -> str:
+    """*template* with ``$1`` … ``$9`` in place; a number that no group has stays as it is written."""
+
+    def value(match: re.Match[str]) -> str:
+        number = int(match[1])
+        return (captures[number - 1] or "") if 0 < number <= len(captures) else match[0]
+
+    return GROUP.sub(value, template)

@@ -1,0 +1,248 @@
+"""Which rules act on an address: the tables of the real engines, and what must hold for any rule at all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.domain.address import Address, NoAddress
+from bot.domain.condition import CannotTell, condition, filled
+from bot.domain.matching import Acts, Groups, explain, judged
+from bot.domain.rule import Rule
+
+
+def rule(kind: str, *pairs: dict[str, Any], **fields: Any) -> Rule:
+    return Rule.model_validate(
+        {"id": f"{kind}_1", "name": "x", "status": "Active", "ruleType": kind, "pairs": list(pairs)} | fields
+    )
+
+
+def when(operator: str, value: str, key: str = "Url", **pair: Any) -> dict[str, Any]:
+    return {"source": {"key": key, "operator": operator, "value": value}} | pair
+
+
+HOLDS = [
+    ("Url", "Equals", "https://example.com/", "https://example.com", True),
+    ("Url", "Equals", "https://example.com", "https://example.com/", False),
+    ("Url", "Equals", "https://example.com/A", "https://example.com/a", False),
+    ("Url", "Contains", "", "https://example.com/", True),
+    ("Url", "Contains", "example", "https://example.com/", True),
+    ("Url", "Contains", "a b", "https://example.com/a b", False),
+    ("Url", "Contains", "a%20b", "https://example.com/a b", True),
+    ("host", "Equals", "example.com", "https://EXAMPLE.com:443/x", True),
+    ("host", "Equals", "Example.com", "https://example.com/", False),
+    ("host", "Equals", "example.com:443", "https://example.com/", False),
+    ("host", "Equals", "example.com:8443", "https://example.com:8443/", True),
+    ("path", "Equals", "/a", "https://example.com/a?x=1#y", True),
+    ("path", "Equals", "/a?x=1", "https://example.com/a?x=1", False),
+    ("Host", "Equals", "example.com", "https://example.com/", False),
+    ("url", "Equals", "https://example.com/", "https://example.com/", False),
+    ("Url", "Matches", "/exam(p)le/", "https://example.com/", True),
+    ("Url", "Matches", "/EXAMPLE/", "https://example.com/", False),
+    ("Url", "Matches", "/EXAMPLE/i", "https://example.com/", True),
+    ("Url", "Matches", "/EXAMPLE/gi", "https://example.com/", True),
+    ("Url", "Matches", "/example/m", "https://example.com/", False),
+    ("Url", "Matches", "example", "https://example.com/", False),
+    ("Url", "Matches", "//", "https://example.com/", False),
+    ("Url", "Matches", r"/^https://blog\..*\.com$/", "https://blog.example.com/", False),
+    ("Url", "Wildcard_Matches", "https://example.com/*", "https://example.com/a/b?c", True),
+    ("Url", "Wildcard_Matches", "example.com", "https://example.com/", False),
+    ("Url", "Wildcard_Matches", "*example.com/", "https://example.com/", True),
+    ("Url", "Wildcard_Matches", "://*.yahoo.com", "http://cricket.yahoo.com", False),
+    ("Url", "Wildcard_Matches", "*/a+(b)[c]$", "https://example.com/a+(b)[c]$", True),
+    ("Url", "StartsWith", "https", "https://example.com/", False),
+]
+
+
+@pytest.mark.parametrize(("key", "operator", "value", "address", "holds"), HOLDS)
+def test_a_condition_holds_as_the_engines_have_it(
+    key: str, operator: str, value: str, address: str, holds: bool
+) -> None:
+    found = judged(rule("Cancel", when(operator, value, key)), Address.of(address))
+
+    assert isinstance(found, Acts) == holds
+
+
+RESULTS = [
+    ("Matches", r"/shop\/(\w+)\/(\w+)/", "https://shop/$2/$1?$3", "https://a.example/shop/x/y", "https://shop/y/x?$3"),
+    ("Matches", "/(a)?(b)/", "https://x/$1$2", "https://h/b", "https://x/b"),
+    ("Matches", "/(h)/", "https://x/$10", "https://h/", "https://x/h0"),
+    (
+        "Wildcard_Matches",
+        "*-*",
+        "https://x/$1_$2",
+        "https://abcde-fghij-klmno/",
+        "https://x/https://abcde_fghij-klmno/",
+    ),
+    ("Equals", "https://h/", "https://x/$1", "https://h/", "https://x/$1"),
+    ("Contains", "h", "https://x/$1", "https://h/", "https://x/$1"),
+]
+
+
+@pytest.mark.parametrize(("operator", "value", "target", "address", "result"), RESULTS)
+def test_captures_are_filled_in(operator: str, value: str, target: str, address: str, result: str) -> None:
+    acts = judged(rule("Redirect", when(operator, value, destination=target)), Address.of(address))
+
+    assert isinstance(acts, Acts)
+    assert acts.result == result
+
+
+def test_where_the_engines_catch_different_runs_both_are_told() -> None:
+    acts = judged(
+        rule("Redirect", when("Wildcard_Matches", "*-*/", destination="https://x/$2")),
+        Address.of("https://abcde-fghij-klmno/"),
+    )
+
+    assert isinstance(acts, Acts)
+    assert acts.result == "https://x/fghij-klmno"
+    assert any("https://x/klmno" in note for note in acts.notes)
+
+
+def test_the_first_pair_of_a_redirect_counts_and_chaining_is_told() -> None:
+    acts = judged(
+        rule(
+            "Redirect",
+            when("Equals", "https://a.example/", destination="https://b.example/"),
+            when("Equals", "https://b.example/", destination="https://c.example/"),
+        ),
+        Address.of("https://a.example"),
+    )
+
+    assert isinstance(acts, Acts)
+    assert (acts.pair, acts.result) == (1, "https://b.example/")
+    assert any("https://c.example/" in note for note in acts.notes)
+
+
+REPLACED = [
+    ("a", "b", "https://h/a/a", "https://h/b/a"),
+    ("/a/g", "b", "https://h/a/a", "https://h/b/b"),
+    (r"/(\w)\/x/", "$1$1", "https://h/q/x", "https://h/qq"),
+    ("/goapi/getMovieInfo/", "/", "https://h/goapi/getMovieInfo/x", "https://h///x"),
+    ("nowhere", "b", "https://h/a", None),
+    ("", "b", "https://h/a", None),
+]
+
+
+@pytest.mark.parametrize(("find", "to", "address", "result"), REPLACED)
+def test_a_replacement_replaces_as_the_desktop_app_does(find: str, to: str, address: str, result: str | None) -> None:
+    pair = when("Contains", "h", **{"from": find, "to": to})
+
+    acts = judged(rule("Replace", pair), Address.of(address))
+
+    assert isinstance(acts, Acts)
+    assert (acts.result, acts.idle) == (result, result is None)
+
+
+def test_a_redirect_to_itself_does_nothing() -> None:
+    acts = judged(rule("Redirect", when("Contains", "h", destination="https://h/")), Address.of("https://h"))
+
+    assert isinstance(acts, Acts)
+    assert acts.idle
+
+
+def test_what_is_switched_off_acts_but_is_not_in_force() -> None:
+    pair = when("Contains", "h", destination="https://x/")
+    groups = Groups({"g1": "Summer", "g2": "Winter"}, frozenset({"g2"}))
+    rules = [
+        rule("Redirect", pair, id="Redirect_off", status="Inactive"),
+        rule("Redirect", pair, id="Redirect_g1", groupId="g1"),
+        rule("Redirect", pair, id="Redirect_g2", groupId="g2"),
+        rule("Redirect", pair, id="Redirect_g3", groupId="g3"),
+    ]
+
+    found = explain(rules, Address.of("https://h"), groups)
+
+    assert [each.off for each in found.acting] == [
+        "the rule is Inactive",
+        "its group Summer is switched off",
+        "",
+        "its group is unknown",
+    ]
+    assert [each.rule.id for each in found.in_force] == ["Redirect_g2"]
+
+
+NEAR = [
+    ("Url", "Equals", "https://example.com/old/", "https://example.com/old", "the slash at the end"),
+    ("Url", "Equals", "https://example.com", "https://example.com/", None),
+    ("Url", "Equals", "http://example.com/old", "https://example.com/old", "http or https"),
+    ("Url", "Equals", "https://Example.com/old", "https://example.com/old", "capital"),
+    ("Url", "Equals", "https://example.com/old", "https://example.com:8443/old", "the port"),
+    ("Url", "Equals", "https://example.com/old", "https://example.com/old?x=1", "the query"),
+    ("Url", "Equals", "https://www.example.com/old", "https://example.com/old", "www."),
+    ("Url", "Matches", "example", "https://example.com/old", "no slashes around it"),
+    ("Host", "Equals", "example.com", "https://example.com/old", "it is host"),
+    ("Url", "Equals", "https://other.example/", "https://example.com/old", None),
+]
+
+
+@pytest.mark.parametrize(("key", "operator", "value", "address", "why"), NEAR)
+def test_a_near_miss_says_what_is_different(key: str, operator: str, value: str, address: str, why: str | None) -> None:
+    found = explain([rule("Cancel", when(operator, value, key))], Address.of(address))
+
+    assert not found.acting
+    assert [why in miss.why for miss in found.near] == [True] if why else not found.near
+
+
+@pytest.mark.parametrize("value", ["/(?=a)/", "/(?<!a)b/", r"/(a)\1/", "/(/"])
+def test_what_cannot_be_tried_is_said_so(value: str) -> None:
+    found = explain([rule("Cancel", when("Matches", value))], Address.of("https://h"))
+
+    assert len(found.untold) == 1
+
+
+@pytest.mark.parametrize("text", ["", "   ", "javascript:alert(1)", "https://", "a b", "https://[", "x" * 100_000])
+def test_what_no_browser_loads_is_no_address(text: str) -> None:
+    with pytest.raises(NoAddress):
+        Address.of(text)
+
+
+TEXT = st.text(max_size=40) | st.sampled_from(["https://h/a", "*", "/(.*)+x/", "/a/g", "$1", "h", "", "/(/", "/(?=a)/"])
+PAIRS = st.builds(
+    lambda key, operator, value, more: when(operator, value, key) | more,
+    st.sampled_from(["Url", "host", "path", "Host", ""]),
+    st.sampled_from(["Equals", "Contains", "Matches", "Wildcard_Matches", "Odd"]),
+    TEXT,
+    st.fixed_dictionaries({"destination": TEXT, "from": TEXT, "to": TEXT}),
+)
+RULES = st.builds(
+    lambda kind, pairs, status: rule(kind, *pairs, status=status),
+    st.sampled_from(["Redirect", "Cancel", "Replace", "QueryParam", "Headers", "Odd"]),
+    st.lists(PAIRS, max_size=3),
+    st.sampled_from(["Active", "Inactive"]),
+)
+ADDRESSES = st.sampled_from(
+    ["https://h/a?b=1", "http://h:8080/", "https://www.h/a/b/c", "https://h/" + "a/" * 500, "https://h/%41?q=a b"]
+)
+
+
+@given(st.lists(RULES, max_size=5), ADDRESSES)
+@settings(max_examples=800, deadline=None)
+def test_all_rules_together_say_what_each_says_alone(rules: list[Rule], text: str) -> None:
+    address = Address.of(text)
+
+    found = explain(rules, address)
+
+    alone = [judged(each, address) for each in rules]
+    assert list(found.acting) == [each for each in alone if isinstance(each, Acts)]
+    for acts in found.acting:
+        assert not (acts.result is not None and acts.blocks)
+        assert acts.result != address.full
+
+
+def test_a_pattern_that_backtracks_elsewhere_answers_like_others() -> None:
+    test = condition("Matches", r"/blocks\/(.*)+\/(.*)+\.(js|css)$/")
+
+    assert test("https://h/blocks/" + "a/" * 20_000) is None
+
+
+@given(st.text(max_size=30), st.lists(st.none() | st.text(max_size=5), max_size=9))
+def test_filling_in_never_fails(template: str, captures: list[str | None]) -> None:
+    assert filled(template, tuple(captures)) is not None
+
+
+def test_an_unknown_operator_never_holds() -> None:
+    with pytest.raises(CannotTell):
+        condition("Odd", "x")
