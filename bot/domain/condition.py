@@ -77,12 +77,13 @@ def _matches(value: str) -> Test:
 
 def _wildcard(value: str) -> Test:
     parts = [re.escape(part) for part in value.split("*")]
-    shortest, longest = (compiled(f"(?s)^{run.join(parts)}$") for run in ("(.*?)", "(.*)"))
+    shortest = compiled(f"(?s)^{'(.*?)'.join(parts)}$")
 
     def test(text: str) -> Hit | None:
         match = shortest.search(text)
         if match is None:
             return None
+        longest = compiled(f"(?s)^{'(.*)'.join(parts)}$")
         near, far = tuple(match.groups()), tuple(longest.search(text).groups())
         return Hit(near, far if far != near else None, has_groups=True)
 
