@@ -92,12 +92,14 @@ class Outbox:
     async def run(self, *, every: float) -> None:
         """Deliver until cancelled; look for the work of others every so many seconds."""
         while True:
+            wait = every
             try:
                 while await self.deliver_one():
                     pass
+                wait = await self._next(every)
             except Exception as error:
                 log.exception("outbox", error=type(error).__name__)
-            await self._wake.wait(await self._next(every))
+            await self._wake.wait(wait)
 
     async def _next(self, most: float) -> float:
         """Seconds until something is due that is known of, at most *most*."""
