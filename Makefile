@@ -3,7 +3,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; exit; }; done; echo python3)
 BIN := .venv/bin
 
-.PHONY: demo test lint format bench pictures setup lock clean
+.PHONY: demo test lint format bench reliability pictures setup lock clean
 
 demo: setup ## the whole of Gatehouse on this machine, no account anywhere
 	@$(BIN)/python -m sandbox
@@ -24,6 +24,9 @@ format: setup
 
 bench: setup ## performance, as ratios (not built yet)
 	@echo "make bench is not built yet: no performance is claimed so far."
+
+reliability: setup ## kills, stops and races at full size, one after the other, into docs/reliability.md; SIZE=long: a night's
+	RELIABILITY=$(or $(SIZE),ci) $(BIN)/python -m pytest -p no:randomly --write-reliability tests/drills tests/faults
 
 pictures: setup ## the screenshots of README and docs, made anew
 	SCREENSHOTS=docs/pictures $(BIN)/python -m pytest -q tests/stories/test_in_the_browser.py
