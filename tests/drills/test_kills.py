@@ -56,7 +56,7 @@ async def test_killed_at_random_moments_every_delete_is_done_once(
     database_url: str, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     database, many = named(database_url)
-    kills, chance = sized(3, 20, 300) if many == 1 else sized(5, 40, 700), random.Random(1)
+    kills, chance = sized(2, 20, 300) if many == 1 else sized(3, 40, 700), random.Random(1)
     async with running_fleet(database_url, tmp_path, replicas=many, lease=3.0) as fleet:
         for _ in range(kills * EACH):
             fleet.services.rules.stage.faults.add("delay", method="DELETE", value=chance.uniform(0.0, 0.2))
@@ -97,7 +97,7 @@ async def test_what_was_acknowledged_is_stored_whenever_the_process_dies(
     database_url: str, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     database, many = named(database_url)
-    kills, chance = sized(3, 8, 100), random.Random(7)
+    kills, chance = sized(2, 8, 100), random.Random(7)
     async with running_fleet(database_url, tmp_path, replicas=many, lease=3.0) as fleet:
         await fleet.start()
         asked = await fleet.deletions(3)

@@ -17,7 +17,7 @@ from sandbox.slack.state import Message
 from tests.drills.fleet import ROOT, Fleet, running_fleet, sized, until
 from tests.drills.wire import NoButton, click, delivered
 
-pytestmark = pytest.mark.drill
+pytestmark = [pytest.mark.drill, pytest.mark.timeout(1800)]
 A_DAY: Final = 25 * 3600
 
 

@@ -1,9 +1,10 @@
-"""Processes that stop and come back, databases that restart, files that two want, backups that are put back."""
+"""Processes that are stopped, as a paused machine is, and wake up after another has taken their work."""
 
 from __future__ import annotations
 
 import asyncio
 import signal
+import sys
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -18,7 +19,10 @@ from tests.drills.fleet import OPS, Fleet, now, running_fleet, until
 from tests.drills.test_crash_points import STORIES, effects
 from tests.drills.wire import click, delivered
 
-pytestmark = pytest.mark.drill
+pytestmark = [
+    pytest.mark.drill,
+    pytest.mark.skipif(sys.platform != "linux", reason="whether a process is stopped is read in /proc"),
+]
 POSTGRES = pytest.mark.parametrize(
     "database_url", [pytest.param("postgres", marks=pytest.mark.postgres)], indirect=True
 )
