@@ -25,6 +25,8 @@ MOST_LOOKS: Final = 60
 
 BELIEVED_FOR: Final = 4
 """Attempts, a lease apart, through which a service's yes is believed against what it shows."""
+MOST_SENDS: Final = 5
+"""Processes, one after the other, that may die holding a change before it is no longer sent."""
 
 HELD_FOR: Final = timedelta(hours=1)
 """How long an approval holds while the service is away."""
@@ -184,12 +186,12 @@ def _may_have_been_sent(change: Change) -> bool:
 
 
 def _once_more(change: Change) -> bool:
-    """Whether a change whose process died, and that did not come true, is sent by the one that took over: one time.
+    """Whether a change whose process died, and that did not come true, is sent by the one that took over.
 
     Not a create: if the first request is still on its way somewhere, the second would make two. The others name
-    what they change, so that the second finds the work of the first.
+    what they change, so that the second finds the work of the first. Not for ever: it may be what they die of.
     """
-    return change.state is State.APPLYING and change.attempt == 2 and change.kind is not Kind.RULE_CREATE
+    return change.state is State.APPLYING and 1 < change.attempt <= MOST_SENDS and change.kind is not Kind.RULE_CREATE
 
 
 TOO_OLD: Final = "The approval is more than an hour old, so it was not applied. Ask again."

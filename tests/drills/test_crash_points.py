@@ -120,6 +120,31 @@ async def test_killed_at_any_step_it_is_done_once_and_told_truly(
         assert row in report.documented(), "docs/reliability.md says otherwise: run make reliability"
 
 
+@pytest.mark.drill
+@pytest.mark.parametrize("database_url", BOTH, indirect=True)
+async def test_killed_again_by_each_that_takes_over_it_is_still_done_once(database_url: str, tmp_path: Path) -> None:
+    story = STORIES["delete a rule"]
+    async with running_fleet(database_url, tmp_path) as fleet:
+        (only,) = fleet.replicas
+        only.start(die_at="write:1")
+        await only.ready()
+        fleet.deliver_to(only)
+        await story.begin(fleet, Person(fleet.slack, ALICE.id, OPS))
+        await fleet.settled()
+        await approves(fleet, Person(fleet.slack, CARA.id, OPS))
+        await only.dead()
+        for _ in range(2):
+            only.start(die_at="write:1")
+            await only.dead()
+        only.start()
+        await fleet.settled()
+
+        (change,) = await fleet.all_changes()
+        assert change.state is State.APPLIED
+        assert change.attempt == 4
+        assert len(fleet.services.rules.calls("DELETE")) == effects(fleet, story) == 1
+
+
 def _said(step: str) -> str:
     """The step in the words of the table: the second time is that of the approval."""
     name, _, number = step.partition(":")
