@@ -113,11 +113,21 @@ class Access:
     async def _approvers(self, rule: GuardRule, requester: str, channel: str) -> int:
         """How many could approve, as far as it matters: looking ends when there are enough."""
         asker, found = await self.person(requester), 0
+        able: list[str] = []
         for user in (await self._candidates(rule, channel))[:MOST_LOOKED_AT]:
-            found += user != requester and await self._eligible(rule.approvers, user, channel, asker)
+            if user != requester and await self._eligible(rule.approvers, user, channel, asker):
+                able.append(user)
+                found = await self.people(able)
             if found >= rule.approvals:
                 break
         return found
+
+    async def people(self, users: Sequence[str]) -> int:
+        """How many people these accounts are: two of one mailbox are one."""
+        known: list[Person] = []
+        for person in [await self.person(user) for user in users]:
+            known += [] if any(person.same_as(other) for other in known) else [person]
+        return len(known)
 
     async def _candidates(self, rule: GuardRule, channel: str) -> Sequence[str]:
         here = list(await self.directory.people_in(channel))

@@ -206,7 +206,7 @@ class Pipeline:
         counted = await self.ledger.count(change, by)
         if counted is None:
             raise AlreadyDecided(await self.get(change.id))
-        if len(counted.approvals) < counted.approvals_needed:
+        if await self.access.people([given.by for given in counted.approvals]) < counted.approvals_needed:
             return counted
         await self.access.require(counted.kind.value, counted.requester, counted.channel)
         for given in counted.approvals:
