@@ -10,7 +10,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from bot.domain.change import Change, Guard, Kind, State
-from tests.changes.world import Sent, World, content, holds
+from tests.changes.world import DAN, Sent, World, content, holds
 
 ENDS: Final = frozenset({"applied", "failed", "stale", "cancelled", "denied", "expired", "unsettled"})
 NOTHING_DONE: Final = ENDS - {"applied", "unsettled"}
@@ -152,7 +152,7 @@ class Promises:
         if new.state is State.DENIED:
             assert world.may_approve(new, by)
         elif new.glass_broken:
-            assert by == "U0DANNY"
+            assert by == DAN
             assert world.may(by)
         elif new.guard is Guard.CONFIRM:
             assert by == new.requester
