@@ -61,6 +61,8 @@ def read_policy(path: str) -> Policy:
             for each in error.errors()
         ]
         raise BadPolicy(path, wrong) from error
+    except (RecursionError, ValueError) as error:
+        raise BadPolicy(path, [Wrong(0, "", "holds a number or a list that is too long to be read")]) from error
 
 
 def _wrong(text: str, place: Sequence[str | int], words: str) -> Wrong:

@@ -199,9 +199,7 @@ class Machine(RuleBasedStateMachine):
         self.propose(Asked(number, kind, number, BOB, None, 600 if number % 2 else None))
         return None
 
-    def clicked(
-        self, number: int, call: Callable[[Pipeline, Change], Awaitable[Any]], change: Change | None
-    ) -> None:
+    def clicked(self, number: int, call: Callable[[Pipeline, Change], Awaitable[Any]], change: Change | None) -> None:
         """Somebody clicks on the card of *change*, which is looked up anew for it."""
         if change is None:
             return
@@ -279,7 +277,11 @@ class Machine(RuleBasedStateMachine):
                 body = {name: value for name, value in (shown or {}).items() if name not in DATES}
                 return body | {"name": f"Edit {next(self.names)}", "status": "Inactive"}
             case Kind.MEMBER_ADD:
-                return {"name": f"Member {next(self.names)}", "email": target.key, "allowedSegments": [SEGMENTS[which % 3]]}
+                return {
+                    "name": f"Member {next(self.names)}",
+                    "email": target.key,
+                    "allowedSegments": [SEGMENTS[which % 3]],
+                }
             case Kind.MEMBER_UPDATE:
                 edited = {"name": f"Member {next(self.names)}", "allowedSegments": [SEGMENTS[which % 3]]}
                 return (shown or {}) | edited
