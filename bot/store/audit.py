@@ -147,12 +147,14 @@ class Audit:
         """Walk the chain; where it is broken first, or None."""
         seal, last = START, 0
         while True:
-            query = sa.select(audit).where(audit.c.seq > last).order_by(audit.c.seq).limit(CHUNK)
+            query = sa.select(audit).order_by(audit.c.seq).limit(CHUNK)
+            query = query.where(audit.c.seq > last) if last else query
             async with self._session.reading() as connection:
                 rows = (await connection.execute(query)).mappings().all()
             for row in rows:
                 if row["seq"] != last + 1:
-                    return Flaw(last + 1, f"missing: after entry {last} comes entry {row['seq']}")
+                    words = f"missing or inserted: after entry {last} comes entry {row['seq']}"
+                    return Flaw(min(last + 1, row["seq"]), words)
                 seal, last = _seal(seal, row), row["seq"]
                 if row["hash"] != seal:
                     return Flaw(
