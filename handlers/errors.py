@@ -20,6 +20,7 @@ from bot.changes.pipeline import (
     UnknownChange,
 )
 from bot.clients import errors as client
+from bot.domain.address import NoAddress
 from bot.domain.change import State
 from bot.domain.checks import BadEmail, Problem
 from bot.domain.editing import BadField
@@ -208,6 +209,9 @@ WORDS: dict[type[Exception], Callable[[Any], Words]] = {
         f"That would not be a working rule:\n{_problem_lines(e.problems)}", next="Put that right and ask again."
     ),
     BadField: lambda e: Words(esc(e.words)),
+    NoAddress: lambda e: Words(
+        f"That is {esc(str(e))}.", next="Write it like `https://shop.example.com/old`.", unchanged=None
+    ),
     BadEmail: lambda e: Words(
         f"That is not an e-mail address: {esc(str(e))}", next="Write it like `anna@example.com`."
     ),

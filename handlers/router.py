@@ -24,7 +24,7 @@ from bot.changes.applying import Checkpoint, nowhere
 from bot.domain.policy import Why
 from bot.gatehouse import Gatehouse
 from bot.store.errors import StoreError
-from handlers import approvals, errors, gatehouse, grammar, inputs, members, modals, rules
+from handlers import approvals, errors, gatehouse, grammar, inputs, members, modals, rules, which
 from handlers.commands import Command
 from handlers.reply import Announced, Caller, InChannel, Modal, Private, Refilled, Reply, View
 from handlers.routes import CLICKS, COMMANDS, RUNNING, action_name, find_form
@@ -34,7 +34,7 @@ from handlers.views import forms
 
 log = structlog.get_logger(__name__)
 
-FEATURES = (approvals, gatehouse, members, modals, rules)
+FEATURES = (approvals, gatehouse, members, modals, rules, which)
 """The modules that fill the table: the list of what Gatehouse does."""
 
 ANY = re.compile(".*", re.DOTALL)

@@ -95,7 +95,7 @@ def explain(rules: Iterable[Rule], address: Address, groups: Groups | None = Non
             continue
         if found is not None:
             untold.append(found)
-        elif (miss := _near_miss(rule, address, variants)) is not None:
+        elif rule.active and (miss := _near_miss(rule, address, variants)) is not None:
             near.append(miss)
     return Explained(address, tuple(acting), tuple(near), tuple(untold))
 

@@ -122,7 +122,9 @@ def test_what_cannot_be_read_is_told(file: Path, break_it: Callable[[Path], None
         read_policy(str(file))
 
 
-tables = st.sampled_from(["[channels]", "[roles.a]", "[[guards]]", "[guards]", "[roles]", '[roles."a.b"]', "[roles.a.b]"])
+tables = st.sampled_from(
+    ["[channels]", "[roles.a]", "[[guards]]", "[guards]", "[roles]", '[roles."a.b"]', "[roles.a.b]"]
+)
 keys = st.sampled_from(["act", "users", "may", "operation", "guard", "expires", "approvals", "roles", "guards", "é"])
 values = st.one_of(
     st.sampled_from(['"read"', '"*"', '["*"]', '"confirm"', "1", "[]", "{}", "[[1]]", '"2h"', "1979-05-27", "nan"]),

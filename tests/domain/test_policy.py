@@ -39,8 +39,20 @@ PLACES: Final = {
 """What Slack says of a channel, and why nobody may change anything there. Reading is another matter."""
 
 ALL: Final = frozenset(
-    "rule.read member.read audit.read rule.create rule.update rule.delete member.add member.update member.grant "
-    "member.revoke member.remove approve".split()
+    [
+        "rule.read",
+        "member.read",
+        "audit.read",
+        "rule.create",
+        "rule.update",
+        "rule.delete",
+        "member.add",
+        "member.update",
+        "member.grant",
+        "member.revoke",
+        "member.remove",
+        "approve",
+    ]
 )
 ROLES: Final = {
     "nobody": (Role(), frozenset()),

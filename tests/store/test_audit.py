@@ -32,7 +32,13 @@ async def store(database_url: str, clock: Clock) -> AsyncIterator[Store]:
 
 
 async def append(store: Store, number: int, **more: str) -> None:
-    said = {"event": "applied", "actor": f"U{number % 3}", "channel": "C1", "change_id": f"{number:04}", "target": "rules/R"}
+    said = {
+        "event": "applied",
+        "actor": f"U{number % 3}",
+        "channel": "C1",
+        "change_id": f"{number:04}",
+        "target": "rules/R",
+    }
     async with store.transaction() as tx:
         await store.audit.append(tx, Event(**(said | more), detail={"number": number, "text": "é\u202e<&>"}))  # type: ignore[arg-type]
 
@@ -117,7 +123,9 @@ async def test_a_head_that_was_cut_back_with_the_end_is_missed_by_whoever_wrote_
 async def test_swapped_rows_are_found_at_the_first(chain: Store, first: int) -> None:
     numbers = [(first, 900), (first + 1, first), (900, first + 1)]
 
-    flaw = await found_after(chain, *(sa.update(audit).where(audit.c.seq == old).values(seq=new) for old, new in numbers))
+    flaw = await found_after(
+        chain, *(sa.update(audit).where(audit.c.seq == old).values(seq=new) for old, new in numbers)
+    )
 
     assert flaw is not None
     assert flaw.seq == first

@@ -28,7 +28,9 @@ async def store(database_url: str, clock: Clock) -> AsyncIterator[Store]:
         yield opened
 
 
-async def due_in(store: Store, clock: Clock, span: timedelta, change: str = "c", kind: TimerKind = TimerKind.REVERT) -> None:
+async def due_in(
+    store: Store, clock: Clock, span: timedelta, change: str = "c", kind: TimerKind = TimerKind.REVERT
+) -> None:
     async with store.transaction() as tx:
         await store.timers.set(tx, change, kind, clock() + span)
 
