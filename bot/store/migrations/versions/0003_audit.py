@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 
 import sqlalchemy as sa
 from alembic import op
@@ -25,7 +26,7 @@ def upgrade() -> None:
         sa.Column("at", sa.BigInteger, nullable=False),
         sa.Column("reason", sa.Text, nullable=False),
     )
-    op.create_table(
+    timers = op.create_table(
         "timers",
         sa.Column("change_id", sa.String(32), primary_key=True),
         sa.Column("kind", sa.String(16), primary_key=True),
@@ -64,6 +65,17 @@ def upgrade() -> None:
         op.add_column("changes", column)
     op.create_index("changes_by_state", "changes", ["state", "created"])
     _fill_what_changes_are_searched_by()
+    _let_open_requests_expire(timers)
+
+
+def _let_open_requests_expire(timers: sa.Table) -> None:
+    changes = sa.table("changes", sa.column("id", sa.String), sa.column("document", sa.Text), sa.column("state", sa.String))
+    connection = op.get_bind()
+    query = sa.select(changes.c.id, changes.c.document).where(changes.c.state == "proposed")
+    for row in connection.execute(query).all():
+        if expires := json.loads(row.document).get("expires"):
+            due = (datetime.fromisoformat(expires) - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
+            connection.execute(sa.insert(timers).values(change_id=row.id, kind="expire", due=due, number=0))
 
 
 def _fill_what_changes_are_searched_by() -> None:
