@@ -168,14 +168,18 @@ class Machine(RuleBasedStateMachine):
         return replica(self.world, f"process {next(self.owners)}", self.ids)
 
     def take(
-        self, number: int, step: Callable[[Replica], Awaitable[T]], *expected: type[Exception], look: bool = True
+        self,
+        number: int,
+        step: Callable[[Replica], Awaitable[T]],
+        expected: tuple[type[Exception], ...] = REFUSALS,
+        look: bool = True,
     ) -> T | None:
         """Take *step* in one of the processes, see it refused or die, and look whether all promises are kept."""
         self.sound, self.world.step_began = False, self.world.clock()
         mine = self.replicas[number % 2]
         try:
             return self.runner.run(_taken(step(mine)))
-        except (*REFUSALS, *expected):
+        except expected:
             return None
         except Died:
             self.replicas[number % 2] = self._another()
@@ -210,7 +214,7 @@ class Machine(RuleBasedStateMachine):
         async def step(mine: Replica) -> Any:
             return await call(mine.pipeline, await mine.pipeline.get(change.id))
 
-        self.take(number, step, ClientError)
+        self.take(number, step, (*REFUSALS, ClientError))
 
     # What people ask for
 
@@ -232,7 +236,7 @@ class Machine(RuleBasedStateMachine):
             OPS,
             asked.guard,
             quiet_refusal=asked.quiet,
-            **ends,  # type: ignore[arg-type]  one of the two, each of its own type
+            **ends,
         )
         if asked.fault:
             self.fail(asked.fault, "(?!GET).*", 1)

@@ -38,22 +38,10 @@ PLACES: Final = {
 }
 """What Slack says of a channel, and why nobody may change anything there. Reading is another matter."""
 
-ALL: Final = frozenset(
-    [
-        "rule.read",
-        "member.read",
-        "audit.read",
-        "rule.create",
-        "rule.update",
-        "rule.delete",
-        "member.add",
-        "member.update",
-        "member.grant",
-        "member.revoke",
-        "member.remove",
-        "approve",
-    ]
-)
+ALL: Final = frozenset({"rule.read", "member.read", "audit.read", "approve"}) | {
+    *(f"rule.{what}" for what in ("create", "update", "delete")),
+    *(f"member.{what}" for what in ("add", "update", "grant", "revoke", "remove")),
+}
 ROLES: Final = {
     "nobody": (Role(), frozenset()),
     "reader": (Role(users=(ASKER,), may=("read",)), frozenset({"rule.read", "member.read", "audit.read"})),

@@ -26,7 +26,7 @@ from bot.store.errors import StoreError
 from tests.changes.world import BOB, OPS, POLICIES, RULE_IDS, World, a_world, replica
 from tests.store.test_store import Clock, added, change
 
-# D1: locked
+# D1: the file is locked
 
 
 async def test_a_lock_of_another_process_is_waited_for(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ async def test_four_processes_write_at_once_and_none_is_turned_away(tmp_path: Pa
         assert await stores[0].audit.verify() is None
 
 
-# D2: full, or read-only
+# D2: the disk is full, or takes no writes
 
 
 @dataclass(slots=True)
@@ -157,7 +157,7 @@ async def test_a_disk_that_takes_no_more_stops_a_change_before_its_effect_or_is_
         assert world.cards[asked.id].state is State.APPLIED
 
 
-# D3: damaged
+# D3: the file is damaged
 
 
 @pytest.fixture(scope="module")
@@ -190,7 +190,9 @@ async def test_a_damaged_file_is_refused_or_good_enough_to_open(whole: Path, tmp
         shutil.copy(whole, file)
         place = chance.randrange(4096 if turn % 5 == 0 else len(raw))
         length = chance.choice((1, 1, 16, 512))
-        file.write_bytes(raw[:place] + bytes(chance.randrange(256) for _ in raw[place : place + length]) + raw[place + length :])
+        file.write_bytes(
+            raw[:place] + bytes(chance.randrange(256) for _ in raw[place : place + length]) + raw[place + length :]
+        )
         try:
             async with open_store(f"sqlite:///{file}", now=Clock()) as store:
                 await store.audit.head()

@@ -26,7 +26,18 @@ pytestmark = [
     pytest.mark.parametrize("database_url", BOTH, indirect=True),
     pytest.mark.parametrize("revision", ["0001", "0002"]),
 ]
-THEN: Final = ("proposed", "approved", "applying", "applied", "failed", "unknown", "stale", "cancelled", "denied", "expired")
+THEN: Final = (
+    "proposed",
+    "approved",
+    "applying",
+    "applied",
+    "failed",
+    "unknown",
+    "stale",
+    "cancelled",
+    "denied",
+    "expired",
+)
 """The states that those releases knew."""
 
 
