@@ -151,12 +151,20 @@ class Applier:
         if reading is not None and reading.truth is Truth.NOT_DONE and not _may_still_show(change):
             if _once_more(change) and not self._too_old(change):
                 return await self._write(change, effects)
+            if _may_be_gone_again(change):
+                return await self._leave(change)
             return await self._end(change, Move.FAIL, result=reading.live)
         if change.state is State.APPLYING:
             return await self._end(change, Move.LOSE)
         if change.attempt >= MOST_LOOKS:
             return await self._end(change, Move.LEAVE, result=reading.live if reading else None)
         return change
+
+    async def _leave(self, change: Change) -> Change:
+        """Nobody can tell what became of it: say so, and let people look."""
+        if change.state is State.APPLYING:
+            change = await self._end(change, Move.LOSE)
+        return await self._end(change, Move.LEAVE) if change.state is State.UNKNOWN else change
 
     async def _end(self, change: Change, move: Move, **fields: Any) -> Change:
         """One step of a claimed change; where somebody took it over meanwhile, how it stands now."""
@@ -183,6 +191,11 @@ def _twins(change: Change) -> Sequence[str]:
 def _may_have_been_sent(change: Change) -> bool:
     """A create notes what looks like it before it is sent; without that note it never was."""
     return change.kind is not Kind.RULE_CREATE or "twins" in (change.result or {})
+
+
+def _may_be_gone_again(change: Change) -> bool:
+    """Whether what a create made could have been changed or deleted by others since: it held no target meanwhile."""
+    return change.kind is Kind.RULE_CREATE and change.attempt > 1
 
 
 def _once_more(change: Change) -> bool:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from bot.changes.applying import HELD_FOR
-from bot.domain.change import Change, Guard, State
+from bot.domain.change import Change, Guard, Kind, State
 from bot.domain.duration import in_words
 from bot.domain.member import all_masked
 from handlers.views.parts import esc
@@ -67,9 +67,14 @@ def _unknown(change: Change, asker: str) -> str:
 
 
 def _unsettled(change: Change, asker: str) -> str:
+    shows = (
+        "nothing like it is there now; it may have been made, and changed or deleted since"
+        if change.kind is Kind.RULE_CREATE
+        else "what it shows now is neither the old nor the new"
+    )
     return (
-        f"asked by {asker}. The service gave no clear answer, and what it shows now is neither the old nor the "
-        f"new. *Look at it yourself*: Gatehouse will not touch it.{_said(change)}"
+        f"asked by {asker}. The service gave no clear answer, and {shows}. *Look at it yourself*: "
+        f"Gatehouse will not touch it.{_said(change)}"
     )
 
 

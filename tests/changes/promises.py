@@ -211,8 +211,9 @@ class Promises:
         assert quiet or card is not None
         assert quiet or card is None or card.state is change.state, "the card tells of another end"
         if change.temporary and change.ends is not None and change.ends <= self.world.clock():
-            undos = [undo for undo in self.seen.values() if undo.undoes == change.id]
-            states = [undo.state.value for undo in undos]
+            states = [undo.state.value for undo in self.seen.values() if undo.undoes == change.id]
+            # A change of the same target whose outcome nobody knows yet keeps the end waiting.
+            states += [other.state.value for other in self.seen.values() if other.target == change.target]
             assert "unknown" in states, f"its time is over, and it is still in force: {change.kind}, undos {states}"
 
 
