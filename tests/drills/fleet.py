@@ -29,6 +29,7 @@ from bot.domain.change import Change, Guard, Kind, State, Target
 from bot.manifest import document
 from bot.store.audit import Filters
 from bot.store.engine import Store, open_store
+from bot.store.inbound import MOST_ATTEMPTS
 from bot.store.tables import changes, inbound
 from sandbox.services.database import Record
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_services
@@ -218,14 +219,21 @@ class Fleet:
             raise NothingHappened(f"{error}; left: {await self.left()}\n{stories}") from None
 
     async def left(self) -> dict[str, int]:
-        """What is under way or owed; empty where nothing is."""
+        """What is under way or owed; empty where nothing is. A request that five processes died with is left alone."""
         counts = await self.store.changes.counts()
-        query = sa.select(sa.func.count()).select_from(inbound).where(inbound.c.done.is_(False))
+        open_ = sa.and_(inbound.c.done.is_(False), inbound.c.attempt < MOST_ATTEMPTS)
+        query = sa.select(sa.func.count()).select_from(inbound).where(open_)
         async with self.store.session.reading() as connection:
             requests = int(await connection.scalar(query) or 0)
         busy = {state: counts.get(state, 0) for state in (State.APPROVED, State.APPLYING, State.UNKNOWN)}
         found = busy | {"requests": requests, "messages": await self.store.outbox.waiting()}
         return {str(name): many for name, many in found.items() if many}
+
+    async def left_alone(self) -> int:
+        """How many requests the bot has given up, because too many processes died with them."""
+        given_up = sa.and_(inbound.c.done.is_(False), inbound.c.attempt >= MOST_ATTEMPTS)
+        async with self.store.session.reading() as connection:
+            return int(await connection.scalar(sa.select(sa.func.count()).select_from(inbound).where(given_up)) or 0)
 
     async def all_changes(self) -> list[Change]:
         """Every change there is, oldest first."""

@@ -79,7 +79,6 @@ async def test_a_database_that_restarts_costs_no_delete_and_repeats_none(
         assert {change.state for change in await fleet.all_changes()} == {State.APPLIED}
         assert fleet.deletes() == {change.target.key: 1 for change in asked}
         assert await fleet.store.audit.verify() is None
-    server.cleanup()
     record_property(
         "figure",
         f"D1 PostgreSQL restarted in the middle of {many} deletes: {many} done, 0 twice; {len(told)} clicks were "
