@@ -86,6 +86,10 @@ class BadFilter(Exception):
         self.words = words
 
 
+class GivenUp(Exception):
+    """A request that was begun many times and never came to its end."""
+
+
 class OldButton(Exception):
     """A button that this release does not know."""
 
@@ -248,6 +252,12 @@ WORDS: dict[type[Exception], Callable[[Any], Words]] = {
     NotTemporary: lambda e: Words(f"Change `{e.change.id[:8]}` does not end by itself any more.", unchanged=None),
     NothingToReview: lambda e: Words(f"Change `{e.change.id[:8]}` is signed already.", unchanged=None),
     BadFilter: lambda e: Words(esc(e.words), next="As in `/gatehouse audit who:@anna since:24h`.", unchanged=None),
+    GivenUp: lambda _: Words(
+        "Gatehouse began on this many times and was stopped each time, so it has given up.",
+        "Something about the request may be what stops it.",
+        "See on the card, or with `/gatehouse pending`, how it stands, before you ask again.",
+        unchanged=None,
+    ),
     OldButton: lambda _: Words(
         "That button is from an older version of Gatehouse.",
         next="Ask again with the command; the new answer has new buttons.",

@@ -24,6 +24,7 @@ from bot.changes.applying import Checkpoint, nowhere
 from bot.domain.policy import Why
 from bot.gatehouse import Gatehouse
 from bot.store.errors import StoreError
+from bot.store.inbound import MOST_ATTEMPTS, Inbound
 from handlers import approvals, errors, gatehouse, grammar, inputs, members, modals, rules, which
 from handlers.commands import Command
 from handlers.reply import Announced, Caller, InChannel, Modal, Private, Refilled, Reply, View
@@ -152,11 +153,21 @@ class Router:
         while True:
             try:
                 while (kept := await self._gatehouse.store.inbound.claim_next(self._owner, self._lease)) is not None:
+                    if kept.attempt > MOST_ATTEMPTS:
+                        await self._give_up(kept)
+                        continue
                     log.info("resuming", kind=kept.kind, request=kept.id[:8])
                     await self._finish(kept.id, kept.kind, kept.payload)
             except Exception as error:
                 log.exception("resume_failed", error=type(error).__name__)
             await asyncio.sleep(every)
+
+    async def _give_up(self, kept: Inbound) -> None:
+        """A request that no process survived: nobody tries again, and whoever asked hears of it."""
+        caller = replace(CALLERS[kept.kind](kept.payload), request=kept.id)
+        log.error("request_given_up", kind=kept.kind, request=kept.id[:8], attempts=kept.attempt)
+        await self._say(caller, errors.GivenUp(), _asked(kept.kind, kept.payload))
+        await self._gatehouse.store.inbound.done(kept.id)
 
     def _parsed(self, body: Body) -> Command | Exception:
         try:

@@ -19,8 +19,8 @@ KEPT = timedelta(hours=24)
 """How long a request is remembered by its signature."""
 SAME_ACT = timedelta(minutes=10)
 """How long an act is remembered by what it was: Slack's own retries end after five minutes."""
-MOST_ATTEMPTS = 5
-"""Processes that a request may take down with it before it is left alone."""
+MOST_ATTEMPTS = 10
+"""Processes that a request may take down with it; after that it is handed out once more, to be given up in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class InboundRequests:
         now = self._session.now()
         query = (
             sa.select(inbound)
-            .where(inbound.c.done.is_(False), inbound.c.lease < now, inbound.c.attempt < MOST_ATTEMPTS)
+            .where(inbound.c.done.is_(False), inbound.c.lease < now, inbound.c.attempt <= MOST_ATTEMPTS)
             .order_by(inbound.c.received)
             .limit(1)
         )

@@ -149,7 +149,7 @@ class Machine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.sound = True
+        self.sound = self.looked = True
         self.names, self.ids, self.owners = count(1), count(1), count(1)
         self.asked: list[tuple[Proposal, str]] = []
         self.promises = Promises(self.world, "default")
@@ -175,7 +175,10 @@ class Machine(RuleBasedStateMachine):
         look: bool = True,
     ) -> T | None:
         """Take *step* in one of the processes, see it refused or die, and look whether all promises are kept."""
-        self.sound, self.world.step_began = False, self.world.clock()
+        self.sound = False
+        if self.looked:
+            self.world.step_began = self.world.clock()
+        self.looked = look
         mine = self.replicas[number % 2]
         try:
             return self.runner.run(_taken(step(mine)))

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import sqlalchemy as sa
+
 from bot.changes.proposals import Proposal
 from bot.domain.change import Kind, Target
+from bot.store.inbound import MOST_ATTEMPTS
+from bot.store.tables import inbound
 from sandbox.demo import Sandbox
 from sandbox.slack.story import Person
 
@@ -43,3 +47,16 @@ async def test_a_change_that_was_claimed_and_left_is_settled_by_looking(workspac
     await alice.sees("Old shop to new shop deleted")
 
     assert workspace.services.rules.calls("DELETE") == []
+
+
+async def test_a_request_that_no_process_survives_is_given_up_in_words(workspace: Sandbox, alice: Person) -> None:
+    body = {"command": "/rules", "text": f"off {OLD}", "user_id": alice.id, "channel_id": alice.channel}
+    store = workspace.bot.gatehouse.store
+    await store.inbound.take_in("key", "natural", "command", body, owner="a dead process", lease=GONE)
+    async with store.transaction() as tx:
+        await tx.execute(sa.update(inbound).values(attempt=MOST_ATTEMPTS, lease=0))
+
+    told = await alice.sees("has given up")
+
+    assert told.visible_to == alice.id
+    assert workspace.services.rules.calls("PUT") == []
