@@ -76,7 +76,7 @@ WORDS: Final = {
     State.CANCELLED: "not done, kept",
     State.DENIED: "denied",
     State.EXPIRED: "not done: the request expired",
-    State.UNSETTLED: "outcome not known: look at it yourself",
+    State.UNSETTLED: "outcome not known, look at it yourself",
 }
 
 
