@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
@@ -15,9 +15,18 @@ from sandbox.slack.directory import CONVERSATION_SCOPES, Arguments, Directory, M
 from sandbox.slack.faults import SlackFaults
 from sandbox.slack.people import APP_ID, BOT, TEAM, Channel
 from sandbox.slack.state import MOST_VIEWS, Message, Refused, State, View
-from sandbox.slack.validation import as_errors, as_messages, blocks_too_long, check_message, check_view
+from sandbox.slack.validation import (
+    Problem,
+    as_errors,
+    as_findings,
+    as_messages,
+    blocks_too_long,
+    check_message,
+    check_view,
+)
+from sandbox.slack.validation.rules import ONE_TABLE
 
-NESTED: Final = ("blocks", "attachments", "view", "metadata")
+NESTED: Final = ("blocks", "attachments", "view", "metadata", "message")
 """Arguments that are JSON, also where the rest is a form."""
 
 SCOPES: Final[dict[str, tuple[str, ...]]] = {
@@ -277,15 +286,45 @@ class WebApi:
         if any(problem.text == "view_too_large" for problem in problems):
             raise Refused("view_too_large")
         if problems or not isinstance(view, Mapping):
-            raise Refused("invalid_arguments", response_metadata={"messages": as_messages(problems)})
+            schemas = "[ERROR] failed to match all allowed schemas [json-pointer:/view]"
+            raise Refused("invalid_arguments", response_metadata={"messages": [schemas, *as_messages(problems)]})
         return dict(view)
 
     async def _team(self, _: Arguments) -> dict[str, Any]:
         return {"team": dict(TEAM)}
 
     async def _validate(self, arguments: Arguments) -> dict[str, Any]:
-        self._content({"text": "x", **arguments})
+        given = [name for name in VALIDATED if name in arguments]
+        if len(given) != 1:
+            raise Refused(
+                "invalid_arguments",
+                response_metadata={"messages": ["must provide exactly one of `blocks`, `view`, or `message`"]},
+            )
+        if problems := VALIDATED[given[0]](arguments[given[0]]):
+            raise Refused(f"invalid_{given[0]}", errors=as_findings(problems))
         return {}
+
+
+def _validated_blocks(blocks: Any) -> list[Problem]:
+    """What is wrong with blocks alone: pointers begin at the list."""
+    problems = check_message({"blocks": blocks})
+    return [Problem(one.pointer.removeprefix("/blocks"), one.text, one.expected) for one in problems]
+
+
+def _validated_message(message: Any) -> list[Problem]:
+    return check_message(message) if isinstance(message, Mapping) else [Problem("", "must provide an object")]
+
+
+def _validated_view(view: Any) -> list[Problem]:
+    return check_view(view, prefix="")
+
+
+VALIDATED: Final[dict[str, Callable[[Any], list[Problem]]]] = {
+    "blocks": _validated_blocks,
+    "message": _validated_message,
+    "view": _validated_view,
+}
+"""What blocks.validate takes, one of them at a time."""
 
 
 def checked_content(state: State, text: Any, blocks: Any, payload: Arguments) -> tuple[str, list[dict[str, Any]]]:
@@ -296,7 +335,9 @@ def checked_content(state: State, text: Any, blocks: Any, payload: Arguments) ->
         raise Refused("invalid_blocks_format")
     if problems := check_message({"blocks": blocks, "attachments": payload.get("attachments")}):
         messages = ["[ERROR] failed to match all allowed schemas [json-pointer:/blocks]", *as_messages(problems)]
-        raise Refused("invalid_blocks", errors=as_errors(problems), response_metadata={"messages": messages})
+        # Slack keeps tables as attachments, and says so when there are two.
+        refusal = "invalid_attachments" if any(one.text == ONE_TABLE for one in problems) else "invalid_blocks"
+        raise Refused(refusal, errors=as_errors(problems), response_metadata={"messages": messages})
     if blocks and blocks_too_long(blocks):
         raise Refused("msg_blocks_too_long")
     if text is not None and not isinstance(text, str):

@@ -1,8 +1,8 @@
 """The judge of what an app sends: what Slack refuses is refused here, in Slack's words, with Slack's pointers."""
 
-from sandbox.slack.validation.judge import (
-    Problem,
+from sandbox.slack.validation.answers import (
     as_errors,
+    as_findings,
     as_messages,
     blocks_too_long,
     check_message,
@@ -10,10 +10,12 @@ from sandbox.slack.validation.judge import (
     check_response_action,
     check_view,
 )
+from sandbox.slack.validation.judge import Problem
 
 __all__ = [
     "Problem",
     "as_errors",
+    "as_findings",
     "as_messages",
     "blocks_too_long",
     "check_message",

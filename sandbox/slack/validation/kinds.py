@@ -1,24 +1,45 @@
-"""Kinds of values in Block Kit, as data: what the tables of shapes are written in."""
+"""Kinds of values in Block Kit, as data: what the tables of shapes are written in.
+
+A kind that has a limit names it; the numbers are in `limits`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any, Final
+
+Found = Mapping[str, Any]
+Rule = Callable[[Found], Iterator[tuple[str, str]]]
+"""What spans several properties of a well-formed thing: yields a pointer inside of it, and Slack's words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Str:
-    """A string of *low* to *high* characters."""
+    """A string of so many characters."""
 
-    high: int | None = None
-    low: int = 1
+    limit: str = "words"
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text object. *plain*: no mrkdwn allowed here."""
+    """A text object whose text has so many characters."""
 
-    high: int
-    plain: bool = False
+    limit: str
+    types: tuple[str, ...] = ("plain_text", "mrkdwn")
+
+
+def plain(limit: str) -> Text:
+    """A text object without markup."""
+    return Text(limit, ("plain_text",))
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A string of one form, such as YYYY-MM-DD."""
+
+    name: str
+    pattern: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +49,16 @@ class Bool:
 
 @dataclass(frozen=True, slots=True)
 class Int:
-    low: int = 0
-    high: int | None = None
+    """A whole number between two."""
+
+    limit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """Any number; *above* is the greatest that is too small."""
+
+    above: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,39 +68,56 @@ class Enum:
 
 @dataclass(frozen=True, slots=True)
 class Obj:
-    """A composition object by its name in OBJECTS."""
+    """A composition object by its name in OBJECTS: it has no type of its own."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Elem:
-    """One of these element types."""
+    """One of these types of elements."""
 
     types: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Many:
-    """A list of *low* to *high* things of one kind."""
+class Block:
+    """One of these types of blocks, or of all, as far as the surface takes them."""
 
-    item: Kind
-    high: int | None = None
-    low: int = 1
+    types: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Anything:
-    """Taken as it is: shapes that this local Slack does not look into."""
+class Many:
+    """A list of so many things of one kind."""
+
+    item: Kind
+    limit: str
 
 
-Kind = Str | Text | Bool | Int | Enum | Obj | Elem | Many | Anything
+@dataclass(frozen=True, slots=True)
+class OrNull:
+    """The kind, or null."""
+
+    kind: Kind
+
+
+Kind = Str | Text | Form | Bool | Int | Number | Enum | Obj | Elem | Block | Many | OrNull
+
+EVERYWHERE: Final = ("message", "modal", "home")
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The properties of a block, an element or an object: *must* be there, *may* be there, and no others."""
+    """The properties of a thing: *must* be there, *may* be there, and no others; where it may stand; what else holds."""
 
     must: dict[str, Kind]
     may: dict[str, Kind]
-    surfaces: tuple[str, ...] = ("message", "modal", "home")
+    surfaces: tuple[str, ...] = EVERYWHERE
+    rules: tuple[Rule, ...] = ()
+    is_open: bool = False
+    """Whether other properties than these are let through."""
+
+    def kind(self, name: str) -> Kind | None:
+        """What the property *name* holds; None where Slack does not know it."""
+        return self.must.get(name) or self.may.get(name)

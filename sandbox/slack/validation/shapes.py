@@ -1,38 +1,45 @@
-"""Every block, element and composition object that an app may send: its properties, their limits, its surfaces.
-
-Numbers are Slack's own, as its documentation and SDKs have them.
-"""
+"""Every composition object and element that an app may send: its properties, its rules, its surfaces."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from sandbox.slack.validation.kinds import Anything, Bool, Elem, Enum, Int, Kind, Many, Obj, Shape, Str, Text
+from sandbox.slack.validation.kinds import (
+    Block,
+    Bool,
+    Elem,
+    Enum,
+    Form,
+    Int,
+    Kind,
+    Many,
+    Number,
+    Obj,
+    Shape,
+    Str,
+    Text,
+    plain,
+)
+from sandbox.slack.validation.rules import any_of, chosen_first, in_order, on_axis, one_of
 
-EVERYWHERE: Final = ("message", "modal", "home")
-ID: Final = Str(255)
+ID: Final = Str("id")
+ACTION: Final[dict[str, Kind]] = {"action_id": Str("action_id")}
+URL: Final = Str("url")
 STYLE: Final = Enum(("primary", "danger"))
+RICH_TEXT: Final = Elem(("rich_text",))
+
 BUTTONS: Final = ("button", "workflow_button")
-SELECTS: Final = tuple(
-    f"{many}{kind}_select"
-    for many in ("", "multi_")
-    for kind in ("static", "external", "users", "conversations", "channels")
-)
-PICKERS: Final = ("datepicker", "timepicker", "datetimepicker")
-IN_ACTIONS: Final = (
-    *BUTTONS,
-    *(name for name in SELECTS if not name.startswith("multi_")),
-    *PICKERS,
-    "overflow",
-    "checkboxes",
-    "radio_buttons",
-)
-IN_SECTION: Final = (*BUTTONS, *SELECTS, *PICKERS, "overflow", "checkboxes", "radio_buttons", "image")
+ONE_SELECTS: Final = tuple(f"{kind}_select" for kind in ("static", "external", "users", "conversations", "channels"))
+SELECTS: Final = (*ONE_SELECTS, *(f"multi_{name}" for name in ONE_SELECTS))
+PICKERS: Final = ("datepicker", "timepicker")
+BOXES: Final = ("checkboxes", "radio_buttons")
+IN_ACTIONS: Final = (*BUTTONS, *SELECTS, *PICKERS, "datetimepicker", "overflow", *BOXES)
+IN_SECTION: Final = (*BUTTONS, *SELECTS, *PICKERS, "overflow", *BOXES, "image")
 IN_INPUT: Final = (
     *SELECTS,
     *PICKERS,
-    "checkboxes",
-    "radio_buttons",
+    "datetimepicker",
+    *BOXES,
     "plain_text_input",
     "email_text_input",
     "url_text_input",
@@ -42,173 +49,241 @@ IN_INPUT: Final = (
 )
 
 OBJECTS: Final[dict[str, Shape]] = {
-    "option": Shape({"text": Text(75), "value": Str(150)}, {"description": Text(75), "url": Str(3000)}),
-    "option_group": Shape({"label": Text(75, plain=True), "options": Many(Obj("option"), 100)}, {}),
+    "option": Shape(
+        {"text": plain("option.text"), "value": Str("option.value")}, {"description": plain("option.description")}
+    ),
+    # Only checkboxes and radio buttons show markup, and only an overflow menu opens addresses.
+    "boxed_option": Shape(
+        {"text": Text("option.text"), "value": Str("option.value")}, {"description": Text("option.description")}
+    ),
+    "overflow_option": Shape(
+        {"text": plain("option.text"), "value": Str("option.value")},
+        {"description": plain("option.description"), "url": Str("option.url")},
+    ),
+    "option_group": Shape(
+        {"label": plain("option_group.label"), "options": Many(Obj("option"), "option_group.options")}, {}
+    ),
     "confirm": Shape(
-        {"title": Text(100, plain=True), "text": Text(300)},
-        {"confirm": Text(30, plain=True), "deny": Text(30, plain=True), "style": STYLE},
+        {
+            "title": plain("confirm.title"),
+            "text": Text("confirm.text"),
+            "confirm": plain("confirm.confirm"),
+            "deny": plain("confirm.deny"),
+        },
+        {"style": STYLE},
     ),
     "dispatch_action_config": Shape(
-        {"trigger_actions_on": Many(Enum(("on_enter_pressed", "on_character_entered")), 2)}, {}
+        {
+            "trigger_actions_on": Many(
+                Enum(("on_enter_pressed", "on_character_entered")), "dispatch_action_config.trigger_actions_on"
+            )
+        },
+        {},
     ),
     "conversation_filter": Shape(
         {},
         {
-            "include": Many(Enum(("im", "mpim", "private", "public")), 4),
+            "include": Many(Enum(("im", "mpim", "private", "public")), "conversation_filter.include"),
             "exclude_external_shared_channels": Bool(),
             "exclude_bot_users": Bool(),
         },
+        rules=(any_of("include", "exclude_external_shared_channels", "exclude_bot_users"),),
     ),
-    "slack_file": Shape({}, {"id": ID, "url": Str(3000)}),
+    "slack_file": Shape({}, {"id": ID, "url": URL}, rules=(one_of("id", "url"),)),
+    "workflow": Shape({"trigger": Obj("trigger")}, {}),
+    "trigger": Shape({"url": URL}, {"customizable_input_parameters": Many(Obj("workflow_input"), "workflow.inputs")}),
+    "workflow_input": Shape({"name": Str(), "value": Str()}, {}),
+    "feedback_button": Shape(
+        {"text": plain("button.text"), "value": Str("button.value")},
+        {"accessibility_label": Str("button.accessibility_label")},
+    ),
+    "column_setting": Shape({}, {"align": Enum(("left", "center", "right")), "is_wrapped": Bool()}),
+    "style": Shape({}, {name: Bool() for name in ("bold", "italic", "strike", "code", "underline")}),
+    "mention_style": Shape(
+        {}, {name: Bool() for name in ("bold", "italic", "strike", "highlight", "client_highlight", "unlink")}
+    ),
+    "segment": Shape({"label": Str("chart.label"), "value": Number(above=0)}, {}),
+    "series": Shape({"name": Str("chart.label"), "data": Many(Obj("point"), "chart.data")}, {}),
+    "point": Shape({"label": Str("chart.label"), "value": Number()}, {}),
+    # Old attachments have properties that nobody checks; blocks in them are blocks.
+    "attachment": Shape({}, {"blocks": Many(Block(), "message.blocks")}, is_open=True),
+    "axis_config": Shape(
+        {"categories": Many(Str("chart.label"), "chart.data")},
+        {"x_label": Str("chart.axis_label"), "y_label": Str("chart.axis_label")},
+    ),
+}
+
+CONFIRM: Final[dict[str, Kind]] = {"confirm": Obj("confirm")}
+FOCUS: Final[dict[str, Kind]] = {"focus_on_load": Bool()}
+PLACEHOLDER: Final[dict[str, Kind]] = {"placeholder": plain("placeholder")}
+SELECT: Final = CONFIRM | FOCUS | PLACEHOLDER
+TYPED: Final = FOCUS | PLACEHOLDER | {"dispatch_action_config": Obj("dispatch_action_config")}
+OPTION: Final = Obj("option")
+OPTIONS: Final[dict[str, Kind]] = {
+    "options": Many(OPTION, "select.options"),
+    "option_groups": Many(Obj("option_group"), "select.option_groups"),
+}
+CHOSEN: Final = Many(OPTION, "select.options")
+SEVERAL: Final[dict[str, Kind]] = {"max_selected_items": Int("select.max_selected_items")}
+QUERY: Final[dict[str, Kind]] = {"min_query_length": Int("select.min_query_length")}
+RESPONSE_URL: Final[dict[str, Kind]] = {"response_url_enabled": Bool()}
+CONVERSATIONS: Final[dict[str, Kind]] = {
+    "default_to_current_conversation": Bool(),
+    "filter": Obj("conversation_filter"),
+}
+LABEL: Final[dict[str, Kind]] = {"accessibility_label": Str("button.accessibility_label")}
+SHOWN_TO: Final[dict[str, Kind]] = {"visible_to_user_ids": Many(ID, "button.visible_to")}
+NUMERAL: Final = Form("a number", r"-?\d+(\.\d+)?")
+
+
+STYLED: Final[dict[str, Kind]] = {"style": Obj("style")}
+MENTION: Final[dict[str, Kind]] = {"style": Obj("mention_style")}
+IN_LINE: Final[dict[str, Shape]] = {
+    "text": Shape({"text": Str()}, STYLED),
+    "link": Shape({"url": URL}, {"text": Str(), "unsafe": Bool(), **STYLED}),
+    "emoji": Shape({"name": Str()}, {"unicode": Str(), "url": URL, **STYLED}),
+    "user": Shape({"user_id": ID}, MENTION),
+    "usergroup": Shape({"usergroup_id": ID}, MENTION),
+    "channel": Shape({"channel_id": ID}, MENTION),
+    "team": Shape({"team_id": ID}, STYLED),
+    "broadcast": Shape({"range": Enum(("here", "channel", "everyone"))}, STYLED),
+    "color": Shape({"value": Form("#rrggbb", r"#[0-9A-Fa-f]{6}")}, STYLED),
+    "date": Shape(
+        {"timestamp": Int("rich_text.timestamp"), "format": Str()}, {"url": URL, "fallback": Str(), **STYLED}
+    ),
+}
+BORDER: Final[dict[str, Kind]] = {"border": Int("rich_text.border")}
+WORDS: Final = Many(Elem(tuple(IN_LINE)), "rich_text.elements")
+IN_RICH_TEXT: Final[dict[str, Shape]] = {
+    "rich_text_section": Shape({"elements": WORDS}, {}),
+    "rich_text_list": Shape(
+        {
+            "elements": Many(Elem(("rich_text_section",)), "rich_text.elements"),
+            "style": Enum(("bullet", "ordered")),
+        },
+        {"indent": Int("rich_text.indent"), "offset": Int("rich_text.offset"), **BORDER},
+    ),
+    "rich_text_preformatted": Shape({"elements": Many(Elem(("text", "link")), "rich_text.elements")}, BORDER),
+    "rich_text_quote": Shape({"elements": WORDS}, BORDER),
 }
 
 
-def _select(**more: Kind) -> Shape:
-    common: dict[str, Kind] = {"placeholder": Text(150, plain=True), "confirm": Obj("confirm"), "focus_on_load": Bool()}
-    return Shape({"action_id": ID}, common | more)
+def _chart() -> Shape:
+    return Shape(
+        {"series": Many(Obj("series"), "chart.series"), "axis_config": Obj("axis_config")}, {}, rules=(on_axis,)
+    )
 
-
-def _options(**more: Kind) -> dict[str, Kind]:
-    return {"options": Many(Obj("option"), 100), "option_groups": Many(Obj("option_group"), 100), **more}
-
-
-def _typed(**more: Kind) -> Shape:
-    common: dict[str, Kind] = {
-        "placeholder": Text(150, plain=True),
-        "dispatch_action_config": Obj("dispatch_action_config"),
-        "focus_on_load": Bool(),
-    }
-    return Shape({"action_id": ID}, common | more)
-
-
-MOST: Final = Int(1)
-OPTION: Final = Obj("option")
-LIST_OF_OPTIONS: Final = Many(Obj("option"), 100)
 
 ELEMENTS: Final[dict[str, Shape]] = {
     "button": Shape(
-        {"text": Text(75, plain=True), "action_id": ID},
+        {"text": plain("button.text"), **ACTION},
         {
-            "url": Str(3000),
-            "value": Str(2000),
+            "url": Str("button.url"),
+            "value": Str("button.value"),
             "style": STYLE,
-            "confirm": Obj("confirm"),
-            "accessibility_label": Str(75),
+            "agent_prompt": Str("button.agent_prompt"),
+            "agent_prompt_display": Str(),
+            **CONFIRM,
+            **LABEL,
+            **SHOWN_TO,
         },
     ),
     "workflow_button": Shape(
-        {"text": Text(75, plain=True), "action_id": ID, "workflow": Anything()},
-        {"style": STYLE, "accessibility_label": Str(75)},
+        {"text": plain("button.text"), "workflow": Obj("workflow"), **ACTION}, {"style": STYLE, **LABEL}
     ),
-    "overflow": Shape({"action_id": ID, "options": Many(OPTION, 5)}, {"confirm": Obj("confirm")}),
-    "image": Shape({"alt_text": Str(2000)}, {"image_url": Str(3000), "slack_file": Obj("slack_file")}),
+    "feedback_buttons": Shape(
+        {"positive_button": Obj("feedback_button"), "negative_button": Obj("feedback_button"), **ACTION}, {}
+    ),
+    "icon_button": Shape(
+        {"icon": Enum(("trash",)), "text": plain("button.text"), **ACTION},
+        {"value": Str("button.value"), **CONFIRM, **LABEL, **SHOWN_TO},
+    ),
+    "overflow": Shape({"options": Many(Obj("overflow_option"), "overflow.options"), **ACTION}, CONFIRM),
+    "image": Shape(
+        {"alt_text": Str("image.alt_text")},
+        {"image_url": Str("image.image_url"), "slack_file": Obj("slack_file")},
+        rules=(one_of("image_url", "slack_file"),),
+    ),
     "checkboxes": Shape(
-        {"action_id": ID, "options": Many(OPTION, 10)},
-        {"initial_options": Many(OPTION, 10), "confirm": Obj("confirm"), "focus_on_load": Bool()},
+        {"options": Many(Obj("boxed_option"), "checkboxes.options"), **ACTION},
+        {"initial_options": Many(Obj("boxed_option"), "checkboxes.options"), **CONFIRM, **FOCUS},
+        rules=(chosen_first,),
     ),
     "radio_buttons": Shape(
-        {"action_id": ID, "options": Many(OPTION, 10)},
-        {"initial_option": OPTION, "confirm": Obj("confirm"), "focus_on_load": Bool()},
+        {"options": Many(Obj("boxed_option"), "radio_buttons.options"), **ACTION},
+        {"initial_option": Obj("boxed_option"), **CONFIRM, **FOCUS},
+        rules=(chosen_first,),
     ),
-    "datepicker": _select(initial_date=Str(10, 10)),
-    "timepicker": _select(initial_time=Str(5, 5), timezone=Str(100)),
-    "datetimepicker": Shape(
-        {"action_id": ID}, {"initial_date_time": Int(), "confirm": Obj("confirm"), "focus_on_load": Bool()}
+    "datepicker": Shape(
+        ACTION, {"initial_date": Form("YYYY-MM-DD", r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"), **SELECT}
     ),
-    "static_select": _select(**_options(initial_option=OPTION)),
-    "multi_static_select": _select(**_options(initial_options=LIST_OF_OPTIONS, max_selected_items=MOST)),
-    "external_select": _select(initial_option=OPTION, min_query_length=Int()),
-    "multi_external_select": _select(initial_options=LIST_OF_OPTIONS, min_query_length=Int(), max_selected_items=MOST),
-    "users_select": _select(initial_user=ID),
-    "multi_users_select": _select(initial_users=Many(ID), max_selected_items=MOST),
-    "conversations_select": _select(
-        initial_conversation=ID,
-        default_to_current_conversation=Bool(),
-        response_url_enabled=Bool(),
-        filter=Obj("conversation_filter"),
+    "timepicker": Shape(
+        ACTION, {"initial_time": Form("HH:mm", r"([01]\d|2[0-3]):[0-5]\d"), "timezone": Str("id"), **SELECT}
     ),
-    "multi_conversations_select": _select(
-        initial_conversations=Many(ID),
-        default_to_current_conversation=Bool(),
-        max_selected_items=MOST,
-        filter=Obj("conversation_filter"),
+    "datetimepicker": Shape(ACTION, {"initial_date_time": Int("datetimepicker.initial_date_time"), **CONFIRM, **FOCUS}),
+    "static_select": Shape(
+        ACTION, {**OPTIONS, "initial_option": OPTION, **SELECT}, rules=(one_of(*OPTIONS), chosen_first)
     ),
-    "channels_select": _select(initial_channel=ID, response_url_enabled=Bool()),
-    "multi_channels_select": _select(initial_channels=Many(ID), max_selected_items=MOST),
-    "plain_text_input": _typed(
-        initial_value=Str(3000, 0), multiline=Bool(), min_length=Int(0, 3000), max_length=Int(1, 3000)
+    "multi_static_select": Shape(
+        ACTION, {**OPTIONS, "initial_options": CHOSEN, **SEVERAL, **SELECT}, rules=(one_of(*OPTIONS), chosen_first)
     ),
-    "email_text_input": _typed(initial_value=Str(3000, 0)),
-    "url_text_input": _typed(initial_value=Str(3000, 0)),
+    "external_select": Shape(ACTION, {"initial_option": OPTION, **QUERY, **SELECT}),
+    "multi_external_select": Shape(ACTION, {"initial_options": CHOSEN, **QUERY, **SEVERAL, **SELECT}),
+    "users_select": Shape(ACTION, {"initial_user": ID, **SELECT}),
+    "multi_users_select": Shape(ACTION, {"initial_users": Many(ID, "select.chosen"), **SEVERAL, **SELECT}),
+    "conversations_select": Shape(ACTION, {"initial_conversation": ID, **CONVERSATIONS, **RESPONSE_URL, **SELECT}),
+    "multi_conversations_select": Shape(
+        ACTION, {"initial_conversations": Many(ID, "select.chosen"), **CONVERSATIONS, **SEVERAL, **SELECT}
+    ),
+    "channels_select": Shape(ACTION, {"initial_channel": ID, **RESPONSE_URL, **SELECT}),
+    "multi_channels_select": Shape(ACTION, {"initial_channels": Many(ID, "select.chosen"), **SEVERAL, **SELECT}),
+    "plain_text_input": Shape(
+        ACTION,
+        {
+            "initial_value": Str("plain_text_input.initial_value"),
+            "multiline": Bool(),
+            "min_length": Int("plain_text_input.min_length"),
+            "max_length": Int("plain_text_input.max_length"),
+            **TYPED,
+        },
+        rules=(in_order("min_length", "max_length"),),
+    ),
+    "email_text_input": Shape(ACTION, {"initial_value": Str("plain_text_input.initial_value"), **TYPED}),
+    "url_text_input": Shape(ACTION, {"initial_value": Str("plain_text_input.initial_value"), **TYPED}),
     "number_input": Shape(
-        {"action_id": ID, "is_decimal_allowed": Bool()},
+        {"is_decimal_allowed": Bool(), **ACTION},
+        {"initial_value": NUMERAL, "min_value": NUMERAL, "max_value": NUMERAL, **TYPED},
+        rules=(in_order("min_value", "max_value"),),
+    ),
+    "rich_text_input": Shape(
+        ACTION,
         {
-            "initial_value": Str(100, 0),
-            "min_value": Str(100),
-            "max_value": Str(100),
-            "placeholder": Text(150, plain=True),
-            "dispatch_action_config": Obj("dispatch_action_config"),
-            "focus_on_load": Bool(),
+            "initial_value": RICH_TEXT,
+            "min_lines": Int("rich_text_input.lines"),
+            "max_lines": Int("rich_text_input.lines"),
+            **TYPED,
         },
+        rules=(in_order("min_lines", "max_lines"),),
     ),
-    "rich_text_input": _typed(initial_value=Anything()),
-    "file_input": Shape({"action_id": ID}, {"filetypes": Many(Str(50)), "max_files": Int(1, 10)}),
-    "mrkdwn": Shape({"text": Str(3000)}, {"verbatim": Bool()}),
-    "plain_text": Shape({"text": Str(3000)}, {"emoji": Bool()}),
-}
-
-MESSAGE: Final = ("message",)
-BLOCKS: Final[dict[str, Shape]] = {
-    "section": Shape(
-        {}, {"text": Text(3000), "fields": Many(Text(2000), 10), "accessory": Elem(IN_SECTION), "expand": Bool()}
+    "file_input": Shape(
+        ACTION,
+        {"filetypes": Many(Str("id"), "file_input.filetypes"), "max_files": Int("file_input.max_files")},
+        ("modal",),
     ),
-    "divider": Shape({}, {}),
-    "header": Shape({"text": Text(150, plain=True)}, {"level": Int(1, 4)}),
-    "context": Shape({"elements": Many(Elem(("mrkdwn", "plain_text", "image")), 10)}, {}),
-    "actions": Shape({"elements": Many(Elem(IN_ACTIONS), 25)}, {}),
-    "image": Shape(
-        {"alt_text": Str(2000)},
-        {"image_url": Str(3000), "slack_file": Obj("slack_file"), "title": Text(2000, plain=True)},
+    # Texts that stand among elements, and cells
+    "plain_text": Shape({"text": Str("text")}, {"emoji": Bool()}),
+    "mrkdwn": Shape({"text": Str("text")}, {"verbatim": Bool()}),
+    "raw_text": Shape({"text": Str()}, {}),
+    "raw_number": Shape({"value": Number(), "text": Str()}, {}),
+    "url": Shape({"url": URL, "text": Str()}, {}),
+    "pie": Shape({"segments": Many(Obj("segment"), "chart.segments")}, {}),
+    "bar": _chart(),
+    "area": _chart(),
+    "line": _chart(),
+    # A block of its own, and also what a cell, a title or an input holds.
+    "rich_text": Shape(
+        {"elements": Many(Elem(tuple(IN_RICH_TEXT)), "rich_text.elements")}, {"block_id": Str("block_id")}
     ),
-    "input": Shape(
-        {"label": Text(2000, plain=True), "element": Elem(IN_INPUT)},
-        {"hint": Text(2000, plain=True), "optional": Bool(), "dispatch_action": Bool()},
-    ),
-    "rich_text": Shape({"elements": Many(Anything())}, {}),
-    "video": Shape(
-        {"alt_text": Str(2000), "title": Text(200, plain=True), "thumbnail_url": Str(3000), "video_url": Str(3000)},
-        {
-            "author_name": Str(50),
-            "description": Text(200, plain=True),
-            "provider_icon_url": Str(3000),
-            "provider_name": Str(50),
-            "title_url": Str(3000),
-        },
-    ),
-    "alert": Shape(
-        {"text": Text(200)}, {"level": Enum(("default", "info", "warning", "error", "success"))}, ("modal",)
-    ),
-    "markdown": Shape({"text": Str(12_000)}, {}, MESSAGE),
-    "table": Shape({"rows": Many(Many(Anything(), 20), 100)}, {"column_settings": Many(Anything(), 20)}, MESSAGE),
-    "context_actions": Shape({"elements": Many(Anything(), 5)}, {}, MESSAGE),
-}
-
-VIEWS: Final[dict[str, Shape]] = {
-    "modal": Shape(
-        {"title": Text(24, plain=True), "blocks": Many(Anything(), 100, 0)},
-        {
-            "submit": Text(24, plain=True),
-            "close": Text(24, plain=True),
-            "private_metadata": Str(3000, 0),
-            "callback_id": Str(255, 0),
-            "external_id": Str(255, 0),
-            "clear_on_close": Bool(),
-            "notify_on_close": Bool(),
-            "submit_disabled": Bool(),
-        },
-    ),
-    "home": Shape(
-        {"blocks": Many(Anything(), 100, 0)},
-        {"private_metadata": Str(3000, 0), "callback_id": Str(255, 0), "external_id": Str(255, 0)},
-    ),
+    **IN_LINE,
+    **IN_RICH_TEXT,
 }

@@ -1,0 +1,134 @@
+"""Every number of Block Kit, once: how long, how many, how much.
+
+Slack's documentation, its SDKs and what people saw refused agree on them, unless a line says otherwise. Which kind of
+thing is counted follows from the shape that names the limit: characters of a text, items of a list, or a value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """At most *high*, where there is a most, and at least *low*."""
+
+    high: int | None
+    low: int = 1
+
+
+LIMITS: Final[dict[str, Limit]] = {
+    "words": Limit(None),
+    "block_id": Limit(255),
+    "action_id": Limit(255),
+    "id": Limit(255),
+    "url": Limit(3000),
+    # A message and a view as a whole
+    "message.blocks": Limit(50, 0),
+    "message.attachments": Limit(100, 0),
+    "message.markdown": Limit(12_000, 0),
+    "message.tables": Limit(1, 0),
+    "message.charts": Limit(2, 0),
+    "message.characters": Limit(13_200, 0),  # seen, not documented: bolt-js #2509
+    "modal.blocks": Limit(100, 0),
+    "home.blocks": Limit(100, 0),
+    "view.title": Limit(24),
+    "view.submit": Limit(24),
+    "view.close": Limit(24),
+    "view.private_metadata": Limit(3000, 0),
+    "view.callback_id": Limit(255, 0),
+    "view.external_id": Limit(255, 0),
+    "view.characters": Limit(250_000, 0),
+    "view.focused": Limit(1, 0),
+    # Composition objects
+    "text": Limit(3000),
+    "confirm.title": Limit(100),
+    "confirm.text": Limit(300),
+    "confirm.confirm": Limit(30),
+    "confirm.deny": Limit(30),
+    "option.text": Limit(75),
+    "option.value": Limit(150),  # @slack/types alone says 75
+    "option.description": Limit(75),
+    "option.url": Limit(3000),
+    "option_group.label": Limit(75),
+    "option_group.options": Limit(100),
+    "dispatch_action_config.trigger_actions_on": Limit(2),
+    "conversation_filter.include": Limit(4),
+    # Elements
+    "button.text": Limit(75),
+    "button.value": Limit(2000),
+    "button.url": Limit(3000),
+    "button.accessibility_label": Limit(75),
+    "button.agent_prompt": Limit(4000),
+    "button.visible_to": Limit(10),
+    "workflow.inputs": Limit(None),
+    "overflow.options": Limit(5),
+    "checkboxes.options": Limit(10),
+    "radio_buttons.options": Limit(10),
+    "select.options": Limit(100),
+    "select.option_groups": Limit(100),
+    "select.chosen": Limit(None),
+    "select.max_selected_items": Limit(None),
+    "select.min_query_length": Limit(None, 0),
+    "suggestions": Limit(100, 0),
+    "placeholder": Limit(150),
+    "datetimepicker.initial_date_time": Limit(9_999_999_999, 1_000_000_000),  # ten digits
+    "plain_text_input.initial_value": Limit(3000, 0),
+    "plain_text_input.min_length": Limit(3000, 0),
+    "plain_text_input.max_length": Limit(3000),
+    "rich_text_input.lines": Limit(100),
+    "file_input.filetypes": Limit(None),
+    "file_input.max_files": Limit(10),
+    # Blocks
+    "section.text": Limit(3000),
+    "section.fields": Limit(10),
+    "section.field": Limit(2000),
+    "header.text": Limit(150),
+    "header.level": Limit(4),
+    "context.elements": Limit(10),
+    "actions.elements": Limit(25),
+    "context_actions.elements": Limit(5),
+    "image.image_url": Limit(3000),
+    "image.alt_text": Limit(2000),
+    "image.title": Limit(2000),
+    "input.label": Limit(2000),
+    "input.hint": Limit(2000),
+    "markdown.text": Limit(12_000),
+    "video.title": Limit(200),
+    "video.author_name": Limit(50),
+    "video.provider_name": Limit(50),
+    "video.description": Limit(200),
+    "rich_text.elements": Limit(None),
+    "rich_text.indent": Limit(8, 0),
+    "rich_text.border": Limit(1, 0),
+    "rich_text.offset": Limit(None, 0),
+    "rich_text.timestamp": Limit(None, 0),
+    "alert.text": Limit(200),
+    "card.title": Limit(150),
+    "card.subtitle": Limit(150),
+    "card.body": Limit(200),
+    "card.subtext": Limit(200),
+    "card.actions": Limit(3),
+    "carousel.elements": Limit(10),
+    "container.title": Limit(150),
+    "container.subtitle": Limit(150),
+    "container.child_blocks": Limit(10),
+    "plan.tasks": Limit(50),
+    "task_card.sources": Limit(None),
+    "table.rows": Limit(100),
+    "table.cells": Limit(20),
+    "table.column_settings": Limit(20),
+    "table.characters": Limit(10_000, 0),
+    "data_table.rows": Limit(201, 2),  # with the header; older documentation says 101
+    "data_table.cells": Limit(20),
+    "data_table.characters": Limit(20_000, 0),
+    "data_table.page_size": Limit(100),
+    "data_table.row_header_column_index": Limit(19, 0),
+    "data_visualization.title": Limit(50),
+    "chart.segments": Limit(12),
+    "chart.series": Limit(12),
+    "chart.data": Limit(20),
+    "chart.label": Limit(20),
+    "chart.axis_label": Limit(50),
+}

@@ -1,0 +1,186 @@
+"""What spans several properties, as small rules that the shapes name.
+
+A rule sees only what is well formed, so it looks at nothing but its own matter.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from sandbox.slack.validation.kinds import Found, Rule
+from sandbox.slack.validation.limits import LIMITS
+
+Refusals = Iterator[tuple[str, str]]
+
+NO_SUBMIT: Final = "must define `submit` to use an `input` block in modals"
+ONE_TABLE: Final = "only_one_table_allowed"
+VIEW_TOO_LARGE: Final = "view_too_large"
+
+
+def too_long(most: int) -> str:
+    return f"must be less than {most + 1} characters"
+
+
+def any_of(*names: str) -> Rule:
+    """At least one of the properties."""
+
+    def rule(found: Found) -> Refusals:
+        if not set(names) & set(found):
+            yield "", f"must define either {' or '.join(f'`{name}`' for name in names)}"
+
+    return rule
+
+
+def one_of(*names: str) -> Rule:
+    """Exactly one of the properties."""
+
+    def rule(found: Found) -> Refusals:
+        there = [name for name in names if name in found]
+        if not there:
+            yield "", f"must define either {' or '.join(f'`{name}`' for name in names)}"
+        for name in there[1:]:
+            yield "", f"invalid additional property: {name}"
+
+    return rule
+
+
+def only_with(name: str, other: str, *, true: bool) -> Rule:
+    """What *name* switches on makes sense only where *other* is on, or is not."""
+
+    def rule(found: Found) -> Refusals:
+        if found.get(name) and bool(found.get(other)) is not true:
+            yield f"/{name}", f"invalid additional property: {name}"
+
+    return rule
+
+
+def in_order(least: str, most: str) -> Rule:
+    """A least and a most that some value can meet; numbers may be written as strings."""
+
+    def rule(found: Found) -> Refusals:
+        if least in found and most in found and float(found[least]) > float(found[most]):
+            yield f"/{least}", f"{least} must not be more than {most}"
+
+    return rule
+
+
+def chosen_first(found: Found) -> Refusals:
+    """What is chosen at first is among the options, to the letter."""
+    groups = found.get("option_groups", ())
+    options = [*found.get("options", ()), *(one for group in groups for one in group["options"])]
+    if "initial_option" in found and found["initial_option"] not in options:
+        yield "/initial_option", "initial_option must exactly match one of the options"
+    if any(one not in options for one in found.get("initial_options", ())):
+        yield "/initial_options", "initial_options must exactly match one of the options"
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for name, one in value.items():
+            yield from [one] if name == "text" and isinstance(one, str) else _texts(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _texts(one)
+
+
+def cells_within(limit: str) -> Rule:
+    """The characters of all cells together."""
+
+    def rule(found: Found) -> Refusals:
+        most = LIMITS[limit].high or 0
+        if sum(map(len, _texts(found["rows"]))) > most:
+            yield "/rows", too_long(most)
+
+    return rule
+
+
+def rectangular(found: Found) -> Refusals:
+    """Rows of one length, under a header that is plain."""
+    width = len(found["rows"][0])
+    for number, row in enumerate(found["rows"]):
+        if len(row) != width:
+            yield f"/rows/{number}", f"must provide exactly {width} items"
+    for number, cell in enumerate(found["rows"][0]):
+        if cell["type"] == "rich_text":
+            yield f"/rows/0/{number}/type", "unsupported type: rich_text"
+    if found.get("row_header_column_index", 0) >= width:
+        yield "/row_header_column_index", f"must be between 0 and {width - 1}"
+
+
+def on_axis(found: Found) -> Refusals:
+    """Each series has one point for each category, and a name of its own."""
+    categories = set(found["axis_config"]["categories"])
+    names = [series["name"] for series in found["series"]]
+    for number, series in enumerate(found["series"]):
+        labels = [point["label"] for point in series["data"]]
+        if set(labels) != categories or len(labels) != len(categories):
+            yield f"/series/{number}/data", "must provide one item for each category"
+        if series["name"] in names[:number]:
+            yield f"/series/{number}/name", f"`name` {series['name']} already exists"
+
+
+def parts(value: Any) -> Iterator[Found]:
+    """*value* and everything in it that has properties."""
+    if isinstance(value, Mapping):
+        yield value
+    inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    for one in inner:
+        yield from parts(one)
+
+
+def own_ids(found: Found) -> Refusals:
+    """block_id and action_id are unique in a message or view."""
+    seen: dict[str, set[str]] = {"block_id": set(), "action_id": set()}
+    for number, block in enumerate(found.get("blocks", ())):
+        named = ((name, part[name]) for part in parts(block) for name in seen if name in part)
+        for name, value in named:
+            if value in seen[name]:
+                yield f"/blocks/{number}", f"`{name}` {value} already exists"
+            seen[name].add(value)
+
+
+def one_focus(found: Found) -> Refusals:
+    """One element at most has the cursor at first."""
+    focused = sum(part.get("focus_on_load", False) for part in parts(found.get("blocks", [])))
+    if focused > (LIMITS["view.focused"].high or 0):
+        yield "/blocks", "only one element may have focus_on_load"
+
+
+def submit_for_inputs(found: Found) -> Refusals:
+    """A modal that asks has a button that answers."""
+    for number, block in enumerate(found["blocks"]):
+        if block["type"] == "input" and "submit" not in found:
+            yield f"/blocks/{number}/input", NO_SUBMIT
+
+
+def size_of_view(found: Found) -> Refusals:
+    if len(json.dumps(found, ensure_ascii=False)) > (LIMITS["view.characters"].high or 0):
+        yield "", VIEW_TOO_LARGE
+
+
+def few_of(limit: str, types: tuple[str, ...], *, words: str = "") -> Rule:
+    """So many blocks of these types in a message, also inside of containers."""
+
+    def rule(found: Found) -> Refusals:
+        most = LIMITS[limit].high or 0
+        if sum(part.get("type") in types for part in parts(found.get("blocks", []))) > most:
+            yield "/blocks", words or f"no more than {most} items allowed"
+
+    return rule
+
+
+def markdown_within(found: Found) -> Refusals:
+    """All markdown of a message together."""
+    texts = [block["text"] for block in found.get("blocks", ()) if block["type"] == "markdown"]
+    most = LIMITS["message.markdown"].high or 0
+    if sum(map(len, texts)) > most:
+        yield "/blocks", too_long(most)
+
+
+def no_pending_task(found: Found) -> Refusals:
+    """A task outside of a plan is at least under way."""
+    for number, block in enumerate(found.get("blocks", ())):
+        if block["type"] == "task_card" and block["status"] == "pending":
+            yield f"/blocks/{number}/status", "must be a valid enum value"

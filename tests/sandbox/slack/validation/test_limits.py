@@ -1,0 +1,225 @@
+"""Every limit of Block Kit, wherever it holds: at its edge all is well, one past it Slack's words are there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple
+
+import pytest
+import slack_sdk.models.blocks as sdk
+
+from sandbox.slack.validation import Problem, blocks_too_long, check_message, check_options, check_view
+from sandbox.slack.validation.kinds import Int, Kind, Many, Str, Text
+from sandbox.slack.validation.limits import LIMITS
+from tests.sandbox.slack.validation.examples import SENDABLE, TABLES, Key, Slot, example, place, settle, slots
+
+WORDS: Final[dict[type, tuple[str, str]]] = {
+    Str: ("must be more than {least} characters", "must be less than {most} characters"),
+    Text: ("must be more than {least} characters", "must be less than {most} characters"),
+    Many: ("must provide at least {low} items", "no more than {high} items allowed"),
+    Int: ("must be between {low} and {high}", "must be between {low} and {high}"),
+}
+"""What Slack says below the least and above the most (facts/slack.md 4.4)."""
+
+
+class Edge(NamedTuple):
+    """One end of a limit in one property: *fine* passes, *past* is refused."""
+
+    key: Key
+    name: str
+    slot: Slot
+    limit: str
+    fine: int
+    past: int
+
+    def __str__(self) -> str:
+        return f"{self.key} {self.name}{self.slot.at} {self.fine}"
+
+    def sent(self, size: int) -> tuple[list[Problem], str]:
+        """What is said of that many, and the pointer of the property."""
+        there = place(self.key)
+        there.thing[self.name] = self.slot.wrap(_sized(self.slot.kind, size))
+        if size >= self.fine:
+            settle(there.payload)
+        at = "/text" if isinstance(self.slot.kind, Text) else ""
+        return there.problems(), f"{there.pointer}/{self.name}{self.slot.at}{at}"
+
+    def refusal(self) -> str:
+        low, high = LIMITS[self.limit].low, LIMITS[self.limit].high
+        if isinstance(self.slot.kind, Int) and high is None:
+            return f"must be more than {low - 1}"
+        words = WORDS[type(self.slot.kind)][self.past > self.fine]
+        return words.format(low=low, high=high, least=low - 1, most=(high or 0) + 1)
+
+    def holds_at(self) -> bool:
+        return self.sent(self.fine)[0] == []
+
+    def holds_past(self) -> bool:
+        problems, pointer = self.sent(self.past)
+        return Problem(pointer, self.refusal()) in problems
+
+
+def _sized(kind: Kind, size: int) -> Any:
+    match kind:
+        case Str():
+            return "x" * size
+        case Text(_, types):
+            return {"type": types[0], "text": "x" * size}
+        case Many(item, _):
+            return [example(item) for _ in range(size)]
+        case _:
+            return size
+
+
+def _edges() -> Iterator[Edge]:
+    for key in SENDABLE:
+        for name, kind in {**key.shape.must, **key.shape.may}.items():
+            for slot in slots(kind):
+                if isinstance(slot.kind, Str | Text | Many | Int):
+                    limit = slot.kind.limit
+                    low, high = LIMITS[limit].low, LIMITS[limit].high
+                    if low > 0 or isinstance(slot.kind, Int):
+                        yield Edge(key, name, slot, limit, low, low - 1)
+                    if high is not None:
+                        yield Edge(key, name, slot, limit, high, high + 1)
+
+
+EDGES: Final = tuple(_edges())
+
+
+class Whole(NamedTuple):
+    """A limit of a whole payload: what is said of so many, and the refusal of one too many."""
+
+    said: Callable[[int], list[Problem]]
+    refusal: Problem
+
+
+def _of_message(*blocks: dict[str, Any]) -> list[Problem]:
+    return check_message({"blocks": list(blocks)})
+
+
+def _focused(number: int) -> list[Problem]:
+    inputs = [place(Key("element", "plain_text_input")).payload["blocks"][0] for _ in range(number)]
+    for block in inputs:
+        block["element"]["focus_on_load"] = True
+    return _of_message(*inputs)
+
+
+def _table(kind: str, characters: int) -> list[Problem]:
+    """A table of two rows whose cells hold so many characters in all."""
+    rows = [[{"type": "raw_text", "text": "x"}], [{"type": "raw_text", "text": "x" * (characters - 1)}]]
+    return _of_message({"type": kind, "rows": rows} | ({"caption": "x"} if kind == "data_table" else {}))
+
+
+def _markdown(characters: int) -> list[Problem]:
+    return _of_message(*({"type": "markdown", "text": "x" * size} for size in (6000, characters - 6000)))
+
+
+def _long_view(characters: int) -> list[Problem]:
+    """A view whose JSON has so many characters."""
+    line = {"type": "section", "text": {"type": "mrkdwn", "text": "x" * 2600}}
+    view: dict[str, Any] = {"type": "home", "blocks": [line] * 93, "private_metadata": ""}
+    short = characters - len(json.dumps(view))
+    view["private_metadata"] = "x" * short
+    return check_view(view)
+
+
+def _long_blocks(characters: int) -> list[Problem]:
+    """Blocks whose JSON has so many characters: chat.postMessage answers with an error of its own."""
+    return [Problem("", "msg_blocks_too_long")] if blocks_too_long(["x" * (characters - 4)]) else []
+
+
+def _suggested(number: int) -> list[Problem]:
+    return check_options({"options": [example(TABLES["object"]["option_group"].must["options"])[0]] * number})
+
+
+CHART: Final[dict[str, Any]] = {
+    "type": "data_visualization",
+    "title": "x",
+    "chart": {"type": "pie", "segments": [{"label": "x", "value": 1}]},
+}
+WHOLES: Final = {
+    "message.markdown": Whole(_markdown, Problem("/blocks", "must be less than 12001 characters")),
+    "message.tables": Whole(
+        lambda n: _of_message(*[{"type": "table", "rows": [[{"type": "raw_text", "text": "x"}]]}] * n),
+        Problem("/blocks", "only_one_table_allowed"),
+    ),
+    "message.charts": Whole(lambda n: _of_message(*[CHART] * n), Problem("/blocks", "no more than 2 items allowed")),
+    "message.characters": Whole(_long_blocks, Problem("", "msg_blocks_too_long")),
+    "view.characters": Whole(_long_view, Problem("/view", "view_too_large")),
+    "view.focused": Whole(_focused, Problem("/blocks", "only one element may have focus_on_load")),
+    "table.characters": Whole(
+        lambda n: _table("table", n), Problem("/blocks/0/rows", "must be less than 10001 characters")
+    ),
+    "data_table.characters": Whole(
+        lambda n: _table("data_table", n), Problem("/blocks/0/rows", "must be less than 20001 characters")
+    ),
+    "suggestions": Whole(_suggested, Problem("/options", "no more than 100 items allowed")),
+}
+
+
+@pytest.mark.parametrize("edge", EDGES, ids=str)
+def test_at_a_limit_all_is_well(edge: Edge) -> None:
+    assert edge.sent(edge.fine)[0] == []
+
+
+@pytest.mark.parametrize("edge", EDGES, ids=str)
+def test_one_past_a_limit_is_refused_in_slacks_words(edge: Edge) -> None:
+    problems, pointer = edge.sent(edge.past)
+    assert Problem(pointer, edge.refusal()) in problems
+
+
+@pytest.mark.parametrize("name", WHOLES)
+def test_a_whole_payload_has_limits_too(name: str) -> None:
+    most = LIMITS[name].high
+    assert most is not None
+    assert WHOLES[name].said(most) == []
+    assert WHOLES[name].said(most + 1) == [WHOLES[name].refusal]
+
+
+def test_every_limit_of_the_table_holds_somewhere(record_property: Callable[[str, object], None]) -> None:
+    """A number that nothing names would be a limit that nobody keeps."""
+    bounded = {name for name, limit in LIMITS.items() if limit.high is not None or limit.low > 0}
+    assert {edge.limit for edge in EDGES} | set(WHOLES) >= bounded
+    assert not {edge.limit for edge in EDGES} & set(WHOLES)
+    passed = sum(edge.holds_at() for edge in EDGES) + sum(
+        WHOLES[name].said(LIMITS[name].high or 0) == [] for name in WHOLES
+    )
+    refused = sum(edge.holds_past() for edge in EDGES) + sum(
+        WHOLES[name].said((LIMITS[name].high or 0) + 1) != [] for name in WHOLES
+    )
+    record_property("figure", f"Slack limits: {passed} at the limit pass, {refused} past it are refused")
+    assert passed == refused == len(EDGES) + len(WHOLES)
+
+
+def _sdk_limits() -> Iterator[tuple[str, str, int]]:
+    """Every most that Slack's own SDK checks: type, property, number."""
+    for kind in vars(sdk).values():
+        for name in dir(kind) if isinstance(kind, type) and getattr(kind, "type", None) else ():
+            if name.endswith("_max_length") and isinstance(most := getattr(kind, name), int):
+                yield str(kind.type), name.removesuffix("_max_length"), most
+
+
+NOT_OURS: Final = {
+    ("checkboxes", "placeholder"),
+    ("radio_buttons", "placeholder"),
+    ("datetimepicker", "placeholder"),
+}
+"""Inherited by the SDK's classes; Slack's documentation has no such property."""
+OWN: Final = [
+    *[one for one in _sdk_limits() if one[0] != "auth_provider" and one[:2] not in NOT_OURS],
+    *[("option", "text", sdk.Option.label_max_length), ("option", "value", sdk.Option.value_max_length)],
+    *[("option_group", "label", sdk.OptionGroup.label_max_length)],
+    *[("option_group", "options", sdk.OptionGroup.options_max_length)],
+    *[("confirm", name, getattr(sdk.ConfirmObject, f"{name}_max_length")) for name in ("title", "text")],
+    *[("confirm", name, getattr(sdk.ConfirmObject, f"{name}_max_length")) for name in ("confirm", "deny")],
+    *[("feedback_button", name, getattr(sdk.FeedbackButtonObject, f"{name}_max_length")) for name in ("text", "value")],
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "most"), sorted(set(OWN)))
+def test_the_numbers_are_those_of_slacks_own_sdk(kind: str, name: str, most: int) -> None:
+    found = [shapes[kind].kind(name) for table, shapes in TABLES.items() if table != "surface" and kind in shapes]
+    limits = [LIMITS[one.limit].high for one in found if isinstance(one, Str | Text | Many | Int)]
+    assert set(limits) == {most}

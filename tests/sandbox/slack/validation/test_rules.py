@@ -1,0 +1,247 @@
+"""What spans several properties: one of two, choices among options, ids of their own, tables that are tables."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pytest
+
+from sandbox.slack.validation import Problem, check_message, check_options, check_response_action, check_view
+from tests.sandbox.slack.validation.examples import Key, Payload, made, place
+
+TITLE: Final = {"type": "plain_text", "text": "x"}
+
+
+def said(key: Key, **changes: Any) -> list[Problem]:
+    """What is said of a thing with these properties; those that are None are taken away. Pointers begin at the thing."""
+    there = place(key)
+    there.thing.update(changes)
+    for name in [name for name, value in changes.items() if value is None]:
+        del there.thing[name]
+    return [Problem(one.pointer.removeprefix(there.pointer), one.text) for one in there.problems()]
+
+
+def option(value: str) -> Payload:
+    return {"text": TITLE, "value": value}
+
+
+def cell(text: str = "x") -> Payload:
+    return {"type": "raw_text", "text": text}
+
+
+ONE_OF_TWO: Final = [
+    (Key("element", "image"), {"slack_file": {"id": "F1"}}, "slack_file"),
+    (Key("block", "image"), {"slack_file": {"id": "F1"}}, "slack_file"),
+    (Key("object", "slack_file"), {"url": "https://shop.example.com/x"}, "url"),
+    (Key("element", "static_select"), {"option_groups": [{"label": TITLE, "options": [option("x")]}]}, "option_groups"),
+]
+
+
+@pytest.mark.parametrize(("key", "second", "name"), ONE_OF_TWO, ids=str)
+def test_two_of_which_one_is_meant_are_refused(key: Key, second: Payload, name: str) -> None:
+    assert said(key, **second) == [Problem("", f"invalid additional property: {name}")]
+
+
+MISSING: Final = [
+    (Key("block", "section"), "text", "must define either `text` or `fields`"),
+    (Key("block", "image"), "image_url", "must define either `image_url` or `slack_file`"),
+    (Key("element", "image"), "image_url", "must define either `image_url` or `slack_file`"),
+    (Key("object", "slack_file"), "id", "must define either `id` or `url`"),
+    (Key("element", "static_select"), "options", "must define either `options` or `option_groups`"),
+    (Key("element", "multi_static_select"), "options", "must define either `options` or `option_groups`"),
+    (Key("block", "card"), "title", "must define either `hero_image` or `title` or `actions` or `body`"),
+    (Key("block", "container"), "title", "must define either `title` or `rich_text_title`"),
+    (
+        Key("object", "conversation_filter"),
+        "exclude_bot_users",
+        "must define either `include` or `exclude_external_shared_channels` or `exclude_bot_users`",
+    ),
+]
+
+
+@pytest.mark.parametrize(("key", "name", "words"), MISSING, ids=str)
+def test_none_of_several_is_refused(key: Key, name: str, words: str) -> None:
+    assert said(key, **{name: None}) == [Problem("", words)]
+
+
+CHOICES: Final = [
+    ("static_select", False),
+    ("radio_buttons", False),
+    ("multi_static_select", True),
+    ("checkboxes", True),
+]
+
+
+@pytest.mark.parametrize(("name", "several"), CHOICES)
+def test_what_is_chosen_at_first_is_among_the_options_to_the_letter(name: str, several: bool) -> None:
+    field = "initial_options" if several else "initial_option"
+    for value, right in (("a", True), ("b", True), ("c", False)):
+        chosen = [option(value)] if several else option(value)
+        expected = [] if right else [Problem(f"/{field}", f"{field} must exactly match one of the options")]
+        assert said(Key("element", name), options=[option("a"), option("b")], **{field: chosen}) == expected
+
+
+def test_what_is_chosen_may_be_in_a_group() -> None:
+    groups = [{"label": TITLE, "options": [option("a")]}, {"label": TITLE, "options": [option("b")]}]
+    select = Key("element", "static_select")
+    assert said(select, options=None, option_groups=groups, initial_option=option("b")) == []
+    assert len(said(select, options=None, option_groups=groups, initial_option=option("c"))) == 1
+
+
+def test_markup_and_addresses_are_for_the_menus_that_show_them() -> None:
+    marked = {"text": {"type": "mrkdwn", "text": "x"}, "value": "x"}
+    assert said(Key("element", "checkboxes"), options=[marked]) == []
+    assert said(Key("element", "static_select"), options=[marked]) == [
+        Problem("/options/0/text/type", "unsupported type: mrkdwn")
+    ]
+    linked = option("x") | {"url": "https://shop.example.com"}
+    assert said(Key("element", "overflow"), options=[linked]) == []
+    assert said(Key("element", "static_select"), options=[linked]) == [
+        Problem("/options/0", "invalid additional property: url")
+    ]
+
+
+ORDERED: Final = [
+    ("plain_text_input", "min_length", 5, "max_length", 4),
+    ("number_input", "min_value", "10", "max_value", "9"),
+    ("rich_text_input", "min_lines", 5, "max_lines", 4),
+]
+
+
+@pytest.mark.parametrize(("name", "least", "more", "most", "less"), ORDERED)
+def test_a_least_is_not_above_the_most(name: str, least: str, more: Any, most: str, less: Any) -> None:
+    key = Key("element", name)
+    assert said(key, **{least: less, most: more}) == []
+    assert said(key, **{least: more, most: more}) == []
+    assert said(key, **{least: more, most: less}) == [Problem(f"/{least}", f"{least} must not be more than {most}")]
+
+
+FORMS: Final = [
+    ("datepicker", "initial_date", ["2026-13-01", "2026-11-32", "26-11-21", "2026-11-21T"], "YYYY-MM-DD"),
+    ("timepicker", "initial_time", ["24:00", "12:60", "9:00"], "HH:mm"),
+    ("number_input", "initial_value", ["", "x", "1e3"], "a number"),
+    ("color", "value", ["red", "#12345"], "#rrggbb"),
+]
+
+
+@pytest.mark.parametrize(("name", "field", "wrong", "words"), FORMS)
+def test_dates_times_numbers_and_colours_have_their_form(name: str, field: str, wrong: list[str], words: str) -> None:
+    for value in wrong:
+        assert said(Key("element", name), **{field: value}) == [Problem(f"/{field}", f"must be in the format {words}")]
+
+
+@pytest.mark.parametrize("field", ["block_id", "action_id"])
+def test_ids_are_their_own_also_deep_inside(field: str) -> None:
+    def holding(value: str) -> Payload:
+        button = made(Key("element", "button")) | ({"action_id": value} if field == "action_id" else {})
+        return {"type": "actions", "elements": [button]} | ({"block_id": value} if field == "block_id" else {})
+
+    deep = made(Key("block", "container")) | {"child_blocks": [holding("a")]}
+    assert check_message({"blocks": [holding("a"), holding("b")]}) == []
+    for second in (holding("a"), deep):
+        assert check_message({"blocks": [holding("a"), second]}) == [
+            Problem("/blocks/1", f"`{field}` a already exists")
+        ]
+
+
+def test_a_modal_that_asks_has_a_button_that_answers() -> None:
+    asking = made(Key("block", "input"))
+    view = {"type": "modal", "title": TITLE, "blocks": [{"type": "divider"}, asking]}
+    assert check_view(view | {"submit": TITLE}) == []
+    words = "must define `submit` to use an `input` block in modals"
+    assert check_view(view) == [Problem("/view/blocks/1/input", words)]
+    assert check_view({"type": "home", "blocks": [asking]}) == []
+
+
+@pytest.mark.parametrize("name", ["title", "submit", "close"])
+def test_a_home_tab_has_no_frame(name: str) -> None:
+    assert check_view({"type": "home", "blocks": [], name: TITLE}) == [
+        Problem("/view", f"invalid additional property: {name}")
+    ]
+
+
+TABLE: Final = Key("block", "data_table")
+
+
+def test_a_data_table_is_a_rectangle_under_a_plain_header() -> None:
+    rich = made(Key("element", "rich_text"))
+    assert said(TABLE, rows=[[cell(), cell()], [cell(), rich]]) == []
+    assert said(TABLE, rows=[[cell(), cell()], [cell()]]) == [Problem("/rows/1", "must provide exactly 2 items")]
+    assert said(TABLE, rows=[[rich], [cell()]]) == [Problem("/rows/0/0/type", "unsupported type: rich_text")]
+    assert said(TABLE, row_header_column_index=1) == [Problem("/row_header_column_index", "must be between 0 and 0")]
+
+
+def test_a_table_skips_columns_and_has_no_empty_cell() -> None:
+    assert said(Key("block", "table"), column_settings=[None, {"align": "right"}]) == []
+    assert said(Key("block", "table"), rows=[[cell("")]]) == [
+        Problem("/rows/0/0/text", "must be more than 0 characters")
+    ]
+
+
+def test_one_table_of_either_kind_is_all_that_a_message_holds() -> None:
+    both = [made(Key("block", "table")), made(TABLE)]
+    assert check_message({"blocks": both}) == [Problem("/blocks", "only_one_table_allowed")]
+
+
+def test_points_follow_the_axis() -> None:
+    def chart(categories: list[str], **series: list[str]) -> list[Problem]:
+        lines = [{"name": name, "data": [{"label": one, "value": 1} for one in on]} for name, on in series.items()]
+        return said(Key("element", "bar"), axis_config={"categories": categories}, series=lines)
+
+    assert chart(["Mon", "Tue"], shop=["Mon", "Tue"], blog=["Tue", "Mon"]) == []
+    assert chart(["Mon", "Tue"], shop=["Mon"]) == [Problem("/series/0/data", "must provide one item for each category")]
+    assert said(Key("object", "segment"), value=0) == [Problem("/value", "must be more than 0")]
+    twice = [{"name": "shop", "data": [{"label": "Mon", "value": 1}]}] * 2
+    assert said(Key("element", "bar"), axis_config={"categories": ["Mon"]}, series=twice) == [
+        Problem("/series/1/name", "`name` shop already exists")
+    ]
+
+
+def test_a_task_on_its_own_is_under_way() -> None:
+    task = made(Key("block", "task_card")) | {"status": "pending"}
+    assert check_message({"blocks": [{"type": "plan", "title": "x", "tasks": [task]}]}) == []
+    assert check_message({"blocks": [task]}) == [Problem("/blocks/0/status", "must be a valid enum value")]
+
+
+FOLDS: Final = Key("block", "container")
+
+
+def test_a_container_folds_or_has_a_line() -> None:
+    assert said(FOLDS, is_collapsible=True, default_collapsed=True) == []
+    assert said(FOLDS, has_header_divider=True) == []
+    assert said(FOLDS, default_collapsed=True) == [
+        Problem("/default_collapsed", "invalid additional property: default_collapsed")
+    ]
+    assert said(FOLDS, is_collapsible=True, has_header_divider=True) == [
+        Problem("/has_header_divider", "invalid additional property: has_header_divider")
+    ]
+
+
+def test_blocks_in_attachments_are_blocks() -> None:
+    wrong = {"color": "#00ff00", "fallback": "x", "blocks": [{"type": "section"}]}
+    assert check_message({"attachments": [{"text": "as of old"}, wrong]}) == [
+        Problem("/attachments/1/blocks/0", "must define either `text` or `fields`")
+    ]
+
+
+def test_suggestions_are_options_or_groups() -> None:
+    assert check_options({"options": []}) == []
+    assert check_options({"option_groups": [{"label": TITLE, "options": [option("x")]}]}) == []
+    assert check_options({}) == [Problem("", "missing required field: options")]
+    assert check_options({"options": [option("")]}) == [Problem("/options/0/value", "must be more than 0 characters")]
+
+
+def test_errors_of_a_submission_name_inputs() -> None:
+    view = {"blocks": [made(Key("block", "input")) | {"block_id": "here"}]}
+    assert check_response_action({"response_action": "clear"}, view) == []
+    assert check_response_action({"response_action": "errors", "errors": {"here": "x"}}, view) == []
+    assert check_response_action({"response_action": "errors", "errors": {"there": "x"}}, view) == [
+        Problem("/errors/there", "is not the block_id of an input block of this view")
+    ]
+    assert check_response_action({"response_action": "errors", "errors": {}}, view) == [
+        Problem("/errors", "must provide at least 1 items")
+    ]
+    assert check_response_action({"response_action": "dance"}, view) == [
+        Problem("/response_action", "unsupported type: dance")
+    ]
+    assert check_response_action({"response_action": "push", "view": {"type": "home", "blocks": []}}, view) == []
