@@ -1,0 +1,205 @@
+"""What the bot sends: its messages, modals and answers, built by its own views from ordinary things."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import product
+from typing import Any, Final
+
+from bot.domain.change import Approval, Change, Guard, Kind, Question, State, Target
+from bot.domain.member import Member
+from bot.domain.policy import Person, Why
+from bot.domain.rule import Rule
+from bot.store.audit import Entry
+from handlers.commands import GatehouseAudit, MembersList, MembersShow, RulesHistory, RulesList, RulesShow
+from handlers.grammar import Unclear
+from handlers.views import (
+    audit,
+    changes,
+    decision_form,
+    forms,
+    gatehouse,
+    members,
+    notes,
+    pending,
+    problems,
+    rules,
+)
+from handlers.views.member_form import MemberForm
+from handlers.views.parts import Message
+from handlers.views.rule_form import RuleForm
+
+Payload = dict[str, Any]
+NOW: Final = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
+OPS: Final = "C0OPS0001"
+PAIR: Final = {
+    "source": {"key": "Url", "operator": "Equals", "value": "https://shop.example.com/old"},
+    "destinationType": "url",
+    "destination": "https://shop.example.com/new",
+}
+RULE: Final = Rule.model_validate(
+    {
+        "id": "Redirect_x1",
+        "name": "Old shop",
+        "description": "Since the move",
+        "status": "Active",
+        "ruleType": "Redirect",
+        "pairs": [PAIR, PAIR],
+        "modificationDate": 1_763_690_400_000,
+        "groupId": "Group_1",
+        "note": "kept",
+    }
+)
+SCRIPT: Final = Rule.model_validate(
+    {"id": "Script_x1", "name": "Banner", "status": "Inactive", "ruleType": "Script", "pairs": [{"scripts": ["x"]}]}
+)
+ANNA: Final = Member.model_validate({"email": "anna@example.com", "name": "Anna Berg", "allowedSegments": ["vip"]})
+BERT: Final = Member.model_validate({"email": "bert@example.com", "name": "Bert", "allowedSegments": ["vip", "new"]})
+
+
+def change(kind: Kind, state: State, guard: Guard = Guard.CONFIRM, **more: Any) -> Change:
+    """A change of that kind in that state."""
+    is_rule = kind.value.startswith("rule")
+    old, new = (RULE.body(), SCRIPT.body()) if is_rule else (ANNA.document(), BERT.document())
+    own: Payload = {
+        "id": "0123456789abcdef" * 2,
+        "kind": kind,
+        "target": Target(service="rules", key=RULE.id)
+        if is_rule
+        else Target(service="members", site="blog", key=ANNA.email),
+        "before": None if kind.creates else old,
+        "after": None if kind.destroys else new,
+        "result": old,
+        "requester": "U0ALICE01",
+        "channel": OPS,
+        "reason": "it loops",
+        "decision_reason": "not now",
+        "outcome": "500: out of paper",
+        "questions": (Question(by="U0CARA001", text="Why?"),),
+        "guard": guard,
+        "approvals": (Approval(by="U0CARA001", at=NOW),),
+        "summoned": ("S0ONCALL",),
+        "break_glass": ("oncall",),
+        "state": state,
+        "created": NOW,
+        "expires": NOW + timedelta(hours=1),
+        "decided_by": "U0CARA001",
+        "decided_at": NOW,
+    }
+    return Change(**(own | more))
+
+
+OPEN: Final = change(Kind.RULE_DELETE, State.PROPOSED, Guard.APPROVE)
+ENDING: Final = change(Kind.RULE_CREATE, State.APPLIED, ends=NOW + timedelta(hours=2), ends_as_typed="2h")
+LATER: Final[list[Payload]] = [
+    {},
+    {"ends": NOW + timedelta(hours=2), "ends_as_typed": "2h"},
+    {"ends": NOW, "ending": "changed"},
+    {"undone_by": "fedcba9876543210" * 2},
+    {"glass_broken": True},
+    {"waits": "503"},
+]
+"""What else may be true of a change, so that its card has other buttons and lines."""
+
+
+def _cards() -> Iterator[Message]:
+    for kind, state, guard, more in product(Kind, State, [Guard.CONFIRM, Guard.APPROVE], LATER):
+        card = changes.card(change(kind, state, guard, **more), places={"rules": "rules.example.com"})
+        yield from [card, changes.elsewhere(card, OPS)]
+
+
+def _lists() -> Iterator[Message]:
+    listed = RulesList(text="shop", status="Active", page=2)
+    yield rules.menu("")
+    yield members.menu("", sites=("blog", "shop"))
+    yield members.menu("", sites=())
+    for command, found in product([RulesList(), listed], [[RULE, SCRIPT], []]):
+        yield rules.rule_list(found, page=2, pages=3, total=41, command=command, unreadable=1, first_number=21)
+    for rule in (RULE, SCRIPT):
+        yield rules.rule_card(rule, command=RulesShow(ref=rule.id))
+    for people in ([ANNA, BERT], []):
+        yield members.member_list(
+            people,
+            site="blog",
+            page=2,
+            pages=3,
+            total=41,
+            command=MembersList(text="an"),
+            audience="private",
+            first_number=21,
+        )
+    for audience in ("private", "channel"):
+        yield members.member_card(ANNA, site="blog", command=MembersShow(email=ANNA.email), audience=audience)
+    yield pending.pending([OPEN], [change(Kind.RULE_DELETE, State.APPLIED, glass_broken=True)], {OPEN.id: "https://x"})
+    yield pending.pending([], [], {})
+    yield pending.timers([ENDING], {})
+
+
+def _records() -> Iterator[Message]:
+    entry = Entry(1, NOW, "applied", OPEN.id, "rules/Redirect_x1", "U0ALICE01", OPS, "https://x", {"reason": "x"}, "")
+    for found in ([entry], []):
+        yield audit.entries(found, {}, more=bool(found), public=True, command=GatehouseAudit())
+    yield audit.history([OPEN, ENDING], {OPEN.id: "https://x"}, command=RulesHistory(ref="Redirect_x1"))
+    for purpose in ("remind", "offer", "review", "glass", "left", "ask-0"):
+        for one in (OPEN, ENDING, change(Kind.RULE_DELETE, State.APPLIED, glass_broken=True)):
+            if (note := notes.note(one, purpose)) is not None:
+                yield note
+
+
+def _answers() -> Iterator[Message]:
+    for topic in (None, "rules", "members grant"):
+        yield gatehouse.help_page(topic, prefix="", may=lambda _: True)
+    yield gatehouse.status({"rules": "ok", "members": "503"}, places={"rules": "x"}, counts={"applied": 3})
+    allowed = {"rule.read": None, "rule.delete": Why.NO_ROLE}
+    yield gatehouse.whoami(Person("U0ALICE01"), OPS, allowed, {}, sites=["blog"], act=[OPS])
+    yield problems.problem(asked="list", what="Rules does not answer.", cause="a cable", then="wait", reference="r1")
+    yield problems.unclear(Unclear("There is no “lst”.", suggestion="rules list"), asked="lst", prefix="")
+    for found in ([RULE, SCRIPT], []):
+        yield problems.not_one("shop", found, 7, asked="show shop")
+
+
+def _views() -> Iterator[Payload]:
+    new = RuleForm.blank(name="Old shop", source="https://shop.example.com/old", channel=OPS, lasts="2h")
+    for rule in (
+        new,
+        new.with_pair(),
+        RuleForm.of(RULE, channel=OPS),
+        RuleForm.copy_of(RULE, channel=OPS),
+        RuleForm.of(SCRIPT, channel=OPS),
+        RuleForm.of(RULE, channel=OPS).noted({"": "It was changed meanwhile.", "name": "Too long."}),
+    ):
+        yield rule.view()
+    for member in (
+        MemberForm.blank(site="blog", known=("vip", "new"), email=ANNA.email, segments=("vip",), lasts="2h"),
+        MemberForm.blank(site="blog", known=()),
+        MemberForm.of(ANNA, site="blog", known=("vip",), channel=OPS),
+    ):
+        yield member.view()
+    for name in decision_form.WORDS:
+        yield decision_form.opened(name, OPEN, title="Delete Old shop", channel=OPS)
+    yield from [forms.loading("Edit rule"), forms.working("Edit rule"), forms.outdated()]
+    yield from [forms.done("Gatehouse", "Saved."), forms.notice(rules.menu(""))]
+
+
+def _skeleton(found: Any) -> Any:
+    """*found* without its words: two payloads of one skeleton differ in nothing that a mutation could tell apart."""
+    if isinstance(found, dict):
+        return {name: found[name] if name == "type" else _skeleton(found[name]) for name in found}
+    return [_skeleton(one) for one in found] if isinstance(found, list | tuple) else type(found).__name__
+
+
+def _different(found: Iterator[Payload]) -> list[Payload]:
+    return list({json.dumps(_skeleton(one)): one for one in found}.values())
+
+
+def messages() -> list[Payload]:
+    """The bot's messages, one of each skeleton."""
+    said = [*_cards(), *_lists(), *_records(), *_answers()]
+    return _different({"blocks": list(json.loads(json.dumps(one.blocks)))} for one in said)
+
+
+def views() -> list[Payload]:
+    """The bot's modals, one of each skeleton."""
+    return _different(json.loads(json.dumps(one)) for one in _views())
