@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
 import pytest
-import slack_sdk.models.blocks as sdk
 
 from sandbox.slack.validation import Problem, blocks_too_long, check_message, check_options, check_view
 from sandbox.slack.validation.kinds import Int, Kind, Many, Str, Text
@@ -191,35 +190,3 @@ def test_every_limit_of_the_table_holds_somewhere(record_property: Callable[[str
     )
     record_property("figure", f"Slack limits: {passed} at the limit pass, {refused} past it are refused")
     assert passed == refused == len(EDGES) + len(WHOLES)
-
-
-def _sdk_limits() -> Iterator[tuple[str, str, int]]:
-    """Every most that Slack's own SDK checks: type, property, number."""
-    for kind in vars(sdk).values():
-        for name in dir(kind) if isinstance(kind, type) and getattr(kind, "type", None) else ():
-            if name.endswith("_max_length") and isinstance(most := getattr(kind, name), int):
-                yield str(kind.type), name.removesuffix("_max_length"), most
-
-
-NOT_OURS: Final = {
-    ("checkboxes", "placeholder"),
-    ("radio_buttons", "placeholder"),
-    ("datetimepicker", "placeholder"),
-}
-"""Inherited by the SDK's classes; Slack's documentation has no such property."""
-OWN: Final = [
-    *[one for one in _sdk_limits() if one[0] != "auth_provider" and one[:2] not in NOT_OURS],
-    *[("option", "text", sdk.Option.label_max_length), ("option", "value", sdk.Option.value_max_length)],
-    *[("option_group", "label", sdk.OptionGroup.label_max_length)],
-    *[("option_group", "options", sdk.OptionGroup.options_max_length)],
-    *[("confirm", name, getattr(sdk.ConfirmObject, f"{name}_max_length")) for name in ("title", "text")],
-    *[("confirm", name, getattr(sdk.ConfirmObject, f"{name}_max_length")) for name in ("confirm", "deny")],
-    *[("feedback_button", name, getattr(sdk.FeedbackButtonObject, f"{name}_max_length")) for name in ("text", "value")],
-]
-
-
-@pytest.mark.parametrize(("kind", "name", "most"), sorted(set(OWN)))
-def test_the_numbers_are_those_of_slacks_own_sdk(kind: str, name: str, most: int) -> None:
-    found = [shapes[kind].kind(name) for table, shapes in TABLES.items() if table != "surface" and kind in shapes]
-    limits = [LIMITS[one.limit].high for one in found if isinstance(one, Str | Text | Many | Int)]
-    assert set(limits) == {most}

@@ -1,0 +1,217 @@
+"""The tables a second time, from elsewhere: Slack's own SDK, and its documentation as facts/slack.md 4.3 has it.
+
+The other tests take numbers and names from our tables; a slip of the pen there is found here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import pytest
+import slack_sdk.models.blocks as sdk
+
+from sandbox.slack.validation.blocks import BLOCKS
+from sandbox.slack.validation.kinds import Int, Many, Shape, Str, Text
+from sandbox.slack.validation.limits import LIMITS
+from sandbox.slack.validation.shapes import ELEMENTS, IN_LINE, IN_RICH_TEXT
+from tests.sandbox.slack.validation.examples import TABLES
+
+
+def _sdk_limits() -> Iterator[tuple[str, str, int]]:
+    """Every most that Slack's own SDK checks: type, property, number."""
+    for kind in vars(sdk).values():
+        for name in dir(kind) if isinstance(kind, type) and getattr(kind, "type", None) else ():
+            if name.endswith("_max_length") and isinstance(most := getattr(kind, name), int):
+                yield str(kind.type), name.removesuffix("_max_length"), most
+
+
+NOT_OURS: Final = {
+    ("checkboxes", "placeholder"),
+    ("radio_buttons", "placeholder"),
+    ("datetimepicker", "placeholder"),
+}
+"""Inherited by the SDK's classes; Slack's documentation has no such property."""
+OWN: Final = [
+    *[one for one in _sdk_limits() if one[0] != "auth_provider" and one[:2] not in NOT_OURS],
+    *[("option", "text", sdk.Option.label_max_length), ("option", "value", sdk.Option.value_max_length)],
+    *[("option_group", "label", sdk.OptionGroup.label_max_length)],
+    *[("option_group", "options", sdk.OptionGroup.options_max_length)],
+    *[("confirm", name, getattr(sdk.ConfirmObject, f"{name}_max_length")) for name in ("title", "text")],
+    *[("confirm", name, getattr(sdk.ConfirmObject, f"{name}_max_length")) for name in ("confirm", "deny")],
+    *[("feedback_button", name, getattr(sdk.FeedbackButtonObject, f"{name}_max_length")) for name in ("text", "value")],
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "most"), sorted(set(OWN)))
+def test_the_numbers_are_those_of_slacks_own_sdk(kind: str, name: str, most: int) -> None:
+    found = [shapes[kind].kind(name) for table, shapes in TABLES.items() if table != "surface" and kind in shapes]
+    limits = [LIMITS[one.limit].high for one in found if isinstance(one, Str | Text | Many | Int)]
+    assert set(limits) == {most}
+
+
+NUMBERS: Final = {
+    "message.blocks": (0, 50),
+    "message.attachments": (0, 100),
+    "message.markdown": (0, 12_000),
+    "message.tables": (0, 1),
+    "message.charts": (0, 2),
+    "message.characters": (0, 13_200),
+    "modal.blocks": (0, 100),
+    "home.blocks": (0, 100),
+    "block_id": (1, 255),
+    "view.title": (1, 24),
+    "view.submit": (1, 24),
+    "view.close": (1, 24),
+    "view.private_metadata": (0, 3000),
+    "view.callback_id": (0, 255),
+    "view.external_id": (0, 255),
+    "view.characters": (0, 250_000),
+    "view.focused": (0, 1),
+    "text": (1, 3000),
+    "option.description": (1, 75),
+    "option.url": (1, 3000),
+    "section.field": (1, 2000),
+    "button.accessibility_label": (1, 75),
+    "checkboxes.options": (1, 10),
+    "radio_buttons.options": (1, 10),
+    "overflow.options": (1, 5),
+    "select.options": (1, 100),
+    "select.option_groups": (1, 100),
+    "select.min_query_length": (0, None),
+    "suggestions": (0, 100),
+    "plain_text_input.min_length": (0, 3000),
+    "plain_text_input.max_length": (1, 3000),
+    "rich_text_input.lines": (1, 100),
+    "file_input.max_files": (1, 10),
+    "table.rows": (1, 100),
+    "table.cells": (1, 20),
+    "table.column_settings": (1, 20),
+    "table.characters": (0, 10_000),
+    "data_table.rows": (2, 201),
+    "data_table.cells": (1, 20),
+    "data_table.characters": (0, 20_000),
+    "data_table.page_size": (1, 100),
+    "data_visualization.title": (1, 50),
+    "chart.segments": (1, 12),
+    "chart.series": (1, 12),
+    "chart.data": (1, 20),
+    "alert.text": (1, 200),
+    "card.subtext": (1, 200),
+    "card.actions": (1, 3),
+    "plan.tasks": (1, 50),
+}
+"""What the documentation says and the SDK does not check: at least, at most."""
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_the_numbers_are_those_of_the_documentation(name: str) -> None:
+    assert (LIMITS[name].low, LIMITS[name].high) == NUMBERS[name]
+
+
+UNLIKE: Final[dict[str, tuple[set[str], set[str]]]] = {
+    "mrkdwn": ({"emoji"}, set()),
+    "header": (set(), {"level"}),
+    "card": (set(), {"subtext"}),
+    "rich_text_quote": (set(), {"border"}),
+    **{name: ({"alt_text"}, set()) for name in ("button", "overflow", "icon_button", "feedback_buttons")},
+    **{name: ({"placeholder"}, set()) for name in ("checkboxes", "radio_buttons", "datetimepicker")},
+    **{
+        name: ({"confirm"}, set())
+        for name in ("plain_text_input", "email_text_input", "url_text_input", "number_input", "rich_text_input")
+    },
+    "call": ({"call", "api_decoration_available"}, set()),
+}
+"""Where the SDK has a property by inheritance alone, or is behind the documentation: only there, only here."""
+
+
+def _sdk_kinds() -> Iterator[tuple[str, Shape, set[str]]]:
+    """Every type of the SDK with our shape of it, and the properties that the SDK writes."""
+    for kind in vars(sdk).values():
+        if isinstance(kind, type) and isinstance(name := getattr(kind, "type", None), str) and name != "auth_provider":
+            shapes = BLOCKS if issubclass(kind, sdk.Block) else ELEMENTS
+            yield name, shapes[name], set(object.__new__(kind).attributes)
+
+
+@pytest.mark.parametrize(("name", "shape", "properties"), [pytest.param(*one, id=one[0]) for one in _sdk_kinds()])
+def test_the_properties_are_those_of_slacks_own_sdk(name: str, shape: Shape, properties: set[str]) -> None:
+    ours = {"type", *shape.must, *shape.may}
+    assert (properties - ours, ours - properties) == UNLIKE.get(name, (set(), set()))
+
+
+REQUIRED: Final = {
+    "block": {
+        "header": "text",
+        "context": "elements",
+        "actions": "elements",
+        "context_actions": "elements",
+        "image": "alt_text",
+        "input": "label element",
+        "rich_text": "elements",
+        "video": "alt_text title thumbnail_url video_url",
+        "alert": "text",
+        "carousel": "elements",
+        "container": "child_blocks",
+        "markdown": "text",
+        "plan": "title",
+        "task_card": "task_id title status",
+        "table": "rows",
+        "data_table": "rows caption",
+        "data_visualization": "title chart",
+        "file": "external_id source",
+        "call": "call_id",
+    },
+    "element": {
+        "button": "text action_id",
+        "workflow_button": "text workflow action_id",
+        "feedback_buttons": "positive_button negative_button action_id",
+        "icon_button": "icon text action_id",
+        "overflow": "options action_id",
+        "checkboxes": "options action_id",
+        "radio_buttons": "options action_id",
+        "number_input": "is_decimal_allowed action_id",
+        "image": "alt_text",
+        "raw_number": "value text",
+        "url": "url text",
+        "pie": "segments",
+        **dict.fromkeys(("bar", "area", "line"), "series axis_config"),
+        **dict.fromkeys(("plain_text", "mrkdwn", "raw_text", "text"), "text"),
+        **dict.fromkeys(("rich_text", *IN_RICH_TEXT), "elements"),
+        "rich_text_list": "elements style",
+        "link": "url",
+        "emoji": "name",
+        "broadcast": "range",
+        "color": "value",
+        "date": "timestamp format",
+        **{name: f"{name}_id" for name in ("user", "usergroup", "channel", "team")},
+    },
+    "object": {
+        **dict.fromkeys(("option", "boxed_option", "overflow_option", "feedback_button"), "text value"),
+        "option_group": "label options",
+        "confirm": "title text confirm deny",
+        "dispatch_action_config": "trigger_actions_on",
+        "workflow": "trigger",
+        "trigger": "url",
+        "workflow_input": "name value",
+        "segment": "label value",
+        "point": "label value",
+        "series": "name data",
+        "axis_config": "categories",
+    },
+    "surface": {"modal": "title blocks", "home": "blocks"},
+}
+"""What must be there; elements that are not named ask for an action_id alone, all else for nothing."""
+ASK_NOTHING: Final = {"divider", "section", "card", "message", "conversation_filter", "slack_file", "column_setting"}
+STYLES: Final = {"style", "mention_style", "attachment"}
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_what_must_be_there_is_what_the_documentation_says(table: str) -> None:
+    for name, shape in TABLES[table].items():
+        usual = "" if name in ASK_NOTHING | STYLES else "action_id"
+        assert set(shape.must) == set(REQUIRED[table].get(name, usual).split()), name
+
+
+def test_in_line_parts_are_those_of_rich_text() -> None:
+    mentions = {"user", "usergroup", "channel", "team", "broadcast"}
+    assert set(IN_LINE) == mentions | {"text", "link", "emoji", "color", "date"}
