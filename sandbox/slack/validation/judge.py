@@ -146,7 +146,7 @@ def _single(found: Any, kind: Kind, pointer: str) -> Iterator[Problem]:
             yield Problem(pointer, "must provide a boolean")
         case Enum(values) if found not in values:
             yield Problem(pointer, "must be a valid enum value", values)
-        case Form(name, pattern) if not isinstance(found, str) or not re.fullmatch(pattern, found):
+        case Form(name, pattern) if not isinstance(found, str) or not re.fullmatch(pattern, found, re.ASCII):
             yield Problem(pointer, f"must be in the format {name}")
         case Number(above) if not _is_number(found) or (above is not None and found <= above):
             yield Problem(pointer, "must provide a number" if above is None else f"must be more than {above:g}")

@@ -117,7 +117,12 @@ def test_a_least_is_not_above_the_most(name: str, least: str, more: Any, most: s
 
 
 FORMS: Final = [
-    ("datepicker", "initial_date", ["2026-13-01", "2026-11-32", "26-11-21", "2026-11-21T"], "YYYY-MM-DD"),
+    (
+        "datepicker",
+        "initial_date",
+        ["2026-13-01", "２０26-11-21", "2026-11-32", "26-11-21", "2026-11-21T"],
+        "YYYY-MM-DD",
+    ),
     ("timepicker", "initial_time", ["24:00", "12:60", "9:00"], "HH:mm"),
     ("number_input", "initial_value", ["", "x", "1e3"], "a number"),
     ("color", "value", ["red", "#12345"], "#rrggbb"),
