@@ -149,6 +149,35 @@ def test_ids_are_their_own_also_deep_inside(field: str) -> None:
         ]
 
 
+SURFACES: Final[dict[str, Payload]] = {
+    "message": {},
+    "modal": {"type": "modal", "title": TITLE, "submit": TITLE},
+    "home": {"type": "home"},
+}
+
+
+@pytest.mark.parametrize("surface", SURFACES)
+def test_every_surface_has_ids_of_their_own_and_one_focus(surface: str) -> None:
+    def judged(*blocks: Payload) -> list[str]:
+        payload = SURFACES[surface] | {"blocks": list(blocks)}
+        return [one.text for one in (check_view(payload) if "type" in payload else check_message(payload))]
+
+    def focused(action_id: str) -> Payload:
+        element = {"type": "plain_text_input", "action_id": action_id, "focus_on_load": True}
+        return {"type": "input", "label": TITLE, "element": element}
+
+    assert judged(focused("a")) == []
+    assert judged(focused("a"), focused("b")) == ["only one element may have focus_on_load"]
+    assert judged(*[{"type": "divider", "block_id": "a"}] * 2) == ["`block_id` a already exists"]
+
+
+@pytest.mark.parametrize("surface", ["modal", "home"])
+def test_a_view_has_a_size(surface: str) -> None:
+    line = {"type": "section", "text": {"type": "mrkdwn", "text": "x" * 3000}}
+    assert check_view(SURFACES[surface] | {"blocks": [line] * 80}) == []
+    assert check_view(SURFACES[surface] | {"blocks": [line] * 90}) == [Problem("/view", "view_too_large")]
+
+
 def test_a_modal_that_asks_has_a_button_that_answers() -> None:
     asking = made(Key("block", "input"))
     view = {"type": "modal", "title": TITLE, "blocks": [{"type": "divider"}, asking]}
@@ -188,16 +217,17 @@ def test_one_table_of_either_kind_is_all_that_a_message_holds() -> None:
     assert check_message({"blocks": both}) == [Problem("/blocks", "only_one_table_allowed")]
 
 
-def test_points_follow_the_axis() -> None:
+@pytest.mark.parametrize("kind", ["bar", "area", "line"])
+def test_points_follow_the_axis(kind: str) -> None:
     def chart(categories: list[str], **series: list[str]) -> list[Problem]:
         lines = [{"name": name, "data": [{"label": one, "value": 1} for one in on]} for name, on in series.items()]
-        return said(Key("element", "bar"), axis_config={"categories": categories}, series=lines)
+        return said(Key("element", kind), axis_config={"categories": categories}, series=lines)
 
     assert chart(["Mon", "Tue"], shop=["Mon", "Tue"], blog=["Tue", "Mon"]) == []
     assert chart(["Mon", "Tue"], shop=["Mon"]) == [Problem("/series/0/data", "must provide one item for each category")]
     assert said(Key("object", "segment"), value=0) == [Problem("/value", "must be more than 0")]
     twice = [{"name": "shop", "data": [{"label": "Mon", "value": 1}]}] * 2
-    assert said(Key("element", "bar"), axis_config={"categories": ["Mon"]}, series=twice) == [
+    assert said(Key("element", kind), axis_config={"categories": ["Mon"]}, series=twice) == [
         Problem("/series/1/name", "`name` shop already exists")
     ]
 
