@@ -17,14 +17,18 @@ from urllib.parse import urlsplit
 
 import structlog
 import uvicorn
+from aiohttp import ClientError
 from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
 from slack_bolt.adapter.starlette.async_handler import AsyncSlackRequestHandler
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
+from slack_sdk.errors import SlackApiError
 from slack_sdk.http_retry.builtin_async_handlers import (
     AsyncConnectionErrorRetryHandler,
     AsyncRateLimitErrorRetryHandler,
 )
+from slack_sdk.socket_mode.aiohttp import SocketModeClient
+from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.web.async_client import AsyncWebClient
 from starlette.applications import Starlette
 
@@ -57,6 +61,11 @@ log = structlog.get_logger(__name__)
 DAY = 86_400.0
 DRAIN = 10.0
 """Seconds that work under way has at the end; what is stored and not done then is done by the next start."""
+
+
+CONNECTING = 10.0
+"""Seconds that the start waits for the first connection of Socket Mode."""
+RECONNECT = 5.0
 
 
 class CannotStart(Exception):
@@ -118,8 +127,11 @@ async def running(
         slack = Slack(_web_client(settings))
         await _sign_in(slack)
 
+        envelopes: Envelopes | None = None
+
         async def health() -> dict[str, str]:
-            return {"slack": slack.says, "clock": slack.clock_says(), **await store.health()}
+            socket = {} if envelopes is None else {"socket mode": await envelopes.says()}
+            return {"slack": slack.says, **socket, "clock": slack.clock_says(), **await store.health()}
 
         wakes = Wake(), Wake()
 
@@ -175,7 +187,8 @@ async def running(
         stack.push_async_callback(router.tasks.drain, DRAIN)
 
         if settings.slack_app_token is not None:
-            await stack.enter_async_context(_socket_mode(bolt, settings.slack_app_token.get_secret_value()))
+            envelopes = Envelopes(bolt, settings.slack_app_token.get_secret_value(), _unproxied(settings))
+            await stack.enter_async_context(_socket_mode(envelopes))
         verifier = Verifier(settings.signing_secrets, time.time)
         events = slack_endpoint(verifier, AsyncSlackRequestHandler(bolt).handle) if settings.signing_secrets else None
         yield Running(web_app(events, health), gatehouse)
@@ -306,14 +319,74 @@ def _bolt(settings: Settings) -> AsyncApp:
     )
 
 
+class Envelopes(AsyncSocketModeHandler):
+    """Bolt's Socket Mode, which keeps hold of what is under way: the SDK would drop it, to be collected or cut off."""
+
+    def __init__(self, bolt: AsyncApp, app_token: str, web_client: AsyncWebClient) -> None:
+        super().__init__(bolt, app_token, web_client=web_client)
+        self.client.proxy = None  # the SDK takes one from the environment, which is nobody's decision here
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def handle(self, client: SocketModeClient, req: SocketModeRequest) -> None:  # type: ignore[override]  # as Bolt's
+        task = asyncio.create_task(super().handle(client, req))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        await task
+
+    async def connect(self) -> None:
+        """Connect, however long it takes; raises CannotStart where Slack will never have this app token."""
+        while True:
+            try:
+                # A fresh address each time: each is good for one attempt, and the SDK would repeat the spent one.
+                self.client.wss_uri = await self.client.issue_new_wss_url()
+                async with asyncio.timeout(CONNECTING):
+                    await self.client.connect()  # type: ignore[no-untyped-call]  # the SDK's own
+            except SlackApiError as error:
+                _refused(str(error.response.get("error")))
+            except (OSError, ClientError, TimeoutError) as error:
+                log.warning("socket_mode_connect", error=type(error).__name__)
+            else:
+                return
+            await asyncio.sleep(RECONNECT)
+
+    async def says(self) -> str:
+        return "ok" if await self.client.is_connected() else "not connected"
+
+    async def close(self) -> None:
+        """Let what has arrived be acknowledged, then hang up."""
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=DRAIN)
+        await self.client.close()  # type: ignore[no-untyped-call]  # the SDK's own
+
+
+def _refused(code: str) -> None:
+    if code in FATAL or code == "not_allowed_token_type":
+        raise CannotStart(
+            f"Slack does not accept SLACK_APP_TOKEN ({code}). Make an app-level token with the scope connections:write "
+            "on the app's page Basic Information; it begins with xapp-."
+        )
+    log.warning("socket_mode_connect", code=code)
+
+
+def _unproxied(settings: Settings) -> AsyncWebClient:
+    client = AsyncWebClient(base_url=settings.slack_api_url, timeout=15)
+    client.proxy = None  # as above
+    return client
+
+
 @asynccontextmanager
-async def _socket_mode(bolt: AsyncApp, app_token: str) -> AsyncIterator[None]:
-    handler = AsyncSocketModeHandler(bolt, app_token)
-    await handler.connect_async()  # type: ignore[no-untyped-call]  # Bolt's own
+async def _socket_mode(envelopes: Envelopes) -> AsyncIterator[None]:
+    """Connected soon: where Slack cannot be reached now, the rest of the start does not wait for it."""
+    connecting = asyncio.create_task(envelopes.connect())
+    done, _ = await asyncio.wait({connecting}, timeout=CONNECTING)
     try:
+        for task in done:
+            task.result()
         yield
     finally:
-        await handler.close_async()  # type: ignore[no-untyped-call]  # Bolt's own
+        connecting.cancel()
+        await asyncio.gather(connecting, return_exceptions=True)
+        await envelopes.close()
 
 
 @asynccontextmanager

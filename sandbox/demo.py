@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Literal
 
 from pydantic import SecretStr
 
@@ -16,9 +17,12 @@ from bot.settings import Settings
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_services
 from sandbox.services.switches import Switches
 from sandbox.serving import serving
-from sandbox.slack.running import SECRET, TOKEN, LocalSlack, running_slack
+from sandbox.slack.running import APP_TOKEN, SECRET, TOKEN, LocalSlack, running_slack
 
 SITES = {"blog": "site_1", "docs": "site_2"}
+
+Transport = Literal["http", "socket"]
+"""How the local Slack reaches the bot: signed HTTP, or Socket Mode."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +35,16 @@ class Sandbox:
     bot_url: str
 
 
-def settings(slack: LocalSlack, services: Services, database: Path, policy: Path | None = None) -> Settings:
+def settings(
+    slack: LocalSlack, services: Services, database: Path, policy: Path | None = None, transport: Transport = "http"
+) -> Settings:
     """What a deployment would set, for the bot in the sandbox; the environment and .env play no part."""
+    by_socket = transport == "socket"
     return Settings(
         _env_file=None,
         slack_bot_token=SecretStr(TOKEN),
-        slack_signing_secret=SecretStr(SECRET),
-        slack_app_token=None,
+        slack_signing_secret=SecretStr("" if by_socket else SECRET),
+        slack_app_token=SecretStr(APP_TOKEN) if by_socket else None,
         slack_api_url=slack.api_url,
         rules_base_url=services.rules_url,
         rules_api_key=SecretStr(RULES_KEY),
@@ -60,6 +67,7 @@ async def running_sandbox(
     policy: Path | None = None,
     timing: Timing | None = None,
     now: Callable[[], datetime] | None = None,
+    transport: Transport = "http",
 ) -> AsyncIterator[Sandbox]:
     """Everything, with its files in *folder*. *ports*: page, rules, members, bot; 0 is any free one."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -68,10 +76,12 @@ async def running_sandbox(
         services = await stack.enter_async_context(
             running_services(str(folder / "services.db"), seed=seed, switches=switches, ports=(rules, members))
         )
-        slack = await stack.enter_async_context(running_slack(document("http://127.0.0.1"), port=page))
+        manifest = document(None if transport == "socket" else "http://127.0.0.1")
+        slack = await stack.enter_async_context(running_slack(manifest, port=page))
         gatehouse = await stack.enter_async_context(
-            running(settings(slack, services, folder / "gatehouse.db", policy), now=now, timing=timing)
+            running(settings(slack, services, folder / "gatehouse.db", policy, transport), now=now, timing=timing)
         )
         bot_url = await stack.enter_async_context(serving(gatehouse.web, port=bot))
-        slack.delivery.url = f"{bot_url}/slack/events"
+        if transport == "http":
+            slack.delivery.url = f"{bot_url}/slack/events"
         yield Sandbox(slack, services, gatehouse, bot_url)

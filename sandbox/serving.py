@@ -36,7 +36,7 @@ async def serving(app: ASGIApp, *, port: int = 0) -> AsyncIterator[str]:
     """Serve *app* on 127.0.0.1; gives its address, such as http://127.0.0.1:8801."""
     listener = listening(port)
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # faults are what some of these servers are for
-    config = uvicorn.Config(app, log_config=None, lifespan="off", timeout_graceful_shutdown=1, ws="none")
+    config = uvicorn.Config(app, log_config=None, lifespan="off", timeout_graceful_shutdown=1, ws="websockets-sansio")
     server = _Server(config)
     config.load()
     server.lifespan = config.lifespan_class(config)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,12 +12,21 @@ import pytest
 import stamina
 
 from bot.app import Timing
-from sandbox.demo import Sandbox, running_sandbox
+from sandbox.demo import Sandbox, Transport, running_sandbox
 from sandbox.slack.story import Person
 
 pytest_plugins = ["tests.databases", "tests.browsers", "tests.drills.report"]
 
 OPS, SUPPORT, GENERAL = "C0OPS0001", "C0SUPPORT", "C0GENERAL"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--transport",
+        choices=("http", "socket"),
+        default=os.environ.get("TRANSPORT", "http"),
+        help="how the local Slack reaches the bot of the fixture `workspace`: signed HTTP or Socket Mode",
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -56,8 +66,15 @@ def policy(request: pytest.FixtureRequest, tmp_path: Path) -> Path | None:
 
 
 @pytest.fixture
-async def workspace(tmp_path: Path, clock: Clock, policy: Path | None) -> AsyncIterator[Sandbox]:
-    async with running_sandbox(tmp_path, policy=policy, timing=QUICK, now=clock) as sandbox:
+def transport(request: pytest.FixtureRequest) -> Transport:
+    """What the run was asked for; a test may be parametrised with both."""
+    asked: Transport = request.config.getoption("--transport")
+    return asked
+
+
+@pytest.fixture
+async def workspace(tmp_path: Path, clock: Clock, policy: Path | None, transport: Transport) -> AsyncIterator[Sandbox]:
+    async with running_sandbox(tmp_path, policy=policy, timing=QUICK, now=clock, transport=transport) as sandbox:
         yield sandbox
 
 

@@ -1,4 +1,4 @@
-"""Deliveries to the app: signed, with Slack's three seconds, and with the words that Slack shows when they run out."""
+"""Deliveries to the app, signed or enveloped, with Slack's three seconds and Slack's words for when they run out."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import hashlib
 import hmac
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Protocol
 from urllib.parse import urlencode
 
 import httpx
@@ -17,61 +17,123 @@ import httpx
 from sandbox.slack.state import State
 
 PATIENCE: Final = 3.0
+RETRY_AFTER: Final = (0.0, 60.0, 300.0)
+"""Seconds before each of the three tries that follow an event's first one."""
+FORM: Final = "application/x-www-form-urlencoded"
 
 
 @dataclass(frozen=True, slots=True)
 class Ack:
-    """How the app acknowledged: *failed* is empty, or Slack's word for what went wrong."""
+    """How the app acknowledged: *failed* is empty, or what Slack shows the person; *reason* what it says to the app."""
 
     failed: str = ""
     body: Any = None
+    reason: str = ""
+    no_retry: bool = False
+
+
+class Envelopes(Protocol):
+    """What carries deliveries where the app uses Socket Mode."""
+
+    async def deliver(
+        self, kind: str, payload: Mapping[str, Any], *, patience: float, retry: tuple[int, str] | None = None
+    ) -> Ack: ...
 
 
 @dataclass(slots=True)
 class Delivery:
-    """Sends signed requests to the app at *url*."""
+    """Sends requests to the app: through *sockets* where the manifest says Socket Mode, else signed to *url*."""
 
     state: State
     secret: str
     url: str = ""
+    options_url: str = ""
+    """Where options are loaded from, if elsewhere than at *url*."""
+    sockets: Envelopes | None = None
     skew: float = 0.0
     """Seconds by which the local Slack's clock is off, to see stale timestamps refused."""
     twice: bool = False
     """Deliver everything a second time, as a proxy might."""
-    http: httpx.AsyncClient = field(default_factory=lambda: httpx.AsyncClient(trust_env=False, timeout=PATIENCE))
+    patience: float = PATIENCE
+    retry_after: tuple[float, ...] = RETRY_AFTER
+    http: httpx.AsyncClient = field(default_factory=lambda: httpx.AsyncClient(trust_env=False, timeout=3600))
+    _retries: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def form(self, what: str, fields: Mapping[str, str]) -> Ack:
-        """A form, as slash commands are."""
-        return await self._send(what, urlencode(fields).encode(), "application/x-www-form-urlencoded", dict(fields))
+        """A slash command."""
+        if self.sockets is not None:
+            return await self._noted(what, fields, self._enveloped("slash_commands", fields))
+        return await self._noted(what, fields, self._posted(urlencode(fields).encode(), FORM))
 
     async def payload(self, what: str, payload: Mapping[str, Any]) -> Ack:
-        """A form with one field of JSON, as everything interactive is."""
+        """Everything interactive: by HTTP a form with one field of JSON."""
+        if self.sockets is not None:
+            return await self._noted(what, payload, self._enveloped("interactive", payload))
+        url = self.options_url if payload.get("type") == "block_suggestion" else ""
         body = urlencode({"payload": json.dumps(payload)}).encode()
-        return await self._send(what, body, "application/x-www-form-urlencoded", payload)
+        return await self._noted(what, payload, self._posted(body, FORM, url=url))
 
     async def event(self, payload: Mapping[str, Any]) -> Ack:
-        """JSON, as events are."""
-        return await self._send("event", json.dumps(payload).encode(), "application/json", payload)
+        """An event. What is not acknowledged comes again, three times more, while this has returned long since."""
+        ack = await self._event(payload, None)
+        if ack.failed and not ack.no_retry:
+            retry = asyncio.create_task(self._retried(payload, ack))
+            self._retries.add(retry)
+            retry.add_done_callback(self._retries.discard)
+        return ack
 
-    async def _send(self, what: str, body: bytes, kind: str, shown: Any) -> Ack:
-        if not self.url:
-            return Ack("dispatch_failed")
-        headers = self.signed(body) | {"Content-Type": kind}
+    async def _retried(self, payload: Mapping[str, Any], ack: Ack) -> None:
+        for number, pause in enumerate(self.retry_after, start=1):
+            await asyncio.sleep(pause)
+            ack = await self._event(payload, (number, ack.reason))
+            if not ack.failed or ack.no_retry:
+                return
+
+    async def settled(self) -> None:
+        """Return when no event is to be tried again any more."""
+        await asyncio.gather(*self._retries)
+
+    async def close(self) -> None:
+        for retry in self._retries:
+            retry.cancel()
+        await self.http.aclose()
+
+    async def _event(self, payload: Mapping[str, Any], retry: tuple[int, str] | None) -> Ack:
+        what = "event" if retry is None else f"event, retry {retry[0]}"
+        if self.sockets is not None:
+            return await self._noted(what, payload, self._enveloped("events_api", payload, retry or (0, "")))
+        headers = {} if retry is None else {"X-Slack-Retry-Num": str(retry[0]), "X-Slack-Retry-Reason": retry[1]}
+        body = json.dumps(payload).encode()
+        return await self._noted(what, payload, self._posted(body, "application/json", headers))
+
+    async def _noted(self, what: str, shown: Mapping[str, Any], sending: Coroutine[Any, Any, Ack]) -> Ack:
         began = time.perf_counter()
-        try:
-            async with asyncio.timeout(PATIENCE):
-                response = await self.http.post(self.url, content=body, headers=headers)
-                if self.twice:
-                    await self.http.post(self.url, content=body, headers=headers)
-        except (TimeoutError, httpx.TimeoutException):
-            ack = Ack("operation_timeout")
-        except httpx.HTTPError:
-            ack = Ack("dispatch_failed")
-        else:
-            ack = _ack(response)
+        ack = await sending
         ms = (time.perf_counter() - began) * 1000
         self.state.note("slack_to_bot", what, ack.failed or 200, ms, _without_token(shown), ack.body)
         return ack
+
+    async def _enveloped(self, kind: str, payload: Mapping[str, Any], retry: tuple[int, str] | None = None) -> Ack:
+        assert self.sockets is not None  # noqa: S101  asked before
+        ack = await self.sockets.deliver(kind, payload, patience=self.patience, retry=retry)
+        if self.twice:
+            await self.sockets.deliver(kind, payload, patience=self.patience, retry=retry)
+        return ack
+
+    async def _posted(self, body: bytes, kind: str, headers: Mapping[str, str] | None = None, *, url: str = "") -> Ack:
+        if not self.url:
+            return Ack("dispatch_failed", reason="connection_failed")
+        headers = {**self.signed(body), "Content-Type": kind, **(headers or {})}
+        try:
+            async with asyncio.timeout(self.patience):
+                response = await self.http.post(url or self.url, content=body, headers=headers)
+                if self.twice:
+                    await self.http.post(url or self.url, content=body, headers=headers)
+        except (TimeoutError, httpx.TimeoutException):
+            return Ack("operation_timeout", reason="http_timeout")
+        except httpx.HTTPError:
+            return Ack("dispatch_failed", reason="connection_failed")
+        return _ack(response)
 
     def signed(self, body: bytes) -> dict[str, str]:
         """The headers that prove where *body* comes from."""
@@ -83,7 +145,8 @@ class Delivery:
 
 def _ack(response: httpx.Response) -> Ack:
     if response.status_code != 200:
-        return Ack("dispatch_failed", response.text[:300])
+        no_retry = response.headers.get("x-slack-no-retry") == "1"
+        return Ack("dispatch_failed", response.text[:300], reason="http_error", no_retry=no_retry)
     if not response.content:
         return Ack()
     try:
@@ -92,5 +155,5 @@ def _ack(response: httpx.Response) -> Ack:
         return Ack(body=response.text)
 
 
-def _without_token(shown: Any) -> Any:
-    return {name: value for name, value in shown.items() if name != "token"} if isinstance(shown, Mapping) else shown
+def _without_token(shown: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in shown.items() if name != "token"}

@@ -11,17 +11,19 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
-from starlette.routing import Route
+from starlette.routing import Route, WebSocketRoute
 
 from sandbox.serving import serving
 from sandbox.slack.acting import Acting
 from sandbox.slack.delivery import Delivery
 from sandbox.slack.faults import SlackFaults
 from sandbox.slack.pageapi import PageApi
+from sandbox.slack.sockets import Sockets
 from sandbox.slack.state import Refused, State
 from sandbox.slack.webapi import WebApi
 
 TOKEN = "xoxb-local-sandbox-token"  # noqa: S105  it opens nothing but this process
+APP_TOKEN = "xapp-1-A0GATE001-1-local"  # noqa: S105
 SECRET = "local-signing-secret"  # noqa: S105
 
 
@@ -34,6 +36,8 @@ class LocalSlack:
     acting: Acting
     delivery: Delivery
     faults: SlackFaults
+    sockets: Sockets
+    """Of Socket Mode; without connections where the app does not use it."""
 
     @property
     def api_url(self) -> str:
@@ -45,17 +49,22 @@ async def running_slack(
     manifest: Mapping[str, Any],
     *,
     token: str = TOKEN,
+    app_token: str = APP_TOKEN,
     secret: str = SECRET,
     port: int = 0,
     clock: Callable[[], float] = time.time,
     reset: Callable[[], Awaitable[None]] | None = None,
 ) -> AsyncIterator[LocalSlack]:
-    """A local Slack with one app installed, the one of *manifest*. Set `delivery.url` when the app listens."""
+    """A local Slack with one app installed, the one of *manifest*.
+
+    Set `delivery.url` when the app listens; where the manifest says Socket Mode, the app connects by itself.
+    """
     state, faults = State(clock), SlackFaults()
-    delivery = Delivery(state, secret)
+    sockets = Sockets(is_enabled=bool(manifest.get("settings", {}).get("socket_mode_enabled")))
+    delivery = Delivery(state, secret, sockets=sockets if sockets.is_enabled else None)
     acting = Acting(state, delivery, manifest)
     scopes = tuple(manifest.get("oauth_config", {}).get("scopes", {}).get("bot", ()))
-    web_api = WebApi(state, token=token, scopes=scopes, faults=faults)
+    web_api = WebApi(state, token=token, scopes=scopes, faults=faults, app_token=app_token, sockets=sockets)
 
     async def respond(request: Request) -> Response:
         name = request.path_params["name"]
@@ -75,11 +84,13 @@ async def running_slack(
     routes = [
         Route("/api/{method}", web_api.endpoint, methods=["GET", "POST"]),
         Route("/response/{name:path}", respond, methods=["POST"]),
+        WebSocketRoute("/link/", sockets.endpoint),
         *PageApi(acting, reset).routes(),
     ]
     async with serving(Starlette(routes=routes), port=port) as address:
         acting.address = address
         try:
-            yield LocalSlack(address, state, acting, delivery, faults)
+            yield LocalSlack(address, state, acting, delivery, faults, sockets)
         finally:
-            await delivery.http.aclose()
+            await sockets.close()
+            await delivery.close()

@@ -14,6 +14,7 @@ from starlette.responses import JSONResponse, Response
 from sandbox.slack.directory import CONVERSATION_SCOPES, Arguments, Directory, Method, demand, flag
 from sandbox.slack.faults import SlackFaults
 from sandbox.slack.people import APP_ID, BOT, TEAM, Channel
+from sandbox.slack.sockets import Sockets
 from sandbox.slack.state import MOST_VIEWS, Message, Refused, State, View
 from sandbox.slack.validation import (
     Problem,
@@ -60,11 +61,22 @@ READS: Final = frozenset(
 
 
 class WebApi:
-    """Answers ``/api/METHOD`` for one app with one token."""
+    """Answers ``/api/METHOD`` for one app, with its bot token and, where Socket Mode is asked for, its app token."""
 
-    def __init__(self, state: State, *, token: str, scopes: tuple[str, ...], faults: SlackFaults) -> None:
+    def __init__(
+        self,
+        state: State,
+        *,
+        token: str,
+        scopes: tuple[str, ...],
+        faults: SlackFaults,
+        sockets: Sockets,
+        app_token: str,
+    ) -> None:
         self._state = state
         self._token = token
+        self._app_token = app_token
+        self._sockets = sockets
         self._scopes = scopes
         self._faults = faults
         self._methods = self._own_methods() | Directory(state, scopes).methods()
@@ -99,7 +111,7 @@ class WebApi:
         if fault is not None and not fault.is_after:
             self._state.note("bot_to_slack", method, f"fault: {fault.kind}", 0, shown, None)
             return await fault.answer()
-        answer = await self._answered(method, arguments, _token(request, arguments))
+        answer = await self._answered(method, arguments, request)
         status = "ok" if answer["ok"] else answer["error"]
         self._state.note("bot_to_slack", method, status, (time.perf_counter() - began) * 1000, shown, answer)
         if fault is not None:
@@ -107,12 +119,14 @@ class WebApi:
         headers = {"x-oauth-scopes": ",".join(self._scopes)} if method == "auth.test" else {}
         return JSONResponse(answer, headers=headers)
 
-    async def _answered(self, method: str, arguments: Arguments, token: str) -> dict[str, Any]:
+    async def _answered(self, method: str, arguments: Arguments, request: Request) -> dict[str, Any]:
         try:
+            if method == "apps.connections.open":
+                return {"ok": True, "url": self._connection(request)}
             if (handler := self._methods.get(method)) is None:
                 raise Refused("unknown_method", req_method=method)
             if method != "api.test":
-                self._authorized(token, method)
+                self._authorized(_token(request, arguments), method)
             return {"ok": True, **await handler(arguments)}
         except Refused as refusal:
             return {"ok": False, "error": refusal.code, **refusal.more}
@@ -120,11 +134,26 @@ class WebApi:
     def _authorized(self, token: str, method: str) -> None:
         if not token:
             raise Refused("not_authed")
+        if token == self._app_token:
+            raise Refused("not_allowed_token_type")
         if token != self._token:
             raise Refused("invalid_auth")
         needed = SCOPES.get(method)
         if needed is not None and not set(needed) & set(self._scopes):
             raise Refused("missing_scope", needed=",".join(needed), provided=",".join(self._scopes))
+
+    def _connection(self, request: Request) -> str:
+        """The address of a new websocket, for the app's own token and no other; that stands in the header alone."""
+        token = _token(request, {})
+        if request.method != "POST":
+            raise Refused("insecure_request")
+        if not token:
+            raise Refused("not_authed")
+        if token == self._token:
+            raise Refused("not_allowed_token_type")
+        if token != self._app_token:
+            raise Refused("invalid_auth")
+        return self._sockets.address(str(request.base_url).rstrip("/"))
 
     async def _api_test(self, arguments: Arguments) -> dict[str, Any]:
         return {"args": dict(arguments)}

@@ -1,0 +1,185 @@
+"""Socket Mode: the websockets of the app, and the envelopes that go through them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+
+from sandbox.slack.delivery import Ack
+from sandbox.slack.people import APP_ID
+
+MOST_CONNECTIONS: Final = 10
+LIFE: Final = 18_060
+"""Seconds that a connection may expect to live, as hello tells; here it lives until it is refreshed on request."""
+HOST: Final = "applink-local"
+
+
+@dataclass(slots=True, eq=False)
+class Connection:
+    """One websocket of the app; *is_leaving*: it was told to go, and gets no new envelope."""
+
+    websocket: WebSocket
+    is_leaving: bool = False
+
+    async def send(self, frame: Mapping[str, Any]) -> bool:
+        """Whether *frame* went out."""
+        try:
+            await self.websocket.send_text(json.dumps(frame))
+        except (RuntimeError, WebSocketDisconnect, OSError):  # it went away meanwhile
+            return False
+        return True
+
+    async def close(self) -> None:
+        if self.websocket.application_state is WebSocketState.CONNECTED:
+            with contextlib.suppress(RuntimeError, OSError):  # it closed meanwhile
+                await self.websocket.close()
+
+
+@dataclass(slots=True)
+class Sockets:
+    """Gives out single-use addresses, greets who connects, and gets envelopes acknowledged."""
+
+    is_enabled: bool = True
+    connections: list[Connection] = field(default_factory=list)
+    cuts: int = 0
+    """So many of the next envelopes reach the app on a connection that breaks off at once."""
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set whenever a connection comes or goes; whoever waits for that clears it."""
+    _tickets: set[str] = field(default_factory=set)
+    _awaited: dict[str, asyncio.Future[Any]] = field(default_factory=dict)
+    _turn: int = 0
+
+    def address(self, origin: str) -> str:
+        """A new address to connect to, good for one connection; *origin* is that of the local Slack."""
+        ticket = secrets.token_hex(16)
+        self._tickets.add(ticket)
+        query = urlencode({"ticket": ticket, "app_id": APP_ID})
+        return f"{origin.replace('http', 'ws', 1)}/link/?{query}"
+
+    async def endpoint(self, websocket: WebSocket) -> None:
+        """A connection, for as long as it lasts."""
+        ticket = websocket.query_params.get("ticket", "")
+        if ticket not in self._tickets:
+            await websocket.close(1008)
+            return
+        self._tickets.remove(ticket)
+        await websocket.accept()
+        connection = Connection(websocket)
+        if reason := self._unwelcome():
+            await connection.send(_disconnect(reason))
+            await connection.close()
+            return
+        self.connections.append(connection)
+        self.changed.set()
+        try:
+            await connection.send(self._hello())
+            await self._listen(connection)
+        finally:
+            self.connections.remove(connection)
+            self.changed.set()
+
+    def _unwelcome(self) -> str:
+        if not self.is_enabled:
+            return "link_disabled"
+        return "too_many_websockets" if len(self.connections) >= MOST_CONNECTIONS else ""
+
+    def _hello(self) -> dict[str, Any]:
+        return {
+            "type": "hello",
+            "num_connections": len(self.connections),
+            "debug_info": {"host": HOST, "build_number": 1, "approximate_connection_time": LIFE},
+            "connection_info": {"app_id": APP_ID},
+        }
+
+    async def _listen(self, connection: Connection) -> None:
+        """Take acknowledgements. One may come through another connection than its envelope: Slack's SDKs answer
+        through whichever is the current one, and that changes with a refresh.
+        """
+        try:
+            while True:
+                self._take(await connection.websocket.receive_text())
+        except (WebSocketDisconnect, RuntimeError):
+            return
+
+    def _take(self, text: str) -> None:
+        try:
+            answer = json.loads(text)
+        except ValueError:
+            return
+        waiting = self._awaited.get(str(answer.get("envelope_id"))) if isinstance(answer, dict) else None
+        if waiting is not None and not waiting.done():
+            waiting.set_result(answer.get("payload"))
+
+    async def deliver(
+        self, kind: str, payload: Mapping[str, Any], *, patience: float, retry: tuple[int, str] | None = None
+    ) -> Ack:
+        """Send an envelope through one of the connections and wait for *patience* seconds for its acknowledgement.
+
+        *kind*: ``slash_commands``, ``interactive`` or ``events_api``; *retry*: of an event, the attempt and why.
+        """
+        connection = self._next()
+        if connection is None:
+            return Ack("dispatch_failed", reason="connection_failed")
+        accepts = kind != "events_api"
+        envelope_id = secrets.token_hex(16)
+        frame = {
+            "envelope_id": envelope_id,
+            "payload": payload,
+            "type": kind,
+            "accepts_response_payload": accepts,
+            **({} if retry is None else {"retry_attempt": retry[0], "retry_reason": retry[1]}),
+        }
+        self._awaited[envelope_id] = asyncio.get_running_loop().create_future()
+        try:
+            async with asyncio.timeout(patience):
+                await connection.send(frame)
+                if self.cuts > 0:
+                    self.cuts -= 1
+                    await connection.close()
+                body = await self._awaited[envelope_id]
+        except TimeoutError:
+            return Ack("dispatch_failed", reason="timeout")
+        finally:
+            del self._awaited[envelope_id]
+        return Ack(body=body) if accepts else Ack()
+
+    def _next(self) -> Connection | None:
+        """Any connection may get an envelope; here they take turns, and no app can count on the same one."""
+        staying = [one for one in self.connections if not one.is_leaving]
+        found = staying or self.connections
+        self._turn += 1
+        return found[self._turn % len(found)] if found else None
+
+    async def warn(self, connection: Connection) -> None:
+        """Tell that *connection* will be refreshed in some seconds."""
+        connection.is_leaving = True
+        await connection.send(_disconnect("warning"))
+
+    async def refresh(self, connection: Connection) -> None:
+        """End *connection* as Slack does every few hours: the app is to open another one."""
+        connection.is_leaving = True
+        await connection.send(_disconnect("refresh_requested"))
+        await connection.close()
+
+    async def disable(self) -> None:
+        """Somebody has switched Socket Mode off in the app's settings."""
+        self.is_enabled = False
+        for connection in list(self.connections):
+            await connection.send(_disconnect("link_disabled"))
+            await connection.close()
+
+    async def close(self) -> None:
+        for connection in list(self.connections):
+            await connection.close()
+
+
+def _disconnect(reason: str) -> dict[str, Any]:
+    return {"type": "disconnect", "reason": reason, "debug_info": {"host": HOST}}
