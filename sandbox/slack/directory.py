@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any, Final
 
-from sandbox.slack.people import BOT, Channel, User
+from sandbox.slack.paging import page
+from sandbox.slack.people import APP_ID, BOT, BOT_ID, CREATED, TEAM, Channel, User
 from sandbox.slack.state import Refused, State
 
 Arguments = Mapping[str, Any]
@@ -15,8 +14,7 @@ Method = Callable[[Arguments], Awaitable[dict[str, Any]]]
 
 CONVERSATION_SCOPES: Final = ("channels:read", "groups:read", "mpim:read", "im:read")
 """One of them for each kind of conversation."""
-MOST_MEMBERS: Final = 1000
-USUAL_MEMBERS: Final = 100
+KINDS: Final = ("public_channel", "private_channel", "mpim", "im")
 
 
 class Directory:
@@ -30,6 +28,9 @@ class Directory:
         return {
             "users.info": self.user,
             "users.list": self.users,
+            "users.lookupByEmail": self.user_by_email,
+            "bots.info": self.bot,
+            "team.info": self.team,
             "conversations.info": self.conversation,
             "conversations.list": self.conversations,
             "conversations.members": self.members,
@@ -46,9 +47,36 @@ class Directory:
             raise Refused("user_not_visible")
         return {"user": self._profile(user)}
 
-    async def users(self, _: Arguments) -> dict[str, Any]:
-        members = [self._profile(user) for user in self._state.users.values() if not user.is_stranger]
-        return {"members": members, "response_metadata": {"next_cursor": ""}}
+    async def users(self, arguments: Arguments) -> dict[str, Any]:
+        """Everybody of the workspace, deactivated accounts included; all at once where no limit is asked for."""
+        known = {user.id: user for user in self._state.users.values() if not user.is_stranger}
+        shown, cursor = _paged(list(known), arguments, usual=max(1, len(known)))
+        return {
+            "members": [self._profile(known[one]) for one in shown],
+            "cache_ts": int(self._state.clock()),
+            "response_metadata": {"next_cursor": cursor},
+        }
+
+    async def user_by_email(self, arguments: Arguments) -> dict[str, Any]:
+        """The person of the workspace with this address; not one whose account is deactivated, and not the bot."""
+        demand(arguments, "email")
+        wanted = str(arguments["email"]).casefold()
+        for user in self._state.users.values():
+            if user.email.casefold() == wanted and not (user.is_bot or user.is_deleted or user.is_stranger):
+                return {"user": self._profile(user)}
+        raise Refused("users_not_found")
+
+    async def bot(self, arguments: Arguments) -> dict[str, Any]:
+        if arguments.get("bot") not in {None, "", BOT_ID}:
+            raise Refused("bot_not_found")
+        bot = {"id": BOT_ID, "deleted": False, "name": BOT.real_name, "updated": CREATED}
+        return {"bot": {**bot, "app_id": APP_ID, "user_id": BOT.id, "icons": {}}}
+
+    async def team(self, arguments: Arguments) -> dict[str, Any]:
+        if arguments.get("team") not in {None, "", TEAM["id"]}:
+            raise Refused("team_not_found")
+        url = f"https://{TEAM['domain']}.slack.com/"
+        return {"team": {**TEAM, "url": url, "email_domain": "", "icon": {"image_default": True}}}
 
     def _profile(self, user: User) -> dict[str, Any]:
         is_met = any(channel.bot_is_member for channel in self._channels_of(user))
@@ -65,17 +93,31 @@ class Directory:
             info["num_members"] = len(self._present(channel))
         return {"channel": info}
 
-    async def conversations(self, _: Arguments) -> dict[str, Any]:
-        """Public channels alone, which is what Slack lists unless asked for more."""
-        found = [one.info() for one in self._state.channels.values() if one.kind == "channel" and not one.is_private]
-        return {"channels": found, "response_metadata": {"next_cursor": ""}}
+    async def conversations(self, arguments: Arguments) -> dict[str, Any]:
+        """Public channels alone, unless asked for more ``types``; of private ones those that the bot is in."""
+        kinds = [one.strip() for one in str(arguments.get("types") or KINDS[0]).split(",")]
+        if not set(kinds) <= set(KINDS):
+            raise Refused("invalid_types")
+        scopes = dict(zip(KINDS, CONVERSATION_SCOPES, strict=True))
+        if missing := [scopes[one] for one in kinds if scopes[one] not in self._scopes]:
+            raise Refused("missing_scope", needed=missing[0], provided=",".join(self._scopes))
+        known = {one.id: one for one in self._state.channels.values() if self._listed(one, kinds, arguments)}
+        shown, cursor = _paged(list(known), arguments, kind="team", most=999)
+        return {"channels": [known[one].info() for one in shown], "response_metadata": {"next_cursor": cursor}}
+
+    def _listed(self, channel: Channel, kinds: Collection[str], arguments: Arguments) -> bool:
+        if flag(arguments, "exclude_archived") and channel.is_archived:
+            return False
+        if channel.kind == "im":
+            return "im" in kinds
+        if channel.is_private:
+            return "private_channel" in kinds and channel.bot_is_member
+        return "public_channel" in kinds
 
     async def members(self, arguments: Arguments) -> dict[str, Any]:
         present = self._present(self._channel(arguments))
-        limit, start = _limit(arguments), _start(arguments, present)
-        following = present[start + limit : start + limit + 1]
-        cursor = base64.b64encode(f"user:{following[0]}".encode()).decode() if following else ""
-        return {"members": present[start : start + limit], "response_metadata": {"next_cursor": cursor}}
+        shown, cursor = _paged(present, arguments)
+        return {"members": shown, "response_metadata": {"next_cursor": cursor}}
 
     def _present(self, channel: Channel) -> list[str]:
         """Who is in *channel*, guests, strangers and the bot included; a deactivated account is in none."""
@@ -90,7 +132,7 @@ class Directory:
         """The conversation asked for, which the app must be able to see and have the scope for."""
         demand(arguments, "channel")
         channel = self._state.channel_of(str(arguments["channel"]))
-        needed = "im:read" if channel.kind == "im" else "groups:read" if channel.is_private else "channels:read"
+        needed = needed_scope(channel, "read")
         if needed not in self._scopes:
             raise Refused("missing_scope", needed=needed, provided=",".join(self._scopes))
         return channel
@@ -145,22 +187,14 @@ def flag(arguments: Arguments, name: str) -> bool:
     return str(arguments.get(name, "")).lower() in {"1", "true"}
 
 
-def _limit(arguments: Arguments) -> int:
-    try:
-        limit = int(arguments.get("limit") or USUAL_MEMBERS)
-    except (TypeError, ValueError):
-        raise Refused("invalid_limit") from None
-    if not 1 <= limit <= MOST_MEMBERS:
-        raise Refused("invalid_limit")
-    return limit
+def needed_scope(channel: Channel, what: str) -> str:
+    """The scope that it takes to *what* (``read`` or ``history``) a conversation of this kind."""
+    kind = "im" if channel.kind == "im" else "groups" if channel.is_private else "channels"
+    return f"{kind}:{what}"
 
 
-def _start(arguments: Arguments, present: list[str]) -> int:
-    """Where the page begins that the cursor names."""
-    if not arguments.get("cursor"):
-        return 0
+def _paged(names: list[str], arguments: Arguments, **more: Any) -> tuple[list[str], str]:
     try:
-        named = base64.b64decode(str(arguments["cursor"]), validate=True).decode().removeprefix("user:")
-        return present.index(named)
-    except (binascii.Error, ValueError):
-        raise Refused("invalid_cursor") from None
+        return page(names, arguments, **more)
+    except ValueError as error:
+        raise Refused(str(error)) from None

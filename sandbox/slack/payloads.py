@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from sandbox.slack.people import APP_ID, BOT, TEAM, Channel
+from sandbox.slack.people import APP_ID, BOT, BOT_ID, TEAM, Channel
 from sandbox.slack.state import Message, State, View
 
 VERIFICATION: Final = "local-verification-token"
@@ -99,7 +99,7 @@ def message_click(
         "message": {
             "type": "message",
             "user": BOT.id,
-            "bot_id": "B0GATE001",
+            "bot_id": BOT_ID,
             "app_id": APP_ID,
             **thread,
             "ts": message.ts,

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 TEAM: Final = {"id": "T0GATE001", "name": "Example Shop", "domain": "example-shop"}
 OTHER_TEAM: Final = "T0OTHER01"
 APP_ID: Final = "A0GATE001"
+BOT_ID: Final = "B0GATE001"
 CREATED: Final = 1_700_000_000
 ZONE_NAMES: Final = {"CET": "Central European Time", "CEST": "Central European Summer Time"}
 
@@ -35,6 +36,10 @@ class User:
     def team_id(self) -> str:
         return OTHER_TEAM if self.is_stranger else TEAM["id"]
 
+    @property
+    def email(self) -> str:
+        return f"{self.name}@example.com"
+
     def profile(self, now: float, *, is_met: bool = True, with_email: bool = False) -> dict[str, Any]:
         """The user object of Slack's Web API at *now*, in seconds since 1970.
 
@@ -53,7 +58,7 @@ class User:
             "team": self.team_id,
         }
         if with_email and not self.is_bot:
-            profile["email"] = f"{self.name}@example.com"
+            profile["email"] = self.email
         known = {
             "id": self.id,
             "team_id": self.team_id,

@@ -18,6 +18,7 @@ from sandbox.slack.acting import Acting
 from sandbox.slack.delivery import Delivery
 from sandbox.slack.faults import SlackFaults
 from sandbox.slack.pageapi import PageApi
+from sandbox.slack.ratelimits import RateLimits
 from sandbox.slack.sockets import Sockets
 from sandbox.slack.state import Refused, State
 from sandbox.slack.webapi import WebApi
@@ -38,6 +39,8 @@ class LocalSlack:
     faults: SlackFaults
     sockets: Sockets
     """Of Socket Mode; without connections where the app does not use it."""
+    limits: RateLimits
+    """Off, unless they are switched on."""
 
     @property
     def api_url(self) -> str:
@@ -64,7 +67,10 @@ async def running_slack(
     delivery = Delivery(state, secret, sockets=sockets if sockets.is_enabled else None)
     acting = Acting(state, delivery, manifest)
     scopes = tuple(manifest.get("oauth_config", {}).get("scopes", {}).get("bot", ()))
-    web_api = WebApi(state, token=token, scopes=scopes, faults=faults, app_token=app_token, sockets=sockets)
+    limits = RateLimits(clock)
+    web_api = WebApi(
+        state, token=token, scopes=scopes, faults=faults, app_token=app_token, sockets=sockets, limits=limits
+    )
 
     async def respond(request: Request) -> Response:
         name = request.path_params["name"]
@@ -90,7 +96,7 @@ async def running_slack(
     async with serving(Starlette(routes=routes), port=port) as address:
         acting.address = address
         try:
-            yield LocalSlack(address, state, acting, delivery, faults, sockets)
+            yield LocalSlack(address, state, acting, delivery, faults, sockets, limits)
         finally:
             await sockets.close()
             await delivery.close()

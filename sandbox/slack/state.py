@@ -13,6 +13,7 @@ from typing import Any, Final
 from sandbox.slack.people import (
     APP_ID,
     BOT,
+    BOT_ID,
     PEOPLE,
     TEAM,
     Channel,
@@ -52,12 +53,20 @@ class Message:
     blocks: list[dict[str, Any]]
     visible_to: str | None = None
     edited: bool = False
+    edited_ts: str | None = None
+    """When it was edited through the Web API."""
     thread_ts: str | None = None
     """Of a reply: the message that it answers."""
     broadcast: bool = False
     """A reply that also stands in the channel."""
     kind: str = "message"
     deleted: bool = False
+    reactions: dict[str, list[str]] = field(default_factory=dict)
+    """Who reacted, by the name of the emoji."""
+
+    def counted_reactions(self) -> list[dict[str, Any]]:
+        """The reactions as the Web API tells them, and the page."""
+        return [{"name": name, "users": list(users), "count": len(users)} for name, users in self.reactions.items()]
 
     @property
     def in_channel(self) -> bool:
@@ -80,7 +89,7 @@ class Message:
             "reply_count": len(replies),
             "reply_users": list(dict.fromkeys(one.user for one in replies)),
             "latest_reply": replies[-1].ts if replies else None,
-            "reactions": [],
+            "reactions": self.counted_reactions(),
             "kind": self.kind,
         }
 
@@ -266,7 +275,7 @@ class State:
             "id": view_id,
             "team_id": TEAM["id"],
             "app_id": APP_ID,
-            "bot_id": "B0GATE001",
+            "bot_id": BOT_ID,
             "app_installed_team_id": TEAM["id"],
             "hash": f"{int(self.clock())}.{self.number():08x}",
             "root_view_id": old["root_view_id"] if old else (stack[0]["id"] if stack else view_id),

@@ -13,7 +13,9 @@ from starlette.responses import JSONResponse, Response
 
 from sandbox.slack.directory import CONVERSATION_SCOPES, Arguments, Directory, Method, demand, flag
 from sandbox.slack.faults import SlackFaults
-from sandbox.slack.people import APP_ID, BOT, TEAM, Channel
+from sandbox.slack.history import HISTORY_SCOPES, History, message_object
+from sandbox.slack.people import BOT, BOT_ID, TEAM, Channel
+from sandbox.slack.ratelimits import RateLimits
 from sandbox.slack.sockets import Sockets
 from sandbox.slack.state import MOST_VIEWS, Message, Refused, State, View
 from sandbox.slack.validation import (
@@ -37,6 +39,13 @@ SCOPES: Final[dict[str, tuple[str, ...]]] = {
     "chat.delete": ("chat:write",),
     "users.info": ("users:read",),
     "users.list": ("users:read",),
+    "users.lookupByEmail": ("users:read.email",),
+    "bots.info": ("users:read",),
+    "team.info": ("team:read",),
+    "conversations.history": HISTORY_SCOPES,
+    "conversations.replies": HISTORY_SCOPES,
+    "reactions.add": ("reactions:write",),
+    "reactions.remove": ("reactions:write",),
     "conversations.info": CONVERSATION_SCOPES,
     "conversations.list": CONVERSATION_SCOPES,
     "conversations.members": CONVERSATION_SCOPES,
@@ -49,6 +58,11 @@ READS: Final = frozenset(
     {
         "users.info",
         "users.list",
+        "users.lookupByEmail",
+        "bots.info",
+        "team.info",
+        "conversations.history",
+        "conversations.replies",
         "conversations.info",
         "conversations.list",
         "conversations.members",
@@ -72,14 +86,16 @@ class WebApi:
         faults: SlackFaults,
         sockets: Sockets,
         app_token: str,
+        limits: RateLimits,
     ) -> None:
         self._state = state
         self._token = token
         self._app_token = app_token
         self._sockets = sockets
+        self._limits = limits
         self._scopes = scopes
         self._faults = faults
-        self._methods = self._own_methods() | Directory(state, scopes).methods()
+        self._methods = self._own_methods() | Directory(state, scopes).methods() | History(state, scopes).methods()
 
     def _own_methods(self) -> dict[str, Method]:
         return {
@@ -94,7 +110,6 @@ class WebApi:
             "views.push": self._push,
             "views.update": self._update_view,
             "views.publish": self._publish,
-            "team.info": self._team,
             "blocks.validate": self._validate,
         }
 
@@ -111,6 +126,9 @@ class WebApi:
         if fault is not None and not fault.is_after:
             self._state.note("bot_to_slack", method, f"fault: {fault.kind}", 0, shown, None)
             return await fault.answer()
+        if seconds := self._limits.wait(method, str(arguments.get("channel") or "")):
+            self._state.note("bot_to_slack", method, "ratelimited", 0, shown, None)
+            return JSONResponse({"ok": False, "error": "ratelimited"}, 429, headers={"Retry-After": str(seconds)})
         answer = await self._answered(method, arguments, request)
         status = "ok" if answer["ok"] else answer["error"]
         self._state.note("bot_to_slack", method, status, (time.perf_counter() - began) * 1000, shown, answer)
@@ -156,6 +174,8 @@ class WebApi:
         return self._sockets.address(str(request.base_url).rstrip("/"))
 
     async def _api_test(self, arguments: Arguments) -> dict[str, Any]:
+        if arguments.get("error"):
+            raise Refused(str(arguments["error"]), args=dict(arguments))
         return {"args": dict(arguments)}
 
     async def _auth_test(self, _: Arguments) -> dict[str, Any]:
@@ -166,7 +186,8 @@ class WebApi:
             "user": BOT.name,
             "team_id": TEAM["id"],
             "user_id": BOT.id,
-            "bot_id": "B0GATE001",
+            "bot_id": BOT_ID,
+            "is_enterprise_install": False,
         }
 
     def _writable(self, arguments: Arguments) -> Channel:
@@ -175,7 +196,7 @@ class WebApi:
         channel = self._state.recipient(str(arguments["channel"]))
         if channel.is_archived:
             raise Refused("is_archived")
-        if not channel.bot_is_member:
+        if not channel.bot_is_member and (channel.is_private or "chat:write.public" not in self._scopes):
             raise Refused("not_in_channel")
         return channel
 
@@ -188,7 +209,7 @@ class WebApi:
             self._state.new_ts(), channel.id, BOT.id, text, blocks, thread_ts=thread_ts, broadcast=broadcast
         )
         self._state.add(message)
-        return {"channel": channel.id, "ts": message.ts, "message": self._echo(message)}
+        return {"channel": channel.id, "ts": message.ts, "message": message_object(message)}
 
     async def _post_ephemeral(self, arguments: Arguments) -> dict[str, Any]:
         channel = self._writable(arguments)
@@ -207,8 +228,9 @@ class WebApi:
         if len(text) > 4000:
             raise Refused("msg_too_long")
         message.text, message.blocks, message.edited = text, blocks, True
+        message.edited_ts = self._state.new_ts()
         self._state.changed(message)
-        return {"channel": message.channel, "ts": message.ts, "text": text, "message": self._echo(message)}
+        return {"channel": message.channel, "ts": message.ts, "text": text, "message": message_object(message)}
 
     async def _delete(self, arguments: Arguments) -> dict[str, Any]:
         message = self._own_message(arguments, "cant_delete_message")
@@ -240,20 +262,6 @@ class WebApi:
         """The text and blocks of a message, or Slack's refusal of them."""
         text, blocks = arguments.get("text"), arguments.get("blocks")
         return checked_content(self._state, text, blocks, arguments)
-
-    def _echo(self, message: Message) -> dict[str, Any]:
-        thread = {"thread_ts": message.thread_ts} if message.thread_ts is not None else {}
-        return {
-            "type": "message",
-            **({"subtype": "thread_broadcast"} if message.broadcast else {}),
-            **thread,
-            "user": message.user,
-            "bot_id": "B0GATE001",
-            "app_id": APP_ID,
-            "ts": message.ts,
-            "text": message.text,
-            "blocks": message.blocks,
-        }
 
     async def _open(self, arguments: Arguments) -> dict[str, Any]:
         view = self._checked_view(arguments, ("modal",))
@@ -318,9 +326,6 @@ class WebApi:
             schemas = "[ERROR] failed to match all allowed schemas [json-pointer:/view]"
             raise Refused("invalid_arguments", response_metadata={"messages": [schemas, *as_messages(problems)]})
         return dict(view)
-
-    async def _team(self, _: Arguments) -> dict[str, Any]:
-        return {"team": dict(TEAM)}
 
     async def _validate(self, arguments: Arguments) -> dict[str, Any]:
         given = [name for name in VALIDATED if name in arguments]

@@ -1,0 +1,68 @@
+"""How often an app may call: Slack's tiers, and one message a second in each channel. Off unless asked for."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+MINUTE: Final = 60.0
+A_MINUTE: Final = {1: 1, 2: 20, 3: 50, 4: 100}
+"""Calls of one method that each tier has."""
+TIERS: Final = {
+    "users.list": 2,
+    "conversations.list": 2,
+    "usergroups.list": 2,
+    "usergroups.users.list": 2,
+    "users.lookupByEmail": 3,
+    "conversations.info": 3,
+    "conversations.history": 3,
+    "conversations.replies": 3,
+    "conversations.open": 3,
+    "reactions.add": 3,
+    "reactions.remove": 2,
+    "apps.connections.open": 3,
+    "chat.update": 3,
+    "chat.delete": 3,
+    "team.info": 3,
+    "bots.info": 3,
+    "chat.postEphemeral": 4,
+    "conversations.members": 4,
+    "users.info": 4,
+    "views.open": 4,
+    "views.push": 4,
+    "views.update": 4,
+    "views.publish": 4,
+}
+"""Methods that are not in here have a limit of their own, which is far off."""
+
+
+@dataclass(slots=True)
+class RateLimits:
+    """Counts calls by *clock*, in seconds."""
+
+    clock: Callable[[], float]
+    is_on: bool = False
+    burst: int = 1
+    """Messages that a channel takes at once before one a second is all."""
+    _calls: dict[str, deque[float]] = field(default_factory=dict)
+
+    def wait(self, method: str, channel: str = "") -> int:
+        """Count a call; 0 if it may be made now, else whole seconds after which it may (``Retry-After``)."""
+        if not self.is_on:
+            return 0
+        if method == "chat.postMessage":
+            return self._spent(f"{method} {channel}", self.burst, float(self.burst))
+        tier = TIERS.get(method)
+        return 0 if tier is None else self._spent(method, A_MINUTE[tier], MINUTE)
+
+    def _spent(self, key: str, most: int, seconds: float) -> int:
+        now, calls = self.clock(), self._calls.setdefault(key, deque())
+        while calls and calls[0] <= now - seconds:
+            calls.popleft()
+        if len(calls) >= most:
+            return max(1, math.ceil(calls[0] + seconds - now))
+        calls.append(now)
+        return 0
