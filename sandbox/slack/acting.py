@@ -19,6 +19,8 @@ FAILED: Final = {
 }
 TROUBLE: Final = "We had some trouble connecting. Try again?"
 MOST_STACKED: Final = 3
+USUAL_QUERY: Final = 3
+"""Characters that an external select waits for, unless it says how many."""
 
 
 class Acting:
@@ -52,23 +54,29 @@ class Acting:
         typed = payloads.as_typed(text, self.state, should_escape=True)
         root = self.state.thread_of(channel, thread_ts)
         message = self.state.add(Message(self.state.new_ts(), channel, user, typed, [], thread_ts=root))
-        kind = "message" if self.state.channels[channel].kind == "im" else "app_mention"
-        if (kind == "message" or f"<@{BOT.id}" in typed) and self._subscribed(kind):
-            event = {
-                "type": kind,
-                "user": user,
-                "text": typed,
-                "ts": message.ts,
-                "channel": channel,
-                "event_ts": message.ts,
-                **({"thread_ts": root} if root else {}),
-            }
-            await self.delivery.event(payloads.event(self.state, event))
+        place = self.state.channels[channel]
+        if not place.bot_is_member:
+            return {"ok": True}
+        event = {
+            "user": user,
+            "text": typed,
+            "ts": message.ts,
+            "channel": channel,
+            "event_ts": message.ts,
+            **({"thread_ts": root} if root else {}),
+        }
+        if f"<@{BOT.id}" in typed and place.kind != "im":
+            await self._event("app_mention", {"type": "app_mention", **event})
+        kind = "im" if place.kind == "im" else "group" if place.is_private else "channel"
+        plural = "im" if kind == "im" else f"{kind}s"
+        await self._event(f"message.{plural}", {"type": "message", **event, "channel_type": kind})
         return {"ok": True}
 
-    def _subscribed(self, kind: str) -> bool:
+    async def _event(self, subscription: str, event: dict[str, Any]) -> None:
+        """Tell the app of *event*, if its manifest asks for such."""
         events = self.manifest.get("settings", {}).get("event_subscriptions", {}).get("bot_events", ())
-        return {"message": "message.im"}.get(kind, kind) in events
+        if subscription in events:
+            await self.delivery.event(payloads.event(self.state, event))
 
     async def _command(self, user: str, channel: str, entry: Mapping[str, Any], text: str) -> dict[str, Any]:
         typed = payloads.as_typed(text, self.state, should_escape=bool(entry.get("should_escape")))
@@ -161,7 +169,8 @@ class Acting:
     async def submit(self, user: str, view_id: str, values: Values) -> dict[str, Any]:
         """Send a modal; what the app answers closes, replaces, stacks or marks it."""
         view = self._own(user, view_id)
-        ack = await self.delivery.payload("submit", payloads.submission(self.state, user, view, values))
+        urls = self._response_urls(user, view, values)
+        ack = await self.delivery.payload("submit", payloads.submission(self.state, user, view, values, urls))
         stack = self.state.stack(user)
         if ack.failed:
             return {"ok": False, "error": ack.failed, "text": TROUBLE}
@@ -173,6 +182,19 @@ class Acting:
         if check_response_action(answer, view):
             return {"ok": False, "error": "invalid_response_action", "text": TROUBLE}
         return self._response_action(user, view, answer)
+
+    def _response_urls(self, user: str, view: View, values: Values) -> list[dict[str, str]]:
+        """Where the app may answer a form: in the conversations that were chosen in it, if it asked for that."""
+        found = []
+        for block in view["blocks"]:
+            element = block.get("element") or {}
+            chosen = values.get(block["block_id"], {}).get(element.get("action_id")) or {}
+            channel = chosen.get("selected_conversation") or chosen.get("selected_channel")
+            if element.get("response_url_enabled") and channel in self.state.channels:
+                url = self._response_url(user, channel, None)
+                names = {"block_id": block["block_id"], "action_id": element["action_id"]}
+                found.append({**names, "channel_id": channel, "response_url": url})
+        return found
 
     def _response_action(self, user: str, view: View, answer: Mapping[str, Any]) -> dict[str, Any]:
         stack = self.state.stack(user)
@@ -213,36 +235,51 @@ class Acting:
     async def options(
         self, user: str, place: Mapping[str, Any], block_id: str, action_id: str, value: str
     ) -> dict[str, Any]:
-        """What an external select offers for *value*."""
+        """What an external select offers for *value*; nothing, and nobody is asked, while that is too short."""
         message, view = self._place(user, place)
-        if message is not None:
-            holder: dict[str, Any] = {
-                "container": {"type": "message", "message_ts": message.ts, "channel_id": message.channel},
-                "channel": {"id": message.channel},
-            }
-        else:
-            holder = {"container": {"type": "view", "view_id": place["view_id"]}, "view": view}
+        holder = message or view
+        blocks = message.blocks if message else view["blocks"] if view else []
+        found = find_element(blocks, block_id, action_id)
+        if holder is None or found is None or not found["type"].endswith("external_select"):
+            raise Refused("no_such_action")
+        if len(value) < found.get("min_query_length", USUAL_QUERY):
+            return {"options": []}
         payload = payloads.suggestion(self.state, user, holder, block_id, action_id, value)
         ack = await self.delivery.payload("options", payload)
         if ack.failed or check_options(ack.body):
             return {"options": []}
         return dict(ack.body)
 
+    async def shortcut(self, user: str, callback_id: str, channel: str = "", ts: str = "") -> dict[str, Any]:
+        """Use a shortcut of the manifest: one of the *channel*'s message *ts*, or a global one where there is none."""
+        kind = "message" if ts else "global"
+        known = self.manifest.get("features", {}).get("shortcuts", ())
+        if not any((one["type"], one["callback_id"]) == (kind, callback_id) for one in known):
+            raise Refused("no_such_shortcut")
+        if ts:
+            message, _ = self._place(user, {"channel": channel, "ts": ts})
+            if message is None or message.visible_to is not None:  # Slack offers none on what one person sees
+                raise Refused("message_not_found")
+            url = self._response_url(user, channel, None)
+            payload = payloads.message_action(self.state, user, message, callback_id, url)
+        else:
+            payload = payloads.shortcut(self.state, user, callback_id)
+        ack = await self.delivery.payload(f"shortcut {callback_id}", payload)
+        return {"ok": False, "error": ack.failed, "text": TROUBLE} if ack.failed else {"ok": True}
+
     async def home(self, user: str, tab: str) -> None:
         """Open the app's home or its messages."""
-        if not self._subscribed("app_home_opened"):
-            return
-        direct = self.state.direct(user)
+        direct = self.state.direct(user) or self.state.open_direct(user)
         event: dict[str, Any] = {
             "type": "app_home_opened",
             "user": user,
-            "channel": direct.id if direct else "",
+            "channel": direct.id,
             "tab": tab,
             "event_ts": self.state.new_ts(),
         }
         if user in self.state.homes:
             event["view"] = self.state.homes[user]
-        await self.delivery.event(payloads.event(self.state, event))
+        await self._event("app_home_opened", event)
 
 
 def elements_of(block: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

@@ -35,7 +35,7 @@ class PageApi:
 
     def routes(self) -> list[Route | Mount]:
         posts: dict[str, Act] = {"say": self.say, "action": self.action, "submit": self.submit, "close": self.close}
-        posts |= {"options": self.options, "home": self.home, "shortcut": self.nothing, "reset": self.reset}
+        posts |= {"options": self.options, "home": self.home, "shortcut": self.shortcut, "reset": self.reset}
         return [
             Route("/", self.index),
             Route("/_local/state", self.guarded(self.state)),
@@ -162,8 +162,10 @@ class PageApi:
     async def home(self, asked: dict[str, Any]) -> None:
         await self._acting.home(asked["user"], asked.get("tab", "home"))
 
-    async def nothing(self, _: dict[str, Any]) -> Any:
-        return {"ok": False, "error": "no_such_shortcut", "text": "This app has no shortcuts yet."}
+    async def shortcut(self, asked: dict[str, Any]) -> Any:
+        return await self._acting.shortcut(
+            asked["user"], asked["callback_id"], asked.get("channel") or "", asked.get("ts") or ""
+        )
 
     async def reset(self, _: dict[str, Any]) -> None:
         if self._reset is not None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any, Final
 
-from sandbox.slack.people import APP_ID, BOT, BOT_ID, TEAM, Channel
+from sandbox.slack.history import message_object
+from sandbox.slack.people import APP_ID, BOT, TEAM, Channel
 from sandbox.slack.state import Message, State, View
 
 VERIFICATION: Final = "local-verification-token"
@@ -76,37 +78,30 @@ def message_click(
     state: State, user: str, message: Message, action: dict[str, Any], values: dict[str, Any], response_url: str
 ) -> dict[str, Any]:
     """block_actions from a message; of a private one the message itself is not sent along."""
-    private = message.visible_to is not None
-    thread = {"thread_ts": message.thread_ts} if message.thread_ts is not None else {}
-    container = {
-        "type": "message",
-        "message_ts": message.ts,
-        "channel_id": message.channel,
-        "is_ephemeral": private,
-        **thread,
-    }
     payload = _common(state, "block_actions", user) | {
-        "container": container,
+        "container": _container(message),
         "trigger_id": state.new_trigger(user),
-        "channel": {"id": message.channel, "name": _channel_name(state, message.channel)},
+        "channel": _channel(state, message.channel),
         "state": {"values": values},
         "response_url": response_url,
         "actions": [action],
     }
-    if private:
-        return payload
-    return payload | {
-        "message": {
-            "type": "message",
-            "user": BOT.id,
-            "bot_id": BOT_ID,
-            "app_id": APP_ID,
-            **thread,
-            "ts": message.ts,
-            "text": message.text,
-            "blocks": message.blocks,
-        }
+    return payload if message.visible_to is not None else payload | {"message": message_object(message)}
+
+
+def _container(message: Message) -> dict[str, Any]:
+    thread = {"thread_ts": message.thread_ts} if message.thread_ts is not None else {}
+    return {
+        "type": "message",
+        "message_ts": message.ts,
+        "channel_id": message.channel,
+        "is_ephemeral": message.visible_to is not None,
+        **thread,
     }
+
+
+def _channel(state: State, channel: str) -> dict[str, str]:
+    return {"id": channel, "name": _channel_name(state, channel)}
 
 
 def view_click(state: State, user: str, view: View, action: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
@@ -120,11 +115,13 @@ def view_click(state: State, user: str, view: View, action: dict[str, Any], valu
     }
 
 
-def submission(state: State, user: str, view: View, values: dict[str, Any]) -> dict[str, Any]:
+def submission(
+    state: State, user: str, view: View, values: dict[str, Any], response_urls: Sequence[dict[str, str]] = ()
+) -> dict[str, Any]:
     return _common(state, "view_submission", user) | {
         "trigger_id": state.new_trigger(user),
         "view": {**view, "state": {"values": values}},
-        "response_urls": [],
+        "response_urls": list(response_urls),
     }
 
 
@@ -133,13 +130,41 @@ def closed(state: State, user: str, view: View, *, cleared: bool) -> dict[str, A
 
 
 def suggestion(
-    state: State, user: str, holder: dict[str, Any], block_id: str, action_id: str, value: str
+    state: State, user: str, place: Message | View, block_id: str, action_id: str, value: str
 ) -> dict[str, Any]:
+    """block_suggestion: what somebody has typed into an external select so far."""
+    holder: dict[str, Any]
+    if isinstance(place, Message):
+        holder = {"container": _container(place), "channel": _channel(state, place.channel)}
+        holder |= {} if place.visible_to is not None else {"message": message_object(place)}
+    else:
+        holder = {"container": {"type": "view", "view_id": place["id"]}, "view": place}
     return (
         _common(state, "block_suggestion", user)
         | {"action_id": action_id, "block_id": block_id, "value": value}
         | holder
     )
+
+
+def shortcut(state: State, user: str, callback_id: str) -> dict[str, Any]:
+    """A global shortcut: it comes from nowhere in particular, so it has no channel and no response URL."""
+    common = {name: value for name, value in _common(state, "shortcut", user).items() if name != "api_app_id"}
+    return common | {
+        "action_ts": state.new_ts(),
+        "callback_id": callback_id,
+        "trigger_id": state.new_trigger(user),
+    }
+
+
+def message_action(state: State, user: str, message: Message, callback_id: str, response_url: str) -> dict[str, Any]:
+    """A message shortcut, from the menu of *message*."""
+    return shortcut(state, user, callback_id) | {
+        "type": "message_action",
+        "channel": _channel(state, message.channel),
+        "message": message_object(message),
+        "message_ts": message.ts,
+        "response_url": response_url,
+    }
 
 
 def event(state: State, event: dict[str, Any]) -> dict[str, Any]:
@@ -152,7 +177,15 @@ def event(state: State, event: dict[str, Any]) -> dict[str, Any]:
         "type": "event_callback",
         "event_id": f"Ev{number:08d}",
         "event_time": int(state.clock()),
-        "authorizations": [{"enterprise_id": None, "team_id": TEAM["id"], "user_id": BOT.id, "is_bot": True}],
+        "authorizations": [
+            {
+                "enterprise_id": None,
+                "team_id": TEAM["id"],
+                "user_id": BOT.id,
+                "is_bot": True,
+                "is_enterprise_install": False,
+            }
+        ],
         "is_ext_shared_channel": False,
         "event_context": f"4-{number}",
     }

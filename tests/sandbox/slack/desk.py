@@ -16,9 +16,20 @@ from sandbox.slack.running import TOKEN, LocalSlack
 
 OPS = "C0OPS0001"
 ALICE, BOB = "U0ALICE01", "U0BOB0001"
-MANIFEST = {
-    "features": {"slash_commands": [{"command": "/desk", "description": "Ask", "usage_hint": "[list | new]"}]},
+MANIFEST: dict[str, Any] = {
+    "features": {
+        "slash_commands": [{"command": "/desk", "description": "Ask", "usage_hint": "[list | new]"}],
+        "shortcuts": [
+            {"name": "Ask", "type": "global", "callback_id": "ask", "description": "Ask the desk"},
+            {"name": "Keep", "type": "message", "callback_id": "keep", "description": "Keep this message"},
+        ],
+    },
     "oauth_config": {"scopes": {"bot": ["commands", "chat:write"]}},
+    "settings": {
+        "event_subscriptions": {
+            "bot_events": ["app_home_opened", "app_mention", "message.im", "message.channels", "message.groups"]
+        }
+    },
 }
 
 Answer = Callable[[dict[str, Any]], Awaitable[Any]]
@@ -31,6 +42,8 @@ class Desk:
     slack: LocalSlack
     http: httpx.AsyncClient
     heard: list[dict[str, Any]] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+    """Of each request that was heard."""
     on: dict[str, Answer] = field(default_factory=dict)
 
     async def call(self, method: str, **arguments: Any) -> dict[str, Any]:
@@ -41,14 +54,23 @@ class Desk:
         return dict(answer.json())
 
     async def endpoint(self, request: Request) -> Response:
-        sent = {name: texts[0] for name, texts in parse_qs((await request.body()).decode()).items()}
-        payload = json.loads(sent["payload"]) if "payload" in sent else {**sent, "type": "command"}
+        payload = _payload(await request.body(), request.headers.get("content-type", ""))
         self.heard.append(payload)
+        self.headers.append(dict(request.headers))
         answer = await self.on[payload["type"]](payload) if payload["type"] in self.on else None
+        if isinstance(answer, Response):
+            return answer
         return Response() if answer is None else JSONResponse(answer)
 
     def last(self, kind: str) -> dict[str, Any]:
         return next(payload for payload in reversed(self.heard) if payload["type"] == kind)
+
+
+def _payload(body: bytes, kind: str) -> dict[str, Any]:
+    if kind == "application/json":
+        return dict(json.loads(body))
+    sent = {name: texts[0] for name, texts in parse_qs(body.decode(), keep_blank_values=True).items()}
+    return dict(json.loads(sent["payload"])) if "payload" in sent else {**sent, "type": "command"}
 
 
 def words(text: str) -> dict[str, Any]:
