@@ -17,11 +17,12 @@ from sandbox.serving import serving
 from sandbox.slack.acting import Acting
 from sandbox.slack.delivery import Delivery
 from sandbox.slack.faults import SlackFaults
+from sandbox.slack.oauth import Installations
 from sandbox.slack.pageapi import PageApi
 from sandbox.slack.ratelimits import RateLimits
 from sandbox.slack.sockets import Sockets
 from sandbox.slack.state import Refused, State
-from sandbox.slack.webapi import WebApi
+from sandbox.slack.webapi import AppToken, WebApi
 
 TOKEN = "xoxb-local-sandbox-token"  # noqa: S105  it opens nothing but this process
 APP_TOKEN = "xapp-1-A0GATE001-1-local"  # noqa: S105
@@ -53,6 +54,7 @@ async def running_slack(
     *,
     token: str = TOKEN,
     app_token: str = APP_TOKEN,
+    app_scopes: tuple[str, ...] = ("connections:write",),
     secret: str = SECRET,
     port: int = 0,
     clock: Callable[[], float] = time.time,
@@ -67,10 +69,13 @@ async def running_slack(
     delivery = Delivery(state, secret, sockets=sockets if sockets.is_enabled else None)
     acting = Acting(state, delivery, manifest)
     scopes = tuple(manifest.get("oauth_config", {}).get("scopes", {}).get("bot", ()))
-    limits = RateLimits(clock)
-    web_api = WebApi(
-        state, token=token, scopes=scopes, faults=faults, app_token=app_token, sockets=sockets, limits=limits
-    )
+    limits, app = RateLimits(clock), AppToken(app_token, app_scopes)
+
+    def opened(token: str, scopes: tuple[str, ...]) -> WebApi:
+        return WebApi(state, token=token, scopes=scopes, faults=faults, app=app, sockets=sockets, limits=limits)
+
+    installations = Installations(opened, clock, manifest)
+    installations.install(token, scopes)
 
     async def respond(request: Request) -> Response:
         name = request.path_params["name"]
@@ -88,7 +93,7 @@ async def running_slack(
         return PlainTextResponse("ok")
 
     routes = [
-        Route("/api/{method}", web_api.endpoint, methods=["GET", "POST"]),
+        *installations.routes(),
         Route("/response/{name:path}", respond, methods=["POST"]),
         WebSocketRoute("/link/", sockets.endpoint),
         *PageApi(acting, reset).routes(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
@@ -74,6 +75,14 @@ READS: Final = frozenset(
 """Methods that take no JSON body: what is sent as one is not looked at."""
 
 
+@dataclass(frozen=True, slots=True)
+class AppToken:
+    """The token of the app itself (xapp-…), which belongs to no workspace."""
+
+    token: str
+    scopes: tuple[str, ...]
+
+
 class WebApi:
     """Answers ``/api/METHOD`` for one app, with its bot token and, where Socket Mode is asked for, its app token."""
 
@@ -85,14 +94,15 @@ class WebApi:
         scopes: tuple[str, ...],
         faults: SlackFaults,
         sockets: Sockets,
-        app_token: str,
+        app: AppToken,
         limits: RateLimits,
     ) -> None:
         self._state = state
         self._token = token
-        self._app_token = app_token
+        self._app = app
         self._sockets = sockets
         self._limits = limits
+        self._is_revoked = False
         self._scopes = scopes
         self._faults = faults
         self._methods = self._own_methods() | Directory(state, scopes).methods() | History(state, scopes).methods()
@@ -101,6 +111,7 @@ class WebApi:
         return {
             "api.test": self._api_test,
             "auth.test": self._auth_test,
+            "auth.revoke": self._revoke,
             "chat.postMessage": self._post,
             "chat.postEphemeral": self._post_ephemeral,
             "chat.update": self._update,
@@ -152,10 +163,12 @@ class WebApi:
     def _authorized(self, token: str, method: str) -> None:
         if not token:
             raise Refused("not_authed")
-        if token == self._app_token:
+        if token == self._app.token:
             raise Refused("not_allowed_token_type")
         if token != self._token:
             raise Refused("invalid_auth")
+        if self._is_revoked:
+            raise Refused("token_revoked")
         needed = SCOPES.get(method)
         if needed is not None and not set(needed) & set(self._scopes):
             raise Refused("missing_scope", needed=",".join(needed), provided=",".join(self._scopes))
@@ -169,8 +182,10 @@ class WebApi:
             raise Refused("not_authed")
         if token == self._token:
             raise Refused("not_allowed_token_type")
-        if token != self._app_token:
+        if token != self._app.token:
             raise Refused("invalid_auth")
+        if "connections:write" not in self._app.scopes:
+            raise Refused("missing_scope", needed="connections:write", provided=",".join(self._app.scopes))
         return self._sockets.address(str(request.base_url).rstrip("/"))
 
     async def _api_test(self, arguments: Arguments) -> dict[str, Any]:
@@ -189,6 +204,11 @@ class WebApi:
             "bot_id": BOT_ID,
             "is_enterprise_install": False,
         }
+
+    async def _revoke(self, arguments: Arguments) -> dict[str, Any]:
+        """End this token; with ``test`` only say that it would."""
+        self._is_revoked = not flag(arguments, "test")
+        return {"revoked": self._is_revoked}
 
     def _writable(self, arguments: Arguments) -> Channel:
         if not arguments.get("channel"):
@@ -401,6 +421,12 @@ def _nested(name: str, value: str) -> Any:
         return json.loads(value)
     except ValueError:
         return value
+
+
+async def call_token(request: Request) -> str:
+    """The token of a call, wherever in it it stands."""
+    form = dict(parse_qsl((await request.body()).decode("utf-8", "replace")))
+    return _token(request, {**request.query_params, **form})
 
 
 def _token(request: Request, arguments: Arguments) -> str:

@@ -74,6 +74,13 @@ async def test_only_the_app_token_opens_a_connection(slack: LocalSlack, token: s
     assert await opened(slack, token) == {"ok": False, "error": refusal}
 
 
+async def test_the_app_token_needs_its_scope() -> None:
+    async with running_slack(MANIFEST, app_scopes=("authorizations:read",)) as slack:
+        answer = await opened(slack)
+
+    assert (answer["error"], answer["needed"]) == ("missing_scope", "connections:write")
+
+
 async def test_a_connection_is_asked_for_by_post_and_the_app_token_opens_nothing_else(slack: LocalSlack) -> None:
     headers = {"Authorization": f"Bearer {APP_TOKEN}"}
     async with httpx.AsyncClient(base_url=slack.api_url, headers=headers, trust_env=False) as http:

@@ -1,0 +1,164 @@
+"""OAuth v2: the page on which somebody installs the app, the code that it gives, and the token that this is worth."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import html
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import parse_qsl, urlencode
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from sandbox.slack.people import APP_ID, BOT, PEOPLE, TEAM
+from sandbox.slack.state import Refused
+from sandbox.slack.webapi import WebApi, call_token
+
+CLIENT_ID: Final = "1000000000001.1000000000002"
+CLIENT_SECRET: Final = "local-client-secret"  # noqa: S105  it opens nothing but this process
+CODE_LIFE: Final = 600.0
+PAGE: Final = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Install {name}</title>
+<style>body{{font:16px/1.5 system-ui;max-width:32rem;margin:4rem auto;padding:0 1rem}}button{{font:inherit}}</style>
+<h1>{name} asks to be installed in {team}</h1><p>It will be able to:</p><ul>{scopes}</ul>
+<form method="post">{fields}<button name="answer" value="allow">Allow</button>
+<button name="answer" value="cancel">Cancel</button></form></html>"""
+
+
+@dataclass(slots=True)
+class Code:
+    """What an install gives: good once, for ten minutes, and for the address that asked."""
+
+    scopes: tuple[str, ...]
+    redirect_uri: str
+    expires: float
+    is_used: bool = False
+
+
+@dataclass(slots=True)
+class Installations:
+    """The tokens of the app, each with the Web API that it opens; *opened* makes one of a token and its scopes."""
+
+    opened: Callable[[str, tuple[str, ...]], WebApi]
+    clock: Callable[[], float]
+    manifest: Mapping[str, Any]
+    apis: dict[str, WebApi] = field(default_factory=dict)
+    _codes: dict[str, Code] = field(default_factory=dict)
+
+    def install(self, token: str, scopes: tuple[str, ...]) -> None:
+        """Let *token* call what *scopes* allow."""
+        self.apis[token] = self.opened(token, scopes)
+
+    def routes(self) -> list[Route]:
+        return [
+            Route("/oauth/v2/authorize", self.page, methods=["GET"]),
+            Route("/oauth/v2/authorize", self.decided, methods=["POST"]),
+            Route("/api/oauth.v2.access", self.access, methods=["GET", "POST"]),
+            Route("/api/{method}", self.call, methods=["GET", "POST"]),
+        ]
+
+    async def call(self, request: Request) -> Response:
+        """A call goes to the Web API of its token; one with a token that nobody has is refused by any of them."""
+        api = self.apis.get(await call_token(request)) or next(iter(self.apis.values()))
+        return await api.endpoint(request)
+
+    async def page(self, request: Request) -> Response:
+        try:
+            asked = self._asked(request.query_params)
+        except Refused as refusal:
+            return HTMLResponse(html.escape(refusal.code), 400)
+        name = str(self.manifest.get("display_information", {}).get("name") or BOT.real_name)
+        scopes = "".join(f"<li><code>{html.escape(one)}</code></li>" for one in asked.scopes)
+        hidden = {"client_id": CLIENT_ID, "scope": ",".join(asked.scopes), "redirect_uri": asked.redirect_uri}
+        hidden["state"] = request.query_params.get("state", "")
+        fields = "".join(
+            f'<input type="hidden" name="{one}" value="{html.escape(value)}">' for one, value in hidden.items()
+        )
+        team = html.escape(TEAM["name"])
+        return HTMLResponse(PAGE.format(name=html.escape(name), team=team, scopes=scopes, fields=fields))
+
+    async def decided(self, request: Request) -> Response:
+        """Back to the app: with a code, or with word that nobody allowed it."""
+        form = dict(parse_qsl((await request.body()).decode("utf-8", "replace")))
+        try:
+            asked = self._asked(form)
+        except Refused as refusal:
+            return HTMLResponse(html.escape(refusal.code), 400)
+        answer = {"state": form.get("state", "")}
+        if form.get("answer") == "allow":
+            code = f"{CLIENT_ID}.{secrets.token_hex(32)}"
+            self._codes[code] = asked
+            answer = {"code": code, **answer}
+        else:
+            answer = {"error": "access_denied", **answer}
+        return RedirectResponse(f"{asked.redirect_uri}?{urlencode(answer)}", 302)
+
+    def _asked(self, query: Mapping[str, str]) -> Code:
+        """What an app asks for, if it may: its own id, scopes of its manifest, an address of its manifest."""
+        config = self.manifest.get("oauth_config", {})
+        known = config.get("redirect_urls", ())
+        scopes = tuple(one for one in query.get("scope", "").replace(" ", ",").split(",") if one)
+        redirect_uri = query.get("redirect_uri") or next(iter(known), "")
+        if query.get("client_id") != CLIENT_ID:
+            raise Refused("invalid_client_id")
+        if not any(redirect_uri == one or redirect_uri.startswith(one.rstrip("/") + "/") for one in known):
+            raise Refused("bad_redirect_uri")
+        if not scopes or not set(scopes) <= set(config.get("scopes", {}).get("bot", ())):
+            raise Refused("invalid_scope")
+        return Code(scopes, redirect_uri, self.clock() + CODE_LIFE)
+
+    async def access(self, request: Request) -> Response:
+        """``oauth.v2.access``: the token for a code."""
+        body = (await request.body()).decode("utf-8", "replace")
+        arguments = {**request.query_params, **dict(parse_qsl(body)), **_basic(request)}
+        try:
+            code = self._spent(arguments)
+        except Refused as refusal:
+            return JSONResponse({"ok": False, "error": refusal.code})
+        token = f"xoxb-local-{secrets.token_hex(12)}"
+        self.install(token, code.scopes)
+        return JSONResponse(
+            {
+                "ok": True,
+                "app_id": APP_ID,
+                "authed_user": {"id": PEOPLE[0].id},
+                "scope": ",".join(code.scopes),
+                "token_type": "bot",
+                "access_token": token,
+                "bot_user_id": BOT.id,
+                "team": {"id": TEAM["id"], "name": TEAM["name"]},
+                "enterprise": None,
+                "is_enterprise_install": False,
+            }
+        )
+
+    def _spent(self, arguments: Mapping[str, str]) -> Code:
+        if arguments.get("client_id") != CLIENT_ID:
+            raise Refused("invalid_client_id")
+        if not secrets.compare_digest(arguments.get("client_secret", "").encode(), CLIENT_SECRET.encode()):
+            raise Refused("bad_client_secret")
+        code = self._codes.get(arguments.get("code", ""))
+        if code is None or self.clock() > code.expires:
+            raise Refused("invalid_code")
+        if code.is_used:
+            raise Refused("code_already_used")
+        if arguments.get("redirect_uri", code.redirect_uri) != code.redirect_uri:
+            raise Refused("bad_redirect_uri")
+        code.is_used = True
+        return code
+
+
+def _basic(request: Request) -> dict[str, str]:
+    """The app's id and secret, where they stand in the header."""
+    kind, _, text = request.headers.get("authorization", "").partition(" ")
+    if kind.lower() != "basic":
+        return {}
+    try:
+        name, _, secret = base64.b64decode(text, validate=True).decode().partition(":")
+    except (binascii.Error, ValueError):
+        return {}
+    return {"client_id": name, "client_secret": secret}
