@@ -216,8 +216,9 @@ class Acting:
         return {"ok": True}
 
     async def close(self, user: str, view_id: str, *, clear: bool) -> None:
-        """Close a modal, or all of them; the app hears of it where it asked to."""
+        """Close a modal, or all of them (*clear*, or as the modal itself says); the app hears of it if it asked to."""
         view = self._own(user, view_id)
+        clear = clear or bool(view.get("clear_on_close"))
         stack = self.state.stack(user)
         gone = list(stack) if clear else [view]
         stack[:] = [one for one in stack if one not in gone]

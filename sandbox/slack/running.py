@@ -72,7 +72,16 @@ async def running_slack(
     limits, app = RateLimits(clock), AppToken(app_token, app_scopes)
 
     def opened(token: str, scopes: tuple[str, ...]) -> WebApi:
-        return WebApi(state, token=token, scopes=scopes, faults=faults, app=app, sockets=sockets, limits=limits)
+        return WebApi(
+            state,
+            token=token,
+            scopes=scopes,
+            faults=faults,
+            app=app,
+            sockets=sockets,
+            limits=limits,
+            has_home=bool(manifest.get("features", {}).get("app_home", {}).get("home_tab_enabled")),
+        )
 
     installations = Installations(opened, clock, manifest)
     installations.install(token, scopes)

@@ -96,12 +96,14 @@ class WebApi:
         sockets: Sockets,
         app: AppToken,
         limits: RateLimits,
+        has_home: bool,
     ) -> None:
         self._state = state
         self._token = token
         self._app = app
         self._sockets = sockets
         self._limits = limits
+        self._has_home = has_home
         self._is_revoked = False
         self._scopes = scopes
         self._faults = faults
@@ -324,10 +326,14 @@ class WebApi:
 
     async def _publish(self, arguments: Arguments) -> dict[str, Any]:
         view = self._checked_view(arguments, ("home",))
-        user = str(arguments.get("user_id") or "")
+        if not self._has_home:
+            raise Refused("not_enabled")
+        user, old = str(arguments.get("user_id") or ""), self._state.homes.get(str(arguments.get("user_id") or ""))
         if user not in self._state.users:
             raise Refused("user_not_found")
-        kept = self._state.kept_view(view, user, old=self._state.homes.get(user))
+        if old is not None and arguments.get("hash") and arguments["hash"] != old["hash"]:
+            raise Refused("hash_conflict")
+        kept = self._state.kept_view(view, user, old=old)
         self._state.homes[user] = kept
         self._state.tell({"type": "home", "view": kept}, only=user)
         return {"view": kept}

@@ -18,6 +18,7 @@ OPS = "C0OPS0001"
 ALICE, BOB = "U0ALICE01", "U0BOB0001"
 MANIFEST: dict[str, Any] = {
     "features": {
+        "app_home": {"home_tab_enabled": True},
         "slash_commands": [{"command": "/desk", "description": "Ask", "usage_hint": "[list | new]"}],
         "shortcuts": [
             {"name": "Ask", "type": "global", "callback_id": "ask", "description": "Ask the desk"},
@@ -47,11 +48,19 @@ class Desk:
     on: dict[str, Answer] = field(default_factory=dict)
 
     async def call(self, method: str, **arguments: Any) -> dict[str, Any]:
-        answer = await self.http.post(
-            f"{self.slack.api_url}{method}", json=arguments, headers={"Authorization": f"Bearer {TOKEN}"}
-        )
-        assert answer.json()["ok"], answer.text
-        return dict(answer.json())
+        answer = await self._called(method, arguments)
+        assert answer["ok"], answer
+        return answer
+
+    async def refused(self, method: str, **arguments: Any) -> str:
+        """Slack's word for why it does not do it."""
+        answer = await self._called(method, arguments)
+        assert not answer["ok"], answer
+        return str(answer["error"])
+
+    async def _called(self, method: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        return dict((await self.http.post(f"{self.slack.api_url}{method}", json=arguments, headers=headers)).json())
 
     async def endpoint(self, request: Request) -> Response:
         payload = _payload(await request.body(), request.headers.get("content-type", ""))

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import httpx
 import pytest
 from starlette.responses import Response
 
 from sandbox.slack.people import BOT
+from sandbox.slack.running import running_slack
 from sandbox.slack.state import Refused
-from tests.sandbox.slack.desk import ALICE, BOB, OPS, Desk, words
+from tests.sandbox.slack.desk import ALICE, BOB, MANIFEST, OPS, Desk, words
 
 MAY = frozenset({"enterprise", "is_enterprise_install"})
 """What stands in most payloads, and in none must."""
@@ -129,6 +131,19 @@ async def test_a_closed_view(desk: Desk, clear: bool) -> None:
     sent = desk.last("view_closed")
     same(sent, "type team user api_app_id token view is_cleared")
     assert sent["is_cleared"] is clear
+
+
+async def test_a_modal_may_take_all_below_it_along(desk: Desk) -> None:
+    view = await opened(desk)
+    await desk.slack.acting.act(ALICE, {"view_id": view["id"]}, "row", "go", {}, {})
+    trigger = desk.last("block_actions")["trigger_id"]
+    top = (await desk.call("views.push", trigger_id=trigger, view={**MODAL, "clear_on_close": True}))["view"]
+
+    await desk.slack.acting.close(ALICE, top["id"], clear=False)
+
+    assert desk.slack.state.stack(ALICE) == []
+    closed = desk.last("view_closed")
+    assert (closed["is_cleared"], closed["view"]["id"]) == (True, view["id"])
 
 
 async def test_a_view_that_did_not_ask_closes_in_silence(desk: Desk) -> None:
@@ -258,6 +273,23 @@ async def test_opening_the_home_tells_of_it_and_of_what_was_published(desk: Desk
     same(first, "type user channel tab event_ts", frozenset())
     same(second, "type user channel tab event_ts view", frozenset())
     assert (first["channel"], first["tab"], second["tab"]) == ("D0ALICE01", "home", "messages")
+
+
+async def test_a_home_is_redrawn_only_by_who_knows_its_hash(desk: Desk) -> None:
+    home = {"type": "home", "blocks": CARD}
+    first = (await desk.call("views.publish", user_id=ALICE, view=home))["view"]
+    second = (await desk.call("views.publish", user_id=ALICE, view=home, hash=first["hash"]))["view"]
+    stale = await desk.refused("views.publish", user_id=ALICE, view=home, hash=first["hash"])
+
+    assert second["id"] == first["id"]
+    assert stale == "hash_conflict"
+
+
+async def test_a_home_needs_its_tab() -> None:
+    async with running_slack({**MANIFEST, "features": {}}) as slack, httpx.AsyncClient(trust_env=False) as http:
+        answer = await Desk(slack, http).refused("views.publish", user_id=ALICE, view={"type": "home", "blocks": CARD})
+
+    assert answer == "not_enabled"
 
 
 async def test_an_event_that_is_not_taken_comes_three_times_more(desk: Desk) -> None:
