@@ -233,3 +233,26 @@ async def test_a_command_whose_connection_breaks_off_is_not_sent_again(slack: Lo
     assert answer["error"] == "dispatch_failed"
     with pytest.raises(ConnectionClosed):
         await link.hears()
+
+
+async def test_an_acknowledgement_that_comes_late_counts_for_nothing(slack: LocalSlack, link: Link) -> None:
+    slack.delivery.patience = 0.1
+    failed = await slack.acting.say(ALICE, OPS, "/desk")
+    await link.answers(await link.hears(), {"text": "Here I am"})
+
+    slack.delivery.patience = 3
+    saying = asked(slack)
+    await link.answers(await link.hears())
+
+    assert failed["error"] == "dispatch_failed"
+    assert (await saying)["ok"]
+    assert "Here I am" not in seen(slack)
+
+
+@pytest.mark.parametrize("frame", ["", "no json", "[]", '{"envelope_id": 1}', "{}"])
+async def test_a_frame_that_is_no_acknowledgement_is_passed_over(slack: LocalSlack, link: Link, frame: str) -> None:
+    await link.websocket.send(frame)
+    saying = asked(slack)
+    await link.answers(await link.hears())
+
+    assert (await saying)["ok"]
