@@ -124,7 +124,7 @@ async def running(
             for name, site in settings.members_sites.items()
         }
         sites = {name: Site(name, settings.members_sites[name], client) for name, client in members.items()}
-        slack = Slack(_web_client(settings))
+        slack = Slack(_web_client(settings, settings.slack_bot_token.get_secret_value()))
         await _sign_in(slack)
 
         envelopes: Envelopes | None = None
@@ -187,7 +187,7 @@ async def running(
         stack.push_async_callback(router.tasks.drain, DRAIN)
 
         if settings.slack_app_token is not None:
-            envelopes = Envelopes(bolt, settings.slack_app_token.get_secret_value(), _unproxied(settings))
+            envelopes = Envelopes(bolt, settings.slack_app_token.get_secret_value(), _web_client(settings))
             await stack.enter_async_context(_socket_mode(envelopes))
         verifier = Verifier(settings.signing_secrets, time.time)
         events = slack_endpoint(verifier, AsyncSlackRequestHandler(bolt).handle) if settings.signing_secrets else None
@@ -274,14 +274,17 @@ def _effects(rules: RulesClient, members: dict[str, MembersClient]) -> Callable[
     return of
 
 
-def _web_client(settings: Settings) -> AsyncWebClient:
-    return AsyncWebClient(
-        token=settings.slack_bot_token.get_secret_value(),
+def _web_client(settings: Settings, token: str | None = None) -> AsyncWebClient:
+    """A client that goes straight to SLACK_API_URL, whatever the environment says of proxies."""
+    client = AsyncWebClient(
+        token=token,
         base_url=settings.slack_api_url,
         timeout=15,
         trust_env_in_session=False,
         retry_handlers=[AsyncConnectionErrorRetryHandler(), AsyncRateLimitErrorRetryHandler(max_retry_count=2)],
     )
+    client.proxy = None  # the SDK takes one from the environment where it is given none
+    return client
 
 
 async def _sign_in(slack: Slack) -> None:
@@ -324,7 +327,7 @@ class Envelopes(AsyncSocketModeHandler):
 
     def __init__(self, bolt: AsyncApp, app_token: str, web_client: AsyncWebClient) -> None:
         super().__init__(bolt, app_token, web_client=web_client)
-        self.client.proxy = None  # the SDK takes one from the environment, which is nobody's decision here
+        self.client.proxy = None  # as in _web_client
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def handle(self, client: SocketModeClient, req: SocketModeRequest) -> None:  # type: ignore[override]  # as Bolt's
@@ -366,12 +369,6 @@ def _refused(code: str) -> None:
             "on the app's page Basic Information; it begins with xapp-."
         )
     log.warning("socket_mode_connect", code=code)
-
-
-def _unproxied(settings: Settings) -> AsyncWebClient:
-    client = AsyncWebClient(base_url=settings.slack_api_url, timeout=15)
-    client.proxy = None  # as above
-    return client
 
 
 @asynccontextmanager

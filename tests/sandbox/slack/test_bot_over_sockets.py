@@ -109,8 +109,9 @@ async def test_it_hangs_up_at_the_end_and_needs_no_proxy(tmp_path: Path, monkeyp
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
     async with running_services(str(tmp_path / "services.db")) as services, running_slack(document(None)) as slack:
         chosen = settings(slack, services, tmp_path / "gatehouse.db", transport="socket")
-        async with running(chosen, timing=QUICK):
+        async with running(chosen, timing=QUICK) as bot:
             assert len(slack.sockets.connections) == 1
+            assert (await bot.gatehouse.health())["slack"] == "ok"
 
         await until(lambda: slack.sockets.connections == [])
 
