@@ -171,7 +171,7 @@ class _Rest:
     def refs(self) -> tuple[str, ...]:
         """Several, if each is an id, ``#n`` or in quotes; else the words are one name."""
         words = [part for word in self.words for part in _parts(word)]
-        if not words:
+        if not any(word.text.strip() for word in words):
             raise self.missing("which rule")
         self.words = []
         if all(word.quoted or _is_reference(word) for word in words):
@@ -245,7 +245,7 @@ def _rules_new(rest: _Rest) -> Command:
     if rest.words and destination is None:
         destination = rest.words.pop(0).text
     rest.nothing_more()
-    return c.RulesNew(rule_type, source, destination, name, lasts, because)
+    return c.RulesNew(rule_type, source or None, destination or None, name or None, lasts, because)
 
 
 def _rules_set(rest: _Rest) -> Command:
@@ -324,7 +324,7 @@ def _members_add(rest: _Rest) -> Command:
             break
     email = rest.words.pop(0).text if rest.words else None
     rest.nothing_more()
-    return c.MembersAdd(email, name, segments, site, lasts, because)
+    return c.MembersAdd(email or None, name or None, segments, site, lasts, because)
 
 
 def _segments(words: Sequence[Word]) -> tuple[str, ...]:
