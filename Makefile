@@ -26,7 +26,7 @@ bench: setup ## performance, as ratios (not built yet)
 	@echo "make bench is not built yet: no performance is claimed so far."
 
 reliability: setup ## kills, stops and races at full size, one after the other, into docs/reliability.md; SIZE=long: a night's
-	RELIABILITY=$(or $(SIZE),ci) $(BIN)/python -m pytest -p no:randomly --write-reliability tests/drills tests/faults
+	RELIABILITY=$(or $(SIZE),ci) $(BIN)/python -m pytest -p no:randomly --write-reliability tests/drills tests/faults tests/changes
 
 pictures: setup ## the screenshots of README and docs, made anew
 	SCREENSHOTS=docs/pictures $(BIN)/python -m pytest -q tests/stories/test_in_the_browser.py

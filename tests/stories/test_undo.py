@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from asyncio import gather
+from datetime import timedelta
 
 from sandbox.demo import Sandbox
 from sandbox.slack.story import Person
+from tests.conftest import Clock
 
 OLD = "Redirect_x1old"
 ANNA = "anna.berg@example.com"
@@ -115,3 +117,27 @@ async def test_nothing_to_undo_is_said(workspace: Sandbox, alice: Person) -> Non
     for text in ("/gatehouse undo", "/gatehouse undo 123456ff", "/gatehouse undo nonsense"):
         reply = await alice.says(text)
         assert "Nothing was changed" in alice.slack_text(reply)
+
+
+async def test_a_delete_whose_outcome_was_unknown_is_taken_back_once_it_is_known(
+    workspace: Sandbox, alice: Person, cara: Person, clock: Clock
+) -> None:
+    card = await alice.says(f"/rules delete {OLD}")
+    workspace.services.rules.stage.faults.add("cut_after", method="DELETE")
+    workspace.services.rules.stage.faults.add("delay", method="GET")  # the look before the write is answered
+    workspace.services.rules.stage.faults.add("500", method="GET", times=30)
+    await cara.clicks(card, "Approve", confirm=True)
+    unknown = await alice.sees("may or may not have happened")
+    assert "[Undo]" not in alice.slack_text(unknown)
+    reference = alice.slack_text(unknown).rpartition("change `")[2][:8]
+    told = await alice.says(f"/gatehouse undo {reference}")
+    assert "only what was applied can be taken back" in alice.slack_text(told)
+
+    workspace.services.rules.stage.faults.clear()
+    clock.ahead += timedelta(minutes=2)
+    done = await alice.sees("Old shop to new shop deleted")
+    await alice.clicks(done, "Undo")
+    await alice.sees("Back under a new id")
+
+    assert len(workspace.services.rules.calls("DELETE")) == 1
+    assert len([rule for rule in workspace.services.rules.all() if rule["name"] == "Old shop to new shop"]) == 1
