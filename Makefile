@@ -2,6 +2,8 @@
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; exit; }; done; echo python3)
 BIN := .venv/bin
+# Many tests wait, for a process that was killed or a lease that ends: two workers a core.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
 
 .PHONY: demo test lint format bench reliability pictures setup lock clean
 
@@ -9,7 +11,7 @@ demo: setup ## the whole of Gatehouse on this machine, no account anywhere
 	@$(BIN)/python -m sandbox
 
 test: setup ## every test; TEST="-k words" for some
-	$(BIN)/python -m pytest -n auto --dist loadgroup $(TEST)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(TEST)
 
 lint: setup ## what must be clean before a commit
 	$(BIN)/ruff format --check .

@@ -152,6 +152,9 @@ class Replica:
         self.signal(signal.SIGTERM)
         await self.dead()
 
+    async def started_anew(self) -> bool:
+        return self.starts > 1
+
     async def kept_up(self) -> None:
         """Start it again whenever it dies, as systemd or Kubernetes would; runs until cancelled."""
         while True:

@@ -16,7 +16,7 @@ from sandbox.slack.people import ALICE, CARA
 from sandbox.slack.story import Person
 from tests.databases import BOTH
 from tests.drills import report
-from tests.drills.fleet import OPS, PATIENCE, Fleet, running_fleet
+from tests.drills.fleet import OPS, PATIENCE, Fleet, running_fleet, until
 
 OLD = "Redirect_x1old"
 ANNA = members("site_1")[0]["email"]
@@ -181,6 +181,7 @@ async def _insisted(fleet: Fleet, step: str, number: str, act: Callable[[], Awai
         return True
     name, _, at = step.partition(":")
     if (name, at) == ("store", number):
+        await until(fleet.replicas[0].started_anew, "the process is started again")
         await fleet.replicas[0].ready()
         assert await act(), "the second time it works"
     return False

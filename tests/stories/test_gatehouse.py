@@ -12,7 +12,7 @@ async def test_help_lists_what_works(workspace: Sandbox, alice: Person) -> None:
     text = alice.slack_text(reply)
     assert "/rules list" in text
     assert "/members grant" in text
-    assert "/rules which" not in text, "what is not built is not promised"
+    assert "/rules import" not in text, "what is not built is not promised"
 
 
 async def test_help_about_one_command_gives_its_example(workspace: Sandbox, alice: Person) -> None:
