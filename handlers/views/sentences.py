@@ -36,7 +36,7 @@ def _done(change: Change, asker: str) -> str:
     late = "" if change.glass_broken else at(change)
     if change.glass_broken:
         signed = f" Signed by <@{change.reviewed_by}>." if change.reviewed_by else ""
-        return f":rotating_light: <@{change.decided_by}> did this alone{at(change)}{_why(change)}{signed}"
+        return f":rotating_light: <@{change.decided_by}> did this alone{at(change)}.{signed}{_why(change)}"
     if change.guard is Guard.APPROVE:
         return f"asked by {asker}, approved by {_approvers(change)}{late}"
     return f"by {asker}{late}"
@@ -87,7 +87,7 @@ def _cancelled(change: Change, _: str) -> str:
 
 
 def _denied(change: Change, asker: str) -> str:
-    return f"{_decider(change)} said no to {asker}{at(change)}{_why(change)} Nothing was changed."
+    return f"{_decider(change)} said no to {asker}{at(change)}. *Nothing was changed.*{_why(change)}"
 
 
 def _expired(_: Change, asker: str) -> str:
@@ -126,7 +126,7 @@ def _approvers(change: Change) -> str:
 
 
 def _why(change: Change) -> str:
-    return f": {words(change.decision_reason, 500)}" if change.decision_reason else "."
+    return f"\n_Why:_ {words(change.decision_reason, 500)}" if change.decision_reason else ""
 
 
 def glass_line(change: Change) -> str:
