@@ -117,7 +117,8 @@ async def test_killed_at_any_step_it_is_done_once_and_told_truly(
         row = (_said(step), name, database, told, again, str(writes), str(change.state), str(len(copies)))
     record_property("reliability", row)
     if not request.config.getoption("--write-reliability"):
-        assert row in report.documented(), "docs/reliability.md says otherwise: run make reliability"
+        known = [report.promised(each) for each in report.documented()]
+        assert report.promised(row) in known, "docs/reliability.md says otherwise: run make reliability"
 
 
 @pytest.mark.drill
