@@ -1,4 +1,7 @@
-"""The command line: ``python -m bot serve / check / manifest / audit / db``."""
+"""The command line: ``python -m bot serve / check / manifest / audit / db``.
+
+What a command works with is imported in it: wrong settings and ``--help`` answer at once, without Bolt and a database.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bot import logs
-from bot.settings import Settings
+from bot.settings import CannotStart, Settings
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help="Gatehouse: traffic rules and members, from Slack.")
 db = typer.Typer(no_args_is_help=True, help="The database.")
@@ -50,7 +53,7 @@ def serve() -> None:
 
     try:
         asyncio.run(composition.serve(settings))
-    except composition.CannotStart as error:
+    except CannotStart as error:
         print(f"Gatehouse cannot start: {error}", file=sys.stderr)
         raise typer.Exit(1) from None
     except KeyboardInterrupt:

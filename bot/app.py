@@ -17,18 +17,13 @@ from urllib.parse import urlsplit
 
 import structlog
 import uvicorn
-from aiohttp import ClientError
-from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
 from slack_bolt.adapter.starlette.async_handler import AsyncSlackRequestHandler
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
-from slack_sdk.errors import SlackApiError
 from slack_sdk.http_retry.builtin_async_handlers import (
     AsyncConnectionErrorRetryHandler,
     AsyncRateLimitErrorRetryHandler,
 )
-from slack_sdk.socket_mode.aiohttp import SocketModeClient
-from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.web.async_client import AsyncWebClient
 from starlette.applications import Starlette
 
@@ -45,7 +40,8 @@ from bot.clients.rules import RulesClient
 from bot.domain.change import Target
 from bot.gatehouse import Gatehouse, Site, UnknownSite
 from bot.policy_file import BadPolicy, CurrentPolicy
-from bot.settings import Settings
+from bot.settings import CannotStart, Settings
+from bot.socket_mode import Envelopes, connected
 from bot.store.clock import DatabaseClock
 from bot.store.engine import Store, open_store
 from bot.store.errors import StoreError
@@ -61,15 +57,6 @@ log = structlog.get_logger(__name__)
 DAY = 86_400.0
 DRAIN = 10.0
 """Seconds that work under way has at the end; what is stored and not done then is done by the next start."""
-
-
-CONNECTING = 10.0
-"""Seconds that the start waits for the first connection of Socket Mode."""
-RECONNECT = 5.0
-
-
-class CannotStart(Exception):
-    """Gatehouse cannot run with these settings; the text says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +167,7 @@ async def running(
             timers.run(every=timing.look_every),
             pipeline.recover(every=timing.recover_every),
             policy.watch(every=5),
-            _note_audit_head(store, every=DAY),
+            _once_a_day(store),
         ):
             await stack.enter_async_context(_in_background(work))
         stack.push_async_callback(outbox.flush, DRAIN)
@@ -188,21 +175,22 @@ async def running(
 
         if settings.slack_app_token is not None:
             envelopes = Envelopes(bolt, settings.slack_app_token.get_secret_value(), _web_client(settings))
-            await stack.enter_async_context(_socket_mode(envelopes))
+            await stack.enter_async_context(connected(envelopes, drain=DRAIN))
         verifier = Verifier(settings.signing_secrets, time.time)
         events = slack_endpoint(verifier, AsyncSlackRequestHandler(bolt).handle) if settings.signing_secrets else None
         yield Running(web_app(events, health), gatehouse)
 
 
-async def _note_audit_head(store: Store, *, every: float) -> None:
-    """Put the end of the audit into the log, where whoever can rewrite the database cannot rewrite it."""
+async def _once_a_day(store: Store) -> None:
+    """Put the end of the audit into the log, where whoever can rewrite the database cannot rewrite it; and tidy up."""
     while True:
         try:
             number, seal = await store.audit.head()
             log.info("audit_head", number=number, hash=seal)
+            await store.inbound.forget()
         except StoreError as error:
-            log.warning("audit_head_not_read", error=str(error))
-        await asyncio.sleep(every)
+            log.warning("daily_work_failed", error=str(error))
+        await asyncio.sleep(DAY)
 
 
 def _policy(settings: Settings) -> CurrentPolicy:
@@ -320,70 +308,6 @@ def _bolt(settings: Settings) -> AsyncApp:
         request_verification_enabled=False,
         process_before_response=False,
     )
-
-
-class Envelopes(AsyncSocketModeHandler):
-    """Bolt's Socket Mode, which keeps hold of what is under way: the SDK would drop it, to be collected or cut off."""
-
-    def __init__(self, bolt: AsyncApp, app_token: str, web_client: AsyncWebClient) -> None:
-        super().__init__(bolt, app_token, web_client=web_client)
-        self.client.proxy = None  # as in _web_client
-        self._tasks: set[asyncio.Task[None]] = set()
-
-    async def handle(self, client: SocketModeClient, req: SocketModeRequest) -> None:  # type: ignore[override]  # as Bolt's
-        task = asyncio.create_task(super().handle(client, req))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        await task
-
-    async def connect(self) -> None:
-        """Connect, however long it takes; raises CannotStart where Slack will never have this app token."""
-        while True:
-            try:
-                # A fresh address each time: each is good for one attempt, and the SDK would repeat the spent one.
-                self.client.wss_uri = await self.client.issue_new_wss_url()
-                async with asyncio.timeout(CONNECTING):
-                    await self.client.connect()  # type: ignore[no-untyped-call]  # the SDK's own
-            except SlackApiError as error:
-                _refused(str(error.response.get("error")))
-            except (OSError, ClientError, TimeoutError) as error:
-                log.warning("socket_mode_connect", error=type(error).__name__)
-            else:
-                return
-            await asyncio.sleep(RECONNECT)
-
-    async def says(self) -> str:
-        return "ok" if await self.client.is_connected() else "not connected"
-
-    async def close(self) -> None:
-        """Let what has arrived be acknowledged, then hang up."""
-        if self._tasks:
-            await asyncio.wait(self._tasks, timeout=DRAIN)
-        await self.client.close()  # type: ignore[no-untyped-call]  # the SDK's own
-
-
-def _refused(code: str) -> None:
-    if code in FATAL or code == "not_allowed_token_type":
-        raise CannotStart(
-            f"Slack does not accept SLACK_APP_TOKEN ({code}). Make an app-level token with the scope connections:write "
-            "on the app's page Basic Information; it begins with xapp-."
-        )
-    log.warning("socket_mode_connect", code=code)
-
-
-@asynccontextmanager
-async def _socket_mode(envelopes: Envelopes) -> AsyncIterator[None]:
-    """Connected soon: where Slack cannot be reached now, the rest of the start does not wait for it."""
-    connecting = asyncio.create_task(envelopes.connect())
-    done, _ = await asyncio.wait({connecting}, timeout=CONNECTING)
-    try:
-        for task in done:
-            task.result()
-        yield
-    finally:
-        connecting.cancel()
-        await asyncio.gather(connecting, return_exceptions=True)
-        await envelopes.close()
 
 
 @asynccontextmanager

@@ -21,6 +21,10 @@ def _sites(value: Any) -> Any:
     return {name.strip(): (site or name).strip() for name, _, site in pairs}
 
 
+class CannotStart(Exception):
+    """Gatehouse cannot run with these settings; the text says what to do."""
+
+
 class Settings(BaseSettings):
     """What a deployment decides. Variables have these names in capitals; ``.env`` in the working folder is read too."""
 

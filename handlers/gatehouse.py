@@ -155,16 +155,14 @@ def _since(text: str | None, now: datetime) -> datetime | None:
 async def history(command: RulesHistory, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """What was done to a rule, also under the ids that it had before, and also after it was deleted."""
     try:
-        rule_id = (await find_rule(command.ref, caller, gatehouse)).id
+        rule_id, exists = (await find_rule(command.ref, caller, gatehouse)).id, True
     except NotOne as error:
         if error.candidates:
             raise
-        rule_id = command.ref
+        rule_id, exists = command.ref, False
     ids = await gatehouse.store.aliases.all_of(rule_id)
     changes = await gatehouse.store.changes.for_targets([f"rules/{each}" for each in ids])
-    if not changes:
-        raise (
-            NotOne(command.ref, (), 0) if rule_id == command.ref else BadFilter("Gatehouse has not changed that rule.")
-        )
+    if not changes and not exists:
+        raise NotOne(command.ref, (), 0)
     links = {change.id: await gatehouse.store.cards.link(change.id) for change in changes}
     return Private(audit_views.history(changes, links, command=command))

@@ -16,9 +16,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from bot.app import CannotStart
 from bot.logs import configure
 from bot.manifest import document
+from bot.settings import CannotStart
 from sandbox.demo import SITES, running_sandbox
 from sandbox.services.database import Database
 from sandbox.services.faults import KINDS

@@ -62,7 +62,7 @@ class Applier:
         if change.state is State.UNKNOWN or (change.attempt > 1 and _may_have_been_sent(change)):
             return await self._settle(change, effects)
         if self._too_old(change):
-            return await self._end(change, Move.FAIL, outcome=TOO_OLD)
+            return await self._end(change, Move.FAIL, refusal=TOO_OLD)
         held_until = self.ledger.now() + self.ledger.lease
         self.reached("look")
         try:
@@ -207,7 +207,8 @@ def _once_more(change: Change) -> bool:
     return change.state is State.APPLYING and 1 < change.attempt <= MOST_SENDS and change.kind is not Kind.RULE_CREATE
 
 
-TOO_OLD: Final = "The approval is more than an hour old, so it was not applied. Ask again."
+TOO_OLD: Final = "TooOld"
+"""The refusal of a change whose approval no longer holds: ours, not a service's."""
 
 
 def _said(error: ClientError) -> dict[str, str]:

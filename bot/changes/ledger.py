@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.domain.change import Approval, Change, Guard, Kind, Move, State
+from bot.domain.change import Approval, Change, Guard, Kind, Move, Question, State
 from bot.store.audit import Event
 from bot.store.engine import Store
 from bot.store.timers import TimerKind
@@ -165,15 +165,26 @@ class Ledger:
                 await self.store.audit.append(tx, event_of("applying", claimed, GATEHOUSE, attempt=claimed.attempt))
         return claimed
 
-    async def record(
-        self, change: Change, event: str, by: str, *, card: bool = True, note: str = "", **fields: Any
-    ) -> Change:
+    async def ask(self, change: Change, question: Question) -> Change:
+        """Put *question* to those that were asked before it, and owe its note; the same one twice is one."""
+        async with self.store.transaction() as tx:
+            held = await self.store.changes.held(tx, change.id) or change
+            if question in held.questions:
+                return held
+            asked = held.model_copy(update={"questions": (*held.questions, question)})
+            await self.store.changes.record(tx, asked)
+            await self.store.outbox.add(tx, asked.id, f"ask-{len(asked.questions)}")
+            await self.store.audit.append(tx, event_of("asked", asked, question.by, question=question.text))
+        self.tell()
+        return asked
+
+    async def record(self, change: Change, event: str, by: str, *, note: str = "", **fields: Any) -> Change:
         """Write *fields* on a change without moving it, with an event that says so, and owe the *note* of that name."""
         async with self.store.transaction() as tx:
             held = await self.store.changes.held(tx, change.id) or change
             noted = held.model_copy(update=fields)
             await self.store.changes.record(tx, noted)
-            for purpose in filter(None, ("card" if card else "", note)):
+            for purpose in filter(None, ("card", note)):
                 await self.store.outbox.add(tx, change.id, purpose)
             if "ends" in fields:
                 await self._set_end_anew(tx, noted)
@@ -217,4 +228,6 @@ def _told(change: Change) -> dict[str, Any]:
 
 
 def _only_the_asker_cares(change: Change) -> bool:
-    return change.quiet_refusal and change.attempt <= 1 and change.state in {State.FAILED, State.STALE, State.APPLYING}
+    """Whether a refusal is for the one who asked alone: where something stood before the change, others saw its card."""
+    quiet = change.quiet_refusal and change.guard is Guard.NONE and change.attempt <= 1
+    return quiet and change.state in {State.FAILED, State.STALE, State.APPLYING}

@@ -291,7 +291,7 @@ class Pipeline:
             raise AlreadyDecided(change)
         target = await self.now_called(change.target)
         live = await self.effects(target).live(target)
-        if live is None and not change.kind.creates:
+        if live is None or change.kind.creates:
             raise AlreadyDecided(change)
         moved = change.model_copy(update={"target": target})
         return await self.submit(afresh(moved, live, by=by, channel=channel), origin=origin)
@@ -307,12 +307,7 @@ class Pipeline:
         if change.state is not State.PROPOSED:
             raise AlreadyDecided(change)
         await self.access.require(f"{change.kind.value.partition('.')[0]}.read", by, change.channel)
-        if any((one.by, one.text) == (by, text) for one in change.questions):
-            return change
-        questions = (*change.questions, Question(by=by, text=text))
-        return await self.ledger.record(
-            change, "asked", by, card=False, note=f"ask-{len(questions)}", questions=questions
-        )
+        return await self.ledger.ask(change, Question(by=by, text=text))
 
     async def review(self, change: Change, *, by: str) -> Change:
         """Sign what somebody did alone; raises NothingToReview, NotAllowed, DirectoryUnavailable."""

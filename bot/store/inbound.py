@@ -63,25 +63,27 @@ class InboundRequests:
         return Inbound(key, kind, dict(payload), 1)
 
     async def claim_next(self, owner: str, lease: timedelta) -> Inbound | None:
-        """Take the oldest request whose holder's lease is over; None where there is none. Old ones that are done go."""
+        """Take the oldest request whose holder's lease is over; None where there is none that is still remembered."""
         now = self._session.now()
+        left = sa.and_(inbound.c.done.is_(False), inbound.c.lease < now, inbound.c.attempt <= MOST_ATTEMPTS)
         query = (
             sa.select(inbound)
-            .where(inbound.c.done.is_(False), inbound.c.lease < now, inbound.c.attempt <= MOST_ATTEMPTS)
+            .where(left, inbound.c.received >= now - micros_of(KEPT))
             .order_by(inbound.c.received)
             .limit(1)
         )
-        async with self._session.reading() as connection:
-            if (await connection.execute(query)).first() is None:
+        async with self._session.claiming(query) as claim:
+            if claim is None:
                 return None
-        async with self._session.writing() as tx:
-            await tx.execute(sa.delete(inbound).where(inbound.c.received < now - micros_of(KEPT)))
-            row = (await tx.execute(self._session.skipping_locked(query))).first()
-            if row is None:
-                return None
+            tx, row = claim
             values = {"owner": owner, "lease": now + micros_of(lease), "attempt": row.attempt + 1}
             await tx.execute(sa.update(inbound).where(inbound.c.id == row.id).values(values))
         return Inbound(row.id, row.kind, json.loads(row.payload), row.attempt + 1)
+
+    async def forget(self) -> None:
+        """Drop what need not be remembered any more."""
+        async with self._session.writing() as tx:
+            await tx.execute(sa.delete(inbound).where(inbound.c.received < self._session.now() - micros_of(KEPT)))
 
     async def done(self, inbound_id: str) -> None:
         async with self._session.writing() as tx:

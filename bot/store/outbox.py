@@ -44,13 +44,10 @@ class Outbox:
         free = sa.or_(outbox.c.lease.is_(None), outbox.c.lease < now)
         query = sa.select(outbox).where(outbox.c.delivered < outbox.c.version, outbox.c.due <= now, free)
         query = query.order_by(outbox.c.due).limit(1)
-        async with self._session.reading() as connection:
-            if (await connection.execute(query)).first() is None:
+        async with self._session.claiming(query) as claim:
+            if claim is None:
                 return None
-        async with self._session.writing() as tx:
-            row = (await tx.execute(self._session.skipping_locked(query))).first()
-            if row is None:
-                return None
+            tx, row = claim
             owed = Owed(row.change_id, row.purpose, row.version, row.attempt + 1, owner)
             values = {"owner": owner, "lease": now + micros_of(lease), "attempt": owed.attempt}
             await tx.execute(sa.update(outbox).where(_key(owed)).values(values))

@@ -94,6 +94,21 @@ class Session:
         async with self._queue:
             yield
 
+    @asynccontextmanager
+    async def claiming(self, query: sa.Select[Any]) -> AsyncIterator[tuple[AsyncConnection, sa.Row[Any]] | None]:
+        """The one row of *query*, kept from others to the end of the block, and the transaction to take it in.
+
+        None where there is none: that is looked at first, in a way that holds nobody up.
+        """
+        async with self.reading() as connection:
+            found = (await connection.execute(query)).first()
+        if found is None:
+            yield None
+            return
+        async with self.writing() as tx:
+            row = (await tx.execute(self.skipping_locked(query))).first()
+            yield None if row is None else (tx, row)
+
     def skipping_locked(self, query: sa.Select[Any]) -> sa.Select[Any]:
         """*query* that passes over rows which another replica is claiming; SQLite has one writer and needs no such thing."""
         return query if self.sqlite else query.with_for_update(skip_locked=True)

@@ -53,13 +53,10 @@ class Timers:
         now = self._session.now()
         free = sa.or_(timers.c.lease.is_(None), timers.c.lease < now)
         query = sa.select(timers).where(timers.c.due <= now, free).order_by(timers.c.due).limit(1)
-        async with self._session.reading() as connection:
-            if (await connection.execute(query)).first() is None:
+        async with self._session.claiming(query) as claim:
+            if claim is None:
                 return None
-        async with self._session.writing() as tx:
-            row = (await tx.execute(self._session.skipping_locked(query))).first()
-            if row is None:
-                return None
+            tx, row = claim
             taken = Timer(row.change_id, TimerKind(row.kind), moment(row.due), row.number, owner)
             values = {"owner": owner, "lease": now + micros_of(lease)}
             await tx.execute(sa.update(timers).where(_held(taken)).values(values))

@@ -61,6 +61,8 @@ def _target(target: str, *, public: bool) -> str:
 
 def history(changes: Sequence[Change], links: Mapping[str, str], *, command: Command) -> Message:
     """The changes of one rule, newest first."""
+    if not changes:
+        return parts.message("No history", [parts.section(":mag: Gatehouse has not changed this rule so far.")])
     blocks: list[Block] = []
     for change in changes:
         link = f"   <{links[change.id]}|card>" if links.get(change.id) else f"   {code(change.id[:8])}"

@@ -240,7 +240,7 @@ def _applied(change: Change) -> list[Block | None]:
 
 def _outdated(change: Change) -> list[Block | None]:
     """Propose the same on what there is now, where there is something."""
-    there = change.result is not None or change.kind.creates
+    there = change.result is not None and not change.kind.creates
     return [parts.decide_button("Ask again, as it is now", "afresh", change.id)] if there else []
 
 

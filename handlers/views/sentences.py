@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
-from bot.changes.applying import HELD_FOR
+from bot.changes.applying import HELD_FOR, TOO_OLD
 from bot.domain.change import Change, Guard, Kind, State
 from bot.domain.duration import in_words
 from bot.domain.member import all_masked
@@ -51,10 +51,16 @@ def _held(change: Change, asker: str) -> str:
 
 
 def _asked(change: Change, asker: str) -> str:
-    return _held(change, asker) if change.waits else f"{_by(change, asker)}; the service is being asked."
+    return (
+        _held(change, asker)
+        if change.waits and change.state is State.APPROVED
+        else f"{_by(change, asker)}; the service is being asked."
+    )
 
 
 def _failed(change: Change, asker: str) -> str:
+    if change.refusal == TOO_OLD:
+        return f"asked by {asker}. *Nothing was changed*: the approval is more than an hour old. Ask again."
     said = _said(change) or " Read back, the service shows nothing of it."
     return f"asked by {asker}. *Nothing was changed.*{said}"
 

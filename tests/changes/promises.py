@@ -131,7 +131,12 @@ class Promises:
     def _told(self, new: Change, owed: bool, events: list[str]) -> None:
         """I8, and half of I4: the audit has it, and the channel hears of it, unless only the one who asked should."""
         assert TOLD_AS[new.state] & set(events), f"{new.state} without an event: {events}"
-        quiet = new.quiet_refusal and new.attempt <= 1 and new.state in {State.FAILED, State.STALE}
+        quiet = (
+            new.quiet_refusal
+            and new.guard is Guard.NONE
+            and new.attempt <= 1
+            and new.state in {State.FAILED, State.STALE}
+        )
         at_work = new.state is State.APPLYING or (new.state is State.APPROVED and new.guard is Guard.NONE)
         assert owed or quiet or at_work, f"{new.state}, and nobody is told"
 
@@ -207,7 +212,12 @@ class Promises:
         else:
             assert change.state in ENDS, f"stuck: {change.state}"
         card = self.world.cards.get(change.id)
-        quiet = change.quiet_refusal and change.attempt <= 1 and change.state in {State.FAILED, State.STALE}
+        quiet = (
+            change.quiet_refusal
+            and change.guard is Guard.NONE
+            and change.attempt <= 1
+            and change.state in {State.FAILED, State.STALE}
+        )
         assert quiet or card is not None
         assert quiet or card is None or card.state is change.state, "the card tells of another end"
         if change.temporary and change.ends is not None and change.ends <= self.world.clock():

@@ -21,9 +21,9 @@ from typing import Final
 import uvicorn
 
 from bot import logs
-from bot.app import CannotStart, Timing, running
+from bot.app import Timing, running
 from bot.changes.applying import Checkpoint
-from bot.settings import Settings
+from bot.settings import CannotStart, Settings
 
 STRIKES: Final = {"DRILL_DIE_AT": signal.SIGKILL, "DRILL_STOP_AT": signal.SIGSTOP}
 

@@ -10,10 +10,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from bot.domain.change import MOVES, Change, Kind, Move, State, Target
 from bot.store.engine import Store, open_store, upgrade
 from bot.store.errors import StoreCorrupt, StoreError, TargetBusy
+from bot.store.tables import inbound
 from tests.databases import BOTH
 
 pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
@@ -173,6 +175,18 @@ async def test_a_request_left_behind_is_taken_up_until_it_is_done(store: Store, 
     await store.inbound.done("k")
     clock.moment += LEASE * 2
     assert await store.inbound.claim_next("you", LEASE) is None
+
+
+async def test_what_was_left_a_day_ago_is_not_taken_up_and_is_forgotten(store: Store, clock: Clock) -> None:
+    await store.inbound.take_in("old", "n", "click", {}, owner="me", lease=LEASE)
+    clock.moment += timedelta(hours=25)
+    await store.inbound.take_in("new", "n2", "click", {}, owner="me", lease=LEASE)
+    assert await store.inbound.claim_next("you", LEASE) is None
+
+    await store.inbound.forget()
+
+    async with store.session.reading() as connection:
+        assert list(await connection.scalars(sa.select(inbound.c.id))) == ["new"]
 
 
 async def test_the_outbox_owes_until_it_is_told_and_again_when_something_new_happens(

@@ -335,3 +335,42 @@ async def test_a_request_that_nobody_here_could_approve_is_refused_at_once(works
     reply = await alice.says(f"/rules delete {OLD}")
 
     assert "2 approvals, and only one person here can give it" in alice.slack_text(reply)
+
+
+EVERYTHING = """
+[[guards]]
+operation = "*"
+guard = "approve"
+"""
+
+
+@pytest.mark.policy(EVERYTHING)
+async def test_what_the_service_refuses_after_an_approval_is_on_the_card(
+    workspace: Sandbox, alice: Person, cara: Person
+) -> None:
+    await alice.opens(f"/rules edit {OLD}")
+    alice.fills(Name="Renamed")
+    assert await alice.submits() == {}
+    card = await alice.sees("must approve")
+    workspace.services.rules.stage.faults.add("refused_200", method="PUT")
+
+    await cara.clicks(card, "Approve")
+    failed = await alice.sees("could not change")
+
+    assert failed.ts == card.ts
+    assert "[Approve]" not in alice.slack_text(failed)
+
+
+async def test_two_who_ask_at_once_are_both_heard(
+    workspace: Sandbox, alice: Person, cara: Person, bob_in_ops: Person
+) -> None:
+    card = await alice.says(f"/rules delete {OLD}")
+    changes = workspace.bot.gatehouse.changes
+    (change,) = await workspace.bot.gatehouse.store.changes.for_targets([f"rules/{OLD}"])
+
+    await gather(
+        changes.ask(change, by=cara.id, text="Why now?"), changes.ask(change, by=bob_in_ops.id, text="Who uses it?")
+    )
+
+    await alice.sees_reply(card, "Why now?")
+    await alice.sees_reply(card, "Who uses it?")

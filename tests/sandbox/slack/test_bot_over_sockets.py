@@ -11,8 +11,9 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from bot.app import CannotStart, running
+from bot.app import running
 from bot.manifest import document
+from bot.settings import CannotStart
 from sandbox.demo import Sandbox, Transport, running_sandbox, settings
 from sandbox.services.running import running_services
 from sandbox.slack.running import TOKEN, running_slack

@@ -1,0 +1,90 @@
+"""Slack's requests over a connection that we open: for deployments without a public address."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+import structlog
+from aiohttp import ClientError
+from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
+from slack_bolt.async_app import AsyncApp
+from slack_sdk.errors import SlackApiError
+from slack_sdk.socket_mode.aiohttp import SocketModeClient
+from slack_sdk.socket_mode.request import SocketModeRequest
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.settings import CannotStart
+from handlers.slack import FATAL
+
+log = structlog.get_logger(__name__)
+
+CONNECTING: Final = 10.0
+"""Seconds that the start waits for the first connection."""
+RECONNECT: Final = 5.0
+
+
+class Envelopes(AsyncSocketModeHandler):
+    """Bolt's Socket Mode, which keeps hold of what is under way: the SDK would drop it, to be collected or cut off."""
+
+    def __init__(self, bolt: AsyncApp, app_token: str, web_client: AsyncWebClient) -> None:
+        super().__init__(bolt, app_token, web_client=web_client)
+        self.client.proxy = None  # the SDK takes one from the environment where it is given none
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def handle(self, client: SocketModeClient, req: SocketModeRequest) -> None:  # type: ignore[override]  # as Bolt's
+        task = asyncio.create_task(super().handle(client, req))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        await task
+
+    async def connect(self) -> None:
+        """Connect, however long it takes; raises CannotStart where Slack will never have this app token."""
+        while True:
+            try:
+                # A fresh address each time: each is good for one attempt, and the SDK would repeat the spent one.
+                self.client.wss_uri = await self.client.issue_new_wss_url()
+                async with asyncio.timeout(CONNECTING):
+                    await self.client.connect()  # type: ignore[no-untyped-call]  # the SDK's own
+            except SlackApiError as error:
+                _refused(str(error.response.get("error")))
+            except (OSError, ClientError, TimeoutError) as error:
+                log.warning("socket_mode_connect", error=type(error).__name__)
+            else:
+                return
+            await asyncio.sleep(RECONNECT)
+
+    async def says(self) -> str:
+        return "ok" if await self.client.is_connected() else "not connected"
+
+    async def close(self, seconds: float) -> None:
+        """Let what has arrived be acknowledged, for at most so many *seconds*, then hang up."""
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=seconds)
+        await self.client.close()  # type: ignore[no-untyped-call]  # the SDK's own
+
+
+def _refused(code: str) -> None:
+    if code in FATAL or code == "not_allowed_token_type":
+        raise CannotStart(
+            f"Slack does not accept SLACK_APP_TOKEN ({code}). Make an app-level token with the scope connections:write "
+            "on the app's page Basic Information; it begins with xapp-."
+        )
+    log.warning("socket_mode_connect", code=code)
+
+
+@asynccontextmanager
+async def connected(envelopes: Envelopes, *, drain: float) -> AsyncIterator[None]:
+    """Connected soon: where Slack cannot be reached now, the rest of the start does not wait for it."""
+    connecting = asyncio.create_task(envelopes.connect())
+    done, _ = await asyncio.wait({connecting}, timeout=CONNECTING)
+    try:
+        for task in done:
+            task.result()
+        yield
+    finally:
+        connecting.cancel()
+        await asyncio.gather(connecting, return_exceptions=True)
+        await envelopes.close(drain)
