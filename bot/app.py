@@ -33,6 +33,7 @@ from bot.changes.effects import Effects, MemberEffects, RuleEffects
 from bot.changes.ledger import LEASE
 from bot.changes.outbox import Outbox, Pace, Wake
 from bot.changes.pipeline import Pipeline
+from bot.changes.sets import Sets
 from bot.changes.timers import Timers
 from bot.clients.http import Limits, Service
 from bot.clients.members import MembersClient
@@ -120,7 +121,7 @@ async def running(
             socket = {} if envelopes is None else {"socket mode": await envelopes.says()}
             return {"slack": slack.says, **socket, "clock": slack.clock_says(), **await store.health()}
 
-        wakes = Wake(), Wake()
+        wakes = Wake(), Wake(), Wake()
 
         def tell() -> None:
             for wake in wakes:
@@ -160,12 +161,14 @@ async def running(
         cards = Cards(slack, store, dict(gatehouse.places), Pace(time.monotonic, timing.pace), timing.reached)
         outbox = Outbox(store, cards.deliver, owner=owner, now=now, wake=wakes[0], lease=lease)
         timers = Timers(pipeline, owner=owner, wake=wakes[1], lease=lease)
+        sets = Sets(pipeline.set_ledger, pipeline.applier, pipeline.new_id, wakes[2])
         await store.outbox.try_again()
         for work in (
             router.resume(every=timing.recover_every),
             outbox.run(every=timing.look_every),
             timers.run(every=timing.look_every),
             pipeline.recover(every=timing.recover_every),
+            sets.run(every=timing.recover_every),
             policy.watch(every=5),
             _once_a_day(store),
         ):

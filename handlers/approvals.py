@@ -62,7 +62,8 @@ async def end_now(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
     change = await clicked(click, caller, gatehouse)
     if not change.temporary:
         raise NotUndoable(change)
-    await gatehouse.access.require(change.kind.value, caller.user, change.channel)
+    for operation in change.operations:
+        await gatehouse.access.require(operation, caller.user, change.channel)
     await gatehouse.changes.undo(
         change, by=caller.user, channel=change.channel, agreed=True, reason=f"{change.id[:8]} was ended early"
     )
@@ -94,6 +95,20 @@ async def put_back(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
 async def afresh(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
     change = await clicked(click, caller, gatehouse)
     await gatehouse.changes.afresh(change, by=caller.user, channel=caller.channel, origin=caller.request)
+    return Announced()
+
+
+@clicks("decide.again", stored=True)
+async def again(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    change = await clicked(click, caller, gatehouse)
+    await gatehouse.changes.again(change, by=caller.user, channel=caller.channel, origin=caller.request)
+    return Announced()
+
+
+@clicks("decide.stop", stored=True)
+async def stop(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    change = await clicked(click, caller, gatehouse)
+    await gatehouse.changes.stop(change, by=caller.user)
     return Announced()
 
 

@@ -10,11 +10,12 @@ import structlog
 from bot.changes.applying import Checkpoint, nowhere
 from bot.changes.outbox import Pace
 from bot.domain.change import Change
+from bot.domain.change_set import NOT_DONE, Outcome
 from bot.store.audit import Event
 from bot.store.engine import Store
 from handlers.slack import Slack, SlackRefused, SlackUnreachable
 from handlers.views import changes as views
-from handlers.views import notes
+from handlers.views import notes, sets
 from handlers.views.parts import Message
 
 log = structlog.get_logger(__name__)
@@ -34,6 +35,7 @@ ELSEWHERE: Final = frozenset(
 
 GONE: Final = frozenset({"message_not_found", "cant_update_message", "edit_window_closed"})
 CARD: Final = "card"
+WRONG: Final = NOT_DONE | {Outcome.UNKNOWN, Outcome.UNSETTLED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +57,14 @@ class Cards:
 
     async def _card(self, change: Change) -> None:
         place = await self.store.cards.get(change.id, CARD)
-        message = views.card(change, places=self.places)
+        drawn = message = await self._drawn(change)
         if place is not None and place[0] != change.channel:
             message = views.elsewhere(message, change.channel)
         if place is not None and await self._edited(place, change, message):
             return
-        message = views.card(change, places=self.places)
         self.pace.take(change.channel)
         self.reached("post")
-        channel, ts = await self._posted(change, message)
+        channel, ts = await self._posted(change, drawn)
         self.reached("posted")
         async with self.store.transaction() as tx:
             await self.store.cards.put(tx, change.id, channel, ts, CARD)
@@ -72,6 +73,20 @@ class Cards:
             await self.store.cards.put(tx, change.id, channel, ts, CARD, link)
             event = Event("announced", "gatehouse", channel, change.id, str(change.target))
             await self.store.audit.append(tx, event)
+
+    async def _drawn(self, change: Change) -> Message:
+        if not change.is_set:
+            return views.card(change, places=self.places)
+        return sets.card(change, await self._progress(change), places=self.places)
+
+    async def _progress(self, whole: Change) -> sets.Progress:
+        """How far a set is; of a long one, first what went wrong."""
+        tally = await self.store.parts.tally(whole.id)
+        if whole.size <= sets.SHOWN:
+            return sets.Progress(tally, await self.store.parts.some(whole.id, set(Outcome), sets.SHOWN))
+        wrong = await self.store.parts.some(whole.id, WRONG, sets.SHOWN)
+        others = await self.store.parts.some(whole.id, set(Outcome) - WRONG, sets.SHOWN - len(wrong))
+        return sets.Progress(tally, [*wrong, *others])
 
     async def _edited(self, place: tuple[str, str], change: Change, message: Message) -> bool:
         try:

@@ -119,7 +119,7 @@ class RulesEdit(_Rules):
 class RulesSet(_Rules):
     needs = "rule.update"
     verb = "set"
-    usage, summary = "set REF field=value … [because TEXT]", "Change single fields of a rule at once"
+    usage, summary = "set REF… field=value … [because TEXT]", "Change single fields of one rule, or of several at once"
     example = "set #1 destination=https://shop.example.com/new"
     writes = True
     refs: tuple[str, ...] = ()
@@ -141,7 +141,7 @@ class RulesCopy(_Rules):
 class RulesOn(_Rules):
     needs = "rule.update"
     verb, synonyms = "on", ("enable", "activate")
-    usage, summary = "on REF [for DUR] [because TEXT]", "Switch a rule on"
+    usage, summary = "on REF… [for DUR] [because TEXT]", "Switch one rule on, or several"
     example = "on #1"
     writes = True
     refs: tuple[str, ...] = ()
@@ -153,7 +153,7 @@ class RulesOn(_Rules):
 class RulesOff(_Rules):
     needs = "rule.update"
     verb, synonyms = "off", ("disable", "deactivate")
-    usage, summary = "off REF [for DUR] [because TEXT]", "Switch a rule off"
+    usage, summary = "off REF… [for DUR] [because TEXT]", "Switch one rule off, or several"
     example = "off #1 because it loops"
     writes = True
     destroys = True
@@ -166,7 +166,7 @@ class RulesOff(_Rules):
 class RulesDelete(_Rules):
     needs = "rule.delete"
     verb, synonyms = "delete", ("remove", "rm", "del")
-    usage, summary = "delete REF [because TEXT]", "Delete a rule; shows it first and waits for a click"
+    usage, summary = "delete REF… [because TEXT]", "Delete one rule or several; shows them first and waits for a click"
     example = "delete #1 because nobody uses it"
     writes = True
     destroys = True

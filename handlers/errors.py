@@ -19,6 +19,7 @@ from bot.changes.pipeline import (
     NotYours,
     UnknownChange,
 )
+from bot.changes.set_proposals import NothingInSet
 from bot.clients import errors as client
 from bot.domain.address import NoAddress
 from bot.domain.change import State
@@ -29,7 +30,7 @@ from bot.gatehouse import UnknownSite
 from bot.store.errors import StoreError, TargetBusy
 from handlers.commands import Command
 from handlers.grammar import Unclear
-from handlers.refs import NoSuchNumber, NotOne
+from handlers.refs import NoSuchNumber, NotOne, TooMany
 from handlers.reply import Caller
 from handlers.slack import SlackRefused, SlackUnreachable
 from handlers.views import problems as views
@@ -229,6 +230,12 @@ WORDS: dict[type[Exception], Callable[[Any], Words]] = {
         if e.shown
         else f"{code(e.ref)}: you have no list yet.",
         next="`/rules list` makes one; its numbers are yours alone.",
+    ),
+    TooMany: lambda e: Words(
+        f"You named {e.count:,} rules; one command takes {e.most:,}.", next="Split them over several commands."
+    ),
+    NothingInSet: lambda _: Words(
+        "There is nothing left to do.", "What was to be done is done, or its target is gone."
     ),
     UnknownSite: lambda e: Words(
         f"No site is called {code(e.asked)}." if e.asked else "No site is set up.",

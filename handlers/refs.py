@@ -15,6 +15,8 @@ from handlers.reply import Caller
 
 NUMBERED = re.compile(r"#([0-9]{1,6})")
 CANDIDATES = 10
+MOST = 100
+"""Rules that one command may name."""
 
 
 class NotOne(Exception):
@@ -36,6 +38,15 @@ class NoSuchNumber(Exception):
         self.shown = shown
 
 
+class TooMany(Exception):
+    """More things at once than one command takes."""
+
+    def __init__(self, count: int, most: int) -> None:
+        super().__init__(count)
+        self.count = count
+        self.most = most
+
+
 async def find_rule(ref: str, caller: Caller, gatehouse: Gatehouse) -> Rule:
     """The one rule that *ref* means, fresh from the service; raises NotOne, NoSuchNumber or a client's error."""
     if match := NUMBERED.fullmatch(ref):
@@ -51,6 +62,14 @@ async def find_rule(ref: str, caller: Caller, gatehouse: Gatehouse) -> Rule:
     if len(fitting) != 1:
         raise NotOne(ref, fitting[:CANDIDATES], len(fitting))
     return await gatehouse.rules.get(fitting[0].id)
+
+
+async def find_rules(refs: Sequence[str], caller: Caller, gatehouse: Gatehouse) -> Sequence[Rule]:
+    """The rules that *refs* mean, each once; raises as `find_rule` does, TooMany for more than MOST."""
+    if len(refs) > MOST:
+        raise TooMany(len(refs), MOST)
+    found = [await find_rule(ref, caller, gatehouse) for ref in refs]
+    return list({rule.id: rule for rule in found}.values())
 
 
 async def _numbered(ref: str, number: int, caller: Caller, gatehouse: Gatehouse) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 from bot.changes.proposals import Proposal
+from bot.changes.set_proposals import set_of
 from bot.domain.change import Kind, Target
 from bot.domain.checks import introduced
 from bot.domain.editing import switched, with_fields
@@ -23,9 +24,9 @@ from handlers.commands import (
     RulesSet,
     RulesShow,
 )
-from handlers.errors import InvalidDraft, NotBuiltYet, NothingToChange
+from handlers.errors import InvalidDraft, NothingToChange
 from handlers.lasting import as_typed, lasting
-from handlers.refs import find_rule
+from handlers.refs import find_rule, find_rules
 from handlers.reply import Announced, Caller, Modal, Private, Reply
 from handlers.routes import handles
 from handlers.views import forms, rule_form
@@ -114,16 +115,30 @@ async def _edit(
     edit: Callable[[Rule], dict[str, Any]],
 ) -> Reply:
     """Read, edit, write: quick, without a question unless the policy has one, announced by its card."""
-    rule = await find_rule(_only(command.refs), caller, gatehouse)
-    after = edit(rule)
-    if after == rule.body():
-        raise NothingToChange(rule.title, rule.status if not isinstance(command, RulesSet) else None)
-    draft = RuleDraft.model_validate(after)
-    if wrong := introduced(rule, draft):
-        raise InvalidDraft(wrong)
-    proposal = update_of(rule, draft, caller, reason=command.because or "")
-    proposal = await lasting(proposal, command.lasts, caller, gatehouse)
-    await gatehouse.changes.submit(proposal, origin=caller.request)
+    wanted = []
+    for rule in (rules := await find_rules(command.refs, caller, gatehouse)):
+        after = edit(rule)
+        if after == rule.body():
+            continue
+        draft = RuleDraft.model_validate(after)
+        if wrong := introduced(rule, draft):
+            raise InvalidDraft(wrong)
+        wanted.append(update_of(rule, draft, caller, reason=command.because or ""))
+    if not wanted:
+        raise NothingToChange(rules[0].title, rules[0].status if not isinstance(command, RulesSet) else None)
+    wanted[0] = await lasting(wanted[0], command.lasts, caller, gatehouse)
+    return await submitted(f"{EDITS[type(command)]} {len(wanted)} rules", wanted, caller, gatehouse)
+
+
+EDITS: Final = {RulesOn: "Switch on", RulesOff: "Switch off", RulesSet: "Change"}
+
+
+async def submitted(title: str, wanted: Sequence[Proposal], caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """One change, or several as one set; announced by their one card."""
+    if len(wanted) == 1:
+        await gatehouse.changes.submit(wanted[0], origin=caller.request)
+    else:
+        await gatehouse.changes.submit_set(set_of(title, wanted), origin=caller.request)
     return Announced()
 
 
@@ -142,18 +157,19 @@ def update_of(rule: Rule, draft: RuleDraft, caller: Caller, *, reason: str, quie
 
 @handles(RulesDelete)
 async def delete(command: RulesDelete, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    rule = await find_rule(_only(command.refs), caller, gatehouse)
-    proposal = Proposal(
-        kind=Kind.RULE_DELETE,
-        target=Target(service="rules", key=rule.id),
-        before=rule.document(),
-        after=None,
-        requester=caller.user,
-        channel=caller.channel,
-        reason=command.because or "",
-    )
-    await gatehouse.changes.submit(proposal, origin=caller.request)
-    return Announced()
+    wanted = [
+        Proposal(
+            kind=Kind.RULE_DELETE,
+            target=Target(service="rules", key=rule.id),
+            before=rule.document(),
+            after=None,
+            requester=caller.user,
+            channel=caller.channel,
+            reason=command.because or "",
+        )
+        for rule in await find_rules(command.refs, caller, gatehouse)
+    ]
+    return await submitted(f"Delete {len(wanted)} rules", wanted, caller, gatehouse)
 
 
 @handles(RulesNew)
@@ -186,9 +202,3 @@ async def copy(command: RulesCopy, caller: Caller, gatehouse: Gatehouse) -> Repl
         return rule_form.RuleForm.copy_of(rule, channel=caller.channel).view()
 
     return Modal(forms.loading("Copy rule"), fill)
-
-
-def _only(refs: tuple[str, ...]) -> str:
-    if len(refs) != 1:
-        raise NotBuiltYet("several rules at once")
-    return refs[0]

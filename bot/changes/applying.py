@@ -87,7 +87,7 @@ class Applier:
         decided = change.decided_at or change.created
         waited = self.ledger.now() - decided
         if not away or change.guard is Guard.NONE or waited >= HELD_FOR:
-            return await self._end(change, Move.FAIL, **_said(error))
+            return await self._end(change, Move.FAIL, **said(error))
         wait = min(max(waited / 4, SHORTEST_WAIT), LONGEST_WAIT)
         return await self._end(change, Move.DEFER, due=self.ledger.now() + wait, waits=str(error)[:200])
 
@@ -103,12 +103,12 @@ class Applier:
             answer = await effects.write(change)
         except NotFound as error:
             gone = change.after is None
-            return await self._end(change, Move.OUTDATE if gone else Move.FAIL, **_said(error))
+            return await self._end(change, Move.OUTDATE if gone else Move.FAIL, **said(error))
         except OutcomeUnknown as error:
             self.reached("lose")
-            return await self._settle(await self._end(change, Move.LOSE, **_said(error)), effects)
+            return await self._settle(await self._end(change, Move.LOSE, **said(error)), effects)
         except ClientError as error:
-            return await self._end(change, Move.FAIL, **_said(error))
+            return await self._end(change, Move.FAIL, **said(error))
         if change.kind is Kind.RULE_CREATE:
             change = change.model_copy(update={"target": change.target.model_copy(update={"key": answer})})
         self.reached("read back")
@@ -211,6 +211,6 @@ TOO_OLD: Final = "TooOld"
 """The refusal of a change whose approval no longer holds: ours, not a service's."""
 
 
-def _said(error: ClientError) -> dict[str, str]:
-    """What the service said, or what became of the call: in words for people, and short; and by the error's name."""
+def said(error: ClientError) -> dict[str, str]:
+    """The fields that keep what the service said, or what became of the call: briefly in words, and by its name."""
     return {"outcome": str(error)[:300], "refusal": type(error).__name__}

@@ -6,20 +6,24 @@ happened is the state of the service afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from bot.clients.errors import AlreadyExists, ClientError, NotFound, OutcomeUnknown, Refusal
 from bot.clients.members import MembersClient
 from bot.clients.rules import RulesClient
 from bot.domain.change import Change, Kind, Target, essence
 from bot.domain.member import Member
-from bot.domain.rule import RuleDraft
+from bot.domain.rule import Rule, RuleDraft
 
 Document = dict[str, Any]
+
+FEW: Final = 10
+"""Rules that are rather read one by one than out of the whole list."""
 
 
 class Truth(Enum):
@@ -39,6 +43,19 @@ class Reading:
     live: Document | None
 
 
+class Snapshot(Protocol):
+    """One service as it was read at one moment, for many changes at once."""
+
+    def live(self, target: Target) -> Document | None:
+        """The target as it then was, or None where it did not exist."""
+
+    def twins(self, change: Change) -> list[str]:
+        """Keys of things that existed already and looked just like what *change* would create."""
+
+    def reading(self, change: Change) -> Reading:
+        """What the snapshot says of a change that was sent."""
+
+
 class Effects(Protocol):
     """How changes to one service are read, written and verified. Every method raises the clients' errors."""
 
@@ -56,6 +73,9 @@ class Effects(Protocol):
 
     async def read_back(self, change: Change, twins: Iterable[str]) -> Reading:
         """Compare the service's state with the change's before and after."""
+
+    async def snapshot(self, targets: Sequence[Target]) -> Snapshot:
+        """These targets as they are now; one without a key, that is to be created, among all there is."""
 
 
 def _verdict(change: Change, live: Document | None) -> Reading:
@@ -95,22 +115,79 @@ async def _believed(refused: Refusal, effects: Effects, change: Change) -> str:
     return str(refused)
 
 
+class RuleSnapshot:
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self._rules = {rule.id: rule for rule in rules}
+        self._named: dict[tuple[str | None, str | None], list[Rule]] = {}
+        for rule in self._rules.values():
+            self._named.setdefault((rule.name, rule.rule_type), []).append(rule)
+
+    def live(self, target: Target) -> Document | None:
+        rule = self._rules.get(target.key or "")
+        return None if rule is None else rule.document()
+
+    def twins(self, change: Change) -> list[str]:
+        draft, wanted = _draft(change), essence(change.after)
+        alike = self._named.get((draft.name, draft.rule_type), ())
+        return [rule.id for rule in alike if _holds(essence(rule.document()), wanted)]
+
+    def reading(self, change: Change) -> Reading:
+        if change.kind is not Kind.RULE_CREATE or change.target.key is not None:
+            return _verdict(change, self.live(change.target))
+        known = _alike_before(change)
+        born = [key for key in self.twins(change) if key not in known]
+        if len(born) > 1:  # somebody must look: one of them is too many
+            return Reading(Truth.NEITHER, None)
+        found = change.target.model_copy(update={"key": born[0] if born else None})
+        return _verdict(change, self.live(found))
+
+
+class MemberSnapshot:
+    def __init__(self, members: Iterable[Member]) -> None:
+        self._members = list(members)
+        self._exact = {member.email: member for member in self._members}
+        self._alike: dict[str, list[Member]] = {}
+        for member in self._members:
+            self._alike.setdefault(member.email.casefold(), []).append(member)
+
+    def live(self, target: Target) -> Document | None:
+        key = target.key or ""
+        alike = self._alike.get(key.strip().casefold(), [])
+        member = self._exact.get(key) or (alike[0] if len(alike) == 1 else None)
+        return None if member is None else member.document()
+
+    def twins(self, change: Change) -> list[str]:  # noqa: ARG002  a member's e-mail is its key: no twins
+        return []
+
+    def reading(self, change: Change) -> Reading:
+        return _verdict(change, self.live(change.target))
+
+
 @dataclass(frozen=True, slots=True)
 class RuleEffects:
     client: RulesClient
 
     async def live(self, target: Target) -> Document | None:
-        if target.key is None:
-            return None
-        try:
-            return (await self.client.get(target.key)).document()
-        except NotFound:
-            return None
+        rule = None if target.key is None else await self._get(target.key)
+        return None if rule is None else rule.document()
 
     async def twins(self, change: Change) -> list[str]:
         listing = await self.client.all()
         wanted = essence(change.after)
         return [rule.id for rule in listing.rules if _holds(essence(rule.document()), wanted)]
+
+    async def snapshot(self, targets: Sequence[Target]) -> Snapshot:
+        keys = [target.key for target in targets if target.key is not None]
+        if len(keys) < len(targets) or len(keys) > FEW:
+            return RuleSnapshot((await self.client.all()).rules)
+        found = await asyncio.gather(*map(self._get, keys))
+        return RuleSnapshot(rule for rule in found if rule is not None)
+
+    async def _get(self, key: str) -> Rule | None:
+        try:
+            return await self.client.get(key)
+        except NotFound:
+            return None
 
     async def write(self, change: Change) -> str:
         match change.kind:
@@ -162,6 +239,9 @@ class MemberEffects:
 
     async def twins(self, change: Change) -> list[str]:  # noqa: ARG002  a member's e-mail is its key: no twins
         return []
+
+    async def snapshot(self, targets: Sequence[Target]) -> Snapshot:  # noqa: ARG002  there is only the whole list
+        return MemberSnapshot(await self.client.all())
 
     async def write(self, change: Change) -> str:
         email = _key(change)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -10,6 +10,7 @@ from typing import Any, Final
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.domain.change import Approval, Change, Guard, Kind, Move, Question, State
+from bot.domain.change_set import Part
 from bot.store.audit import Event
 from bot.store.engine import Store
 from bot.store.timers import TimerKind
@@ -39,6 +40,8 @@ EVENTS: Final = {
     Move.DEFER: "deferred",
     Move.LEAVE: "unsettled",
 }
+UNBEGUN: Final = frozenset({Move.CANCEL, Move.WITHDRAW, Move.DENY, Move.EXPIRE})
+"""Moves that end a change set before any of its parts was begun."""
 DECISIONS: Final = frozenset({Move.CANCEL, Move.WITHDRAW, Move.DENY})
 """Moves that a person makes; approvals are counted one by one."""
 
@@ -54,13 +57,15 @@ class Ledger:
     """Wakes the workers; called after every commit."""
     lease: timedelta = LEASE
 
-    async def open(self, change: Change, origin: str) -> Change:
+    async def open(self, change: Change, origin: str, parts: Sequence[Part] = ()) -> Change:
         """Record a new change, once per *origin*; one without a guard is approved with it. Raises TargetBusy."""
         async with self.store.transaction() as tx:
             kept = await self.store.changes.add(tx, change, origin)
             if kept.id != change.id:
                 return kept
-            events = [event_of("requested", change, change.requester, before=change.before, after=change.after)]
+            if change.is_set:
+                await self.store.parts.add(tx, change.id, parts)
+            events = [event_of("requested", change, change.requester, **_asked(change))]
             if change.guard is Guard.NONE:
                 kept = await self._approved_at_once(tx, change)
             else:
@@ -72,7 +77,7 @@ class Ledger:
 
     async def _approved_at_once(self, tx: AsyncConnection, change: Change) -> Change:
         decided: dict[str, Any] = {"decided_by": change.requester, "decided_at": change.created}
-        due = change.created + self.lease
+        due = change.created + (timedelta() if change.is_set else self.lease)
         return await self.store.changes.move(tx, change.id, Move.APPROVE, due=due, **decided) or change
 
     async def _set_waiting(self, tx: AsyncConnection, change: Change) -> None:
@@ -102,21 +107,26 @@ class Ledger:
         """Make *move*, or return None where the change is not where the move starts, or no longer this owner's."""
         fence: dict[str, Any] = {"owner": self.owner, "from_attempt": change.attempt} if fenced else {}
         if move is Move.APPROVE:
-            fields.setdefault("due", self.now() + self.lease)
+            fields.setdefault("due", self.now() + (timedelta() if change.is_set else self.lease))
         async with self.store.transaction() as tx:
             moved = await self.store.changes.move(tx, change.id, move, **fence, **fields)
             if moved is None:
                 return None
             if move in DECISIONS:
                 await self.store.changes.decided(tx, moved.id, by, move, moved.decision_reason)
-            if not _only_the_asker_cares(moved):
+            if moved.part_of is not None:
+                await self.store.parts.note(tx, [moved])
+                await self.store.outbox.add(tx, moved.part_of, "card")
+            elif not _only_the_asker_cares(moved):
                 await self.store.outbox.add(tx, moved.id, "card")
+            if moved.is_set and move in UNBEGUN:
+                await self.store.parts.stop(tx, moved.id)
             if moved.glass_broken and move is Move.APPROVE:
                 await self.store.outbox.add(tx, moved.id, "glass")
             await self._set_timers(tx, moved)
             if moved.state is State.APPLIED and moved.undoes:
-                await self._undone(tx, moved)
-            await self.store.audit.append(tx, event_of(EVENTS[move], moved, by, **_told(moved)))
+                await self.undone(tx, moved)
+            await self.store.audit.append(tx, event_of(EVENTS[move], moved, by, **told(moved)))
         self.tell()
         return moved
 
@@ -136,14 +146,14 @@ class Ledger:
         await self.store.timers.set(tx, change.id, TimerKind.REVERT, ends)
         await self.store.timers.set(tx, change.id, TimerKind.OFFER, ends - early)
 
-    async def _undone(self, tx: AsyncConnection, undo: Change) -> None:
+    async def undone(self, tx: AsyncConnection, undo: Change) -> None:
         """Mark what *undo* took back, and let the old id of a rule that came back mean the new one."""
         change = await self.store.changes.held(tx, undo.undoes or "")
         if change is None:
             return
         await self.store.changes.record(tx, change, undone_by=undo.id)
         await self.store.timers.clear(tx, change.id, *TimerKind)
-        await self.store.outbox.add(tx, change.id, "card")
+        await self.store.outbox.add(tx, change.part_of or change.id, "card")
         if undo.kind is Kind.RULE_CREATE and change.target.key and undo.target.key:
             await self.store.aliases.put(tx, change.target.key, undo.target.key)
 
@@ -217,7 +227,13 @@ def event_of(name: str, change: Change, by: str, **detail: Any) -> Event:
     return Event(name, by, change.channel, change.id, str(change.target), known | detail)
 
 
-def _told(change: Change) -> dict[str, Any]:
+def _asked(change: Change) -> dict[str, Any]:
+    if change.is_set:
+        return {"title": change.title, "parts": change.size, "kinds": list(change.kinds)}
+    return {"before": change.before, "after": change.after}
+
+
+def told(change: Change) -> dict[str, Any]:
     """What the audit keeps of an end: the service's words, what it looks like now, and what it looked like before."""
     told: dict[str, Any] = {name: getattr(change, name) for name in ("outcome", "undoes") if getattr(change, name)}
     if change.state in {State.APPLIED, State.STALE, State.FAILED}:

@@ -7,7 +7,7 @@ process may die at any line, and two people or two replicas may act at once, and
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
@@ -19,11 +19,17 @@ from bot.changes.applying import SETTLE_AFTER, Applier, Checkpoint, nowhere
 from bot.changes.effects import EffectsOf
 from bot.changes.ledger import LEASE, Ledger
 from bot.changes.proposals import Proposal, afresh, inverse, put_back
-from bot.domain.change import LIVE, Change, Guard, Move, Question, State, Target
+from bot.changes.set_ledger import SetLedger
+from bot.changes.set_proposals import SetProposal, again, inverse_of
+from bot.domain.change import LIVE, Change, Guard, Kind, Move, Question, State, Target
+from bot.domain.change_set import NOT_DONE, Outcome
 from bot.store.audit import Event
 from bot.store.engine import Store
 
 log = structlog.get_logger(__name__)
+
+GUARDS: Final = (Guard.NONE, Guard.CONFIRM, Guard.APPROVE)
+"""From the lightest to the strictest."""
 
 MOST_UNDOS: Final = 50
 """Failed undos of one change after which it is left alone."""
@@ -103,15 +109,51 @@ class Pipeline:
         self.access = access
         self.now = now
         self.ledger = Ledger(store, now, owner, tell, lease)
+        self.set_ledger = SetLedger(self.ledger)
         self.applier = Applier(self.ledger, effects, settle_after, reached)
         self.effects = effects
-        self._new_id = new_id
+        self.new_id = new_id
         self._reached = reached
 
     async def submit(self, proposal: Proposal, *, origin: str) -> Change:
         """Propose, and where nothing stands before the change, apply it. Return the change as it then stands."""
         change = await self.propose(proposal, origin=origin)
-        return await self.applier.apply(change) if change.state is State.APPROVED else change
+        return await self._applied(change)
+
+    async def _applied(self, change: Change) -> Change:
+        """Apply what is approved; a change set is left to its own worker, for it may take long."""
+        if change.state is not State.APPROVED or change.is_set:
+            return change
+        return await self.applier.apply(change)
+
+    async def submit_set(self, proposal: SetProposal, *, origin: str) -> Change:
+        """Record several changes as one, once per *origin*; raises as `propose` does, and NothingInSet."""
+        if (known := await self.store.changes.of_origin(origin)) is not None:
+            return known
+        kinds = proposal.kinds
+        whole = Change(
+            id=self.new_id(),
+            kind=kinds[0],
+            kinds=kinds,
+            size=len(proposal.parts),
+            title=proposal.title,
+            target=Target(service=proposal.parts[0].target.service),
+            before=None,
+            after=None,
+            requester=proposal.requester,
+            channel=proposal.channel,
+            reason=proposal.reason,
+            undoes=proposal.undoes,
+            lasts=proposal.lasts,
+            ends=proposal.ends,
+            ends_as_typed=proposal.ends_as_typed,
+            created=self.now(),
+        )
+        if not proposal.agreed:
+            wanted = {(part.kind, part.target.site) for part in proposal.parts if part.kind is not None}
+            whole = await self._under_guard(whole, wanted, proposal.guard)
+        self._reached("propose")
+        return await self.ledger.open(whole, origin, proposal.parts)
 
     async def propose(self, proposal: Proposal, *, origin: str) -> Change:
         """Record the change, once per *origin*.
@@ -129,7 +171,7 @@ class Pipeline:
         """The change that *proposal* makes, with what must stand before it here and now."""
         now = self.now()
         change = Change(
-            id=self._new_id(),
+            id=self.new_id(),
             kind=proposal.kind,
             target=proposal.target,
             before=proposal.before,
@@ -146,18 +188,31 @@ class Pipeline:
         )
         if proposal.agreed:
             return change
-        await self.access.require(proposal.kind.value, proposal.requester, proposal.channel)
-        rule = await self.access.guard(proposal.kind, proposal.target.site, proposal.requester, proposal.channel)
-        waits = {
-            "guard": _stricter(rule.guard, proposal.guard),
-            "approvals_needed": rule.approvals,
-            "approvers": rule.approvers,
-            "self_approval": rule.self_approval,
-            "break_glass": rule.break_glass,
-            "summoned": self.access.named(rule.approvers),
-            "expires": now + rule.expires if proposal.ends is None else min(now + rule.expires, proposal.ends),
-        }
-        return change.model_copy(update=waits)
+        return await self._under_guard(change, {(proposal.kind, proposal.target.site)}, proposal.guard)
+
+    async def _under_guard(
+        self, change: Change, wanted: Collection[tuple[Kind, str | None]], asked: Guard | None
+    ) -> Change:
+        """*change* with what must stand before it here and now: the strictest guard of all that is *wanted*."""
+        for operation in change.operations:
+            await self.access.require(operation, change.requester, change.channel)
+        rules = [
+            await self.access.guard(kind, site, change.requester, change.channel)
+            for kind, site in sorted(wanted, key=lambda each: (each[0], each[1] or ""))
+        ]
+        rule = max(rules, key=lambda each: (GUARDS.index(each.guard), each.approvals))
+        expires = change.created + rule.expires
+        return change.model_copy(
+            update={
+                "guard": max(rule.guard, asked or Guard.NONE, key=GUARDS.index),
+                "approvals_needed": rule.approvals,
+                "approvers": rule.approvers,
+                "self_approval": rule.self_approval,
+                "break_glass": rule.break_glass,
+                "summoned": self.access.named(rule.approvers),
+                "expires": expires if change.ends is None else min(expires, change.ends),
+            }
+        )
 
     async def decide(self, change_id: str, decision: Decision, by: str, *, reason: str = "") -> Change:
         """Take the decision if it is *by*'s to take now and still open, and apply what has all it needs.
@@ -193,7 +248,7 @@ class Pipeline:
                 if by != change.requester or (decision is Decision.CONFIRM and change.guard is not Guard.CONFIRM):
                     raise NotYours(change)
                 if decision is Decision.CONFIRM:
-                    await self.access.require(change.kind.value, by, change.channel)
+                    await self._require(change, by)
             case Decision.BREAK_GLASS:
                 await self.access.require_glass(change, by, change.channel)
             case _:
@@ -208,7 +263,7 @@ class Pipeline:
             raise AlreadyDecided(await self.get(change.id))
         if await self.access.people([given.by for given in counted.approvals]) < counted.approvals_needed:
             return counted
-        await self.access.require(counted.kind.value, counted.requester, counted.channel)
+        await self._require(counted, counted.requester)
         for given in counted.approvals:
             if given.by != by:
                 await self.access.require_approver(counted, given.by, counted.channel)
@@ -217,7 +272,12 @@ class Pipeline:
     async def _go_on(self, moved: Change | None, change_id: str) -> Change:
         if moved is None:
             raise AlreadyDecided(await self.get(change_id))
-        return await self.applier.apply(moved) if moved.state is State.APPROVED else moved
+        return await self._applied(moved)
+
+    async def _require(self, change: Change, user: str) -> None:
+        """Return where *user* may ask for all of *change* now; raises NotAllowed or DirectoryUnavailable."""
+        for operation in change.operations:
+            await self.access.require(operation, user, change.channel)
 
     async def get(self, change_id: str) -> Change:
         """The change as it stands; raises UnknownChange."""
@@ -261,9 +321,47 @@ class Pipeline:
             origin = f"undo:{change.id}:{number}"
             known = await self.store.changes.of_origin(origin)
             if known is None or known.state in LIVE | {State.APPLIED}:
+                if change.is_set:
+                    done = await self._done_parts(change)
+                    undo = inverse_of(change, done, by=by, channel=channel, agreed=agreed, reason=reason)
+                    return await self.submit_set(undo, origin=origin)
                 proposal = inverse(change, by=by, channel=channel, agreed=agreed, reason=reason)
                 return await self.submit(proposal, origin=origin)
         raise NotUndoable(change)
+
+    async def _done_parts(self, whole: Change) -> Sequence[Change]:
+        """The parts of a set that were done and can be taken back; raises NotUndoable where there is none."""
+        parts = await self.store.parts.some(whole.id, (Outcome.APPLIED,), whole.size)
+        changes = await self.store.changes.many([part.change_id for part in parts if part.change_id])
+        done = [change for change in changes.values() if change.state is State.APPLIED and change.undone_by is None]
+        if not done:
+            raise NotUndoable(whole)
+        return [
+            change.model_copy(update={"target": await self.now_called(change.target)})
+            for change in sorted(done, key=lambda change: change.part_number)
+        ]
+
+    async def again(self, whole: Change, *, by: str, channel: str, origin: str) -> Change:
+        """Propose those parts of an ended set that were not done, on what there is now; raises NothingInSet."""
+        if not whole.is_set or whole.state in LIVE:
+            raise AlreadyDecided(whole)
+        parts = await self.store.parts.some(whole.id, NOT_DONE, whole.size)
+        places = {(part.target.service, part.target.site): part.target for part in parts}
+        snapshots = {
+            place: await self.effects(target).snapshot(
+                [part.target for part in parts if (part.target.service, part.target.site) == place]
+            )
+            for place, target in places.items()
+        }
+        failed = [(part, snapshots[part.target.service, part.target.site]) for part in parts]
+        return await self.submit_set(again(whole, failed, by=by, channel=channel), origin=origin)
+
+    async def stop(self, whole: Change, *, by: str) -> Change:
+        """Let nothing more of a running set begin; raises AlreadyDecided, NotAllowed, DirectoryUnavailable."""
+        if not whole.is_set or whole.state not in {State.APPROVED, State.APPLYING}:
+            raise AlreadyDecided(whole)
+        await self._require(whole, by)
+        return await self.set_ledger.stop(whole, by)
 
     async def being_undone(self, change: Change) -> bool:
         """Whether an undo of *change* is under way: asked for, at work, or of unknown outcome."""
@@ -273,6 +371,11 @@ class Pipeline:
             if known.state in LIVE:
                 return True
         return False
+
+    async def was_not_undone(self, whole: Change) -> bool:
+        """Whether an undo of a set ended without taking any of its parts back."""
+        known = await self.store.changes.of_origin(f"undo:{whole.id}:0")
+        return known is not None and known.state is State.FAILED
 
     async def put_back(self, change: Change, *, by: str, channel: str, origin: str) -> Change:
         """Propose the end of a temporary *change* that was left because somebody changed its target."""
@@ -333,7 +436,7 @@ class Pipeline:
         """When *change* ends now. What was approved for two hours is not one person's to make last: others decide."""
         if change.state is not State.APPLIED or change.ends is None or change.undone_by is not None:
             raise NotTemporary(change)
-        await self.access.require(change.kind.value, by, change.channel)
+        await self._require(change, by)
         if change.guard is Guard.APPROVE:
             await self.access.require_approver(change, by, change.channel)
         return change.ends
@@ -347,8 +450,3 @@ def _open(change: Change, decision: Decision) -> bool:
     """Whether there is still something to decide; a change that waits for its service may still be withdrawn."""
     waits_for_service = change.state is State.APPROVED and bool(change.waits)
     return change.state is State.PROPOSED or (decision is Decision.KEEP and waits_for_service)
-
-
-def _stricter(policy: Guard, asked: Guard | None) -> Guard:
-    order = (Guard.NONE, Guard.CONFIRM, Guard.APPROVE)
-    return max(policy, asked or Guard.NONE, key=order.index)

@@ -127,6 +127,8 @@ class Timers:
 
     async def _in_the_way(self, change: Change) -> str:
         """Why the change cannot simply be taken back: somebody changed what it made, or it is gone."""
+        if change.is_set:  # each of its parts is looked at on its own
+            return "changed" if await self.pipeline.was_not_undone(change) else ""
         target = await self.pipeline.now_called(change.target)
         live = await self.pipeline.effects(target).live(target)
         if essence(live) == essence(change.result):

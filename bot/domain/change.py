@@ -194,8 +194,28 @@ class Change(BaseModel):
     """The id of the change that this one takes back."""
     undone_by: str | None = None
     """The id of the applied change that took this one back."""
+    size: int = 0
+    """Of a change set: how many parts it has; 0 for a change of one thing."""
+    kinds: tuple[Kind, ...] = ()
+    """Of a change set: every kind among its parts; *kind* is the weightiest."""
+    title: str = ""
+    """Of a change set: what it does, in a few words."""
+    stopped_by: str | None = None
+    """Of a change set: who stopped it before all of its parts were done."""
+    part_of: str | None = None
+    """The id of the change set that this change is a part of."""
+    part_number: int = 0
     quiet_refusal: bool = False
     """Whoever asked sees a refusal where they typed it, so the channel gets no card of it."""
+
+    @property
+    def is_set(self) -> bool:
+        return self.size > 0
+
+    @property
+    def operations(self) -> tuple[str, ...]:
+        """Every operation of the policy that it takes to ask for this."""
+        return tuple(kind.value for kind in self.kinds or (self.kind,))
 
     @property
     def review_owed(self) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, Final
@@ -91,16 +91,23 @@ class Audit:
         query = sa.select(audit_head.c.seq, audit_head.c.hash).where(audit_head.c.one == 1)
         head = (await tx.execute(query if self._session.sqlite else query.with_for_update())).one()
         seq, seal, rows = head.seq, head.hash, []
+        links = await self._links(tx, {event.change_id for event in events if event.change_id})
         for event in events:
             seq += 1
-            row = await self._row(tx, seq, event)
+            row = self._row(seq, event, links.get(event.change_id, ""))
             seal = row["hash"] = _seal(seal, row)
             rows.append(row)
         await tx.execute(sa.insert(audit), rows)
         await tx.execute(sa.update(audit_head).where(audit_head.c.one == 1).values(seq=seq, hash=seal))
 
-    async def _row(self, tx: AsyncConnection, seq: int, event: Event) -> dict[str, Any]:
-        link = sa.select(cards.c.permalink).where(cards.c.change_id == event.change_id, cards.c.purpose == "card")
+    async def _links(self, tx: AsyncConnection, change_ids: Collection[str]) -> Mapping[str, str]:
+        """The permalinks of the cards of these changes, where they have any yet."""
+        query = sa.select(cards.c.change_id, cards.c.permalink).where(
+            cards.c.change_id.in_(change_ids), cards.c.purpose == "card"
+        )
+        return {row.change_id: row.permalink for row in await tx.execute(query)} if change_ids else {}
+
+    def _row(self, seq: int, event: Event, permalink: str) -> dict[str, Any]:
         return {
             "seq": seq,
             "at": self._session.now(),
@@ -109,7 +116,7 @@ class Audit:
             "target": event.target,
             "actor": event.actor,
             "channel": event.channel,
-            "permalink": (await tx.scalar(link) if event.change_id else None) or "",
+            "permalink": permalink,
             "detail": json.dumps(dict(event.detail), sort_keys=True),
         }
 

@@ -15,6 +15,9 @@ from bot.store.errors import StoreError, TargetBusy
 from bot.store.session import Session
 from bot.store.tables import LIVE_STATES, changes, decisions, micros
 
+IDS = 500
+"""Ids that one query asks for."""
+
 
 def _row(change: Change) -> dict[str, Any]:
     """A rule to be created has no key yet, so nothing else can hold it: its target is stored empty."""
@@ -25,7 +28,14 @@ def _row(change: Change) -> dict[str, Any]:
         "attempt": change.attempt,
         "requester": change.requester,
         "channel": change.channel,
-        "undoable": change.state is State.APPLIED and change.undone_by is None and change.undoes is None,
+        "undoable": (
+            change.state is State.APPLIED
+            and change.undone_by is None
+            and change.undoes is None
+            and change.part_of is None
+        ),
+        "size": change.size,
+        "part_of": change.part_of or "",
     }
 
 
@@ -96,25 +106,31 @@ class Changes:
             return None
         return await self._taken(tx, row, MOVES[State(row.state), Move.CLAIM], owner, lease)
 
-    async def claim_due(self, tx: AsyncConnection, owner: str, lease: timedelta) -> Change | None:
+    async def claim_due(
+        self, tx: AsyncConnection, owner: str, lease: timedelta, *, sets: bool = False
+    ) -> Change | None:
         """Take a change that was approved and left, or whose holder's lease is over; None where there is none."""
-        row = (await tx.execute(self._session.skipping_locked(self._due()))).one_or_none()
+        row = (await tx.execute(self._session.skipping_locked(self._due(sets=sets)))).one_or_none()
         if row is None:
             return None
         state = State(row.state)
         return await self._taken(tx, row, MOVES.get((state, Move.CLAIM), state), owner, lease)
 
-    async def any_due(self) -> bool:
+    async def any_due(self, *, sets: bool = False) -> bool:
         """Whether there is something for `claim_due`: a look that holds nobody up."""
         async with self._session.reading() as connection:
-            return (await connection.execute(self._due())).first() is not None
+            return (await connection.execute(self._due(sets=sets))).first() is not None
 
-    def _due(self) -> sa.Select[Any]:
+    def _due(self, *, sets: bool) -> sa.Select[Any]:
+        """What may be taken. A part that is being applied is its set's; one whose outcome is not known is anybody's."""
         now = self._session.now()
-        held = changes.c.state.in_([State.APPLYING, State.UNKNOWN])
+        held = sa.or_(
+            changes.c.state == State.UNKNOWN, sa.and_(changes.c.state == State.APPLYING, changes.c.part_of == "")
+        )
         abandoned = sa.and_(held, changes.c.lease < now)
         left = sa.and_(changes.c.state == State.APPROVED, changes.c.due < now)
-        return sa.select(changes).where(sa.or_(abandoned, left)).order_by(changes.c.created).limit(1)
+        kind = changes.c.size > 0 if sets else changes.c.size == 0
+        return sa.select(changes).where(kind, sa.or_(abandoned, left)).order_by(changes.c.created).limit(1)
 
     async def _taken(
         self, tx: AsyncConnection, row: sa.Row[Any], state: State, owner: str, lease: timedelta
@@ -148,6 +164,68 @@ class Changes:
         query = sa.select(changes).where(changes.c.id == change_id)
         return query if self._session.sqlite else query.with_for_update()
 
+    async def take_up(self, tx: AsyncConnection, change_id: str, owner: str, lease: timedelta) -> Change | None:
+        """Take a part that is being applied over from a process that died; None where its holder's lease still runs."""
+        row = (await tx.execute(self._locked(change_id))).one_or_none()
+        if row is None or row.state != State.APPLYING or (row.owner != owner and row.lease > self._session.now()):
+            return None
+        return await self._taken(tx, row, State.APPLYING, owner, lease)
+
+    async def begin(
+        self, tx: AsyncConnection, parts: Sequence[Change], owner: str, lease: timedelta
+    ) -> Sequence[Change]:
+        """Store new changes that are being applied already; those whose target another one holds are left out."""
+        targets = [str(part.target) for part in parts if part.target.key]
+        query = sa.select(changes.c.target).where(changes.c.target.in_(targets), changes.c.state.in_(LIVE_STATES))
+        held = set(await tx.scalars(query)) if targets else set()
+        free = [part for part in parts if not part.target.key or str(part.target) not in held]
+        until = self._session.now() + micros_of(lease)
+        rows = [
+            _row(part)
+            | {
+                "id": part.id,
+                "origin": f"part:{part.id}",
+                "created": micros(part.created),
+                "owner": owner,
+                "lease": until,
+            }
+            for part in free
+        ]
+        try:
+            if rows:
+                await tx.execute(sa.insert(changes), rows)
+        except IntegrityError as error:
+            raise StoreError("another change of the same target came first") from error
+        return free
+
+    async def renew(self, tx: AsyncConnection, ids: Sequence[str], owner: str, lease: timedelta) -> bool:
+        """Hold these for another *lease*; False where the first of them is somebody else's by now."""
+        until = self._session.now() + micros_of(lease)
+        mine = sa.and_(changes.c.owner == owner, changes.c.state == State.APPLYING)
+        first = await tx.execute(sa.update(changes).where(changes.c.id == ids[0], mine).values(lease=until))
+        if first.rowcount != 1:
+            return False
+        await tx.execute(sa.update(changes).where(changes.c.id.in_(ids[1:]), mine).values(lease=until))
+        return True
+
+    async def finish(
+        self, tx: AsyncConnection, parts: Sequence[tuple[Change, Move]], owner: str
+    ) -> Sequence[tuple[Change, Move]]:
+        """Move changes that *owner* is applying, each already as it then is; those of somebody else are left out."""
+        ids = [change.id for change, _ in parts]
+        query = sa.select(changes.c.id, changes.c.attempt).where(
+            changes.c.id.in_(ids), changes.c.state == State.APPLYING, changes.c.owner == owner
+        )
+        rows = await tx.execute(query if self._session.sqlite else query.with_for_update())
+        held = {row.id: row.attempt for row in rows}
+        mine = [(change, move) for change, move in parts if held.get(change.id) == change.attempt]
+        update = sa.update(changes).where(changes.c.id == sa.bindparam("which"))
+        values = [{"which": change.id, "lease": self._session.now(), **_row(change)} for change, _ in mine]
+        if values:
+            names: dict[str, Any] = {name: sa.bindparam(name) for name in values[0] if name != "which"}
+            await tx.execute(update.values(names), values)
+        return mine
+
     async def decided(self, tx: AsyncConnection, change_id: str, person: str, decision: str, reason: str) -> bool:
         """Note a decision; False where the same person took the same one before."""
         mine = sa.and_(
@@ -158,6 +236,16 @@ class Changes:
         row = {"change_id": change_id, "person": person, "decision": decision, "reason": reason}
         await tx.execute(sa.insert(decisions).values(row | {"at": self._session.now()}))
         return True
+
+    async def many(self, ids: Sequence[str]) -> dict[str, Change]:
+        """These changes, by id."""
+        found: dict[str, Change] = {}
+        async with self._session.reading() as connection:
+            for first in range(0, len(ids), IDS):
+                query = sa.select(changes.c.document).where(changes.c.id.in_(ids[first : first + IDS]))
+                documents = map(Change.model_validate_json, await connection.scalars(query))
+                found.update((change.id, change) for change in documents)
+        return found
 
     async def of_origin(self, origin: str) -> Change | None:
         """The change that this origin made."""

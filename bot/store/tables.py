@@ -30,6 +30,8 @@ changes = sa.Table(
     sa.Column("channel", sa.String(32), nullable=False, server_default=""),
     sa.Column("undoable", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column("due", sa.BigInteger, nullable=False, server_default="0"),
+    sa.Column("size", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("part_of", sa.String(32), nullable=False, server_default=""),
     sa.Index("changes_by_state", "state", "created"),
     sa.Index(
         "one_live_change_per_target",
@@ -38,6 +40,18 @@ changes = sa.Table(
         sqlite_where=sa.text("state IN ('applying', 'approved', 'proposed', 'unknown') AND target <> ''"),
         postgresql_where=sa.text("state IN ('applying', 'approved', 'proposed', 'unknown') AND target <> ''"),
     ),
+)
+
+parts = sa.Table(
+    "parts",
+    metadata,
+    sa.Column("set_id", sa.String(32), primary_key=True),
+    sa.Column("number", sa.Integer, primary_key=True),
+    sa.Column("outcome", sa.String(16), nullable=False),
+    sa.Column("change_id", sa.String(32)),
+    sa.Column("why", sa.Text, nullable=False, server_default=""),
+    sa.Column("document", sa.Text, nullable=False),
+    sa.Index("parts_by_outcome", "set_id", "outcome", "number"),
 )
 
 inbound = sa.Table(

@@ -116,6 +116,8 @@ def _what_changed(change: Change) -> str:
 
 def plain_title(change: Change) -> str:
     """What is asked, without markup."""
+    if change.is_set:
+        return esc(all_masked(change.title), 150)
     return f"{VERBS[change.kind][2]} {_name(change).replace('`', '')}"
 
 

@@ -6,7 +6,7 @@ What is true is read from behind: the services' own database, and the rows of th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -16,7 +16,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from bot.access import Access
-from bot.changes.effects import Document, Effects, MemberEffects, Reading, RuleEffects
+from bot.changes.effects import Document, Effects, MemberEffects, Reading, RuleEffects, Snapshot
 from bot.changes.outbox import Outbox, TooSoon, Wake
 from bot.changes.pipeline import Pipeline
 from bot.changes.timers import Timers
@@ -265,6 +265,9 @@ class Watched:
 
     async def read_back(self, change: Change, twins: Iterable[str]) -> Reading:
         return await self.inner.read_back(change, twins)
+
+    async def snapshot(self, targets: Sequence[Target]) -> Snapshot:
+        return await self.inner.snapshot(targets)
 
     async def write(self, change: Change) -> str:
         await self._recorded(change)

@@ -1,0 +1,45 @@
+"""How long requests that come one after the other wait for a service that is away or wants to be left alone."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from bot.clients.errors import ClientError, RateLimited
+
+LONGEST: Final = 120.0
+"""Seconds of trouble, since anything last went well, after which it is given up."""
+FIRST, MOST = 0.5, 15.0
+"""Seconds of the first pause, and of the longest that the service did not ask for."""
+
+
+class Patience:
+    """Shared by all who send to one service: when one of them is told to wait, they all do."""
+
+    def __init__(self, longest: float = LONGEST) -> None:
+        self._longest = longest
+        self._next = 0.0
+        self._pause = FIRST
+        self._waited = 0.0
+
+    async def turn(self) -> None:
+        """Return when something may be sent."""
+        loop = asyncio.get_running_loop()
+        if (wait := self._next - loop.time()) > 0:
+            await asyncio.sleep(wait)
+
+    def try_on(self, error: ClientError) -> None:
+        """Note that a request was not taken; raises *error* where there was trouble for too long."""
+        asked = error.retry_after if isinstance(error, RateLimited) else None
+        now = asyncio.get_running_loop().time()
+        if self._next > now:
+            return  # the others were told the same
+        pause = asked if asked is not None else self._pause
+        if self._waited + pause > self._longest:
+            raise error
+        self._waited += pause
+        self._pause = min(self._pause * 2, MOST)
+        self._next = now + pause
+
+    def went_well(self) -> None:
+        self._pause, self._waited = FIRST, 0.0

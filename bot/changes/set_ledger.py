@@ -1,0 +1,149 @@
+"""What is recorded of a change set while it is carried out: many parts moved in one transaction."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from types import TracebackType
+from typing import Final, Self
+
+import structlog
+
+from bot.changes.ledger import EVENTS, GATEHOUSE, Ledger, event_of, told
+from bot.domain.change import Change, Move, State
+from bot.domain.change_set import Outcome
+from bot.store.errors import StoreError
+
+log = structlog.get_logger(__name__)
+
+RENEWALS: Final = 3
+"""How often in the time of a lease it is renewed."""
+
+Ended = tuple[Change, Move]
+"""A part as it is after its last move, and that move."""
+
+
+class Lost(Exception):
+    """Another process carries the set out by now: nothing more may be sent by this one."""
+
+
+@dataclass(slots=True)
+class Hold:
+    """The lease on a set and on those of its parts that are at work, renewed while the block lasts."""
+
+    ledger: Ledger
+    whole: Change
+    parts: set[str] = field(default_factory=set)
+    _until: datetime = field(init=False)
+    _renewing: asyncio.Task[None] = field(init=False)
+
+    async def __aenter__(self) -> Self:
+        self._until = self.ledger.now() + self.ledger.lease
+        self._renewing = asyncio.create_task(self._keep())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> None:
+        self._renewing.cancel()
+        await asyncio.gather(self._renewing, return_exceptions=True)
+
+    async def sure(self) -> None:
+        """Return where this process still holds the set, and for long enough to send something; raises Lost."""
+        if self.ledger.now() + self.ledger.lease / 2 > self._until:
+            await self._renew()
+
+    async def _keep(self) -> None:
+        while True:
+            await asyncio.sleep(self.ledger.lease.total_seconds() / RENEWALS)
+            try:
+                await self._renew()
+            except Lost:
+                return
+            except StoreError as error:
+                log.warning("lease_not_renewed", change=self.whole.id[:8], error=str(error))
+
+    async def _renew(self) -> None:
+        until = self.ledger.now() + self.ledger.lease
+        held = [self.whole.id, *sorted(self.parts)]
+        async with self.ledger.store.transaction() as tx:
+            if not await self.ledger.store.changes.renew(tx, held, self.ledger.owner, self.ledger.lease):
+                raise Lost(self.whole.id)
+        self._until = until
+
+
+@dataclass(frozen=True, slots=True)
+class SetLedger:
+    """The transactions of a set that is being carried out."""
+
+    ledger: Ledger
+
+    async def claim(self) -> Change | None:
+        """Take a set that was approved, or left by a process that died; None where there is none."""
+        store = self.ledger.store
+        if not await store.changes.any_due(sets=True):
+            return None
+        async with store.transaction() as tx:
+            claimed = await store.changes.claim_due(tx, self.ledger.owner, self.ledger.lease, sets=True)
+            if claimed is not None:
+                await store.outbox.add(tx, claimed.id, "card")
+                await store.audit.append(tx, event_of("applying", claimed, GATEHOUSE, attempt=claimed.attempt))
+        self.ledger.tell()
+        return claimed
+
+    async def begin(self, whole: Change, wanted: Sequence[Change]) -> Sequence[Change]:
+        """Record that these parts are about to be sent; those whose target another change holds are ended instead."""
+        store = self.ledger.store
+        async with store.transaction() as tx:
+            begun = await store.changes.begin(tx, wanted, self.ledger.owner, self.ledger.lease)
+            numbers = {part.part_number for part in begun}
+            busy = [part.part_number for part in wanted if part.part_number not in numbers]
+            await store.parts.note(tx, begun)
+            await store.parts.end(tx, whole.id, busy, Outcome.BUSY, "")
+            events = [
+                event_of("begun", part, part.requester, before=part.before, after=part.after, set=whole.id)
+                for part in begun
+            ]
+            await store.audit.append(tx, *events)
+        return begun
+
+    async def finish(self, whole: Change, ended: Iterable[Ended]) -> None:
+        """Record what became of parts that this process was applying, and owe the card."""
+        store = self.ledger.store
+        async with store.transaction() as tx:
+            mine = await store.changes.finish(tx, list(ended), self.ledger.owner)
+            await store.parts.note(tx, [part for part, _ in mine])
+            for part, _ in mine:
+                if part.undoes and part.state is State.APPLIED:
+                    await self.ledger.undone(tx, part)
+            await store.outbox.add(tx, whole.id, "card")
+            await store.audit.append(
+                tx, *(event_of(EVENTS[move], part, GATEHOUSE, **told(part)) for part, move in mine)
+            )
+        self.ledger.tell()
+
+    async def give_up(self, whole: Change, numbers: Iterable[int], why: str) -> None:
+        """End parts that were never begun, for the same reason."""
+        async with self.ledger.store.transaction() as tx:
+            await self.ledger.store.parts.end(tx, whole.id, numbers, Outcome.FAILED, why)
+            await self.ledger.store.outbox.add(tx, whole.id, "card")
+        self.ledger.tell()
+
+    async def take_up(self, change_id: str) -> Change | None:
+        """Take over one part that a process left while it applied it; None where somebody still holds it."""
+        async with self.ledger.store.transaction() as tx:
+            return await self.ledger.store.changes.take_up(tx, change_id, self.ledger.owner, self.ledger.lease)
+
+    async def stop(self, whole: Change, by: str) -> Change:
+        """Let nothing more of the set begin."""
+        async with self.ledger.store.transaction() as tx:
+            held = await self.ledger.store.changes.held(tx, whole.id) or whole
+            stopped = held.model_copy(update={"stopped_by": held.stopped_by or by})
+            await self.ledger.store.changes.record(tx, stopped)
+            await self.ledger.store.parts.stop(tx, whole.id)
+            await self.ledger.store.outbox.add(tx, whole.id, "card")
+            await self.ledger.store.audit.append(tx, event_of("stopped", stopped, by))
+        self.ledger.tell()
+        return stopped

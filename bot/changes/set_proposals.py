@@ -1,0 +1,106 @@
+"""Change sets that may be proposed: several changes as one, the inverse of a set, and its parts that were not done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from bot.changes.effects import Document, Snapshot
+from bot.changes.proposals import Proposal, afresh, inverse
+from bot.domain.change import Change, Guard, Kind
+from bot.domain.change_set import Part, weightiest
+
+MOST: Final = 20_000
+"""Parts of one set."""
+
+
+class NothingInSet(Exception):
+    """A set without a part that is to be done."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetProposal:
+    """Several changes, to be decided as one. *title*: what it does, in a few words that a channel may see."""
+
+    title: str
+    parts: Sequence[Part]
+    requester: str
+    channel: str
+    reason: str = ""
+    guard: Guard | None = None
+    """What must stand before it whatever the policy says; None leaves it to the policy."""
+    undoes: str | None = None
+    lasts: int | None = None
+    ends: datetime | None = None
+    ends_as_typed: str = ""
+    agreed: bool = False
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """Every kind that is to be done, the weightiest first; raises NothingInSet."""
+        if not (kinds := weightiest(part.kind for part in self.parts if part.kind is not None)):
+            raise NothingInSet(self.title)
+        return kinds
+
+
+def set_of(title: str, proposals: Sequence[Proposal]) -> SetProposal:
+    """Proposals of one person as one set, with the reason and the end of the first."""
+    first = proposals[0]
+    return SetProposal(
+        title=title,
+        parts=[part_of(number, proposal) for number, proposal in enumerate(proposals, 1)],
+        requester=first.requester,
+        channel=first.channel,
+        reason=first.reason,
+        lasts=first.lasts,
+        ends=first.ends,
+        ends_as_typed=first.ends_as_typed,
+    )
+
+
+def part_of(number: int, proposal: Proposal, source: str = "") -> Part:
+    return Part(
+        number=number,
+        kind=proposal.kind,
+        target=proposal.target,
+        before=proposal.before,
+        after=proposal.after,
+        undoes=proposal.undoes,
+        source=source,
+    )
+
+
+def inverse_of(
+    whole: Change, done: Iterable[Change], *, by: str, channel: str, agreed: bool = False, reason: str = ""
+) -> SetProposal:
+    """What takes back those parts of *whole* that were *done*, the last one first."""
+    proposals = [inverse(change, by=by, channel=channel, agreed=agreed, reason=reason) for change in done]
+    return SetProposal(
+        title=f"Undo: {whole.title}" if whole.undoes is None else whole.title.removeprefix("Undo: "),
+        parts=[part_of(number, proposal) for number, proposal in enumerate(reversed(proposals), 1)],
+        requester=by,
+        channel=channel,
+        reason=reason or f"undo of {whole.id[:8]}",
+        undoes=whole.id,
+        agreed=agreed,
+    )
+
+
+def again(whole: Change, failed: Iterable[tuple[Part, Snapshot]], *, by: str, channel: str) -> SetProposal:
+    """Once more what was not done, on what there is now; parts whose target is gone, or there already, are left out."""
+    parts: list[Part] = []
+    for part, snapshot in failed:
+        live = snapshot.live(part.target)
+        if part.kind is None or (live is not None) == part.kind.creates:
+            continue
+        parts.append(part_of(len(parts) + 1, _renewed(whole, part, live, by=by, channel=channel), part.source))
+    return SetProposal(title=whole.title, parts=parts, requester=by, channel=channel, reason=whole.reason)
+
+
+def _renewed(whole: Change, part: Part, live: Document | None, *, by: str, channel: str) -> Proposal:
+    change = whole.model_copy(
+        update={"kind": part.kind, "target": part.target, "before": part.before, "after": part.after, "size": 0}
+    )
+    return afresh(change, live, by=by, channel=channel)

@@ -1,0 +1,276 @@
+"""Carry out a change set: in portions, several parts at a time, each written down before it is sent.
+
+A portion is read, recorded, sent, read back and recorded: a process may die anywhere in it, and the one that takes
+the set over settles what was under way like any other change, and goes on with the rest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+import structlog
+
+from bot.changes.applying import HELD_FOR, TOO_OLD, Applier, said
+from bot.changes.effects import Effects, Snapshot, Truth
+from bot.changes.outbox import Wake
+from bot.changes.patience import Patience
+from bot.changes.set_ledger import Ended, Hold, Lost, SetLedger
+from bot.clients.errors import ClientError, NotFound, OutcomeUnknown, RateLimited, Unreachable
+from bot.domain.change import MOVES, Change, Kind, Move, State, essence
+from bot.domain.change_set import Outcome, Part
+
+log = structlog.get_logger(__name__)
+
+PORTION: Final = 100
+"""Parts that are recorded together, and lost sight of together if the process dies."""
+AT_ONCE: Final = 8
+"""Requests to one service at a time."""
+SETS_AT_ONCE: Final = 4
+LOOK_AGAIN: Final = 1.0
+"""Seconds until a part is looked at again that somebody else still holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What a service said of one part: its answer, or the error."""
+
+    part: Change
+    answer: str = ""
+    error: ClientError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sets:
+    """Does the work of change sets. Any replica may; a claim with a lease decides who does."""
+
+    ledger: SetLedger
+    applier: Applier
+    new_id: Callable[[], str]
+    wake: Wake
+
+    async def run(self, *, every: float) -> None:
+        """Carry sets out until cancelled, several at a time, so that a long one holds up no short one."""
+        busy: set[asyncio.Task[None]] = set()
+        try:
+            while True:
+                try:
+                    while len(busy) < SETS_AT_ONCE and (whole := await self.ledger.claim()) is not None:
+                        task = asyncio.create_task(self._logged(whole))
+                        busy.add(task)
+                        task.add_done_callback(busy.discard)
+                        task.add_done_callback(lambda _: self.wake())
+                except Exception as error:
+                    log.exception("sets", error=type(error).__name__)
+                await self.wake.wait(every)
+        finally:
+            for task in busy:
+                task.cancel()
+            await asyncio.gather(*busy, return_exceptions=True)
+
+    async def _logged(self, whole: Change) -> None:
+        try:
+            await self.carry_out(whole)
+        except Exception as error:  # it stays claimed until its lease ends, and is then taken over
+            others = error.split(Lost)[1] if isinstance(error, ExceptionGroup) else error
+            if others is None or isinstance(others, Lost):
+                log.warning("set_lost", change=whole.id[:8])
+            else:
+                log.exception("set_failed", change=whole.id[:8], error=type(error).__name__)
+
+    async def carry_out(self, whole: Change) -> None:
+        """Do every part of a set that this process holds, and end it; raises Lost where another took it over."""
+        parts = self.ledger.ledger.store.parts
+        if whole.decided_at is not None and self.ledger.ledger.now() > whole.decided_at + HELD_FOR:
+            async with self.ledger.ledger.store.transaction() as tx:
+                await parts.stop(tx, whole.id)
+        async with Hold(self.ledger.ledger, whole) as hold:
+            while portion := await parts.left(whole.id, PORTION):
+                await hold.sure()
+                await self._portion(whole, portion, hold)
+            self.applier.reached("end of set")
+            await self._end(whole)
+
+    async def _end(self, whole: Change) -> None:
+        """Done where anything was, or may have been; the card has the outcome of each part."""
+        tally = await self.ledger.ledger.store.parts.tally(whole.id)
+        now = self.ledger.ledger.now()
+        done = tally.of((Outcome.APPLIED, Outcome.UNKNOWN, Outcome.UNSETTLED)) > 0
+        late = whole.decided_at is not None and now > whole.decided_at + HELD_FOR and whole.attempt <= 1
+        fields: dict[str, Any] = {"finished_at": now}
+        if done and whole.lasts is not None:
+            fields["ends"] = now + timedelta(seconds=whole.lasts)
+        if not done and late:
+            fields["refusal"] = TOO_OLD
+        await self.ledger.ledger.move(whole, Move.FINISH if done else Move.FAIL, fenced=True, **fields)
+
+    async def _portion(self, whole: Change, portion: Sequence[Part], hold: Hold) -> None:
+        places: dict[tuple[str, str | None], list[Part]] = {}
+        for part in portion:
+            if part.outcome is Outcome.WAITING:
+                places.setdefault((part.target.service, part.target.site), []).append(part)
+        left = [part for part in portion if part.outcome is Outcome.APPLYING and part.change_id]
+        async with asyncio.TaskGroup() as group:
+            for some in _dealt(left, AT_ONCE):
+                group.create_task(self._take_over(some))
+            for waiting in places.values():
+                group.create_task(self._at_place(whole, waiting, hold))
+
+    async def _take_over(self, parts: Sequence[Part]) -> None:
+        """Settle what was under way when its process died."""
+        for part in parts:
+            change = await self.ledger.take_up(part.change_id or "")
+            if change is not None:
+                await self.applier.carry_out(change)
+            else:
+                await asyncio.sleep(LOOK_AGAIN)
+
+    async def _at_place(self, whole: Change, parts: Sequence[Part], hold: Hold) -> None:
+        """Parts of one service and site: read, record, send, read back, record."""
+        numbers = [part.number for part in parts]
+        try:
+            effects = self.applier.effects(parts[0].target)
+        except Exception as error:  # noqa: BLE001  a site that is in no setting any more: the others go on
+            await self.ledger.give_up(whole, numbers, str(error))
+            return
+        patience = Patience()
+        try:
+            before = await self._read(effects, parts, patience)
+        except ClientError as error:
+            await self.ledger.give_up(whole, numbers, str(error))
+            return
+        begun = await self.ledger.begin(whole, [self._begun(whole, part, before) for part in parts])
+        hold.parts |= {part.id for part in begun}
+        self.applier.reached("send parts")
+        sent = await self._sent(begun, before, effects, patience, hold)
+        self.applier.reached("read parts back")
+        await self.ledger.finish(whole, await self._judged(sent, begun, before, effects))
+        hold.parts -= {part.id for part in begun}
+
+    async def _read(self, effects: Effects, parts: Sequence[Part], patience: Patience) -> Snapshot:
+        while True:
+            await patience.turn()
+            try:
+                found = await effects.snapshot([part.target for part in parts])
+            except (RateLimited, Unreachable) as error:
+                patience.try_on(error)
+            else:
+                patience.went_well()
+                return found
+
+    def _begun(self, whole: Change, part: Part, before: Snapshot) -> Change:
+        """The change that a part is, as it is written down just before it is sent."""
+        if part.kind is None:
+            raise ValueError("a part that is only on record")
+        change = Change(
+            id=self.new_id(),
+            kind=part.kind,
+            target=part.target,
+            before=part.before,
+            after=part.after,
+            requester=whole.requester,
+            channel=whole.channel,
+            reason=whole.reason,
+            guard=whole.guard,
+            approvals=whole.approvals,
+            decided_by=whole.decided_by,
+            decided_at=whole.decided_at,
+            created=self.ledger.ledger.now(),
+            state=State.APPLYING,
+            attempt=1,
+            undoes=part.undoes,
+            part_of=whole.id,
+            part_number=part.number,
+            quiet_refusal=True,
+        )
+        if part.kind is Kind.RULE_CREATE:
+            return change.model_copy(update={"result": {"twins": before.twins(change)}})
+        return change
+
+    async def _sent(
+        self, parts: Sequence[Change], before: Snapshot, effects: Effects, patience: Patience, hold: Hold
+    ) -> Mapping[str, Sent]:
+        """Send those parts whose target is as it was shown, several at a time; what the service said of each."""
+        fitting = [part for part in parts if essence(before.live(part.target)) == essence(part.before)]
+        sent: dict[str, Sent] = {}
+
+        async def send(some: Sequence[Change]) -> None:
+            for part in some:
+                sent[part.id] = await self._send(part, effects, patience, hold)
+
+        async with asyncio.TaskGroup() as group:
+            for some in _dealt(fitting, AT_ONCE):
+                group.create_task(send(some))
+        return sent
+
+    async def _send(self, part: Change, effects: Effects, patience: Patience, hold: Hold) -> Sent:
+        while True:
+            try:
+                await patience.turn()
+                await hold.sure()
+                answer = await effects.write(part)
+            except (RateLimited, Unreachable) as error:  # nothing was done, so it may be sent again
+                try:
+                    patience.try_on(error)
+                except ClientError:
+                    return Sent(part, error=error)
+            except ClientError as error:
+                return Sent(part, error=error)
+            else:
+                patience.went_well()
+                return Sent(part, answer)
+
+    async def _judged(
+        self, sent: Mapping[str, Sent], parts: Sequence[Change], before: Snapshot, effects: Effects
+    ) -> Iterable[Ended]:
+        """Every part with its last move: as the service shows it now, not as it said."""
+        try:
+            after = await effects.snapshot([_named(sent[part.id]).target for part in parts if part.id in sent])
+        except ClientError as error:
+            log.warning("read_back_failed", error=type(error).__name__)
+            after = None
+        now = self.ledger.ledger.now()
+        ended = []
+        for part in parts:
+            if part.id in sent:
+                change, move = _ending(sent[part.id], after)
+            else:
+                change, move = part.model_copy(update={"result": before.live(part.target)}), Move.OUTDATE
+            state = MOVES[State.APPLYING, move]
+            ended.append((change.model_copy(update={"state": state, "finished_at": now}), move))
+        return ended
+
+
+def _dealt(parts: Sequence, hands: int) -> list[Sequence]:  # type: ignore[type-arg]  # whatever they are
+    """*parts* dealt out evenly, none empty."""
+    return [parts[first::hands] for first in range(min(hands, len(parts)))]
+
+
+def _named(sent: Sent) -> Change:
+    """The part with the id that its creation got."""
+    part = sent.part
+    if part.kind is not Kind.RULE_CREATE or sent.error is not None:
+        return part
+    return part.model_copy(update={"target": part.target.model_copy(update={"key": sent.answer})})
+
+
+def _ending(sent: Sent, after: Snapshot | None) -> Ended:
+    part, error = _named(sent), sent.error
+    if isinstance(error, NotFound) and part.after is None:
+        return part.model_copy(update=said(error)), Move.OUTDATE
+    if error is not None and not isinstance(error, OutcomeUnknown):
+        return part.model_copy(update=said(error)), Move.FAIL
+    reading = None if after is None else after.reading(part)
+    if reading is not None:
+        stored = error is None and reading.truth is Truth.NEITHER and None not in (reading.live, part.after)
+        if reading.truth is Truth.DONE or stored:
+            key = part.target.key or (reading.live or {}).get("id")
+            target = part.target.model_copy(update={"key": key})
+            return part.model_copy(
+                update={"result": reading.live, "outcome": sent.answer, "target": target}
+            ), Move.FINISH
+    known = {"outcome": sent.answer, "accepted": True} if error is None else said(error)
+    return part.model_copy(update=known), Move.LOSE

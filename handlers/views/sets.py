@@ -1,0 +1,217 @@
+"""The one card of a change set: what is asked, how far it is, what became of each part."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from bot.domain.change import Change, Guard, Kind, State
+from bot.domain.change_set import NOT_DONE, OPEN, Outcome, Part, Tally
+from bot.domain.member import all_masked, masked
+from handlers.views import parts
+from handlers.views.changes import MARKS, WORDS, plain_title
+from handlers.views.diff import differences, rendered
+from handlers.views.parts import Block, Message, code, esc
+from handlers.views.sentences import ending_line, glass_line, sentence, words
+
+SHOWN: Final = 12
+"""Parts that a card has a line for."""
+BAR: Final = 20
+NAME: Final = 70
+
+OUTCOMES: Final[Mapping[Outcome, tuple[str, str]]] = {
+    Outcome.APPLIED: (":white_check_mark:", "done"),
+    Outcome.FAILED: (":x:", "failed"),
+    Outcome.STALE: (":arrows_counterclockwise:", "changed meanwhile, left alone"),
+    Outcome.BUSY: (":lock:", "held by another change, left alone"),
+    Outcome.UNKNOWN: (":grey_question:", "not known yet"),
+    Outcome.UNSETTLED: (":grey_question:", "not known, look yourself"),
+    Outcome.STOPPED: (":octagonal_sign:", "not begun"),
+    Outcome.APPLYING: (":hourglass_flowing_sand:", "under way"),
+    Outcome.WAITING: (":white_small_square:", "to do"),
+    Outcome.SKIPPED: (":heavy_minus_sign:", "nothing to do"),
+}
+VERBS: Final[Mapping[Kind, str]] = {
+    Kind.RULE_CREATE: "create",
+    Kind.RULE_UPDATE: "change",
+    Kind.RULE_DELETE: "delete",
+    Kind.MEMBER_ADD: "add",
+    Kind.MEMBER_UPDATE: "change",
+    Kind.MEMBER_GRANT: "give access",
+    Kind.MEMBER_REVOKE: "take access",
+    Kind.MEMBER_REMOVE: "remove",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What a card shows of the parts: how many are where, and the first of those that matter now."""
+
+    tally: Tally
+    first: Sequence[Part]
+
+
+def card(change: Change, progress: Progress, *, places: Mapping[str, str]) -> Message:
+    """A change set as it stands now. Addresses are masked: the card is for the channel."""
+    title = f"{plain_title(change)}{_after_title(change, progress.tally)}"
+    blocks: list[Block] = [parts.section(f"{_mark(change, progress.tally)} *{title}*\n{_sentence(change, progress)}")]
+    if change.state not in {State.PROPOSED, State.CANCELLED, State.DENIED, State.EXPIRED}:
+        blocks.append(parts.section(counted(progress.tally)))
+    blocks += _lines(change, progress)
+    if change.reason:
+        blocks.append(parts.section(f":speech_balloon: {words(change.reason, 500)}"))
+    if change.review_owed:
+        blocks.append(parts.section(glass_line(change)))
+    if ending := ending_line(change):
+        blocks.append(parts.section(ending))
+    blocks += parts.actions(_buttons(change, progress.tally))
+    if change.undone_by:
+        blocks.append(parts.context(f":leftwards_arrow_with_hook: Taken back by change {code(change.undone_by[:8])}"))
+    blocks.append(parts.context(_footer(change, progress, places)))
+    return parts.message(f"{plain_title(change)}: {_in_words(change, progress.tally)}", blocks)
+
+
+def _mark(change: Change, tally: Tally) -> str:
+    if change.state is State.PROPOSED and not change.kind.destroys:
+        return ":raising_hand:"
+    if change.state is State.APPLIED and tally[Outcome.APPLIED] < tally.meant:
+        return ":warning:"
+    return MARKS[change.state]
+
+
+def _after_title(change: Change, tally: Tally) -> str:
+    if change.state is State.PROPOSED:
+        return "?"
+    return f": {_in_words(change, tally)}"
+
+
+def _in_words(change: Change, tally: Tally) -> str:
+    if change.state is State.APPLIED and tally[Outcome.APPLIED] < tally.meant:
+        return f"{tally[Outcome.APPLIED]:,} of {tally.meant:,} done"
+    if change.stopped_by and change.state is State.APPLYING:
+        return "being stopped"
+    return WORDS[change.state]
+
+
+def _sentence(change: Change, progress: Progress) -> str:
+    if change.state is State.FAILED and change.refusal is None:
+        return f"asked by <@{change.requester}>. *Nothing was changed.*"
+    stopped = f" Stopped by <@{change.stopped_by}>." if change.stopped_by else ""
+    left = progress.tally[Outcome.UNKNOWN]
+    looking = " Gatehouse keeps looking at what is not known." if left and change.state is State.APPLIED else ""
+    return f"{sentence(change)}{stopped}{looking}"
+
+
+def counted(tally: Tally) -> str:
+    """How far it is: a bar, and the numbers in words."""
+    ended = tally.meant - tally.left
+    filled = BAR * ended // tally.meant if tally.meant else BAR
+    bar = "█" * filled + "░" * (BAR - filled)
+    counts = "   ".join(
+        f"{mark} {tally[outcome]:,} {name}"
+        for outcome, (mark, name) in OUTCOMES.items()
+        if tally[outcome] and outcome not in OPEN
+    )
+    return f"`{bar}` {ended:,} of {tally.meant:,}\n{counts}".strip()
+
+
+def _lines(change: Change, progress: Progress) -> list[Block]:
+    if change.state in {State.CANCELLED, State.DENIED, State.EXPIRED} or not progress.first:
+        return []
+    shown = [_line(part) for part in progress.first[:SHOWN]]
+    total = sum(progress.tally.counts.values())
+    if total > len(shown):
+        shown.append(f"…and {total - len(shown):,} more.")
+    return [parts.section(text) for text in _packed(shown)]
+
+
+def _packed(lines: Sequence[str]) -> list[str]:
+    """Lines as few texts, each short enough for a section."""
+    texts = [""]
+    for line in lines:
+        if len(texts[-1]) + len(line) >= parts.MOST_TEXT:
+            texts.append("")
+        texts[-1] = f"{texts[-1]}\n{line}".strip()
+    return texts
+
+
+def _line(part: Part) -> str:
+    mark, name = OUTCOMES[part.outcome]
+    what = part_name(part)
+    if part.outcome is Outcome.WAITING:
+        return f"{mark} {what}   {_what(part)}"
+    why = f": {words(part.why, 120)}" if part.why else ""
+    return f"{mark} {what}   {_what(part) if part.outcome is Outcome.APPLIED else name}{why}"
+
+
+def part_name(part: Part) -> str:
+    """What a part is about, as a channel may see it."""
+    site = f" at {esc(part.target.site, 40)}" if part.target.site else ""
+    if part.target.service == "members":
+        return f"{code(masked(part.target.key or ''))}{site}"
+    return f"*{esc(part.name or 'a rule', NAME)}*"
+
+
+def _what(part: Part) -> str:
+    """What is done to it, in one line."""
+    if part.kind is None:
+        return ""
+    lines = differences(part.before, part.after) if part.before and part.after else []
+    if not lines:
+        return VERBS[part.kind]
+    if len(lines) == 1 and lines[0].field == "status":
+        return "switch on" if lines[0].after == "Active" else "switch off"
+    shown = all_masked if part.target.service == "members" else str
+    more = f"   …and {len(lines) - 2} more fields" if len(lines) > 2 else ""
+    return rendered(lines[:2], shown=shown).replace("\n", "   ") + more
+
+
+def _buttons(change: Change, tally: Tally) -> list[Block | None]:
+    if change.state is State.PROPOSED:
+        return _proposed(change)
+    if change.state in {State.APPROVED, State.APPLYING}:
+        return [parts.decide_button("Stop", "stop", change.id)] if not change.stopped_by else []
+    rest = tally.of(NOT_DONE)
+    again = parts.decide_button(f"Try the other {rest:,} again", "again", change.id) if rest else None
+    if change.state is State.FAILED:
+        return [again]
+    if change.state is not State.APPLIED or change.undone_by:
+        return []
+    sign = parts.decide_button("Sign", "sign", change.id, style="primary") if change.review_owed else None
+    if change.temporary:
+        return [
+            sign,
+            parts.decide_button("Extend 1 h", "extend", change.id),
+            parts.decide_button("Make it stay", "stay", change.id),
+            parts.decide_button("End now", "end", change.id),
+        ]
+    return [sign, again, parts.decide_button("Undo", "undo", change.id)]
+
+
+def _proposed(change: Change) -> list[Block | None]:
+    style = "danger" if change.kind.destroys else "primary"
+    if change.guard is Guard.CONFIRM:
+        return [
+            parts.decide_button("Do it", "confirm", change.id, style=style, confirm=_asked(change, "Do it")),
+            parts.decide_button("Leave it", "keep", change.id),
+        ]
+    return [
+        parts.decide_button("Approve", "approve", change.id, style=style, confirm=_asked(change, "Approve")),
+        parts.decide_button("Deny…", "deny", change.id),
+        parts.decide_button("Ask…", "ask", change.id),
+        parts.decide_button("Withdraw", "keep", change.id),
+        parts.decide_button("Break the glass…", "glass", change.id) if change.break_glass else None,
+    ]
+
+
+def _asked(change: Change, yes: str) -> Block:
+    text = f"{change.title}? What it does to each is on the card."
+    return parts.confirm("All of it?", text, yes, "Not yet", danger=change.kind.destroys)
+
+
+def _footer(change: Change, progress: Progress, places: Mapping[str, str]) -> str:
+    place = places.get(change.target.service)
+    host = f" at {esc(place, 80)}" if place else ""
+    many = sum(progress.tally.counts.values())
+    return f"{change.target.service}{host} · {many:,} parts · change {code(change.id[:8])}"

@@ -1,0 +1,168 @@
+"""Several things at once: one card, one decision, an outcome for each, one undo for all."""
+
+from __future__ import annotations
+
+from asyncio import gather
+from datetime import timedelta
+
+import pytest
+
+from bot.changes.proposals import Proposal
+from bot.changes.set_proposals import set_of
+from bot.domain.change import Kind, Target
+from bot.domain.change_set import Outcome
+from sandbox.demo import Sandbox
+from sandbox.slack.story import Person
+from tests.conftest import Clock
+
+OLD, PAY, HELP = "Redirect_x1old", "Redirect_chk01", "Redirect_help1"
+THREE = (OLD, PAY, HELP)
+
+
+def statuses(workspace: Sandbox) -> list[str]:
+    return [str((workspace.services.rules.get(each) or {}).get("status")) for each in THREE]
+
+
+async def test_three_are_switched_off_on_one_card_and_back_by_one_undo(workspace: Sandbox, alice: Person) -> None:
+    before = statuses(workspace)
+    card = await alice.says(f"/rules off {OLD} {PAY} {HELP} because of the sale")
+    done = await alice.sees("Switch off 3 rules: done")
+
+    assert done.ts == card.ts
+    assert statuses(workspace) == ["Inactive"] * 3
+    assert "of the sale" in alice.slack_text(done)
+
+    await alice.clicks(done, "Undo")
+    await alice.sees("Undo: Switch off")
+    await alice.sees("Taken back by")
+    assert statuses(workspace) == before
+
+
+async def test_deleting_several_waits_for_one_approval(workspace: Sandbox, alice: Person, cara: Person) -> None:
+    card = await alice.says(f"/rules delete {OLD},{PAY}")
+    text = alice.slack_text(card)
+    assert "Delete 2 rules?" in text
+    assert "Old shop to new shop" in text
+    assert workspace.services.rules.calls("DELETE") == []
+
+    await gather(*(cara.clicks(card, "Approve", confirm=True) for _ in range(2)))
+    await alice.sees("2 done")
+
+    assert len(workspace.services.rules.calls("DELETE")) == 2
+    assert workspace.services.rules.get(OLD) is None
+
+
+async def test_what_was_deleted_together_comes_back_together(workspace: Sandbox, alice: Person, cara: Person) -> None:
+    card = await alice.says(f"/rules delete {OLD},{PAY}")
+    await cara.clicks(card, "Approve", confirm=True)
+    done = await alice.sees("Delete 2 rules: done")
+
+    await alice.clicks(done, "Undo")
+    await alice.sees("Taken back by")
+
+    shown = await alice.says(f"/rules show {OLD}")
+    assert "Old shop to new shop" in alice.slack_text(shown)
+
+
+async def test_nothing_is_begun_once_it_was_denied(workspace: Sandbox, alice: Person, cara: Person) -> None:
+    card = await alice.says(f"/rules delete {OLD},{PAY}")
+    await cara.clicks(card, "Deny…", opens="Why not")
+    cara.fills(**{"Why not?": "In use"})
+    await cara.submits()
+    await alice.sees("said no")
+
+    (change,) = await workspace.bot.gatehouse.store.changes.open() or (None,)
+    assert change is None
+    assert workspace.services.rules.calls("DELETE") == []
+
+
+async def test_one_that_changed_meanwhile_is_left_alone_and_can_be_asked_again(
+    workspace: Sandbox, alice: Person, cara: Person
+) -> None:
+    card = await alice.says(f"/rules delete {OLD},{PAY}")
+    rule = dict(workspace.services.rules.get(PAY) or {}) | {"name": "Renamed by hand"}
+    workspace.services.rules.put(rule)
+
+    await cara.clicks(card, "Approve", confirm=True)
+    done = await alice.sees("1 of 2 done")
+    assert "changed meanwhile" in alice.slack_text(done)
+    assert workspace.services.rules.get(PAY) is not None
+
+    await alice.clicks(done, "Try the other 1 again")
+    again = await alice.sees("Renamed by hand")
+    assert "Approve" in alice.slack_text(again)
+
+
+async def test_what_the_service_refuses_is_told_for_each(workspace: Sandbox, alice: Person) -> None:
+    workspace.services.rules.stage.faults.add("refused_200", method="PUT", times=1)
+
+    await alice.types(f"/rules off {OLD} {PAY} {HELP}")
+
+    told = alice.slack_text(await alice.sees("2 of 3 done"))
+    assert "1 failed" in told
+
+
+async def test_a_service_that_is_busy_is_waited_for(workspace: Sandbox, alice: Person) -> None:
+    workspace.services.rules.stage.faults.add("429", method="PUT", times=2, value=0.1)
+
+    await alice.types(f"/rules off {OLD} {PAY} {HELP}")
+
+    await alice.sees("3 done")
+
+
+async def test_one_answer_that_is_lost_is_settled_by_looking(workspace: Sandbox, alice: Person) -> None:
+    workspace.services.rules.stage.faults.add("cut_after", method="PUT", times=1)
+
+    await alice.types(f"/rules off {OLD} {PAY} {HELP}")
+
+    await alice.sees("3 done")
+    assert len(workspace.services.rules.calls("PUT")) == 3
+
+
+async def test_several_end_together_by_themselves(workspace: Sandbox, alice: Person, clock: Clock) -> None:
+    before = statuses(workspace)
+    await alice.types(f"/rules off {OLD} {PAY} {HELP} for 2h")
+    await alice.sees("Ends by itself")
+
+    clock.ahead += timedelta(hours=2, minutes=1)
+
+    await alice.sees("Taken back by")
+    assert statuses(workspace) == before
+
+
+async def test_a_set_that_its_process_left_is_finished_by_the_next(workspace: Sandbox, alice: Person) -> None:
+    gatehouse = workspace.bot.gatehouse
+    rules = [await gatehouse.rules.get(each) for each in THREE]
+    wanted = [
+        Proposal(
+            Kind.RULE_UPDATE,
+            Target(service="rules", key=rule.id),
+            rule.document(),
+            rule.body() | {"status": "Inactive"},
+            alice.id,
+            alice.channel,
+        )
+        for rule in rules
+    ]
+    whole = await gatehouse.changes.submit_set(set_of("Switch off 3 rules", wanted), origin="origin")
+    same = await gatehouse.changes.submit_set(set_of("Switch off 3 rules", wanted), origin="origin")
+    await alice.sees("3 done")
+
+    assert same.id == whole.id
+    tally = await gatehouse.store.parts.tally(whole.id)
+    assert tally[Outcome.APPLIED] == 3
+    assert len(workspace.services.rules.calls("PUT")) == 3
+
+
+async def test_the_history_of_each_has_its_part(workspace: Sandbox, alice: Person) -> None:
+    await alice.types(f"/rules off {OLD} {PAY} because of the sale")
+    await alice.sees("2 done")
+
+    assert "of the sale" in alice.slack_text(await alice.says(f"/rules history {OLD}"))
+
+
+@pytest.mark.parametrize("text", ["off " + " ".join(f"#{n}" for n in range(1, 102)), "delete Redirect_x1old,Redirect_x"])
+async def test_too_many_or_one_unknown_changes_nothing(workspace: Sandbox, alice: Person, text: str) -> None:
+    await alice.says(f"/rules {text}")
+
+    assert workspace.services.rules.calls("PUT") == workspace.services.rules.calls("DELETE") == []
