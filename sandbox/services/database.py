@@ -13,6 +13,9 @@ CREATE TABLE IF NOT EXISTS rules (id TEXT PRIMARY KEY, owner TEXT NOT NULL, posi
 CREATE TABLE IF NOT EXISTS groups (id TEXT PRIMARY KEY, record TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS members (
     site TEXT NOT NULL, email TEXT NOT NULL, position INTEGER, record TEXT NOT NULL, PRIMARY KEY (site, email));
+CREATE INDEX IF NOT EXISTS rules_in_order ON rules (position);
+CREATE INDEX IF NOT EXISTS members_in_order ON members (position);
+CREATE INDEX IF NOT EXISTS members_in_any_case ON members (site, casefold(email));
 CREATE TABLE IF NOT EXISTS sites (site TEXT PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS segments (site TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (site, name));
 """
@@ -23,6 +26,10 @@ class Database:
 
     def __init__(self, path: str) -> None:
         self._connection = sqlite3.connect(path, isolation_level=None)
+        # Safe against a killed process, which is all that a stand-in must survive; a sync for each write would be its limit.
+        self._connection.execute("PRAGMA journal_mode = WAL")
+        self._connection.execute("PRAGMA synchronous = NORMAL")
+        self._connection.create_function("casefold", 1, str.casefold, deterministic=True)
         self._connection.executescript(SCHEMA)
 
     def close(self) -> None:
@@ -80,6 +87,14 @@ class Database:
 
     def members(self, site: str) -> list[Record]:
         return self._records("SELECT record FROM members WHERE site = ? ORDER BY position", site)
+
+    def member(self, site: str, email: str, *, any_case: bool) -> Record | None:
+        """The member of that address; of several that differ in case only, the one that is spelled so, else the first."""
+        found = self._records(
+            "SELECT record FROM members WHERE site = ? AND casefold(email) = casefold(?) ORDER BY email <> ?, position",
+            *(site, email, email),
+        )
+        return next((record for record in found if any_case or record["email"] == email), None)
 
     def put_member(self, site: str, record: Record) -> None:
         self._connection.execute(

@@ -128,11 +128,7 @@ class MembersService:
         return JSONResponse({"success": True, "message": message})
 
     def _find(self, site: str, email: str) -> Record | None:
-        fold = self._stage.switches.email_case == "insensitive"
-        for member in self._database.members(site):
-            if member["email"] == email or (fold and member["email"].casefold() == email.casefold()):
-                return member
-        return None
+        return self._database.member(site, email, any_case=self._stage.switches.email_case == "insensitive")
 
     def _there(self, site: str, request: Request) -> Record:
         if (member := self._find(site, segments(request, ROOT)[2])) is None:
