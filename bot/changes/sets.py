@@ -108,25 +108,38 @@ class Sets:
         await self.ledger.ledger.move(whole, Move.FINISH if done else Move.FAIL, fenced=True, **fields)
 
     async def _portion(self, whole: Change, portion: Sequence[Part], hold: Hold) -> None:
-        places: dict[tuple[str, str | None], list[Part]] = {}
-        for part in portion:
-            if part.outcome is Outcome.WAITING:
-                places.setdefault((part.target.service, part.target.site), []).append(part)
-        left = [part for part in portion if part.outcome is Outcome.APPLYING and part.change_id]
+        left = [part for part in portion if part.outcome is Outcome.APPLYING]
+        waiting = [part for part in portion if part.outcome is Outcome.WAITING]
         async with asyncio.TaskGroup() as group:
-            for some in _dealt(left, AT_ONCE):
-                group.create_task(self._take_over(some))
-            for waiting in places.values():
-                group.create_task(self._at_place(whole, waiting, hold))
+            for some in _by_place(left):
+                group.create_task(self._take_over(whole, some))
+            for some in _by_place(waiting):
+                group.create_task(self._at_place(whole, some, hold))
 
-    async def _take_over(self, parts: Sequence[Part]) -> None:
-        """Settle what was under way when its process died."""
-        for part in parts:
-            change = await self.ledger.take_up(part.change_id or "")
-            if change is not None:
-                await self.applier.carry_out(change)
-            else:
-                await asyncio.sleep(LOOK_AGAIN)
+    async def _take_over(self, whole: Change, parts: Sequence[Part]) -> None:
+        """Settle what was under way when its process died: most of it by one look, the rest one by one."""
+        taken = [change for part in parts if (change := await self.ledger.take_up(part.change_id or "")) is not None]
+        if not taken:
+            await asyncio.sleep(LOOK_AGAIN)  # somebody still holds them
+            return
+        try:
+            now = await self.applier.effects(taken[0].target).snapshot([change.target for change in taken])
+        except ClientError as error:
+            log.warning("take_over", change=whole.id[:8], error=type(error).__name__)
+            done = []
+        else:
+            done = [self._ended(*_ending(Sent(change), now)) for change in taken if _shows(change, now)]
+        if done:
+            await self.ledger.finish(whole, done)
+        settled = {change.id for change, _ in done}
+        rest = [change for change in taken if change.id not in settled]
+        async with asyncio.TaskGroup() as group:
+            for some in _dealt(rest, AT_ONCE):
+                group.create_task(self._carry_out_each(some))
+
+    async def _carry_out_each(self, changes: Sequence[Change]) -> None:
+        for change in changes:
+            await self.applier.carry_out(change)
 
     async def _at_place(self, whole: Change, parts: Sequence[Part], hold: Hold) -> None:
         """Parts of one service and site: read, record, send, read back, record."""
@@ -142,12 +155,15 @@ class Sets:
         except ClientError as error:
             await self.ledger.give_up(whole, numbers, str(error))
             return
+        self.applier.reached("begin parts")
         begun = await self.ledger.begin(whole, [self._begun(whole, part, before) for part in parts])
         hold.parts |= {part.id for part in begun}
         self.applier.reached("send parts")
         sent = await self._sent(begun, before, effects, patience, hold)
         self.applier.reached("read parts back")
-        await self.ledger.finish(whole, await self._judged(sent, begun, before, effects))
+        ended = await self._judged(sent, begun, before, effects)
+        self.applier.reached("record parts")
+        await self.ledger.finish(whole, ended)
         hold.parts -= {part.id for part in begun}
 
     async def _read(self, effects: Effects, parts: Sequence[Part], patience: Patience) -> Snapshot:
@@ -220,6 +236,7 @@ class Sets:
             except ClientError as error:
                 return Sent(part, error=error)
             else:
+                self.applier.reached("sent part")
                 patience.went_well()
                 return Sent(part, answer)
 
@@ -232,16 +249,31 @@ class Sets:
         except ClientError as error:
             log.warning("read_back_failed", error=type(error).__name__)
             after = None
-        now = self.ledger.ledger.now()
         ended = []
         for part in parts:
             if part.id in sent:
                 change, move = _ending(sent[part.id], after)
             else:
                 change, move = part.model_copy(update={"result": before.live(part.target)}), Move.OUTDATE
-            state = MOVES[State.APPLYING, move]
-            ended.append((change.model_copy(update={"state": state, "finished_at": now}), move))
+            ended.append(self._ended(change, move))
         return ended
+
+    def _ended(self, change: Change, move: Move) -> Ended:
+        made = {"state": MOVES[State.APPLYING, move], "finished_at": self.ledger.ledger.now()}
+        return change.model_copy(update=made), move
+
+
+def _by_place(parts: Sequence[Part]) -> Iterable[list[Part]]:
+    """The parts of each service and site together."""
+    places: dict[tuple[str, str | None], list[Part]] = {}
+    for part in parts:
+        places.setdefault((part.target.service, part.target.site), []).append(part)
+    return places.values()
+
+
+def _shows(change: Change, snapshot: Snapshot) -> bool:
+    """Whether a part that may have been sent reads as done."""
+    return snapshot.reading(change).truth is Truth.DONE
 
 
 def _dealt(parts: Sequence, hands: int) -> list[Sequence]:  # type: ignore[type-arg]  # whatever they are
@@ -252,7 +284,7 @@ def _dealt(parts: Sequence, hands: int) -> list[Sequence]:  # type: ignore[type-
 def _named(sent: Sent) -> Change:
     """The part with the id that its creation got."""
     part = sent.part
-    if part.kind is not Kind.RULE_CREATE or sent.error is not None:
+    if part.kind is not Kind.RULE_CREATE or not sent.answer:
         return part
     return part.model_copy(update={"target": part.target.model_copy(update={"key": sent.answer})})
 

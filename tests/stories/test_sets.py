@@ -161,7 +161,9 @@ async def test_the_history_of_each_has_its_part(workspace: Sandbox, alice: Perso
     assert "of the sale" in alice.slack_text(await alice.says(f"/rules history {OLD}"))
 
 
-@pytest.mark.parametrize("text", ["off " + " ".join(f"#{n}" for n in range(1, 102)), "delete Redirect_x1old,Redirect_x"])
+@pytest.mark.parametrize(
+    "text", ["off " + " ".join(f"#{n}" for n in range(1, 102)), "delete Redirect_x1old,Redirect_x"]
+)
 async def test_too_many_or_one_unknown_changes_nothing(workspace: Sandbox, alice: Person, text: str) -> None:
     await alice.says(f"/rules {text}")
 

@@ -1,0 +1,130 @@
+"""kill -9 while a long change set is carried out: it ends as if nobody had, and nothing of it is done twice."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from bot.changes.set_proposals import SetProposal
+from bot.domain.change import Change, Kind, State, Target
+from bot.domain.change_set import OPEN, Outcome, Part
+from sandbox.slack.people import ALICE
+from tests.databases import BOTH
+from tests.drills.fleet import OPS, Fleet, running_fleet, sized, until
+from tests.drills.test_kills import named
+
+pytestmark = [pytest.mark.drill, pytest.mark.timeout(7200)]
+
+STEPS: Final = ("begin parts:1", "send parts:2", "sent part:7", "read parts back:1", "record parts:2", "end of set:1")
+
+
+def additions(many: int) -> list[Part]:
+    return [
+        Part(
+            number=number,
+            kind=Kind.MEMBER_ADD,
+            target=Target(service="members", site="blog", key=f"person{number}@example.net"),
+            after={"name": f"Person {number}", "email": f"person{number}@example.net", "allowedSegments": ["free"]},
+        )
+        for number in range(1, many + 1)
+    ]
+
+
+async def submitted(fleet: Fleet, parts: Sequence[Part]) -> Change:
+    proposal = SetProposal(f"Add {len(parts)} members", parts, ALICE.id, OPS, reason="a drill")
+    return await fleet.pipeline.submit_set(proposal, origin="drill")
+
+
+async def as_if_never_killed(fleet: Fleet, whole: Change, many: int) -> None:
+    """Every part is done, once, and the records say so."""
+    ended = await fleet.store.changes.get(whole.id)
+    assert ended is not None
+    assert ended.state is State.APPLIED
+    tally = await fleet.store.parts.tally(whole.id)
+    assert tally.counts == {Outcome.APPLIED: many}
+    added = [each["email"] for each in fleet.services.members.all("site_1") if each["email"].endswith("example.net")]
+    assert len(added) == len(set(added)) == many
+    assert len(await fleet.all_changes()) == many + 1, "each part has one change"
+    assert set(Counter(events_of(await fleet.events(), "applied")).values()) == {1}
+    assert await fleet.store.audit.verify() is None
+
+
+def events_of(events: dict[str, list[str]], name: str) -> list[str]:
+    return [change for change, told in events.items() for event in told if event == name]
+
+
+@pytest.mark.parametrize("database_url", BOTH, indirect=True)
+async def test_killed_at_random_moments_each_part_is_done_once(
+    database_url: str, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    _, replicas = named(database_url)
+    many, kills, chance = sized(150, 2_000, 10_000), sized(3, 10, 10), random.Random(7)
+    async with running_fleet(database_url, tmp_path, replicas=replicas, lease=3.0) as fleet:
+        await fleet.start()
+        whole = await submitted(fleet, additions(many))
+        moments = sorted(chance.sample(range(many), kills))
+        for moment in moments:
+
+            async def far_enough(wanted: int = moment) -> bool:
+                tally = await fleet.store.parts.tally(whole.id)
+                return many - tally.of(OPEN) >= wanted
+
+            await until(far_enough, f"{moment} parts are done", 600)
+            for one in fleet.replicas:
+                await one.killed()
+            for one in fleet.replicas:
+                one.start()
+            for one in fleet.replicas:
+                await one.ready()
+        await fleet.settled(patience=900)
+
+        await as_if_never_killed(fleet, whole, many)
+    record_property("figure", f"set of {many:,} parts, killed {kills} times: each done once")
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("database_url", BOTH, indirect=True)
+async def test_killed_at_any_step_each_part_is_done_once(database_url: str, step: str, tmp_path: Path) -> None:
+    async with running_fleet(database_url, tmp_path) as fleet:
+        (only,) = fleet.replicas
+        only.start(die_at=step)
+        await only.ready()
+        whole = await submitted(fleet, additions(120))
+        await only.dead()
+        only.start()
+        await fleet.settled()
+
+        assert only.starts == 2, "it died once"
+        await as_if_never_killed(fleet, whole, 120)
+
+
+@pytest.mark.parametrize("database_url", BOTH, indirect=True)
+async def test_a_process_that_was_stopped_sends_nothing_more_once_it_was_replaced(
+    database_url: str, tmp_path: Path
+) -> None:
+    """Only where replicas share a database can another take over while the first one still lives."""
+    if database_url.startswith("sqlite"):
+        pytest.skip("SQLite has one process")
+    async with running_fleet(database_url, tmp_path, replicas=2) as fleet:
+        first, second = fleet.replicas
+        first.start(stop_at="sent part:5")
+        await first.ready()
+        whole = await submitted(fleet, additions(40))
+        await first.stopped()
+        second.start()
+
+        async def taken_over() -> bool:
+            return (await fleet.store.parts.tally(whole.id))[Outcome.APPLIED] == 40
+
+        await until(taken_over, "the second one has done it all", 120)
+        first.signal(18)
+        await fleet.settled()
+
+        await as_if_never_killed(fleet, whole, 40)
+        sent = Counter(call.path for call in fleet.services.members.calls("POST"))
+        assert sum(sent.values()) <= 40 + 8, "no more than what was under way when it was stopped"
