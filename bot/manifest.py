@@ -27,6 +27,8 @@ SCOPES: Final = (
     "channels:read",
     "chat:write",
     "commands",
+    "files:read",
+    "files:write",
     "groups:read",
     "im:read",
     "im:write",

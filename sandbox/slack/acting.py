@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from sandbox.slack import payloads
 from sandbox.slack.delivery import Ack, Delivery
+from sandbox.slack.files import share
+from sandbox.slack.filestore import File, form_refusal
 from sandbox.slack.people import BOT
 from sandbox.slack.state import RESPONSE_USES, Message, Refused, ResponseUrl, State, View
 from sandbox.slack.validation import check_options, check_response_action
@@ -50,14 +52,22 @@ class Acting:
             return self._private(user, channel, f"{name} is not a valid command.", failed="invalid_command")
         return await self._command(user, channel, entry, rest.strip())
 
-    async def _message(self, user: str, channel: str, text: str, thread_ts: str | None) -> dict[str, Any]:
+    async def upload(self, user: str, channel: str, text: str, files: list[File]) -> dict[str, Any]:
+        """Post uploaded *files* with a *text*, as people do it in their client."""
+        if channel not in self.state.channels or user not in self.state.channels[channel].members:
+            raise Refused("channel_not_found")
+        return await self._message(user, channel, text, None, files)
+
+    async def _message(
+        self, user: str, channel: str, text: str, thread_ts: str | None, files: Sequence[File] = ()
+    ) -> dict[str, Any]:
         typed = payloads.as_typed(text, self.state, should_escape=True)
         root = self.state.thread_of(channel, thread_ts)
-        message = self.state.add(Message(self.state.new_ts(), channel, user, typed, [], thread_ts=root))
+        message = share(self.state, Message(self.state.new_ts(), channel, user, typed, [], thread_ts=root), list(files))
         place = self.state.channels[channel]
         if not place.bot_is_member:
             return {"ok": True}
-        event = {
+        event: dict[str, Any] = {
             "user": user,
             "text": typed,
             "ts": message.ts,
@@ -65,11 +75,14 @@ class Acting:
             "event_ts": message.ts,
             **({"thread_ts": root} if root else {}),
         }
+        if files:
+            event |= {"files": [one.shown() for one in files], "upload": False}
         if f"<@{BOT.id}" in typed and place.kind != "im":
             await self._event("app_mention", {"type": "app_mention", **event})
         kind = "im" if place.kind == "im" else "group" if place.is_private else "channel"
         plural = "im" if kind == "im" else f"{kind}s"
-        await self._event(f"message.{plural}", {"type": "message", **event, "channel_type": kind})
+        subtype = {"subtype": "file_share"} if files else {}
+        await self._event(f"message.{plural}", {"type": "message", **subtype, **event, "channel_type": kind})
         return {"ok": True}
 
     async def _event(self, subscription: str, event: dict[str, Any]) -> None:
@@ -169,6 +182,7 @@ class Acting:
     async def submit(self, user: str, view_id: str, values: Values) -> dict[str, Any]:
         """Send a modal; what the app answers closes, replaces, stacks or marks it."""
         view = self._own(user, view_id)
+        self._hand_over(user, view, values)
         urls = self._response_urls(user, view, values)
         ack = await self.delivery.payload("submit", payloads.submission(self.state, user, view, values, urls))
         stack = self.state.stack(user)
@@ -182,6 +196,20 @@ class Acting:
         if check_response_action(answer, view):
             return {"ok": False, "error": "invalid_response_action", "text": TROUBLE}
         return self._response_action(user, view, answer)
+
+    def _hand_over(self, user: str, view: View, values: Values) -> None:
+        """Let the app see the files that were chosen in a form; refused where its inputs do not take them."""
+        for block in view["blocks"]:
+            element = block.get("element") or {}
+            if element.get("type") != "file_input":
+                continue
+            state = values.get(block["block_id"], {}).get(element["action_id"]) or {}
+            files = self.state.files.chosen(state, user)
+            if refusal := form_refusal(element, [(one.name, one.size) for one in files]):
+                raise Refused(refusal)
+            for file in files:
+                file.is_granted = True
+            state["files"] = [one.shown() for one in files]
 
     def _response_urls(self, user: str, view: View, values: Values) -> list[dict[str, str]]:
         """Where the app may answer a form: in the conversations that were chosen in it, if it asked for that."""

@@ -138,6 +138,8 @@ def message_object(message: Message) -> dict[str, Any]:
     if message.user == BOT.id:
         shown |= {"bot_id": BOT_ID, "app_id": APP_ID}
     shown |= {"ts": message.ts, "text": message.text, "blocks": message.blocks}
+    if message.files:
+        shown |= {"files": [one.shown() for one in message.files], "upload": False}
     if message.edited_ts is not None:
         shown["edited"] = {"user": message.user, "ts": message.edited_ts}
     if message.reactions:

@@ -14,6 +14,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from sandbox.slack.acting import Acting
+from sandbox.slack.pagefiles import PageFiles
 from sandbox.slack.people import BOT, TEAM
 from sandbox.slack.state import Refused
 
@@ -42,6 +43,7 @@ class PageApi:
             Route("/_local/messages", self.guarded(self.messages)),
             Route("/_local/traffic", self.guarded(self.traffic)),
             Route("/_local/live", self.guarded(self.live)),
+            *PageFiles(self._state).routes(self.guarded),
             *(
                 Route(f"/_local/{name}", self.guarded(self.posted(act)), methods=["POST"])
                 for name, act in posts.items()

@@ -69,6 +69,11 @@ def message(text: str, blocks: list[dict[str, Any]]) -> str:
     return "\n".join(line for block in blocks for line in block_lines(block)) if blocks else plain(text)
 
 
+def file(name: str, size: int) -> str:
+    """A file of a message; *size* in bytes."""
+    return f"({name}, {size:,} bytes)"
+
+
 def view(shown: Mapping[str, Any]) -> str:
     """A modal or home tab: its title, its blocks, what it can be sent with."""
     lines = [line for block in shown.get("blocks") or () for line in block_lines(block)]

@@ -17,6 +17,7 @@ from sandbox.serving import serving
 from sandbox.slack.acting import Acting
 from sandbox.slack.delivery import Delivery
 from sandbox.slack.faults import SlackFaults
+from sandbox.slack.files import FileServer
 from sandbox.slack.oauth import Installations
 from sandbox.slack.pageapi import PageApi
 from sandbox.slack.ratelimits import RateLimits
@@ -86,6 +87,9 @@ async def running_slack(
     installations = Installations(opened, clock, manifest)
     installations.install(token, scopes)
 
+    def may_read(token: str) -> bool:
+        return token in installations.apis and installations.apis[token].grants("files:read")
+
     async def respond(request: Request) -> Response:
         name = request.path_params["name"]
         try:
@@ -105,10 +109,11 @@ async def running_slack(
         *installations.routes(),
         Route("/response/{name:path}", respond, methods=["POST"]),
         WebSocketRoute("/link/", sockets.endpoint),
+        *FileServer(state, faults, may_read).routes(),
         *PageApi(acting, reset).routes(),
     ]
     async with serving(Starlette(routes=routes), port=port) as address:
-        acting.address = address
+        acting.address = state.files.base = address
         try:
             yield LocalSlack(address, state, acting, delivery, faults, sockets, limits)
         finally:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from sandbox.slack.filestore import File, FileStore
 from sandbox.slack.people import (
     APP_ID,
     BOT,
@@ -63,6 +64,7 @@ class Message:
     deleted: bool = False
     reactions: dict[str, list[str]] = field(default_factory=dict)
     """Who reacted, by the name of the emoji."""
+    files: list[File] = field(default_factory=list)
 
     def counted_reactions(self) -> list[dict[str, Any]]:
         """The reactions as the Web API tells them, and the page."""
@@ -91,6 +93,7 @@ class Message:
             "latest_reply": replies[-1].ts if replies else None,
             "reactions": self.counted_reactions(),
             "kind": self.kind,
+            "files": [one.shown() for one in self.files],
         }
 
 
@@ -126,6 +129,7 @@ class State:
     messages: list[Message] = field(default_factory=list)
     stacks: dict[str, list[View]] = field(default_factory=dict)
     homes: dict[str, View] = field(default_factory=dict)
+    files: FileStore = field(default_factory=FileStore)
     triggers: dict[str, Trigger] = field(default_factory=dict)
     response_urls: dict[str, ResponseUrl] = field(default_factory=dict)
     traffic: list[dict[str, Any]] = field(default_factory=list)

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 
 from sandbox.slack import rendering
 from sandbox.slack.acting import elements_of
+from sandbox.slack.filestore import File, form_refusal
 from sandbox.slack.people import BOT
 from sandbox.slack.running import LocalSlack
 from sandbox.slack.state import Message, View
@@ -143,7 +144,8 @@ class Person:
             return await self._until(changed, lambda: self.modal if containing in self.form else None, containing)
 
     def slack_text(self, message: Message) -> str:
-        return rendering.message(message.text, message.blocks)
+        files = [rendering.file(one.name, one.size) for one in message.files if not one.is_deleted]
+        return "\n".join([rendering.message(message.text, message.blocks), *files])
 
     async def clicks(
         self, where: Message | View, label: str, *, confirm: bool = False, opens: str | None = None
@@ -191,6 +193,38 @@ class Person:
             else:
                 state["value"] = value or None
             self._typed()[block["block_id"]] = {element["action_id"]: state}
+
+    def attaches(self, label: str, **files: bytes) -> None:
+        """Choose files in the modal's file input called *label*, by their names: ``**{"rules.json": b"[]"}``.
+
+        Raises AssertionError with Slack's word where the input does not take them.
+        """
+        block = self._input(label.replace("_", " "))
+        element = block["element"]
+        refusal = form_refusal(element, [(name, len(content)) for name, content in files.items()])
+        assert refusal is None, refusal
+        shown = [self._uploaded(name, content).shown() for name, content in files.items()]
+        self._typed()[block["block_id"]] = {element["action_id"]: {"type": "file_input", "files": shown}}
+
+    async def uploads(self, name: str, content: bytes, text: str = "", channel: str | None = None) -> Message:
+        """Post a file in a channel; the message that it stands in."""
+        file = self._uploaded(name, content)
+        await self.slack.acting.upload(self.id, channel or self.channel, text, [file])
+        return next(one for one in reversed(self.slack.state.messages) if file in one.files)
+
+    def _uploaded(self, name: str, content: bytes) -> File:
+        state = self.slack.state
+        return state.files.keep(state.number(), name, content, self.id, state.clock())
+
+    async def sees_file(self, containing: str = "") -> tuple[File, Message]:
+        """The newest file of the bot whose name has *containing*, and the message that it stands in; waits for it."""
+
+        def look() -> tuple[File, Message] | None:
+            found = ((file, one) for one in reversed(self._bots()) for file in one.files if containing in file.name)
+            return next(found, None)
+
+        async with self._watching() as changed:
+            return await self._until(changed, look, f"a file called {containing!r}")
 
     async def submits(self) -> dict[str, str]:
         """Send the modal; the errors under its inputs, by label."""
@@ -292,6 +326,8 @@ def _initial(element: dict[str, Any]) -> dict[str, Any]:
     state: dict[str, Any] = {"type": element["type"]}
     if element["type"].startswith("multi_") or element["type"] == "checkboxes":
         return state | {"selected_options": element.get("initial_options", [])}
+    if element["type"] == "file_input":
+        return state | {"files": []}
     if "options" in element:
         return state | {"selected_option": element.get("initial_option")}
     return state | {"value": element.get("initial_value")}

@@ -14,6 +14,7 @@ from starlette.responses import JSONResponse, Response
 
 from sandbox.slack.directory import CONVERSATION_SCOPES, Arguments, Directory, Method, demand, flag
 from sandbox.slack.faults import SlackFaults
+from sandbox.slack.files import Files
 from sandbox.slack.history import HISTORY_SCOPES, History, message_object
 from sandbox.slack.people import BOT, BOT_ID, TEAM, Channel
 from sandbox.slack.ratelimits import RateLimits
@@ -30,7 +31,7 @@ from sandbox.slack.validation import (
 )
 from sandbox.slack.validation.rules import ONE_TABLE
 
-NESTED: Final = ("blocks", "attachments", "view", "metadata", "message")
+NESTED: Final = ("blocks", "attachments", "view", "metadata", "message", "files")
 """Arguments that are JSON, also where the rest is a form."""
 
 SCOPES: Final[dict[str, tuple[str, ...]]] = {
@@ -53,6 +54,10 @@ SCOPES: Final[dict[str, tuple[str, ...]]] = {
     "conversations.open": ("im:write",),
     "usergroups.list": ("usergroups:read",),
     "usergroups.users.list": ("usergroups:read",),
+    "files.getUploadURLExternal": ("files:write",),
+    "files.completeUploadExternal": ("files:write",),
+    "files.delete": ("files:write",),
+    "files.info": ("files:read",),
 }
 """The scopes of a method, of which the app needs one."""
 READS: Final = frozenset(
@@ -70,6 +75,8 @@ READS: Final = frozenset(
         "usergroups.list",
         "usergroups.users.list",
         "chat.getPermalink",
+        "files.info",
+        "files.getUploadURLExternal",  # the documentation has said both; as a form it was always taken
     }
 )
 """Methods that take no JSON body: what is sent as one is not looked at."""
@@ -108,6 +115,7 @@ class WebApi:
         self._scopes = scopes
         self._faults = faults
         self._methods = self._own_methods() | Directory(state, scopes).methods() | History(state, scopes).methods()
+        self._methods |= Files(state, scopes).methods()
 
     def _own_methods(self) -> dict[str, Method]:
         return {
@@ -125,6 +133,10 @@ class WebApi:
             "views.publish": self._publish,
             "blocks.validate": self._validate,
         }
+
+    def grants(self, scope: str) -> bool:
+        """Whether the token of this app may do what *scope* allows."""
+        return scope in self._scopes and not self._is_revoked
 
     async def endpoint(self, request: Request) -> Response:
         """One call, noted for the inspector."""
@@ -346,6 +358,8 @@ class WebApi:
                 "invalid_arguments",
                 response_metadata={"messages": ["[ERROR] unsupported type [json-pointer:/view/type]"]},
             )
+        if not problems and "files:read" not in self._scopes and _asks_for_files(view):
+            raise Refused("missing_scope", needed="files:read", provided=",".join(self._scopes))
         if any(problem.text == "view_too_large" for problem in problems):
             raise Refused("view_too_large")
         if problems or not isinstance(view, Mapping):
@@ -363,6 +377,10 @@ class WebApi:
         if problems := VALIDATED[given[0]](arguments[given[0]]):
             raise Refused(f"invalid_{given[0]}", errors=as_findings(problems))
         return {}
+
+
+def _asks_for_files(view: Any) -> bool:
+    return any((block.get("element") or {}).get("type") == "file_input" for block in view["blocks"])
 
 
 def _validated_blocks(blocks: Any) -> list[Problem]:

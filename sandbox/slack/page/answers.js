@@ -78,7 +78,7 @@ export class Answers {
   problems(blocks) {
     const found = {};
     for (const [block, element] of elementsOf(blocks)) {
-      if (block.type !== "input" || element.type === "file_input") continue;
+      if (block.type !== "input") continue;
       const problem = problemOf(element, this.get(block, element), block.optional === true);
       if (problem) found[block.block_id] = problem;
     }

@@ -14,6 +14,12 @@ export async function send(what, body) {
   return answered(await reached(`/_local/${what}`, { method: "POST", headers, body: JSON.stringify(body) }));
 }
 
+/** Sends `file` itself as the body of `/_local/upload`; `query` says where it belongs. Returns the JSON answer. */
+export async function upload(query, file) {
+  const headers = { "Content-Type": "application/octet-stream", "X-Gatehouse-Page": "1" };
+  return answered(await reached(`/_local/upload?${new URLSearchParams(query)}`, { method: "POST", headers, body: file }));
+}
+
 async function reached(url, options) {
   try {
     return await fetch(url, options);

@@ -2,6 +2,7 @@
 
 import { freshId, h, icon } from "./dom.js";
 import { picker, textField } from "./fields.js";
+import { fileField } from "./files.js";
 import { plain, textNodes } from "./mrkdwn.js";
 import { openMenu } from "./popup.js";
 import { isSelect, selectNode } from "./selects.js";
@@ -20,7 +21,7 @@ const ELEMENTS = {
   url_text_input: textField,
   number_input: textField,
   rich_text_input: textField,
-  file_input: fileNode,
+  file_input: fileField,
 };
 
 /**
@@ -152,11 +153,4 @@ function choiceRow(option, input, surface) {
     input,
     h("span", null, h("span", { class: "text" }, textNodes(option.text, surface.names)), description),
   );
-}
-
-function fileNode(element, block, surface, field) {
-  return h("div", { class: "file-note" }, [
-    h("input", { id: field.id, type: "file", disabled: true, "aria-describedby": field.describedBy }),
-    h("small", { text: "Files cannot be uploaded to this local Slack." }),
-  ]);
 }

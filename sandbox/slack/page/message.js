@@ -5,6 +5,7 @@ import { renderBlocks } from "./blocks.js";
 import { clockTime, fullTime } from "./dates.js";
 import { avatar, h, icon, iconButton } from "./dom.js";
 import { emojiOf } from "./emoji.js";
+import { messageFiles } from "./files.js";
 import { mrkdwn, plain } from "./mrkdwn.js";
 import { openMenu } from "./popup.js";
 import { Surface, namesIn, told } from "./surface.js";
@@ -72,6 +73,7 @@ export class MessageView {
       h("div", { class: "byline" }, h("strong", { text: author.real_name }), badge, stamp),
       this.#broadcastMark(),
       this.#content(),
+      messageFiles(message, this.store),
       this.#reactions(),
       this.#threadLink(),
     ]);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,11 +59,18 @@ async def app(slack: LocalSlack) -> AsyncIterator[App]:
         yield App(slack, http)
 
 
-@pytest.fixture
-async def desk() -> AsyncIterator[Desk]:
-    """A small app that is installed in a local Slack."""
-    async with running_slack(MANIFEST) as slack, httpx.AsyncClient(trust_env=False) as http:
+@asynccontextmanager
+async def installed(manifest: dict[str, Any]) -> AsyncIterator[Desk]:
+    """The small app of *manifest*, in a local Slack."""
+    async with running_slack(manifest) as slack, httpx.AsyncClient(trust_env=False) as http:
         found = Desk(slack, http)
         app = Starlette(routes=[Route("/", found.endpoint, methods=["POST"])])
         async with serving(app) as slack.delivery.url:
             yield found
+
+
+@pytest.fixture
+async def desk() -> AsyncIterator[Desk]:
+    """A small app that is installed in a local Slack."""
+    async with installed(MANIFEST) as found:
+        yield found

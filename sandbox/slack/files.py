@@ -1,0 +1,204 @@
+"""The Web API's methods about files, and the two addresses that go with them: where they are sent and read."""
+
+from __future__ import annotations
+
+import email.policy
+import re
+from collections.abc import Callable, Collection, Mapping
+from email.parser import BytesParser
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from sandbox.slack.directory import Arguments, Method, demand
+from sandbox.slack.faults import SlackFaults
+from sandbox.slack.filestore import File
+from sandbox.slack.people import BOT, Channel
+from sandbox.slack.state import Message, Refused, State
+from sandbox.slack.validation import as_errors, as_messages, check_message
+
+MOST_BYTES: Final = 1024**3
+CHANNEL_ID: Final = "^[CGDZ][A-Z0-9]{8,}$"
+"""Slack's own pattern, which its refusal shows: a person's id is none, although chat.postMessage takes one."""
+LOGIN: Final = (
+    "<!DOCTYPE html><html><head><title>Login | Slack</title></head><body>Sign in to your workspace</body></html>"
+)
+
+
+class Files:
+    """Answers what an app may do with the files of *state*."""
+
+    def __init__(self, state: State, scopes: Collection[str]) -> None:
+        self._state = state
+        self._scopes = scopes
+
+    def methods(self) -> dict[str, Method]:
+        return {
+            "files.getUploadURLExternal": self.announce,
+            "files.completeUploadExternal": self.complete,
+            "files.info": self.info,
+            "files.delete": self.delete,
+        }
+
+    async def announce(self, arguments: Arguments) -> dict[str, Any]:
+        """Where to send a file of this name and length."""
+        demand(arguments, "filename", "length")
+        length = str(arguments["length"])
+        if not (length.isascii() and length.isdigit()):
+            messages = ["[ERROR] must be an integer [json-pointer:/length]"]
+            raise Refused("invalid_arguments", response_metadata={"messages": messages})
+        if int(length) == 0:
+            raise Refused("missing_argument")
+        if int(length) > MOST_BYTES:
+            raise Refused("file_upload_size_restricted")
+        files, state = self._state.files, self._state
+        file = files.announce(state.number(), str(arguments["filename"]), int(length), BOT.id, state.clock())
+        return {"upload_url": files.ticket(file, state.number()), "file_id": file.id}
+
+    async def complete(self, arguments: Arguments) -> dict[str, Any]:
+        """Finish uploads and share them in one message; where it stands is told by files.info, not here."""
+        demand(arguments, "files")
+        files = self._sent(arguments["files"])
+        blocks = self._blocks(arguments)
+        channel = self._channel(arguments)
+        thread = self._state.thread_of(channel.id, arguments.get("thread_ts")) if channel else None
+        for file, title in files:
+            file.title, file.is_finished = title, True
+        answer = {"files": [file.shown() for file, _ in files]}
+        if channel is not None and not self._state.files.loses_shares:
+            text = str(arguments.get("initial_comment") or "")
+            message = Message(self._state.new_ts(), channel.id, BOT.id, text, blocks, thread_ts=thread)
+            share(self._state, message, [file for file, _ in files])
+        return answer
+
+    def _sent(self, listed: Any) -> list[tuple[File, str]]:
+        """The files of a call with their titles: announced by the app, sent, and not finished yet."""
+        if not isinstance(listed, list) or not listed or not all(isinstance(one, Mapping) for one in listed):
+            messages = ["[ERROR] must provide at least 1 items [json-pointer:/files]"]
+            raise Refused("invalid_arguments", response_metadata={"messages": messages})
+        found = []
+        for one in listed:
+            file = self._state.files.all.get(str(one.get("id")))
+            if file is None or file.user != BOT.id or file.content is None or file.is_finished:
+                raise Refused("file_not_found")
+            found.append((file, str(one.get("title") or file.name)))
+        return found
+
+    def _blocks(self, arguments: Arguments) -> list[dict[str, Any]]:
+        """The blocks of the message; they count only where there is no comment."""
+        blocks = arguments.get("blocks")
+        if not blocks or arguments.get("initial_comment"):
+            return []
+        if problems := check_message({"blocks": blocks}):
+            messages = ["[ERROR] failed to match all allowed schemas [json-pointer:/blocks]", *as_messages(problems)]
+            raise Refused("invalid_blocks", errors=as_errors(problems), response_metadata={"messages": messages})
+        if any(block["type"] == "markdown" for block in blocks):
+            raise Refused("internal_error")  # seen in 2026, python-slack-sdk #1756
+        return self._state.with_ids(blocks)
+
+    def _channel(self, arguments: Arguments) -> Channel | None:
+        """Where the files are to be shared; None: nowhere."""
+        wanted = arguments.get("channel_id")
+        if not wanted:
+            return None
+        if not re.fullmatch(CHANNEL_ID, str(wanted)):
+            messages = [f"[ERROR] input must match regex pattern: {CHANNEL_ID} [json-pointer:/channel_id]"]
+            raise Refused("invalid_arguments", response_metadata={"messages": messages})
+        channel = self._state.channel_of(str(wanted))
+        if channel.is_archived:
+            raise Refused("is_archived")
+        if not channel.bot_is_member:
+            raise Refused("not_in_channel")
+        return channel
+
+    async def info(self, arguments: Arguments) -> dict[str, Any]:
+        demand(arguments, "file")
+        file = self._seen(arguments)
+        return {"file": file.shown(self._state.channels), "comments": [], "response_metadata": {"next_cursor": ""}}
+
+    async def delete(self, arguments: Arguments) -> dict[str, Any]:
+        """Delete a file of the app's own; a message that held nothing else goes with it."""
+        demand(arguments, "file")
+        file = self._seen(arguments)
+        if file.user != BOT.id:
+            raise Refused("cant_delete_file")
+        file.is_deleted, file.content = True, None
+        for message in [one for one in self._state.messages if file in one.files and not one.deleted]:
+            if message.text or message.blocks or any(not one.is_deleted for one in message.files):
+                self._state.changed(message)
+            else:
+                self._state.delete(message)
+        return {}
+
+    def _seen(self, arguments: Arguments) -> File:
+        file = self._state.files.seen_by_app(str(arguments["file"]), self._state.channels)
+        if file is None:
+            raise Refused("file_not_found")
+        if file.is_deleted:
+            raise Refused("file_deleted")
+        return file
+
+
+class FileServer:
+    """Takes the content of uploads, and gives it to whoever has a token that may read files."""
+
+    def __init__(self, state: State, faults: SlackFaults, may_read: Callable[[str], bool]) -> None:
+        self._state = state
+        self._faults = faults
+        self._may_read = may_read
+
+    def routes(self) -> list[Route]:
+        return [
+            Route("/upload/v1/{ticket}", self.take, methods=["POST"]),
+            Route("/files-pri/{place}/download/{name}", self.give, methods=["GET"]),
+            Route("/files-pri/{place}/{name}", self.give, methods=["GET"]),
+            Route("/files-login", lambda _: HTMLResponse(LOGIN), methods=["GET"]),
+        ]
+
+    async def take(self, request: Request) -> Response:
+        """The content of an announced file, raw or as a form; needs no token, the address is secret."""
+        fault = self._faults.take("files.upload")
+        if fault is not None and not fault.is_after:
+            return await fault.answer()
+        content = _content(request.headers.get("content-type", ""), await request.body())
+        file = self._state.files.tickets.get(request.path_params["ticket"])
+        status = "ok" if file is not None and len(content) == file.size else "refused"
+        self._state.note("bot_to_slack", "files.upload", status, 0, {"bytes": len(content)}, None)
+        if file is None or file.content is not None:
+            return PlainTextResponse("Not found", 404)
+        if len(content) != file.size:
+            return PlainTextResponse("The length is not the one that was announced", 400)
+        file.content = content
+        return PlainTextResponse(f"OK - {len(content)}") if fault is None else await fault.answer()
+
+    async def give(self, request: Request) -> Response:
+        """A file's content; whoever may not have it gets a page to log in with, and no error."""
+        if (fault := self._faults.take("files.download")) is not None:
+            return await fault.answer()
+        file = self._state.files.seen_by_app(request.path_params["place"].partition("-")[2], self._state.channels)
+        token = request.headers.get("authorization", "").removeprefix("Bearer ").strip()
+        is_given = file is not None and not file.is_deleted and self._may_read(token)
+        self._state.note("bot_to_slack", "files.download", "ok" if is_given else "login page", 0, {}, None)
+        if file is None or not is_given:
+            return RedirectResponse("/files-login") if self._state.files.redirects else HTMLResponse(LOGIN)
+        return Response(file.content, media_type=file.type[0])
+
+
+def share(state: State, message: Message, files: list[File]) -> Message:
+    """Put *files* into *message*, and *message* where it belongs."""
+    message.files = files
+    for file in files:
+        file.shares.setdefault(message.channel, []).append(message.ts)
+    return state.add(message)
+
+
+def _content(kind: str, body: bytes) -> bytes:
+    """What was sent: the body, or the first part of a form."""
+    if not kind.startswith("multipart/form-data"):
+        return body
+    head = f"Content-Type: {kind}\r\n\r\n".encode()
+    parts = list(BytesParser(policy=email.policy.HTTP).parsebytes(head + body).iter_parts())
+    found = parts[0].get_payload(decode=True) if parts else b""
+    return found if isinstance(found, bytes) else b""

@@ -1,0 +1,167 @@
+"""The files of the local Slack: what was uploaded, by whom, where it was shared, and what the app may see of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any, Final
+from urllib.parse import quote
+
+from sandbox.slack.people import BOT, TEAM, Channel
+
+TYPES: Final = {
+    "json": ("text/plain", "json", "JSON"),  # a snippet to Slack, which keeps those as plain text
+    "csv": ("text/csv", "csv", "CSV"),
+    "txt": ("text/plain", "text", "Plain Text"),
+    "html": ("text/html", "html", "HTML"),
+    "png": ("image/png", "png", "PNG"),
+    "jpg": ("image/jpeg", "jpg", "JPEG"),
+    "pdf": ("application/pdf", "pdf", "PDF"),
+    "zip": ("application/zip", "zip", "Zip"),
+}
+"""By the end of the name: mimetype, file type, and what people call it."""
+OTHER: Final = ("application/octet-stream", "binary", "Binary")
+MOST_IN_FORM: Final = 10 * 1024 * 1024
+"""Bytes of a file that a form's file input takes."""
+MOST_FILES: Final = 10
+
+
+@dataclass(slots=True)
+class File:
+    """One file. *size* is what was announced; *content* is there once it was sent."""
+
+    id: str
+    name: str
+    user: str
+    size: int
+    created: int
+    base: str
+    """Where its addresses begin."""
+    title: str = ""
+    content: bytes | None = None
+    is_finished: bool = False
+    """Whether the upload was completed: before, nobody sees the file."""
+    is_granted: bool = False
+    """Whether somebody handed it to the app in a form."""
+    is_deleted: bool = False
+    shares: dict[str, list[str]] = field(default_factory=dict)
+    """The messages that it stands in, by channel."""
+
+    @property
+    def type(self) -> tuple[str, str, str]:
+        """Mimetype, file type, and what people call it."""
+        return TYPES.get(suffix(self.name), OTHER)
+
+    def address(self, *, download: bool) -> str:
+        way = "download/" if download else ""
+        return f"{self.base}/files-pri/{TEAM['id']}-{self.id}/{way}{quote(self.name.lower().replace(' ', '_'))}"
+
+    def shown(self, channels: Mapping[str, Channel] | None = None) -> dict[str, Any]:
+        """The file object of the Web API; *channels*: to tell what kinds of places it was shared to."""
+        if self.is_deleted:
+            return {"id": self.id, "mode": "tombstone"}
+        mimetype, filetype, pretty = self.type
+        return {
+            "id": self.id,
+            "created": self.created,
+            "timestamp": self.created,
+            "name": self.name,
+            "title": self.title or self.name,
+            "mimetype": mimetype,
+            "filetype": filetype,
+            "pretty_type": pretty,
+            "user": self.user,
+            "user_team": TEAM["id"],
+            "editable": False,
+            "size": self.size,
+            "mode": "hosted",
+            "is_external": False,
+            "external_type": "",
+            "is_public": False,
+            "public_url_shared": False,
+            "display_as_bot": False,
+            "username": "",
+            "url_private": self.address(download=False),
+            "url_private_download": self.address(download=True),
+            "permalink": f"https://{TEAM['domain']}.slack.com/files/{self.user}/{self.id}/{quote(self.name.lower())}",
+            "comments_count": 0,
+            "is_starred": False,
+            "has_rich_preview": False,
+            "file_access": "visible",
+            **self._places(channels or {}),
+        }
+
+    def _places(self, channels: Mapping[str, Channel]) -> dict[str, Any]:
+        """Where it was shared, as Slack sorts it: public channels apart from all else."""
+        places: dict[str, Any] = {"shares": {}, "channels": [], "groups": [], "ims": []}
+        for channel, stamps in self.shares.items():
+            if (found := channels.get(channel)) is None:
+                continue
+            kind = "ims" if found.kind == "im" else "groups" if found.is_private else "channels"
+            places[kind].append(channel)
+            openness = "public" if kind == "channels" else "private"
+            places["shares"].setdefault(openness, {})[channel] = [{"ts": ts, "channel_name": ""} for ts in stamps]
+        return places
+
+
+@dataclass(slots=True)
+class FileStore:
+    """All files, by id and by the ticket under which they are sent."""
+
+    base: str = ""
+    loses_shares: bool = False
+    """Slack now and then takes a file and never shows it where it was to be shared."""
+    redirects: bool = False
+    """Whoever may not see a file is sent to the login page, instead of getting it at once."""
+    all: dict[str, File] = field(default_factory=dict)
+    tickets: dict[str, File] = field(default_factory=dict)
+
+    def announce(self, number: int, name: str, size: int, user: str, now: float) -> File:
+        """A new file that nobody sees yet."""
+        file = File(f"F0{number:08d}", name, user, size, int(now), self.base)
+        self.all[file.id] = file
+        return file
+
+    def ticket(self, file: File, number: int) -> str:
+        """The address to which the file's content is sent: good for whoever has it, once."""
+        name = f"{number:016x}"
+        self.tickets[name] = file
+        return f"{self.base}/upload/v1/{name}"
+
+    def keep(self, number: int, name: str, content: bytes, user: str, now: float) -> File:
+        """A file that a person uploads in their client."""
+        file = self.announce(number, name, len(content), user, now)
+        file.content, file.is_finished = content, True
+        return file
+
+    def seen_by_app(self, file_id: str, channels: Mapping[str, Channel]) -> File | None:
+        """The file with this id, if the app may see it: its own, handed to it, or shared where it is a member."""
+        file = self.all.get(file_id)
+        if file is None or not file.is_finished:
+            return None
+        met = any(channel in channels and channels[channel].bot_is_member for channel in file.shares)
+        return file if file.user == BOT.id or file.is_granted or met else None
+
+    def chosen(self, state: Mapping[str, Any], user: str) -> list[File]:
+        """The files of *user* that stand in the *state* of a file input."""
+        ids = [str(one.get("id")) for one in state.get("files") or ()]
+        return [self.all[one] for one in ids if one in self.all and self.all[one].user == user]
+
+
+def suffix(name: str) -> str:
+    """What stands after the last dot of a file's name, in small letters."""
+    return PurePath(name).suffix.lower().lstrip(".")
+
+
+def form_refusal(element: Mapping[str, Any], files: list[tuple[str, int]]) -> str | None:
+    """What Slack's own client says against *files* (name, bytes) in a file input; None where it takes them."""
+    if len(files) > element.get("max_files", MOST_FILES):
+        return "too_many_files"
+    types = [one.lower() for one in element.get("filetypes") or ()]
+    for name, size in files:
+        if types and suffix(name) not in types:
+            return "file_type_not_allowed"
+        if size > MOST_IN_FORM:
+            return "file_too_large"
+    return None
