@@ -52,6 +52,7 @@ from handlers.cards import Cards
 from handlers.directory import SlackDirectory
 from handlers.router import Router
 from handlers.slack import FATAL, Slack, SlackRefused, SlackUnreachable
+from handlers.slackfiles import SlackFiles
 
 log = structlog.get_logger(__name__)
 
@@ -147,6 +148,7 @@ async def running(
             changes=pipeline,
             access=access,
             store=store,
+            files=SlackFiles(slack),
             now=now,
             health=health,
             prefix=settings.command_prefix,

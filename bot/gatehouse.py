@@ -38,6 +38,13 @@ class MembersReader(Protocol):
         """The member with this address: the exact spelling, or the only one that differs in case."""
 
 
+class FileReader(Protocol):
+    """Files that people handed to Gatehouse in Slack."""
+
+    async def read(self, file_id: str, most: int = ...) -> bytes:
+        """The content of a file, which has at most *most* bytes; the errors are those of handlers/slackfiles.py."""
+
+
 @dataclass(frozen=True, slots=True)
 class Site:
     """One configured site: the name that people use, the service's id, its members."""
@@ -65,6 +72,7 @@ class Gatehouse:
     changes: Pipeline
     access: Access
     store: Store
+    files: FileReader
     now: Callable[[], datetime]
     health: Callable[[], Awaitable[dict[str, str]]]
     prefix: str = ""

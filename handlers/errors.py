@@ -33,6 +33,7 @@ from handlers.grammar import Unclear
 from handlers.refs import NoSuchNumber, NotOne, TooMany
 from handlers.reply import Caller
 from handlers.slack import SlackRefused, SlackUnreachable
+from handlers.slackfiles import FileGone, FileTooLarge, FileUnreadable
 from handlers.views import problems as views
 from handlers.views.parts import Message, code, esc
 
@@ -203,6 +204,42 @@ def _busy(error: TargetBusy) -> Words:
     )
 
 
+NO_UPLOADS: Final = frozenset(
+    {
+        "file_upload_size_restricted",
+        "file_uploads_disabled",
+        "file_uploads_except_images_disabled",
+        "file_type_not_allowed",
+        "storage_limit_reached",
+    }
+)
+"""Slack's words where a workspace does not take a file."""
+
+
+def _slack_refused(error: SlackRefused) -> Words:
+    if error.code == "missing_scope":
+        return Words(
+            f"Slack refused: the app lacks the scope {code(error.needed) if error.needed else 'for this'}.",
+            "It was installed before Gatehouse needed that.",
+            "Ask whoever runs Gatehouse to install the app again with the present manifest.",
+            unchanged=None,
+        )
+    if error.code in NO_UPLOADS:
+        return Words(
+            f"Slack did not take the file ({code(error.code)}).",
+            "It is too large, or the workspace does not allow such files.",
+            "Ask for less of it at once, or ask an admin of the workspace.",
+            unchanged=None,
+        )
+    return Words(
+        f"Slack refused the answer ({code(error.code)}).", "Gatehouse may be missing from the channel.", unchanged=None
+    )
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1024 / 1024:,.1f} MB"
+
+
 WORDS: dict[type[Exception], Callable[[Any], Words]] = {
     NotBuiltYet: lambda e: Words(
         f"{code(e.words)} is understood, but not built yet.", next="`/gatehouse help` lists what works today."
@@ -292,8 +329,16 @@ WORDS: dict[type[Exception], Callable[[Any], Words]] = {
         "It is full, locked or away.",
         "Try again in a minute; tell whoever runs Gatehouse.",
     ),
-    SlackRefused: lambda e: Words(
-        f"Slack refused the answer ({code(e.code)}).", "Gatehouse may be missing from the channel.", unchanged=None
+    SlackRefused: _slack_refused,
+    FileGone: lambda _: Words("That file is gone, or Gatehouse may not see it.", next="Upload it again."),
+    FileTooLarge: lambda e: Words(
+        f"That file is too large: {_megabytes(e.size)}, and at most {_megabytes(e.most)} are read.",
+        next="Split it, or leave out what need not be in it.",
+    ),
+    FileUnreadable: lambda e: Words(
+        f"Slack did not give that file: it answered with {esc(str(e))}.",
+        "The app may lack the scope `files:read`.",
+        "Ask whoever runs Gatehouse to install the app again with the present manifest.",
     ),
     SlackUnreachable: lambda _: Words("Slack did not answer Gatehouse.", next="Try again in a moment.", unchanged=None),
     client.NotFound: lambda e: Words(

@@ -22,12 +22,16 @@ log = structlog.get_logger(__name__)
 
 
 class SlackRefused(Exception):
-    """Slack said no. *code* is its word (``channel_not_found``), *seconds* its Retry-After where it gave one."""
+    """Slack said no. *code* is its word (``channel_not_found``), *seconds* its Retry-After where it gave one.
 
-    def __init__(self, code: str, seconds: float | None = None) -> None:
+    *needed*: the scopes that the app lacks, where that is why.
+    """
+
+    def __init__(self, code: str, seconds: float | None = None, needed: str = "") -> None:
         super().__init__(code)
         self.code = code
         self.seconds = seconds
+        self.needed = needed
 
 
 class SlackUnreachable(Exception):
@@ -64,6 +68,10 @@ class Slack:
     async def call(self, method: str, **arguments: Any) -> dict[str, Any]:
         """Call *method* with a JSON body; return Slack's answer."""
         return await self._answered(self.client.api_call(method, json=arguments))
+
+    async def form(self, method: str, **arguments: Any) -> dict[str, Any]:
+        """Call a method that writes, but takes a form and no JSON."""
+        return await self._answered(self.client.api_call(method, data=arguments))
 
     async def ask(self, method: str, **arguments: Any) -> dict[str, Any]:
         """Call a method that only reads: Slack takes no JSON bodies for those."""
@@ -141,6 +149,7 @@ def _refusal(error: SlackApiError) -> SlackRefused:
     after = headers.get("Retry-After") or headers.get("retry-after")
     try:
         code = str(error.response.get("error") or "unknown_error")
+        needed = str(error.response.get("needed") or "")
     except (AttributeError, ValueError):
-        code = "unknown_error"
-    return SlackRefused(code, float(after) if after and str(after).isdigit() else None)
+        code, needed = "unknown_error", ""
+    return SlackRefused(code, float(after) if after and str(after).isdigit() else None, needed)

@@ -179,7 +179,8 @@ class FileServer:
             return await fault.answer()
         file = self._state.files.seen_by_app(request.path_params["place"].partition("-")[2], self._state.channels)
         token = request.headers.get("authorization", "").removeprefix("Bearer ").strip()
-        is_given = file is not None and not file.is_deleted and self._may_read(token)
+        is_open = self._may_read(token) and not self._state.files.is_locked
+        is_given = file is not None and not file.is_deleted and is_open
         self._state.note("bot_to_slack", "files.download", "ok" if is_given else "login page", 0, {}, None)
         if file is None or not is_given:
             return RedirectResponse("/files-login") if self._state.files.redirects else HTMLResponse(LOGIN)

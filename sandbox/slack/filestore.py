@@ -112,6 +112,8 @@ class FileStore:
     base: str = ""
     loses_shares: bool = False
     """Slack now and then takes a file and never shows it where it was to be shared."""
+    is_locked: bool = False
+    """Whether nobody gets a file, whatever the token."""
     redirects: bool = False
     """Whoever may not see a file is sent to the login page, instead of getting it at once."""
     all: dict[str, File] = field(default_factory=dict)
