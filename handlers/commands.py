@@ -185,8 +185,16 @@ class RulesHistory(_Rules):
 
 @dataclass(frozen=True)
 class RulesExport(_Rules):
-    verb, usage, summary = "export", "export", "All rules as a file"
-    example = "export"
+    verb = "export"
+    usage, summary = (
+        "export [TEXT] [type:redirect] [status:active] [here]",
+        "Rules as a file, to you or into the channel",
+    )
+    example = "export type:redirect"
+    text: str | None = None
+    type: str | None = None
+    status: str | None = None
+    here: bool = False
 
 
 @dataclass(frozen=True)
@@ -322,8 +330,12 @@ class MembersOffboard(_Members):
 
 @dataclass(frozen=True)
 class MembersExport(_Members):
-    verb, usage, summary = "export", "export [site:blog]", "All members as a file, to you alone"
-    example = "export"
+    verb = "export"
+    usage, summary = "export [TEXT] [segment:vip] [no:SEGMENT] [site:blog]", "Members as a table, to you alone"
+    example = "export segment:vip"
+    text: str | None = None
+    segment: str | None = None
+    without_segment: str | None = None
     site: str | None = None
 
 

@@ -63,6 +63,14 @@ class InvalidDraft(Exception):
         self.problems = tuple(problems)
 
 
+class NothingToExport(Exception):
+    """No rule, or no member (*what*), is there or passes the filters: a file would be empty."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
+
+
 class NothingToUndo(Exception):
     """No applied change fits what was asked."""
 
@@ -261,6 +269,10 @@ WORDS: dict[type[Exception], Callable[[Any], Words]] = {
         f"Nobody on *{esc(e.site)}* has the address {code(e.email)}.",
         "A typo, another address, or another site.",
         "Look for a part of it: `/members list anna`, or add `site:NAME`.",
+    ),
+    NothingToExport: lambda e: Words(
+        f"No {e.what} is there for that, so there is no file.",
+        next=f"`/{e.what}s list` with the same words shows what is.",
     ),
     NoSuchNumber: lambda e: Words(
         f"{code(e.ref)} is not on your last list, which has {e.shown} rules."

@@ -230,6 +230,14 @@ def _rules_list(rest: _Rest) -> Command:
     return c.RulesList(page=_page(filters, rest), text=rest.rest() or None, **filters)
 
 
+def _rules_export(rest: _Rest) -> Command:
+    filters = rest.filters("type", "status")
+    here = bool(rest.words) and rest.words[-1].keyword == "here"
+    if here:
+        rest.words.pop()
+    return c.RulesExport(rest.rest() or None, filters.get("type"), filters.get("status"), here)
+
+
 def _by_ref(kind: Callable[..., Command]) -> Callable[[_Rest], Command]:
     return lambda rest: kind(ref=rest.one("which rule"))
 
@@ -298,6 +306,11 @@ def _members_list(rest: _Rest) -> Command:
     filters = rest.filters("segment", "no", "site", "page")
     page = _page(filters, rest)
     return c.MembersList(rest.rest() or None, filters.get("segment"), filters.get("no"), filters.get("site"), page)
+
+
+def _members_export(rest: _Rest) -> Command:
+    filters = rest.filters("segment", "no", "site")
+    return c.MembersExport(rest.rest() or None, filters.get("segment"), filters.get("no"), filters.get("site"))
 
 
 def _by_email(kind: Callable[..., Command]) -> Callable[[_Rest], Command]:
@@ -407,7 +420,7 @@ PARSERS: Final[dict[type[Command], Callable[[_Rest], Command]]] = {
     c.RulesOff: _switch(c.RulesOff),
     c.RulesDelete: _rules_delete,
     c.RulesHistory: _by_ref(c.RulesHistory),
-    c.RulesExport: _alone(c.RulesExport),
+    c.RulesExport: _rules_export,
     c.RulesImport: _alone(c.RulesImport),
     c.RulesSamples: _alone(c.RulesSamples),
     c.MembersList: _members_list,
@@ -419,7 +432,7 @@ PARSERS: Final[dict[type[Command], Callable[[_Rest], Command]]] = {
     c.MembersRevoke: _members_revoke,
     c.MembersRemove: _members_remove,
     c.MembersOffboard: _members_offboard,
-    c.MembersExport: _on_a_site(c.MembersExport),
+    c.MembersExport: _members_export,
     c.MembersImport: _on_a_site(c.MembersImport),
     c.GatehousePending: _alone(c.GatehousePending),
     c.GatehouseUndo: lambda rest: c.GatehouseUndo(rest.rest() or None),

@@ -40,7 +40,7 @@ async def menu(command: MembersMenu, caller: Caller, gatehouse: Gatehouse) -> Re
 async def show_list(command: MembersList, caller: Caller, gatehouse: Gatehouse) -> Reply:
     site = gatehouse.site(command.site)
     everyone = await site.members.all()
-    found = sorted((member for member in everyone if _fits(member, command)), key=lambda one: one.title.casefold())
+    found = sorted((member for member in everyone if fits(member, command)), key=lambda one: one.title.casefold())
     pages = max(1, -(-len(found) // PAGE))
     page = min(max(command.page or 1, 1), pages)
     first = (page - 1) * PAGE
@@ -58,7 +58,8 @@ async def show_list(command: MembersList, caller: Caller, gatehouse: Gatehouse) 
     )
 
 
-def _fits(member: Member, command: MembersList) -> bool:
+def fits(member: Member, command: MembersList) -> bool:
+    """Whether *member* passes every filter that was given."""
     has = {name.casefold() for name in member.segments}
     if command.segment and command.segment.casefold() not in has:
         return False

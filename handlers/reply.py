@@ -45,7 +45,17 @@ class Refilled:
     view: View
 
 
-Reply = Private | InChannel | Modal | Announced | Refilled
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """A file, in a direct message to the person who asked or, *here*, in the channel. *comment* (mrkdwn) goes with it."""
+
+    name: str
+    content: bytes
+    comment: str
+    here: bool = False
+
+
+Reply = Private | InChannel | Modal | Announced | Refilled | Attached
 
 
 @dataclass(frozen=True, slots=True)

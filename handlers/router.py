@@ -25,17 +25,18 @@ from bot.domain.policy import Why
 from bot.gatehouse import Gatehouse
 from bot.store.errors import StoreError
 from bot.store.inbound import MOST_ATTEMPTS, Inbound
-from handlers import approvals, errors, gatehouse, grammar, inputs, members, modals, rules, which
+from handlers import approvals, errors, exports, gatehouse, grammar, inputs, members, modals, rules, which
 from handlers.commands import Command
-from handlers.reply import Announced, Caller, InChannel, Modal, Private, Refilled, Reply, View
+from handlers.reply import Announced, Attached, Caller, InChannel, Modal, Private, Refilled, Reply, View
 from handlers.routes import CLICKS, COMMANDS, RUNNING, action_name, find_form
 from handlers.slack import Slack, SlackRefused, SlackUnreachable
+from handlers.slackfiles import SlackFiles
 from handlers.tasks import Tasks
-from handlers.views import forms
+from handlers.views import files, forms
 
 log = structlog.get_logger(__name__)
 
-FEATURES = (approvals, gatehouse, members, modals, rules, which)
+FEATURES = (approvals, exports, gatehouse, members, modals, rules, which)
 """The modules that fill the table: the list of what Gatehouse does."""
 
 ANY = re.compile(".*", re.DOTALL)
@@ -257,8 +258,18 @@ class Router:
                 await self._show(caller, reply)
             case Refilled(view):
                 await self._refill(caller, view)
+            case Attached():
+                await self._attach(caller, reply)
             case Announced():
                 pass
+
+    async def _attach(self, caller: Caller, reply: Attached) -> None:
+        """Send a file; who asked elsewhere than where it goes hears privately that it is there."""
+        slack = SlackFiles(self._slack)
+        channel = caller.channel if reply.here else await slack.direct(caller.user)
+        sent = await slack.send(channel, reply.name, reply.content, reply.comment)
+        if channel != caller.channel or not sent.shown:
+            await self._slack.whisper(caller, files.sent(reply.name, sent.link, here=reply.here, shown=sent.shown))
 
     async def _refill(self, caller: Caller, view: View) -> None:
         try:

@@ -45,7 +45,7 @@ async def menu(command: RulesMenu, caller: Caller, gatehouse: Gatehouse) -> Repl
 @handles(RulesList)
 async def show_list(command: RulesList, caller: Caller, gatehouse: Gatehouse) -> Reply:
     listing = await gatehouse.rules.all()
-    found = sorted((rule for rule in listing.rules if _fits(rule, command)), key=lambda rule: rule.title.casefold())
+    found = sorted((rule for rule in listing.rules if fits(rule, command)), key=lambda rule: rule.title.casefold())
     pages = max(1, -(-len(found) // PAGE))
     page = min(max(command.page or 1, 1), pages)
     await gatehouse.store.lists.put(caller.user, "rules", [rule.id for rule in found[:NUMBERED]])
@@ -63,7 +63,7 @@ async def show_list(command: RulesList, caller: Caller, gatehouse: Gatehouse) ->
     )
 
 
-def _fits(rule: Rule, command: RulesList) -> bool:
+def fits(rule: Rule, command: RulesList) -> bool:
     """Whether *rule* passes every filter that was given; all are parts, in any case of letters."""
     wanted = (
         (command.text, _searched(rule)),

@@ -20,6 +20,8 @@ from handlers.slack import Slack, SlackRefused, SlackUnreachable
 
 MOST_BYTES: Final = 20 * 1024 * 1024
 """Of a file that is read. Slack's own file inputs take 10 MB."""
+MOST_WORDS: Final = 64 * 1024
+"""Of Slack's answer to an upload."""
 PATIENCE: Final = aiohttp.ClientTimeout(total=60, sock_connect=10)
 LOOKS: Final = (0.0, 0.2, 0.5, 1.0, 2.0)
 """Pauses in seconds before each look at whether a file is there: Slack shares it after it has answered, or never does."""
@@ -100,6 +102,7 @@ class SlackFiles:
         # From a stream: aiohttp would hold up the loop over a long text given whole.
         kind = {"Content-Type": "application/octet-stream"}
         async with self._requested("POST", url, headers=kind, data=io.BytesIO(content)) as response:
+            await _capped(response, MOST_WORDS)  # an answer that breaks off is none
             if response.status != 200:
                 raise SlackUnreachable(f"the upload was answered with status {response.status}")
 

@@ -14,12 +14,14 @@ from handlers.words import escaped, quoted
 LED: Final = {"name": "named", "destination": "to", "because": "because"}
 FILTERED: Final[dict[type[Command], tuple[str, ...]]] = {
     c.RulesList: ("type", "status", "url", "group", "sort", "page"),
+    c.RulesExport: ("type", "status"),
     c.MembersList: ("segment", "without_segment", "page"),
+    c.MembersExport: ("segment", "without_segment"),
     c.GatehouseAudit: ("who", "since"),
 }
 """Fields that are written ``name:value``; ``site`` is, for every command that has it."""
 PLAIN: Final = re.compile(r"[A-Za-z0-9#][\w@.+#/-]*")
-KEYWORDS: Final = frozenset({"because", "for", "until", "named", "to", "from", "help"})
+KEYWORDS: Final = frozenset({"because", "for", "until", "named", "to", "from", "help", "here"})
 
 
 def render(command: Command) -> str:
@@ -39,6 +41,8 @@ def render(command: Command) -> str:
 def _rendered(command: Command, name: str, value: Any) -> list[str]:
     if name == "lasts":
         return [value.as_typed]
+    if name == "here":
+        return ["here"] if value else []
     if name == "because":
         return [f"because {value}"]
     if name == "fields":

@@ -216,8 +216,8 @@ class Ledger:
             await self.store.changes.record(tx, change, **fields)
         return change.model_copy(update=fields)
 
-    async def refused(self, event: Event) -> None:
-        """Record a refusal."""
+    async def note(self, event: Event) -> None:
+        """Record what moves no change: a refusal, an export."""
         async with self.store.transaction() as tx:
             await self.store.audit.append(tx, event)
 

@@ -441,9 +441,15 @@ class Pipeline:
             await self.access.require_approver(change, by, change.channel)
         return change.ends
 
+    async def exported(self, what: str, count: int, *, by: str, channel: str, here: bool) -> None:
+        """Put on record that somebody gets *count* records of *what* as a file, before they do; *here*: and the channel."""
+        kind = f"{count} as a file to {'the channel' if here else 'the person alone'}"
+        detail = {"count": count, "here": here, "kind": kind}
+        await self.ledger.note(Event("exported", by, channel, target=what, detail=detail))
+
     async def refused(self, operation: str, by: str, channel: str, why: str) -> None:
         """Put a refusal on record."""
-        await self.ledger.refused(Event("refused", by, channel, target=operation, detail={"why": why}))
+        await self.ledger.note(Event("refused", by, channel, target=operation, detail={"why": why}))
 
 
 def _open(change: Change, decision: Decision) -> bool:

@@ -15,6 +15,7 @@ from handlers.views.parts import Block, Message, code, esc
 from handlers.views.sentences import when, words
 
 SIGNS: Final = {
+    "exported": ":outbox_tray:",
     "applied": ":white_check_mark:",
     "failed": ":x:",
     "denied": ":no_entry_sign:",

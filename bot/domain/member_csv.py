@@ -1,0 +1,58 @@
+"""Members as a table that spreadsheets open and none of them runs."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from datetime import UTC, date, datetime
+from typing import Any, Final
+
+from bot.domain.member import Member
+
+BOM: Final = b"\xef\xbb\xbf"
+"""Without it Excel takes the file for one of the machine's own code page, and Bjørk for BjÃ¸rk; others pass over it."""
+FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+"""With what a cell begins that a spreadsheet would run; some read the wide signs as the narrow ones."""
+CREATED: Final = ("createdAt", "created_at", "created")
+"""Fields in which a service may say since when; the specification shows none."""
+
+
+def exported(members: Sequence[Member], site: str) -> bytes:
+    """The table: name, email, segments (with commas between) and site; created, where the service tells."""
+    return b"".join(pieces(members, site))
+
+
+def pieces(members: Sequence[Member], site: str) -> Iterator[bytes]:
+    """The same, line by line: a large table need not be made in one go."""
+    dated = any(_created(member) for member in members)
+    yield BOM + _line(["name", "email", "segments", "site", *(["created"] if dated else [])])
+    for member in members:
+        cells = [member.name or "", member.email, ",".join(member.segments), site]
+        yield _line([*cells, *([_created(member)] if dated else [])])
+
+
+def defused(cell: str) -> str:
+    """*cell* such that a spreadsheet shows it and runs nothing: an apostrophe goes before what would begin a formula."""
+    return f"'{cell}" if cell.startswith(FORMULA) else cell
+
+
+def _line(cells: Sequence[str]) -> bytes:
+    line = io.StringIO()
+    csv.writer(line).writerow([defused(cell) for cell in cells])
+    return line.getvalue().encode("utf-8", "surrogatepass")
+
+
+def _created(member: Member) -> str:
+    """Since when somebody is a member, as ISO 8601 in UTC where it is a number of milliseconds, else as it came."""
+    told: Any = next((value for name in CREATED if (value := (member.model_extra or {}).get(name))), "")
+    if isinstance(told, bool) or not isinstance(told, int | float):
+        return told if isinstance(told, str) else ""
+    try:
+        return datetime.fromtimestamp(told / 1000, UTC).isoformat(timespec="seconds")
+    except (ValueError, OverflowError, OSError):
+        return str(told)
+
+
+def file_name(site: str, day: date) -> str:
+    return f"members_{site}_{day:%Y-%m-%d}.csv"

@@ -1,0 +1,50 @@
+"""Rules and members as files, to the person who asks; rules into the channel, too, where they say so."""
+
+from __future__ import annotations
+
+from bot.access import NotAllowed
+from bot.clients.parsing import gently
+from bot.domain import member_csv, rulefile
+from bot.domain.policy import Why
+from bot.gatehouse import Gatehouse
+from handlers import members, rules
+from handlers.commands import MembersExport, MembersList, RulesExport, RulesList
+from handlers.errors import NothingToExport
+from handlers.reply import Attached, Caller, Reply
+from handlers.routes import handles
+from handlers.views import files as views
+
+
+@handles(RulesExport)
+async def export_rules(command: RulesExport, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    if command.here and (await gatehouse.access.directory.place(caller.channel)).shared:
+        raise NotAllowed(Why.SHARED_CHANNEL, "export", caller.user, channel=caller.channel)
+    listing = await gatehouse.rules.all()
+    wanted = RulesList(text=command.text, type=command.type, status=command.status)
+    checked = await gently((rule, rules.fits(rule, wanted)) for rule in listing.rules)
+    found = [rule for rule, fits in checked if fits]
+    if not found:
+        raise NothingToExport("rule")
+    content = b"".join(await gently(rulefile.pieces(found)))
+    place = gatehouse.places.get("rules", "")
+    narrowed = len(found) < len(listing.rules)
+    comment = views.rules_comment(len(found), place=place, narrowed=narrowed, unreadable=listing.unreadable)
+    await gatehouse.changes.exported("rules", len(found), by=caller.user, channel=caller.channel, here=command.here)
+    return Attached(rulefile.file_name(gatehouse.now().date()), content, comment, here=command.here)
+
+
+@handles(MembersExport)
+async def export_members(command: MembersExport, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """Always to the person alone: whole addresses have no place in a channel."""
+    site = gatehouse.site(command.site)
+    everyone = await site.members.all()
+    wanted = MembersList(text=command.text, segment=command.segment, without_segment=command.without_segment)
+    checked = await gently((member, members.fits(member, wanted)) for member in everyone)
+    found = [member for member, fits in checked if fits]
+    if not found:
+        raise NothingToExport("member")
+    content = b"".join(await gently(member_csv.pieces(found, site.name)))
+    comment = views.members_comment(len(found), site=site.name, narrowed=len(found) < len(everyone))
+    what = f"members/{site.name}"
+    await gatehouse.changes.exported(what, len(found), by=caller.user, channel=caller.channel, here=False)
+    return Attached(member_csv.file_name(site.name, gatehouse.now().date()), content, comment)

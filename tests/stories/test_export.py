@@ -1,0 +1,223 @@
+"""Exports: a file with all that was asked for and nothing else, to the person who asked."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bot.domain.rule import KNOWN_TYPES
+from bot.store.audit import Entry, Filters
+from sandbox.demo import Sandbox
+from sandbox.slack.filestore import File
+from sandbox.slack.story import Person
+
+ODD: dict[str, Any] = {
+    "description": 'ä <b> & \u2028 "quoted" \'=x',
+    "isFavourite": True,
+    "version": 2,
+    "extensionRules": [{"action": {"type": "redirect"}, "priority": 1}],
+    "unheardOf": {"deep": [1, 2.5, None, {"x": []}]},
+    "big": 12345678901234567890,
+}
+
+
+def records(workspace: Sandbox, file: File) -> list[dict[str, Any]]:
+    """What is in an exported file, which must be whole."""
+    assert file.content is not None
+    found = json.loads(file.content)
+    assert isinstance(found, list)
+    return found
+
+
+async def exports(workspace: Sandbox) -> list[Entry]:
+    entries = await workspace.bot.gatehouse.store.audit.found(Filters())
+    return [entry for entry in entries if entry.event == "exported"]
+
+
+def one_of_each(workspace: Sandbox) -> None:
+    """A rule of every type with fields that nobody knows, as long-used installations have them."""
+    for kind in KNOWN_TYPES:
+        source = {"key": "Url", "operator": "Contains", "value": "example.com", "filters": [{"requestMethod": ["GET"]}]}
+        pair = {"source": source, "destination": "https://a.example/", "from": "a", "to": "b", "id": "p1", "odd": [{}]}
+        rule = {
+            "id": f"{kind}_every1",
+            "name": f"Every {kind}",
+            "ruleType": kind,
+            "status": "Inactive",
+            "pairs": [pair],
+        }
+        workspace.services.rules.put({**rule, "groupId": "", "modificationDate": 1_736_060_959_798, **ODD})
+
+
+@pytest.mark.parametrize("paging", ["off", "pages"])
+async def test_an_export_is_the_services_rules_field_for_field(workspace: Sandbox, alice: Person, paging: str) -> None:
+    one_of_each(workspace)
+    workspace.services.switch(paging=paging)
+    await alice.types("/rules export")
+
+    file, message = await alice.sees_file("requestly_export_")
+    note = await alice.sees("was sent to you")
+
+    stored = {rule["id"]: {"objectType": "rule", **rule} for rule in workspace.services.rules.all()}
+    assert len(stored) == 35
+    assert {rule["id"]: rule for rule in records(workspace, file)} == stored
+    assert {rule["ruleType"] for rule in stored.values()} == set(KNOWN_TYPES)
+    day = workspace.bot.gatehouse.now()
+    assert file.name == f"requestly_export_{day:%d_%m_%Y}.json"
+    assert message.channel == alice.dm
+    assert "35 rules" in alice.slack_text(message)
+    assert note.visible_to == alice.id
+    assert f"/{file.id}/" in str(note.blocks), "the note leads to the file"
+    assert alice.cards == []
+
+
+async def test_an_export_of_some_rules_into_the_channel(workspace: Sandbox, alice: Person, cara: Person) -> None:
+    await alice.types("/rules export checkout type:redirect status:active here")
+
+    file, message = await cara.sees_file("requestly_export_")
+
+    assert (message.channel, message.visible_to) == (alice.channel, None)
+    assert {rule["id"] for rule in records(workspace, file)} == {"Redirect_chk01", "Redirect_chk02"}
+    (entry,) = await exports(workspace)
+    assert (entry.actor, entry.target, entry.detail["count"], entry.detail["here"]) == (alice.id, "rules", 2, True)
+
+
+async def test_in_the_direct_message_the_file_is_the_whole_answer(workspace: Sandbox, alice: Person) -> None:
+    workspace.slack.state.open_direct(alice.id)
+    await alice.types("/rules export", channel=alice.dm)
+
+    _, message = await alice.sees_file("requestly_export_")
+    await alice.says("/rules show Redirect_x1old", channel=alice.dm)
+
+    assert message.channel == alice.dm
+    assert not [one for one in workspace.slack.state.messages if "was sent to you" in one.text]
+
+
+async def test_members_come_as_a_table_to_the_person_alone(workspace: Sandbox, bob: Person) -> None:
+    workspace.services.members.put(
+        "site_1", {"email": "+evil@example.com", "name": '=cmd|"/c calc"!A1', "allowedSegments": ["vip", "free"]}
+    )
+    await bob.types("/members export segment:vip no:premium")
+
+    file, message = await bob.sees_file("members_blog_")
+    await bob.sees("was sent to you")
+
+    assert file.content is not None
+    assert file.content.startswith(b"\xef\xbb\xbf")
+    rows = list(csv.DictReader(io.StringIO(file.content.decode("utf-8-sig"), newline="")))
+    wanted = {
+        one["email"]
+        for one in workspace.services.members.all("site_1")
+        if "vip" in one["allowedSegments"] and "premium" not in one["allowedSegments"]
+    }
+    assert {row["email"].lstrip("'") for row in rows} == wanted
+    evil = next(row for row in rows if "evil" in row["email"])
+    assert (evil["name"], evil["email"]) == ('\'=cmd|"/c calc"!A1', "'+evil@example.com")
+    assert (evil["segments"], evil["site"]) == ("vip,free", "blog")
+    assert message.channel == bob.dm
+    (entry,) = await exports(workspace)
+    assert (entry.target, entry.detail["count"]) == ("members/blog", len(wanted))
+    assert "@" not in str(entry.flat())
+    everybody = [one for one in workspace.slack.state.messages if one.channel == bob.channel and not one.visible_to]
+    assert everybody == []
+
+
+async def test_here_means_nothing_to_an_export_of_members(workspace: Sandbox, bob: Person) -> None:
+    await bob.types("/members export @example.com site:docs here")
+
+    reply = await bob.sees("there is no file")
+
+    assert reply.visible_to == bob.id
+    assert await exports(workspace) == []
+
+
+@pytest.mark.parametrize("text", ["/rules export", "/members export"])
+async def test_a_guest_gets_no_file(workspace: Sandbox, text: str) -> None:
+    dan = Person(workspace.slack, "U0DAN0001", "C0PARTNER")
+
+    reply = await dan.says(text)
+
+    assert "Guests" in dan.slack_text(reply)
+    assert workspace.slack.state.files.all == {}
+    assert await exports(workspace) == []
+
+
+async def test_no_export_into_a_channel_that_another_company_sees(workspace: Sandbox, alice: Person) -> None:
+    reply = await alice.says("/rules export here", channel="C0PARTNER")
+
+    assert "shared with another company" in alice.slack_text(reply)
+    assert workspace.slack.state.files.all == {}
+
+
+@pytest.mark.parametrize(
+    ("method", "fault", "words"),
+    [
+        ("files.getUploadURLExternal", "missing_scope", "lacks the scope"),
+        ("files.getUploadURLExternal", "file_upload_size_restricted", "did not take the file"),
+        ("files.upload", "500", "Slack did not answer"),
+        ("files.upload", "cut_before", "Slack did not answer"),
+        ("files.completeUploadExternal", "file_uploads_disabled", "did not take the file"),
+        ("conversations.open", "user_disabled", "Slack refused"),
+    ],
+)
+async def test_slack_refusing_a_file_is_said(
+    workspace: Sandbox, alice: Person, method: str, fault: str, words: str
+) -> None:
+    workspace.slack.faults.add(fault, method=method)
+
+    reply = await alice.says("/rules export")
+
+    shown = alice.slack_text(reply)
+    assert words in shown
+    assert "broke" not in shown
+    assert reply.visible_to == alice.id
+
+
+async def test_a_lost_answer_is_looked_up_and_the_file_sent_once(workspace: Sandbox, alice: Person) -> None:
+    workspace.slack.faults.add("cut_after", method="files.completeUploadExternal")
+    await alice.types("/rules export")
+
+    await alice.sees("was sent to you")
+
+    assert len([one for one in workspace.slack.state.messages if one.files]) == 1
+
+
+async def test_a_file_that_slack_does_not_show_is_not_said_to_be_sent(workspace: Sandbox, alice: Person) -> None:
+    workspace.slack.state.files.loses_shares = True
+
+    reply = await alice.says("/rules export")
+
+    assert "has not shown it yet" in alice.slack_text(reply)
+
+
+async def test_where_gatehouse_is_not_there_is_no_file(workspace: Sandbox, alice: Person) -> None:
+    channel = workspace.slack.state.channels[alice.channel]
+    workspace.slack.state.channels[alice.channel] = replace(channel, bot_is_member=False)
+
+    reply = await alice.says("/rules export here")
+
+    assert "Slack refused" in alice.slack_text(reply)
+    assert [one for one in workspace.slack.state.messages if one.files] == []
+
+
+async def test_what_is_not_in_the_file_is_said(workspace: Sandbox, alice: Person) -> None:
+    workspace.services.rules.put({"id": "Redirect_broken", "name": 7, "ruleType": "Redirect", "pairs": "none"})
+    await alice.types("/rules export")
+
+    _, message = await alice.sees_file()
+
+    assert "1 of the service's records could not be read" in alice.slack_text(message)
+
+
+async def test_a_service_that_is_away_makes_no_file(workspace: Sandbox, alice: Person) -> None:
+    workspace.services.rules.stage.faults.add("500", method="GET", times=10)
+
+    reply = await alice.says("/rules export")
+
+    assert "not answering" in alice.slack_text(reply)
+    assert await exports(workspace) == []
