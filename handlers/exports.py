@@ -26,9 +26,12 @@ async def export_rules(command: RulesExport, caller: Caller, gatehouse: Gatehous
     if not found:
         raise NothingToExport("rule")
     content = b"".join(await gently(rulefile.pieces(found)))
-    place = gatehouse.places.get("rules", "")
-    narrowed = len(found) < len(listing.rules)
-    comment = views.rules_comment(len(found), place=place, narrowed=narrowed, unreadable=listing.unreadable)
+    comment = views.rules_comment(
+        len(found),
+        total=len(listing.rules),
+        place=gatehouse.places.get("rules", ""),
+        unreadable=listing.unreadable,
+    )
     await gatehouse.changes.exported("rules", len(found), by=caller.user, channel=caller.channel, here=command.here)
     return Attached(rulefile.file_name(gatehouse.now().date()), content, comment, here=command.here)
 
@@ -44,7 +47,7 @@ async def export_members(command: MembersExport, caller: Caller, gatehouse: Gate
     if not found:
         raise NothingToExport("member")
     content = b"".join(await gently(member_csv.pieces(found, site.name)))
-    comment = views.members_comment(len(found), site=site.name, narrowed=len(found) < len(everyone))
+    comment = views.members_comment(len(found), total=len(everyone), site=site.name)
     what = f"members/{site.name}"
     await gatehouse.changes.exported(what, len(found), by=caller.user, channel=caller.channel, here=False)
     return Attached(member_csv.file_name(site.name, gatehouse.now().date()), content, comment)

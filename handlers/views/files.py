@@ -6,19 +6,25 @@ from handlers.views import parts
 from handlers.views.parts import Message, code, esc
 
 
-def rules_comment(count: int, *, place: str, narrowed: bool, unreadable: int) -> str:
-    """Introduces an export of rules; *place*: the service's host."""
-    found = f"*{count:,} rule{'' if count == 1 else 's'}*{' that you asked for' if narrowed else ''}"
-    lines = [f":outbox_tray: {found} from {code(place)}. Requestly's own import takes this file."]
+def rules_comment(count: int, *, total: int, place: str, unreadable: int) -> str:
+    """Introduces an export of *count* of the *total* rules; *place*: the service's host."""
+    lines = [
+        f":outbox_tray: *{_some(count, total, 'rule')}* from {code(place)}. Requestly's own import takes this file."
+    ]
     if unreadable:
         lines.append(f":warning: {unreadable:,} of the service's records could not be read and are not in it.")
     return "\n".join(lines)
 
 
-def members_comment(count: int, *, site: str, narrowed: bool) -> str:
-    """Introduces an export of members."""
-    found = f"*{count:,} member{'' if count == 1 else 's'}*{' that you asked for' if narrowed else ''}"
-    return f":outbox_tray: {found} of *{esc(site)}*. Whole addresses: pass it on with care."
+def members_comment(count: int, *, total: int, site: str) -> str:
+    """Introduces an export of *count* of the *total* members of *site*."""
+    found = f":outbox_tray: *{_some(count, total, 'member')}* of *{esc(site)}*."
+    return f"{found} The addresses are whole: pass it on with care."
+
+
+def _some(count: int, total: int, what: str) -> str:
+    """``25 rules``, or of some of them ``3 of 25 rules``."""
+    return f"{'' if count == total else f'{count:,} of '}{total:,} {what}{'' if total == 1 else 's'}"
 
 
 def sent(name: str, link: str, *, here: bool, shown: bool) -> Message:

@@ -26,7 +26,7 @@ ODD: dict[str, Any] = {
 }
 
 
-def records(workspace: Sandbox, file: File) -> list[dict[str, Any]]:
+def records(file: File) -> list[dict[str, Any]]:
     """What is in an exported file, which must be whole."""
     assert file.content is not None
     found = json.loads(file.content)
@@ -65,7 +65,7 @@ async def test_an_export_is_the_services_rules_field_for_field(workspace: Sandbo
 
     stored = {rule["id"]: {"objectType": "rule", **rule} for rule in workspace.services.rules.all()}
     assert len(stored) == 35
-    assert {rule["id"]: rule for rule in records(workspace, file)} == stored
+    assert {rule["id"]: rule for rule in records(file)} == stored
     assert {rule["ruleType"] for rule in stored.values()} == set(KNOWN_TYPES)
     day = workspace.bot.gatehouse.now()
     assert file.name == f"requestly_export_{day:%d_%m_%Y}.json"
@@ -74,6 +74,7 @@ async def test_an_export_is_the_services_rules_field_for_field(workspace: Sandbo
     assert note.visible_to == alice.id
     assert f"/{file.id}/" in str(note.blocks), "the note leads to the file"
     assert alice.cards == []
+    assert await workspace.bot.gatehouse.files.read(file.id) == file.content
 
 
 async def test_an_export_of_some_rules_into_the_channel(workspace: Sandbox, alice: Person, cara: Person) -> None:
@@ -82,7 +83,8 @@ async def test_an_export_of_some_rules_into_the_channel(workspace: Sandbox, alic
     file, message = await cara.sees_file("requestly_export_")
 
     assert (message.channel, message.visible_to) == (alice.channel, None)
-    assert {rule["id"] for rule in records(workspace, file)} == {"Redirect_chk01", "Redirect_chk02"}
+    assert {rule["id"] for rule in records(file)} == {"Redirect_chk01", "Redirect_chk02"}
+    assert "2 of 25 rules" in cara.slack_text(message)
     (entry,) = await exports(workspace)
     assert (entry.actor, entry.target, entry.detail["count"], entry.detail["here"]) == (alice.id, "rules", 2, True)
 
