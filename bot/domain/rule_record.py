@@ -1,0 +1,83 @@
+"""One record of a file as the draft of a rule, or why it cannot be one: the same models as everywhere else."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from pydantic import ValidationError
+
+from bot.domain.rule import RuleDraft
+
+MOST_DEEP: Final = 40
+"""Levels of lists and objects in one rule; real ones have about seven."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoObject:
+    """A text, a number or a list where a rule should be."""
+
+
+@dataclass(frozen=True, slots=True)
+class TooDeep:
+    """Lists within lists, deeper than any rule."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotSendable:
+    """It holds a number or a character that JSON cannot carry: infinite, or half of a pair of surrogates."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrongField:
+    """A field of another type than a rule has there. *pair* counts from 1 where it belongs to a pair."""
+
+    field: str
+    pair: int | None = None
+
+
+Unfit: TypeAlias = NoObject | TooDeep | NotSendable | WrongField
+
+
+def fit_draft(record: Any) -> RuleDraft | Unfit:
+    """*record* as a draft, with every field that it came with; or what is wrong with its shape."""
+    if not isinstance(record, dict):
+        return NoObject()
+    if _deeper_than(record, MOST_DEEP):
+        return TooDeep()
+    if not _sendable(record):
+        return NotSendable()
+    try:
+        return RuleDraft.model_validate(record)
+    except ValidationError as error:
+        return _wrong_field(error.errors(include_url=False, include_input=False)[0]["loc"])
+
+
+def _deeper_than(record: Any, most: int) -> bool:
+    level = [record]
+    for _ in range(most):
+        level = [inner for outer in level for inner in _children(outer)]
+        if not level:
+            return False
+    return True
+
+
+def _children(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [inner for inner in value if isinstance(inner, dict | list)] if isinstance(value, list) else []
+
+
+def _sendable(record: dict[str, Any]) -> bool:
+    try:
+        json.dumps(record, ensure_ascii=False, allow_nan=False).encode()
+    except ValueError:
+        return False
+    return True
+
+
+def _wrong_field(path: tuple[int | str, ...]) -> WrongField:
+    if len(path) > 1 and path[0] == "pairs" and isinstance(path[1], int):
+        return WrongField(".".join(map(str, path[2:])) or "pair", path[1] + 1)
+    return WrongField(".".join(map(str, path)))
