@@ -153,8 +153,9 @@ class _Planner:
         draft = fit_draft(record)
         if not isinstance(draft, RuleDraft):
             return Invalid(number, _title(record), draft)
-        key, content = _id(record), _content(draft)
-        return self._twice(number, draft, key, content) or self._judged(number, draft, key, content)
+        said = essence(record) or {}
+        key, content = _id(record), fingerprint(said)
+        return self._twice(number, draft, key, content) or self._judged(number, draft, key, said)
 
     def _twice(self, number: int, draft: RuleDraft, key: str | None, content: str) -> Twice | None:
         """Two records with one id are one rule. Two with one content are, unless each has an id of its own."""
@@ -167,12 +168,13 @@ class _Planner:
             return Twice(number, draft.title, first, alike=True)
         return None
 
-    def _judged(self, number: int, draft: RuleDraft, key: str | None, content: str) -> Entry:
-        live = self._by_id.get(key or "") or self._twins.take(draft, content)
+    def _judged(self, number: int, draft: RuleDraft, key: str | None, said: Document) -> Entry:
+        live = self._by_id.get(key or "") or self._twins.take(said)
         lost = draft.group_id if self._groups is not None and draft.group_id not in self._groups else None
         if lost is not None:
-            draft = draft.changed(groupId=(live.group_id if live else None) or "")
-        return self._known(number, draft, live, lost) if live else self._new(number, draft, lost)
+            kept = {"groupId": (live.group_id if live else None) or ""}
+            draft, said = draft.changed(**kept), said | kept
+        return self._known(Differs(number, live, draft, lost), said) if live else self._new(number, draft, lost)
 
     def _new(self, number: int, draft: RuleDraft, lost: str | None) -> Entry:
         if wrong := problems(draft):
@@ -180,15 +182,15 @@ class _Planner:
         return New(number, draft, self._namesakes.get((draft.name, draft.rule_type)), lost)
 
     @staticmethod
-    def _known(number: int, draft: RuleDraft, live: Rule, lost: str | None) -> Entry:
+    def _known(found: Differs, said: Document) -> Entry:
+        draft, live = found.draft, found.live
         if draft.rule_type not in {None, live.rule_type}:
-            return Invalid(number, draft.title, OtherType(live.rule_type or ""))
-        found = Differs(number, live, draft, lost)
-        after = found.merged()
-        if essence(after) == essence(live.body()):
-            return Same(number, live)
-        if wrong := introduced(live, RuleDraft.model_validate(after)):
-            return Invalid(number, draft.title, Flawed(tuple(wrong)))
+            return Invalid(found.number, draft.title, OtherType(live.rule_type or ""))
+        now = essence(live.document()) or {}
+        if now | said == now:
+            return Same(found.number, live)
+        if wrong := introduced(live, RuleDraft.model_validate(found.merged())):
+            return Invalid(found.number, draft.title, Flawed(tuple(wrong)))
         return found
 
 
@@ -198,25 +200,22 @@ class _Twins:
     def __init__(self, rules: Iterable[Rule]) -> None:
         self._by_core: dict[str, dict[str, list[Rule]]] = {}
         for rule in rules:
-            self._by_core.setdefault(_core(rule), {}).setdefault(_content(rule), []).append(rule)
+            content = essence(rule.document()) or {}
+            self._by_core.setdefault(_core(content), {}).setdefault(fingerprint(content), []).append(rule)
 
-    def take(self, draft: RuleDraft, content: str) -> Rule | None:
-        """A rule with the name, type and pairs of *draft*, rather one with just its content."""
-        if not (alike := self._by_core.get(_core(draft))):
+    def take(self, content: Document) -> Rule | None:
+        """A rule with the name, type and pairs of *content*, rather one that is just so."""
+        if not (self._by_core and (alike := self._by_core.get(_core(content)))):
             return None
-        chosen = content if content in alike else next(iter(alike))
+        exact = fingerprint(content)
+        chosen = exact if exact in alike else next(iter(alike))
         rule = alike[chosen].pop()
         if not alike[chosen]:
             del alike[chosen]
         return rule
 
 
-def _content(draft: RuleDraft) -> str:
-    return fingerprint(essence(draft.body()))
-
-
-def _core(draft: RuleDraft) -> str:
-    content = essence(draft.body()) or {}
+def _core(content: Document) -> str:
     return fingerprint([content.get(name) for name in CORE])
 
 
