@@ -7,7 +7,6 @@ The shapes are those that exports and answers really have: an array of rules and
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -16,7 +15,6 @@ from bot.domain.file_text import BadFile, FileKind, WrongKind, file_text
 MOST_RULES: Final = 10_000
 MOST_DIGITS: Final = 4_000
 """Of a whole number: Python itself refuses more than 4,300."""
-TABLE_LINE: Final = re.compile(r"[^\[\]{}\n]*[;,\t][^\[\]{}\n]*(\n|$)")
 LISTS: Final = ("rules", "data")
 """Names under which an object may hold its rules."""
 
@@ -86,11 +84,17 @@ def _parsed(text: str) -> Any:
     try:
         return json.loads(text, object_pairs_hook=_of_one_mind, parse_int=_whole)
     except json.JSONDecodeError as error:
-        if error.pos <= len(text) - len(text.lstrip()) and TABLE_LINE.match(text.lstrip()):
+        if error.pos <= len(text) - len(text.lstrip()) and _is_table(text):
             raise WrongKind(FileKind.TABLE) from error
         raise BrokenJson(error.lineno, error.colno, error.msg) from error
     except RecursionError as error:
         raise NestedTooDeep from error
+
+
+def _is_table(text: str) -> bool:
+    """Whether the first line looks like one of a table, not like one of JSON."""
+    line = text.lstrip().partition("\n")[0]
+    return any(mark in line for mark in ",;\t") and not any(mark in line for mark in "[]{}")
 
 
 def _of_one_mind(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
