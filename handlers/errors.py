@@ -25,6 +25,7 @@ from bot.domain.address import NoAddress
 from bot.domain.change import State
 from bot.domain.checks import BadEmail, Problem
 from bot.domain.editing import BadField
+from bot.domain.file_text import BadFile
 from bot.domain.policy import Why
 from bot.gatehouse import UnknownSite
 from bot.store.errors import StoreError, TargetBusy
@@ -35,6 +36,7 @@ from handlers.reply import Caller
 from handlers.slack import SlackRefused, SlackUnreachable
 from handlers.slackfiles import FileGone, FileTooLarge, FileUnreadable
 from handlers.views import problems as views
+from handlers.views.import_words import file_words
 from handlers.views.parts import Message, code, esc
 
 
@@ -391,6 +393,7 @@ WORDS: dict[type[Exception], Callable[[Any], Words]] = {
         unchanged=None,
     ),
     client.ClientError: lambda e: Words(f"The {e.service} service refused: {esc(str(e))}"),
+    BadFile: lambda e: Words(esc(file_words(e)[0]), next=esc(file_words(e)[1])),
     Exception: lambda _: Words(
         "Something broke on Gatehouse's side.",
         "A fault of ours, not of yours.",

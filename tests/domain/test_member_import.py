@@ -343,7 +343,7 @@ def test_a_row_may_say_what_is_to_be_done() -> None:
         "ben@example.com,vip,revoke",
         "cara@example.com,,remove",
         "new@b.co,,",
-        "x@b.co,,explode",
+        "x@b.co,,boom",
     )
 
     found = plan("\n".join(["email,segments,action", *said]))

@@ -1,0 +1,128 @@
+"""The modals of an import: what is to happen with a table of members, and what with each kind of rule of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, Final, TypeVar
+
+from bot.domain.member_file import Mode
+from bot.domain.member_plan import MemberPlan, intended
+from bot.domain.rule_choices import Arrival, Choices, OnDiffers, OnNew
+from bot.domain.rule_import import Differs, New, RulePlan
+from handlers.views import fields, importing
+from handlers.views.fields import Block, plain
+from handlers.views.forms import View, frame, section
+from handlers.views.parts import code, esc
+
+RULES: Final = "v1.import.rules"
+MODE: Final = "v1.import.mode"
+MEMBERS: Final = "v1.import.members"
+
+E = TypeVar("E", bound=StrEnum)
+
+NEW: Final[Mapping[StrEnum, str]] = {OnNew.CREATE: "Create them", OnNew.SKIP: "Leave them out"}
+DIFFERS: Final[Mapping[StrEnum, str]] = {
+    OnDiffers.SKIP: "Keep what is there",
+    OnDiffers.OVERWRITE: "Overwrite what is there",
+    OnDiffers.COPY: "Create a copy beside it",
+}
+ARRIVAL: Final[Mapping[StrEnum, str]] = {
+    Arrival.INACTIVE: "New ones Inactive, overwritten ones as they are",
+    Arrival.AS_IN_FILE: "As the file says, Active ones at once",
+}
+MODES: Final[Mapping[StrEnum, str]] = {
+    Mode.ADD: "Add them as members",
+    Mode.GRANT: "Give them the segments, beside those they have",
+    Mode.SET: "Give them just these segments",
+    Mode.REVOKE: "Take the segments from them",
+    Mode.REMOVE: "Remove them from the site",
+}
+
+
+def rule_form(plan: RulePlan, *, filename: str, metadata: dict[str, Any]) -> View:
+    """The preview, and a question for each kind that there is; without a way to go on where there is nothing to do."""
+    counts = plan.counts()
+    asked: list[Block] = []
+    if counts[New]:
+        asked.append(_radios("new", f"What to do with {_rules(counts[New])} that {_are(counts[New])} new?", NEW))
+    if counts[Differs]:
+        label = f"What to do with {_rules(counts[Differs])} that {_are(counts[Differs])} different here?"
+        asked.append(_radios("differs", label, DIFFERS))
+    if asked:
+        asked.append(_radios("arrival", "Active or not?", ARRIVAL))
+    blocks = [*importing.rule_blocks(plan, filename=filename), *(asked or [section(NOTHING)])]
+    return frame(
+        "Import rules",
+        blocks,
+        callback_id=RULES,
+        submit="Import" if asked else None,
+        metadata=metadata if asked else None,
+    )
+
+
+NOTHING: Final = ":heavy_check_mark: There is nothing to import."
+
+
+def read_choices(view: View) -> Choices:
+    """What somebody chose; what was not asked has its default."""
+    values = (view.get("state") or {}).get("values") or {}
+    default = Choices()
+    return Choices(
+        new=_chosen(values, "new", default.new),
+        differs=_chosen(values, "differs", default.differs),
+        arrival=_chosen(values, "arrival", default.arrival),
+    )
+
+
+def mode_form(*, filename: str, site: str, rows: int, metadata: dict[str, Any]) -> View:
+    """What the table is for, before anything can be planned."""
+    blocks = [
+        section(f":inbox_tray: *{code(filename, 80)}*   {rows:,} row{'' if rows == 1 else 's'}"),
+        section(f":globe_with_meridians: Site *{esc(site, 60)}*"),
+        _radios("mode", "What is to be done with these people?", MODES),
+        section("A column _action_ in the table counts before this. You see every row before anything happens."),
+    ]
+    return frame("Import members", blocks, callback_id=MODE, submit="Show what happens", metadata=metadata)
+
+
+def read_mode(view: View) -> Mode:
+    return _chosen((view.get("state") or {}).get("values") or {}, "mode", Mode.ADD)
+
+
+def member_form(plan: MemberPlan, *, filename: str, site: str, metadata: dict[str, Any]) -> View:
+    """The dry run, whole addresses and all: a modal is private. It can be sent where there is something to do."""
+    blocks = importing.member_blocks(plan, filename=filename, site=site, audience="private")
+    count = sum(1 for _ in intended(plan))
+    if not count:
+        return frame("Import members", [*blocks, section(NOTHING)], callback_id=MEMBERS)
+    return frame("Import members", blocks, callback_id=MEMBERS, submit="Import", metadata=metadata)
+
+
+def _radios(block_id: str, label: str, options: Mapping[StrEnum, str]) -> Block:
+    """A choice of one; the first is chosen."""
+    offered = [{"text": plain(words), "value": value.value} for value, words in options.items()]
+    return {
+        "type": "input",
+        "block_id": block_id,
+        "label": plain(label),
+        "element": {
+            "type": "radio_buttons",
+            "action_id": fields.action_id(block_id),
+            "options": offered,
+            "initial_option": offered[0],
+        },
+    }
+
+
+def _chosen(values: Mapping[str, Any], block_id: str, default: E) -> E:
+    chosen = fields.typed(values, block_id)
+    return next((each for each in type(default) if each.value == chosen), default)
+
+
+def _rules(count: int) -> str:
+    return f"the {count:,} rule{'' if count == 1 else 's'}"
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"

@@ -1,0 +1,122 @@
+"""Why a file, a record or a row cannot be imported, in words: the one table. Plain text, to be escaped where it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from bot.domain import file_text, member_file, member_plan, rule_file, rule_import, rule_record
+from bot.domain.file_text import BadFile, FileKind
+from bot.domain.member_columns import Column
+
+KINDS: Final[Mapping[FileKind, str]] = {
+    FileKind.PICTURE: "a picture",
+    FileKind.PDF: "a PDF",
+    FileKind.WORKBOOK: "a spreadsheet in the format of its program",
+    FileKind.ARCHIVE: "a compressed archive",
+    FileKind.WEB_PAGE: "a web page",
+    FileKind.TABLE: "a table (CSV)",
+    FileKind.JSON: "JSON",
+    FileKind.BINARY: "no text at all",
+}
+HEADINGS: Final[Mapping[Column, str]] = {column: column.value for column in Column} | {Column.EMAIL: "e-mail"}
+
+AS_JSON: Final = "Rules are imported from a JSON file, as /rules export and the dashboard's own export make it."
+AS_TABLE: Final = "Members are imported from a table: save it as CSV, with a column of e-mail addresses."
+
+FILES: Final[Mapping[type[BadFile], Callable[[Any], tuple[str, str]]]] = {
+    file_text.EmptyFile: lambda _: ("Nothing is in the file.", "Look whether it was saved, and send it again."),
+    file_text.FileTooLarge: lambda e: (
+        f"The file is too large: {_megabytes(e.size)}. At most {_megabytes(e.most)} are read.",
+        "Split it, and import the parts one after the other.",
+    ),
+    file_text.WrongKind: lambda e: (f"The file is {KINDS[e.kind]}.", AS_TABLE if e.kind is FileKind.JSON else ""),
+    file_text.Undecodable: lambda e: (
+        f"The file's encoding cannot be told: byte {e.at + 1:,} fits none.",
+        "Save it as UTF-8, and send it again.",
+    ),
+    rule_file.BrokenJson: lambda e: (
+        f"The file is not JSON: in line {e.line:,}, column {e.column:,} ({e.why}).",
+        "Look at that place: a comma too many, or a text that does not end.",
+    ),
+    rule_file.NameTwice: lambda e: (
+        f"One object of the file has the name “{e.name}” twice.",
+        "Take one of them out: nobody can tell which is meant.",
+    ),
+    rule_file.NestedTooDeep: lambda _: ("The file is nested too deep to be one of rules.", AS_JSON),
+    rule_file.NotRules: lambda e: (
+        "The file is JSON, but holds no rules" + (f": it begins with {', '.join(e.keys)}." if e.keys else "."),
+        AS_JSON,
+    ),
+    rule_file.NoRules: lambda _: ("The file holds an empty list.", "Look whether the export had any rules in it."),
+    rule_file.TooManyRules: lambda e: (
+        f"The file holds {e.count:,} records; at most {e.most:,} are read.",
+        "Split it.",
+    ),
+    member_file.BrokenTable: lambda e: (
+        f"The table breaks off: the row in line {e.line:,} cannot be read ({e.why}).",
+        "Mostly a quotation mark that is not closed.",
+    ),
+    member_file.NoAddresses: lambda _: ("No column of the table holds e-mail addresses.", AS_TABLE),
+    member_file.SameColumn: lambda e: (
+        f"Two columns are headed {HEADINGS[e.column]}.",
+        "Take one of them out, or give it another heading.",
+    ),
+    member_file.TooManyRows: lambda e: (f"The table has more than {e.most:,} rows.", "Split it."),
+    BadFile: lambda _: ("The file cannot be read.", ""),
+}
+
+REASONS: Final[Mapping[type, Callable[[Any], str]]] = {
+    rule_record.NoObject: lambda _: "it is no object",
+    rule_record.TooDeep: lambda _: "it is nested deeper than any rule",
+    rule_record.NotSendable: lambda _: "it holds a number or a character that cannot be sent",
+    rule_record.WrongField: lambda r: f"{_place(r.field, r.pair)} is of the wrong type",
+    rule_import.OtherType: lambda r: f"the rule with this id is a {r.live}, and a type never changes",
+    rule_import.Flawed: lambda r: _flaws(r.problems),
+    member_plan.MissingAddress: lambda _: "the address is missing",
+    member_plan.BadAddress: lambda r: f"not an e-mail address: {r.why}",
+    member_plan.FormulaCell: lambda r: f"a formula stands in the column {HEADINGS[r.column]}; it is not taken as text",
+    member_plan.ExtraCells: lambda r: (
+        f"{r.count} cell{'' if r.count == 1 else 's'} more than there are columns: put texts with separators in quotes"
+    ),
+    member_plan.UnknownAction: lambda r: f"“{r.word}” is no action: write add, grant, set, revoke or remove",
+    member_plan.UnknownSegments: lambda r: _unknown(r.names),
+    member_plan.NoSegments: lambda _: "it names no segment (a dash stands for none at all)",
+    member_plan.DuplicateOf: lambda r: f"the same as line {r.line:,}",
+    member_plan.Contradicts: lambda r: f"contradicts line {r.line:,}; neither is done",
+    member_plan.NotAMember: lambda _: "not a member of this site",
+    member_plan.AlreadyMember: lambda _: "a member already, with another name or other segments",
+    member_plan.SeveralMembers: lambda r: f"could be several members: {', '.join(r.emails[:3])}",
+}
+
+
+def file_words(error: BadFile) -> tuple[str, str]:
+    """What is wrong with the file, and what to do about it; the latter may be empty."""
+    return FILES[next(kind for kind in type(error).__mro__ if kind in FILES)](error)
+
+
+def reason_words(reason: rule_import.Reason | member_plan.Reason) -> str:
+    """Why one record or row is left out, as the rest of a sentence."""
+    return REASONS[type(reason)](reason)
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1024 / 1024:,.0f} MB"
+
+
+def _place(field: str, pair: int | None) -> str:
+    return field if pair is None else f"{field} of pair {pair}"
+
+
+def _flaws(problems: tuple[Any, ...]) -> str:
+    first, *others = problems
+    place = f"pair {first.pair}: " if first.pair else ""
+    return f"{place}{first.words}" + (f" (and {len(others)} more)" if others else "")
+
+
+def _unknown(names: tuple[tuple[str, tuple[str, ...]], ...]) -> str:
+    told = [f"“{name}”" + (f" (near: {', '.join(near)})" if near else "") for name, near in names[:3]]
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    one = len(names) == 1
+    ending = "is no segment here; segments are" if one else "are no segments here; they are"
+    return f"{', '.join(told)}{more} {ending} made in the site's dashboard"

@@ -1,0 +1,219 @@
+"""What an import would do, before it does it, and how far it is: counts, the first rows of each kind, the reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from bot.domain import member_plan, rule_import
+from bot.domain.member import all_masked
+from bot.domain.member_file import MemberFile, Row
+from bot.domain.member_plan import MemberPlan
+from bot.domain.rule import RuleDraft
+from bot.domain.rule_import import NoRule, RulePlan
+from handlers.views import parts
+from handlers.views.diff import differences, field_name
+from handlers.views.effect import effect_line, source_line, type_name
+from handlers.views.import_words import reason_words
+from handlers.views.members import Audience, address, segments_line
+from handlers.views.parts import Block, Message, code, esc
+
+MOST_ROWS: Final = 8
+"""Rows of one kind that are shown."""
+MOST_TEXT: Final = 1_300
+"""Characters of the rows of one kind, so that all kinds together fit into a message."""
+BAR: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """How one kind of entry is called, and how one of it reads; kinds without *line* are only counted."""
+
+    type: type
+    mark: str
+    title: str
+    line: Callable[[Any, Audience], str] | None = None
+
+
+def rule_blocks(plan: RulePlan, *, filename: str) -> list[Block]:
+    """What importing *plan* would do, for a modal or a message."""
+    title = (
+        f":inbox_tray: *Import of {code(filename, 80)}*\n{_many(len(plan.entries), 'record')}, nothing is changed yet."
+    )
+    return [parts.section(title), *_kinds(plan.entries, RULE_KINDS, "private")]
+
+
+def rule_preview(plan: RulePlan, *, filename: str) -> Message:
+    return parts.message(f"Import of {_many(len(plan.entries), 'rule')}", rule_blocks(plan, filename=filename))
+
+
+def member_blocks(plan: MemberPlan, *, filename: str, site: str, audience: Audience) -> list[Block]:
+    """The same for members. In a channel, no address is whole."""
+    title = (
+        f":inbox_tray: *Import of {code(filename, 80)}*   :globe_with_meridians: {esc(site, 60)}\n"
+        f"{_many(len(plan.entries), 'row')}, nothing is changed yet."
+    )
+    read = parts.context(_how_it_was_read(plan.file))
+    return [parts.section(title), *_kinds(plan.entries, MEMBER_KINDS, audience), read]
+
+
+def member_preview(plan: MemberPlan, *, filename: str, site: str, audience: Audience) -> Message:
+    blocks = member_blocks(plan, filename=filename, site=site, audience=audience)
+    return parts.message(f"Import of {_many(len(plan.entries), 'row')} into {esc(site, 60)}", blocks)
+
+
+def progress(done: int, total: int, failed: int, *, seconds_left: float | None = None) -> str:
+    """How far it is, in one line: ``▓▓▓▓░░░░░░ 412 of 1,000, 3 failed, about 2 minutes left``. The bar is full only
+    when all is done.
+    """
+    full = BAR * min(done, total) // total if total > 0 else BAR
+    told = [f"{'▓' * full}{'░' * (BAR - full)} {done:,} of {total:,}"]
+    if failed:
+        told.append(f"{failed:,} failed")
+    if seconds_left is not None and done < total:
+        told.append(f"about {_while(seconds_left)} left")
+    return ", ".join(told)
+
+
+def _while(seconds: float) -> str:
+    if seconds < 90:
+        return _many(max(1, round(seconds)), "second")
+    return _many(round(seconds / 60), "minute") if seconds < 5400 else _many(round(seconds / 3600), "hour")
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _kinds(entries: Iterable[Any], kinds: Sequence[_Kind], audience: Audience) -> list[Block]:
+    """How many of each kind, then the first of each that has something to tell."""
+    by_type: dict[type, list[Any]] = {}
+    for entry in entries:
+        by_type.setdefault(type(entry), []).append(entry)
+    there = [kind for kind in kinds if kind.type in by_type]
+    counts = "\n".join(f"{kind.mark} *{len(by_type[kind.type]):,}* {kind.title}" for kind in there)
+    lists = [_listed(kind, by_type[kind.type], audience) for kind in there]
+    return [parts.section(counts), *(block for block in lists if block)]
+
+
+def _listed(kind: _Kind, entries: Sequence[Any], audience: Audience) -> Block | None:
+    if kind.line is None:
+        return None
+    text = f"{kind.mark} *{kind.title[:1].upper()}{kind.title[1:]}*"
+    shown = 0
+    for entry in entries[:MOST_ROWS]:
+        line = kind.line(entry, audience)
+        if shown and len(text) + len(line) > MOST_TEXT:
+            break
+        text, shown = f"{text}\n{line}", shown + 1
+    more = f"\n_and {len(entries) - shown:,} more_" if len(entries) > shown else ""
+    return parts.section(text + more)
+
+
+def _rule_line(number: int, draft: RuleDraft, note: str = "") -> str:
+    pairs = draft.pairs or ()
+    does = f"{source_line(pairs[0], 40)} {effect_line(draft.rule_type, pairs[0], 40)}" if pairs else ""
+    return f"{number:,}. *{esc(draft.title, 50)}*   {type_name(draft)}   {does}{note}"
+
+
+def _new_line(entry: rule_import.New, _: Audience) -> str:
+    namesake = f"   :warning: {code(entry.namesake, 60)} has this name too" if entry.namesake else ""
+    return _rule_line(entry.number, entry.draft, namesake + _lost(entry.ungrouped))
+
+
+def _differs_line(entry: rule_import.Differs, _: Audience) -> str:
+    names = [field_name(line.field) for line in differences(entry.live.body(), entry.merged())]
+    more = f" and {len(names) - 4} more" if len(names) > 4 else ""
+    fields = f"{', '.join(esc(name, 30) for name in names[:4])}{more}"
+    return f"{entry.number:,}. *{esc(entry.draft.title, 50)}*   {code(entry.live.id, 60)}   {fields}{_lost(entry.ungrouped)}"
+
+
+def _lost(group: str | None) -> str:
+    return f"   :warning: without its group {code(group, 40)}, which is not here" if group else ""
+
+
+def _invalid_line(entry: rule_import.Invalid, _: Audience) -> str:
+    return f"{entry.number:,}. *{esc(entry.title, 50)}*: {esc(reason_words(entry.reason), 160)}"
+
+
+def _twice_line(entry: rule_import.Twice, _: Audience) -> str:
+    how = "" if entry.alike else " with other content, which is not taken"
+    return f"{entry.number:,}. *{esc(entry.title, 50)}*: stands in the file before, at {entry.first:,}{how}"
+
+
+def _skipped_line(entry: rule_import.Skipped, _: Audience) -> str:
+    what = "a group; groups are not imported" if entry.why is NoRule.GROUP else "no rule"
+    return f"{entry.number:,}. *{esc(entry.title, 50)}*: {what}"
+
+
+RULE_KINDS: Final = (
+    _Kind(rule_import.New, ":sparkles:", "new", _new_line),
+    _Kind(rule_import.Differs, ":twisted_rightwards_arrows:", "there already, but different", _differs_line),
+    _Kind(rule_import.Same, ":heavy_check_mark:", "there already, just the same"),
+    _Kind(rule_import.Invalid, ":x:", "cannot be imported", _invalid_line),
+    _Kind(rule_import.Twice, ":repeat:", "more than once in the file", _twice_line),
+    _Kind(rule_import.Skipped, ":fast_forward:", "passed over: no rules", _skipped_line),
+)
+
+
+def _row_line(row: Row, text: str, audience: Audience) -> str:
+    name = esc(row.name or "", 40) if audience == "private" else ""
+    return f"line {row.line:,}  {address(row.email[:80], audience)} {name}   {text}".rstrip()
+
+
+def _add_line(entry: member_plan.Add, audience: Audience) -> str:
+    return _row_line(entry.row, _segments(entry.after["allowedSegments"], audience), audience)
+
+
+def _alter_line(entry: member_plan.Alter, audience: Audience) -> str:
+    had, has = (list(document.get("allowedSegments") or ()) for document in (entry.before, entry.after))
+    gains = [f":heavy_plus_sign: {_segments([name], audience)}" for name in has if name not in had]
+    losses = [f":heavy_minus_sign: {_segments([name], audience)}" for name in had if name not in has]
+    told = [*gains, *losses]
+    more = f"and {len(told) - 5} more" if len(told) > 5 else ""
+    return _row_line(entry.row, "  ".join([*told[:5], more]), audience)
+
+
+def _remove_line(entry: member_plan.Remove, audience: Audience) -> str:
+    return _row_line(entry.row, _segments(list(entry.before.get("allowedSegments") or ()), audience), audience)
+
+
+def _refused_line(entry: member_plan.Invalid, audience: Audience) -> str:
+    words = reason_words(entry.reason)
+    return _row_line(entry.row, esc(words if audience == "private" else all_masked(words), 200), audience)
+
+
+def _segments(names: Sequence[str], audience: Audience) -> str:
+    shown = names[:5] if audience == "private" else [all_masked(name) for name in names[:5]]
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return segments_line(shown) + more
+
+
+MEMBER_KINDS: Final = (
+    _Kind(member_plan.Add, ":sparkles:", "to add", _add_line),
+    _Kind(member_plan.Alter, ":twisted_rightwards_arrows:", "whose segments change", _alter_line),
+    _Kind(member_plan.Remove, ":wastebasket:", "to remove", _remove_line),
+    _Kind(member_plan.Together, ":link:", "done together with an earlier row"),
+    _Kind(member_plan.NothingToDo, ":heavy_check_mark:", "with nothing to do"),
+    _Kind(member_plan.Invalid, ":x:", "cannot be done", _refused_line),
+)
+
+SEPARATORS: Final[Mapping[str, str]] = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+ENCODINGS: Final[Mapping[str, str]] = {"cp1252": "Windows-1252"}
+
+
+def _how_it_was_read(file: MemberFile) -> str:
+    """What was taken for what: where a guess was wrong, people see it here."""
+    columns = ", ".join(
+        f"{column.value} from column {at + 1}" for column, at in sorted(file.columns.items(), key=_second)
+    )
+    encoding = ENCODINGS.get(file.encoding, file.encoding.upper())
+    ignored = f"   Not used: {', '.join(esc(name, 30) for name in file.ignored[:6])}." if file.ignored else ""
+    separator = SEPARATORS.get(file.separator, f"“{esc(file.separator)}”")
+    headings = "" if file.header else "   There are no headings."
+    return f"Read as {encoding} with {separator}: {columns}.{headings}{ignored}"
+
+
+def _second(item: tuple[Any, int]) -> int:
+    return item[1]

@@ -1,0 +1,316 @@
+"""What an import shows: within Slack's limits whatever the file holds, with every reason in words, and no address in public."""
+
+from __future__ import annotations
+
+import json
+import typing
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.domain import member_plan, rule_import
+from bot.domain.checks import Problem
+from bot.domain.file_text import BadFile, EmptyFile, FileKind, FileTooLarge, Undecodable, WrongKind
+from bot.domain.matching import Groups
+from bot.domain.member import Member
+from bot.domain.member_columns import Column
+from bot.domain.member_file import BrokenTable, Mode, NoAddresses, SameColumn, TooManyRows, read_member_file
+from bot.domain.member_import import plan_members
+from bot.domain.member_plan import MemberPlan
+from bot.domain.rule import Rule
+from bot.domain.rule_choices import Arrival, Choices, OnDiffers, OnNew
+from bot.domain.rule_file import BrokenJson, NameTwice, NestedTooDeep, NoRules, NotRules, RuleFile, TooManyRules
+from bot.domain.rule_import import RulePlan, plan_rules
+from bot.domain.rule_record import NoObject, NotSendable, TooDeep, WrongField
+from handlers.errors import words_for
+from handlers.views import import_form, importing
+from handlers.views.import_words import file_words, reason_words
+from sandbox.slack.validation import blocks_too_long, check_message, check_view
+from tests.domain.test_rule_import import GROUP, record
+
+HOSTILE = st.one_of(
+    st.text(max_size=60),
+    st.sampled_from(
+        ["<!channel>", "<@U0BOB0001>", "<https://evil.example|bank>", "`<!here>`", "&" * 500, "*_~`" * 200, "x" * 5000, "\u202ea"]
+    ),
+)  # fmt: skip
+KEPT = {"plan": "p1"}
+
+
+def rule_plan(*texts: str) -> RulePlan:
+    """Every kind of entry, full of *texts*."""
+    live = [Rule.model_validate(record(suffix=f"d{n}") | {"description": "old"}) for n in range(20)]
+    live.append(Rule.model_validate(record("Delay")))
+    records: list[Any] = [
+        record("Delay"),
+        3,
+        GROUP,
+        {"objectType": "mock", "name": texts[0]},
+        record(suffix="d0"),
+        record("Cancel", status=3),
+    ]
+    for number in range(20):
+        name, source, destination, group = (texts[(number + at) % len(texts)] for at in range(4))
+        pair = {"source": {"key": "Url", "operator": "Equals", "value": source or "x"}, "destination": destination}
+        records += [
+            record(suffix=f"n{number}", name=name or "x", groupId=group),
+            record("Replace", f"r{number}", name=f"{name}{number}", pairs=[pair | {"from": source or "x", "to": name}]),
+            record(suffix=f"d{number}", name=name or "x", description=source, x={destination: 1}),
+            record(suffix=f"b{number}", name=name, pairs=[pair]),
+        ]
+    return plan_rules(RuleFile(tuple(records)), live, Groups({}, frozenset()))
+
+
+def member_table(*texts: str) -> MemberPlan:
+    """Every kind of entry, full of *texts*."""
+    members = [
+        Member.model_validate({"email": f"user{n}@example.com", "name": "x", "allowedSegments": [*texts]})
+        for n in range(20)
+    ]
+    clean = [text.translate({ord(mark): " " for mark in '"\n\r\0'}) for text in texts]
+    lines = [
+        'email,name,segments,action,"' + clean[0] + 'x"',
+        "user1@example.com,,vip,grant",
+        "user1@example.com,,old,grant",
+    ]
+    for number in range(20):
+        text = clean[number % len(clean)]
+        lines += [
+            f'new{number}@example.com,"{text}",vip,add,',
+            f"user{number}@example.com,,gold,grant,",
+            f"{'x' * 60}{number}@example.com,,vip,remove,",
+            f'user{number}x@example.com,,"{text}",add,',
+            f'"{text}@@example.com",,vip,add,',
+            f'a{number}@example.com,,vip,"{text}",',
+            f"b{number}@example.com,,vip,add,,{text}x",
+        ]
+    file = read_member_file("\n".join(lines).encode("utf-8", "replace"))
+    return plan_members(file, Mode.ADD, members, ("vip", "gold", "old"))
+
+
+def mrkdwn(found: Any) -> Iterator[str]:
+    if isinstance(found, dict):
+        if found.get("type") == "mrkdwn":
+            yield found["text"]
+        found = list(found.values())
+    for one in found if isinstance(found, list | tuple) else ():
+        yield from mrkdwn(one)
+
+
+def harmless(blocks: Any) -> None:
+    for text in mrkdwn(blocks):
+        assert "<" not in text, text
+
+
+def fits(message: Any) -> None:
+    assert check_message({"text": message.text, "blocks": list(message.blocks)}) == []
+    assert not blocks_too_long(list(message.blocks))
+    harmless(message.blocks)
+
+
+def is_view(view: dict[str, Any]) -> None:
+    assert check_view(view) == []
+    harmless(view["blocks"])
+
+
+TEXTS = st.lists(HOSTILE, min_size=1, max_size=4)
+
+
+@given(TEXTS, HOSTILE)
+@settings(deadline=None, max_examples=25)
+def test_a_plan_of_rules_is_taken_by_slack_whatever_they_hold(texts: list[str], filename: str) -> None:
+    plan = rule_plan(*texts)
+
+    fits(importing.rule_preview(plan, filename=filename))
+    is_view(import_form.rule_form(plan, filename=filename, metadata=KEPT))
+
+
+@given(TEXTS, HOSTILE, st.sampled_from(["private", "channel"]))
+@settings(deadline=None, max_examples=25)
+def test_a_plan_of_members_is_taken_by_slack_whatever_they_hold(texts: list[str], name: str, audience: Any) -> None:
+    plan = member_table(*texts)
+
+    fits(importing.member_preview(plan, filename=name, site=name, audience=audience))
+    is_view(import_form.member_form(plan, filename=name, site=name, metadata=KEPT))
+    is_view(import_form.mode_form(filename=name, site=name, rows=2, metadata=KEPT))
+
+
+def test_every_kind_is_counted_in_words_and_the_first_of_it_shown() -> None:
+    plan = rule_plan("shop")
+    text = "\n".join(mrkdwn(importing.rule_preview(plan, filename="rules.json").blocks))
+
+    counts = plan.counts()
+    for kind in importing.RULE_KINDS:
+        assert counts[kind.type], kind
+        assert f"{kind.mark} *{counts[kind.type]:,}* {kind.title}" in text
+    assert "Invalid" not in text
+    assert "_and 32 more_" in text
+    assert "without its group `shop`, which is not here" in text
+    assert "a group; groups are not imported" in text
+
+
+def test_a_different_rule_names_the_fields() -> None:
+    live = Rule.model_validate(record(status="Inactive"))
+    changed = record(pairs=[record()["pairs"][0] | {"destination": "https://shop.example.com/other"}])
+
+    text = "\n".join(mrkdwn(importing.rule_blocks(plan_rules(RuleFile((changed,)), [live]), filename="rules.json")))
+
+    assert "1. *Redirect x1*   `Redirect_x1`   status, pair 1 destination" in text
+
+
+def test_no_address_is_whole_in_a_channel() -> None:
+    file = read_member_file(
+        b'email,name,segments\nanna@example.com,Anna Smith,vip\n"ben@example.com x",Ben,vip\nDan@example.com,,cara@example.com\n'
+        b"EVA@example.com,,vip\nfay@example.com,,vip\n"
+    )
+    members = [Member(email=email) for email in ("eva@example.com", "Eva@example.com")]
+    members.append(Member(email="fay@example.com", segments=("gil@example.com",)))
+    plan = plan_members(file, Mode.SET, members, ("vip",))
+
+    channel = str(importing.member_preview(plan, filename="m.csv", site="blog", audience="channel"))
+    private = str(importing.member_preview(plan, filename="m.csv", site="blog", audience="private"))
+
+    for name in ("anna", "ben", "cara", "dan", "eva", "fay", "gil"):
+        assert f"{name}@" not in channel.lower()
+    assert "anna@example.com" in private
+    assert "a***@example.com" in channel
+    assert "Smith" not in channel
+
+
+def test_how_a_table_was_read_is_said() -> None:
+    file = read_member_file("Vorname;Mail;Schuhgröße\nÄnne;a@b.co;38\n".encode("cp1252"))
+    text = str(
+        importing.member_preview(plan_members(file, Mode.ADD, []), filename="m.csv", site="blog", audience="private")
+    )
+
+    assert "Read as Windows-1252 with semicolons: first name from column 1, email from column 2." in text
+    assert "Not used: Schuhgröße." in text
+
+
+def state(**chosen: str) -> dict[str, Any]:
+    values = {
+        name: {f"v1.form.{name}": {"type": "radio_buttons", "selected_option": {"value": value}}}
+        for name, value in chosen.items()
+    }
+    return {"state": {"values": values}}
+
+
+def test_the_form_asks_for_the_kinds_that_there_are_and_reads_what_was_chosen() -> None:
+    view = import_form.rule_form(rule_plan("shop"), filename="rules.json", metadata=KEPT)
+    asked = [block["block_id"] for block in view["blocks"] if block["type"] == "input"]
+    only_new = import_form.rule_form(plan_rules(RuleFile((record(),)), []), filename="rules.json", metadata=KEPT)
+
+    assert asked == ["new", "differs", "arrival"]
+    assert [block["block_id"] for block in only_new["blocks"] if block["type"] == "input"] == ["new", "arrival"]
+    assert (view["callback_id"], json.loads(view["private_metadata"])) == ("v1.import.rules", KEPT)
+    chosen = import_form.read_choices(state(new="skip", differs="overwrite", arrival="file"))
+    assert chosen == Choices(OnNew.SKIP, OnDiffers.OVERWRITE, Arrival.AS_IN_FILE)
+    assert import_form.read_choices({}) == import_form.read_choices(state(new="burn")) == Choices()
+
+
+def test_what_is_chosen_first_destroys_nothing() -> None:
+    view = import_form.rule_form(rule_plan("shop"), filename="rules.json", metadata=KEPT)
+    first = {
+        block["block_id"]: block["element"]["initial_option"]["value"]
+        for block in view["blocks"]
+        if block["type"] == "input"
+    }
+
+    assert import_form.read_choices(state(**first)) == Choices()
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_the_mode_is_read_back(mode: Mode) -> None:
+    assert import_form.read_mode(state(mode=mode.value)) is mode
+
+
+def test_where_nothing_is_to_be_done_nothing_can_be_sent() -> None:
+    same = plan_rules(RuleFile((record(),)), [Rule.model_validate(record())])
+    nobody = plan_members(read_member_file(b"anna@example.com\n"), Mode.REMOVE, [])
+
+    for view in (
+        import_form.rule_form(same, filename="a.json", metadata=KEPT),
+        import_form.member_form(nobody, filename="a.csv", site="blog", metadata=KEPT),
+    ):
+        assert check_view(view) == []
+        assert "submit" not in view
+        assert "There is nothing to import." in str(view)
+
+
+@pytest.mark.parametrize(
+    ("done", "total", "failed", "left", "line"),
+    [
+        (412, 1000, 3, 118.0, "▓▓▓▓░░░░░░ 412 of 1,000, 3 failed, about 2 minutes left"),
+        (0, 10_000, 0, None, "░░░░░░░░░░ 0 of 10,000"),
+        (9_999, 10_000, 0, 0.2, "▓▓▓▓▓▓▓▓▓░ 9,999 of 10,000, about 1 second left"),
+        (10_000, 10_000, 12, 0.0, "▓▓▓▓▓▓▓▓▓▓ 10,000 of 10,000, 12 failed"),
+        (1, 2, 0, 7200.0, "▓▓▓▓▓░░░░░ 1 of 2, about 2 hours left"),
+        (0, 0, 0, 5.0, "▓▓▓▓▓▓▓▓▓▓ 0 of 0"),
+    ],
+)
+def test_progress_in_one_line(done: int, total: int, failed: int, left: float | None, line: str) -> None:
+    assert importing.progress(done, total, failed, seconds_left=left) == line
+
+
+REASONS: list[Any] = [
+    NoObject(),
+    TooDeep(),
+    NotSendable(),
+    WrongField("source.value", 2),
+    rule_import.OtherType("Cancel"),
+    rule_import.Flawed((Problem("value", "Say which one.", 1), Problem("name", "Give it a name."))),
+    member_plan.MissingAddress(),
+    member_plan.BadAddress("there is no @"),
+    member_plan.FormulaCell(Column.NAME),
+    member_plan.ExtraCells(1),
+    member_plan.UnknownAction("boom"),
+    member_plan.UnknownSegments((("vpi", ("vip",)), ("x", ()))),
+    member_plan.NoSegments(),
+    member_plan.DuplicateOf(3),
+    member_plan.Contradicts(3),
+    member_plan.NotAMember(),
+    member_plan.AlreadyMember(),
+    member_plan.SeveralMembers(("anna@example.com", "Anna@example.com")),
+]
+
+
+def test_every_reason_has_words() -> None:
+    kinds = {*typing.get_args(rule_import.Reason), *typing.get_args(member_plan.Reason)}
+
+    assert {type(reason) for reason in REASONS} == kinds
+    assert len({reason_words(reason) for reason in REASONS}) == len(kinds)
+    assert reason_words(REASONS[5]) == "pair 1: Say which one. (and 1 more)"
+    assert (
+        reason_words(REASONS[11])
+        == "“vpi” (near: vip), “x” are no segments here; they are made in the site's dashboard"
+    )
+
+
+FILES: list[BadFile] = [
+    EmptyFile(),
+    FileTooLarge(100 * 1024 * 1024, 10 * 1024 * 1024),
+    *(WrongKind(kind) for kind in FileKind),
+    Undecodable(3),
+    BrokenJson(3, 12, "Expecting ':' delimiter"),
+    NameTwice("<!channel>"),
+    NestedTooDeep(),
+    NotRules(("email",)),
+    NoRules(),
+    TooManyRules(20_000, 10_000),
+    BrokenTable(3, "unexpected end of data"),
+    NoAddresses(),
+    SameColumn(Column.EMAIL),
+    TooManyRows(20_000),
+]
+
+
+def test_every_file_that_is_refused_has_words() -> None:
+    assert {type(error) for error in FILES} == set(BadFile.__subclasses__())
+    assert len({file_words(error)[0] for error in FILES}) == len(FILES)
+    assert file_words(FILES[1])[0] == "The file is too large: 100 MB. At most 10 MB are read."
+    for error in FILES:
+        assert "<!" not in words_for(error).what
+        assert "cannot be read." not in words_for(error).what
