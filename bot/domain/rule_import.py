@@ -19,6 +19,8 @@ from bot.domain.rule_record import Unfit, fit_draft
 CORE: Final = ("name", "ruleType", "pairs")
 """What two services keep alike of one rule, whatever else each of them adds or drops."""
 
+TEXTS: Final = ("name", "description", "status", "groupId")
+
 
 @dataclass(frozen=True, slots=True)
 class OtherType:
@@ -150,6 +152,7 @@ class _Planner:
     def entry(self, number: int, record: Any) -> Entry:
         if isinstance(record, dict) and (kind := record.get("objectType") or "rule") != "rule":
             return Skipped(number, _title(record), NoRule.GROUP if kind == "group" else NoRule.UNKNOWN_OBJECT)
+        record = _told(record)
         draft = fit_draft(record)
         if not isinstance(draft, RuleDraft):
             return Invalid(number, _title(record), draft)
@@ -217,6 +220,13 @@ class _Twins:
 
 def _core(content: Document) -> str:
     return fingerprint([content.get(name) for name in CORE])
+
+
+def _told(record: Any) -> Any:
+    """*record* without the texts that are null: they say nothing, and services take no null for a text."""
+    if not isinstance(record, dict) or all(record.get(name, "") is not None for name in TEXTS):
+        return record
+    return {name: value for name, value in record.items() if value is not None or name not in TEXTS}
 
 
 def _named(record: Any) -> bool:

@@ -294,6 +294,16 @@ def test_an_overwrite_keeps_the_status_and_the_fields_that_the_file_leaves_out()
     assert as_told.after["status"] == "Active"
 
 
+def test_a_null_says_nothing() -> None:
+    silent = record(description=None, groupId=None, status=None)
+
+    (asked,) = proposals(plan(silent), Choices(arrival=Arrival.AS_IN_FILE))
+
+    assert asked.after is not None
+    assert (asked.after["description"], asked.after["status"], "groupId" in asked.after) == ("", "Inactive", False)
+    assert isinstance(only(plan(silent, having=(record(groupId="Group_1", description="d"),))), Same)
+
+
 def test_a_copy_is_a_new_rule_with_a_name_of_its_own() -> None:
     moved = record(description="other")
 
