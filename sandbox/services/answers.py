@@ -20,6 +20,8 @@ from sandbox.services.faults import Cut, Faults
 from sandbox.services.switches import Switches
 
 MOST_BYTES = 10 * 1024 * 1024
+PAGE = 30
+MOST_PAGE = 75
 
 
 class Problem(Exception):
@@ -118,6 +120,22 @@ def raw_path(request: Request) -> str:
 def segments(request: Request, root: str) -> list[str]:
     """What the path has after *root* and a slash, segment by segment, decoded: an encoded slash ends none."""
     return [unquote(part) for part in raw_path(request).removeprefix(root + "/").split("/")]
+
+
+def paged(request: Request, stage: Stage, records: Sequence[Any]) -> Response:
+    """*records* as a list is answered: whole, as the specification has it, or a page of them, as the real service does."""
+    if stage.switches.paging == "off":
+        return JSONResponse({"success": True, "data": list(records)})
+    offset = _number(request, "offset", 0)
+    size = min(_number(request, "pageSize", PAGE) or PAGE, MOST_PAGE)
+    following = offset + size if offset + size < len(records) else None
+    page = list(records[offset : offset + size])
+    return JSONResponse({"success": True, "data": page, "total": len(records), "nextOffset": following})
+
+
+def _number(request: Request, name: str, default: int) -> int:
+    text = request.query_params.get(name, "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else default
 
 
 class Cutting:

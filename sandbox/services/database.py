@@ -70,8 +70,17 @@ class Database:
     def put_group(self, record: Record) -> None:
         self._connection.execute("INSERT OR REPLACE INTO groups VALUES (?, ?)", (record["id"], json.dumps(record)))
 
-    def has_group(self, group_id: str) -> bool:
-        return self._one("SELECT 1 FROM groups WHERE id = ?", group_id) is not None
+    def group(self, group_id: str) -> Record | None:
+        found = self._records("SELECT record FROM groups WHERE id = ?", group_id)
+        return found[0] if found else None
+
+    def delete_group(self, group_id: str) -> None:
+        """Delete the group; its rules stay, and are in none."""
+        self._connection.execute("DELETE FROM groups WHERE id = ?", (group_id,))
+        for rule_id, text in self._connection.execute("SELECT id, record FROM rules").fetchall():
+            if (record := json.loads(text)).get("groupId") == group_id:
+                left = json.dumps(record | {"groupId": ""})
+                self._connection.execute("UPDATE rules SET record = ? WHERE id = ?", (left, rule_id))
 
     def sites(self) -> list[str]:
         return [site for (site,) in self._connection.execute("SELECT site FROM sites")]

@@ -11,13 +11,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from sandbox.services.answers import Problem, Stage, played, segments, service
+from sandbox.services.answers import Problem, Stage, paged, played, segments, service
 from sandbox.services.database import Database, Record
+from sandbox.services.groups import GroupsService
 from sandbox.services.openapi import RULES
 
 ROOT = "/v1/rules"
-PAGE = 30
-MOST_PAGE = 75
 ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
@@ -36,7 +35,7 @@ class RulesService:
             Route("/openapi.json", lambda _: JSONResponse(RULES)),
             Route(ROOT, played(self._stage, self.list), methods=["GET"]),
             Route(ROOT, played(self._stage, self.create), methods=["POST"]),
-            Route("/v1/groups", played(self._stage, self.groups), methods=["GET"]),
+            *GroupsService(self._database, self._stage, key_of=self._key, now=self._now).routes(),
             Route(one, played(self._stage, self.get), methods=["GET"]),
             Route(one, played(self._stage, self.update), methods=["PUT"]),
             Route(one, played(self._stage, self.delete), methods=["DELETE"]),
@@ -59,20 +58,7 @@ class RulesService:
         return found[1]
 
     async def list(self, request: Request, _: Any) -> Response:
-        rules = self._database.rules(self._key(request))
-        if self._stage.switches.paging == "off":
-            return JSONResponse({"success": True, "data": rules})
-        offset = _number(request, "offset", 0)
-        size = min(_number(request, "pageSize", PAGE) or PAGE, MOST_PAGE)
-        following = offset + size if offset + size < len(rules) else None
-        page = rules[offset : offset + size]
-        return JSONResponse({"success": True, "data": page, "total": len(rules), "nextOffset": following})
-
-    async def groups(self, request: Request, _: Any) -> Response:
-        self._key(request)
-        if self._stage.switches.groups == "off":
-            return JSONResponse({"success": False, "message": "Not found"}, 404)
-        return JSONResponse({"success": True, "data": self._database.groups()})
+        return paged(request, self._stage, self._database.rules(self._key(request)))
 
     async def get(self, request: Request, _: Any) -> Response:
         return JSONResponse({"success": True, "data": self._own(request)})
@@ -112,7 +98,8 @@ class RulesService:
         pairs = body.get("pairs")
         if not isinstance(pairs, list) or not pairs or not all(_is_pair(body["ruleType"], pair) for pair in pairs):
             raise Problem(400, "Rule pairs are invalid")
-        if body.get("groupId") and not self._database.has_group(str(body["groupId"])):
+        strange = body.get("groupId") and self._database.group(str(body["groupId"])) is None
+        if strange and self._stage.switches.unknown_group == "refused":
             raise Problem(404, "Group not found")
         kept = {name: value for name, value in body.items() if name not in {"id", "creationDate", "modificationDate"}}
         return self._stage.alter({"description": "", "status": "Active"} | kept)
@@ -124,11 +111,6 @@ def _rule_id(request: Request) -> str:
     if len(rest) != 1 or not rest[0]:
         raise Problem(404, "Not found")
     return rest[0]
-
-
-def _number(request: Request, name: str, default: int) -> int:
-    text = request.query_params.get(name, "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else default
 
 
 def _texts(body: Record, *names: str) -> bool:

@@ -40,6 +40,12 @@ class Rules:
     def remove(self, rule_id: str) -> None:
         self.database.delete_rule(rule_id)
 
+    def group(self, group_id: str) -> Record | None:
+        return self.database.group(group_id)
+
+    def put_group(self, record: Record) -> None:
+        self.database.put_group(record)
+
     def calls(self, method: str | None = None) -> list[Call]:
         return [call for call in self.stage.calls if method in {None, call.method}]
 

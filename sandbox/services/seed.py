@@ -63,11 +63,32 @@ RULES = (
         "Redirect_seas1",
         "Seasonal campaigns to the sale",
         *(_to(f"{SHOP}/{name}", f"{SHOP}/sale?campaign={name}") for name in SEASONS),
+        groupId="Group_sales",
     ),
     _rule("Redirect_login", "Login without www", _to("https://www.shop.example.com/login", f"{SHOP}/login")),
     _rule("Redirect_blog1", "Blog to its own host", _to(f"{SHOP}/blog", "https://blog.example.com/")),
-    _rule("Redirect_jobs1", "Jobs page", _to(f"{SHOP}/jobs", "https://careers.example.com/")),
-    _rule("Redirect_api01", "API documentation", _to("https://api.example.com/docs", "https://docs.example.com/api")),
+    _rule(
+        "Request_cart01",
+        "Empty cart for tests",
+        _source("https://api.example.com/v2/cart", "Contains")
+        | {"request": {"type": "static", "value": '{"items": []}'}},
+        status="Inactive",
+    ),
+    _rule(
+        "Response_maint1",
+        "Maintenance answer of the pricing API",
+        _source("https://api.example.com/v2/prices")
+        | {
+            "response": {
+                "type": "static",
+                "value": '{"error": "maintenance"}',
+                "statusCode": "503",
+                "statusText": "Service Unavailable",
+                "resourceType": "restApi",
+            }
+        },
+        status="Inactive",
+    ),
     _rule(
         "Redirect_test1",
         "Staging checkout (testing)",
@@ -159,8 +180,10 @@ RULES = (
                 }
             ]
         },
+        groupId="Group_trial",
     ),
 )
+GROUPS = (("Group_sales", "Sales campaigns", "Active"), ("Group_trial", "Experiments", "Inactive"))
 
 FIRST = (
     "Anna",
@@ -229,7 +252,9 @@ def members(site: str) -> list[dict[str, Any]]:
 
 def seed(database: Database, *, rules_key: str) -> None:
     """Fill an empty database."""
-    database.put_group({"id": "Group_sales", "name": "Sales campaigns", "objectType": "group", "status": "Active"})
+    for group_id, name, status in GROUPS:
+        group = {"id": group_id, "name": name, "objectType": "group", "status": status, "isFavourite": False}
+        database.put_group(group | {"creationDate": CREATED, "modificationDate": CREATED})
     for number, rule in enumerate(RULES):
         dates = {"creationDate": CREATED + number * DAY, "modificationDate": CREATED + number * 2 * DAY}
         database.put_rule(rules_key, rule | dates)

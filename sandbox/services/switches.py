@@ -18,7 +18,8 @@ class Switches:
     delete_answer: str = "body"
     delete_missing: str = "error"
     email_case: str = "sensitive"
-    groups: str = "off"
+    groups: str = "on"
+    unknown_group: str = "refused"
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -36,5 +37,9 @@ CHOICES: Final[dict[str, tuple[tuple[str, ...], str]]] = {
     "delete_answer": (("body", "empty"), "a delete answers with a text, or with nothing"),
     "delete_missing": (("error", "ok"), "deleting what is not there: an error, or a success"),
     "email_case": (("sensitive", "insensitive"), "whether Anna@ and anna@ are two members or one"),
-    "groups": (("off", "on"), "whether `GET /groups` answers"),
+    "groups": (
+        ("on", "mixed", "off"),
+        "`/v1/groups`, as the real service has it: there, with a rule listed too, or 404",
+    ),
+    "unknown_group": (("refused", "taken"), "a rule in a group that does not exist: an error, or stored"),
 }

@@ -1,0 +1,90 @@
+"""Groups of rules: no part of the specification, but of the real service that it was made from."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from sandbox.services.answers import Answer, Problem, Stage, paged, played, segments
+from sandbox.services.database import Database, Record
+
+ROOT = "/v1/groups"
+ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
+STATUSES = ("Active", "Inactive")
+
+
+class GroupsService:
+    """Four operations on groups, where the switch has them. A group in force is a condition for its rules."""
+
+    def __init__(
+        self, database: Database, stage: Stage, *, key_of: Callable[[Request], str], now: Callable[[], float]
+    ) -> None:
+        self._database = database
+        self._stage = stage
+        self._key_of = key_of
+        self._now = now
+
+    def routes(self) -> list[Route]:
+        one = ROOT + "/{group_id:path}"
+        return [
+            self._route(ROOT, self.list, "GET"),
+            self._route(ROOT, self.create, "POST"),
+            self._route(one, self.update, "PUT"),
+            self._route(one, self.delete, "DELETE"),
+        ]
+
+    def _route(self, path: str, answer: Answer, method: str) -> Route:
+        async def where_there_are_groups(request: Request, body: Any) -> Response:
+            self._key_of(request)
+            if self._stage.switches.groups == "off":
+                raise Problem(404, "Not found")
+            return await answer(request, body)
+
+        return Route(path, played(self._stage, where_there_are_groups), methods=[method])
+
+    async def list(self, request: Request, _: Any) -> Response:
+        strangers = self._database.rules(self._key_of(request))[:1] if self._stage.switches.groups == "mixed" else []
+        return paged(request, self._stage, [*strangers, *self._database.groups()])
+
+    async def create(self, _: Request, body: Any) -> Response:
+        moment = int(self._now() * 1000)
+        made = _checked(body) | {
+            "id": f"Group_{''.join(secrets.choice(ALPHABET) for _ in range(5))}",
+            "creationDate": moment,
+            "modificationDate": moment,
+        }
+        self._database.put_group(made)
+        return JSONResponse({"success": True, "data": made})
+
+    async def update(self, request: Request, body: Any) -> Response:
+        """A replacement of the whole: what is left out of the body goes back to its default."""
+        stored = self._stored(request)
+        dates = {"creationDate": stored.get("creationDate"), "modificationDate": int(self._now() * 1000)}
+        made = _checked(body) | {"id": stored["id"]} | dates
+        self._database.put_group(made)
+        return JSONResponse({"success": True, "data": made})
+
+    async def delete(self, request: Request, _: Any) -> Response:
+        self._database.delete_group(self._stored(request)["id"])
+        return JSONResponse({"success": True, "message": "Group deleted successfully"})
+
+    def _stored(self, request: Request) -> Record:
+        rest = segments(request, ROOT)
+        found = self._database.group(rest[0]) if len(rest) == 1 else None
+        if found is None:
+            raise Problem(404, "Group not found")
+        return found
+
+
+def _checked(body: Any) -> Record:
+    if not isinstance(body, dict) or not isinstance(body.get("name"), str) or not body["name"]:
+        raise Problem(400, "Group Payload is invalid")
+    if body.get("status", "Active") not in STATUSES or not isinstance(body.get("isFavourite", False), bool):
+        raise Problem(400, "Group Payload is invalid")
+    kept = {name: value for name, value in body.items() if name not in {"id", "creationDate", "modificationDate"}}
+    return {"objectType": "group", "status": "Active", "isFavourite": False} | kept
