@@ -1,22 +1,20 @@
-"""The rules service (its specification, "Endpoints"), and what the real one adds to it: pages and groups."""
+"""The rules service (its specification, "Endpoints"), and the pages that the real one adds to it."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from typing import Any, Final
+from typing import Any
 
 from pydantic import ValidationError
 
-from bot.clients.errors import BadIdentifier, OutcomeUnknown, Unreadable, refusal
+from bot.clients.envelopes import opened, pages, sent
+from bot.clients.errors import BadIdentifier, OutcomeUnknown, Unreadable
 from bot.clients.flights import Flight
-from bot.clients.http import Answer, Service
+from bot.clients.http import Service
 from bot.clients.listing import Listing
-from bot.clients.parsing import gently, parsed_gently
+from bot.clients.parsing import gently
 from bot.domain.rule import RULE_ID, Rule, RuleDraft
-
-MOST_PAGES: Final = 5000
-"""Pages after which a list is taken to go in circles: 150,000 rules at 30 a page."""
 
 
 class RulesClient:
@@ -43,24 +41,13 @@ class RulesClient:
         return Listing(list(rules.values()), unreadable)
 
     async def pages(self) -> AsyncIterator[Listing]:
-        """The list page by page. The specification has none; where a ``nextOffset`` comes, it is followed as it is."""
-        query: dict[str, str] | None = None
-        seen: set[str] = set()
-        while True:
-            document = await self._document(await self._service.read("rules", query=query))
-            records = document.get("data")
-            if not isinstance(records, list):
-                raise Unreadable(self._service.name, "data is not a list")
+        """The list page by page, as the service gives it."""
+        async for records in pages(self._service, "rules"):
             yield await _listing(records)
-            offset = document.get("nextOffset")
-            if offset is None or isinstance(offset, bool) or str(offset) in seen or len(seen) >= MOST_PAGES:
-                return
-            seen.add(str(offset))
-            query = {"offset": str(offset)}
 
     async def get(self, rule_id: str) -> Rule:
         """One rule. Raises NotFound, or BadIdentifier for what cannot be an id."""
-        document = await self._document(await self._service.read("rules", self._checked(rule_id)))
+        document = await opened(self._service, await self._service.read("rules", self._checked(rule_id)))
         rule = self._rule(document)
         if rule.id != rule_id:
             raise Unreadable(self._service.name, "it answered with another rule")
@@ -92,33 +79,10 @@ class RulesClient:
         return rule
 
     async def _write(self, method: str, *segments: str, body: Any = None) -> dict[str, Any]:
-        """Send once. A 2xx answer counts only if it says ``success: true``; if it says false, nothing was done."""
         try:
-            answer = await self._service.write(method, "rules", *segments, body=body)
+            return await sent(self._service, method, "rules", *segments, body=body)
         finally:
             self._flight.drop()
-        try:
-            document = answer.document()
-        except ValueError as error:
-            raise OutcomeUnknown(self._service.name, f"unreadable answer: {error}") from error
-        if isinstance(document, dict) and document.get("success") is False:
-            raise refusal(self._service.name, answer.status, str(document.get("message") or ""))
-        if not isinstance(document, dict) or document.get("success") is not True:
-            raise OutcomeUnknown(self._service.name, "the answer does not say success")
-        return document
-
-    async def _document(self, answer: Answer) -> dict[str, Any]:
-        try:
-            document = await parsed_gently(answer.body)
-        except ValueError as error:
-            raise Unreadable(self._service.name, f"no JSON: {error}") from error
-        if not isinstance(document, dict):
-            raise Unreadable(self._service.name, "the answer is no JSON object")
-        if document.get("success") is False:
-            raise refusal(self._service.name, answer.status, str(document.get("message") or ""))
-        if document.get("success") is not True:
-            raise Unreadable(self._service.name, "the answer does not say success")
-        return document
 
     def _rule(self, document: dict[str, Any]) -> Rule:
         try:

@@ -14,6 +14,7 @@ from urllib.parse import quote, unquote_plus
 
 from bot.domain.address import Address, NoAddress
 from bot.domain.condition import SLASHED, CannotTell, Hit, NeverHolds, compiled, condition, filled
+from bot.domain.group import Groups, held_back
 from bot.domain.rule import Pair, Rule
 
 MOST_APART: Final = 400
@@ -23,14 +24,6 @@ KEYS: Final = {"url": "Url", "host": "host", "path": "path"}
 ENGINES_DIFFER: Final = "the desktop app and the extension differ here"
 OTHER_CAPTURES: Final = f"{ENGINES_DIFFER}: with the extension it is {{}}"
 CHAINS: Final = f"{ENGINES_DIFFER}: the desktop app goes on with the next pair, to {{}}"
-
-
-@dataclass(frozen=True, slots=True)
-class Groups:
-    """The groups of the rules, where the service has any: id -> name, and the ids of those that are switched on."""
-
-    names: Mapping[str, str]
-    active: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,14 +127,7 @@ def _tried(pair: Pair, address: Address) -> tuple[str, Hit | None]:
 def _off(rule: Rule, groups: Groups | None) -> str:
     if not rule.active:
         return f"the rule is {rule.status or 'without a status'}"
-    if not rule.group_id:
-        return ""
-    if groups is None:
-        return ""
-    name = groups.names.get(rule.group_id)
-    if name is None:
-        return "its group is unknown"
-    return "" if rule.group_id in groups.active else f"its group {name} is switched off"
+    return held_back(rule, groups)
 
 
 def _filters(rule: Rule, pairs: Sequence[Pair]) -> tuple[str, ...]:

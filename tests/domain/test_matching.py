@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from bot.domain.address import Address, NoAddress
 from bot.domain.condition import CannotTell, condition, filled
-from bot.domain.matching import Acts, Groups, explain, judged
+from bot.domain.group import Groups
+from bot.domain.matching import Acts, explain, judged
 from bot.domain.rule import Rule
 
 

@@ -1,0 +1,115 @@
+"""Groups: read where the service has them, never an error where it has none."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from bot.clients import errors
+from bot.clients.groups import GroupsClient
+from bot.clients.http import Limits, Service
+from bot.domain.group import Group, Groups
+from sandbox.services.faults import KINDS
+from sandbox.services.running import RULES_KEY, Services, running_services
+from sandbox.services.switches import CHOICES
+
+EVERY_SWITCH = [(name, choice) for name, (choices, _) in CHOICES.items() for choice in choices]
+SEEDED = Groups(
+    {"Group_sales": "Sales campaigns", "Group_trial": "Experiments"},
+    frozenset({"Group_sales"}),
+)
+
+
+@pytest.fixture
+async def services() -> AsyncIterator[Services]:
+    async with running_services() as both:
+        yield both
+
+
+@pytest.fixture
+async def client(services: Services) -> AsyncIterator[GroupsClient]:
+    limits = Limits(deadline=1.0, max_bytes=1_000_000)
+    async with Service("rules", services.rules_url, {"x-api-key": RULES_KEY}, limits=limits) as service:
+        yield GroupsClient(service, patience=5.0)
+
+
+@pytest.mark.parametrize(("name", "choice"), EVERY_SWITCH)
+async def test_groups_are_read_under_every_switch(
+    services: Services, client: GroupsClient, name: str, choice: str
+) -> None:
+    services.switch(**{name: choice})
+
+    assert await client.groups() == (None if choice == "off" and name == "groups" else SEEDED)
+
+
+@pytest.mark.parametrize(("name", "choice"), EVERY_SWITCH)
+async def test_a_group_is_switched_and_keeps_what_nobody_knows(
+    services: Services, client: GroupsClient, name: str, choice: str
+) -> None:
+    services.switch(**{name: choice})
+    if (name, choice) == ("groups", "off"):
+        with pytest.raises(errors.Refusal):
+            await client.find("Group_sales")
+        return
+    services.rules.put_group({**(services.rules.group("Group_sales") or {}), "mood": "sunny"})
+    group = await client.find("Group_sales")
+    assert group is not None
+
+    await client.update(Group.model_validate({"id": group.id} | group.switched(on=False)))
+
+    stored = services.rules.group("Group_sales")
+    assert stored is not None
+    assert (stored["status"], stored["mood"], stored["name"]) == ("Inactive", "sunny", "Sales campaigns")
+    known = await client.groups()
+    assert known is not None
+    assert known.active == frozenset()
+
+
+async def test_pages_are_followed(services: Services, client: GroupsClient) -> None:
+    for number in range(100):
+        services.rules.put_group({"id": f"Group_{number}", "name": str(number), "status": "Active"})
+    services.switch(paging="pages")
+
+    found = await client.listed()
+
+    assert found is not None
+    assert len(found) == 102
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in {"delay", "never"}])
+async def test_no_fault_of_the_groups_reaches_people(services: Services, client: GroupsClient, kind: str) -> None:
+    services.rules.stage.faults.add(kind, path="/v1/groups", times=9, value=1)
+
+    assert await client.groups() is None
+
+
+async def test_a_service_that_does_not_answer_is_not_waited_for(services: Services) -> None:
+    services.rules.stage.faults.add("never", path="/v1/groups", times=9)
+    async with Service("rules", services.rules_url, {"x-api-key": RULES_KEY}, limits=Limits(deadline=2.0)) as service:
+        assert await GroupsClient(service, patience=0.01).groups() is None
+
+
+async def test_what_is_no_group_is_not_asked_for_again_at_once(services: Services, client: GroupsClient) -> None:
+    services.switch(groups="off")
+
+    assert [await client.groups() for _ in range(5)] == [None] * 5
+
+    assert len(services.rules.calls("GET")) == 1
+
+
+async def test_some_seconds_share_one_read(services: Services, client: GroupsClient) -> None:
+    for _ in range(5):
+        assert await client.groups() == SEEDED
+
+    assert len(services.rules.calls("GET")) == 1
+
+
+@pytest.mark.parametrize("group_id", ["", "..", "../rules/x", "a/b", "a b"])
+async def test_what_cannot_be_an_id_is_refused_before_anything_is_sent(
+    services: Services, client: GroupsClient, group_id: str
+) -> None:
+    group = Group.model_construct(id=group_id, name="x", status="Active")
+    with pytest.raises(errors.BadIdentifier):
+        await client.update(group)
+    assert services.rules.calls() == []
