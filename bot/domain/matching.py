@@ -110,8 +110,12 @@ def judged(rule: Rule, address: Address, groups: Groups | None = None) -> Acts |
     if not hits:
         return untold
     number, _, hit, tested = hits[0]
-    acts = Acts(rule, number, tested, hit.captures, off=_off(rule, groups), notes=_filters(rule, [h[1] for h in hits]))
-    return EFFECTS.get(rule.rule_type or "", _as_described)(acts, hits, address)
+    notes = (*_filters(rule, [h[1] for h in hits]), *_silent(rule, groups))
+    acts = Acts(rule, number, tested, hit.captures, off=_off(rule, groups), notes=notes)
+    try:
+        return EFFECTS.get(rule.rule_type or "", _as_described)(acts, hits, address)
+    except CannotTell as error:
+        return Untold(rule, number, error.words)
 
 
 def _tried(pair: Pair, address: Address) -> tuple[str, Hit | None]:
@@ -128,6 +132,12 @@ def _off(rule: Rule, groups: Groups | None) -> str:
     if not rule.active:
         return f"the rule is {rule.status or 'without a status'}"
     return held_back(rule, groups)
+
+
+def _silent(rule: Rule, groups: Groups | None) -> tuple[str, ...]:
+    """That nobody says whether the rule's group is in force, where it has one."""
+    told = groups is not None or not rule.active or not rule.group_id
+    return () if told else (f"it acts only if its group {rule.group_id} is on, which the service does not tell",)
 
 
 def _filters(rule: Rule, pairs: Sequence[Pair]) -> tuple[str, ...]:

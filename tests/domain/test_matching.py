@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bot.domain.address import Address, NoAddress
 from bot.domain.condition import CannotTell, condition, filled
 from bot.domain.group import Groups
-from bot.domain.matching import Acts, explain, judged
+from bot.domain.matching import Acts, Untold, explain, judged
 from bot.domain.rule import Rule
 
 
@@ -247,3 +247,12 @@ def test_filling_in_never_fails(template: str, captures: list[str | None]) -> No
 def test_an_unknown_operator_never_holds() -> None:
     with pytest.raises(CannotTell):
         condition("Odd", "x")
+
+
+def test_a_replace_whose_expression_is_broken_cannot_be_told() -> None:
+    broken = rule("Replace", when("Contains", "h", **{"from": "/(/", "to": ""}))
+
+    found = judged(broken, Address.of("https://h"))
+
+    assert isinstance(found, Untold)
+    assert "cannot be tried" in found.why
