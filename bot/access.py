@@ -165,7 +165,7 @@ class Access:
     async def require_glass(self, change: Change, user: str, channel: str) -> None:
         """Return where *user* may go ahead with *change* alone; raises NotAllowed or DirectoryUnavailable."""
         person, place = await self.person(user), await self.directory.place(channel)
-        why = self.policy().refusal(change.kind.value, person, place)
+        why = self.policy().refusal(change.kind.operation, person, place)
         if why is None and not self.policy().holds_any(change.break_glass, person, place):
             why = Why.NO_ROLE
         if why is not None:

@@ -29,12 +29,13 @@ from starlette.applications import Starlette
 
 from bot.access import Access
 from bot.changes.applying import SETTLE_AFTER, Checkpoint, nowhere
-from bot.changes.effects import Effects, MemberEffects, RuleEffects
+from bot.changes.effects import Effects, GroupEffects, MemberEffects, RuleEffects
 from bot.changes.ledger import LEASE
 from bot.changes.outbox import Outbox, Pace, Wake
 from bot.changes.pipeline import Pipeline
 from bot.changes.sets import Sets
 from bot.changes.timers import Timers
+from bot.clients.groups import GroupsClient
 from bot.clients.http import Limits, Service
 from bot.clients.members import MembersClient
 from bot.clients.rules import RulesClient
@@ -107,7 +108,7 @@ async def running(
                 await stack.enter_async_context(_in_background(shared.follow(store.session, every=60)))
         except StoreError as error:
             raise CannotStart(str(error)) from error
-        rules = await stack.enter_async_context(_rules(settings))
+        rules, groups = await stack.enter_async_context(_rules(settings))
         members = {
             name: await stack.enter_async_context(_members(settings, site))
             for name, site in settings.members_sites.items()
@@ -132,7 +133,7 @@ async def running(
         access = Access(policy, SlackDirectory(slack, now))
         pipeline = Pipeline(
             store=store,
-            effects=_effects(rules, members),
+            effects=_effects(rules, groups, members),
             access=access,
             now=now,
             new_id=lambda: secrets.token_hex(16),
@@ -144,6 +145,7 @@ async def running(
         )
         gatehouse = Gatehouse(
             rules=rules,
+            groups=groups,
             sites=sites,
             changes=pipeline,
             access=access,
@@ -153,14 +155,18 @@ async def running(
             health=health,
             prefix=settings.command_prefix,
             extra_segments=settings.segments,
-            places={"rules": _host(settings.rules_base_url), "members": _host(settings.members_base_url)},
+            places={
+                "rules": _host(settings.rules_base_url),
+                "groups": _host(settings.rules_base_url),
+                "members": _host(settings.members_base_url),
+            },
             policy_trouble=lambda: policy.trouble,
         )
         router = Router(gatehouse, slack, owner=owner, lease=lease, reached=timing.reached)
         bolt = _bolt(settings)
         router.register(bolt)
 
-        cards = Cards(slack, store, dict(gatehouse.places), Pace(time.monotonic, timing.pace), timing.reached)
+        cards = Cards(slack, store, dict(gatehouse.places), Pace(time.monotonic, timing.pace), timing.reached, groups)
         outbox = Outbox(store, cards.deliver, owner=owner, now=now, wake=wakes[0], lease=lease)
         timers = Timers(pipeline, owner=owner, wake=wakes[1], lease=lease)
         sets = Sets(pipeline.set_ledger, pipeline.applier, pipeline.new_id, wakes[2])
@@ -236,10 +242,10 @@ class _Server(uvicorn.Server):
 
 
 @asynccontextmanager
-async def _rules(settings: Settings) -> AsyncIterator[RulesClient]:
+async def _rules(settings: Settings) -> AsyncIterator[tuple[RulesClient, GroupsClient]]:
     headers = {"x-api-key": settings.rules_api_key.get_secret_value()}
     async with _service("rules", settings.rules_base_url, headers, settings) as service:
-        yield RulesClient(service)
+        yield RulesClient(service), GroupsClient(service)
 
 
 @asynccontextmanager
@@ -255,10 +261,14 @@ def _service(name: str, base_url: str, headers: dict[str, str], settings: Settin
     return Service(name, base_url, headers, limits=limits, insecure_http=settings.insecure_http)
 
 
-def _effects(rules: RulesClient, members: dict[str, MembersClient]) -> Callable[[Target], Effects]:
+def _effects(
+    rules: RulesClient, groups: GroupsClient, members: dict[str, MembersClient]
+) -> Callable[[Target], Effects]:
     def of(target: Target) -> Effects:
         if target.service == "rules":
             return RuleEffects(rules)
+        if target.service == "groups":
+            return GroupEffects(groups)
         client = members.get(target.site or "")
         if client is None:
             raise UnknownSite(target.site, tuple(members))

@@ -10,6 +10,7 @@ from typing import Protocol
 from bot.access import Access
 from bot.changes.pipeline import Pipeline
 from bot.clients.listing import Listing
+from bot.domain.group import Group, Groups
 from bot.domain.member import Member
 from bot.domain.rule import Rule
 from bot.store.engine import Store
@@ -26,6 +27,16 @@ class RulesReader(Protocol):
 
     async def get(self, rule_id: str) -> Rule:
         """One rule; NotFound where there is none."""
+
+
+class GroupsReader(Protocol):
+    """The reading half of the groups client."""
+
+    async def groups(self) -> Groups | None:
+        """What adds to an answer about rules, up to some seconds old; None where there is nothing to say. Never raises."""
+
+    async def listed(self) -> list[Group] | None:
+        """Every group, fresh from the service; None where it has none."""
 
 
 class MembersReader(Protocol):
@@ -68,6 +79,7 @@ class Gatehouse:
     """What a handler works with. Built once, in bot/app.py."""
 
     rules: RulesReader
+    groups: GroupsReader
     sites: Mapping[str, Site]
     changes: Pipeline
     access: Access

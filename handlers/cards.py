@@ -11,6 +11,8 @@ from bot.changes.applying import Checkpoint, nowhere
 from bot.changes.outbox import Pace
 from bot.domain.change import Change
 from bot.domain.change_set import NOT_DONE, Outcome
+from bot.domain.group import Groups
+from bot.gatehouse import GroupsReader
 from bot.store.audit import Event
 from bot.store.engine import Store
 from handlers.slack import Slack, SlackRefused, SlackUnreachable
@@ -47,6 +49,7 @@ class Cards:
     places: dict[str, str]
     pace: Pace
     reached: Checkpoint = nowhere
+    groups: GroupsReader | None = None
 
     async def deliver(self, change: Change, purpose: str) -> None:
         """Show *change* as it stands, or say in its thread what *purpose* is; each note once."""
@@ -76,7 +79,7 @@ class Cards:
 
     async def _drawn(self, change: Change) -> Message:
         if not change.is_set:
-            return views.card(change, places=self.places)
+            return views.card(change, places=self.places, groups=await self._groups(change))
         return sets.card(change, await self._progress(change), places=self.places)
 
     async def _progress(self, whole: Change) -> sets.Progress:
@@ -87,6 +90,11 @@ class Cards:
         wrong = await self.store.parts.some(whole.id, WRONG, sets.SHOWN)
         others = await self.store.parts.some(whole.id, set(Outcome) - WRONG, sets.SHOWN - len(wrong))
         return sets.Progress(tally, [*wrong, *others])
+
+    async def _groups(self, change: Change) -> Groups | None:
+        """The groups, where the change is about a rule in one: what is on may still be held back."""
+        in_group = any((document or {}).get("groupId") for document in (change.before, change.after))
+        return await self.groups.groups() if in_group and self.groups is not None else None
 
     async def _edited(self, place: tuple[str, str], change: Change, message: Message) -> bool:
         try:

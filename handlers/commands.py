@@ -55,8 +55,8 @@ class RulesMenu(_Rules):
 @dataclass(frozen=True)
 class RulesList(_Rules):
     verb, synonyms = "list", ("ls", "find", "search")
-    usage = "list [TEXT] [type:redirect] [status:active] [url:TEXT] [page:N]"
-    summary = "Find rules by any part of name, id or URL"
+    usage = "list [TEXT] [type:redirect] [status:on] [url:TEXT] [group:NAME] [sort:name|type|changed] [page:N]"
+    summary = "Find rules by any part of name, id or URL; filters combine"
     example = "list checkout type:redirect"
     text: str | None = None
     type: str | None = None
@@ -158,6 +158,27 @@ class RulesOff(_Rules):
     writes = True
     destroys = True
     refs: tuple[str, ...] = ()
+    lasts: Lasts | None = None
+    because: str | None = None
+
+
+@dataclass(frozen=True)
+class RulesGroups(_Rules):
+    verb, usage, summary = "groups", "groups", "The groups of rules, with how many each has"
+    example = "groups"
+
+
+@dataclass(frozen=True)
+class RulesGroup(_Rules):
+    needs = "rule.update"
+    verb = "group"
+    usage = "group on|off NAME [for DUR] [because TEXT]"
+    summary = "Switch a whole group on or off, as one change; also: on group:NAME"
+    example = "group off Experiments for 2h because checkout is slow"
+    writes = True
+    destroys = True
+    switch: str = ""
+    group: str = ""
     lasts: Lasts | None = None
     because: str | None = None
 

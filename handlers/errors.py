@@ -26,6 +26,7 @@ from bot.domain.change import State
 from bot.domain.checks import BadEmail, Problem
 from bot.domain.editing import BadField
 from bot.domain.file_text import BadFile
+from bot.domain.group import Group
 from bot.domain.policy import Why
 from bot.gatehouse import UnknownSite
 from bot.store.errors import StoreError, TargetBusy
@@ -55,6 +56,19 @@ class NothingToChange(Exception):
         super().__init__("nothing to change")
         self.title = title
         self.status = status
+
+
+class NoGroups(Exception):
+    """The rules service has no groups."""
+
+
+class NotOneGroup(Exception):
+    """A name that fits no group, or several; *candidates* are those."""
+
+    def __init__(self, ref: str, candidates: Sequence[Group]) -> None:
+        super().__init__(len(candidates))
+        self.ref = ref
+        self.candidates = tuple(candidates)
 
 
 class InvalidDraft(Exception):
@@ -257,6 +271,14 @@ WORDS: dict[type[Exception], Callable[[Any], Words]] = {
     NothingToChange: lambda e: Words(
         f"*{esc(e.title)}* is already {esc(e.status)}." if e.status else f"*{esc(e.title)}* is already as you asked."
     ),
+    NoGroups: lambda _: Words("This rules service has no groups.", next="`/rules list` shows its rules."),
+    NotOneGroup: lambda e: Words(
+        f"{code(e.ref)} fits {len(e.candidates)} groups: "
+        + ", ".join(f"*{esc(group.title, 60)}* ({code(group.id, 60)})" for group in e.candidates[:8])
+        if e.candidates
+        else f"No group is called {code(e.ref)}.",
+        next="Name it by its id; `/rules groups` lists them.",
+    ),
     InvalidDraft: lambda e: Words(
         f"That would not be a working rule:\n{_problem_lines(e.problems)}", next="Put that right and ask again."
     ),
@@ -419,7 +441,7 @@ def answer(error: Exception, *, asked: str, caller: Caller, prefix: str) -> Mess
     if isinstance(error, Unclear):
         return views.unclear(error, asked=asked, prefix=prefix)
     if isinstance(error, NotOne):
-        return views.not_one(error.ref, error.candidates, error.count, asked=asked)
+        return views.not_one(error.ref, error.candidates, error.count, asked=asked, groups=error.groups)
     words = words_for(error)
     return views.problem(
         asked=asked,

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from bot.access import NotAllowed
 from bot.clients.parsing import gently
 from bot.domain import member_csv, rulefile
 from bot.domain.policy import Why
 from bot.gatehouse import Gatehouse
-from handlers import members, rules
+from handlers import members
 from handlers.commands import MembersExport, MembersList, RulesExport, RulesList
 from handlers.errors import NothingToExport
+from handlers.listing import fitting
 from handlers.reply import Attached, Caller, Reply
 from handlers.routes import handles
 from handlers.views import files as views
@@ -21,8 +24,8 @@ async def export_rules(command: RulesExport, caller: Caller, gatehouse: Gatehous
         raise NotAllowed(Why.SHARED_CHANNEL, "export", caller.user, channel=caller.channel)
     listing = await gatehouse.rules.all()
     wanted = RulesList(text=command.text, type=command.type, status=command.status)
-    checked = await gently((rule, rules.fits(rule, wanted)) for rule in listing.rules)
-    found = [rule for rule, fits in checked if fits]
+    groups = await gatehouse.groups.groups()
+    found = await asyncio.to_thread(fitting, listing.rules, wanted, groups)
     if not found:
         raise NothingToExport("rule")
     content = b"".join(await gently(rulefile.pieces(found)))

@@ -22,6 +22,10 @@ URL: Final = re.compile(r"[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
 NUMBER: Final = re.compile(r"#\d{1,6}")
 FREE_TEXT: Final = frozenset({"name", "description"})
 """Fields whose value may go on over several words without quotes."""
+SORTS: Final = ("name", "type", "changed")
+SWITCHED: Final = {
+    word: switch for switch, kind in (("on", c.RulesOn), ("off", c.RulesOff)) for word in (kind.verb, *kind.synonyms)
+}
 CLOSE_ENOUGH: Final = 60
 LONGEST_DURATION: Final = 366 * 86_400
 
@@ -227,6 +231,10 @@ def _page(filters: dict[str, str], rest: _Rest) -> int | None:
 
 def _rules_list(rest: _Rest) -> Command:
     filters = rest.filters("type", "status", "url", "group", "sort", "page")
+    if (sort := filters.get("sort", "name").casefold()) not in SORTS:
+        raise rest.unclear(f"sort:{sort[:20]} is no order; write {', '.join(f'sort:{one}' for one in SORTS)}.")
+    if "sort" in filters:
+        filters["sort"] = sort
     return c.RulesList(page=_page(filters, rest), text=rest.rest() or None, **filters)
 
 
@@ -285,12 +293,27 @@ def _unquoted(value: str) -> str:
     return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" else value
 
 
-def _switch(kind: Callable[..., Command]) -> Callable[[_Rest], Command]:
+def _switch(kind: Callable[..., Command], on_off: str) -> Callable[[_Rest], Command]:
     def parsed(rest: _Rest) -> Command:
         because, lasts = rest.because(), rest.lasts()
+        if (group := rest.filters("group").get("group")) is not None:
+            rest.nothing_more()
+            return c.RulesGroup(on_off, group.strip() or rest.one("which group"), lasts, because)
         return kind(refs=rest.refs(), lasts=lasts, because=because)
 
     return parsed
+
+
+def _rules_group(rest: _Rest) -> Command:
+    because, lasts = rest.because(), rest.lasts()
+    verb = rest.words.pop(0).keyword if rest.words else ""
+    if (switch := SWITCHED.get(verb)) is None:
+        raise rest.missing("on or off, and which group")
+    name = rest.filters("group").get("group") or rest.rest()
+    rest.nothing_more()
+    if not name.strip():
+        raise rest.missing("which group")
+    return c.RulesGroup(switch, name.strip(), lasts, because)
 
 
 def _rules_delete(rest: _Rest) -> Command:
@@ -416,8 +439,10 @@ PARSERS: Final[dict[type[Command], Callable[[_Rest], Command]]] = {
     c.RulesEdit: _by_ref(c.RulesEdit),
     c.RulesSet: _rules_set,
     c.RulesCopy: _by_ref(c.RulesCopy),
-    c.RulesOn: _switch(c.RulesOn),
-    c.RulesOff: _switch(c.RulesOff),
+    c.RulesOn: _switch(c.RulesOn, "on"),
+    c.RulesOff: _switch(c.RulesOff, "off"),
+    c.RulesGroups: _alone(c.RulesGroups),
+    c.RulesGroup: _rules_group,
     c.RulesDelete: _rules_delete,
     c.RulesHistory: _by_ref(c.RulesHistory),
     c.RulesExport: _rules_export,

@@ -9,8 +9,10 @@ import re
 from collections.abc import Callable, Sequence
 
 from bot.clients.errors import NotFound
+from bot.domain.group import Groups
 from bot.domain.rule import RULE_ID, Rule
 from bot.gatehouse import Gatehouse
+from handlers.grouping import groups_of
 from handlers.reply import Caller
 
 NUMBERED = re.compile(r"#([0-9]{1,6})")
@@ -22,8 +24,9 @@ MOST = 100
 class NotOne(Exception):
     """A REF that fits no rule, or several; *candidates* are the first of those, *count* is how many there are."""
 
-    def __init__(self, ref: str, candidates: Sequence[Rule], count: int) -> None:
+    def __init__(self, ref: str, candidates: Sequence[Rule], count: int, groups: Groups | None = None) -> None:
         super().__init__(count)
+        self.groups = groups
         self.ref = ref
         self.candidates = tuple(candidates)
         self.count = count
@@ -60,7 +63,8 @@ async def find_rule(ref: str, caller: Caller, gatehouse: Gatehouse) -> Rule:
     listing = await gatehouse.rules.all()
     fitting = fitting_rules(ref, listing.rules)
     if len(fitting) != 1:
-        raise NotOne(ref, fitting[:CANDIDATES], len(fitting))
+        shown = fitting[:CANDIDATES]
+        raise NotOne(ref, shown, len(fitting), await groups_of(shown, gatehouse))
     return await gatehouse.rules.get(fitting[0].id)
 
 

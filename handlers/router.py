@@ -25,7 +25,20 @@ from bot.domain.policy import Why
 from bot.gatehouse import Gatehouse
 from bot.store.errors import StoreError
 from bot.store.inbound import MOST_ATTEMPTS, Inbound
-from handlers import approvals, errors, exports, gatehouse, grammar, inputs, members, modals, rules, which
+from handlers import (
+    approvals,
+    errors,
+    exports,
+    gatehouse,
+    grammar,
+    groups,
+    inputs,
+    listing,
+    members,
+    modals,
+    rules,
+    which,
+)
 from handlers.commands import Command
 from handlers.reply import Announced, Attached, Caller, InChannel, Modal, Private, Refilled, Reply, View
 from handlers.routes import CLICKS, COMMANDS, RUNNING, action_name, find_form
@@ -36,7 +49,7 @@ from handlers.views import files, forms
 
 log = structlog.get_logger(__name__)
 
-FEATURES = (approvals, exports, gatehouse, members, modals, rules, which)
+FEATURES = (approvals, exports, gatehouse, groups, listing, members, modals, rules, which)
 """The modules that fill the table: the list of what Gatehouse does."""
 
 ANY = re.compile(".*", re.DOTALL)

@@ -16,7 +16,6 @@ from handlers.commands import (
     RulesCopy,
     RulesDelete,
     RulesEdit,
-    RulesList,
     RulesMenu,
     RulesNew,
     RulesOff,
@@ -25,6 +24,7 @@ from handlers.commands import (
     RulesShow,
 )
 from handlers.errors import InvalidDraft, NothingToChange
+from handlers.grouping import groups_of
 from handlers.lasting import as_typed, lasting
 from handlers.refs import find_rule, find_rules
 from handlers.reply import Announced, Caller, Modal, Private, Reply
@@ -32,65 +32,17 @@ from handlers.routes import handles
 from handlers.views import forms, rule_form
 from handlers.views import rules as views
 
-PAGE = 10
-NUMBERED = 1000
-"""How many rows of a list ``#n`` reaches."""
-
 
 @handles(RulesMenu)
 async def menu(command: RulesMenu, caller: Caller, gatehouse: Gatehouse) -> Reply:
     return Private(views.menu(gatehouse.prefix))
 
 
-@handles(RulesList)
-async def show_list(command: RulesList, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    listing = await gatehouse.rules.all()
-    found = sorted((rule for rule in listing.rules if fits(rule, command)), key=lambda rule: rule.title.casefold())
-    pages = max(1, -(-len(found) // PAGE))
-    page = min(max(command.page or 1, 1), pages)
-    await gatehouse.store.lists.put(caller.user, "rules", [rule.id for rule in found[:NUMBERED]])
-    first = (page - 1) * PAGE
-    return Private(
-        views.rule_list(
-            found[first : first + PAGE],
-            page=page,
-            pages=pages,
-            total=len(found),
-            command=command,
-            unreadable=listing.unreadable,
-            first_number=first + 1,
-        )
-    )
-
-
-def fits(rule: Rule, command: RulesList) -> bool:
-    """Whether *rule* passes every filter that was given; all are parts, in any case of letters."""
-    wanted = (
-        (command.text, _searched(rule)),
-        (command.type, rule.rule_type or ""),
-        (command.status, rule.status or ""),
-        (command.url, " ".join(_addresses(rule))),
-        (command.group, rule.group_id or ""),
-    )
-    exact = (command.status or "").casefold()
-    if exact in {"active", "inactive"} and (rule.status or "").casefold() != exact:
-        return False
-    return all(part.casefold() in whole.casefold() for part, whole in wanted if part)
-
-
-def _searched(rule: Rule) -> str:
-    return "\n".join((rule.title, rule.id, rule.description or "", *_addresses(rule)))
-
-
-def _addresses(rule: Rule) -> list[str]:
-    pairs = rule.pairs or ()
-    return [text for pair in pairs for text in (pair.source and pair.source.value, pair.destination) if text]
-
-
 @handles(RulesShow)
 async def show(command: RulesShow, caller: Caller, gatehouse: Gatehouse) -> Reply:
     rule = await find_rule(command.ref, caller, gatehouse)
-    return Private(views.rule_card(rule, command=RulesShow(ref=rule.id), actions=not caller.public))
+    groups = await groups_of([rule], gatehouse)
+    return Private(views.rule_card(rule, command=RulesShow(ref=rule.id), actions=not caller.public, groups=groups))
 
 
 @handles(RulesOn)
@@ -190,7 +142,8 @@ async def new(command: RulesNew, caller: Caller, gatehouse: Gatehouse) -> Reply:
 async def edit(command: RulesEdit, caller: Caller, gatehouse: Gatehouse) -> Reply:
     async def fill() -> dict[str, Any]:
         rule = await find_rule(command.ref, caller, gatehouse)
-        return rule_form.RuleForm.of(rule, channel=caller.channel).view()
+        groups = await groups_of([rule], gatehouse)
+        return rule_form.RuleForm.of(rule, channel=caller.channel, groups=groups).view()
 
     return Modal(forms.loading("Edit rule"), fill)
 

@@ -14,9 +14,11 @@ from functools import partial
 from typing import Any, Final, Protocol
 
 from bot.clients.errors import AlreadyExists, ClientError, NotFound, OutcomeUnknown, Refusal
+from bot.clients.groups import GroupsClient
 from bot.clients.members import MembersClient
 from bot.clients.rules import RulesClient
 from bot.domain.change import Change, Kind, Target, essence
+from bot.domain.group import Group
 from bot.domain.member import Member
 from bot.domain.rule import Rule, RuleDraft
 
@@ -164,6 +166,20 @@ class MemberSnapshot:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupSnapshot:
+    groups: Mapping[str, Document | None]
+
+    def live(self, target: Target) -> Document | None:
+        return self.groups.get(target.key or "")
+
+    def twins(self, change: Change) -> list[str]:  # noqa: ARG002  nothing is created
+        return []
+
+    def reading(self, change: Change) -> Reading:
+        return _verdict(change, self.live(change.target))
+
+
+@dataclass(frozen=True, slots=True)
 class RuleEffects:
     client: RulesClient
 
@@ -279,6 +295,29 @@ class MemberEffects:
 
     async def read_back(self, change: Change, twins: Iterable[str]) -> Reading:  # noqa: ARG002  see twins
         return _verdict(change, await self.live(change.target))
+
+
+@dataclass(frozen=True, slots=True)
+class GroupEffects:
+    """Groups are only ever changed: nothing creates one here, and nothing deletes one."""
+
+    client: GroupsClient
+
+    async def live(self, target: Target) -> Document | None:
+        group = await self.client.find(target.key or "")
+        return None if group is None else group.document()
+
+    async def twins(self, change: Change) -> list[str]:  # noqa: ARG002  nothing is created
+        return []
+
+    async def write(self, change: Change) -> str:
+        return (await self.client.update(Group.model_validate({**(change.after or {}), "id": _key(change)}))).id
+
+    async def read_back(self, change: Change, twins: Iterable[str]) -> Reading:  # noqa: ARG002  see twins
+        return _verdict(change, await self.live(change.target))
+
+    async def snapshot(self, targets: Sequence[Target]) -> Snapshot:
+        return GroupSnapshot({target.key or "": await self.live(target) for target in targets})
 
 
 def _alike_before(change: Change) -> list[str]:

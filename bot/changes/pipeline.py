@@ -409,7 +409,7 @@ class Pipeline:
         """Put a question about an open *change* into the thread of its card; the same one twice is one."""
         if change.state is not State.PROPOSED:
             raise AlreadyDecided(change)
-        await self.access.require(f"{change.kind.value.partition('.')[0]}.read", by, change.channel)
+        await self.access.require(f"{change.kind.operation.partition('.')[0]}.read", by, change.channel)
         return await self.ledger.ask(change, Question(by=by, text=text))
 
     async def review(self, change: Change, *, by: str) -> Change:

@@ -81,11 +81,17 @@ class Kind(StrEnum):
     RULE_CREATE = "rule.create"
     RULE_UPDATE = "rule.update"
     RULE_DELETE = "rule.delete"
+    GROUP_UPDATE = "group.update"
     MEMBER_ADD = "member.add"
     MEMBER_UPDATE = "member.update"
     MEMBER_GRANT = "member.grant"
     MEMBER_REVOKE = "member.revoke"
     MEMBER_REMOVE = "member.remove"
+
+    @property
+    def operation(self) -> str:
+        """What the policy must allow for it: a group has no rights of its own, its rules are what changes."""
+        return Kind.RULE_UPDATE.value if self is Kind.GROUP_UPDATE else self.value
 
     @property
     def destroys(self) -> bool:
@@ -107,7 +113,7 @@ class Guard(StrEnum):
 
 
 class Target(BaseModel):
-    """What a change is about. *key* is a rule's id or a member's e-mail; a rule to be created has none yet."""
+    """What a change is about. *key* is a rule's or a group's id or a member's e-mail; a rule to be created has none yet."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -215,7 +221,7 @@ class Change(BaseModel):
     @property
     def operations(self) -> tuple[str, ...]:
         """Every operation of the policy that it takes to ask for this."""
-        return tuple(kind.value for kind in self.kinds or (self.kind,))
+        return tuple(dict.fromkeys(kind.operation for kind in self.kinds or (self.kind,)))
 
     @property
     def review_owed(self) -> bool:
@@ -238,6 +244,7 @@ UNDONE_BY: Final[Mapping[Kind, Kind]] = {
     Kind.RULE_CREATE: Kind.RULE_DELETE,
     Kind.RULE_UPDATE: Kind.RULE_UPDATE,
     Kind.RULE_DELETE: Kind.RULE_CREATE,
+    Kind.GROUP_UPDATE: Kind.GROUP_UPDATE,
     Kind.MEMBER_ADD: Kind.MEMBER_REMOVE,
     Kind.MEMBER_UPDATE: Kind.MEMBER_UPDATE,
     Kind.MEMBER_GRANT: Kind.MEMBER_UPDATE,

@@ -19,7 +19,7 @@ from bot.domain.duration import seconds_of
 
 READS: Final = ("rule.read", "member.read", "audit.read")
 APPROVE: Final = "approve"
-OPERATIONS: Final = (*READS, *(kind.value for kind in Kind), APPROVE)
+OPERATIONS: Final = (*READS, *dict.fromkeys(kind.operation for kind in Kind), APPROVE)
 """All that a role may be given; patterns such as ``rule.*`` are allowed, ``read`` stands for every ``*.read``."""
 
 LIFETIME: Final = timedelta(hours=24)
@@ -125,7 +125,7 @@ class GuardRule(_Strict):
     """Names of roles whose people may go ahead alone, with a typed reason and a review after."""
 
     def fits(self, kind: Kind, site: str | None) -> bool:
-        return fits(kind.value, self.operation) and self.site in {None, site}
+        return fits(kind.operation, self.operation) and self.site in {None, site}
 
 
 class Channels(_Strict):
@@ -159,7 +159,7 @@ class Policy(_Strict):
         for rule in self.guards:
             if rule.fits(kind, site):
                 return rule
-        return GuardRule(operation=kind.value, guard=Guard.APPROVE_OR_CONFIRM if kind.destroys else Guard.NONE)
+        return GuardRule(operation=kind.operation, guard=Guard.APPROVE_OR_CONFIRM if kind.destroys else Guard.NONE)
 
     def refusal(self, operation: str, person: Person, place: Place) -> Why | None:
         """Why *person* may not do *operation* at *place*; None where they may."""

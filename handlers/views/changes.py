@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Any, Final
 
 from bot.domain.change import Change, Guard, Kind, State, essence
+from bot.domain.group import Groups, held_back
 from bot.domain.member import Member, all_masked, masked
-from bot.domain.rule import Rule
+from bot.domain.rule import Rule, RuleDraft
 from handlers.views import parts
 from handlers.views.diff import Line, differences, rendered
 from handlers.views.effect import status_name, type_name
@@ -21,12 +22,15 @@ VERBS: Final = {
     Kind.RULE_CREATE: ("create", "created", "Create"),
     Kind.RULE_UPDATE: ("change", "changed", "Change"),
     Kind.RULE_DELETE: ("delete", "deleted", "Delete"),
+    Kind.GROUP_UPDATE: ("change", "changed", "Change"),
     Kind.MEMBER_ADD: ("add", "added", "Add"),
     Kind.MEMBER_UPDATE: ("change", "changed", "Change"),
     Kind.MEMBER_GRANT: ("give access to", "was given access", "Give access to"),
     Kind.MEMBER_REVOKE: ("take access from", "lost access", "Take access from"),
     Kind.MEMBER_REMOVE: ("remove", "removed", "Remove"),
 }
+EDITS: Final = frozenset({Kind.RULE_UPDATE, Kind.GROUP_UPDATE})
+"""Whose title says what was changed."""
 MARKS: Final = {
     State.PROPOSED: ":wastebasket:",
     State.APPROVED: ":hourglass_flowing_sand:",
@@ -42,10 +46,10 @@ MARKS: Final = {
 }
 
 
-def card(change: Change, *, places: Mapping[str, str]) -> Message:
-    """*change* as it stands now. Addresses are masked: the card is for the channel."""
+def card(change: Change, *, places: Mapping[str, str], groups: Groups | None = None) -> Message:
+    """*change* as it stands now, with what the *groups* make of it. Addresses are masked: the card is for the channel."""
     blocks: list[Block] = [parts.section(f"{_mark(change)} *{_title(change)}*\n{sentence(change)}")]
-    blocks += _body(change)
+    blocks += [*_body(change, groups), *_held_back(change, groups)]
     if change.reason:
         blocks.append(parts.section(f":speech_balloon: {words(change.reason, 500)}"))
     if change.review_owed:
@@ -84,6 +88,8 @@ def _name(change: Change) -> str:
     """What the change is about, as a channel may see it."""
     document = change.before or change.after or {}
     name = document.get("name")
+    if change.target.service == "groups":
+        return f"Group {esc(str(name or change.target.key), 150)}"
     if change.target.service == "rules":
         return esc(str(name or change.target.key or "a rule"), 150)
     shown = esc(str(name), 80) if name and "@" not in str(name) else ""
@@ -96,7 +102,7 @@ def _title(change: Change) -> str:
     if change.state is State.PROPOSED:
         return f"{imperative} {name}?"
     if change.state is State.APPLIED:
-        return f"{name} {done}" if change.kind is not Kind.RULE_UPDATE else f"{name} {_what_changed(change)}"
+        return f"{name} {done}" if change.kind not in EDITS else f"{name} {_what_changed(change)}"
     if change.state in {State.APPROVED, State.APPLYING}:
         return f"{name}: under way…"
     if change.state is State.CANCELLED:
@@ -121,7 +127,18 @@ def plain_title(change: Change) -> str:
     return f"{VERBS[change.kind][2]} {_name(change).replace('`', '')}"
 
 
-def _body(change: Change) -> list[Block]:
+def _held_back(change: Change, groups: Groups | None) -> list[Block]:
+    """What an edit of a rule or a group means for what is in force, where its status alone does not tell."""
+    if change.after is None or change.state not in {State.PROPOSED, State.APPLIED} or change.undone_by:
+        return []
+    if change.kind is Kind.GROUP_UPDATE:
+        return [parts.context(":file_folder: A rule of this group is in force while both are Active, rule and group.")]
+    rule = RuleDraft.model_validate(change.after) if change.kind is Kind.RULE_UPDATE else RuleDraft()
+    held = rule.active and held_back(rule, groups)
+    return [parts.context(f"Its status: {status_name(rule, groups)}")] if held else []
+
+
+def _body(change: Change, groups: Groups | None) -> list[Block]:
     """What goes, what came, or what differs; nothing where nothing happened."""
     if change.state in {State.CANCELLED, State.DENIED, State.EXPIRED}:
         return []
@@ -135,9 +152,9 @@ def _body(change: Change) -> list[Block]:
         ]
     if change.kind.destroys:
         gone = [parts.context("This is what it was:")] if change.state is State.APPLIED else []
-        return [*gone, *_whole(change, change.before)]
+        return [*gone, *_whole(change, change.before, groups)]
     if change.kind.creates:
-        return [*_whole(change, change.after), *_not_restored(change)]
+        return [*_whole(change, change.after, groups), *_not_restored(change)]
     lines = differences(change.before, change.after)
     return [parts.section(_differing(change, lines))] if lines else []
 
@@ -175,14 +192,16 @@ def _not_restored(change: Change) -> list[Block]:
     return [parts.context("Back under a new id; the old one keeps meaning it here. Its creation date is new.")]
 
 
-def _whole(change: Change, document: Mapping[str, Any] | None) -> list[Block]:
+def _whole(change: Change, document: Mapping[str, Any] | None, groups: Groups | None) -> list[Block]:
     if document is None:
         return []
     if change.target.service == "members":
         member = Member.model_validate(document)
         return [parts.section(f"*Segments*\n{segments_line(member.segments)}")]
     rule = Rule.model_validate({"id": change.target.key or "new"} | dict(document))
-    about = f"{status_name(rule)}   {type_name(rule)}" + (f"   {code(rule.id, 100)}" if change.target.key else "")
+    about = f"{status_name(rule, groups)}   {type_name(rule)}" + (
+        f"   {code(rule.id, 100)}" if change.target.key else ""
+    )
     blocks = [parts.section(about)]
     if (rule.description or "").strip():
         blocks.append(parts.section(esc(rule.description or "", 400)))
@@ -263,7 +282,7 @@ def _confirmed_name(change: Change) -> str:
 
 def _footer(change: Change, places: Mapping[str, str]) -> str:
     site = f" · site {esc(change.target.site, 60)}" if change.target.site else ""
-    key = f" · {code(change.target.key, 100)}" if change.target.service == "rules" and change.target.key else ""
+    key = f" · {code(change.target.key, 100)}" if change.target.service != "members" and change.target.key else ""
     place = places.get(change.target.service)
     host = f" at {esc(place, 80)}" if place else ""
     return f"{change.target.service}{host}{site}{key} · change {code(change.id[:8])}"

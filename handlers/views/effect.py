@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any, Final
 
+from bot.domain.group import Groups, held_back
 from bot.domain.rule import Pair, RuleDraft
 from handlers.views.parts import code, esc
 
@@ -25,11 +26,21 @@ def type_name(rule: RuleDraft) -> str:
     return f"{TYPE_MARK.get(name, ':gear:')} {esc(name, 40)}"
 
 
-def status_name(rule: RuleDraft) -> str:
-    """In force or not, as a sign and a word."""
+def status_name(rule: RuleDraft, groups: Groups | None = None) -> str:
+    """In force or not, as a sign and words; what is on, but held back by its group, says so."""
+    if why := held_back(rule, groups) if rule.active else "":
+        return f":double_vertical_bar: on, but {esc(why, 120)}"
     if rule.active:
         return ":large_green_circle: Active"
     return f":white_circle: {esc(rule.status or 'no status', 40)}"
+
+
+def group_name(rule: RuleDraft, groups: Groups | None) -> str:
+    """The group that the rule is in, by name where that is known; empty for none."""
+    if not rule.group_id:
+        return ""
+    name = groups.names.get(rule.group_id) if groups is not None else None
+    return f":file_folder: {esc(name, 80)}" if name else f":file_folder: {code(rule.group_id, 60)}"
 
 
 def source_line(pair: Pair, limit: int = 160) -> str:

@@ -78,6 +78,12 @@ def plain_text(text: str, limit: int) -> Block:
     return {"type": "plain_text", "text": clip(visible(text), limit) or "–", "emoji": False}
 
 
+def moment(milliseconds: int) -> str:
+    """A time of a service, in the zone of whoever reads it."""
+    seconds = milliseconds // 1000
+    return f"<!date^{seconds}^{{date_short_pretty}} {{time}}|{seconds}>"
+
+
 def mrkdwn(text: str) -> Block:
     return {"type": "mrkdwn", "text": text[:MOST_TEXT], "verbatim": True}
 

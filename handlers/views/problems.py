@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bot.domain.group import Groups
 from bot.domain.rule import Rule
 from handlers.commands import GatehouseHelp, RulesList, RulesShow
 from handlers.grammar import Unclear, parse
@@ -52,7 +53,7 @@ def unclear(error: Unclear, *, asked: str, prefix: str) -> Message:
     return parts.message(f"{esc(error.what)} Nothing was changed.", blocks)
 
 
-def not_one(ref: str, candidates: Sequence[Rule], count: int, *, asked: str) -> Message:
+def not_one(ref: str, candidates: Sequence[Rule], count: int, *, asked: str, groups: Groups | None = None) -> Message:
     """A choice where a REF fits several rules, a hint where it fits none."""
     if not candidates:
         blocks = [
@@ -69,7 +70,7 @@ def not_one(ref: str, candidates: Sequence[Rule], count: int, *, asked: str) -> 
     more = f" The first {len(candidates)}:" if count > len(candidates) else ""
     blocks = [parts.section(f":mag: {code(ref, 200)} fits {count} rules. Which one? *Nothing was changed.*{more}")]
     for number, rule in enumerate(candidates):
-        text = f"*{esc(rule.title, 120)}*\n{status_name(rule)}   {type_name(rule)}   {code(rule.id, 100)}"
+        text = f"*{esc(rule.title, 120)}*\n{status_name(rule, groups)}   {type_name(rule)}   {code(rule.id, 100)}"
         blocks.append(parts.section(text, parts.run_button("Show", RulesShow(ref=rule.id), number)))
     blocks.append(parts.context(f"You asked: {code(asked, 200)}   ·   name it by its id"))
     return parts.message(f"{count} rules fit. Nothing was changed.", blocks)

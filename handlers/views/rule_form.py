@@ -13,8 +13,10 @@ from typing import Any, Final, Self
 
 from bot.domain.change import essence, fingerprint
 from bot.domain.checks import KEYS, OPERATORS, STATUSES, Problem
+from bot.domain.group import Groups, held_back
 from bot.domain.rule import ACTIVE, INACTIVE, KNOWN_TYPES, TYPED, Rule, RuleDraft
 from handlers.views import fields
+from handlers.views.effect import group_name, status_name
 from handlers.views.forms import View, frame, metadata, note, section
 from handlers.views.parts import clip, code, esc
 
@@ -82,6 +84,8 @@ class RuleForm:
     reason: str = ""
     lasts: str = ""
     """``2h`` or ``18:00``, as typed."""
+    group: str = ""
+    """The group that the rule is in and whether that holds it back, in words; empty where there is nothing to say."""
     pairs_text: str | None = None
     """The pairs as typed, where they are JSON."""
     notes: Mapping[str, str] = field(default_factory=dict)
@@ -109,10 +113,11 @@ class RuleForm:
         return cls("new", document, (FormPair("n1", pair),), channel=channel, reason=reason, lasts=lasts)
 
     @classmethod
-    def of(cls, rule: Rule, *, channel: str, reason: str = "") -> Self:
+    def of(cls, rule: Rule, *, channel: str, reason: str = "", groups: Groups | None = None) -> Self:
         """The form that edits *rule*."""
         seen = fingerprint(essence(rule.document()))
-        return cls("edit", rule.body(), _numbered(rule.body()), channel, rule.id, seen, reason)
+        words = _group_words(rule, groups)
+        return cls("edit", rule.body(), _numbered(rule.body()), channel, rule.id, seen, reason, group=words)
 
     @classmethod
     def copy_of(cls, rule: Rule, *, channel: str) -> Self:
@@ -181,6 +186,7 @@ class RuleForm:
         submit = "Save" if self.mode == "edit" else "Create"
         kept = {"mode": self.mode, "id": self.rule_id, "seen": self.seen, "channel": self.channel}
         about = {"pairs": [pair.key for pair in self.pairs], "type": self.rule_type, "reason": clip(self.reason, 500)}
+        about["group"] = self.group
         metadata = kept | about | {"aside": self._aside()}
         return frame(TITLES[self.mode], self._blocks(), callback_id=CALLBACK, submit=submit, metadata=metadata)
 
@@ -224,7 +230,8 @@ class RuleForm:
         if self.mode == "new":
             return fields.select("type", "Type", KNOWN_TYPES, self.rule_type, dispatch=True)
         about = f" {code(self.rule_id)}" if self.rule_id else ""
-        return section(f"*Type*  {esc(self.rule_type)}{about}\nThe type of a rule cannot be changed.")
+        group = f"\n{self.group}" if self.group else ""
+        return section(f"*Type*  {esc(self.rule_type)}{about}\nThe type of a rule cannot be changed.{group}")
 
     def _pair_blocks(self) -> list[View]:
         if not self.typed:
@@ -265,6 +272,14 @@ class RuleForm:
             f"A list of objects, each with a source. Gatehouse keeps pairs of type {self.rule_type} exactly as written."
         )
         return fields.text("pairs", "Pairs, as JSON", text, multiline=True, hint=clip(hint, 2000))
+
+
+def _group_words(rule: Rule, groups: Groups | None) -> str:
+    """mrkdwn, short enough to travel in the view's metadata."""
+    if not rule.group_id:
+        return ""
+    held = f"   {status_name(rule, groups)}" if rule.active and held_back(rule, groups) else ""
+    return f"{group_name(rule, groups)}{held}"
 
 
 def _names(rule_type: str) -> tuple[str, ...]:
@@ -325,6 +340,7 @@ def read_form(view: View, base: Rule | None = None) -> RuleForm:
         seen=about.get("seen"),
         reason=str(about.get("reason") or ""),
         lasts=fields.typed(values, fields.LASTS) or "",
+        group=str(about.get("group") or ""),
         pairs_text=fields.typed(values, "pairs") if "pairs" in values else None,
     )
     originals = {pair.key: pair.document for pair in _numbered(document)}

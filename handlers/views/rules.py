@@ -1,11 +1,10 @@
-"""Rules as messages: the menu, a list, one rule, a choice of several."""
+"""Rules as messages: the menu, and one rule."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
+from bot.domain.group import Groups
 from bot.domain.rule import Rule
 from handlers.commands import (
     GatehouseHelp,
@@ -19,7 +18,7 @@ from handlers.commands import (
     RulesShow,
 )
 from handlers.views import parts
-from handlers.views.effect import effect_line, source_line, status_name, type_name
+from handlers.views.effect import effect_line, group_name, source_line, status_name, type_name
 from handlers.views.parts import Block, Message, code, esc
 
 SHOWN_PAIRS: Final = 12
@@ -43,66 +42,15 @@ def menu(prefix: str) -> Message:
     return parts.message("Traffic rules: list, show, new, edit, on, off, delete", blocks)
 
 
-def rule_list(
-    rules: Sequence[Rule], *, page: int, pages: int, total: int, command: RulesList, unreadable: int, first_number: int
-) -> Message:
-    """One page of a list. Each row has its number for ``#n`` and a button."""
-    if not rules:
-        return _nothing(command, unreadable)
-    title = f"*{total:,} rule{'' if total == 1 else 's'}*{_filters(command)}"
-    blocks = [parts.section(title)]
-    for number, rule in enumerate(rules, start=first_number):
-        blocks.append(parts.section(_row(number, rule), parts.run_button("Show", RulesShow(ref=rule.id), number)))
-    blocks.append(parts.context(*_footer(page, pages, unreadable)))
-    turns = (
-        parts.turn_button("‹ Previous", replace(command, page=page - 1), "previous") if page > 1 else None,
-        parts.turn_button("Next ›", replace(command, page=page + 1), "next") if page < pages else None,
-        parts.share_button(replace(command, page=page)),
-    )
-    return parts.message(
-        f"{total:,} rule{'' if total == 1 else 's'}, page {page} of {pages}", [*blocks, *parts.actions(turns)]
-    )
-
-
-def _row(number: int, rule: Rule) -> str:
-    pairs = rule.pairs or ()
-    line = f"{source_line(pairs[0], 90)} {effect_line(rule.rule_type, pairs[0], 90)}" if pairs else "_no pairs_"
-    more = f"  _and {len(pairs) - 1} more_" if len(pairs) > 1 else ""
-    return f"*{number}. {esc(rule.title, 120)}*\n{line}{more}\n{status_name(rule)}   {type_name(rule)}   {code(rule.id, 100)}"
-
-
-def _filters(command: RulesList) -> str:
-    said = [f"“{esc(command.text, 60)}”"] if command.text else []
-    named = (("type", command.type), ("status", command.status), ("url", command.url), ("group", command.group))
-    said += [f"{name} {code(value, 60)}" for name, value in named if value]
-    return f"  for {', '.join(said)}" if said else ""
-
-
-def _footer(page: int, pages: int, unreadable: int) -> list[str]:
-    texts = [f"Page {page} of {pages}   ·   `#n` in your next command means a row of this list"]
-    if unreadable:
-        texts.append(f":warning: {unreadable} record{'' if unreadable == 1 else 's'} of the service could not be read.")
-    return texts
-
-
-def _nothing(command: RulesList, unreadable: int) -> Message:
-    filtered = _filters(command)
-    text = f":mag: No rule found{filtered}." if filtered else ":mag: There are no rules yet."
-    buttons = (
-        parts.turn_button("All rules", RulesList(), "all") if filtered else None,
-        parts.run_button("New rule", RulesNew(), 0),
-    )
-    blocks = [parts.section(text), *([parts.context(*_footer(1, 1, unreadable))] if unreadable else [])]
-    return parts.message("No rule found", [*blocks, *parts.actions(buttons)])
-
-
-def rule_card(rule: Rule, *, command: RulesShow, actions: bool = True) -> Message:
+def rule_card(rule: Rule, *, command: RulesShow, actions: bool = True, groups: Groups | None = None) -> Message:
     """One rule, whole as far as a message holds it."""
     blocks = [
-        parts.section(f"*{esc(rule.title, 200)}*\n{status_name(rule)}   {type_name(rule)}   {code(rule.id, 100)}"),
+        parts.section(
+            f"*{esc(rule.title, 200)}*\n{status_name(rule, groups)}   {type_name(rule)}   {code(rule.id, 100)}"
+        ),
         *([parts.section(esc(rule.description or "", 600))] if (rule.description or "").strip() else []),
         *pair_blocks(rule),
-        *_rest(rule),
+        *_rest(rule, groups),
     ]
     if actions:
         blocks += parts.actions(_buttons(rule, command))
@@ -124,19 +72,20 @@ def pair_blocks(rule: Rule) -> list[Block]:
     return blocks or [parts.section("_This rule has no pairs._")]
 
 
-def _rest(rule: Rule) -> list[Block]:
+def _rest(rule: Rule, groups: Groups | None) -> list[Block]:
     """When it changed, its group, and the fields that Gatehouse does not know."""
     texts = []
     if rule.modified:
-        seconds = rule.modified // 1000
-        texts.append(f"Last change <!date^{seconds}^{{date_short_pretty}} {{time}}|{seconds}>")
+        texts.append(f"Last change {parts.moment(rule.modified)}")
     if rule.group_id:
-        texts.append(f"Group {code(rule.group_id, 60)}")
+        texts.append(f"Group {group_name(rule, groups)}" + (UNTOLD if groups is None else ""))
     unknown = [name for name in rule.model_extra or {} if name not in KNOWN_EXTRA]
     if unknown:
         texts.append(f"Also kept: {', '.join(code(name, 40) for name in unknown[:8])}")
     return [parts.context(*texts)] if texts else []
 
+
+UNTOLD: Final = ", of which the service does not tell whether it is on"
 
 KNOWN_EXTRA: Final = frozenset(
     [

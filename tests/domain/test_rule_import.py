@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bot.domain.change import Kind, essence
 from bot.domain.file_text import MOST_BYTES, BadFile, EmptyFile, FileKind, FileTooLarge, Undecodable, WrongKind
-from bot.domain.matching import Groups
+from bot.domain.group import Groups
 from bot.domain.rule import KNOWN_TYPES, Rule
 from bot.domain.rule_choices import Arrival, Choices, OnDiffers, OnNew, proposals
 from bot.domain.rule_file import (

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from bot.domain import member_plan, rule_import
 from bot.domain.checks import Problem
 from bot.domain.file_text import BadFile, EmptyFile, FileKind, FileTooLarge, Undecodable, WrongKind
-from bot.domain.matching import Groups
+from bot.domain.group import Groups
 from bot.domain.member import Member
 from bot.domain.member_columns import Column
 from bot.domain.member_file import BrokenTable, Mode, NoAddresses, SameColumn, TooManyRows, read_member_file

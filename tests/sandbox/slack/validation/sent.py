@@ -9,11 +9,12 @@ from itertools import product
 from typing import Any, Final
 
 from bot.domain.change import Approval, Change, Guard, Kind, Question, State, Target
+from bot.domain.group import Group, Groups
 from bot.domain.member import Member
 from bot.domain.policy import Person, Why
 from bot.domain.rule import Rule
 from bot.store.audit import Entry
-from handlers.commands import GatehouseAudit, MembersList, MembersShow, RulesHistory, RulesList, RulesShow
+from handlers.commands import GatehouseAudit, MembersList, MembersShow, RulesGroups, RulesHistory, RulesList, RulesShow
 from handlers.grammar import Unclear
 from handlers.views import (
     audit,
@@ -21,10 +22,12 @@ from handlers.views import (
     decision_form,
     forms,
     gatehouse,
+    groups,
     members,
     notes,
     pending,
     problems,
+    rule_list,
     rules,
 )
 from handlers.views.member_form import MemberForm
@@ -92,6 +95,7 @@ def change(kind: Kind, state: State, guard: Guard = Guard.CONFIRM, **more: Any) 
 
 
 OPEN: Final = change(Kind.RULE_DELETE, State.PROPOSED, Guard.APPROVE)
+GROUPS: Final = Groups({"Group_0": "Sales"}, frozenset())
 ENDING: Final = change(Kind.RULE_CREATE, State.APPLIED, ends=NOW + timedelta(hours=2), ends_as_typed="2h")
 LATER: Final[list[Payload]] = [
     {},
@@ -111,12 +115,17 @@ def _cards() -> Iterator[Message]:
 
 
 def _lists() -> Iterator[Message]:
-    listed = RulesList(text="shop", status="Active", page=2)
+    listed = RulesList(text="shop", status="Active", group="sales", sort="changed", page=2)
     yield rules.menu("")
     yield members.menu("", sites=("blog", "shop"))
     yield members.menu("", sites=())
     for command, found in product([RulesList(), listed], [[RULE, SCRIPT], []]):
-        yield rules.rule_list(found, page=2, pages=3, total=41, command=command, unreadable=1, first_number=21)
+        page: Payload = {"page": 2, "pages": 3, "total": 41, "first_number": 21}
+        for known in (None, GROUPS):
+            yield rule_list.rule_list(found, command=command, unreadable=1, groups=known, **page)
+    for shown in (0, 1, 40):
+        many = [Group(id=f"Group_{number}", name="Sales", status="Active") for number in range(shown)]
+        yield groups.group_list(many, {"Group_0": 2, "Group_x": 1}, {"Group_0": 1}, command=RulesGroups(), actions=True)
     for rule in (RULE, SCRIPT):
         yield rules.rule_card(rule, command=RulesShow(ref=rule.id))
     for people in ([ANNA, BERT], []):

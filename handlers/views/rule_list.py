@@ -1,0 +1,98 @@
+"""A list of rules as a message: rows with numbers, buttons to turn and to sort, and what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from bot.domain.group import Groups
+from bot.domain.rule import Rule
+from handlers.commands import RulesList, RulesNew, RulesShow
+from handlers.views import parts
+from handlers.views.effect import effect_line, group_name, source_line, status_name, type_name
+from handlers.views.parts import Block, Message, code, esc, moment
+
+SORTS: Final = {"name": "Sort by name", "type": "Sort by type", "changed": "Sort by last change"}
+
+
+def rule_list(
+    rules: Sequence[Rule],
+    *,
+    page: int,
+    pages: int,
+    total: int,
+    command: RulesList,
+    unreadable: int,
+    first_number: int,
+    groups: Groups | None,
+) -> Message:
+    """One page of a list. Each row has its number for ``#n`` and a button."""
+    if not rules:
+        return _nothing(command, unreadable)
+    title = f"*{total:,} rule{'' if total == 1 else 's'}*{_filters(command)}"
+    blocks = [parts.section(title)]
+    for number, rule in enumerate(rules, start=first_number):
+        blocks.append(
+            parts.section(_row(number, rule, command, groups), parts.run_button("Show", RulesShow(ref=rule.id), number))
+        )
+    blocks.append(parts.context(*_footer(page, pages, unreadable)))
+    if command.group and groups is None:
+        blocks.append(
+            parts.context("The service does not tell the names of its groups, so only their ids were looked at.")
+        )
+    turns = (
+        parts.turn_button("‹ Previous", replace(command, page=page - 1), "previous") if page > 1 else None,
+        parts.turn_button("Next ›", replace(command, page=page + 1), "next") if page < pages else None,
+        parts.share_button(replace(command, page=page)),
+        *(_sort_button(command, order) for order in SORTS if total > 1 and order != (command.sort or "name")),
+    )
+    return parts.message(
+        f"{total:,} rule{'' if total == 1 else 's'}, page {page} of {pages}", [*blocks, *parts.actions(turns)]
+    )
+
+
+def _row(number: int, rule: Rule, command: RulesList, groups: Groups | None) -> str:
+    pairs = rule.pairs or ()
+    line = f"{source_line(pairs[0], 90)} {effect_line(rule.rule_type, pairs[0], 90)}" if pairs else "_no pairs_"
+    more = f"  _and {len(pairs) - 1} more_" if len(pairs) > 1 else ""
+    about = [status_name(rule, groups), type_name(rule), code(rule.id, 100), group_name(rule, groups)]
+    if command.sort == "changed":
+        about.append(moment(rule.modified) if rule.modified else "_no date_")
+    return f"*{number}. {esc(rule.title, 120)}*\n{line}{more}\n{'   '.join(filter(None, about))}"
+
+
+def _sort_button(command: RulesList, order: str) -> Block | None:
+    """The same list in another order, from its start."""
+    return parts.turn_button(SORTS[order], replace(command, sort=order, page=None), f"sort.{order}")
+
+
+def _filters(command: RulesList) -> str:
+    said = [f"“{esc(command.text, 60)}”"] if command.text else []
+    named = (
+        ("type", command.type),
+        ("status", command.status),
+        ("url", command.url),
+        ("group", command.group),
+        ("sort", command.sort),
+    )
+    said += [f"{name} {code(value, 60)}" for name, value in named if value]
+    return f"  for {', '.join(said)}" if said else ""
+
+
+def _footer(page: int, pages: int, unreadable: int) -> list[str]:
+    texts = [f"Page {page} of {pages}   ·   `#n` in your next command means a row of this list"]
+    if unreadable:
+        texts.append(f":warning: {unreadable} record{'' if unreadable == 1 else 's'} of the service could not be read.")
+    return texts
+
+
+def _nothing(command: RulesList, unreadable: int) -> Message:
+    filtered = _filters(command)
+    text = f":mag: No rule found{filtered}." if filtered else ":mag: There are no rules yet."
+    buttons = (
+        parts.turn_button("All rules", RulesList(), "all") if filtered else None,
+        parts.run_button("New rule", RulesNew(), 0),
+    )
+    blocks = [parts.section(text), *([parts.context(*_footer(1, 1, unreadable))] if unreadable else [])]
+    return parts.message("No rule found", [*blocks, *parts.actions(buttons)])

@@ -1,0 +1,164 @@
+"""Groups: what is on may still be held back by its group, and a whole group is switched as one change."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from sandbox.demo import Sandbox
+from sandbox.slack.story import Person
+from tests.conftest import Clock
+
+SALES, TRIAL = "Group_sales", "Group_trial"
+
+
+async def test_groups_are_listed_with_their_rules(workspace: Sandbox, alice: Person) -> None:
+    text = alice.slack_text(await alice.says("/rules groups"))
+
+    assert "2 groups" in text
+    assert "Sales campaigns" in text
+    assert "2 rules, 1 of them Active" in text
+    assert "none of its rules is in force" in text
+
+
+async def test_what_its_group_holds_back_says_so_everywhere(workspace: Sandbox, alice: Person) -> None:
+    for command in ("/rules list chat", "/rules show Script_chat1"):
+        assert "on, but its group Experiments is switched off" in alice.slack_text(await alice.says(command)), command
+
+    which = alice.slack_text(await alice.says("/rules which https://shop.example.com/"))
+    assert "not in force" in which
+    assert "its group Experiments is switched off" in which
+
+    await alice.opens("/rules edit Script_chat1")
+    assert "on, but its group Experiments is switched off" in alice.form
+
+
+async def test_switching_a_rule_on_says_that_its_group_is_off(workspace: Sandbox, alice: Person) -> None:
+    await alice.says("/rules off Script_chat1")
+
+    card = await alice.says("/rules on Script_chat1")
+
+    text = alice.slack_text(card)
+    assert "switched on" in text
+    assert "on, but its group Experiments is switched off" in text
+
+
+async def test_a_group_is_switched_off_as_one_change_and_back(workspace: Sandbox, alice: Person) -> None:
+    before = workspace.services.rules.get("Redirect_seas1")
+
+    card = await alice.says("/rules group off sales because the sale is over")
+
+    assert "Group Sales campaigns switched off" in alice.slack_text(card)
+    assert "the sale is over" in alice.slack_text(card)
+    assert (workspace.services.rules.group(SALES) or {})["status"] == "Inactive"
+    assert workspace.services.rules.get("Redirect_seas1") == before
+    assert len(workspace.services.rules.calls("PUT")) == 1
+    shown = await alice.says("/rules show Redirect_seas1")
+    assert "on, but its group Sales campaigns is switched off" in alice.slack_text(shown)
+
+    await alice.clicks(card, "Undo")
+    await alice.sees("Group Sales campaigns switched on")
+    assert (workspace.services.rules.group(SALES) or {})["status"] == "Active"
+
+
+async def test_a_group_switched_for_a_while_comes_back_by_itself(
+    workspace: Sandbox, alice: Person, clock: Clock
+) -> None:
+    await alice.says("/rules on group:Experiments for 2h")
+    assert (workspace.services.rules.group(TRIAL) or {})["status"] == "Active"
+
+    clock.ahead += timedelta(hours=3)
+    await alice.sees("Group Experiments switched off")
+
+    assert (workspace.services.rules.group(TRIAL) or {})["status"] == "Inactive"
+
+
+async def test_a_group_that_changed_meanwhile_is_not_taken_back(workspace: Sandbox, alice: Person) -> None:
+    card = await alice.says("/rules group off sales")
+    workspace.services.rules.put_group({**(workspace.services.rules.group(SALES) or {}), "name": "Winter"})
+
+    await alice.clicks(card, "Undo")
+    await alice.sees("no longer what was shown")
+
+    assert (workspace.services.rules.group(SALES) or {})["status"] == "Inactive"
+
+
+async def test_a_list_is_filtered_by_group_and_by_all_else(workspace: Sandbox, alice: Person) -> None:
+    assert "2 rules" in alice.slack_text(await alice.says("/rules list group:sales"))
+    assert "2 rules" in alice.slack_text(await alice.says('/rules list group:"Sales campaigns"'))
+    assert "2 rules" in alice.slack_text(await alice.says(f"/rules list group:{SALES}"))
+
+    both = alice.slack_text(await alice.says("/rules list group:sales status:off"))
+    assert "1 rule" in both
+    assert "Black Friday" in both
+    assert "No rule found" in alice.slack_text(await alice.says("/rules list group:sales type:cancel"))
+
+
+async def test_what_fits_no_group_or_two_is_said(workspace: Sandbox, alice: Person) -> None:
+    assert "No group is called" in alice.slack_text(await alice.says("/rules group off nothing"))
+    assert "fits 2 groups" in alice.slack_text(await alice.says("/rules group off e"))
+    assert "already Active" in alice.slack_text(await alice.says("/rules group on sales"))
+    assert workspace.services.rules.calls("PUT") == []
+
+
+async def test_a_service_without_groups_is_no_error(workspace: Sandbox, alice: Person) -> None:
+    workspace.services.switch(groups="off")
+
+    assert "25 rules" in alice.slack_text(await alice.says("/rules list"))
+    shown = alice.slack_text(await alice.says("/rules show Redirect_seas1"))
+    assert "Active" in shown
+    assert "does not tell whether it is on" in shown
+    assert "which the service does not tell" in alice.slack_text(
+        await alice.says("/rules which https://shop.example.com/summer")
+    )
+    assert "2 rules" in alice.slack_text(await alice.says(f"/rules list group:{SALES}"))
+    assert "has no groups" in alice.slack_text(await alice.says("/rules groups"))
+    assert "has no groups" in alice.slack_text(await alice.says("/rules group off sales"))
+
+
+async def test_a_group_that_nobody_knows_is_said_so(workspace: Sandbox, alice: Person) -> None:
+    rule = workspace.services.rules.get("Redirect_seas1")
+    workspace.services.rules.put({**(rule or {}), "groupId": "Group_lost1"})
+
+    assert "its group is unknown" in alice.slack_text(await alice.says("/rules show Redirect_seas1"))
+    assert "`Group_lost1` (1)" in alice.slack_text(await alice.says("/rules groups"))
+
+
+async def test_an_unknown_outcome_of_a_switch_is_settled_by_looking(workspace: Sandbox, alice: Person) -> None:
+    workspace.services.rules.stage.faults.add("cut_after", method="PUT")
+
+    await alice.types("/rules group off sales")
+    await alice.sees("Group Sales campaigns switched off")
+
+    assert len(workspace.services.rules.calls("PUT")) == 1
+
+
+async def test_a_list_is_sorted_and_buttons_keep_the_filters(workspace: Sandbox, alice: Person) -> None:
+    reply = await alice.says("/rules list type:redirect sort:changed")
+    rows = alice.slack_text(reply)
+    assert rows.index("Images from the new CDN") < rows.index("Login without www")
+
+    await alice.clicks(reply, "Sort by name")
+    named = await alice.sees("1. Black Friday")
+    assert named.ts == reply.ts
+    await alice.clicks(named, "Next ›")
+    turned = await alice.sees("Page 2 of 2")
+    assert "11 rules" in alice.slack_text(turned)
+
+    assert "is no order" in alice.slack_text(await alice.says("/rules list sort:colour"))
+
+
+READERS = """
+[roles.readers]
+channels = ["C0OPS0001"]
+may = ["read"]
+"""
+
+
+@pytest.mark.policy(READERS)
+async def test_who_may_not_change_rules_may_not_switch_groups(workspace: Sandbox, alice: Person) -> None:
+    assert "None of your roles allows this" in alice.slack_text(await alice.says("/rules group off sales"))
+    assert "None of your roles allows this" in alice.slack_text(await alice.says("/rules off group:sales"))
+
+    assert workspace.services.rules.calls("PUT") == []
