@@ -297,8 +297,9 @@ def _switch(kind: Callable[..., Command], on_off: str) -> Callable[[_Rest], Comm
     def parsed(rest: _Rest) -> Command:
         because, lasts = rest.because(), rest.lasts()
         if (group := rest.filters("group").get("group")) is not None:
+            name = group.strip() or rest.one("which group")
             rest.nothing_more()
-            return c.RulesGroup(on_off, group.strip() or rest.one("which group"), lasts, because)
+            return c.RulesGroup(on_off, name, lasts, because)
         return kind(refs=rest.refs(), lasts=lasts, because=because)
 
     return parsed

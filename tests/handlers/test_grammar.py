@@ -38,6 +38,16 @@ RULES = [
     ("set #1 destination=https://a.example/?b=c", c.RulesSet(("#1",), (("destination", "https://a.example/?b=c"),))),
     ("set #1 name=New name status=off", c.RulesSet(("#1",), (("name", "New name"), ("status", "off")))),
     ('set #1 pair2.to="a b"', c.RulesSet(("#1",), (("pair2.to", "a b"),))),
+    ("list group:Sales sort:CHANGED", c.RulesList(group="Sales", sort="changed")),
+    ('list group:"Sales campaigns" status:off', c.RulesList(group="Sales campaigns", status="off")),
+    ("groups", c.RulesGroups()),
+    (
+        "group off Sales campaigns for 2h because slow",
+        c.RulesGroup("off", "Sales campaigns", Lasts("for 2h", 7200), "slow"),
+    ),
+    ("group enable Group_x1", c.RulesGroup("on", "Group_x1")),
+    ('off group:"Sales campaigns" because slow', c.RulesGroup("off", "Sales campaigns", None, "slow")),
+    ("on group: Sales", c.RulesGroup("on", "Sales")),
     ("new", c.RulesNew()),
     (
         "create redirect https://a.example to https://b.example",
@@ -83,7 +93,22 @@ def test_a_mention_speaks_the_same_grammar() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["show", "set #1", "delete", "off", "edit", "which", "list page:x", "off X because", "whoami now"]
+    "text",
+    [
+        "show",
+        "set #1",
+        "delete",
+        "off",
+        "edit",
+        "which",
+        "list page:x",
+        "off X because",
+        "whoami now",
+        "list sort:x",
+        "group",
+        "group Sales",
+        "group off",
+    ],
 )
 def test_what_is_missing_is_named(text: str) -> None:
     with pytest.raises(Unclear) as caught:
