@@ -171,7 +171,12 @@ def _stored_otherwise(change: Change) -> str:
     asked = essence(change.after) or {}
     found = essence(change.result) or {}
     lines = differences(asked, {name: found.get(name) for name in asked})
-    return _differing(change, [line for line in lines if not (line.field.startswith("pair") and line.before is None)])
+    return _differing(change, [line for line in lines if not _added_in_pair(line)])
+
+
+def _added_in_pair(line: Line) -> bool:
+    """A field that the service added to a pair, such as an id; a header or a script more is no such thing."""
+    return line.field.startswith("pair") and line.before is None and not line.field.rpartition(".")[2].isdigit()
 
 
 def _stale(change: Change) -> list[Block]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from bot.domain.change import essence
+from handlers.views.other_types import plain_change
 from handlers.views.parts import code, esc
 
 Document = Mapping[str, Any] | None
@@ -22,6 +24,13 @@ NAMES: Final = {
     "source.key": "part of the URL",
     "source.value": "source",
     "source.operator": "operator",
+    "modifications.Request": "request header",
+    "modifications.Response": "response header",
+    "modifications": "modification",
+    "scripts": "script",
+    "request.value": "request body",
+    "response.value": "answer's body",
+    "response.statusCode": "answer's status",
 }
 
 
@@ -50,16 +59,36 @@ def _compare(path: str, before: Any, after: Any) -> Iterator[Line]:
             old = before[number] if number < len(before) else None
             new = after[number] if number < len(after) else None
             yield from _compare(f"pair {number + 1}", old, new)
+    elif path.startswith("pair ") and isinstance(before, list) and isinstance(after, list):
+        yield from _lists(path, before, after)
     else:
         yield Line(path, before, after)
+
+
+def _lists(path: str, before: list[Any], after: list[Any]) -> Iterator[Line]:
+    """Lists inside of a pair, such as its headers: what stands in both is left out, the others are set side by side."""
+    gone = [(at, one) for at, one in enumerate(before, 1) if one not in after]
+    come = [(at, one) for at, one in enumerate(after, 1) if one not in before]
+    if not gone and not come:
+        yield Line(path, before, after)
+    for (_, old), (at, new) in zip(gone, come, strict=False):
+        yield from _compare(f"{path}.{at}", old, new)
+    yield from (Line(f"{path}.{at}", old, None) for at, old in gone[len(come) :])
+    yield from (Line(f"{path}.{at}", None, new) for at, new in come[len(gone) :])
 
 
 def field_name(path: str) -> str:
     """The field as people call it: ``pair 2.source.value`` -> ``pair 2 source``."""
     first, _, rest = path.partition(".")
     if first.startswith("pair "):
-        return f"{first} {NAMES.get(rest, rest)}".strip()
+        return f"{first} {_in_words(rest)}".strip()
     return NAMES.get(path, path)
+
+
+def _in_words(path: str) -> str:
+    """``modifications.Response.2.value`` -> ``response header 2 value``."""
+    known = next((name for name in NAMES if path == name or path.startswith(f"{name}.")), "")
+    return f"{NAMES.get(known, '')} {path[len(known) :].strip('.').replace('.', ' ')}".strip()
 
 
 def rendered(lines: list[Line], shown: Callable[[str], str] = str) -> str:
@@ -100,7 +129,16 @@ def around(before: Any, after: Any, limit: int = 120) -> tuple[str, str]:
 
 
 def _seen(value: Any, shown: Callable[[str], str]) -> str | None:
-    return None if value is None else shown(str(value))
+    return None if value is None else shown(_written(value))
+
+
+def _written(value: Any) -> str:
+    """As people write it: texts as they are, a changed header in a line, all else as JSON."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping) and (words := plain_change(value)):
+        return words
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _text(value: Any) -> str | None:

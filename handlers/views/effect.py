@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from bot.domain.group import Groups, held_back
 from bot.domain.rule import Pair, RuleDraft
+from handlers.views.other_types import described
 from handlers.views.parts import code, esc
 
 TYPE_MARK: Final = {
@@ -15,6 +14,10 @@ TYPE_MARK: Final = {
     "Cancel": ":no_entry:",
     "Replace": ":twisted_rightwards_arrows:",
     "Headers": ":label:",
+    "QueryParam": ":mag_right:",
+    "UserAgent": ":bust_in_silhouette:",
+    "Request": ":outbox_tray:",
+    "Response": ":inbox_tray:",
     "Delay": ":hourglass:",
     "Script": ":scroll:",
 }
@@ -61,37 +64,15 @@ def effect_line(rule_type: str | None, pair: Pair, limit: int = 160) -> str:
         return "is blocked"
     if rule_type == "Replace":
         return f"{code(pair.find, limit)} becomes {code(pair.replacement, limit)}"
-    extra = pair.model_extra or {}
-    return OTHERS.get(rule_type or "", _anything)(extra, limit)
+    lines = other_lines(rule_type, pair, limit)
+    more = f"; and {len(lines) - MOST_EFFECTS} more" if len(lines) > MOST_EFFECTS else ""
+    return "; ".join(lines[:MOST_EFFECTS]) + more
 
 
-def _modifications(extra: dict[str, Any], limit: int) -> str:
-    found = extra.get("modifications") or extra.get("header") or {}
-    parts = found.items() if isinstance(found, dict) else [("", found)]
-    lines = []
-    for side, changes in parts:
-        for each in changes if isinstance(changes, list) else []:
-            if isinstance(each, dict):
-                what = each.get("header") or each.get("param") or "?"
-                value = f": {code(str(each.get('value')), 80)}" if each.get("value") else ""
-                lines.append(
-                    f"{esc(side, 20).lower()} {esc(str(each.get('type', '')), 20).lower()} {code(str(what), 80)}{value}".strip()
-                )
-    return "; ".join(lines[:6]) if lines else _anything(extra, limit)
+MOST_EFFECTS: Final = 3
 
 
-def _anything(extra: dict[str, Any], limit: int) -> str:
-    shown = {name: value for name, value in extra.items() if name != "id"}
-    return code(json.dumps(shown, ensure_ascii=False), limit) if shown else "_nothing that Gatehouse knows_"
-
-
-OTHERS: Final[dict[str, Callable[[dict[str, Any], int], str]]] = {
-    "Headers": _modifications,
-    "QueryParam": _modifications,
-    "Delay": lambda extra, limit: (
-        f"waits {code(str(extra.get('delay')), 20)} ms" if "delay" in extra else _anything(extra, limit)
-    ),
-    "UserAgent": lambda extra, limit: (
-        f"sends {code(str(extra.get('userAgent')), limit)}" if "userAgent" in extra else _anything(extra, limit)
-    ),
-}
+def other_lines(rule_type: str | None, pair: Pair, limit: int = 160) -> list[str]:
+    """What a pair of a type without fields of its own in the specification does, line by line."""
+    own = {name: value for name, value in pair.document().items() if name != "source"}
+    return described(rule_type, own, limit)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from bot.domain.group import Groups
-from bot.domain.rule import Rule
+from bot.domain.rule import TYPED, Pair, Rule
 from handlers.commands import (
     GatehouseHelp,
     RulesCopy,
@@ -18,10 +19,14 @@ from handlers.commands import (
     RulesShow,
 )
 from handlers.views import parts
-from handlers.views.effect import effect_line, group_name, source_line, status_name, type_name
+from handlers.views.effect import effect_line, group_name, other_lines, source_line, status_name, type_name
 from handlers.views.parts import Block, Message, code, esc
 
 SHOWN_PAIRS: Final = 12
+SHOWN_LINES: Final = 8
+"""Of one pair that does many things, such as changing ten headers."""
+SECTION: Final = 1500
+"""Characters after which a section is full, well under what Slack takes."""
 
 
 def menu(prefix: str) -> Message:
@@ -60,16 +65,35 @@ def rule_card(rule: Rule, *, command: RulesShow, actions: bool = True, groups: G
 def pair_blocks(rule: Rule) -> list[Block]:
     """Every pair; of a long rule the first ones, and how many more."""
     pairs = rule.pairs or ()
-    lines = [
-        f"*Pair {number}*  {source_line(pair)}\n{effect_line(rule.rule_type, pair)}"
-        for number, pair in enumerate(pairs, 1)
-    ]
-    if len(lines) == 1:
-        lines = [lines[0].replace("*Pair 1*  ", "", 1)]
-    blocks = [parts.section("\n".join(lines[at : at + 4])) for at in range(0, min(len(lines), SHOWN_PAIRS), 4)]
-    if len(lines) > SHOWN_PAIRS:
-        blocks.append(parts.context(f"…and {len(lines) - SHOWN_PAIRS} more pairs, which are kept as they are."))
+    alone = len(pairs) == 1
+    told = [_pair_text(rule, pair, 0 if alone else number) for number, pair in enumerate(pairs[:SHOWN_PAIRS], 1)]
+    blocks = [parts.section(text) for text in _packed(told)]
+    if len(pairs) > SHOWN_PAIRS:
+        blocks.append(parts.context(f"…and {len(pairs) - SHOWN_PAIRS} more pairs, which are kept as they are."))
     return blocks or [parts.section("_This rule has no pairs._")]
+
+
+def _pair_text(rule: Rule, pair: Pair, number: int) -> str:
+    """One pair: its condition, and what happens, as a list where that is more than a line."""
+    head = f"*Pair {number}*  {source_line(pair)}" if number else source_line(pair)
+    if rule.rule_type in TYPED:
+        return f"{head}\n{effect_line(rule.rule_type, pair)}"
+    lines = other_lines(rule.rule_type, pair)
+    if len(lines) == 1:
+        return f"{head}\n{lines[0]}"
+    more = [f"• …and {len(lines) - SHOWN_LINES} more"] if len(lines) > SHOWN_LINES else []
+    return "\n".join([head, *(f"• {line}" for line in lines[:SHOWN_LINES]), *more])
+
+
+def _packed(texts: Sequence[str]) -> list[str]:
+    """The texts in as few sections as hold them."""
+    packed: list[str] = []
+    for text in texts:
+        if packed and len(packed[-1]) + len(text) < SECTION:
+            packed[-1] += f"\n{text}"
+        else:
+            packed.append(text)
+    return packed
 
 
 def _rest(rule: Rule, groups: Groups | None) -> list[Block]:
