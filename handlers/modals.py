@@ -18,6 +18,7 @@ from handlers.reply import Caller, Refilled, Reply, View
 from handlers.routes import Click, Form, clicks, submits
 from handlers.rules import update_of
 from handlers.views import fields, forms, member_form, rule_form
+from handlers.views.json_pairs import NotPairs
 from handlers.views.parts import esc
 from handlers.views.rule_form import RuleForm
 
@@ -30,11 +31,9 @@ def _rule_errors(view: View) -> dict[str, str]:
     try:
         draft = form.draft()
     except ValidationError:
-        return {
-            "pairs" if not form.typed else "name": "Texts must be texts and each source an object. Check the pairs."
-        }
-    except ValueError as error:
-        return {"pairs": f"That is not JSON that can be saved: {error}."[:300]}
+        return {form.pairs_block if not form.typed else "name": "Texts must be texts, and each source an object."}
+    except NotPairs as error:
+        return {form.pairs_block: str(error)[:300]}
     inputs = _inputs(view)
     shown = {block_id for pair in form.shown for block_id in inputs if block_id.startswith(f"p.{pair.key}.")}
     wrong: dict[str, str] = {}
@@ -54,9 +53,9 @@ def _lasts_errors(text: str) -> dict[str, str]:
 
 def _is_asked(problem: Problem, form: RuleForm, view: View) -> bool:
     """Whether the form shows what *problem* is about at all."""
-    if problem.field == "pairs":
-        return form.typed or "pairs" in _inputs(view)
-    return form.typed or problem.pair is None or "pairs" in _inputs(view)
+    if problem.field == "pairs" or problem.pair is not None:
+        return form.typed or form.pairs_block in _inputs(view)
+    return True
 
 
 def _inputs(view: View) -> set[str]:
@@ -108,7 +107,7 @@ def _creation(draft: RuleDraft, form: RuleForm, caller: Caller) -> Proposal:
 
 def _rule_notes(change: Change, form: RuleForm) -> dict[str, str]:
     """The service's refusal, by the field that it belongs to."""
-    first = form.shown[0].block_id("value") if form.typed and form.shown else "pairs"
+    first = form.shown[0].block_id("value") if form.typed and form.shown else form.pairs_block
     where = {
         InvalidPairs.__name__: first,
         TypeChangeRefused.__name__: "type" if form.mode == "new" else "name",

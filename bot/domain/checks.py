@@ -20,6 +20,8 @@ OPERATORS: Final = ("Equals", "Contains", "Matches", "Wildcard_Matches")
 """The spellings that a browser's engine matches; any other is stored and never matches."""
 
 STATUSES: Final = (ACTIVE, INACTIVE)
+NEEDS_SOURCE: Final = frozenset({"Redirect", "Cancel", "Delay", "Request", "Response"})
+"""Types for which the real service's own forms refuse an empty source: it would be every URL."""
 SCHEMES: Final = frozenset({"http", "https", "ftp"})
 RULE_TYPE: Final = re.compile(r"[A-Za-z][A-Za-z0-9]{0,31}")
 CAPTURE: Final = re.compile(r"\$[0-9]")
@@ -69,7 +71,7 @@ def _pairs(draft: RuleDraft) -> Iterator[Problem]:
 
 
 def _source(rule_type: str | None, pair: Pair, number: int) -> Iterator[Problem]:
-    if rule_type in {"Redirect", "Cancel"} and not (pair.source and pair.source.value):
+    if rule_type in NEEDS_SOURCE and not (pair.source and pair.source.value):
         yield Problem("value", "An empty source would match every URL. Say which one is meant.", number)
 
 

@@ -15,7 +15,7 @@ from bot.domain.change import essence, fingerprint
 from bot.domain.checks import KEYS, OPERATORS, STATUSES, Problem
 from bot.domain.group import Groups, held_back
 from bot.domain.rule import ACTIVE, INACTIVE, KNOWN_TYPES, TYPED, Rule, RuleDraft
-from handlers.views import fields
+from handlers.views import fields, json_pairs
 from handlers.views.effect import group_name, status_name
 from handlers.views.forms import View, frame, metadata, note, section
 from handlers.views.parts import clip, code, esc
@@ -104,11 +104,13 @@ class RuleForm:
         channel: str = "",
     ) -> Self:
         """An empty form, with whatever the command already said."""
+        known = {each.casefold(): each for each in KNOWN_TYPES}
+        rule_type = known.get((type or "Redirect").casefold(), type) or ""
         pair = NEW_PAIR | {"source": NEW_PAIR["source"] | {"value": source or ""}}
+        if rule_type not in TYPED:
+            pair = json_pairs.skeleton(rule_type, pair["source"])
         if destination:
             pair["destination"] = destination
-        known = {each.casefold(): each for each in KNOWN_TYPES}
-        rule_type = known.get((type or "Redirect").casefold(), type)
         document = {"name": name or "", "description": "", "status": ACTIVE, "ruleType": rule_type}
         return cls("new", document, (FormPair("n1", pair),), channel=channel, reason=reason, lasts=lasts)
 
@@ -140,19 +142,23 @@ class RuleForm:
         fitting = [pair for pair in self.pairs if _fits(pair, BY_TYPE.get(self.rule_type, ()))]
         return tuple(fitting[:MOST_PAIRS])
 
+    @property
+    def pairs_block(self) -> str:
+        """The block id of the pairs as JSON: one a type, or Slack would show the text of the type before."""
+        return f"pairs.{self.rule_type}" if self.mode == "new" else "pairs"
+
     def draft(self) -> RuleDraft:
-        """The rule as the form says; raises ValueError where the pairs' JSON is none."""
-        if self.typed or self.pairs_text is None:
-            pairs = [pair.only(_names(self.rule_type)) if self.mode == "new" else pair.document for pair in self.pairs]
-        else:
-            pairs = self.parsed()
-        return RuleDraft.model_validate(self.document | {"pairs": pairs})
+        """The rule as the form says; raises NotPairs where the pairs' JSON is none."""
+        own = json_pairs.RULE_FIELDS.get(self.rule_type, {}) if self.mode == "new" else {}
+        return RuleDraft.model_validate({**self.document, **own, "pairs": self._documents()})
+
+    def _documents(self) -> list[Document]:
+        if not self.typed:
+            return [pair.document for pair in self.pairs] if self.pairs_text is None else self.parsed()
+        return [pair.only(_names(self.rule_type)) if self.mode == "new" else pair.document for pair in self.pairs]
 
     def parsed(self) -> list[Document]:
-        pairs = json.loads(self.pairs_text or "[]")
-        if not isinstance(pairs, list) or not all(isinstance(pair, dict) for pair in pairs):
-            raise ValueError("the pairs are a JSON list of objects: [ { … }, { … } ]")
-        return pairs
+        return json_pairs.read(self.pairs_text or "")
 
     def block_of(self, problem: Problem) -> str:
         """The block id of the input that *problem* is about; one that is always there, where it has none."""
@@ -161,7 +167,7 @@ class RuleForm:
         if problem.field == "ruleType":
             return "type" if self.mode == "new" else "name"
         if not self.typed:
-            return "pairs"
+            return self.pairs_block
         if problem.pair is not None and problem.pair <= len(self.pairs):
             pair = self.pairs[problem.pair - 1]
             if pair in self.shown:
@@ -192,7 +198,7 @@ class RuleForm:
 
     def _aside(self) -> dict[str, str]:
         """What was typed into fields that this type does not have, for when the other type is chosen again."""
-        names = _names(self.rule_type) if self.typed else ()
+        names = _names(self.rule_type)
         gone = {
             pair.block_id(name): str(pair.read(name))
             for pair in self.pairs
@@ -260,18 +266,18 @@ class RuleForm:
         return [head, *(_field(pair, name, self.rule_type) for name in _names(self.rule_type))]
 
     def _json_block(self) -> View:
-        text = self.pairs_text
+        pairs = [pair.document for pair in self.pairs]
+        text = json_pairs.written(pairs) if self.pairs_text is None else self.pairs_text
         if text is None:
-            text = json.dumps([pair.document for pair in self.pairs], indent=1, ensure_ascii=False)
-        if len(text) > fields.MOST_TYPED:
+            size = len(json.dumps(pairs, ensure_ascii=False))
             return section(
-                f":lock: The pairs of this rule are {len(text):,} characters of JSON, too long for a form: "
-                "they stay as they are."
+                f":lock: The pairs of this rule are {size:,} characters of JSON, more than a form holds "
+                f"({fields.MOST_TYPED:,}). They stay as they are; name, description and status can be changed here."
             ) | {"block_id": "pairs.kept"}
         hint = (
             f"A list of objects, each with a source. Gatehouse keeps pairs of type {self.rule_type} exactly as written."
         )
-        return fields.text("pairs", "Pairs, as JSON", text, multiline=True, hint=clip(hint, 2000))
+        return fields.text(self.pairs_block, "Pairs, as JSON", text, multiline=True, hint=clip(hint, 2000))
 
 
 def _group_words(rule: Rule, groups: Groups | None) -> str:
@@ -341,13 +347,17 @@ def read_form(view: View, base: Rule | None = None) -> RuleForm:
         reason=str(about.get("reason") or ""),
         lasts=fields.typed(values, fields.LASTS) or "",
         group=str(about.get("group") or ""),
-        pairs_text=fields.typed(values, "pairs") if "pairs" in values else None,
+    )
+    form = replace(
+        form, pairs_text=fields.typed(values, form.pairs_block) or "" if form.pairs_block in values else None
     )
     originals = {pair.key: pair.document for pair in _numbered(document)}
     pairs = [FormPair(key, originals.get(key, NEW_PAIR)) for key in about.get("pairs") or ()]
     left: Mapping[str, str] = about.get("aside") or {}
     read = replace(form, pairs=tuple(_typed_pair(pair, values, left) for pair in pairs))
-    return _out_of_json(read) if read.typed and read.pairs_text is not None else read
+    came_from = str(about.get("type") or "")
+    chosen = read.mode == "new" and read.rule_type != came_from
+    return _of_other_type(read, came_from, values, left) if chosen else read
 
 
 def _typed_pair(pair: FormPair, values: Mapping[str, Any], left: Mapping[str, str]) -> FormPair:
@@ -360,14 +370,30 @@ def _typed_pair(pair: FormPair, values: Mapping[str, Any], left: Mapping[str, st
     return pair
 
 
-def _out_of_json(form: RuleForm) -> RuleForm:
-    """A type with fields was chosen after pairs were typed as JSON: carry over what can be read."""
+def _of_other_type(form: RuleForm, before: str, values: Mapping[str, Any], left: Mapping[str, str]) -> RuleForm:
+    """Another type was chosen: what was typed for the one *before* is carried over as far as it means the same here."""
+    typed_before = fields.typed(values, f"pairs.{before}")
+    if typed_before is not None:
+        read = _out_of_json(form, before, typed_before)
+        form = replace(form, pairs=tuple(_typed_pair(pair, {}, left) for pair in read))
+    if form.typed:
+        return form
+    sources = [pair.document.get("source") for pair in form.pairs]
+    known = [source if isinstance(source, dict) else NEW_PAIR["source"] for source in sources]
+    made = [json_pairs.skeleton(form.rule_type, source) for source in known]
+    return replace(form, pairs_text=json_pairs.written(made) or json_pairs.written(made[:1]))
+
+
+def _out_of_json(form: RuleForm, before: str, text: str) -> tuple[FormPair, ...]:
+    """The pairs that were typed as JSON, less what belongs to the type *before*; those of before where it is none."""
     try:
-        pairs = form.parsed()
-    except ValueError:
-        return replace(form, pairs_text=None)
-    kept = tuple(FormPair(f"n{number}", pair) for number, pair in enumerate(pairs, start=1))
-    return replace(form, pairs=kept or form.pairs, pairs_text=None)
+        typed = json_pairs.read(text)
+    except json_pairs.NotPairs:
+        return form.pairs
+    foreign = json_pairs.SKELETONS.get(before, {})
+    kept = [NEW_PAIR | {name: value for name, value in pair.items() if name not in foreign} for pair in typed]
+    kept = [pair if isinstance(pair["source"], dict) else pair | {"source": NEW_PAIR["source"]} for pair in kept]
+    return tuple(FormPair(f"n{number}", pair) for number, pair in enumerate(kept, start=1)) or form.pairs
 
 
 def _changed(pair: FormPair, name: str, value: str) -> FormPair:
