@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from handlers.commands import Command
@@ -81,7 +82,11 @@ def plain_text(text: str, limit: int) -> Block:
 def moment(milliseconds: int) -> str:
     """A time of a service, in the zone of whoever reads it."""
     seconds = milliseconds // 1000
-    return f"<!date^{seconds}^{{date_short_pretty}} {{time}}|{seconds}>"
+    try:
+        plain = f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC"
+    except (ValueError, OverflowError, OSError):
+        return code(str(milliseconds), 40)  # a time that no calendar has
+    return f"<!date^{seconds}^{{date_short_pretty}} {{time}}|{plain}>"
 
 
 def mrkdwn(text: str) -> Block:

@@ -30,7 +30,7 @@ def rule_list(
     """One page of a list. Each row has its number for ``#n`` and a button."""
     if not rules:
         return _nothing(command, unreadable)
-    title = f"*{total:,} rule{'' if total == 1 else 's'}*{_filters(command)}"
+    title = f"*{total:,} rule{'' if total == 1 else 's'}*{_filters(command)}{_order(command)}"
     blocks = [parts.section(title)]
     for number, rule in enumerate(rules, start=first_number):
         blocks.append(
@@ -69,15 +69,14 @@ def _sort_button(command: RulesList, order: str) -> Block | None:
 
 def _filters(command: RulesList) -> str:
     said = [f"“{esc(command.text, 60)}”"] if command.text else []
-    named = (
-        ("type", command.type),
-        ("status", command.status),
-        ("url", command.url),
-        ("group", command.group),
-        ("sort", command.sort),
-    )
+    named = (("type", command.type), ("status", command.status), ("url", command.url), ("group", command.group))
     said += [f"{name} {code(value, 60)}" for name, value in named if value]
     return f"  for {', '.join(said)}" if said else ""
+
+
+def _order(command: RulesList) -> str:
+    """In which order, where it is not the usual one."""
+    return {"type": ", by type", "changed": ", the last changed first"}.get(command.sort or "", "")
 
 
 def _footer(page: int, pages: int, unreadable: int) -> list[str]:

@@ -10,6 +10,7 @@ LINK: Final = re.compile(r"<([^<>|]*)(?:\|([^<>]*))?>")
 EMOJI: Final = {
     "large_green_circle": "●",
     "white_circle": "○",
+    "double_vertical_bar": "‖",
     "white_check_mark": "✓",
     "x": "✗",
     "warning": "!",

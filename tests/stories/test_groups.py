@@ -146,6 +146,11 @@ async def test_a_list_is_sorted_and_buttons_keep_the_filters(workspace: Sandbox,
     turned = await alice.sees("Page 2 of 2")
     assert "11 rules" in alice.slack_text(turned)
 
+    workspace.services.rules.put({**(workspace.services.rules.get("Redirect_seas1") or {}), "modificationDate": 10**18})
+    far = alice.slack_text(await alice.says("/rules list sort:changed"))
+    assert "the last changed first" in far
+    assert "1. Seasonal campaigns" in far
+
     assert "is no order" in alice.slack_text(await alice.says("/rules list sort:colour"))
 
 
