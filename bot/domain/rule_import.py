@@ -10,8 +10,8 @@ from typing import Any, Final, TypeAlias
 
 from bot.domain.change import essence, fingerprint
 from bot.domain.checks import Problem, introduced, problems
-from bot.domain.intended import Document
 from bot.domain.group import Groups
+from bot.domain.intended import Document
 from bot.domain.rule import Rule, RuleDraft
 from bot.domain.rule_file import RuleFile
 from bot.domain.rule_record import Unfit, fit_draft
