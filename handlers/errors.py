@@ -102,6 +102,14 @@ class OldCard(Exception):
         self.link = link
 
 
+class NothingPicked(Exception):
+    """Somebody picked the line that says that nothing could be read."""
+
+
+class EditedMessage(Exception):
+    """A message that was changed after it was sent asks for a change."""
+
+
 class NoTrigger(Exception):
     """A modal was asked for where Slack gave no way to open one."""
 
@@ -261,6 +269,14 @@ WORDS: dict[type[Exception], Callable[[Any], Words]] = {
     OldButton: lambda _: Words(
         "That button is from an older version of Gatehouse.",
         next="Ask again with the command; the new answer has new buttons.",
+    ),
+    NothingPicked: lambda _: Words(
+        "That line only said that nothing could be read just now.", next="Type again to look again.", unchanged=None
+    ),
+    EditedMessage: lambda _: Words(
+        "You edited your message, and an edit must not do again what was done.",
+        next="Write it as a new message.",
+        unchanged=None,
     ),
     NoTrigger: lambda _: Words("Slack gave no way to open a form here.", next="Type the command in a channel."),
     NotYours: _not_yours,

@@ -65,7 +65,10 @@ def parse_mention(text: str) -> Command:
     words = re.sub(r"^\s*<@[UW][A-Z0-9]*(\|[^>]*)?>\s*", "", text).strip()
     service, _, rest = words.partition(" ")
     name = service.casefold().lstrip("/")
-    return parse(name, rest) if name in EMPTY else parse("gatehouse", words)
+    if name in EMPTY:
+        return parse(name, rest)
+    known = [service for service, verbs in VERBS.items() if name in verbs]
+    return parse(known[0] if len(known) == 1 else "gatehouse", words)
 
 
 def _is_reference(word: Word) -> bool:
