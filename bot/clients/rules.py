@@ -11,9 +11,11 @@ from pydantic import ValidationError
 from bot.clients.errors import BadIdentifier, OutcomeUnknown, Unreadable, refusal
 from bot.clients.flights import Flight
 from bot.clients.http import Answer, Service
+from bot.clients.indexes import Indexed
 from bot.clients.listing import Listing
 from bot.clients.parsing import gently, parsed_gently
 from bot.domain.rule import RULE_ID, Rule, RuleDraft
+from bot.domain.search import Index, text_of_rule
 
 MOST_PAGES: Final = 5000
 """Pages after which a list is taken to go in circles: 150,000 rules at 30 a page."""
@@ -25,6 +27,7 @@ class RulesClient:
     def __init__(self, service: Service, *, keep: float = 10.0, clock: Callable[[], float] = time.monotonic) -> None:
         self._service = service
         self._flight: Flight[Listing] = Flight(self._all, keep=keep, clock=clock)
+        self._indexed: Indexed[Rule] = Indexed(text_of_rule)
 
     async def all(self) -> Listing:
         """Every rule, fresh, through all pages; each id once, as it was read last."""
@@ -33,6 +36,10 @@ class RulesClient:
     async def recent(self) -> Listing:
         """The same, up to some seconds old: for type-ahead."""
         return await self._flight.recent()
+
+    async def index(self) -> Index[Rule]:
+        """What `recent` brings, ready to be searched."""
+        return await self._indexed.of((await self.recent()).rules)
 
     async def _all(self) -> Listing:
         rules: dict[str, Rule] = {}
@@ -97,6 +104,7 @@ class RulesClient:
             answer = await self._service.write(method, "rules", *segments, body=body)
         finally:
             self._flight.drop()
+            self._indexed.drop()
         try:
             document = answer.document()
         except ValueError as error:
