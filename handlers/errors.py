@@ -368,7 +368,7 @@ def answer(error: Exception, *, asked: str, caller: Caller, prefix: str) -> Mess
     if isinstance(error, Unclear):
         return views.unclear(error, asked=asked, prefix=prefix)
     if isinstance(error, NotOne):
-        return views.not_one(error.ref, error.candidates, error.count, asked=asked)
+        return views.not_one(error, asked=asked)
     words = words_for(error)
     return views.problem(
         asked=asked,

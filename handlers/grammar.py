@@ -311,6 +311,11 @@ def _by_email(kind: Callable[..., Command]) -> Callable[[_Rest], Command]:
     return parsed
 
 
+def _members_show(rest: _Rest) -> Command:
+    site = rest.filters("site").get("site")
+    return c.MembersShow(email=rest.rest(), site=site)
+
+
 def _members_why(rest: _Rest) -> Command:
     site = rest.filters("site").get("site")
     return c.MembersWhy(rest.first("whose e-mail address"), rest.rest() or None, site)
@@ -399,7 +404,7 @@ EMPTY: Final[dict[str, Callable[[], Command]]] = {
 
 PARSERS: Final[dict[type[Command], Callable[[_Rest], Command]]] = {
     c.RulesList: _rules_list,
-    c.RulesShow: _by_ref(c.RulesShow),
+    c.RulesShow: lambda rest: c.RulesShow(ref=rest.rest()),
     c.RulesWhich: lambda rest: c.RulesWhich(rest.one("which URL")),
     c.RulesCheck: _rules_check,
     c.RulesNew: _rules_new,
@@ -414,7 +419,7 @@ PARSERS: Final[dict[type[Command], Callable[[_Rest], Command]]] = {
     c.RulesImport: _alone(c.RulesImport),
     c.RulesSamples: _alone(c.RulesSamples),
     c.MembersList: _members_list,
-    c.MembersShow: _by_email(c.MembersShow),
+    c.MembersShow: _members_show,
     c.MembersWhy: _members_why,
     c.MembersAdd: _members_add,
     c.MembersEdit: _by_email(c.MembersEdit),

@@ -9,14 +9,21 @@ from typing import Any, Final
 import structlog
 
 from bot.access import NotAllowed
+from bot.clients.indexes import looked_up
 from bot.gatehouse import Gatehouse
 from handlers import inputs
-from handlers.errors import expected
-from handlers.routes import OPTIONS, menu_name
+from handlers.commands import Command, MembersShow, RulesShow
+from handlers.errors import NothingPicked, expected, words_for
+from handlers.reply import Caller
+from handlers.routes import OPTIONS, Click, Typed, clicks, menu_name, offers
+from handlers.views import pickers
 from handlers.views.parts import Block
 
 log = structlog.get_logger(__name__)
 
+MOST: Final = 100
+"""Lines that a menu of Slack's holds."""
+SLOW: Final = "The service takes its time. Type on to look again."
 PATIENCE: Final = 2.5
 """Seconds that are left of Slack's three when the answer must be on its way."""
 
@@ -36,4 +43,38 @@ async def offered(body: Mapping[str, Any], gatehouse: Gatehouse) -> Sequence[Blo
         return ()
     except Exception as error:  # noqa: BLE001  a menu has no other place to say anything
         log.log(20 if expected(error) else 40, "no_options", error=type(error).__name__, menu=name, user=caller.user)
-        return ()
+        return pickers.not_read(SLOW if isinstance(error, TimeoutError) else words_for(error).what)
+
+
+@offers("pick.rule", needs="rule.read")
+async def rules(typed: Typed, caller: Caller, gatehouse: Gatehouse) -> Sequence[Block]:
+    hits = await looked_up(await gatehouse.rules.index(), typed.text, most=MOST)
+    hits.sort(key=lambda hit: (hit.rank, hit.item.title.casefold()))
+    return pickers.rule_options(hit.item for hit in hits)
+
+
+@offers("pick.member", needs="member.read")
+async def members(typed: Typed, caller: Caller, gatehouse: Gatehouse) -> Sequence[Block]:
+    found = []
+    for site in gatehouse.sites.values():
+        hits = await looked_up(await site.members.index(), typed.text, most=MOST)
+        found += [(hit.rank, hit.item.title.casefold(), site.name, hit.item) for hit in hits]
+    found.sort(key=lambda one: one[:3])
+    return pickers.member_options(((site, member) for _, _, site, member in found), sites=len(gatehouse.sites))
+
+
+@clicks("pick.rule")
+async def picked_rule(click: Click, caller: Caller, gatehouse: Gatehouse) -> Command:
+    return RulesShow(ref=_picked(click))
+
+
+@clicks("pick.member")
+async def picked_member(click: Click, caller: Caller, gatehouse: Gatehouse) -> Command:
+    site, _, email = _picked(click).partition(" ")
+    return MembersShow(email=email, site=site)
+
+
+def _picked(click: Click) -> str:
+    if click.value in {"", pickers.NOT_READ}:
+        raise NothingPicked
+    return click.value

@@ -9,22 +9,28 @@ import re
 from collections.abc import Callable, Sequence
 
 from bot.clients.errors import NotFound
+from bot.clients.indexes import looked_up
 from bot.domain.rule import RULE_ID, Rule
 from bot.gatehouse import Gatehouse
 from handlers.reply import Caller
 
 NUMBERED = re.compile(r"#([0-9]{1,6})")
 CANDIDATES = 10
+NEAR = 3
 
 
 class NotOne(Exception):
-    """A REF that fits no rule, or several; *candidates* are the first of those, *count* is how many there are."""
+    """A REF that fits no rule, or several; *candidates* are the first of those, *count* is how many there are.
 
-    def __init__(self, ref: str, candidates: Sequence[Rule], count: int) -> None:
+    *near*: rules whose names are like it, where it fits none.
+    """
+
+    def __init__(self, ref: str, candidates: Sequence[Rule], count: int, near: Sequence[Rule] = ()) -> None:
         super().__init__(count)
         self.ref = ref
         self.candidates = tuple(candidates)
         self.count = count
+        self.near = tuple(near)
 
 
 class NoSuchNumber(Exception):
@@ -48,7 +54,10 @@ async def find_rule(ref: str, caller: Caller, gatehouse: Gatehouse) -> Rule:
             pass  # it may be a name that looks like an id
     listing = await gatehouse.rules.all()
     fitting = fitting_rules(ref, listing.rules)
-    if len(fitting) != 1:
+    if not fitting:
+        near = await looked_up(await gatehouse.rules.index(), ref, most=NEAR)
+        raise NotOne(ref, (), 0, [hit.item for hit in near])
+    if len(fitting) > 1:
         raise NotOne(ref, fitting[:CANDIDATES], len(fitting))
     return await gatehouse.rules.get(fitting[0].id)
 

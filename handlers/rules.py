@@ -28,7 +28,7 @@ from handlers.lasting import as_typed, lasting
 from handlers.refs import find_rule
 from handlers.reply import Announced, Caller, Modal, Private, Reply
 from handlers.routes import handles
-from handlers.views import forms, rule_form
+from handlers.views import forms, pickers, rule_form
 from handlers.views import rules as views
 
 PAGE = 10
@@ -88,6 +88,8 @@ def _addresses(rule: Rule) -> list[str]:
 
 @handles(RulesShow)
 async def show(command: RulesShow, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    if not command.ref.strip():
+        return Modal(pickers.rule_modal(caller.channel))
     rule = await find_rule(command.ref, caller, gatehouse)
     return Private(views.rule_card(rule, command=RulesShow(ref=rule.id), actions=not caller.public))
 

@@ -65,7 +65,7 @@ def notice(message: Message, channel: str = "") -> View:
     return frame("Gatehouse", list(message.blocks), callback_id="v1.notice", metadata={"channel": channel})
 
 
-PANELS: Final = frozenset({"v1.notice", "v1.loading", "v1.done"})
+PANELS: Final = frozenset({"v1.notice", "v1.loading", "v1.done", "v1.pick"})
 """Modals in which nothing is typed, so that an answer may take their place."""
 
 

@@ -83,7 +83,7 @@ def test_a_mention_speaks_the_same_grammar() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["show", "set #1", "delete", "off", "edit", "which", "list page:x", "off X because", "whoami now"]
+    "text", ["copy", "set #1", "delete", "off", "edit", "which", "list page:x", "off X because", "whoami now"]
 )
 def test_what_is_missing_is_named(text: str) -> None:
     with pytest.raises(Unclear) as caught:
