@@ -102,6 +102,14 @@ class OldCard(Exception):
         self.link = link
 
 
+class NothingInMessage(Exception):
+    """A message shortcut was used on a message in which *what* it needs does not stand."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
+
+
 class NothingPicked(Exception):
     """Somebody picked the line that says that nothing could be read."""
 
@@ -269,6 +277,11 @@ WORDS: dict[type[Exception], Callable[[Any], Words]] = {
     OldButton: lambda _: Words(
         "That button is from an older version of Gatehouse.",
         next="Ask again with the command; the new answer has new buttons.",
+    ),
+    NothingInMessage: lambda e: Words(
+        f"There is no {esc(e.what)} in that message.",
+        next="Write it with the command: `/gatehouse help` lists them.",
+        unchanged=None,
     ),
     NothingPicked: lambda _: Words(
         "That line only said that nothing could be read just now.", next="Type again to look again.", unchanged=None

@@ -24,7 +24,20 @@ from bot.changes.applying import Checkpoint, nowhere
 from bot.domain.policy import Why
 from bot.gatehouse import Gatehouse
 from bot.store.inbound import MOST_ATTEMPTS, Inbound
-from handlers import approvals, errors, gatehouse, grammar, inputs, members, mentions, modals, options, rules, which
+from handlers import (
+    approvals,
+    errors,
+    gatehouse,
+    grammar,
+    inputs,
+    members,
+    mentions,
+    modals,
+    options,
+    rules,
+    shortcuts,
+    which,
+)
 from handlers.answers import Answers
 from handlers.commands import Command
 from handlers.reply import Caller, Modal, Private, Reply, View
@@ -47,7 +60,7 @@ from handlers.words import cleaned
 
 log = structlog.get_logger(__name__)
 
-FEATURES = (approvals, gatehouse, members, mentions, modals, options, rules, which)
+FEATURES = (approvals, gatehouse, members, mentions, modals, options, rules, shortcuts, which)
 """The modules that fill the table: the list of what Gatehouse does."""
 
 ANY = re.compile(".*", re.DOTALL)

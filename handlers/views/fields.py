@@ -68,12 +68,13 @@ def lasts(value: str) -> Block:
 CHANNEL: Final = "channel"
 
 
-def channel() -> Block:
+def channel(chosen: str = "") -> Block:
     """Where a change is to be announced: asked where the form was opened from nowhere in particular."""
+    proposed = {"initial_conversation": chosen} if chosen else {"default_to_current_conversation": True}
     element: Block = {
         "type": "conversations_select",
         "action_id": action_id(CHANNEL),
-        "default_to_current_conversation": True,
+        **proposed,
         "filter": {"include": ["public", "private"], "exclude_external_shared_channels": True},
     }
     hint = "A channel that Gatehouse is in. What is done stands there for all to see."

@@ -84,6 +84,8 @@ class RuleForm:
     """``2h`` or ``18:00``, as typed."""
     pairs_text: str | None = None
     """The pairs as typed, where they are JSON."""
+    announce: str = ""
+    """The channel that was chosen in the form, where it was opened from none."""
     notes: Mapping[str, str] = field(default_factory=dict)
     """Block id -> what was refused about it; the empty id is the whole form."""
 
@@ -198,7 +200,8 @@ class RuleForm:
     def _blocks(self) -> list[View]:
         blocks = [note(self.notes[""])] if "" in self.notes else []
         ends = () if self.mode == "edit" else (fields.lasts(self.lasts),)
-        for block in (*self._head(), *self._pair_blocks(), *ends):
+        where = () if self.channel else (fields.channel(self.announce),)
+        for block in (*where, *self._head(), *self._pair_blocks(), *ends):
             if (words := self.notes.get(block.get("block_id", ""))) is not None:
                 blocks.append(note(words))
             blocks.append(block)
@@ -325,6 +328,7 @@ def read_form(view: View, base: Rule | None = None) -> RuleForm:
         seen=about.get("seen"),
         reason=str(about.get("reason") or ""),
         lasts=fields.typed(values, fields.LASTS) or "",
+        announce=fields.chosen_channel(view),
         pairs_text=fields.typed(values, "pairs") if "pairs" in values else None,
     )
     originals = {pair.key: pair.document for pair in _numbered(document)}

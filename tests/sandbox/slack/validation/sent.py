@@ -169,6 +169,7 @@ def _views() -> Iterator[Payload]:
     for rule in (
         new,
         new.with_pair(),
+        RuleForm.blank(),
         RuleForm.of(RULE, channel=OPS),
         RuleForm.copy_of(RULE, channel=OPS),
         RuleForm.of(SCRIPT, channel=OPS),

@@ -27,6 +27,8 @@ REQUIRED: Final[dict[str, tuple[str, ...]]] = {
     "button": ("type", "text", "action_id"),
     "plain_text_input": ("type", "action_id"),
     "static_select": ("type", "action_id", "options"),
+    "external_select": ("type", "action_id"),
+    "conversations_select": ("type", "action_id"),
     "multi_static_select": ("type", "action_id", "options"),
     "radio_buttons": ("type", "action_id", "options"),
     "modal": ("type", "title", "blocks"),
