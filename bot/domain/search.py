@@ -7,7 +7,7 @@ second to look through, and several where nothing fits but by likeness.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
@@ -83,11 +83,10 @@ def search(index: Index[T], typed: str, *, most: int) -> Iterator[Hit[T] | None]
     """
     wanted = _folded(typed[:LONGEST])
     found: set[int] = set()
-    for way, fits in enumerate(_ways(wanted)):
+    for way, needles in enumerate(_ways(wanted)):
         for start in range(0, len(index.texts), SLICE):
             yield None
-            part = index.texts[start : start + SLICE]
-            for place in [start + at for at, text in enumerate(part) if fits(text)]:
+            for place in _holding(needles, index.texts[start : start + SLICE], start):
                 if place not in found and len(found) < most:
                     found.add(place)
                     yield Hit(Rank(way), index.items[place])
@@ -100,13 +99,19 @@ def search(index: Index[T], typed: str, *, most: int) -> Iterator[Hit[T] | None]
 WAYS: Final = 4
 
 
-def _ways(wanted: str) -> tuple[Callable[[str], bool], ...]:
-    """The tests that a text must pass, from the narrowest to the widest; nothing typed fits everything."""
-    whole, beginning, words = f"\n{wanted}\n", f"\n{wanted}", wanted.split()
-    part = (lambda text: whole in text, lambda text: beginning in text, lambda text: wanted in text)
-    if len(words) < 2:
-        return part
-    return (*part, lambda text: all(word in text for word in words))
+def _ways(wanted: str) -> tuple[tuple[str, ...], ...]:
+    """What must be in a text, from the narrowest way to the widest; nothing typed is in every text."""
+    ways = ((f"\n{wanted}\n",), (f"\n{wanted}",), (wanted,))
+    words = tuple(wanted.split())
+    return (*ways, words) if len(words) > 1 else ways
+
+
+def _holding(needles: Sequence[str], texts: Sequence[str], start: int) -> list[int]:
+    """The places, counted from *start*, of the texts that hold all *needles*."""
+    places = [place for place, text in enumerate(texts, start) if needles[0] in text]
+    for needle in needles[1:]:
+        places = [place for place in places if needle in texts[place - start]]
+    return places
 
 
 def _alike(index: Index[T], wanted: str, *, most: int) -> Iterator[Hit[T] | None]:
