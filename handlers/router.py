@@ -29,6 +29,7 @@ from handlers import (
     errors,
     gatehouse,
     grammar,
+    home,
     inputs,
     members,
     mentions,
@@ -60,7 +61,7 @@ from handlers.words import cleaned
 
 log = structlog.get_logger(__name__)
 
-FEATURES = (approvals, gatehouse, members, mentions, modals, options, rules, shortcuts, which)
+FEATURES = (approvals, gatehouse, home, members, mentions, modals, options, rules, shortcuts, which)
 """The modules that fill the table: the list of what Gatehouse does."""
 
 ANY = re.compile(".*", re.DOTALL)
