@@ -33,6 +33,7 @@ REQUIRED: Final[dict[str, tuple[str, ...]]] = {
     "radio_buttons": ("type", "action_id", "options"),
     "modal": ("type", "title", "blocks"),
     "confirm": ("title", "text", "confirm", "deny"),
+    "filter": (),
     "option": ("text", "value"),
     "message": (),
 }
@@ -81,7 +82,7 @@ def _kind(part: Payload, path: Path) -> str:
         return str(part["type"])
     if not path:
         return "message"
-    return "confirm" if path[-1] == "confirm" else "option"
+    return str(path[-1]) if path[-1] in {"confirm", "filter"} else "option"
 
 
 def _required(part: Payload, path: Path) -> tuple[str, ...]:
