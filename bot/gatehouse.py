@@ -13,6 +13,7 @@ from bot.clients.listing import Listing
 from bot.domain.group import Group, Groups
 from bot.domain.member import Member
 from bot.domain.rule import Rule
+from bot.domain.search import Index
 from bot.store.engine import Store
 
 
@@ -23,7 +24,10 @@ class RulesReader(Protocol):
         """Every rule, fresh from the service, and how many records could not be read."""
 
     async def recent(self) -> Listing:
-        """The same, up to some seconds old: for type-ahead."""
+        """The same, up to some seconds old."""
+
+    async def index(self) -> Index[Rule]:
+        """What `recent` brings, ready to be searched: for type-ahead."""
 
     async def get(self, rule_id: str) -> Rule:
         """One rule; NotFound where there is none."""
@@ -44,6 +48,12 @@ class MembersReader(Protocol):
 
     async def all(self) -> Sequence[Member]:
         """Every member, fresh from the service."""
+
+    async def recent(self) -> Sequence[Member]:
+        """The same, up to some seconds old."""
+
+    async def index(self) -> Index[Member]:
+        """What `recent` brings, ready to be searched: for type-ahead."""
 
     async def find(self, email: str) -> Member | None:
         """The member with this address: the exact spelling, or the only one that differs in case."""

@@ -70,7 +70,7 @@ class RulesList(_Rules):
 @dataclass(frozen=True)
 class RulesShow(_Rules):
     verb, synonyms = "show", ("get", "view", "info")
-    usage, summary = "show REF", "One rule, whole"
+    usage, summary = "show [REF]", "One rule, whole; without REF, a search as you type"
     example = "show #1"
     ref: str = ""
 
@@ -252,7 +252,7 @@ class MembersList(_Members):
 @dataclass(frozen=True)
 class MembersShow(_Members):
     verb, synonyms = "show", ("get", "view", "info")
-    usage, summary = "show EMAIL [site:blog]", "One member, whole"
+    usage, summary = "show [EMAIL] [site:blog]", "One member, whole; without EMAIL, a search as you type"
     example = "show anna@example.com"
     email: str = ""
     site: str | None = None

@@ -128,6 +128,22 @@ class OldCard(Exception):
         self.link = link
 
 
+class NothingInMessage(Exception):
+    """A message shortcut was used on a message in which *what* it needs does not stand."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
+
+
+class NothingPicked(Exception):
+    """Somebody picked the line that says that nothing could be read."""
+
+
+class EditedMessage(Exception):
+    """A message that was changed after it was sent asks for a change."""
+
+
 class NoTrigger(Exception):
     """A modal was asked for where Slack gave no way to open one."""
 
@@ -342,6 +358,19 @@ WORDS: dict[type[Exception], Callable[[Any], Words]] = {
         "That button is from an older version of Gatehouse.",
         next="Ask again with the command; the new answer has new buttons.",
     ),
+    NothingInMessage: lambda e: Words(
+        f"There is no {esc(e.what)} in that message.",
+        next="Write it with the command: `/gatehouse help` lists them.",
+        unchanged=None,
+    ),
+    NothingPicked: lambda _: Words(
+        "That line only said that nothing could be read just now.", next="Type again to look again.", unchanged=None
+    ),
+    EditedMessage: lambda _: Words(
+        "You edited your message, and an edit must not do again what was done.",
+        next="Write it as a new message.",
+        unchanged=None,
+    ),
     NoTrigger: lambda _: Words("Slack gave no way to open a form here.", next="Type the command in a channel."),
     NotYours: _not_yours,
     AlreadyDecided: _already,
@@ -441,7 +470,7 @@ def answer(error: Exception, *, asked: str, caller: Caller, prefix: str) -> Mess
     if isinstance(error, Unclear):
         return views.unclear(error, asked=asked, prefix=prefix)
     if isinstance(error, NotOne):
-        return views.not_one(error.ref, error.candidates, error.count, asked=asked, groups=error.groups)
+        return views.not_one(error, asked=asked)
     words = words_for(error)
     return views.problem(
         asked=asked,

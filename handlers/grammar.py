@@ -69,7 +69,10 @@ def parse_mention(text: str) -> Command:
     words = re.sub(r"^\s*<@[UW][A-Z0-9]*(\|[^>]*)?>\s*", "", text).strip()
     service, _, rest = words.partition(" ")
     name = service.casefold().lstrip("/")
-    return parse(name, rest) if name in EMPTY else parse("gatehouse", words)
+    if name in EMPTY:
+        return parse(name, rest)
+    known = [service for service, verbs in VERBS.items() if name in verbs]
+    return parse(known[0] if len(known) == 1 else "gatehouse", words)
 
 
 def _is_reference(word: Word) -> bool:
@@ -345,6 +348,11 @@ def _by_email(kind: Callable[..., Command]) -> Callable[[_Rest], Command]:
     return parsed
 
 
+def _members_show(rest: _Rest) -> Command:
+    site = rest.filters("site").get("site")
+    return c.MembersShow(email=rest.rest(), site=site)
+
+
 def _members_why(rest: _Rest) -> Command:
     site = rest.filters("site").get("site")
     return c.MembersWhy(rest.first("whose e-mail address"), rest.rest() or None, site)
@@ -433,7 +441,7 @@ EMPTY: Final[dict[str, Callable[[], Command]]] = {
 
 PARSERS: Final[dict[type[Command], Callable[[_Rest], Command]]] = {
     c.RulesList: _rules_list,
-    c.RulesShow: _by_ref(c.RulesShow),
+    c.RulesShow: lambda rest: c.RulesShow(ref=rest.rest()),
     c.RulesWhich: lambda rest: c.RulesWhich(rest.one("which URL")),
     c.RulesCheck: _rules_check,
     c.RulesNew: _rules_new,
@@ -450,7 +458,7 @@ PARSERS: Final[dict[type[Command], Callable[[_Rest], Command]]] = {
     c.RulesImport: _alone(c.RulesImport),
     c.RulesSamples: _alone(c.RulesSamples),
     c.MembersList: _members_list,
-    c.MembersShow: _by_email(c.MembersShow),
+    c.MembersShow: _members_show,
     c.MembersWhy: _members_why,
     c.MembersAdd: _members_add,
     c.MembersEdit: _by_email(c.MembersEdit),

@@ -25,7 +25,7 @@ from handlers.errors import NoMember, NothingToChange
 from handlers.lasting import as_typed, lasting
 from handlers.reply import Announced, Caller, Modal, Private, Reply
 from handlers.routes import handles
-from handlers.views import forms, member_form
+from handlers.views import forms, member_form, pickers
 from handlers.views import members as views
 
 PAGE = 10
@@ -70,6 +70,8 @@ def fits(member: Member, command: MembersList) -> bool:
 
 @handles(MembersShow)
 async def show(command: MembersShow, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    if not command.email.strip():
+        return Modal(pickers.member_modal(caller.channel))
     site = gatehouse.site(command.site)
     member = await find_member(command.email, site)
     return Private(

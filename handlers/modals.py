@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import ValidationError
 
+from bot.access import NotAllowed
 from bot.changes.proposals import Proposal
 from bot.clients.errors import GroupNotFound, InvalidPairs, NotFound, TypeChangeRefused
 from bot.domain.change import Change, Kind, State, Target, essence, fingerprint
@@ -11,6 +12,7 @@ from bot.domain.checks import BadEmail, Problem, checked_email, introduced, prob
 from bot.domain.member import Member
 from bot.domain.rule import Rule, RuleDraft
 from bot.gatehouse import Gatehouse
+from handlers.errors import words_for
 from handlers.grammar import parse_lasts
 from handlers.lasting import lasting
 from handlers.members import find_member, known_segments
@@ -86,7 +88,13 @@ async def _save_rule(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
     else:
         proposal = _creation(draft, form, caller)
     proposal = await lasting(proposal, parse_lasts(form.lasts), caller, gatehouse)
-    change = await gatehouse.changes.submit(proposal, origin=caller.request)
+    try:
+        change = await gatehouse.changes.submit(proposal, origin=caller.request)
+    except NotAllowed as error:
+        if form.channel:
+            raise
+        await gatehouse.changes.refused(error.operation, caller.user, caller.channel, error.why)
+        return form.noted({fields.CHANNEL: f"{words_for(error).what} Nothing was changed."}).view()
     if change.state is State.FAILED:
         return form.noted(_rule_notes(change, form)).view()
     return _ended(change, draft.title)

@@ -29,7 +29,7 @@ from handlers.lasting import as_typed, lasting
 from handlers.refs import find_rule, find_rules
 from handlers.reply import Announced, Caller, Modal, Private, Reply
 from handlers.routes import handles
-from handlers.views import forms, rule_form
+from handlers.views import forms, pickers, rule_form
 from handlers.views import rules as views
 
 
@@ -40,6 +40,8 @@ async def menu(command: RulesMenu, caller: Caller, gatehouse: Gatehouse) -> Repl
 
 @handles(RulesShow)
 async def show(command: RulesShow, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    if not command.ref.strip():
+        return Modal(pickers.rule_modal(caller.channel))
     rule = await find_rule(command.ref, caller, gatehouse)
     groups = await groups_of([rule], gatehouse)
     return Private(views.rule_card(rule, command=RulesShow(ref=rule.id), actions=not caller.public, groups=groups))

@@ -15,9 +15,11 @@ from pydantic import ValidationError
 from bot.clients.errors import AlreadyExists, BadIdentifier, OutcomeUnknown, Refused, Unreadable, refusal
 from bot.clients.flights import Flight
 from bot.clients.http import Answer, Service
+from bot.clients.indexes import Indexed
 from bot.clients.parsing import gently, parsed_gently
 from bot.domain.checks import BadEmail, checked_email
 from bot.domain.member import SITE_ID, Member
+from bot.domain.search import Index, text_of_member
 
 LISTS: Final = ("data", "members", "items", "results")
 """Fields in which services of this kind put a list; the specification shows none."""
@@ -36,6 +38,7 @@ class MembersClient:
         self._service = service
         self._path = ("sites", site_id, "members")
         self._flight: Flight[list[Member]] = Flight(self._all, keep=keep, clock=clock)
+        self._indexed: Indexed[Member] = Indexed(text_of_member)
 
     async def all(self) -> list[Member]:
         """Every member of the site, fresh."""
@@ -44,6 +47,10 @@ class MembersClient:
     async def recent(self) -> list[Member]:
         """The same, up to some seconds old: for type-ahead."""
         return await self._flight.recent()
+
+    async def index(self) -> Index[Member]:
+        """What `recent` brings, ready to be searched."""
+        return await self._indexed.of(await self.recent())
 
     async def find(self, email: str) -> Member | None:
         """The member with this address: the exact spelling, or the only one that differs in case."""
@@ -85,6 +92,7 @@ class MembersClient:
             raise
         finally:
             self._flight.drop()
+            self._indexed.drop()
         self._taken(answer)
 
     def _taken(self, answer: Answer) -> None:

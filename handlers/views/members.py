@@ -8,7 +8,7 @@ from typing import Literal
 
 from bot.domain.member import Member, masked
 from handlers.commands import GatehouseHelp, MembersAdd, MembersEdit, MembersList, MembersRemove, MembersShow
-from handlers.views import parts
+from handlers.views import parts, pickers
 from handlers.views.parts import Message, code, esc
 
 Audience = Literal["private", "channel"]
@@ -32,7 +32,7 @@ def menu(prefix: str, *, sites: Sequence[str]) -> Message:
         else ":warning: No site is set up yet (MEMBERS_SITES)."
     )
     blocks = [
-        parts.section("*Members*\nWhat do you want to do?"),
+        parts.section("*Members*\nFind one as you type, or:", pickers.member_menu()),
         *parts.actions(buttons),
         parts.section(lines),
         parts.context(where),

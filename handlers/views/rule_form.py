@@ -88,6 +88,8 @@ class RuleForm:
     """The group that the rule is in and whether that holds it back, in words; empty where there is nothing to say."""
     pairs_text: str | None = None
     """The pairs as typed, where they are JSON."""
+    announce: str = ""
+    """The channel that was chosen in the form, where it was opened from none."""
     notes: Mapping[str, str] = field(default_factory=dict)
     """Block id -> what was refused about it; the empty id is the whole form."""
 
@@ -210,7 +212,8 @@ class RuleForm:
     def _blocks(self) -> list[View]:
         blocks = [note(self.notes[""])] if "" in self.notes else []
         ends = () if self.mode == "edit" else (fields.lasts(self.lasts),)
-        for block in (*self._head(), *self._pair_blocks(), *ends):
+        where = () if self.channel else (fields.channel(self.announce),)
+        for block in (*where, *self._head(), *self._pair_blocks(), *ends):
             if (words := self.notes.get(block.get("block_id", ""))) is not None:
                 blocks.append(note(words))
             blocks.append(block)
@@ -347,6 +350,7 @@ def read_form(view: View, base: Rule | None = None) -> RuleForm:
         reason=str(about.get("reason") or ""),
         lasts=fields.typed(values, fields.LASTS) or "",
         group=str(about.get("group") or ""),
+        announce=fields.chosen_channel(view),
     )
     form = replace(
         form, pairs_text=fields.typed(values, form.pairs_block) or "" if form.pairs_block in values else None
