@@ -412,6 +412,7 @@ PARSERS: Final[dict[type[Command], Callable[[_Rest], Command]]] = {
     c.RulesSamples: _alone(c.RulesSamples),
     c.MembersList: _members_list,
     c.MembersShow: _by_email(c.MembersShow),
+    c.MembersSegments: _on_a_site(c.MembersSegments),
     c.MembersWhy: _members_why,
     c.MembersAdd: _members_add,
     c.MembersEdit: _by_email(c.MembersEdit),

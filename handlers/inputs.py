@@ -47,9 +47,10 @@ def caller_of_command(body: Body) -> Caller:
 
 
 def caller_of_click(body: Body) -> Caller:
+    channel = _inner(body, "channel", "id") or _inner(body, "container", "channel_id")
     return Caller(
         user=str(_inner(body, "user", "id") or ""),
-        channel=str(_inner(body, "channel", "id") or _inner(body, "container", "channel_id") or ""),
+        channel=str(channel or metadata(body.get("view") or {}).get("channel") or ""),
         request=natural_key("click", body),
         team=str(_inner(body, "team", "id") or ""),
         response_url=body.get("response_url") or None,

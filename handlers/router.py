@@ -287,7 +287,7 @@ class Router:
     def _failed_view(self, error: Exception, caller: Caller) -> View:
         message = errors.answer(error, asked="that form", caller=caller, prefix=self._gatehouse.prefix)
         _note(error, caller, "form")
-        return forms.notice(message)
+        return forms.notice(message, channel=caller.channel)
 
     async def _put_on_record(self, error: Exception, caller: Caller) -> None:
         """A refusal by the policy is a thing that happened."""

@@ -58,9 +58,9 @@ def done(title: str, words: str) -> View:
     return frame(title, [section(words)], callback_id="v1.done")
 
 
-def notice(message: Message) -> View:
-    """An answer shown where the person looks: in the modal that is open."""
-    return frame("Gatehouse", list(message.blocks), callback_id="v1.notice")
+def notice(message: Message, *, channel: str = "") -> View:
+    """An answer shown where the person looks: in the modal that is open. Its buttons mean what they would in *channel*."""
+    return frame("Gatehouse", list(message.blocks), callback_id="v1.notice", metadata={"channel": channel})
 
 
 def outdated() -> View:
