@@ -43,6 +43,8 @@ def parse(service: str, text: str) -> Command:
     words = split(cleaned(text))
     if words and words[0].text.lstrip("/").casefold() == service and words[0].text.startswith("/"):
         words = words[1:]
+    if service == "members" and words and words[0].keyword.startswith("site:"):
+        words = [*words[1:], words[0]]
     if service not in {"rules", "members", "gatehouse"}:
         raise Unclear("I answer to /rules, /members and /gatehouse.")
     if not words:
