@@ -101,6 +101,8 @@ class Gatehouse:
     extra_segments: tuple[str, ...] = ()
     places: Mapping[str, str] = field(default_factory=dict)
     """Host of each service, for people who must see which one they are changing."""
+    reference: Callable[[str, str], str] = lambda _, __: ""
+    """What stands for a site's member where no address may be."""
     policy_trouble: Callable[[], str | None] = lambda: None
     """What is wrong with the policy file, while an older version of it stays in force."""
 
@@ -113,4 +115,7 @@ class Gatehouse:
             for site in self.sites.values():
                 if name in {site.name, site.id}:
                     return site
+            alike = [site for site in self.sites.values() if site.name.casefold() == name.casefold()]
+            if len(alike) == 1:
+                return alike[0]
         raise UnknownSite(name, tuple(self.sites))

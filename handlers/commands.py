@@ -259,9 +259,17 @@ class MembersShow(_Members):
 
 
 @dataclass(frozen=True)
+class MembersSegments(_Members):
+    verb = "segments"
+    usage, summary = "segments [site:blog]", "The segments of a site, and how many members have each"
+    example = "segments"
+    site: str | None = None
+
+
+@dataclass(frozen=True)
 class MembersWhy(_Members):
     verb = "why"
-    usage, summary = "why EMAIL [SEGMENT]", "Why somebody gets in, or does not"
+    usage, summary = "why EMAIL [SEGMENT] [site:blog]", "Why somebody gets in, or does not, on every site"
     example = "why anna@example.com vip"
     email: str = ""
     segment: str | None = None

@@ -47,6 +47,8 @@ def parse(service: str, text: str) -> Command:
     words = split(cleaned(text))
     if words and words[0].text.lstrip("/").casefold() == service and words[0].text.startswith("/"):
         words = words[1:]
+    if service == "members" and words and words[0].keyword.startswith("site:"):
+        words = [*words[1:], words[0]]
     if service not in {"rules", "members", "gatehouse"}:
         raise Unclear("I answer to /rules, /members and /gatehouse.")
     if not words:
@@ -459,6 +461,7 @@ PARSERS: Final[dict[type[Command], Callable[[_Rest], Command]]] = {
     c.RulesSamples: _alone(c.RulesSamples),
     c.MembersList: _members_list,
     c.MembersShow: _members_show,
+    c.MembersSegments: _on_a_site(c.MembersSegments),
     c.MembersWhy: _members_why,
     c.MembersAdd: _members_add,
     c.MembersEdit: _by_email(c.MembersEdit),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pydantic import ValidationError
 
 from bot.access import NotAllowed
@@ -11,14 +13,16 @@ from bot.domain.change import Change, Kind, State, Target, essence, fingerprint
 from bot.domain.checks import BadEmail, Problem, checked_email, introduced, problems
 from bot.domain.member import Member
 from bot.domain.rule import Rule, RuleDraft
+from bot.domain.segments import spelled, strangers
 from bot.gatehouse import Gatehouse
 from handlers.errors import words_for
 from handlers.grammar import parse_lasts
 from handlers.lasting import lasting
-from handlers.members import find_member, known_segments
+from handlers.members import find_member
 from handlers.reply import Caller, Refilled, Reply, View
 from handlers.routes import Click, Form, clicks, submits
 from handlers.rules import update_of
+from handlers.sites import catalogue
 from handlers.views import fields, forms, member_form, rule_form
 from handlers.views.json_pairs import NotPairs
 from handlers.views.parts import esc
@@ -152,8 +156,7 @@ def _member_errors(view: View) -> dict[str, str]:
 async def _save_member(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
     form = member_form.read_form(view)
     site = gatehouse.site(form.site)
-    everyone = await site.members.all()
-    form = form.noted({}, known_segments(everyone, gatehouse.extra_segments))
+    form = form.noted({}, await catalogue(site, caller, gatehouse))
     base: Member | None = None
     if form.mode == "edit":
         base = await find_member(form.email, site)
@@ -162,7 +165,10 @@ async def _save_member(view: View, caller: Caller, gatehouse: Gatehouse) -> View
     elif await site.members.find(checked_email(form.email)) is not None:
         words = "This person is a member already. Edit them instead: /members edit, and the address."
         return form.noted({"email": words}, form.known).view()
-    after = form.document(base)
+    names = spelled(form.segments, form.known)
+    if unknown := strangers(names, (*form.known, *(base.segments if base else ()))):
+        return form.noted(member_form.segment_notes(unknown, form.known), form.known).view()
+    after = replace(form, segments=names).document(base)
     if base is not None and after == base.document() | {
         "name": base.name or "",
         "allowedSegments": list(base.segments),

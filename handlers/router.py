@@ -39,8 +39,10 @@ from handlers import (
     modals,
     options,
     rules,
+    settings,
     shortcuts,
     which,
+    why,
 )
 from handlers.answers import Answers
 from handlers.commands import Command
@@ -76,8 +78,10 @@ FEATURES = (
     modals,
     options,
     rules,
+    settings,
     shortcuts,
     which,
+    why,
 )
 """The modules that fill the table: the list of what Gatehouse does."""
 

@@ -18,7 +18,7 @@ from bot.clients.http import Answer, Service
 from bot.clients.indexes import Indexed
 from bot.clients.parsing import gently, parsed_gently
 from bot.domain.checks import BadEmail, checked_email
-from bot.domain.member import SITE_ID, Member
+from bot.domain.member import SITE_ID, Member, found
 from bot.domain.search import Index, text_of_member
 
 LISTS: Final = ("data", "members", "items", "results")
@@ -54,12 +54,7 @@ class MembersClient:
 
     async def find(self, email: str) -> Member | None:
         """The member with this address: the exact spelling, or the only one that differs in case."""
-        everyone = await self.all()
-        exact = [member for member in everyone if member.email == email]
-        alike = [member for member in everyone if member.email.casefold() == email.strip().casefold()]
-        if exact:
-            return exact[0]
-        return alike[0] if len(alike) == 1 else None
+        return found(await self.all(), email)
 
     async def add(self, member: Member) -> None:
         """Add a member: name, e-mail and segments, as the specification's body has them."""
@@ -109,7 +104,7 @@ class MembersClient:
             )
 
     async def _all(self) -> list[Member]:
-        found: dict[str, Member] = {}
+        known: dict[str, Member] = {}
         query: dict[str, str] | None = None
         seen: set[str] = set()
         while True:
@@ -120,10 +115,10 @@ class MembersClient:
             members = [member for member in await gently(map(_member, records)) if member is not None]
             if records and not members:
                 raise Unreadable(self._service.name, "none of the records in the answer is a member")
-            found.update((member.email, member) for member in members)
+            known.update((member.email, member) for member in members)
             offset = document.get("nextOffset") if isinstance(document, dict) else None
             if offset is None or isinstance(offset, bool) or str(offset) in seen or len(seen) >= MOST_PAGES:
-                return list(found.values())
+                return list(known.values())
             seen.add(str(offset))
             query = {"offset": str(offset)}
 

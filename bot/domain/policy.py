@@ -19,7 +19,8 @@ from bot.domain.duration import seconds_of
 
 READS: Final = ("rule.read", "member.read", "audit.read")
 APPROVE: Final = "approve"
-OPERATIONS: Final = (*READS, *dict.fromkeys(kind.operation for kind in Kind), APPROVE)
+SETTINGS: Final = "settings.update"
+OPERATIONS: Final = (*READS, *dict.fromkeys(kind.operation for kind in Kind), APPROVE, SETTINGS)
 """All that a role may be given; patterns such as ``rule.*`` are allowed, ``read`` stands for every ``*.read``."""
 
 LIFETIME: Final = timedelta(hours=24)

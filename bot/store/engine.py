@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from bot.store.aliases import Aliases
 from bot.store.audit import Audit
 from bot.store.changes import Changes
+from bot.store.channel_settings import ChannelSettings
 from bot.store.errors import StoreCorrupt, StoreError
 from bot.store.inbound import InboundRequests
 from bot.store.migrations.run import upgrade_schema
@@ -38,6 +39,7 @@ class Store:
     timers: Timers
     audit: Audit
     parts: Parts
+    channel_settings: ChannelSettings
 
     def transaction(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """What belongs together, committed together; raises StoreError and then nothing was written."""
@@ -60,6 +62,7 @@ async def open_store(database_url: str, *, now: Callable[[], datetime]) -> Async
     try:
         await upgrade(database_url)
         session = Session(engine, now)
+        audit = Audit(session)
         yield Store(
             session,
             changes=Changes(session),
@@ -69,8 +72,9 @@ async def open_store(database_url: str, *, now: Callable[[], datetime]) -> Async
             lists=Lists(session),
             aliases=Aliases(session),
             timers=Timers(session),
-            audit=Audit(session),
+            audit=audit,
             parts=Parts(session),
+            channel_settings=ChannelSettings(session, audit),
         )
     finally:
         await engine.dispose()

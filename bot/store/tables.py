@@ -152,6 +152,14 @@ audit_head = sa.Table(
     sa.Column("hash", sa.String(64), nullable=False),
 )
 
+channel_settings = sa.Table(
+    "channel_settings",
+    metadata,
+    sa.Column("channel", sa.String(32), primary_key=True),
+    sa.Column("name", sa.String(32), primary_key=True),
+    sa.Column("value", sa.Text, nullable=False),
+)
+
 
 def micros(moment: datetime) -> int:
     """*moment* as it is stored."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from bot.domain.group import Groups
 from bot.domain.rule import Rule
-from handlers.commands import GatehouseHelp, RulesList, RulesShow
+from handlers.commands import Command, GatehouseHelp, RulesList, RulesShow
 from handlers.grammar import Unclear, parse
 from handlers.refs import NotOne
 from handlers.views import parts, pickers
@@ -22,8 +22,9 @@ def problem(
     then: str = "",
     unchanged: bool | None = True,
     reference: str = "",
+    again: Mapping[str, Command] | None = None,
 ) -> Message:
-    """*what*, *cause* and *then* are mrkdwn; *asked* is the person's own words."""
+    """*what*, *cause* and *then* are mrkdwn; *asked* is the person's own words; *again*: buttons for what may be meant."""
     lines = [f":warning: {what}"]
     if unchanged:
         lines[0] += " *Nothing was changed.*"
@@ -31,8 +32,10 @@ def problem(
         lines.append(f"_Likely cause:_ {cause}")
     if then:
         lines.append(f"_Next:_ {then}")
+    buttons = (parts.run_button(label, one, number) for number, (label, one) in enumerate((again or {}).items()))
     blocks = [
         parts.section("\n".join(lines)),
+        *parts.actions(buttons),
         parts.context(f"You asked: {code(asked, 200)}   ·   reference {code(reference)}"),
     ]
     return parts.message(lines[0], blocks)

@@ -63,13 +63,13 @@ def played(stage: Stage, answer: Answer) -> Callable[[Request], Awaitable[Respon
         raw = await request.body()
         stage.calls.append(Call(request.method, raw_path(request), _noted(raw)))
 
-        async def true_answer() -> Response:
+        async def true_answer(body: bytes) -> Response:
             try:
-                return await answer(request, _document(raw))
+                return await answer(request, _document(body))
             except Problem as problem:
                 return _refused(stage, problem)
 
-        return await stage.faults.met(request, true_answer)
+        return await stage.faults.met(request, raw, true_answer)
 
     return endpoint
 
