@@ -86,9 +86,10 @@ class RulesWhich(_Rules):
 @dataclass(frozen=True)
 class RulesCheck(_Rules):
     verb, synonyms = "check", ("lint",)
-    usage, summary = "check [REF]", "Loops, shadows, duplicates and dead rules"
+    usage, summary = "check [REF] [page:N]", "Loops, shadows, duplicates and dead rules"
     example = "check"
     ref: str | None = None
+    page: int | None = None
 
 
 @dataclass(frozen=True)

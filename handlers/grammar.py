@@ -291,7 +291,8 @@ def _rules_delete(rest: _Rest) -> Command:
 
 
 def _rules_check(rest: _Rest) -> Command:
-    return c.RulesCheck(ref=rest.rest() or None)
+    page = _page(rest.filters("page"), rest)
+    return c.RulesCheck(ref=rest.rest() or None, page=page)
 
 
 def _members_list(rest: _Rest) -> Command:

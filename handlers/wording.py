@@ -14,6 +14,7 @@ from handlers.words import escaped, quoted
 LED: Final = {"name": "named", "destination": "to", "because": "because"}
 FILTERED: Final[dict[type[Command], tuple[str, ...]]] = {
     c.RulesList: ("type", "status", "url", "group", "sort", "page"),
+    c.RulesCheck: ("page",),
     c.MembersList: ("segment", "without_segment", "page"),
     c.GatehouseAudit: ("who", "since"),
 }
