@@ -18,6 +18,7 @@ from bot.store.errors import StoreCorrupt, StoreError
 from bot.store.inbound import InboundRequests
 from bot.store.migrations.run import upgrade_schema
 from bot.store.outbox import Cards, Outbox
+from bot.store.samples import Samples
 from bot.store.session import Session, make_engine
 from bot.store.shown import Lists
 from bot.store.timers import Timers
@@ -36,6 +37,7 @@ class Store:
     aliases: Aliases
     timers: Timers
     audit: Audit
+    samples: Samples
 
     def transaction(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """What belongs together, committed together; raises StoreError and then nothing was written."""
@@ -68,6 +70,7 @@ async def open_store(database_url: str, *, now: Callable[[], datetime]) -> Async
             aliases=Aliases(session),
             timers=Timers(session),
             audit=Audit(session),
+            samples=Samples(session),
         )
     finally:
         await engine.dispose()
