@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any, Final
 
-from bot.domain.lint import Finding, checking, introducing, ordered
+from bot.clients.errors import ClientError
+from bot.domain.lint import Finding, World, checking, introducing, ordered
 from bot.domain.rule import Rule, RuleDraft
 from bot.gatehouse import Gatehouse
 from handlers.commands import RulesCheck
+from handlers.errors import LoopNeedsReason
 from handlers.refs import find_rule
 from handlers.reply import Caller, Private, Reply
 from handlers.routes import handles
@@ -18,23 +21,18 @@ from handlers.views import check as views
 PAGE: Final = 8
 SLICE: Final = 50
 """Steps that are taken in one go: others want the loop in between."""
+BLIND: Final = "The other rules could not be read, so this was not compared with them."
 NEW: Final = "new"
 """Stands for the id that a rule will get."""
-
-
-class LoopNeedsReason(Exception):
-    """A change that would make a loop, without a word on why. *findings*: the loops."""
-
-    def __init__(self, findings: Iterable[Finding]) -> None:
-        super().__init__("loop")
-        self.findings = tuple(findings)
 
 
 @handles(RulesCheck)
 async def check(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) -> Reply:
     one = await find_rule(command.ref, caller, gatehouse) if command.ref else None
     listing = await gatehouse.rules.all()
-    found = await _gathered(checking(listing.rules) if one is None else introducing(listing.rules, None, one))
+    world = World(listing.rules if one is None else ())
+    steps = checking(listing.rules, world=world) if one is None else introducing(listing.rules, None, one)
+    found = await _gathered(steps)
     pages = max(1, -(-len(found) // PAGE))
     page = min(max(command.page or 1, 1), pages)
     first = (page - 1) * PAGE
@@ -48,17 +46,38 @@ async def check(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) -> Re
             total=len(found),
             rules=len(listing.rules) if one is None else 1,
             unreadable=listing.unreadable,
+            complete=world.complete,
             actions=not caller.public,
         )
     )
 
 
-async def found_in(gatehouse: Gatehouse, before: Rule | None, after: RuleDraft | None) -> tuple[Finding, ...]:
-    """What making *after* of *before* would add to what is wrong, the worst first; by rules some seconds old."""
-    if after is None:
-        return ()
-    listing = await gatehouse.rules.recent()
-    return await _gathered(introducing(listing.rules, before, as_rule(before, after)))
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A look at a change before it is made. *blind*: the other rules could not be read."""
+
+    findings: tuple[Finding, ...]
+    blind: bool = False
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What its card and its form say of it, in plain lines."""
+        return (*views.warnings(self.findings), *([BLIND] if self.blind else ()))
+
+
+async def look_at(gatehouse: Gatehouse, before: Rule | None, after: RuleDraft) -> Look:
+    """What making *after* of *before* would add to what is wrong, by rules some seconds old.
+
+    A list that cannot be read stops nobody: at night a switch is wanted more than advice. It is said, though.
+    """
+    rules: list[Rule] = []
+    blind = False
+    if after.active or before is None or before.name != after.name:
+        try:
+            rules = (await gatehouse.rules.recent()).rules
+        except ClientError:
+            blind = True
+    return Look(await _gathered(introducing(rules, before, as_rule(before, after))), blind)
 
 
 def as_rule(before: Rule | None, after: RuleDraft) -> Rule:
@@ -71,7 +90,7 @@ def refuse_silent_loop(findings: Iterable[Finding], reason: str | None) -> None:
     """Raise LoopNeedsReason where something loops and nobody says why."""
     loops = [finding for finding in findings if finding.needs_reason]
     if loops and not (reason or "").strip():
-        raise LoopNeedsReason(loops)
+        raise LoopNeedsReason([views.words(loop) for loop in loops])
 
 
 async def _gathered(steps: Iterator[tuple[Finding, ...]]) -> tuple[Finding, ...]:

@@ -199,8 +199,12 @@ class RulesImport(_Rules):
 
 @dataclass(frozen=True)
 class RulesSamples(_Rules):
-    verb, usage, summary = "samples", "samples", "URLs of this channel to try changes on"
-    example = "samples"
+    verb, usage = "samples", "samples [add URL … | remove URL]"
+    summary = "URLs of this channel to try changes on"
+    example = "samples add https://shop.example.com/old"
+    writes = True
+    action: str | None = None
+    urls: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

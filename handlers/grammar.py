@@ -295,6 +295,18 @@ def _rules_check(rest: _Rest) -> Command:
     return c.RulesCheck(ref=rest.rest() or None, page=page)
 
 
+def _rules_samples(rest: _Rest) -> Command:
+    if not rest.words:
+        return c.RulesSamples()
+    action = {"add": "add", "remove": "remove", "rm": "remove", "delete": "remove"}.get(rest.words.pop(0).keyword)
+    if action is None:
+        raise rest.unclear("Samples can be added or removed.")
+    urls = tuple(word.text for word in rest.words if word.text.strip())
+    if not urls or (action == "remove" and len(urls) > 1):
+        raise rest.missing("which URL")
+    return c.RulesSamples(action, urls)
+
+
 def _members_list(rest: _Rest) -> Command:
     filters = rest.filters("segment", "no", "site", "page")
     page = _page(filters, rest)
@@ -410,7 +422,7 @@ PARSERS: Final[dict[type[Command], Callable[[_Rest], Command]]] = {
     c.RulesHistory: _by_ref(c.RulesHistory),
     c.RulesExport: _alone(c.RulesExport),
     c.RulesImport: _alone(c.RulesImport),
-    c.RulesSamples: _alone(c.RulesSamples),
+    c.RulesSamples: _rules_samples,
     c.MembersList: _members_list,
     c.MembersShow: _by_email(c.MembersShow),
     c.MembersWhy: _members_why,

@@ -25,7 +25,7 @@ from bot.domain.policy import Why
 from bot.gatehouse import Gatehouse
 from bot.store.errors import StoreError
 from bot.store.inbound import MOST_ATTEMPTS, Inbound
-from handlers import approvals, check, errors, gatehouse, grammar, inputs, members, modals, rules, which
+from handlers import approvals, check, errors, gatehouse, grammar, inputs, members, modals, rules, samples, which
 from handlers.commands import Command
 from handlers.reply import Announced, Caller, InChannel, Modal, Private, Refilled, Reply, View
 from handlers.routes import CLICKS, COMMANDS, RUNNING, action_name, find_form
@@ -35,7 +35,7 @@ from handlers.views import forms
 
 log = structlog.get_logger(__name__)
 
-FEATURES = (approvals, check, gatehouse, members, modals, rules, which)
+FEATURES = (approvals, check, gatehouse, members, modals, rules, samples, which)
 """The modules that fill the table: the list of what Gatehouse does."""
 
 ANY = re.compile(".*", re.DOTALL)

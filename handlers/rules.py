@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from bot.changes.proposals import Proposal
@@ -11,6 +12,7 @@ from bot.domain.checks import introduced
 from bot.domain.editing import switched, with_fields
 from bot.domain.rule import Rule, RuleDraft
 from bot.gatehouse import Gatehouse
+from handlers.check import look_at, refuse_silent_loop
 from handlers.commands import (
     RulesCopy,
     RulesDelete,
@@ -28,6 +30,7 @@ from handlers.lasting import as_typed, lasting
 from handlers.refs import find_rule
 from handlers.reply import Announced, Caller, Modal, Private, Reply
 from handlers.routes import handles
+from handlers.samples import preview
 from handlers.views import forms, rule_form
 from handlers.views import rules as views
 
@@ -121,13 +124,25 @@ async def _edit(
     draft = RuleDraft.model_validate(after)
     if wrong := introduced(rule, draft):
         raise InvalidDraft(wrong)
-    proposal = update_of(rule, draft, caller, reason=command.because or "")
+    look = await look_at(gatehouse, rule, draft)
+    refuse_silent_loop(look.findings, command.because)
+    proposal = update_of(rule, draft, caller, reason=command.because or "", warnings=look.warnings)
+    said = (command.because, *command.refs)
+    proposal = replace(proposal, preview=await preview(gatehouse, caller, rule, draft, said))
     proposal = await lasting(proposal, command.lasts, caller, gatehouse)
     await gatehouse.changes.submit(proposal, origin=caller.request)
     return Announced()
 
 
-def update_of(rule: Rule, draft: RuleDraft, caller: Caller, *, reason: str, quiet_refusal: bool = False) -> Proposal:
+def update_of(
+    rule: Rule,
+    draft: RuleDraft,
+    caller: Caller,
+    *,
+    reason: str,
+    warnings: tuple[str, ...] = (),
+    quiet_refusal: bool = False,
+) -> Proposal:
     return Proposal(
         kind=Kind.RULE_UPDATE,
         target=Target(service="rules", key=rule.id),
@@ -136,6 +151,7 @@ def update_of(rule: Rule, draft: RuleDraft, caller: Caller, *, reason: str, quie
         requester=caller.user,
         channel=caller.channel,
         reason=reason,
+        warnings=warnings,
         quiet_refusal=quiet_refusal,
     )
 
@@ -151,6 +167,7 @@ async def delete(command: RulesDelete, caller: Caller, gatehouse: Gatehouse) -> 
         requester=caller.user,
         channel=caller.channel,
         reason=command.because or "",
+        preview=await preview(gatehouse, caller, rule, None, (command.because, *command.refs)),
     )
     await gatehouse.changes.submit(proposal, origin=caller.request)
     return Announced()

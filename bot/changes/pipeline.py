@@ -137,6 +137,8 @@ class Pipeline:
             requester=proposal.requester,
             channel=proposal.channel,
             reason=proposal.reason,
+            warnings=proposal.warnings,
+            preview=proposal.preview,
             quiet_refusal=proposal.quiet_refusal,
             undoes=proposal.undoes,
             lasts=proposal.lasts,

@@ -16,6 +16,10 @@ MOST_NAMED: Final = 4
 MOST_WARNINGS: Final = 5
 """Findings that stand on a card or in a form, each in a line; `/rules check` has the others."""
 
+UNTRIED: Final = (
+    ":warning: So many conditions fit anywhere that not all rules were tried on each other. "
+    "`/rules check REF` looks at one of them."
+)
 TITLES: Final = {
     Kind.LOOP: ":rotating_light: Loops",
     Kind.ITSELF: ":rotating_light: Redirects to themselves",
@@ -170,7 +174,7 @@ SENTENCES: Final[dict[Kind, Callable[[Finding], str]]] = {
 
 def checked(
     findings: Sequence[Finding], *, command: RulesCheck, page: int, pages: int, first: int, total: int, rules: int,
-    unreadable: int, actions: bool,
+    unreadable: int, complete: bool, actions: bool,
 ) -> Message:  # fmt: skip
     """One page of what was found, by kind; *first* is the number of its first finding."""
     among = "1 rule" if rules == 1 else f"{rules:,} rules"
@@ -186,6 +190,8 @@ def checked(
             number += 1
     if unreadable:
         blocks.append(parts.context(f":warning: {unreadable} records of the service could not be read."))
+    if not complete:
+        blocks.append(parts.context(UNTRIED))
     if pages > 1:
         blocks.append(parts.context(f"Page {page} of {pages}"))
     turns = (

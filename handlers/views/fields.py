@@ -65,6 +65,15 @@ def lasts(value: str) -> Block:
     return text(LASTS, "Ends by itself after", value, optional=True, placeholder="2h", hint=hint)
 
 
+REASON: Final = "because"
+
+
+def reason(value: str) -> Block:
+    """Why; on the card and in the audit."""
+    hint = "It stands on the card and in the audit. What loops is not saved without it."
+    return text(REASON, "Why", value, optional=True, hint=hint)
+
+
 def option(value: str) -> Block:
     """A choice that reads as its value; the value itself is never cut, so one that is too long must not get here."""
     shown = value if len(value) <= LONGEST_OPTION else value[: LONGEST_OPTION - 1] + "…"

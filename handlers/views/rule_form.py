@@ -84,6 +84,8 @@ class RuleForm:
     """``2h`` or ``18:00``, as typed."""
     pairs_text: str | None = None
     """The pairs as typed, where they are JSON."""
+    warned: str = ""
+    """Fingerprint of the warnings that the form shows: sent again as it is, it is saved in spite of them."""
     notes: Mapping[str, str] = field(default_factory=dict)
     """Block id -> what was refused about it; the empty id is the whole form."""
 
@@ -180,8 +182,8 @@ class RuleForm:
         """The modal, ready for views.open or views.update."""
         submit = "Save" if self.mode == "edit" else "Create"
         kept = {"mode": self.mode, "id": self.rule_id, "seen": self.seen, "channel": self.channel}
-        about = {"pairs": [pair.key for pair in self.pairs], "type": self.rule_type, "reason": clip(self.reason, 500)}
-        metadata = kept | about | {"aside": self._aside()}
+        about = {"pairs": [pair.key for pair in self.pairs], "type": self.rule_type}
+        metadata = kept | about | {"aside": self._aside(), "warned": self.warned}
         return frame(TITLES[self.mode], self._blocks(), callback_id=CALLBACK, submit=submit, metadata=metadata)
 
     def _aside(self) -> dict[str, str]:
@@ -198,7 +200,7 @@ class RuleForm:
     def _blocks(self) -> list[View]:
         blocks = [note(self.notes[""])] if "" in self.notes else []
         ends = () if self.mode == "edit" else (fields.lasts(self.lasts),)
-        for block in (*self._head(), *self._pair_blocks(), *ends):
+        for block in (*self._head(), *self._pair_blocks(), *ends, fields.reason(clip(self.reason, fields.MOST_TYPED))):
             if (words := self.notes.get(block.get("block_id", ""))) is not None:
                 blocks.append(note(words))
             blocks.append(block)
@@ -323,7 +325,8 @@ def read_form(view: View, base: Rule | None = None) -> RuleForm:
         channel=str(about.get("channel") or ""),
         rule_id=about.get("id"),
         seen=about.get("seen"),
-        reason=str(about.get("reason") or ""),
+        reason=fields.typed(values, fields.REASON) or "",
+        warned=str(about.get("warned") or ""),
         lasts=fields.typed(values, fields.LASTS) or "",
         pairs_text=fields.typed(values, "pairs") if "pairs" in values else None,
     )

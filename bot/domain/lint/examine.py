@@ -19,9 +19,12 @@ def check(rules: Sequence[Rule], groups: Groups | None = None) -> tuple[Finding,
     return ordered(finding for step in checking(rules, groups) for finding in step)
 
 
-def checking(rules: Sequence[Rule], groups: Groups | None = None) -> Iterator[Step]:
-    """The same in steps of about a rule each, so that others get their turn in between; neither ordered nor once."""
-    world = World(rules, groups)
+def checking(rules: Sequence[Rule], groups: Groups | None = None, *, world: World | None = None) -> Iterator[Step]:
+    """The same in steps of about a rule each, so that others get their turn in between; neither ordered nor once.
+
+    *world*: where the rules in force were put together before; it knows afterwards whether all of them were tried.
+    """
+    world = world or World(rules, groups)
     yield ()
     together = Together(world)
     yield tuple(one_source(world.rules))
