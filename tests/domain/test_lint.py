@@ -309,8 +309,8 @@ def test_what_never_holds_holds_for_no_address(value: str, key: str, operator: s
         assert judged(one, Address.of(address)) is None
 
 
-def test_a_thousand_rules_that_fit_everywhere_come_to_an_end() -> None:
-    rules = [leads(str(n), "/(a|b|h)+/", f"{SHOP}/{n}", "Matches") for n in range(1000)]
+def test_expressions_that_must_be_tried_everywhere_come_to_an_end_that_is_told() -> None:
+    rules = [leads(str(n), f"/(q|z)+{n}/", f"{SHOP}/{n}", "Matches") for n in range(700)]
 
     world = World(rules)
 
