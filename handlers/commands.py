@@ -86,9 +86,10 @@ class RulesWhich(_Rules):
 @dataclass(frozen=True)
 class RulesCheck(_Rules):
     verb, synonyms = "check", ("lint",)
-    usage, summary = "check [REF]", "Loops, shadows, duplicates and dead rules"
+    usage, summary = "check [REF] [page:N]", "Loops, shadows, duplicates and dead rules"
     example = "check"
     ref: str | None = None
+    page: int | None = None
 
 
 @dataclass(frozen=True)
@@ -227,8 +228,12 @@ class RulesImport(_Rules):
 
 @dataclass(frozen=True)
 class RulesSamples(_Rules):
-    verb, usage, summary = "samples", "samples", "URLs of this channel to try changes on"
-    example = "samples"
+    verb, usage = "samples", "samples [add URL … | remove URL]"
+    summary = "URLs of this channel to try changes on"
+    example = "samples add https://shop.example.com/old"
+    writes = True
+    action: str | None = None
+    urls: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

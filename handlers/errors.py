@@ -134,6 +134,14 @@ class BadFilter(Exception):
         self.words = words
 
 
+class LoopNeedsReason(Exception):
+    """A change that would make a loop, without a word on why. *loops*: each in a sentence of plain text."""
+
+    def __init__(self, loops: Sequence[str]) -> None:
+        super().__init__("loop")
+        self.loops = tuple(loops)
+
+
 class GivenUp(Exception):
     """A request that was begun many times and never came to its end."""
 
@@ -472,6 +480,10 @@ WORDS: dict[type[Exception], Callable[[Any], Words]] = {
     SlackUnreachable: lambda _: Words("Slack did not answer Gatehouse.", next="Try again in a moment.", unchanged=None),
     client.NotFound: lambda e: Words(
         f"The {e.service} service has no such entry.", "It was deleted, or the id has a typo."
+    ),
+    LoopNeedsReason: lambda e: Words(
+        " ".join(esc(loop, 500) for loop in e.loops[:3]),
+        next="Lead it elsewhere. If it is wanted so, ask again and say why: `… because TEXT`.",
     ),
     client.BadIdentifier: lambda e: Words(
         f"{code(e.value)} cannot be {esc(e.what)}.",

@@ -328,7 +328,20 @@ def _rules_delete(rest: _Rest) -> Command:
 
 
 def _rules_check(rest: _Rest) -> Command:
-    return c.RulesCheck(ref=rest.rest() or None)
+    page = _page(rest.filters("page"), rest)
+    return c.RulesCheck(ref=rest.rest() or None, page=page)
+
+
+def _rules_samples(rest: _Rest) -> Command:
+    if not rest.words:
+        return c.RulesSamples()
+    action = {"add": "add", "remove": "remove", "rm": "remove", "delete": "remove"}.get(rest.words.pop(0).keyword)
+    if action is None:
+        raise rest.unclear("Samples can be added or removed.")
+    urls = tuple(word.text for word in rest.words if word.text.strip())
+    if not urls or (action == "remove" and len(urls) > 1):
+        raise rest.missing("which URL")
+    return c.RulesSamples(action, urls)
 
 
 def _members_list(rest: _Rest) -> Command:
@@ -458,7 +471,7 @@ PARSERS: Final[dict[type[Command], Callable[[_Rest], Command]]] = {
     c.RulesHistory: _by_ref(c.RulesHistory),
     c.RulesExport: _rules_export,
     c.RulesImport: _alone(c.RulesImport),
-    c.RulesSamples: _alone(c.RulesSamples),
+    c.RulesSamples: _rules_samples,
     c.MembersList: _members_list,
     c.MembersShow: _members_show,
     c.MembersSegments: _on_a_site(c.MembersSegments),

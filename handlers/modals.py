@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pydantic import ValidationError
@@ -11,10 +12,12 @@ from bot.changes.proposals import Proposal
 from bot.clients.errors import GroupNotFound, InvalidPairs, NotFound, TypeChangeRefused
 from bot.domain.change import Change, Kind, State, Target, essence, fingerprint
 from bot.domain.checks import BadEmail, Problem, checked_email, introduced, problems
+from bot.domain.lint import key_of
 from bot.domain.member import Member
 from bot.domain.rule import Rule, RuleDraft
 from bot.domain.segments import spelled, strangers
 from bot.gatehouse import Gatehouse
+from handlers.check import Look, look_at
 from handlers.errors import words_for
 from handlers.grammar import parse_lasts
 from handlers.lasting import lasting
@@ -22,6 +25,7 @@ from handlers.members import find_member
 from handlers.reply import Caller, Refilled, Reply, View
 from handlers.routes import Click, Form, clicks, submits
 from handlers.rules import update_of
+from handlers.samples import preview
 from handlers.sites import catalogue
 from handlers.views import fields, forms, member_form, rule_form
 from handlers.views.json_pairs import NotPairs
@@ -83,14 +87,18 @@ async def _save_rule(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
     if base is not None and fingerprint(essence(base.document())) != form.seen:
         return forms.done("Gatehouse", f":arrows_counterclockwise: {MOVED}")
     draft = form.draft()
-    if base is not None and form.mode == "edit":
-        if wrong := introduced(base, draft):
-            return form.noted({form.block_of(wrong[0]): wrong[0].words}).view()
-        if draft.body() == base.body():
-            return forms.done("Edit rule", "Nothing was different, so nothing was saved.")
-        proposal = update_of(base, draft, caller, reason=form.reason, quiet_refusal=True)
+    edited = base if form.mode == "edit" else None
+    if edited is not None and (unfit := _unfit(edited, draft, form)) is not None:
+        return unfit
+    look = await look_at(gatehouse, edited, draft)
+    shifts = await preview(gatehouse, caller, edited, draft, (form.reason,))
+    if (warned := _warned(form, look, shifts)) is not None:
+        return warned.view()
+    if edited is not None:
+        proposal = update_of(edited, draft, caller, reason=form.reason, quiet_refusal=True)
     else:
         proposal = _creation(draft, form, caller)
+    proposal = replace(proposal, warnings=look.warnings, preview=shifts)
     proposal = await lasting(proposal, parse_lasts(form.lasts), caller, gatehouse)
     try:
         change = await gatehouse.changes.submit(proposal, origin=caller.request)
@@ -102,6 +110,29 @@ async def _save_rule(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
     if change.state is State.FAILED:
         return form.noted(_rule_notes(change, form)).view()
     return _ended(change, draft.title)
+
+
+def _unfit(rule: Rule, draft: RuleDraft, form: RuleForm) -> View | None:
+    """What the form says of an edit that cannot be saved, or need not be."""
+    if wrong := introduced(rule, draft):
+        return form.noted({form.block_of(wrong[0]): wrong[0].words}).view()
+    if draft.body() == rule.body():
+        return forms.done("Edit rule", "Nothing was different, so nothing was saved.")
+    return None
+
+
+def _warned(form: RuleForm, look: Look, shifts: Sequence[str]) -> RuleForm | None:
+    """The form with what is wrong, to be sent again; None where nothing is, or where that was seen and answered."""
+    if not look.findings:
+        return None
+    seen = fingerprint([list(key_of(finding)) for finding in look.findings])
+    silent = any(finding.needs_reason for finding in look.findings) and not form.reason.strip()
+    if form.warned == seen and not silent:
+        return None
+    notes = {"": " ".join(["Not saved yet.", *look.warnings, *shifts[:1], "Send it again to save it all the same."])}
+    if silent:
+        notes[fields.REASON] = "This loops, so it needs a reason. Say why here, or lead it elsewhere."
+    return replace(form, warned=seen).noted(notes)
 
 
 def _creation(draft: RuleDraft, form: RuleForm, caller: Caller) -> Proposal:

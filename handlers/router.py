@@ -26,6 +26,7 @@ from bot.gatehouse import Gatehouse
 from bot.store.inbound import MOST_ATTEMPTS, Inbound
 from handlers import (
     approvals,
+    check,
     errors,
     exports,
     gatehouse,
@@ -39,6 +40,7 @@ from handlers import (
     modals,
     options,
     rules,
+    samples,
     settings,
     shortcuts,
     which,
@@ -68,6 +70,7 @@ log = structlog.get_logger(__name__)
 
 FEATURES = (
     approvals,
+    check,
     exports,
     gatehouse,
     groups,
@@ -78,6 +81,7 @@ FEATURES = (
     modals,
     options,
     rules,
+    samples,
     settings,
     shortcuts,
     which,

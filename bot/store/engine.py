@@ -20,6 +20,7 @@ from bot.store.inbound import InboundRequests
 from bot.store.migrations.run import upgrade_schema
 from bot.store.outbox import Cards, Outbox
 from bot.store.parts import Parts
+from bot.store.samples import Samples
 from bot.store.session import Session, make_engine
 from bot.store.shown import Lists
 from bot.store.timers import Timers
@@ -40,6 +41,7 @@ class Store:
     audit: Audit
     parts: Parts
     channel_settings: ChannelSettings
+    samples: Samples
 
     def transaction(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """What belongs together, committed together; raises StoreError and then nothing was written."""
@@ -75,6 +77,7 @@ async def open_store(database_url: str, *, now: Callable[[], datetime]) -> Async
             audit=audit,
             parts=Parts(session),
             channel_settings=ChannelSettings(session, audit),
+            samples=Samples(session),
         )
     finally:
         await engine.dispose()

@@ -108,6 +108,14 @@ aliases = sa.Table(
 )
 
 
+samples = sa.Table(
+    "samples",
+    metadata,
+    sa.Column("channel", sa.String(32), primary_key=True),
+    sa.Column("urls", sa.Text, nullable=False),
+)
+
+
 decisions = sa.Table(
     "decisions",
     metadata,

@@ -87,6 +87,15 @@ def chosen_channel(view: Mapping[str, Any]) -> str:
     return str((values.get(CHANNEL, {}).get(action_id(CHANNEL)) or {}).get("selected_conversation") or "")
 
 
+REASON: Final = "because"
+
+
+def reason(value: str) -> Block:
+    """Why; on the card and in the audit."""
+    hint = "It stands on the card and in the audit. What loops is not saved without it."
+    return text(REASON, "Why", value, optional=True, hint=hint)
+
+
 def option(value: str) -> Block:
     """A choice that reads as its value; the value itself is never cut, so one that is too long must not get here."""
     shown = value if len(value) <= LONGEST_OPTION else value[: LONGEST_OPTION - 1] + "…"

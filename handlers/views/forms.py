@@ -41,7 +41,7 @@ def section(text: str) -> Block:
 
 def note(words: str) -> Block:
     """What is wrong, or what to know, right above the field that it is about."""
-    return section(f":warning: {esc(words)}")
+    return section(f":warning: {esc(words, 2500)}")
 
 
 def loading(title: str, channel: str = "") -> View:
