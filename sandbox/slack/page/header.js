@@ -26,7 +26,7 @@ export class Header {
       icon("pulse"),
       h("span", { class: "shy", text: "Inspector" }),
     );
-    this.troubles = h("span");
+    this.troubles = h("span", { class: "trouble-count", hidden: true });
     this.breaks = h(
       "button",
       {
@@ -55,7 +55,7 @@ export class Header {
     const { broken } = this.store;
     const words = `${broken.length} out of order`;
     this.breaks.classList.toggle("alarmed", broken.length > 0);
-    this.troubles.className = broken.length ? "trouble-count" : "";
+    this.troubles.hidden = !broken.length;
     this.troubles.replaceChildren(
       ...(broken.length
         ? [icon("warning", 13), String(broken.length), h("span", { class: "hidden-words", text: words })]
