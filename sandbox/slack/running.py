@@ -23,6 +23,7 @@ from sandbox.slack.pageapi import PageApi
 from sandbox.slack.ratelimits import RateLimits
 from sandbox.slack.sockets import Sockets
 from sandbox.slack.state import Refused, State
+from sandbox.slack.troubles import Troubles, slack_troubles
 from sandbox.slack.webapi import AppToken, WebApi
 
 TOKEN = "xoxb-local-sandbox-token"  # noqa: S105  it opens nothing but this process
@@ -43,6 +44,8 @@ class LocalSlack:
     """Of Socket Mode; without connections where the app does not use it."""
     limits: RateLimits
     """Off, unless they are switched on."""
+    troubles: Troubles
+    """What the page can put out of order; whoever runs more than a Slack adds rows."""
 
     @property
     def api_url(self) -> str:
@@ -105,17 +108,20 @@ async def running_slack(
         state.note("bot_to_slack", "response_url", "ok", 0, body, "ok")
         return PlainTextResponse("ok")
 
+    page = PageApi(acting, reset)
+    troubles = Troubles(state, slack_troubles(state, delivery, faults, limits, sockets))
     routes = [
         *installations.routes(),
         Route("/response/{name:path}", respond, methods=["POST"]),
         WebSocketRoute("/link/", sockets.endpoint),
         *FileServer(state, faults, may_read).routes(),
-        *PageApi(acting, reset).routes(),
+        *page.routes(),
+        *troubles.routes(page.guarded, page.posted),
     ]
     async with serving(Starlette(routes=routes), port=port) as address:
         acting.address = state.files.base = address
         try:
-            yield LocalSlack(address, state, acting, delivery, faults, sockets, limits)
+            yield LocalSlack(address, state, acting, delivery, faults, sockets, limits, troubles)
         finally:
             await sockets.close()
             await delivery.close()

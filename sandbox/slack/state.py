@@ -133,6 +133,7 @@ class State:
     triggers: dict[str, Trigger] = field(default_factory=dict)
     response_urls: dict[str, ResponseUrl] = field(default_factory=dict)
     traffic: list[dict[str, Any]] = field(default_factory=list)
+    trigger_life: float = TRIGGER_LIFE
     watchers: list[tuple[str | None, asyncio.Queue[dict[str, Any]]]] = field(default_factory=list)
     _threads: dict[tuple[str, str], list[Message]] = field(default_factory=dict)
     _count: Any = field(default_factory=lambda: itertools.count(1))
@@ -140,6 +141,13 @@ class State:
 
     def number(self) -> int:
         return int(next(self._count))
+
+    def forget(self) -> None:
+        """Start afresh: what was said and opened is gone; who and where there is stays."""
+        for kept in (self.messages, self.traffic, self._threads):
+            kept.clear()
+        for shown in (self.stacks, self.homes, self.triggers, self.response_urls):
+            shown.clear()
 
     def new_ts(self) -> str:
         """A message's name: microseconds, each once."""
@@ -246,7 +254,7 @@ class State:
 
     def new_trigger(self, user: str) -> str:
         trigger = f"{self.number()}.{TEAM['id']}.{user.lower()}"
-        self.triggers[trigger] = Trigger(user, self.clock() + TRIGGER_LIFE)
+        self.triggers[trigger] = Trigger(user, self.clock() + self.trigger_life)
         return trigger
 
     def use_trigger(self, trigger_id: Any) -> str:
