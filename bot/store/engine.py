@@ -93,7 +93,7 @@ async def upgrade(database_url: str) -> None:
             else:
                 await connection.execute(sa.text("SELECT pg_advisory_xact_lock(7234015)"))
             await connection.run_sync(upgrade_schema)
-    except (SQLAlchemyError, OSError) as error:
+    except (SQLAlchemyError, OSError, UnicodeError) as error:  # a damaged file garbles even what SQLite says of it
         cause = getattr(error, "orig", None) or error
         raise StoreError(f"the database cannot be opened: {str(cause)[:200]}") from error
     finally:

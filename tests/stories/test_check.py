@@ -83,7 +83,7 @@ async def test_a_rule_that_closes_a_circle_is_not_switched_on_without_a_reason(
 
 
 async def test_what_is_only_odd_is_done_with_a_warning_on_the_card(workspace: Sandbox, alice: Person) -> None:
-    card = await alice.says("/rules set Redirect_jobs1 source=https://jobs.example")
+    card = await alice.says("/rules set Redirect_blog1 source=https://jobs.example")
 
     assert card.visible_to is None
     assert "a browser sends https://jobs.example/" in alice.slack_text(card)
