@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,8 +17,9 @@ from bot.gatehouse import GroupsReader
 from bot.store.audit import Event
 from bot.store.engine import Store
 from handlers.slack import Slack, SlackRefused, SlackUnreachable
+from handlers.slackfiles import SlackFiles
 from handlers.views import changes as views
-from handlers.views import notes, sets
+from handlers.views import notes, results, sets
 from handlers.views.parts import Message
 
 log = structlog.get_logger(__name__)
@@ -37,6 +39,7 @@ ELSEWHERE: Final = frozenset(
 
 GONE: Final = frozenset({"message_not_found", "cant_update_message", "edit_window_closed"})
 CARD: Final = "card"
+RESULT: Final = "result"
 WRONG: Final = NOT_DONE | {Outcome.UNKNOWN, Outcome.UNSETTLED}
 
 
@@ -55,6 +58,8 @@ class Cards:
         """Show *change* as it stands, or say in its thread what *purpose* is; each note once."""
         if purpose == CARD:
             await self._card(change)
+        elif purpose == RESULT:
+            await self._result(change)
         elif await self.store.cards.get(change.id, purpose) is None:
             await self._note(change, purpose)
 
@@ -95,6 +100,18 @@ class Cards:
         """The groups, where the change is about a rule in one: what is on may still be held back."""
         in_group = any((document or {}).get("groupId") for document in (change.before, change.after))
         return await self.groups.groups() if in_group and self.groups is not None else None
+
+    async def _result(self, whole: Change) -> None:
+        """Send whoever asked for an import its table, with what became of each row; once."""
+        if await self.store.cards.get(whole.id, RESULT) is not None:
+            return
+        rows = [part async for part in self.store.parts.all(whole.id)]
+        table = await asyncio.to_thread(results.table, whole, rows)
+        files = SlackFiles(self.slack)
+        channel = await files.direct(whole.requester)
+        await files.send(channel, results.file_name(whole), table, results.comment(whole, rows))
+        async with self.store.transaction() as tx:
+            await self.store.cards.put(tx, whole.id, channel, "", RESULT)
 
     async def _edited(self, place: tuple[str, str], change: Change, message: Message) -> bool:
         try:

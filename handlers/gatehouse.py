@@ -19,6 +19,7 @@ from bot.store.timers import TimerKind
 from handlers.commands import (
     Command,
     GatehouseAudit,
+    GatehouseDigest,
     GatehouseHelp,
     GatehousePending,
     GatehouseStatus,
@@ -31,11 +32,12 @@ from handlers.refs import NotOne, find_rule
 from handlers.reply import Caller, Private, Reply
 from handlers.routes import COMMANDS, handles
 from handlers.views import audit as audit_views
+from handlers.views import digest as digest_views
 from handlers.views import gatehouse as views
 from handlers.views import pending as pending_views
 
 ENTRIES: Final = 20
-MECHANICS: Final = ("announced", "applying")
+MECHANICS: Final = ("announced", "applying", "begun")
 """Events that say how something was done rather than what; the export has them."""
 MENTIONED: Final = re.compile(r"<@([UW][A-Z0-9]{5,20})>|([UW][A-Z0-9]{7,20})")
 
@@ -131,6 +133,32 @@ async def audit(command: GatehouseAudit, caller: Caller, gatehouse: Gatehouse) -
             entries[:ENTRIES], links, more=len(entries) > ENTRIES, public=caller.public, command=command
         )
     )
+
+
+@handles(GatehouseDigest)
+async def digest(command: GatehouseDigest, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """What was done and what was not, by whom, and what still waits or ends by itself."""
+    span = command.since or A_DAY
+    filters = Filters(since=_since(span, gatehouse.now()), without=MECHANICS)
+    entries = await gatehouse.store.audit.found(filters, limit=MOST_COUNTED)
+    waiting = await gatehouse.store.changes.open()
+    ending = [change for change in await changes_of(TimerKind.REVERT, gatehouse) if change.temporary]
+    return Private(
+        digest_views.digest(
+            entries,
+            span=span,
+            more=len(entries) == MOST_COUNTED,
+            waiting=len(waiting),
+            ending=len(ending),
+            public=caller.public,
+            command=command,
+        )
+    )
+
+
+A_DAY: Final = "24h"
+MOST_COUNTED: Final = 5_000
+"""Entries that a digest counts."""
 
 
 def _who(text: str | None, caller: Caller) -> str | None:

@@ -42,6 +42,7 @@ EVENTS: Final = {
 }
 UNBEGUN: Final = frozenset({Move.CANCEL, Move.WITHDRAW, Move.DENY, Move.EXPIRE})
 """Moves that end a change set before any of its parts was begun."""
+ENDS_OF_SETS: Final = frozenset({Move.FINISH, Move.FAIL})
 DECISIONS: Final = frozenset({Move.CANCEL, Move.WITHDRAW, Move.DENY})
 """Moves that a person makes; approvals are counted one by one."""
 
@@ -119,6 +120,8 @@ class Ledger:
                 await self.store.outbox.add(tx, moved.part_of, "card")
             elif not _only_the_asker_cares(moved):
                 await self.store.outbox.add(tx, moved.id, "card")
+            if moved.columns and move in ENDS_OF_SETS:
+                await self.store.outbox.add(tx, moved.id, "result")
             if moved.is_set and move in UNBEGUN:
                 await self.store.parts.stop(tx, moved.id)
             if moved.glass_broken and move is Move.APPROVE:
@@ -153,6 +156,8 @@ class Ledger:
             return
         await self.store.changes.record(tx, change, undone_by=undo.id)
         await self.store.timers.clear(tx, change.id, *TimerKind)
+        if change.part_of is not None:
+            await self.store.parts.taken_back(tx, change.part_of, change.part_number)
         await self.store.outbox.add(tx, change.part_of or change.id, "card")
         if undo.kind is Kind.RULE_CREATE and change.target.key and undo.target.key:
             await self.store.aliases.put(tx, change.target.key, undo.target.key)

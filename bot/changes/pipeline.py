@@ -148,6 +148,8 @@ class Pipeline:
             ends=proposal.ends,
             ends_as_typed=proposal.ends_as_typed,
             warnings=proposal.warnings,
+            columns=proposal.columns,
+            separator=proposal.separator,
             created=self.now(),
         )
         if not proposal.agreed:

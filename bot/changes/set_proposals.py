@@ -36,6 +36,9 @@ class SetProposal:
     ends: datetime | None = None
     ends_as_typed: str = ""
     agreed: bool = False
+    columns: tuple[str, ...] = ()
+    """The headings of the table that the parts come from."""
+    separator: str = ","
     warnings: tuple[str, ...] = ()
     """What is wrong with it all the same, in plain sentences."""
 

@@ -206,6 +206,9 @@ class Change(BaseModel):
     """Of a change set: every kind among its parts; *kind* is the weightiest."""
     title: str = ""
     """Of a change set: what it does, in a few words."""
+    columns: tuple[str, ...] = ()
+    """Of an imported set: the headings of its table, which whoever asked gets back with an outcome for each row."""
+    separator: str = ","
     stopped_by: str | None = None
     """Of a change set: who stopped it before all of its parts were done."""
     part_of: str | None = None

@@ -18,6 +18,8 @@ class Outcome(StrEnum):
     WAITING = "waiting"
     APPLYING = "applying"
     APPLIED = "applied"
+    UNDONE = "undone"
+    """Done, and taken back since."""
     FAILED = "failed"
     STALE = "stale"
     UNKNOWN = "unknown"
@@ -30,6 +32,7 @@ class Outcome(StrEnum):
     """Nothing was to be done, or could be: known before the set was asked for."""
 
 
+DONE: Final = frozenset({Outcome.APPLIED, Outcome.UNDONE})
 OPEN: Final = frozenset({Outcome.WAITING, Outcome.APPLYING})
 NOT_DONE: Final = frozenset({Outcome.FAILED, Outcome.STALE, Outcome.BUSY, Outcome.STOPPED})
 """Parts that may be asked for again: nothing of them happened."""
@@ -61,6 +64,10 @@ class Part(BaseModel):
     """The change that this part takes back."""
     source: str = ""
     """Where the part comes from, such as the line of a file."""
+    cells: tuple[str, ...] = ()
+    """The row that it came from, under the columns of the set."""
+    follows: int = 0
+    """The number of the part that it is done together with, if it is."""
     outcome: Outcome = Outcome.WAITING
     change_id: str | None = None
     why: str = ""

@@ -102,6 +102,11 @@ class Parts:
         if rows:
             await tx.execute(sa.update(parts).where(mine).values(names), rows)
 
+    async def taken_back(self, tx: AsyncConnection, set_id: str, number: int) -> None:
+        """Write that a part was done and is undone."""
+        mine = sa.and_(parts.c.set_id == set_id, parts.c.number == number)
+        await tx.execute(sa.update(parts).where(mine).values(outcome=Outcome.UNDONE))
+
     async def stop(self, tx: AsyncConnection, set_id: str) -> None:
         """End every part that nobody has begun."""
         waiting = sa.and_(parts.c.set_id == set_id, parts.c.outcome == Outcome.WAITING)

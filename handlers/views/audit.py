@@ -49,13 +49,13 @@ def _line(entry: Entry, card: str, *, public: bool) -> str:
     link = f"   <{card}|card>" if card else ""
     reason = entry.detail.get("reason") or entry.detail.get("why") or ""
     said = f": {words(str(reason), 120) if public else esc(str(reason), 120)}" if reason else ""
-    what = f"{esc(str(entry.detail.get('kind') or ''), 40)} {_target(entry.target, public=public)}".strip()
+    what = f"{esc(str(entry.detail.get('kind') or ''), 40)} {target_name(entry.target, public=public)}".strip()
     change = f" {code(entry.change_id[:8])}" if entry.change_id else ""
     sign = SIGNS.get(entry.event, ":small_blue_diamond:")
     return f"{sign} *{esc(entry.event.replace('_', ' '), 40)}*  {what}{change}{link}\n{when(entry.at)}  {who}{said}"
 
 
-def _target(target: str, *, public: bool) -> str:
+def target_name(target: str, *, public: bool) -> str:
     place, _, key = target.rpartition("/")
     return code(f"{place}/{masked(key)}" if public and "@" in key else target, 160) if target else ""
 

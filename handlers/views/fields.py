@@ -160,6 +160,12 @@ def file(block_id: str, label: str, types: Sequence[str], *, optional: bool = Fa
     return _input(block_id, label, element, optional=optional, hint=hint)
 
 
+def file_name(values: Mapping[str, Any], block_id: str) -> str:
+    """The name of the file that was chosen; empty where none was."""
+    state = (values.get(block_id) or {}).get(action_id(block_id)) or {}
+    return next((str(one.get("name") or one.get("id") or "")[:200] for one in state.get("files") or ()), "")
+
+
 def file_id(values: Mapping[str, Any], block_id: str) -> str | None:
     """The id of the file that was chosen, for `Gatehouse.files.read`; None where none was."""
     state = (values.get(block_id) or {}).get(action_id(block_id)) or {}

@@ -13,10 +13,11 @@ from bot.domain.rule_import import Differs, New, RulePlan
 from handlers.views import fields, importing
 from handlers.views.fields import Block, plain
 from handlers.views.forms import View, frame, section
-from handlers.views.parts import code, esc
+from handlers.views.parts import esc
 
+RULES_FILE: Final = "v1.import.rules-file"
 RULES: Final = "v1.import.rules"
-MODE: Final = "v1.import.mode"
+MEMBERS_FILE: Final = "v1.import.members-file"
 MEMBERS: Final = "v1.import.members"
 
 E = TypeVar("E", bound=StrEnum)
@@ -40,7 +41,7 @@ MODES: Final[Mapping[StrEnum, str]] = {
 }
 
 
-def rule_form(plan: RulePlan, *, filename: str, metadata: dict[str, Any]) -> View:
+def rule_form(plan: RulePlan, *, filename: str, metadata: dict[str, Any], moved: bool = False) -> View:
     """The preview, and a question for each kind that there is; without a way to go on where there is nothing to do."""
     counts = plan.counts()
     asked: list[Block] = []
@@ -51,7 +52,7 @@ def rule_form(plan: RulePlan, *, filename: str, metadata: dict[str, Any]) -> Vie
         asked.append(_radios("differs", label, DIFFERS))
     if asked:
         asked.append(_radios("arrival", "Active or not?", ARRIVAL))
-    blocks = [*importing.rule_blocks(plan, filename=filename), *(asked or [section(NOTHING)])]
+    blocks = [*_moved(moved), *importing.rule_blocks(plan, filename=filename), *(asked or [section(NOTHING)])]
     return frame(
         "Import rules",
         blocks,
@@ -75,32 +76,67 @@ def read_choices(view: View) -> Choices:
     )
 
 
-def mode_form(*, filename: str, site: str, rows: int, metadata: dict[str, Any]) -> View:
-    """What the table is for, before anything can be planned."""
+def rules_file(*, pasted: str = "", reason: str = "", wrong: str = "", metadata: dict[str, Any]) -> View:
+    """What is asked first: the file, or its text. *wrong*: what is the matter with the one that was sent."""
+    about = (
+        "The JSON that `/rules export` or the dashboard's own export makes. You see what would happen before it does."
+    )
+    blocks = [*_wrong(wrong), section(about), *_handed_over(["json", "txt"], pasted), fields.reason(reason)]
+    return frame("Import rules", blocks, callback_id=RULES_FILE, submit="Show what happens", metadata=metadata)
+
+
+def members_file(
+    *, site: str, pasted: str = "", reason: str = "", mode: Mode = Mode.ADD, wrong: str = "", metadata: dict[str, Any]
+) -> View:
+    """The same for a table of members of *site*, and what is to become of them."""
+    about = (
+        f":globe_with_meridians: Site *{esc(site, 60)}*\nA table (CSV) with a column of e-mail addresses; names and "
+        "segments if there are any. A column _action_ counts before the choice below. You see what would happen first."
+    )
     blocks = [
-        section(f":inbox_tray: *{code(filename, 80)}*   {rows:,} row{'' if rows == 1 else 's'}"),
-        section(f":globe_with_meridians: Site *{esc(site, 60)}*"),
-        _radios("mode", "What is to be done with these people?", MODES),
-        section("A column _action_ in the table counts before this. You see every row before anything happens."),
+        *_wrong(wrong),
+        section(about),
+        *_handed_over(["csv", "tsv", "txt"], pasted),
+        _radios("mode", "What is to be done with these people?", MODES, mode),
+        fields.reason(reason),
     ]
-    return frame("Import members", blocks, callback_id=MODE, submit="Show what happens", metadata=metadata)
+    return frame("Import members", blocks, callback_id=MEMBERS_FILE, submit="Show what happens", metadata=metadata)
+
+
+def _moved(moved: bool) -> list[Block]:
+    words = (
+        ":arrows_counterclockwise: *Nothing was imported yet.* What is there changed since you looked: look once more."
+    )
+    return [section(words)] if moved else []
+
+
+def _wrong(words: str) -> list[Block]:
+    return [section(f":warning: *Nothing was imported.* {esc(words, 1500)}")] if words else []
+
+
+def _handed_over(types: list[str], pasted: str) -> list[Block]:
+    return [
+        fields.file("file", "File", types, optional=True),
+        fields.text("pasted", "Or paste its text", pasted, optional=True, multiline=True),
+    ]
 
 
 def read_mode(view: View) -> Mode:
     return _chosen((view.get("state") or {}).get("values") or {}, "mode", Mode.ADD)
 
 
-def member_form(plan: MemberPlan, *, filename: str, site: str, metadata: dict[str, Any]) -> View:
+def member_form(plan: MemberPlan, *, filename: str, site: str, metadata: dict[str, Any], moved: bool = False) -> View:
     """The dry run, whole addresses and all: a modal is private. It can be sent where there is something to do."""
-    blocks = importing.member_blocks(plan, filename=filename, site=site, audience="private")
+    shown = importing.member_blocks(plan, filename=filename, site=site, audience="private")
+    blocks = [*_moved(moved), *shown]
     count = sum(1 for _ in intended(plan))
     if not count:
         return frame("Import members", [*blocks, section(NOTHING)], callback_id=MEMBERS)
     return frame("Import members", blocks, callback_id=MEMBERS, submit="Import", metadata=metadata)
 
 
-def _radios(block_id: str, label: str, options: Mapping[StrEnum, str]) -> Block:
-    """A choice of one; the first is chosen."""
+def _radios(block_id: str, label: str, options: Mapping[StrEnum, str], chosen: StrEnum | None = None) -> Block:
+    """A choice of one; the first is chosen where no other is."""
     offered = [{"text": plain(words), "value": value.value} for value, words in options.items()]
     return {
         "type": "input",
@@ -110,7 +146,7 @@ def _radios(block_id: str, label: str, options: Mapping[StrEnum, str]) -> Block:
             "type": "radio_buttons",
             "action_id": fields.action_id(block_id),
             "options": offered,
-            "initial_option": offered[0],
+            "initial_option": next((one for one in offered if one["value"] == chosen), offered[0]),
         },
     }
 

@@ -7,21 +7,24 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.domain.change import Change, Guard, Kind, State
-from bot.domain.change_set import NOT_DONE, OPEN, Outcome, Part, Tally
+from bot.domain.change_set import DONE, NOT_DONE, OPEN, Outcome, Part, Tally
 from bot.domain.member import all_masked, masked
 from handlers.views import parts
 from handlers.views.changes import MARKS, WARNED, WORDS, plain_title
 from handlers.views.diff import differences, rendered
+from handlers.views.members import segments_line
 from handlers.views.parts import Block, Message, code, esc
 from handlers.views.sentences import ending_line, glass_line, sentence, words
 
 SHOWN: Final = 12
 """Parts that a card has a line for."""
+MOST_SINGLE: Final = 6
 BAR: Final = 20
 NAME: Final = 70
 
 OUTCOMES: Final[Mapping[Outcome, tuple[str, str]]] = {
     Outcome.APPLIED: (":white_check_mark:", "done"),
+    Outcome.UNDONE: (":leftwards_arrow_with_hook:", "taken back"),
     Outcome.FAILED: (":x:", "failed"),
     Outcome.STALE: (":arrows_counterclockwise:", "changed meanwhile, left alone"),
     Outcome.BUSY: (":lock:", "held by another change, left alone"),
@@ -67,7 +70,7 @@ def card(change: Change, progress: Progress, *, places: Mapping[str, str]) -> Me
         blocks.append(parts.section(glass_line(change)))
     if ending := ending_line(change):
         blocks.append(parts.section(ending))
-    blocks += parts.actions(_buttons(change, progress.tally))
+    blocks += parts.actions(_buttons(change, progress))
     if change.undone_by:
         blocks.append(parts.context(f":leftwards_arrow_with_hook: Taken back by change {code(change.undone_by[:8])}"))
     blocks.append(parts.context(_footer(change, progress, places)))
@@ -77,7 +80,7 @@ def card(change: Change, progress: Progress, *, places: Mapping[str, str]) -> Me
 def _mark(change: Change, tally: Tally) -> str:
     if change.state is State.PROPOSED and not change.kind.destroys:
         return ":raising_hand:"
-    if change.state is State.APPLIED and tally[Outcome.APPLIED] < tally.meant:
+    if change.state is State.APPLIED and tally.of(DONE) < tally.meant:
         return ":warning:"
     return MARKS[change.state]
 
@@ -89,8 +92,8 @@ def _after_title(change: Change, tally: Tally) -> str:
 
 
 def _in_words(change: Change, tally: Tally) -> str:
-    if change.state is State.APPLIED and tally[Outcome.APPLIED] < tally.meant:
-        return f"{tally[Outcome.APPLIED]:,} of {tally.meant:,} done"
+    if change.state is State.APPLIED and tally.of(DONE) < tally.meant:
+        return f"{tally.of(DONE):,} of {tally.meant:,} done"
     if change.stopped_by and change.state is State.APPLYING:
         return "being stopped"
     return WORDS[change.state]
@@ -143,6 +146,8 @@ def _line(part: Part) -> str:
     what = part_name(part)
     if part.outcome is Outcome.WAITING:
         return f"{mark} {what}   {_what(part)}"
+    if part.outcome is Outcome.SKIPPED:
+        return f"{mark} {what}   {words(part.why, 160) or name}"
     why = f": {words(part.why, 120)}" if part.why else ""
     return f"{mark} {what}   {_what(part) if part.outcome is Outcome.APPLIED else name}{why}"
 
@@ -159,6 +164,8 @@ def _what(part: Part) -> str:
     """What is done to it, in one line."""
     if part.kind is None:
         return ""
+    if part.kind is Kind.MEMBER_REMOVE and part.before is not None:
+        return f"remove   segments {segments_line([all_masked(str(one)) for one in part.before.get('allowedSegments') or ()])}"
     lines = differences(part.before, part.after) if part.before and part.after else []
     if not lines:
         return VERBS[part.kind]
@@ -169,7 +176,8 @@ def _what(part: Part) -> str:
     return rendered(lines[:2], shown=shown).replace("\n", "   ") + more
 
 
-def _buttons(change: Change, tally: Tally) -> list[Block | None]:
+def _buttons(change: Change, progress: Progress) -> list[Block | None]:
+    tally = progress.tally
     if change.state is State.PROPOSED:
         return _proposed(change)
     if change.state in {State.APPROVED, State.APPLYING}:
@@ -188,7 +196,18 @@ def _buttons(change: Change, tally: Tally) -> list[Block | None]:
             parts.decide_button("Make it stay", "stay", change.id),
             parts.decide_button("End now", "end", change.id),
         ]
-    return [sign, again, parts.decide_button("Undo", "undo", change.id)]
+    undo = parts.decide_button("Undo", "undo", change.id) if tally[Outcome.APPLIED] else None
+    return [sign, again, undo, *_single_undos(progress.first)]
+
+
+def _single_undos(shown: Sequence[Part]) -> list[Block | None]:
+    """Where one person was changed on several sites: a way back for each site alone."""
+    done = [part for part in shown if part.outcome is Outcome.APPLIED and part.change_id and part.target.site]
+    if len({part.target.key for part in shown}) != 1 or not 1 < len(shown) <= MOST_SINGLE:
+        return []
+    return [
+        parts.decide_button(f"Undo at {part.target.site}", f"undo.{part.number}", part.change_id or "") for part in done
+    ]
 
 
 def _proposed(change: Change) -> list[Block | None]:

@@ -49,7 +49,7 @@ from bot.domain.member_plan import (
     UnknownSegments,
     intended,
 )
-from bot.domain.member_result import NOT_TRIED, Outcome, result_file
+from bot.domain.result_table import headings, result_table
 
 
 def read(text: str) -> MemberFile:
@@ -230,10 +230,10 @@ def test_any_bytes_give_one_entry_and_one_outcome_a_row_or_a_typed_error(content
     assert [entry.row for entry in found.entries] == list(file.rows)
     asked = [each.key for each in intended(found)]
     assert len(asked) == len({str(key).casefold() for key in asked})
-    written = result_file(found, {}).decode("utf-8-sig")
-    rows = list(csv.reader(io.StringIO(written, newline=""), delimiter=file.separator))
+    table = result_table(headings(file), [(row.cells, "done", "") for row in file.rows], file.separator)
+    rows = list(csv.reader(io.StringIO(table.decode("utf-8-sig"), newline=""), delimiter=file.separator))
     assert len(rows) == len(file.rows) + 1
-    assert all(row[-2] == NOT_TRIED.word for row in rows[1:])
+    assert all(row[-2] == "done" for row in rows[1:])
     assert not any(is_formula(cell) for row in rows[1:] for cell in row)
 
 
@@ -397,7 +397,9 @@ def test_the_result_is_the_table_with_an_outcome_a_row() -> None:
     )
     found = plan(text, Mode.GRANT)
 
-    written = rows(result_file(found, {2: Outcome("done"), 5: Outcome("refused", "=formula")}), ";")
+    said = [("done", ""), ("done", ""), ("refused", "=formula")]
+    table = [(entry.row.cells, *outcome) for entry, outcome in zip(found.entries, said, strict=True)]
+    written = rows(result_table(headings(found.file), table, ";"), ";")
 
     assert written == [
         ["E-Mail", "name", "segments", "outcome", "reason"],
@@ -410,7 +412,7 @@ def test_the_result_is_the_table_with_an_outcome_a_row() -> None:
 def test_a_result_without_headings_gets_some_and_can_be_imported_again() -> None:
     found = plan("Anna Smith,a@b.co,7 7\nBen Bold,c@d.co,9 9\n")
 
-    written = result_file(found, {})
+    written = result_table(headings(found.file), [(row.cells, "done", "") for row in found.file.rows])
 
     assert rows(written)[0] == ["name", "email", "column 3", "outcome", "reason"]
     again = read_member_file(written)

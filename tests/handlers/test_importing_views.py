@@ -135,7 +135,8 @@ def test_a_plan_of_members_is_taken_by_slack_whatever_they_hold(texts: list[str]
 
     fits(importing.member_preview(plan, filename=name, site=name, audience=audience))
     is_view(import_form.member_form(plan, filename=name, site=name, metadata=KEPT))
-    is_view(import_form.mode_form(filename=name, site=name, rows=2, metadata=KEPT))
+    is_view(import_form.members_file(site=name, pasted=name, wrong=name, metadata=KEPT))
+    is_view(import_form.rules_file(pasted=name, wrong=name, metadata=KEPT))
 
 
 def test_every_kind_is_counted_in_words_and_the_first_of_it_shown() -> None:

@@ -12,7 +12,7 @@ async def test_help_lists_what_works(workspace: Sandbox, alice: Person) -> None:
     text = alice.slack_text(reply)
     assert "/rules list" in text
     assert "/members grant" in text
-    assert "/rules import" not in text, "what is not built is not promised"
+    assert "/gatehouse digest" in text
 
 
 async def test_help_about_one_command_gives_its_example(workspace: Sandbox, alice: Person) -> None:
@@ -50,3 +50,19 @@ async def test_a_typo_offers_the_nearest_command_as_a_button(workspace: Sandbox,
     await alice.clicks(reply, "Did you mean /rules list checkout?")
 
     await alice.sees("4 rules")
+
+
+async def test_the_digest_counts_what_was_done_and_by_whom(workspace: Sandbox, alice: Person) -> None:
+    await alice.types("/rules off Redirect_x1old because of the sale")
+    await alice.sees("switched off")
+    await alice.says("/rules delete Redirect_chk01")
+
+    text = alice.slack_text(await alice.says("/gatehouse digest 2h"))
+
+    assert "1 done" in text
+    assert "1 waits for somebody" in text
+    assert "Redirect_x1old" in text
+
+
+async def test_a_quiet_time_is_said_to_be_quiet(workspace: Sandbox, alice: Person) -> None:
+    assert "Nothing was changed" in alice.slack_text(await alice.says("/gatehouse digest"))

@@ -1,0 +1,159 @@
+"""Rules and members from files: shown first, done row by row, told row by row, taken back as one."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+
+from sandbox.demo import Sandbox
+from sandbox.services.database import Record
+from sandbox.slack.story import Person
+
+SHOP = "https://shop.example.com"
+
+
+def rule(name: str, **more: object) -> dict[str, object]:
+    source = {"key": "Url", "operator": "Equals", "value": f"{SHOP}/{name}"}
+    pair = {"source": source, "destinationType": "url", "destination": f"{SHOP}/new/{name}"}
+    return {"name": name, "description": "", "status": "Active", "ruleType": "Redirect", "pairs": [pair], **more}
+
+
+async def shown(person: Person, command: str, label: str, name: str, content: bytes) -> str:
+    """Hand a file over in the form of *command*; what would happen."""
+    await person.opens(command)
+    person.attaches(label, **{name: content})
+    assert await person.submits() == {}
+    await person.sees_form("nothing is changed yet")
+    return person.form
+
+
+async def test_rules_are_shown_then_created_inactive_and_taken_back(
+    workspace: Sandbox, alice: Person, cara: Person
+) -> None:
+    before = len(workspace.services.rules.all())
+    records = [rule("one"), rule("two"), rule("one"), {"name": "bad", "ruleType": "Redirect", "pairs": []}]
+    text = await shown(alice, "/rules import", "File", "rules.json", json.dumps(records).encode())
+    assert "2" in text
+    assert len(workspace.services.rules.all()) == before
+
+    assert await alice.submits() == {}
+    card = await alice.sees("Import 2 rules from rules.json: done")
+    made = {str(each["name"]): each for each in workspace.services.rules.all()}
+    assert made["one"]["status"] == made["two"]["status"] == "Inactive"
+    assert len(made) == before + 2
+
+    result, _ = await alice.sees_file("result")
+    rows = list(csv.DictReader(io.StringIO((result.content or b"").decode("utf-8-sig"))))
+    assert [row["outcome"] for row in rows] == ["done", "done", "nothing to do", "nothing to do"]
+    assert "before" in rows[2]["reason"]
+
+    await alice.clicks(card, "Undo")
+    undo = await alice.sees("Undo: Import 2 rules")
+    await cara.clicks(undo, "Approve", confirm=True)
+    await alice.sees("Taken back by")
+    assert len(workspace.services.rules.all()) == before
+
+
+async def test_an_export_comes_back_as_it_was(workspace: Sandbox, alice: Person) -> None:
+    await alice.types("/rules export")
+    exported, _ = await alice.sees_file("requestly")
+    everything = {each["id"]: each for each in workspace.services.rules.all()}
+    for each in everything:
+        workspace.services.rules.remove(str(each))
+
+    await shown(alice, "/rules import", "File", "rules.json", exported.content or b"")
+    alice.fills(**{"Active or not?": "As the file says, Active ones at once"})
+    await alice.submits()
+    await alice.sees(f"Import {len(everything)} rules from rules.json: done")
+
+    def content(record: Record) -> str:
+        served = {"id", "creationDate", "modificationDate", "createdBy", "lastModifiedBy", "currentOwner", "objectType"}
+        kept = {name: value for name, value in record.items() if name not in {*served, "pairs"}}
+        pairs = [{name: value for name, value in pair.items() if name != "id"} for pair in record["pairs"]]
+        return json.dumps([kept, pairs], sort_keys=True)
+
+    now, then = (sorted(map(content, records)) for records in (workspace.services.rules.all(), everything.values()))
+    assert now == then
+
+
+async def test_what_differs_is_kept_unless_it_is_to_be_overwritten(workspace: Sandbox, alice: Person) -> None:
+    live = dict(workspace.services.rules.get("Redirect_x1old") or {})
+    content = json.dumps([live | {"description": "From the file"}]).encode()
+
+    await shown(alice, "/rules import", "File", "rules.json", content)
+    alice.fills(**{"What to do with the 1 rule that is different here?": "Overwrite what is there"})
+    await alice.submits()
+    await alice.sees("Import 1 rule from rules.json: done")
+
+    assert (workspace.services.rules.get("Redirect_x1old") or {})["description"] == "From the file"
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "Nothing is in the file"),
+        (b"\x89PNG\r\n\x1a\n1234", "a picture"),
+        (b'[{"name": 1,]', "is not JSON"),
+        (b'{"hello": "world"}', "holds no rules"),
+    ],
+)
+async def test_a_file_that_is_none_is_refused_in_words(
+    workspace: Sandbox, alice: Person, content: bytes, words: str
+) -> None:
+    await alice.opens("/rules import")
+    alice.attaches("File", **{"rules.json": content})
+    await alice.submits()
+
+    await alice.sees_form(words)
+    assert "Nothing was imported" in alice.form
+    assert workspace.services.rules.calls("POST") == []
+
+
+async def test_neither_file_nor_text_is_said_under_the_field(workspace: Sandbox, alice: Person) -> None:
+    await alice.opens("/members import")
+
+    assert await alice.submits() == {"File": "Choose a file, or paste its text below."}
+
+
+async def test_members_are_added_from_what_was_pasted(workspace: Sandbox, bob: Person) -> None:
+    await bob.opens("/members import")
+    bob.fills(
+        **{"Or paste its text": "email;name;segments\nnew@example.net;Nia New;vip\nanna.berg@example.com;;\n=x;;\n"}
+    )
+    assert await bob.submits() == {}
+    await bob.sees_form("nothing is changed yet")
+    assert "new@example.net" in bob.form, "a modal is private"
+    assert await bob.submits() == {}
+
+    card = await bob.sees("1 of 1")
+    assert "new@example.net" not in bob.slack_text(card)
+    assert workspace.services.members.get("site_1", "new@example.net") is not None
+    result, _ = await bob.sees_file("result")
+    rows = list(csv.DictReader(io.StringIO((result.content or b"").decode("utf-8-sig")), delimiter=";"))
+    assert [row["outcome"] for row in rows] == ["done", "nothing to do", "nothing to do"]
+
+
+async def test_what_changed_since_it_was_shown_is_shown_again(workspace: Sandbox, alice: Person) -> None:
+    await shown(alice, "/rules import", "File", "rules.json", json.dumps([rule("one"), rule("two")]).encode())
+    workspace.services.rules.put(rule("one", id="Redirect_meanw"))
+
+    await alice.submits()
+    await alice.sees_form("look once more")
+
+    assert workspace.services.rules.calls("POST") == []
+
+
+async def test_removing_from_a_file_waits_for_an_approval(workspace: Sandbox, bob: Person) -> None:
+    await bob.opens("/members import")
+    bob.attaches("File", **{"gone.csv": b"email\nanna.berg@example.com\n"})
+    bob.fills(**{"What is to be done with these people?": "Remove them from the site"})
+    await bob.submits()
+    await bob.sees_form("nothing is changed yet")
+    await bob.submits()
+
+    card = await bob.sees("Import 1 row from gone.csv into blog?")
+    assert "anna.berg" not in bob.slack_text(card)
+    assert workspace.services.members.get("site_1", "anna.berg@example.com") is not None
