@@ -37,7 +37,8 @@ from handlers.views import gatehouse as views
 from handlers.views import pending as pending_views
 
 ENTRIES: Final = 20
-MECHANICS: Final = ("announced", "applying", "begun")
+STEPS: Final = ("announced", "applying")
+MECHANICS: Final = (*STEPS, "begun")
 """Events that say how something was done rather than what; the export has them."""
 MENTIONED: Final = re.compile(r"<@([UW][A-Z0-9]{5,20})>|([UW][A-Z0-9]{7,20})")
 
@@ -139,7 +140,7 @@ async def audit(command: GatehouseAudit, caller: Caller, gatehouse: Gatehouse) -
 async def digest(command: GatehouseDigest, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """What was done and what was not, by whom, and what still waits or ends by itself."""
     span = command.since or A_DAY
-    filters = Filters(since=_since(span, gatehouse.now()), without=MECHANICS)
+    filters = Filters(since=_since(span, gatehouse.now()), without=STEPS)
     entries = await gatehouse.store.audit.found(filters, limit=MOST_COUNTED)
     waiting = await gatehouse.store.changes.open()
     ending = [change for change in await changes_of(TimerKind.REVERT, gatehouse) if change.temporary]

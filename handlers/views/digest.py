@@ -10,6 +10,7 @@ from bot.store.audit import Entry
 from handlers.commands import GatehouseAudit, GatehouseDigest, GatehousePending, GatehouseTimers
 from handlers.views import parts
 from handlers.views.audit import target_name
+from handlers.views.changes import VERBS
 from handlers.views.parts import Block, Message, esc
 
 TOLD: Final = {
@@ -34,7 +35,8 @@ def digest(
     public: bool,
     command: GatehouseDigest,
 ) -> Message:
-    """The digest of *entries*; *more*: there were too many to count them all."""
+    """The digest of *entries*; *more*: there were too many to count them all. Of a change set each part counts."""
+    entries = [entry for entry in entries if "/" in entry.target or entry.event not in TOLD or entry.event == "refused"]
     counts = Counter(entry.event for entry in entries)
     ends = [f"{mark} *{counts[event]:,}* {name}" for event, (mark, name) in TOLD.items() if counts[event]]
     said = "\n".join(ends) or ":white_check_mark: Nothing was changed, and nobody was refused."
@@ -43,9 +45,7 @@ def digest(
     done = [entry for entry in entries if entry.event == "applied"]
     askers = {one.change_id: one.actor for one in entries if one.event in {"requested", "begun"}}
     if done:
-        blocks.append(
-            parts.section(f"*What*\n{_counted(esc(str(one.detail.get('kind') or 'change'), 40) for one in done)}")
-        )
+        blocks.append(parts.section(f"*What*\n{_counted(map(_what, done))}"))
         blocks.append(parts.section(f"*By whom*\n{_counted(_asker(one, askers) for one in done)}"))
         blocks.append(parts.section(f"*Touched*\n{_counted(target_name(one.target, public=public) for one in done)}"))
     if left := _left(waiting, ending):
@@ -57,6 +57,13 @@ def digest(
         parts.share_button(command),
     ]
     return parts.message(f"The last {span}", [*blocks, *parts.actions(buttons)])
+
+
+def _what(entry: Entry) -> str:
+    """``rule changed``: the kind of a change as people say it."""
+    kind = str(entry.detail.get("kind") or "")
+    done = next((words[1] for each, words in VERBS.items() if each.value == kind), "")
+    return f"{kind.partition('.')[0]} {done}" if done else esc(kind or "change", 40)
 
 
 def _asker(entry: Entry, askers: Mapping[str, str]) -> str:

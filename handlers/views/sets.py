@@ -32,7 +32,7 @@ OUTCOMES: Final[Mapping[Outcome, tuple[str, str]]] = {
     Outcome.UNSETTLED: (":grey_question:", "not known, look yourself"),
     Outcome.STOPPED: (":octagonal_sign:", "not begun"),
     Outcome.APPLYING: (":hourglass_flowing_sand:", "under way"),
-    Outcome.WAITING: (":white_small_square:", "to do"),
+    Outcome.WAITING: (":small_blue_diamond:", "to do"),
     Outcome.SKIPPED: (":heavy_minus_sign:", "nothing to do"),
 }
 VERBS: Final[Mapping[Kind, str]] = {
@@ -118,7 +118,7 @@ def counted(tally: Tally) -> str:
         for outcome, (mark, name) in OUTCOMES.items()
         if tally[outcome] and outcome not in OPEN
     )
-    return f"`{bar}` {ended:,} of {tally.meant:,}\n{counts}".strip()
+    return f"{bar}  {ended:,} of {tally.meant:,}\n{counts}".strip()
 
 
 def _lines(change: Change, progress: Progress) -> list[Block]:
