@@ -87,7 +87,7 @@ class MemberForm:
         if "" in self.notes:
             blocks.append(note(self.notes[""]))
         for block in self._inputs():
-            if (words := self.notes.get(block.get("block_id", ""))) is not None:
+            if (words := self.notes.get(block.get("block_id", "no input"))) is not None:
                 blocks.append(note(words))
             blocks.append(block)
         return blocks

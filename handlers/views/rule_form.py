@@ -216,7 +216,7 @@ class RuleForm:
         where = () if self.channel else (fields.channel(self.announce),)
         ends = (*ends, fields.reason(clip(self.reason, fields.MOST_TYPED)))
         for block in (*where, *self._head(), *self._pair_blocks(), *ends):
-            if (words := self.notes.get(block.get("block_id", ""))) is not None:
+            if (words := self.notes.get(block.get("block_id", "no input"))) is not None:
                 blocks.append(note(words))
             blocks.append(block)
         return blocks

@@ -12,7 +12,7 @@ from sandbox.slack.story import Person
 
 ODD_RULES = [
     "/rules frobnicate",
-    "/rules show",
+    "/rules copy",
     "/rules show " + "x" * 2500,
     "/rules " + "x" * 3900,
     "/rules show a/b",
@@ -26,7 +26,7 @@ ODD_RULES = [
     "/rules off Redirect_x1old for 2 fortnights",
     "/rules set Redirect_x1old destination=https://a.example/ for a while",
     "/members grant anna.berg@example.com vip for ever",
-    "/rules delete Redirect_x1old, Redirect_chk01",
+    "/rules delete Redirect_x1old, Redirect_none1",
     "/rules delte Redirect_x1old",
     "/rules show `<!channel>`",
     "/rules check nothing-like-it",
@@ -40,7 +40,7 @@ ODD_MEMBERS = [
     "/members show anna.berg@münchen.example.com",
     '/members show "anna berg"@example.com',
     "/members show anna+none@example.com",
-    "/members offboard anna.berg@example.com",
+    "/members offboard anna.berg@nowhere.example.com",
     "/members list site:nowhere",
 ]
 

@@ -61,7 +61,7 @@ async def test_a_new_rule_asks_where_to_announce_it(workspace: Sandbox, alice: P
     home = await alice.opens_home("New rule")
     await alice.clicks(home, "New rule", opens="Announce in")
     alice.fills(
-        Announce_in=OPS, Name="Spring", Source="https://shop.example.com/spring", Destination="https://a.example.com/"
+        Announce_in=OPS, Name="Spring", Source="https://shop.example.com/verano", Destination="https://a.example.com/"
     )
 
     assert await alice.submits() == {}

@@ -72,6 +72,9 @@ async def test_what_the_service_refuses_stands_above_the_field_with_all_that_was
     alice.fills(Name="Renamed", **{JSON: '[{"source": {"key": "Url"}, "mood": "typed"}]'})
 
     assert await alice.submits() == {}
+    await alice.sees_form("Not saved yet")
+    assert alice.form.count("Not saved yet") == 1
+    assert await alice.submits() == {}
     await alice.sees_form("Rule pairs are invalid")
 
     assert "Renamed" in alice.form

@@ -62,9 +62,9 @@ async def test_a_message_without_any_is_said_to_have_none(workspace: Sandbox, al
 
 
 async def test_a_rule_is_made_from_a_message_which_stays_on_record(workspace: Sandbox, alice: Person) -> None:
-    message = posted(workspace, alice, "please send <https://shop.example.com/spring> to the sale")
+    message = posted(workspace, alice, "please send <https://shop.example.com/verano> to the sale")
     await alice.uses("rule_from_message", message)
-    await alice.sees_form("https://shop.example.com/spring")
+    await alice.sees_form("https://shop.example.com/verano")
     alice.fills(Name="Spring", Destination="https://shop.example.com/sale")
     assert await alice.submits() == {}
     await alice.sees("Spring")
@@ -95,7 +95,7 @@ async def test_a_new_rule_from_nowhere_asks_where_to_announce_it(workspace: Sand
     alice.fills(
         Announce_in=GENERAL,
         Name="Spring",
-        Source="https://shop.example.com/spring",
+        Source="https://shop.example.com/verano",
         Destination="https://shop.example.com/sale",
     )
     assert await alice.submits() == {}
