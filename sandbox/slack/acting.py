@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from sandbox.slack import payloads
+from sandbox.slack.chat import checked_content
 from sandbox.slack.delivery import Ack, Delivery
 from sandbox.slack.people import BOT
 from sandbox.slack.state import RESPONSE_USES, Message, Refused, ResponseUrl, State, View
 from sandbox.slack.validation import check_options, check_response_action
-from sandbox.slack.webapi import checked_content
 
 Values = dict[str, Any]
 FAILED: Final = {

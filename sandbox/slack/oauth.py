@@ -15,9 +15,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from sandbox.slack.calls import call_token
 from sandbox.slack.people import APP_ID, BOT, PEOPLE, TEAM
 from sandbox.slack.state import Refused
-from sandbox.slack.webapi import WebApi, call_token
+from sandbox.slack.webapi import WebApi
 
 CLIENT_ID: Final = "1000000000001.1000000000002"
 CLIENT_SECRET: Final = "local-client-secret"  # noqa: S105  it opens nothing but this process

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from sandbox.slack.methods import READS, SCOPES
 from sandbox.slack.people import ALICE, BOB, BOT, BOT_ID, ERIN, FRANK
 from sandbox.slack.ratelimits import A_MINUTE, TIERS
 from sandbox.slack.running import running_slack
-from sandbox.slack.webapi import READS, SCOPES
 from tests.sandbox.slack.conftest import App, client
 
 OPS, GENERAL, WAR_ROOM = "C0OPS0001", "C0GENERAL", "C0WARROOM"
