@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from sandbox.slack import payloads
 from sandbox.slack.chat import checked_content
 from sandbox.slack.delivery import Ack, Delivery
-from sandbox.slack.people import BOT
 from sandbox.slack.state import RESPONSE_USES, Message, Refused, ResponseUrl, State, View
 from sandbox.slack.validation import check_options, check_response_action
 
@@ -26,11 +25,25 @@ USUAL_QUERY: Final = 3
 class Acting:
     """Turns what people do into deliveries, and what the app answers into what they see."""
 
-    def __init__(self, state: State, delivery: Delivery, manifest: Mapping[str, Any], address: str = "") -> None:
+    def __init__(
+        self,
+        state: State,
+        delivery: Delivery,
+        manifest: Mapping[str, Any],
+        address: str = "",
+        *,
+        is_installed: Callable[[], bool] = lambda: True,
+    ) -> None:
         self.state = state
         self.delivery = delivery
-        self.manifest = manifest
+        self._manifest = manifest
         self.address = address
+        self._is_installed = is_installed
+
+    @property
+    def manifest(self) -> Mapping[str, Any]:
+        """What the app offers here: nothing, while it is not installed in this workspace."""
+        return self._manifest if self._is_installed() else {}
 
     @property
     def commands(self) -> list[dict[str, Any]]:
@@ -65,7 +78,7 @@ class Acting:
             "event_ts": message.ts,
             **({"thread_ts": root} if root else {}),
         }
-        if f"<@{BOT.id}" in typed and place.kind != "im":
+        if f"<@{self.state.workspace.bot.id}" in typed and place.kind != "im":
             await self._event("app_mention", {"type": "app_mention", **event})
         kind = "im" if place.kind == "im" else "group" if place.is_private else "channel"
         plural = "im" if kind == "im" else f"{kind}s"
@@ -73,8 +86,12 @@ class Acting:
         return {"ok": True}
 
     async def _event(self, subscription: str, event: dict[str, Any]) -> None:
-        """Tell the app of *event*, if its manifest asks for such."""
-        events = self.manifest.get("settings", {}).get("event_subscriptions", {}).get("bot_events", ())
+        if self._is_installed():
+            await self.told(subscription, event)
+
+    async def told(self, subscription: str, event: dict[str, Any]) -> None:
+        """Tell the app of *event*, if its manifest asks for such; also of the end of its installation."""
+        events = self._manifest.get("settings", {}).get("event_subscriptions", {}).get("bot_events", ())
         if subscription in events:
             await self.delivery.event(payloads.event(self.state, event))
 
@@ -126,7 +143,11 @@ class Acting:
         text, blocks = checked_content(self.state, body.get("text"), body.get("blocks"), body)
         only = None if body.get("response_type") == "in_channel" else user
         root = self.state.thread_of(channel, body.get("thread_ts"))
-        self.state.add(Message(self.state.new_ts(), channel, BOT.id, text, blocks, visible_to=only, thread_ts=root))
+        self.state.add(
+            Message(
+                self.state.new_ts(), channel, self.state.workspace.bot.id, text, blocks, visible_to=only, thread_ts=root
+            )
+        )
 
     async def act(
         self, user: str, place: Mapping[str, Any], block_id: str, action_id: str, element: Values, values: Values

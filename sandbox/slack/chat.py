@@ -7,7 +7,7 @@ from typing import Any
 
 from sandbox.slack.directory import Arguments, Method, demand, flag
 from sandbox.slack.history import message_object
-from sandbox.slack.people import BOT, TEAM, Channel
+from sandbox.slack.people import Channel
 from sandbox.slack.state import Message, Refused, State
 from sandbox.slack.validation import as_errors, as_messages, blocks_too_long, check_message
 from sandbox.slack.validation.rules import ONE_TABLE
@@ -18,6 +18,7 @@ class Chat:
 
     def __init__(self, state: State, scopes: Collection[str]) -> None:
         self._state = state
+        self._bot = state.workspace.bot.id
         self._scopes = scopes
 
     def methods(self) -> dict[str, Method]:
@@ -45,10 +46,10 @@ class Chat:
         thread_ts = self._state.thread_of(channel.id, arguments.get("thread_ts"))
         broadcast = thread_ts is not None and flag(arguments, "reply_broadcast")
         message = Message(
-            self._state.new_ts(), channel.id, BOT.id, text, blocks, thread_ts=thread_ts, broadcast=broadcast
+            self._state.new_ts(), channel.id, self._bot, text, blocks, thread_ts=thread_ts, broadcast=broadcast
         )
         self._state.add(message)
-        return {"channel": channel.id, "ts": message.ts, "message": message_object(message)}
+        return {"channel": channel.id, "ts": message.ts, "message": message_object(self._state, message)}
 
     async def post_ephemeral(self, arguments: Arguments) -> dict[str, Any]:
         channel = self._writable(arguments)
@@ -57,7 +58,9 @@ class Chat:
             raise Refused("user_not_in_channel")
         text, blocks = self._content(arguments)
         thread_ts = self._state.thread_of(channel.id, arguments.get("thread_ts"))
-        message = Message(self._state.new_ts(), channel.id, BOT.id, text, blocks, visible_to=user, thread_ts=thread_ts)
+        message = Message(
+            self._state.new_ts(), channel.id, self._bot, text, blocks, visible_to=user, thread_ts=thread_ts
+        )
         self._state.add(message)
         return {"message_ts": message.ts}
 
@@ -69,7 +72,12 @@ class Chat:
         message.text, message.blocks, message.edited = text, blocks, True
         message.edited_ts = self._state.new_ts()
         self._state.changed(message)
-        return {"channel": message.channel, "ts": message.ts, "text": text, "message": message_object(message)}
+        return {
+            "channel": message.channel,
+            "ts": message.ts,
+            "text": text,
+            "message": message_object(self._state, message),
+        }
 
     async def delete(self, arguments: Arguments) -> dict[str, Any]:
         message = self._own_message(arguments, "cant_delete_message")
@@ -82,7 +90,7 @@ class Chat:
         message = self._state.find(channel.id, str(arguments.get("ts") or ""))
         if message is None or message.visible_to is not None:
             raise Refused("message_not_found")
-        if message.user != BOT.id:
+        if message.user != self._bot:
             raise Refused(refusal)
         return message
 
@@ -92,7 +100,7 @@ class Chat:
         message = self._state.find(channel.id, ts)
         if message is None or message.visible_to is not None:
             raise Refused("message_not_found")
-        link = f"https://{TEAM['domain']}.slack.com/archives/{channel.id}/p{ts.replace('.', '')}"
+        link = f"{self._state.workspace.url}archives/{channel.id}/p{ts.replace('.', '')}"
         if message.thread_ts is not None:
             link += f"?thread_ts={message.thread_ts}&cid={channel.id}"
         return {"channel": channel.id, "permalink": link}

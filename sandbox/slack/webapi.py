@@ -16,11 +16,11 @@ from sandbox.slack.directory import Arguments, Directory, Method, flag
 from sandbox.slack.faults import SlackFaults
 from sandbox.slack.history import History
 from sandbox.slack.methods import SCOPES
-from sandbox.slack.people import BOT, BOT_ID, TEAM
 from sandbox.slack.ratelimits import RateLimits
 from sandbox.slack.sockets import Sockets
 from sandbox.slack.state import Refused, State
 from sandbox.slack.views import Views
+from sandbox.slack.workspaces import Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,8 @@ class WebApi:
         self._app = app
         self._sockets = sockets
         self._limits = limits
-        self._is_revoked = False
+        self.refusal = ""
+        """Why the token is no longer good, in Slack's word."""
         self._scopes = scopes
         self._faults = faults
         self._methods = (
@@ -83,7 +84,7 @@ class WebApi:
         if fault is not None and not fault.is_after:
             self._state.note("bot_to_slack", method, f"fault: {fault.kind}", 0, shown, None)
             return await fault.answer()
-        if seconds := self._limits.wait(method, str(arguments.get("channel") or "")):
+        if seconds := self._limits.wait(method, str(arguments.get("channel") or ""), self._state.workspace.id):
             self._state.note("bot_to_slack", method, "ratelimited", 0, shown, None)
             return JSONResponse({"ok": False, "error": "ratelimited"}, 429, headers={"Retry-After": str(seconds)})
         answer = await self._answered(method, arguments, request)
@@ -113,8 +114,8 @@ class WebApi:
             raise Refused("not_allowed_token_type")
         if token != self._token:
             raise Refused("invalid_auth")
-        if self._is_revoked:
-            raise Refused("token_revoked")
+        if self.refusal:
+            raise Refused(self.refusal)
         needed = SCOPES.get(method)
         if needed is not None and not set(needed) & set(self._scopes):
             raise Refused("missing_scope", needed=",".join(needed), provided=",".join(self._scopes))
@@ -140,18 +141,25 @@ class WebApi:
         return {"args": dict(arguments)}
 
     async def _auth_test(self, _: Arguments) -> dict[str, Any]:
-        url = f"https://{TEAM['domain']}.slack.com/"
+        home = self._state.workspace
         return {
-            "url": url,
-            "team": TEAM["name"],
-            "user": BOT.name,
-            "team_id": TEAM["id"],
-            "user_id": BOT.id,
-            "bot_id": BOT_ID,
+            "url": home.url,
+            "team": home.name,
+            "user": home.bot.name,
+            "team_id": home.id,
+            "user_id": home.bot.id,
+            "bot_id": home.bot_id,
             "is_enterprise_install": False,
         }
 
     async def _revoke(self, arguments: Arguments) -> dict[str, Any]:
         """End this token; with ``test`` only say that it would."""
-        self._is_revoked = not flag(arguments, "test")
-        return {"revoked": self._is_revoked}
+        if flag(arguments, "test"):
+            return {"revoked": False}
+        self.refusal = "token_revoked"
+        return {"revoked": True}
+
+    @property
+    def workspace(self) -> Workspace:
+        """The only one that its token opens."""
+        return self._state.workspace
