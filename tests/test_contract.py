@@ -127,8 +127,30 @@ async def test_manifest_prints_both_forms() -> None:
     assert code == 0
     assert yaml.safe_load(out) == document("https://bot.example.com")
 
-    code, out, _ = await ran("bot", "manifest", "--socket")
-    assert yaml.safe_load(out)["settings"]["socket_mode_enabled"] is True
+    for url in ([], ["--url", "https://bot.example.com"]):
+        code, out, _ = await ran("bot", "manifest", "--socket", *url)
+        assert yaml.safe_load(out) == document(None)
+
+
+async def test_manifest_has_the_prefix_of_the_commands_and_needs_no_other_setting() -> None:
+    url = ("--url", "https://bot.example.com")
+    code, out, _ = await ran("bot", "manifest", *url, environment={"COMMAND_PREFIX": "acme-"})
+    assert code == 0
+    assert yaml.safe_load(out) == document("https://bot.example.com", "acme-")
+
+    code, out, err = await ran("bot", "manifest", *url, environment={"COMMAND_PREFIX": "/Acme "})
+    assert (code, out) == (2, "")
+    assert "COMMAND_PREFIX" in err
+
+
+@pytest.mark.parametrize(
+    "url", ["", "bot.example.com", "http://bot.example.com", "https://", "https://x.example.com?a"]
+)
+async def test_manifest_wants_an_address_that_slack_can_use(url: str) -> None:
+    code, out, err = await ran("bot", "manifest", "--url", url)
+
+    assert (code, out) == (2, "")
+    assert "--url https://" in err
 
 
 def test_the_manifest_in_the_tree_is_the_one_that_is_printed() -> None:
