@@ -22,6 +22,7 @@ from sandbox.slack.ratelimits import RateLimits
 from sandbox.slack.responding import ResponseUrls
 from sandbox.slack.sockets import Sockets
 from sandbox.slack.state import State
+from sandbox.slack.validation import ManifestRefused, check_manifest
 from sandbox.slack.webapi import AppToken, WebApi
 from sandbox.slack.workspaces import SHOP, Workspace
 
@@ -73,7 +74,10 @@ async def running_slack(
 
     In others it is installed by OAuth. Set `delivery.url` when the app listens;
     where the manifest says Socket Mode, the app connects by itself.
+    Raises ManifestRefused where Slack would make no app of it.
     """
+    if problems := check_manifest(manifest):
+        raise ManifestRefused(problems)
     home, *others = workspaces
     state, faults = State(clock, home), SlackFaults()
     states = {home.id: state, **{one.id: state.beside(one) for one in others}}

@@ -28,7 +28,10 @@ MANIFEST: dict[str, Any] = {
     "features": {"slash_commands": [{"command": "/desk", "description": "Ask"}]},
     "oauth_config": {"redirect_urls": [HOME], "scopes": {"bot": SCOPES}},
     "settings": {
-        "event_subscriptions": {"bot_events": ["app_mention", "app_uninstalled", "message.channels", "tokens_revoked"]}
+        "event_subscriptions": {
+            "request_url": "https://app.example.com/slack/events",
+            "bot_events": ["app_mention", "app_uninstalled", "message.channels", "tokens_revoked"],
+        }
     },
 }
 GWEN, LAB = "U0GWEN001", "C0LABOPS1"
