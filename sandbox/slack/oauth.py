@@ -17,6 +17,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from sandbox.slack.calls import call_token
+from sandbox.slack.ids import Ids
 from sandbox.slack.people import APP_ID
 from sandbox.slack.state import Refused
 from sandbox.slack.webapi import WebApi
@@ -56,6 +57,7 @@ class Installations:
     opened: Callable[[str, str, tuple[str, ...]], WebApi]
     told: Callable[[str, str, dict[str, Any]], Awaitable[None]]
     clock: Callable[[], float]
+    ids: Ids
     manifest: Mapping[str, Any]
     apis: dict[str, WebApi] = field(default_factory=dict)
     _codes: dict[str, Code] = field(default_factory=dict)
@@ -128,7 +130,7 @@ class Installations:
             return HTMLResponse(html.escape(refusal.code), 400)
         answer = {"state": form.get("state", "")}
         if form.get("answer") == "allow":
-            code = f"{CLIENT_ID}.{secrets.token_hex(32)}"
+            code = f"{CLIENT_ID}.{self.ids.secret(32)}"
             self._codes[code] = asked
             answer = {"code": code, **answer}
         else:
@@ -161,7 +163,7 @@ class Installations:
             code = self._spent(arguments)
         except Refused as refusal:
             return JSONResponse({"ok": False, "error": refusal.code})
-        token = f"xoxb-local-{secrets.token_hex(12)}"
+        token = f"xoxb-local-{self.ids.secret(12)}"
         self.install(code.workspace.id, token, code.scopes)
         return JSONResponse(
             {

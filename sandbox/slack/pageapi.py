@@ -14,6 +14,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from sandbox.slack.acting import Acting
+from sandbox.slack.ids import StandingClock
 from sandbox.slack.state import Refused
 
 PAGE = Path(__file__).parent / "page"
@@ -32,6 +33,7 @@ class PageApi:
 
     def __init__(self, actings: Mapping[str, Acting], reset: Callable[[], Awaitable[None]] | None = None) -> None:
         self._actings = tuple(actings.values())
+        self._clock = self._actings[0].state.clock
         self._reset = reset
 
     def _of(self, user: str | None) -> Acting:
@@ -40,7 +42,13 @@ class PageApi:
 
     def routes(self) -> list[Route | Mount]:
         posts: dict[str, Act] = {"say": self.say, "action": self.action, "submit": self.submit, "close": self.close}
-        posts |= {"options": self.options, "home": self.home, "shortcut": self.shortcut, "reset": self.reset}
+        posts |= {
+            "options": self.options,
+            "home": self.home,
+            "shortcut": self.shortcut,
+            "reset": self.reset,
+            "clock": self.clock,
+        }
         return [
             Route("/", self.index),
             Route("/_local/state", self.guarded(self.state)),
@@ -173,6 +181,13 @@ class PageApi:
         return await self._of(asked["user"]).shortcut(
             asked["user"], asked["callback_id"], asked.get("channel") or "", asked.get("ts") or ""
         )
+
+    async def clock(self, asked: dict[str, Any]) -> Any:
+        """Set the time forward by so many ``seconds``, where it stands still; what time it is then."""
+        if not isinstance(self._clock, StandingClock):
+            raise Refused("clock_runs_by_itself")
+        self._clock.forward(float(asked["seconds"]))
+        return {"ok": True, "now": self._clock.now}
 
     async def reset(self, _: dict[str, Any]) -> None:
         if self._reset is not None:

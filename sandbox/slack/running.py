@@ -16,6 +16,7 @@ from sandbox.serving import serving
 from sandbox.slack.acting import Acting
 from sandbox.slack.delivery import Delivery
 from sandbox.slack.faults import SlackFaults
+from sandbox.slack.ids import Ids
 from sandbox.slack.oauth import Installations
 from sandbox.slack.pageapi import PageApi
 from sandbox.slack.ratelimits import RateLimits
@@ -67,6 +68,7 @@ async def running_slack(
     app_scopes: tuple[str, ...] = ("connections:write",),
     secret: str = SECRET,
     port: int = 0,
+    seed: int | None = None,
     clock: Callable[[], float] = time.time,
     reset: Callable[[], Awaitable[None]] | None = None,
 ) -> AsyncIterator[LocalSlack]:
@@ -74,14 +76,15 @@ async def running_slack(
 
     In others it is installed by OAuth. Set `delivery.url` when the app listens;
     where the manifest says Socket Mode, the app connects by itself.
+    With a *seed* and a `StandingClock` two runs in which the same happens have the same ids and times.
     Raises ManifestRefused where Slack would make no app of it.
     """
     if problems := check_manifest(manifest):
         raise ManifestRefused(problems)
     home, *others = workspaces
-    state, faults = State(clock, home), SlackFaults()
+    state, faults = State(clock, home, Ids(seed)), SlackFaults()
     states = {home.id: state, **{one.id: state.beside(one) for one in others}}
-    sockets = Sockets(is_enabled=bool(manifest.get("settings", {}).get("socket_mode_enabled")))
+    sockets = Sockets(is_enabled=bool(manifest.get("settings", {}).get("socket_mode_enabled")), ids=state.ids)
     delivery = Delivery(state, secret, sockets=sockets if sockets.is_enabled else None)
     scopes = tuple(manifest.get("oauth_config", {}).get("scopes", {}).get("bot", ()))
     limits, app = RateLimits(clock), AppToken(app_token, app_scopes)
@@ -101,7 +104,7 @@ async def running_slack(
     async def told(workspace: str, subscription: str, event: dict[str, Any]) -> None:
         await actings[workspace].told(subscription, event)
 
-    installations = Installations({one.id: one for one in workspaces}, opened, told, clock, manifest)
+    installations = Installations({one.id: one for one in workspaces}, opened, told, clock, state.ids, manifest)
     actings = {
         name: Acting(one, delivery, manifest, is_installed=partial(installations.has, name))
         for name, one in states.items()

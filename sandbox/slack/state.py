@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from sandbox.slack.ids import Ids
 from sandbox.slack.people import APP_ID, Channel, User, UserGroup, direct_message
 from sandbox.slack.workspaces import SHOP, Workspace
 
@@ -110,6 +110,7 @@ class State:
 
     clock: Callable[[], float] = time.time
     workspace: Workspace = SHOP
+    ids: Ids = field(default_factory=Ids)
     users: dict[str, User] = field(init=False)
     channels: dict[str, Channel] = field(init=False)
     groups: dict[str, UserGroup] = field(init=False)
@@ -122,7 +123,6 @@ class State:
     watchers: list[tuple[str | None, asyncio.Queue[dict[str, Any]]]] = field(default_factory=list)
     _neighbours: list[State] = field(default_factory=list)
     _threads: dict[tuple[str, str], list[Message]] = field(default_factory=dict)
-    _count: Any = field(default_factory=lambda: itertools.count(1))
     _last_ts: int = 0
 
     def __post_init__(self) -> None:
@@ -132,10 +132,10 @@ class State:
 
     def beside(self, workspace: Workspace) -> State:
         """Another workspace of the same Slack: no id is given out twice, and there is one inspector for both."""
-        return State(self.clock, workspace, traffic=self.traffic, _neighbours=self._neighbours, _count=self._count)
+        return State(self.clock, workspace, self.ids, traffic=self.traffic, _neighbours=self._neighbours)
 
     def number(self) -> int:
-        return int(next(self._count))
+        return self.ids.number()
 
     def new_ts(self) -> str:
         """A message's name: microseconds, each once."""
