@@ -17,6 +17,7 @@ FAILED: Final = {
     "dispatch_failed": '{command} failed with the error "dispatch_failed"',
 }
 TROUBLE: Final = "We had some trouble connecting. Try again?"
+NO_MESSAGES: Final = "Sending messages to this app has been turned off."
 MOST_STACKED: Final = 3
 USUAL_QUERY: Final = 3
 """Characters that an external select waits for, unless it says how many."""
@@ -53,6 +54,8 @@ class Acting:
         """Say something; a text that begins with a slash is a command."""
         if channel not in self.state.channels or user not in self.state.channels[channel].members:
             raise Refused("channel_not_found")
+        if self.state.channels[channel].kind == "im" and not self._takes_messages():
+            return self._private(user, channel, NO_MESSAGES, failed="messages_tab_disabled")
         if not text.startswith("/"):
             return await self._message(user, channel, text, thread_ts)
         name, _, rest = text.partition(" ")
@@ -62,6 +65,11 @@ class Acting:
         if entry is None:
             return self._private(user, channel, f"{name} is not a valid command.", failed="invalid_command")
         return await self._command(user, channel, entry, rest.strip())
+
+    def _takes_messages(self) -> bool:
+        """Whether people may write to the app: its messages tab is there, and not for reading alone."""
+        tabs = self._manifest.get("features", {}).get("app_home", {})
+        return bool(tabs.get("messages_tab_enabled", True) and not tabs.get("messages_tab_read_only_enabled"))
 
     async def _message(self, user: str, channel: str, text: str, thread_ts: str | None) -> dict[str, Any]:
         typed = payloads.as_typed(text, self.state, should_escape=True)

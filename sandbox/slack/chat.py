@@ -10,14 +10,19 @@ from sandbox.slack.history import message_object
 from sandbox.slack.people import Channel
 from sandbox.slack.state import Message, Refused, State
 from sandbox.slack.validation import as_errors, as_messages, blocks_too_long, check_message
+from sandbox.slack.validation.limits import LIMITS
 from sandbox.slack.validation.rules import ONE_TABLE
 
 
 class Chat:
-    """Puts messages into *state* where *scopes* allow it, and touches those of the app alone."""
+    """Puts messages into *state* where *scopes* allow it, and touches those of the app alone.
 
-    def __init__(self, state: State, scopes: Collection[str]) -> None:
+    *has_messages*: the manifest does not switch off the app's messages tab.
+    """
+
+    def __init__(self, state: State, scopes: Collection[str], *, has_messages: bool) -> None:
         self._state = state
+        self._has_messages = has_messages
         self._bot = state.workspace.bot.id
         self._scopes = scopes
 
@@ -36,6 +41,8 @@ class Chat:
         channel = self._state.recipient(str(arguments["channel"]))
         if channel.is_archived:
             raise Refused("is_archived")
+        if channel.kind == "im" and not self._has_messages:
+            raise Refused("messages_tab_disabled")
         if not channel.bot_is_member and (channel.is_private or "chat:write.public" not in self._scopes):
             raise Refused("not_in_channel")
         return channel
@@ -67,7 +74,7 @@ class Chat:
     async def update(self, arguments: Arguments) -> dict[str, Any]:
         message = self._own_message(arguments, "cant_update_message")
         text, blocks = self._content(arguments)
-        if len(text) > 4000:
+        if len(text) > 4000 and "markdown_text" not in arguments:
             raise Refused("msg_too_long")
         message.text, message.blocks, message.edited = text, blocks, True
         message.edited_ts = self._state.new_ts()
@@ -113,6 +120,8 @@ class Chat:
 
 def checked_content(state: State, text: Any, blocks: Any, payload: Arguments) -> tuple[str, list[dict[str, Any]]]:
     """The text and blocks of *payload* as they are kept; raises Refused with Slack's words."""
+    if markdown := payload.get("markdown_text"):
+        return _marked_down(state, markdown, payload)
     if not text and not blocks and not payload.get("attachments"):
         raise Refused("no_text")
     if blocks is not None and not isinstance(blocks, list):
@@ -129,3 +138,14 @@ def checked_content(state: State, text: Any, blocks: Any, payload: Arguments) ->
     if len(text or "") > 40_000:
         raise Refused("msg_too_long")
     return text or "", state.with_ids(blocks or [])
+
+
+def _marked_down(state: State, markdown: Any, payload: Arguments) -> tuple[str, list[dict[str, Any]]]:
+    """``markdown_text``, which stands alone: kept as a markdown block, and as the text of notifications."""
+    if payload.get("text") or payload.get("blocks"):
+        raise Refused("markdown_text_conflict")
+    if not isinstance(markdown, str):
+        raise Refused("invalid_arguments")
+    if len(markdown) > (LIMITS["message.markdown"].high or 0):
+        raise Refused("msg_too_long")
+    return markdown, state.with_ids([{"type": "markdown", "text": markdown}])

@@ -24,6 +24,8 @@ TIERS: Final = {
     "reactions.add": 3,
     "reactions.remove": 2,
     "apps.connections.open": 3,
+    "auth.revoke": 3,
+    "api.test": 4,
     "chat.update": 3,
     "chat.delete": 3,
     "team.info": 3,
@@ -36,7 +38,8 @@ TIERS: Final = {
     "views.update": 4,
     "views.publish": 4,
 }
-"""Methods that are not in here have a limit of their own, which is far off."""
+SPECIAL: Final = frozenset({"auth.test", "blocks.validate", "chat.getPermalink", "chat.postMessage"})
+"""Methods with a limit of their own: of chat.postMessage one message a second, of the others far off."""
 
 
 @dataclass(slots=True)

@@ -98,7 +98,7 @@ async def running_slack(
             app=app,
             sockets=sockets,
             limits=limits,
-            has_home=bool(manifest.get("features", {}).get("app_home", {}).get("home_tab_enabled")),
+            home_tabs=manifest.get("features", {}).get("app_home", {}),
         )
 
     async def told(workspace: str, subscription: str, event: dict[str, Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,7 +33,10 @@ class AppToken:
 
 
 class WebApi:
-    """Answers ``/api/METHOD`` for one app, with its bot token and, where Socket Mode is asked for, its app token."""
+    """Answers ``/api/METHOD`` for one app, with its bot token and, where Socket Mode is asked for, its app token.
+
+    *home_tabs*: what the manifest says of the app's home.
+    """
 
     def __init__(
         self,
@@ -44,7 +48,7 @@ class WebApi:
         sockets: Sockets,
         app: AppToken,
         limits: RateLimits,
-        has_home: bool,
+        home_tabs: Mapping[str, Any],
     ) -> None:
         self._state = state
         self._token = token
@@ -57,8 +61,8 @@ class WebApi:
         self._faults = faults
         self._methods = (
             self._own_methods()
-            | Chat(state, scopes).methods()
-            | Views(state, has_home=has_home).methods()
+            | Chat(state, scopes, has_messages=home_tabs.get("messages_tab_enabled", True)).methods()
+            | Views(state, has_home=bool(home_tabs.get("home_tab_enabled"))).methods()
             | Directory(state, scopes).methods()
             | History(state, scopes).methods()
         )
