@@ -24,8 +24,8 @@ format: setup
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: setup ## performance, as ratios (not built yet)
-	@echo "make bench is not built yet: no performance is claimed so far."
+bench: setup ## what things cost, as ratios within one run
+	$(BIN)/python -m tests.bench
 
 reliability: setup ## kills, stops and races at full size, one after the other, into docs/reliability.md; SIZE=long: a night's
 	RELIABILITY=$(or $(SIZE),ci) $(BIN)/python -m pytest -p no:randomly --write-reliability tests/drills tests/faults tests/changes

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -40,6 +41,7 @@ from bot.clients.http import Limits, Service
 from bot.clients.members import MembersClient
 from bot.clients.rules import RulesClient
 from bot.domain.change import Target
+from bot.domain.member import reference
 from bot.gatehouse import Gatehouse, Site, UnknownSite
 from bot.policy_file import BadPolicy, CurrentPolicy
 from bot.settings import CannotStart, Settings
@@ -109,10 +111,7 @@ async def running(
         except StoreError as error:
             raise CannotStart(str(error)) from error
         rules, groups = await stack.enter_async_context(_rules(settings))
-        members = {
-            name: await stack.enter_async_context(_members(settings, site))
-            for name, site in settings.members_sites.items()
-        }
+        members = {name: await stack.enter_async_context(_members(settings, name)) for name in settings.members_sites}
         sites = {name: Site(name, settings.members_sites[name], client) for name, client in members.items()}
         slack = Slack(_web_client(settings, settings.slack_bot_token.get_secret_value()))
         await _sign_in(slack)
@@ -160,6 +159,7 @@ async def running(
                 "groups": _host(settings.rules_base_url),
                 "members": _host(settings.members_base_url),
             },
+            reference=partial(reference, settings.members_api_key.get_secret_value().encode()),
             policy_trouble=lambda: policy.trouble,
         )
         router = Router(gatehouse, slack, owner=owner, lease=lease, reached=timing.reached)
@@ -249,11 +249,10 @@ async def _rules(settings: Settings) -> AsyncIterator[tuple[RulesClient, GroupsC
 
 
 @asynccontextmanager
-async def _members(settings: Settings, site: str) -> AsyncIterator[MembersClient]:
-    key = settings.members_api_key.get_secret_value()
-    headers = {settings.members_auth_header: f"{settings.members_auth_scheme} {key}".strip()}
+async def _members(settings: Settings, name: str) -> AsyncIterator[MembersClient]:
+    headers = {settings.members_auth_header: f"{settings.members_auth_scheme} {settings.key_of(name)}".strip()}
     async with _service("members", settings.members_base_url, headers, settings) as service:
-        yield MembersClient(service, site)
+        yield MembersClient(service, settings.members_sites[name])
 
 
 def _service(name: str, base_url: str, headers: dict[str, str], settings: Settings) -> Service:

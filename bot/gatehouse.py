@@ -13,6 +13,7 @@ from bot.clients.listing import Listing
 from bot.domain.group import Group, Groups
 from bot.domain.member import Member
 from bot.domain.rule import Rule
+from bot.domain.search import Index
 from bot.store.engine import Store
 
 
@@ -23,7 +24,10 @@ class RulesReader(Protocol):
         """Every rule, fresh from the service, and how many records could not be read."""
 
     async def recent(self) -> Listing:
-        """The same, up to some seconds old: for type-ahead."""
+        """The same, up to some seconds old."""
+
+    async def index(self) -> Index[Rule]:
+        """What `recent` brings, ready to be searched: for type-ahead."""
 
     async def get(self, rule_id: str) -> Rule:
         """One rule; NotFound where there is none."""
@@ -44,6 +48,12 @@ class MembersReader(Protocol):
 
     async def all(self) -> Sequence[Member]:
         """Every member, fresh from the service."""
+
+    async def recent(self) -> Sequence[Member]:
+        """The same, up to some seconds old."""
+
+    async def index(self) -> Index[Member]:
+        """What `recent` brings, ready to be searched: for type-ahead."""
 
     async def find(self, email: str) -> Member | None:
         """The member with this address: the exact spelling, or the only one that differs in case."""
@@ -91,6 +101,8 @@ class Gatehouse:
     extra_segments: tuple[str, ...] = ()
     places: Mapping[str, str] = field(default_factory=dict)
     """Host of each service, for people who must see which one they are changing."""
+    reference: Callable[[str, str], str] = lambda _, __: ""
+    """What stands for a site's member where no address may be."""
     policy_trouble: Callable[[], str | None] = lambda: None
     """What is wrong with the policy file, while an older version of it stays in force."""
 
@@ -103,4 +115,7 @@ class Gatehouse:
             for site in self.sites.values():
                 if name in {site.name, site.id}:
                     return site
+            alike = [site for site in self.sites.values() if site.name.casefold() == name.casefold()]
+            if len(alike) == 1:
+                return alike[0]
         raise UnknownSite(name, tuple(self.sites))

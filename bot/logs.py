@@ -13,9 +13,19 @@ import structlog
 SECRETS: Final = re.compile(
     r"xox[a-z]-[A-Za-z0-9-]+|xapp-[A-Za-z0-9-]+|(?i:bearer )[^\s\"']+|(?i:x-api-key:? ?)[^\s\"']+"
 )
-EMAILS: Final = re.compile(r"([A-Za-z0-9])[A-Za-z0-9.!#$&'*+/=?^_`{|}~%-]*@([A-Za-z0-9-]+\.[A-Za-z0-9.-]+)")
+EMAILS: Final = re.compile(r"(\w)[\w.!#$&'*+/=?^`{|}~%-]*(?:@|%40)([\w-]+\.[\w.-]+)")
 
-CHATTY: Final = ("httpx", "httpcore", "aiohttp", "slack_bolt", "slack_sdk", "sqlalchemy", "alembic", "uvicorn.access")
+CHATTY: Final = (
+    "httpx",
+    "httpcore",
+    "aiohttp",
+    "aiosqlite",
+    "slack_bolt",
+    "slack_sdk",
+    "sqlalchemy",
+    "alembic",
+    "uvicorn.access",
+)
 """Libraries whose informational lines hold addresses, bodies or tokens, or say nothing that an operator needs."""
 
 Event = MutableMapping[str, Any]

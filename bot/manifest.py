@@ -23,20 +23,32 @@ COMMANDS: Final = (
     ("gatehouse", "Help, status, and who you are to Gatehouse", "help [TOPIC] | status | whoami"),
 )
 
+SHORTCUTS: Final = (
+    ("message", "rule_which", "Which rule?", "Which rules act on the addresses of this message, and why"),
+    ("message", "rule_from_message", "Make a rule from this", "A new rule, for the first address of this message"),
+    ("message", "member_info", "Member info", "The member whose e-mail address stands in this message"),
+    ("global", "rule_new", "New rule", "Make a traffic rule, in a form"),
+)
+"""Kind, callback id, name, description."""
+
+EVENTS: Final = ("app_home_opened", "app_mention", "message.im")
+
 SCOPES: Final = (
+    "app_mentions:read",
     "channels:read",
     "chat:write",
     "commands",
     "files:read",
     "files:write",
     "groups:read",
+    "im:history",
     "im:read",
     "im:write",
     "usergroups:read",
     "users:read",
     "users:read.email",
 )
-"""What the Web API methods that Gatehouse calls need, and nothing more."""
+"""What the Web API methods that Gatehouse calls and the events that it hears need, and nothing more."""
 
 
 def document(url: str | None, prefix: str = "") -> dict[str, Any]:
@@ -44,8 +56,10 @@ def document(url: str | None, prefix: str = "") -> dict[str, Any]:
     socket = url is None
     endpoint = {} if url is None else {"url": url.rstrip("/") + EVENTS_PATH}
     interactivity: dict[str, Any] = {"is_enabled": True}
+    events: dict[str, Any] = {"bot_events": list(EVENTS)}
     if url is not None:
         interactivity |= {"request_url": endpoint["url"], "message_menu_options_url": endpoint["url"]}
+        events = {"request_url": endpoint["url"], **events}
     return {
         "display_information": {
             "name": "Gatehouse",
@@ -53,6 +67,11 @@ def document(url: str | None, prefix: str = "") -> dict[str, Any]:
             "background_color": "#1f3a4d",
         },
         "features": {
+            "app_home": {
+                "home_tab_enabled": True,
+                "messages_tab_enabled": True,
+                "messages_tab_read_only_enabled": False,
+            },
             "bot_user": {"display_name": "Gatehouse", "always_online": True},
             "slash_commands": [
                 {
@@ -64,9 +83,14 @@ def document(url: str | None, prefix: str = "") -> dict[str, Any]:
                 }
                 for name, about, hint in COMMANDS
             ],
+            "shortcuts": [
+                {"name": name, "type": kind, "callback_id": callback_id, "description": about}
+                for kind, callback_id, name, about in SHORTCUTS
+            ],
         },
         "oauth_config": {"scopes": {"bot": list(SCOPES)}},
         "settings": {
+            "event_subscriptions": events,
             "interactivity": interactivity,
             "org_deploy_enabled": False,
             "socket_mode_enabled": socket,

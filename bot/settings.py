@@ -21,6 +21,14 @@ def _sites(value: Any) -> Any:
     return {name.strip(): (site or name).strip() for name, _, site in pairs}
 
 
+def _keys(value: Any) -> Any:
+    """``docs=key`` as a mapping of a site's name to its key, which may hold ``=``."""
+    if not isinstance(value, str):
+        return value
+    pairs = [part.strip().partition("=") for part in value.split(",") if part.strip()]
+    return {name.strip(): key.strip() for name, _, key in pairs}
+
+
 class CannotStart(Exception):
     """Gatehouse cannot run with these settings; the text says what to do."""
 
@@ -48,6 +56,9 @@ class Settings(BaseSettings):
 
     members_base_url: str = Field(description="Address of the membership service, ending in /api/v1.")
     members_api_key: SecretStr = Field(description="Key of the membership service.")
+    members_api_keys: Annotated[dict[str, SecretStr], NoDecode, BeforeValidator(_keys)] = Field(
+        default_factory=dict, description="name=key, comma separated, for sites with a key of their own."
+    )
     members_auth_header: str = Field(default="Authorization", description="Header that carries the key.")
     members_auth_scheme: str = Field(default="Bearer", description="Word before the key; may be empty.")
     members_sites: Annotated[dict[str, str], NoDecode, BeforeValidator(_sites)] = Field(
@@ -92,6 +103,17 @@ class Settings(BaseSettings):
             if not name or not SITE_ID.fullmatch(site):
                 raise ValueError("write name=site_id, with letters, digits, _ and - in the id")
         return sites
+
+    @model_validator(mode="after")
+    def _keys_have_sites(self) -> Self:
+        for name, key in self.members_api_keys.items():
+            if name not in self.members_sites or not key.get_secret_value():
+                raise ValueError("MEMBERS_API_KEYS: write name=key, with names that MEMBERS_SITES has")
+        return self
+
+    def key_of(self, site: str) -> str:
+        """The key for the site of that name: its own where it has one."""
+        return self.members_api_keys.get(site, self.members_api_key).get_secret_value()
 
     @field_validator("log_level")
     @classmethod

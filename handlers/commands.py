@@ -70,7 +70,7 @@ class RulesList(_Rules):
 @dataclass(frozen=True)
 class RulesShow(_Rules):
     verb, synonyms = "show", ("get", "view", "info")
-    usage, summary = "show REF", "One rule, whole"
+    usage, summary = "show [REF]", "One rule, whole; without REF, a search as you type"
     example = "show #1"
     ref: str = ""
 
@@ -86,9 +86,10 @@ class RulesWhich(_Rules):
 @dataclass(frozen=True)
 class RulesCheck(_Rules):
     verb, synonyms = "check", ("lint",)
-    usage, summary = "check [REF]", "Loops, shadows, duplicates and dead rules"
+    usage, summary = "check [REF] [page:N]", "Loops, shadows, duplicates and dead rules"
     example = "check"
     ref: str | None = None
+    page: int | None = None
 
 
 @dataclass(frozen=True)
@@ -227,8 +228,12 @@ class RulesImport(_Rules):
 
 @dataclass(frozen=True)
 class RulesSamples(_Rules):
-    verb, usage, summary = "samples", "samples", "URLs of this channel to try changes on"
-    example = "samples"
+    verb, usage = "samples", "samples [add URL … | remove URL]"
+    summary = "URLs of this channel to try changes on"
+    example = "samples add https://shop.example.com/old"
+    writes = True
+    action: str | None = None
+    urls: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -252,16 +257,24 @@ class MembersList(_Members):
 @dataclass(frozen=True)
 class MembersShow(_Members):
     verb, synonyms = "show", ("get", "view", "info")
-    usage, summary = "show EMAIL [site:blog]", "One member, whole"
+    usage, summary = "show [EMAIL] [site:blog]", "One member, whole; without EMAIL, a search as you type"
     example = "show anna@example.com"
     email: str = ""
     site: str | None = None
 
 
 @dataclass(frozen=True)
+class MembersSegments(_Members):
+    verb = "segments"
+    usage, summary = "segments [site:blog]", "The segments of a site, and how many members have each"
+    example = "segments"
+    site: str | None = None
+
+
+@dataclass(frozen=True)
 class MembersWhy(_Members):
     verb = "why"
-    usage, summary = "why EMAIL [SEGMENT]", "Why somebody gets in, or does not"
+    usage, summary = "why EMAIL [SEGMENT] [site:blog]", "Why somebody gets in, or does not, on every site"
     example = "why anna@example.com vip"
     email: str = ""
     segment: str | None = None

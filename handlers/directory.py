@@ -48,8 +48,10 @@ class SlackDirectory:
         return self._team
 
     async def place(self, channel: str) -> Place:
-        """A channel, as it is now; a direct message is one without asking. Raises DirectoryUnavailable."""
-        if channel.startswith("D"):
+        """A channel, as it is now; a direct message is one without asking, and so is no place at all. Raises
+        DirectoryUnavailable.
+        """
+        if channel.startswith("D") or not channel:
             return Place(channel, direct=True)
         return await self._remembered("place", channel, FRESH, lambda: self._place(channel))
 

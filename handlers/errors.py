@@ -6,8 +6,8 @@ stands in the log too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from bot.access import DirectoryUnavailable, NobodyCanApprove, NotAllowed
@@ -29,11 +29,13 @@ from bot.domain.file_text import BadFile
 from bot.domain.group import Group
 from bot.domain.policy import Why
 from bot.gatehouse import UnknownSite
+from bot.store.channel_settings import SettingsMoved
 from bot.store.errors import StoreError, TargetBusy
-from handlers.commands import Command
+from handlers.commands import Command, MembersWhy
 from handlers.grammar import Unclear
 from handlers.refs import NoSuchNumber, NotOne, TooMany
 from handlers.reply import Caller
+from handlers.sites import SiteGone
 from handlers.slack import SlackRefused, SlackUnreachable
 from handlers.slackfiles import FileGone, FileTooLarge, FileUnreadable
 from handlers.views import problems as views
@@ -96,12 +98,32 @@ class NothingToUndo(Exception):
 
 
 class NoMember(Exception):
-    """Nobody on *site* has this address."""
+    """Nobody on *site* has this address. *again*: the same command for the sites on which somebody has it."""
 
-    def __init__(self, email: str, site: str) -> None:
+    def __init__(self, email: str, site: str, again: Mapping[str, Command] | None = None) -> None:
         super().__init__(site)
         self.email = email
         self.site = site
+        self.again = again or {}
+
+
+class MemberGone(Exception):
+    """Whoever a shared card of *site* showed is not there any more."""
+
+    def __init__(self, site: str) -> None:
+        super().__init__(site)
+        self.site = site
+
+
+class UnknownSegment(Exception):
+    """*site* has no segment of that *name*, as far as is known. *meant*: those like it; *again*: what could be done."""
+
+    def __init__(self, name: str, site: str, meant: Sequence[str], again: Mapping[str, Command]) -> None:
+        super().__init__(site)
+        self.name = name
+        self.site = site
+        self.meant = tuple(meant)
+        self.again = again
 
 
 class BadFilter(Exception):
@@ -110,6 +132,14 @@ class BadFilter(Exception):
     def __init__(self, words: str) -> None:
         super().__init__(words)
         self.words = words
+
+
+class LoopNeedsReason(Exception):
+    """A change that would make a loop, without a word on why. *loops*: each in a sentence of plain text."""
+
+    def __init__(self, loops: Sequence[str]) -> None:
+        super().__init__("loop")
+        self.loops = tuple(loops)
 
 
 class GivenUp(Exception):
@@ -128,6 +158,22 @@ class OldCard(Exception):
         self.link = link
 
 
+class NothingInMessage(Exception):
+    """A message shortcut was used on a message in which *what* it needs does not stand."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
+
+
+class NothingPicked(Exception):
+    """Somebody picked the line that says that nothing could be read."""
+
+
+class EditedMessage(Exception):
+    """A message that was changed after it was sent asks for a change."""
+
+
 class NoTrigger(Exception):
     """A modal was asked for where Slack gave no way to open one."""
 
@@ -141,6 +187,8 @@ class Words:
     next: str = ""
     unchanged: bool | None = True
     """Whether nothing was changed for sure; None where that is not the question, or not known."""
+    again: Mapping[str, Command] = field(default_factory=dict)
+    """What could be done instead: the label of a button -> its command."""
 
 
 def _problem_lines(problems: Sequence[Problem]) -> str:
@@ -219,6 +267,39 @@ def _not_yours(error: NotYours) -> Words:
     return Words(f"Only <@{change.requester}> can settle this: it is their request.", next="Ask them.")
 
 
+def _no_member(error: NoMember) -> Words:
+    found = f" On {_names(error.again)} somebody has." if error.again else ""
+    again: dict[str, Command] = {f"On {name}": command for name, command in error.again.items()}
+    return Words(
+        f"Nobody on *{esc(error.site)}* has the address {code(error.email)}.{found}",
+        "" if error.again else "A typo, another address, or another site.",
+        "Take the other site." if error.again else "Look for a part of it: `/members list anna`, or add `site:NAME`.",
+        again=again | {"Why?": MembersWhy(email=error.email)},
+    )
+
+
+def _unknown_segment(error: UnknownSegment) -> Words:
+    return Words(
+        f"Unknown segment: {code(error.name, 80)}. No member of *{esc(error.site)}* has it and no setting names it.",
+        f"A typo of {_names(error.meant)}, or a segment that is new." if error.meant else "A typo, or a new segment.",
+        "Segments are made in the site's dashboard, not here. If it is there and nobody has it yet, "
+        "name it in `/gatehouse settings`.",
+        again=error.again,
+    )
+
+
+def _site_gone(error: SiteGone) -> Words:
+    return Words(
+        f"This channel's default site was {code(error.gone, 60)}, and that is not set up any more.",
+        next=f"Add one of {', '.join(code(f'site:{name}', 60) for name in error.known)}, "
+        "or choose another in `/gatehouse settings`.",
+    )
+
+
+def _names(names: Iterable[str]) -> str:
+    return " or ".join(code(name, 60) for name in names)
+
+
 def _busy(error: TargetBusy) -> Words:
     other = error.change
     return Words(
@@ -289,10 +370,17 @@ WORDS: dict[type[Exception], Callable[[Any], Words]] = {
     BadEmail: lambda e: Words(
         f"That is not an e-mail address: {esc(str(e))}", next="Write it like `anna@example.com`."
     ),
-    NoMember: lambda e: Words(
-        f"Nobody on *{esc(e.site)}* has the address {code(e.email)}.",
-        "A typo, another address, or another site.",
-        "Look for a part of it: `/members list anna`, or add `site:NAME`.",
+    NoMember: _no_member,
+    UnknownSegment: _unknown_segment,
+    MemberGone: lambda e: Words(
+        f"Whoever this card showed is not on *{esc(e.site)}* any more, or Gatehouse's key changed since.",
+        next="Ask whoever shared it for the address.",
+        unchanged=None,
+    ),
+    SiteGone: _site_gone,
+    SettingsMoved: lambda _: Words(
+        "Somebody else changed what this channel has set, after you opened the form.",
+        next="Look with `/gatehouse settings` how it is now.",
     ),
     NothingToExport: lambda e: Words(
         f"No {e.what} is there for that, so there is no file.",
@@ -342,6 +430,19 @@ WORDS: dict[type[Exception], Callable[[Any], Words]] = {
         "That button is from an older version of Gatehouse.",
         next="Ask again with the command; the new answer has new buttons.",
     ),
+    NothingInMessage: lambda e: Words(
+        f"There is no {esc(e.what)} in that message.",
+        next="Write it with the command: `/gatehouse help` lists them.",
+        unchanged=None,
+    ),
+    NothingPicked: lambda _: Words(
+        "That line only said that nothing could be read just now.", next="Type again to look again.", unchanged=None
+    ),
+    EditedMessage: lambda _: Words(
+        "You edited your message, and an edit must not do again what was done.",
+        next="Write it as a new message.",
+        unchanged=None,
+    ),
     NoTrigger: lambda _: Words("Slack gave no way to open a form here.", next="Type the command in a channel."),
     NotYours: _not_yours,
     AlreadyDecided: _already,
@@ -380,14 +481,20 @@ WORDS: dict[type[Exception], Callable[[Any], Words]] = {
     client.NotFound: lambda e: Words(
         f"The {e.service} service has no such entry.", "It was deleted, or the id has a typo."
     ),
+    LoopNeedsReason: lambda e: Words(
+        " ".join(esc(loop, 500) for loop in e.loops[:3]),
+        next="Lead it elsewhere. If it is wanted so, ask again and say why: `… because TEXT`.",
+    ),
     client.BadIdentifier: lambda e: Words(
         f"{code(e.value)} cannot be {esc(e.what)}.",
         "It holds characters that are not allowed there.",
         "Use the id or the name from a list.",
     ),
     client.Unauthorized: lambda e: Words(
-        f"The {e.service} service says: Unauthorized action.",
-        "The rule belongs to another key, or Gatehouse's key is wrong.",
+        f"The {e.service} service says: {esc(str(e) or 'Unauthorized action')}.",
+        "The rule belongs to another key, or Gatehouse's key is wrong."
+        if e.service == "rules"
+        else "Gatehouse's key is wrong, or not for this site (MEMBERS_API_KEYS).",
         "Ask whoever runs Gatehouse to check the key.",
     ),
     client.RateLimited: lambda e: Words(
@@ -441,7 +548,7 @@ def answer(error: Exception, *, asked: str, caller: Caller, prefix: str) -> Mess
     if isinstance(error, Unclear):
         return views.unclear(error, asked=asked, prefix=prefix)
     if isinstance(error, NotOne):
-        return views.not_one(error.ref, error.candidates, error.count, asked=asked, groups=error.groups)
+        return views.not_one(error, asked=asked)
     words = words_for(error)
     return views.problem(
         asked=asked,
@@ -450,4 +557,5 @@ def answer(error: Exception, *, asked: str, caller: Caller, prefix: str) -> Mess
         then=words.next,
         unchanged=words.unchanged,
         reference=caller.request[:8],
+        again=words.again,
     )

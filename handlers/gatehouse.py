@@ -97,19 +97,20 @@ async def whoami(command: GatehouseWhoami, caller: Caller, gatehouse: Gatehouse)
 async def pending(command: GatehousePending, caller: Caller, gatehouse: Gatehouse) -> Reply:
     found = await gatehouse.store.changes.open()
     links = {change.id: await gatehouse.store.cards.link(change.id) for change in found}
-    owed = await _changes_of(TimerKind.REVIEW, gatehouse)
+    owed = await changes_of(TimerKind.REVIEW, gatehouse)
     links |= {change.id: await gatehouse.store.cards.link(change.id) for change in owed}
     return Private(pending_views.pending(found, [each for each in owed if each.review_owed], links))
 
 
 @handles(GatehouseTimers)
 async def timers(command: GatehouseTimers, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    found = [change for change in await _changes_of(TimerKind.REVERT, gatehouse) if change.temporary]
+    found = [change for change in await changes_of(TimerKind.REVERT, gatehouse) if change.temporary]
     links = {change.id: await gatehouse.store.cards.link(change.id) for change in found}
     return Private(pending_views.timers(found, links))
 
 
-async def _changes_of(kind: TimerKind, gatehouse: Gatehouse) -> list[Change]:
+async def changes_of(kind: TimerKind, gatehouse: Gatehouse) -> list[Change]:
+    """The changes that have a timer of this kind, the next to fall due first."""
     waiting = await gatehouse.store.timers.pending(kind)
     changes = [await gatehouse.store.changes.get(timer.change_id) for timer in waiting]
     return [change for change in changes if change is not None]

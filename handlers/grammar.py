@@ -47,6 +47,8 @@ def parse(service: str, text: str) -> Command:
     words = split(cleaned(text))
     if words and words[0].text.lstrip("/").casefold() == service and words[0].text.startswith("/"):
         words = words[1:]
+    if service == "members" and words and words[0].keyword.startswith("site:"):
+        words = [*words[1:], words[0]]
     if service not in {"rules", "members", "gatehouse"}:
         raise Unclear("I answer to /rules, /members and /gatehouse.")
     if not words:
@@ -69,7 +71,10 @@ def parse_mention(text: str) -> Command:
     words = re.sub(r"^\s*<@[UW][A-Z0-9]*(\|[^>]*)?>\s*", "", text).strip()
     service, _, rest = words.partition(" ")
     name = service.casefold().lstrip("/")
-    return parse(name, rest) if name in EMPTY else parse("gatehouse", words)
+    if name in EMPTY:
+        return parse(name, rest)
+    known = [service for service, verbs in VERBS.items() if name in verbs]
+    return parse(known[0] if len(known) == 1 else "gatehouse", words)
 
 
 def _is_reference(word: Word) -> bool:
@@ -323,7 +328,20 @@ def _rules_delete(rest: _Rest) -> Command:
 
 
 def _rules_check(rest: _Rest) -> Command:
-    return c.RulesCheck(ref=rest.rest() or None)
+    page = _page(rest.filters("page"), rest)
+    return c.RulesCheck(ref=rest.rest() or None, page=page)
+
+
+def _rules_samples(rest: _Rest) -> Command:
+    if not rest.words:
+        return c.RulesSamples()
+    action = {"add": "add", "remove": "remove", "rm": "remove", "delete": "remove"}.get(rest.words.pop(0).keyword)
+    if action is None:
+        raise rest.unclear("Samples can be added or removed.")
+    urls = tuple(word.text for word in rest.words if word.text.strip())
+    if not urls or (action == "remove" and len(urls) > 1):
+        raise rest.missing("which URL")
+    return c.RulesSamples(action, urls)
 
 
 def _members_list(rest: _Rest) -> Command:
@@ -343,6 +361,11 @@ def _by_email(kind: Callable[..., Command]) -> Callable[[_Rest], Command]:
         return kind(email=rest.one("whose e-mail address"), site=site)
 
     return parsed
+
+
+def _members_show(rest: _Rest) -> Command:
+    site = rest.filters("site").get("site")
+    return c.MembersShow(email=rest.rest(), site=site)
 
 
 def _members_why(rest: _Rest) -> Command:
@@ -433,7 +456,7 @@ EMPTY: Final[dict[str, Callable[[], Command]]] = {
 
 PARSERS: Final[dict[type[Command], Callable[[_Rest], Command]]] = {
     c.RulesList: _rules_list,
-    c.RulesShow: _by_ref(c.RulesShow),
+    c.RulesShow: lambda rest: c.RulesShow(ref=rest.rest()),
     c.RulesWhich: lambda rest: c.RulesWhich(rest.one("which URL")),
     c.RulesCheck: _rules_check,
     c.RulesNew: _rules_new,
@@ -448,9 +471,10 @@ PARSERS: Final[dict[type[Command], Callable[[_Rest], Command]]] = {
     c.RulesHistory: _by_ref(c.RulesHistory),
     c.RulesExport: _rules_export,
     c.RulesImport: _alone(c.RulesImport),
-    c.RulesSamples: _alone(c.RulesSamples),
+    c.RulesSamples: _rules_samples,
     c.MembersList: _members_list,
-    c.MembersShow: _by_email(c.MembersShow),
+    c.MembersShow: _members_show,
+    c.MembersSegments: _on_a_site(c.MembersSegments),
     c.MembersWhy: _members_why,
     c.MembersAdd: _members_add,
     c.MembersEdit: _by_email(c.MembersEdit),

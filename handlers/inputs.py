@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from handlers.reply import Caller, View
-from handlers.routes import Click
+from handlers.routes import Click, Typed
+from handlers.views.fields import chosen_channel
 from handlers.views.forms import metadata
 
 Body = Mapping[str, Any]
@@ -29,6 +30,8 @@ def natural_key(kind: str, body: Body) -> str:
         "click": [body.get("actions")],
         "submission": [view.get("id"), view.get("hash"), _inner(view, "state", "values")],
         "event": [body.get("event_id")],
+        "shortcut": [body.get("callback_id"), body.get("message_ts")],
+        "typed": [body.get("action_id"), body.get("value")],
     }[kind]
     who = body.get("user_id") or _inner(body, "user", "id") or ""
     text = json.dumps([kind, who, body.get("trigger_id"), done], sort_keys=True, default=str)
@@ -49,7 +52,7 @@ def caller_of_command(body: Body) -> Caller:
 def caller_of_click(body: Body) -> Caller:
     return Caller(
         user=str(_inner(body, "user", "id") or ""),
-        channel=str(_inner(body, "channel", "id") or _inner(body, "container", "channel_id") or ""),
+        channel=_channel(body),
         request=natural_key("click", body),
         team=str(_inner(body, "team", "id") or ""),
         response_url=body.get("response_url") or None,
@@ -57,14 +60,87 @@ def caller_of_click(body: Body) -> Caller:
         view=body.get("view") or None,
         message=str(_inner(body, "container", "message_ts") or _inner(body, "message", "ts") or ""),
         ephemeral=bool(_inner(body, "container", "is_ephemeral")),
+        thread=str(_inner(body, "container", "thread_ts") or ""),
     )
+
+
+def _channel(body: Body) -> str:
+    """Where a click or a look-up came from; from a view, what the view was told when it was drawn."""
+    told = metadata(body.get("view") or {}).get("channel")
+    return str(_inner(body, "channel", "id") or _inner(body, "container", "channel_id") or told or "")
+
+
+def caller_of_typing(body: Body) -> Caller:
+    return Caller(
+        user=str(_inner(body, "user", "id") or ""),
+        channel=_channel(body),
+        request=natural_key("typed", body),
+        team=str(_inner(body, "team", "id") or ""),
+    )
+
+
+def typed(body: Body, name: str) -> Typed:
+    return Typed(name, str(body.get("value") or ""))
+
+
+def caller_of_shortcut(body: Body) -> Caller:
+    return Caller(
+        user=str(_inner(body, "user", "id") or ""),
+        channel=_channel(body),
+        request=natural_key("shortcut", body),
+        team=str(_inner(body, "team", "id") or ""),
+        response_url=body.get("response_url") or None,
+        trigger=body.get("trigger_id") or None,
+        message=str(body.get("message_ts") or ""),
+        thread=str(_inner(body, "message", "thread_ts") or ""),
+    )
+
+
+SPOKEN = frozenset({"text", "url", "value", "title", "title_link", "from_url", "pretext", "fallback"})
+"""The fields of a message, its blocks and attachments in which something is said."""
+
+
+def all_said(message: Any) -> str:
+    """Everything that a message says, a line each: machines put into blocks and attachments what people write."""
+    return "\n".join(dict.fromkeys(_said(message)))
+
+
+def _said(part: Any) -> Iterator[str]:
+    if isinstance(part, Mapping):
+        yield from (text for name, text in part.items() if name in SPOKEN and isinstance(text, str) and text)
+    if isinstance(part, Mapping | list):
+        for inner in part.values() if isinstance(part, Mapping) else part:
+            yield from _said(inner)
+
+
+def caller_of_event(body: Body) -> Caller:
+    """Whoever did what the event tells of. What is said in a channel is answered for the channel to see."""
+    event: Body = body.get("event") or {}
+    channel = str(event.get("channel") or "")
+    mentioned = bool(event.get("ts")) and not channel.startswith("D")
+    return Caller(
+        user=str(event.get("user") or ""),
+        channel=channel,
+        request=natural_key("event", body),
+        team=str(body.get("team_id") or ""),
+        public=mentioned,
+        message=str(event.get("ts") or ""),
+        thread=str(event.get("thread_ts") or ""),
+        mentioned=mentioned,
+    )
+
+
+def own_id(body: Body) -> str:
+    """The bot's own user id, as an event tells it."""
+    authorizations = body.get("authorizations") or [{}]
+    return str(_inner(authorizations[0], "user_id") or "")
 
 
 def caller_of_submission(body: Body) -> Caller:
     view: View = body.get("view") or {}
     return Caller(
         user=str(_inner(body, "user", "id") or ""),
-        channel=str(metadata(view).get("channel") or ""),
+        channel=str(metadata(view).get("channel") or chosen_channel(view)),
         request=natural_key("submission", body),
         team=str(_inner(body, "team", "id") or ""),
         trigger=body.get("trigger_id") or None,

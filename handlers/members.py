@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from bot.changes.proposals import Proposal
+from bot.clients.errors import ClientError
 from bot.domain.change import Kind, Target
 from bot.domain.checks import checked_email
-from bot.domain.member import Member
+from bot.domain.member import Member, found, masked
+from bot.domain.segments import counted, nearest, spelled, strangers
 from bot.gatehouse import Gatehouse, Site
 from handlers.commands import (
+    Command,
     MembersAdd,
     MembersEdit,
     MembersGrant,
@@ -19,13 +22,15 @@ from handlers.commands import (
     MembersMenu,
     MembersRemove,
     MembersRevoke,
+    MembersSegments,
     MembersShow,
 )
-from handlers.errors import NoMember, NothingToChange
+from handlers.errors import MemberGone, NoMember, NothingToChange, UnknownSegment
 from handlers.lasting import as_typed, lasting
 from handlers.reply import Announced, Caller, Modal, Private, Reply
-from handlers.routes import handles
-from handlers.views import forms, member_form
+from handlers.routes import Click, clicks, handles
+from handlers.sites import catalogue, extra_segments, others, site_for
+from handlers.views import forms, member_form, pickers
 from handlers.views import members as views
 
 PAGE = 10
@@ -38,7 +43,7 @@ async def menu(command: MembersMenu, caller: Caller, gatehouse: Gatehouse) -> Re
 
 @handles(MembersList)
 async def show_list(command: MembersList, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    site = gatehouse.site(command.site)
+    site = await site_for(command.site, caller, gatehouse)
     everyone = await site.members.all()
     found = sorted((member for member in everyone if fits(member, command)), key=lambda one: one.title.casefold())
     pages = max(1, -(-len(found) // PAGE))
@@ -53,6 +58,7 @@ async def show_list(command: MembersList, caller: Caller, gatehouse: Gatehouse) 
             total=len(found),
             command=command,
             first_number=first + 1,
+            others=() if command.site else others(site, gatehouse),
             audience="channel" if caller.public else "private",
         )
     )
@@ -68,18 +74,49 @@ def fits(member: Member, command: MembersList) -> bool:
     return (command.text or "").casefold() in f"{member.name or ''}\n{member.email}".casefold()
 
 
+@handles(MembersSegments)
+async def show_segments(command: MembersSegments, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    site = await site_for(command.site, caller, gatehouse)
+    everyone = await site.members.all()
+    unused = dict.fromkeys(await extra_segments(caller, gatehouse), 0)
+    without = sum(not member.segments for member in everyone)
+    counts = unused | counted(everyone)
+    return Private(views.segment_counts(counts, total=len(everyone), without=without, site=site.name))
+
+
 @handles(MembersShow)
 async def show(command: MembersShow, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    site = gatehouse.site(command.site)
-    member = await find_member(command.email, site)
+    if not command.email.strip():
+        return Modal(pickers.member_modal(caller.channel))
+    site = await site_for(command.site, caller, gatehouse)
+    member = await _member_meant(command, site, gatehouse)
+    return _card(member, site, gatehouse, public=caller.public, others=() if command.site else others(site, gatehouse))
+
+
+def _card(member: Member, site: Site, gatehouse: Gatehouse, *, public: bool, others: Sequence[str] = ()) -> Reply:
     return Private(
         views.member_card(
             member,
             site=site.name,
             command=MembersShow(email=member.email, site=site.name),
-            audience="channel" if caller.public else "private",
+            audience="channel" if public else "private",
+            reference=gatehouse.reference(site.name, member.email),
+            others=others,
         )
     )
+
+
+@clicks("members.whisper")
+async def show_privately(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """The member of a shared card, whole, to whoever clicked: the button holds no address but what stands for one."""
+    await gatehouse.access.require(MembersShow.needs or "", caller.user, caller.channel)
+    name, _, rest = click.value.partition(" ")
+    mask, _, reference = rest.rpartition(" ")
+    site = gatehouse.site(name)
+    for member in await site.members.all():
+        if masked(member.email) == mask and gatehouse.reference(site.name, member.email) == reference:
+            return _card(member, site, gatehouse, public=False)
+    raise MemberGone(site.name)
 
 
 async def find_member(email: str, site: Site) -> Member:
@@ -90,33 +127,60 @@ async def find_member(email: str, site: Site) -> Member:
     return member
 
 
+async def _member_meant(
+    command: MembersShow | MembersEdit | MembersGrant | MembersRevoke | MembersRemove, site: Site, gatehouse: Gatehouse
+) -> Member:
+    """The member that *command* names; NoMember says on which other sites it would have found them."""
+    try:
+        return await find_member(command.email, site)
+    except NoMember as error:
+        known = await _known_on(error.email, others(site, gatehouse), gatehouse)
+        again = {name: replace(command, site=name) for name in known}
+        raise NoMember(error.email, site.name, again) from error
+
+
+async def _known_on(email: str, names: Sequence[str], gatehouse: Gatehouse) -> list[str]:
+    """The sites of *names* that have a member with this address; one that cannot be asked is passed over."""
+    known = []
+    for name in names:
+        try:
+            members = await gatehouse.sites[name].members.recent()
+        except ClientError:
+            continue
+        known += [name] if found(members, email) is not None else []
+    return known
+
+
 @handles(MembersAdd)
 async def add(command: MembersAdd, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    site = gatehouse.site(command.site)
+    site = await site_for(command.site, caller, gatehouse)
 
     async def fill() -> dict[str, Any]:
+        known = await catalogue(site, caller, gatehouse)
+        names = spelled(command.segments, known)
+        wrong = strangers(names, known)
         form = member_form.MemberForm.blank(
             email=command.email,
             name=command.name,
-            segments=command.segments,
+            segments=[name for name in names if name not in wrong],
             site=site.name,
-            known=known_segments(await site.members.all(), gatehouse.extra_segments),
+            known=known,
             reason=command.because or "",
             lasts=as_typed(command.lasts),
             channel=caller.channel,
         )
-        return form.view()
+        return form.noted(member_form.segment_notes(wrong, known), known).view()
 
     return Modal(forms.loading("Add member"), fill)
 
 
 @handles(MembersEdit)
 async def edit(command: MembersEdit, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    site = gatehouse.site(command.site)
+    site = await site_for(command.site, caller, gatehouse)
 
     async def fill() -> dict[str, Any]:
-        member = await find_member(command.email, site)
-        known = known_segments(await site.members.all(), gatehouse.extra_segments)
+        member = await _member_meant(command, site, gatehouse)
+        known = await catalogue(site, caller, gatehouse)
         return member_form.MemberForm.of(member, site=site.name, known=known, channel=caller.channel).view()
 
     return Modal(forms.loading("Edit member"), fill)
@@ -124,20 +188,35 @@ async def edit(command: MembersEdit, caller: Caller, gatehouse: Gatehouse) -> Re
 
 @handles(MembersGrant)
 async def grant(command: MembersGrant, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    site = gatehouse.site(command.site)
-    member = await find_member(command.email, site)
-    names = spelled(command.segments, known_segments(await site.members.all(), gatehouse.extra_segments))
+    site = await site_for(command.site, caller, gatehouse)
+    member = await _member_meant(command, site, gatehouse)
+    names = _named(command, await catalogue(site, caller, gatehouse), site)
     after = [*member.segments, *(name for name in names if name not in member.segments)]
     return await _change_segments(member, after, Kind.MEMBER_GRANT, command, site, caller, gatehouse)
 
 
 @handles(MembersRevoke)
 async def revoke(command: MembersRevoke, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    site = gatehouse.site(command.site)
-    member = await find_member(command.email, site)
-    names = spelled(command.segments, member.segments)
+    site = await site_for(command.site, caller, gatehouse)
+    member = await _member_meant(command, site, gatehouse)
+    names = _named(command, (*member.segments, *await catalogue(site, caller, gatehouse)), site)
     after = [name for name in member.segments if name not in names]
     return await _change_segments(member, after, Kind.MEMBER_REVOKE, command, site, caller, gatehouse)
+
+
+def _named(command: MembersGrant | MembersRevoke, known: Sequence[str], site: Site) -> tuple[str, ...]:
+    """The segments that *command* names, as the site spells them; raises UnknownSegment for the first it has not."""
+    names = spelled(command.segments, known)
+    for name in strangers(names, known):
+        meant = nearest(name, known)
+        offered = meant if isinstance(command, MembersGrant) else ()  # nothing that takes away is offered for a typo
+        again = {f"Grant {near} instead": _meaning(command, names, name, near) for near in offered}
+        raise UnknownSegment(name, site.name, meant, again)
+    return names
+
+
+def _meaning(command: MembersGrant | MembersRevoke, names: Sequence[str], wrong: str, near: str) -> Command:
+    return replace(command, segments=tuple(dict.fromkeys(near if name == wrong else name for name in names)))
 
 
 async def _change_segments(
@@ -168,8 +247,8 @@ async def _change_segments(
 
 @handles(MembersRemove)
 async def remove(command: MembersRemove, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    site = gatehouse.site(command.site)
-    member = await find_member(command.email, site)
+    site = await site_for(command.site, caller, gatehouse)
+    member = await _member_meant(command, site, gatehouse)
     proposal = Proposal(
         kind=Kind.MEMBER_REMOVE,
         target=Target(service="members", site=site.name, key=member.email),
@@ -181,21 +260,3 @@ async def remove(command: MembersRemove, caller: Caller, gatehouse: Gatehouse) -
     )
     await gatehouse.changes.submit(proposal, origin=caller.request)
     return Announced()
-
-
-def known_segments(members: Iterable[Member], extra: Sequence[str] = ()) -> tuple[str, ...]:
-    """Every segment that a member has, most used first, then those of the settings.
-
-    There is no operation that lists segments, so one that nobody has is known from the settings alone.
-    """
-    counts = Counter(name for member in members for name in member.segments)
-    return (*(name for name, _ in counts.most_common()), *(name for name in extra if name not in counts))
-
-
-def spelled(wanted: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
-    """*wanted* in the spelling of *known* where only the case differs; a name that is unknown goes as it was typed.
-
-    Segments that nobody has yet cannot be known, so it is the service that refuses a name that does not exist.
-    """
-    by_fold = {name.casefold(): name for name in known}
-    return tuple(dict.fromkeys(name if name in known else by_fold.get(name.casefold(), name) for name in wanted))

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from pydantic import ValidationError
 
+from bot.access import NotAllowed
 from bot.changes.proposals import Proposal
 from bot.clients.errors import GroupNotFound, InvalidPairs, NotFound, TypeChangeRefused
 from bot.domain.change import Change, Kind, State, Target, essence, fingerprint
 from bot.domain.checks import BadEmail, Problem, checked_email, introduced, problems
+from bot.domain.lint import key_of
 from bot.domain.member import Member
 from bot.domain.rule import Rule, RuleDraft
+from bot.domain.segments import spelled, strangers
 from bot.gatehouse import Gatehouse
+from handlers.check import Look, look_at
+from handlers.errors import words_for
 from handlers.grammar import parse_lasts
 from handlers.lasting import lasting
-from handlers.members import find_member, known_segments
+from handlers.members import find_member
 from handlers.reply import Caller, Refilled, Reply, View
 from handlers.routes import Click, Form, clicks, submits
 from handlers.rules import update_of
+from handlers.samples import preview
+from handlers.sites import catalogue
 from handlers.views import fields, forms, member_form, rule_form
 from handlers.views.json_pairs import NotPairs
 from handlers.views.parts import esc
@@ -77,19 +87,52 @@ async def _save_rule(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
     if base is not None and fingerprint(essence(base.document())) != form.seen:
         return forms.done("Gatehouse", f":arrows_counterclockwise: {MOVED}")
     draft = form.draft()
-    if base is not None and form.mode == "edit":
-        if wrong := introduced(base, draft):
-            return form.noted({form.block_of(wrong[0]): wrong[0].words}).view()
-        if draft.body() == base.body():
-            return forms.done("Edit rule", "Nothing was different, so nothing was saved.")
-        proposal = update_of(base, draft, caller, reason=form.reason, quiet_refusal=True)
+    edited = base if form.mode == "edit" else None
+    if edited is not None and (unfit := _unfit(edited, draft, form)) is not None:
+        return unfit
+    look = await look_at(gatehouse, edited, draft)
+    shifts = await preview(gatehouse, caller, edited, draft, (form.reason,))
+    if (warned := _warned(form, look, shifts)) is not None:
+        return warned.view()
+    if edited is not None:
+        proposal = update_of(edited, draft, caller, reason=form.reason, quiet_refusal=True)
     else:
         proposal = _creation(draft, form, caller)
+    proposal = replace(proposal, warnings=look.warnings, preview=shifts)
     proposal = await lasting(proposal, parse_lasts(form.lasts), caller, gatehouse)
-    change = await gatehouse.changes.submit(proposal, origin=caller.request)
+    try:
+        change = await gatehouse.changes.submit(proposal, origin=caller.request)
+    except NotAllowed as error:
+        if form.channel:
+            raise
+        await gatehouse.changes.refused(error.operation, caller.user, caller.channel, error.why)
+        return form.noted({fields.CHANNEL: f"{words_for(error).what} Nothing was changed."}).view()
     if change.state is State.FAILED:
         return form.noted(_rule_notes(change, form)).view()
     return _ended(change, draft.title)
+
+
+def _unfit(rule: Rule, draft: RuleDraft, form: RuleForm) -> View | None:
+    """What the form says of an edit that cannot be saved, or need not be."""
+    if wrong := introduced(rule, draft):
+        return form.noted({form.block_of(wrong[0]): wrong[0].words}).view()
+    if draft.body() == rule.body():
+        return forms.done("Edit rule", "Nothing was different, so nothing was saved.")
+    return None
+
+
+def _warned(form: RuleForm, look: Look, shifts: Sequence[str]) -> RuleForm | None:
+    """The form with what is wrong, to be sent again; None where nothing is, or where that was seen and answered."""
+    if not look.findings:
+        return None
+    seen = fingerprint([list(key_of(finding)) for finding in look.findings])
+    silent = any(finding.needs_reason for finding in look.findings) and not form.reason.strip()
+    if form.warned == seen and not silent:
+        return None
+    notes = {"": " ".join(["Not saved yet.", *look.warnings, *shifts[:1], "Send it again to save it all the same."])}
+    if silent:
+        notes[fields.REASON] = "This loops, so it needs a reason. Say why here, or lead it elsewhere."
+    return replace(form, warned=seen).noted(notes)
 
 
 def _creation(draft: RuleDraft, form: RuleForm, caller: Caller) -> Proposal:
@@ -144,8 +187,7 @@ def _member_errors(view: View) -> dict[str, str]:
 async def _save_member(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
     form = member_form.read_form(view)
     site = gatehouse.site(form.site)
-    everyone = await site.members.all()
-    form = form.noted({}, known_segments(everyone, gatehouse.extra_segments))
+    form = form.noted({}, await catalogue(site, caller, gatehouse))
     base: Member | None = None
     if form.mode == "edit":
         base = await find_member(form.email, site)
@@ -154,7 +196,10 @@ async def _save_member(view: View, caller: Caller, gatehouse: Gatehouse) -> View
     elif await site.members.find(checked_email(form.email)) is not None:
         words = "This person is a member already. Edit them instead: /members edit, and the address."
         return form.noted({"email": words}, form.known).view()
-    after = form.document(base)
+    names = spelled(form.segments, form.known)
+    if unknown := strangers(names, (*form.known, *(base.segments if base else ()))):
+        return form.noted(member_form.segment_notes(unknown, form.known), form.known).view()
+    after = replace(form, segments=names).document(base)
     if base is not None and after == base.document() | {
         "name": base.name or "",
         "allowedSegments": list(base.segments),

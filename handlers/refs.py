@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from bot.clients.errors import NotFound
+from bot.clients.indexes import looked_up
 from bot.domain.group import Groups
 from bot.domain.rule import RULE_ID, Rule
 from bot.gatehouse import Gatehouse
@@ -19,17 +20,30 @@ NUMBERED = re.compile(r"#([0-9]{1,6})")
 CANDIDATES = 10
 MOST = 100
 """Rules that one command may name."""
+NEAR = 3
 
 
 class NotOne(Exception):
-    """A REF that fits no rule, or several; *candidates* are the first of those, *count* is how many there are."""
+    """A REF that fits no rule, or several; *candidates* are the first of those, *count* is how many there are.
 
-    def __init__(self, ref: str, candidates: Sequence[Rule], count: int, groups: Groups | None = None) -> None:
+
+    *near*: rules whose names are like it, where it fits none.
+    """
+
+    def __init__(
+        self,
+        ref: str,
+        candidates: Sequence[Rule],
+        count: int,
+        groups: Groups | None = None,
+        near: Sequence[Rule] = (),
+    ) -> None:
         super().__init__(count)
         self.groups = groups
         self.ref = ref
         self.candidates = tuple(candidates)
         self.count = count
+        self.near = tuple(near)
 
 
 class NoSuchNumber(Exception):
@@ -62,7 +76,10 @@ async def find_rule(ref: str, caller: Caller, gatehouse: Gatehouse) -> Rule:
             pass  # it may be a name that looks like an id
     listing = await gatehouse.rules.all()
     fitting = fitting_rules(ref, listing.rules)
-    if len(fitting) != 1:
+    if not fitting:
+        near = [hit.item for hit in await looked_up(await gatehouse.rules.index(), ref, most=NEAR)]
+        raise NotOne(ref, (), 0, await groups_of(near, gatehouse), near)
+    if len(fitting) > 1:
         shown = fitting[:CANDIDATES]
         raise NotOne(ref, shown, len(fitting), await groups_of(shown, gatehouse))
     return await gatehouse.rules.get(fitting[0].id)

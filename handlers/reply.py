@@ -55,7 +55,15 @@ class Attached:
     here: bool = False
 
 
-Reply = Private | InChannel | Modal | Announced | Refilled | Attached
+@dataclass(frozen=True, slots=True)
+class HomeTab:
+    """What the caller's home of the app shows: the *skeleton* at once, where there is nothing yet, then what *fill* brings."""
+
+    skeleton: View | None
+    fill: Callable[[], Awaitable[View]]
+
+
+Reply = Private | InChannel | Modal | Announced | Refilled | Attached | HomeTab
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +86,20 @@ class Caller:
     """Whether the clicked message is a private one: only those may be replaced by their own answer."""
     replacing: bool = False
     """The answer takes the place of the private message whose button was clicked."""
+    thread: str = ""
+    """The ts of the message that the thread hangs on, if it was asked in one."""
+    mentioned: bool = False
+    """Asked by a message for all of the channel to see: *message* is its ts, and the answer goes into its thread."""
+
+    @property
+    def answered_in(self) -> str | None:
+        """The thread for an answer that all may see."""
+        return self.thread or (self.message if self.mentioned else "") or None
+
+    @property
+    def direct(self) -> bool:
+        """Whether the caller and Gatehouse are alone."""
+        return self.channel.startswith("D")
 
     def placed(self, *, public: bool, replacing: bool) -> Caller:
         return replace(self, public=public, replacing=replacing)

@@ -23,33 +23,70 @@ from bot.access import NotAllowed
 from bot.changes.applying import Checkpoint, nowhere
 from bot.domain.policy import Why
 from bot.gatehouse import Gatehouse
-from bot.store.errors import StoreError
 from bot.store.inbound import MOST_ATTEMPTS, Inbound
 from handlers import (
     approvals,
+    check,
     errors,
     exports,
     gatehouse,
     grammar,
     groups,
+    home,
     inputs,
     listing,
     members,
+    mentions,
     modals,
+    options,
     rules,
+    samples,
+    settings,
+    shortcuts,
     which,
+    why,
 )
+from handlers.answers import Answers
 from handlers.commands import Command
-from handlers.reply import Announced, Attached, Caller, InChannel, Modal, Private, Refilled, Reply, View
-from handlers.routes import CLICKS, COMMANDS, RUNNING, action_name, find_form
+from handlers.reply import Caller, Modal, Private, Reply, View
+from handlers.routes import (
+    CLICKS,
+    COMMANDS,
+    RUNNING,
+    SHORTCUTS,
+    Heard,
+    Outcome,
+    Shortcut,
+    action_name,
+    find_event,
+    find_form,
+)
 from handlers.slack import Slack, SlackRefused, SlackUnreachable
-from handlers.slackfiles import SlackFiles
 from handlers.tasks import Tasks
-from handlers.views import files, forms
+from handlers.views import forms
+from handlers.words import cleaned
 
 log = structlog.get_logger(__name__)
 
-FEATURES = (approvals, exports, gatehouse, groups, listing, members, modals, rules, which)
+FEATURES = (
+    approvals,
+    check,
+    exports,
+    gatehouse,
+    groups,
+    home,
+    listing,
+    members,
+    mentions,
+    modals,
+    options,
+    rules,
+    samples,
+    settings,
+    shortcuts,
+    which,
+    why,
+)
 """The modules that fill the table: the list of what Gatehouse does."""
 
 ANY = re.compile(".*", re.DOTALL)
@@ -57,6 +94,8 @@ LEASE = timedelta(seconds=90)
 ACKNOWLEDGEMENT_LANDS = 0.4
 """Seconds until Slack has surely drawn what a submission was acknowledged with. An update that overtook it would be
 drawn over, and nothing tells when it is there."""
+LINK_PATIENCE = 1.0
+"""Seconds of a trigger's three that Slack has to say where a message stands."""
 Body = Mapping[str, Any]
 
 
@@ -76,6 +115,7 @@ class Router:
         self._reached = reached
         self._gatehouse = gatehouse
         self._slack = slack
+        self._answers = Answers(gatehouse, slack)
         self._owner = owner
         self.tasks = Tasks()
 
@@ -85,9 +125,9 @@ class Router:
         app.action(ANY)(self.on_click)
         app.view(ANY)(self.on_submission)
         app.view_closed(ANY)(self.on_nothing_to_do)
-        app.options(ANY)(self.on_nothing_to_do)
-        app.shortcut(ANY)(self.on_nothing_to_do)
-        app.event(ANY)(self.on_nothing_to_do)
+        app.options(ANY)(self.on_typing)
+        app.shortcut(ANY)(self.on_shortcut)
+        app.event(ANY)(self.on_event)
 
     async def on_nothing_to_do(self, ack: AsyncAck) -> None:
         await ack()
@@ -119,6 +159,25 @@ class Router:
         except grammar.Unclear:
             return False
 
+    async def on_typing(self, ack: AsyncAck, body: dict[str, Any]) -> None:
+        """Options for what somebody typed: the answer is the acknowledgement, so there is no other way to say anything."""
+        await ack(options=await options.offered(body, self._gatehouse))
+
+    async def on_shortcut(self, ack: AsyncAck, body: dict[str, Any]) -> None:
+        await ack()
+        self.tasks.start(self._run_shortcut(body, inputs.caller_of_shortcut(body)))
+
+    async def on_event(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:
+        """Slack tells an event again until it is acknowledged, and others may too: what is answered is stored first."""
+        event: Body = body.get("event") or {}
+        route = None if event.get("user") == inputs.own_id(body) else find_event(event)
+        if route is not None and route.stored:
+            await self._store_then_ack("event", body, ack, req)
+            return
+        await ack()
+        if route is not None:
+            self.tasks.start(self._run_event(body, inputs.caller_of_event(body)))
+
     async def on_submission(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:
         view = body["view"]
         form = find_form(str(view.get("callback_id")))
@@ -132,7 +191,9 @@ class Router:
                 return
             meanwhile = form.working(view)
         except Exception as error:  # noqa: BLE001  whatever it is, the person must learn that nothing was saved
-            await ack(response_action="update", view=self._failed_view(error, inputs.caller_of_submission(body)))
+            await ack(
+                response_action="update", view=self._answers.failed_view(error, inputs.caller_of_submission(body))
+            )
             return
         await self._store_then_ack("submission", body, ack, req, response_action="update", view=meanwhile)
 
@@ -148,7 +209,7 @@ class Router:
             )
         except Exception as error:  # noqa: BLE001  not stored: not promised, and said so
             await ack()
-            self.tasks.start(self._say(CALLERS[kind](body), error, _asked(kind, body)))
+            self.tasks.start(self._answers.say(CALLERS[kind](body), error, _asked(kind, body)))
             return
         self._reached("acknowledge")
         await ack(**answer)
@@ -180,7 +241,7 @@ class Router:
         """A request that no process survived: nobody tries again, and whoever asked hears of it."""
         caller = replace(CALLERS[kept.kind](kept.payload), request=kept.id)
         log.error("request_given_up", kind=kept.kind, request=kept.id[:8], attempts=kept.attempt)
-        await self._say(caller, errors.GivenUp(), _asked(kept.kind, kept.payload))
+        await self._answers.say(caller, errors.GivenUp(), _asked(kept.kind, kept.payload))
         await self._gatehouse.store.inbound.done(kept.id)
 
     def _parsed(self, body: Body) -> Command | Exception:
@@ -194,9 +255,63 @@ class Router:
         command = self._parsed(body)
         asked = _asked("command", body)
         if isinstance(command, Exception):
-            await self._say(caller, command, asked)
+            await self._answers.say(caller, command, asked)
         else:
             await self._answer(caller, asked, self.run(command, caller))
+
+    async def _run_shortcut(self, body: Body, caller: Caller) -> None:
+        name = str(body.get("callback_id") or "")
+        route = SHORTCUTS.get(name)
+        if route is None:
+            await self._answers.say(caller, errors.OldButton(), "that shortcut")
+            return
+        link = await self._link(caller) if route.linked else ""
+        shortcut = Shortcut(name, inputs.all_said(body.get("message")), link)
+        await self._carry_out(caller, _asked("shortcut", body), route.run(shortcut, caller, self._gatehouse))
+
+    async def _link(self, caller: Caller) -> str:
+        """Where the message stands, unless Slack takes so long to say it that the trigger would be gone."""
+        try:
+            async with asyncio.timeout(LINK_PATIENCE):
+                return await self._slack.permalink(caller.channel, caller.message)
+        except TimeoutError:
+            return ""
+
+    async def _run_event(self, body: Body, caller: Caller) -> None:
+        event: Body = body.get("event") or {}
+        if (route := find_event(event)) is not None:
+            heard = Heard(event, inputs.own_id(body))
+            await self._carry_out(caller, _asked("event", body), route.run(heard, caller, self._gatehouse))
+
+    async def _carry_out(self, caller: Caller, asked: str, work: Awaitable[Outcome | None]) -> None:
+        """See an act to its answer: its own, or that of the command that it stands for."""
+        try:
+            outcome = await work
+            if isinstance(outcome, Command):
+                caller = await self._waiting(caller)
+                outcome = await self._run_anywhere(outcome, caller)
+            if outcome is not None:
+                await self._answers.send(caller, outcome)
+        except Exception as error:  # noqa: BLE001  one place turns every error into one answer and one log line
+            await self._answers.say(caller, error, asked)
+
+    async def _run_anywhere(self, command: Command, caller: Caller) -> Reply:
+        """The answer; where it is a form and Slack gave no way to open one, a button that does."""
+        reply = await self.run(command, caller)
+        if isinstance(reply, Modal) and not caller.trigger:
+            return Private(forms.opener(command))
+        return reply
+
+    async def _waiting(self, caller: Caller) -> Caller:
+        """Whoever asked from a view looks at a modal: it is there at once, while the trigger lives."""
+        if caller.view is None or caller.public:
+            return caller
+        waiting = forms.loading("Gatehouse", caller.channel)
+        if caller.view.get("type") == "home":
+            return replace(caller, view=await self._slack.open(caller.trigger or "", waiting))
+        if forms.is_panel(caller.view):
+            return replace(caller, view=await self._slack.refill(caller.view, waiting))
+        return caller
 
     async def run(self, command: Command, caller: Caller) -> Reply:
         """The answer to a command, from whatever it came: typed, clicked, or mentioned."""
@@ -217,13 +332,13 @@ class Router:
     async def _run_click(self, body: Body, caller: Caller) -> None:
         name = action_name(inputs.action_id(body))
         if name is None:
-            await self._say(caller, errors.OldButton(), "that button")
+            await self._answers.say(caller, errors.OldButton(), "that button")
             return
         click = inputs.click(body, name)
         if name in RUNNING:
             await self._run_button(click.value, name, caller)
         else:
-            await self._answer(caller, inputs.label(body), CLICKS[name].run(click, caller, self._gatehouse))
+            await self._carry_out(caller, inputs.label(body), CLICKS[name].run(click, caller, self._gatehouse))
 
     async def _run_button(self, text: str, name: str, caller: Caller) -> None:
         """A button that stands for a command: it means what the same words would, typed by whoever clicked."""
@@ -231,10 +346,10 @@ class Router:
         try:
             command = _commanded(text)
         except Exception as error:  # noqa: BLE001
-            await self._say(caller, error, asked)
+            await self._answers.say(caller, error, asked)
             return
         placed = caller.placed(public=name == "share", replacing=name == "turn" and caller.ephemeral)
-        await self._answer(placed, asked, self.run(command, placed))
+        await self._carry_out(placed, asked, _standing_for(command))
 
     async def _run_submission(self, body: Body, caller: Caller) -> None:
         view: View = body["view"]
@@ -245,8 +360,8 @@ class Router:
         try:
             final = await form.save(view, caller, self._gatehouse)
         except Exception as error:  # noqa: BLE001
-            final = self._failed_view(error, caller)
-            await self._put_on_record(error, caller)
+            final = self._answers.failed_view(error, caller)
+            await self._answers.put_on_record(error, caller)
         await asyncio.sleep(max(0.0, landed - asyncio.get_running_loop().time()))
         try:
             await self._slack.refill({"id": view.get("id")}, final)
@@ -255,81 +370,9 @@ class Router:
 
     async def _answer(self, caller: Caller, asked: str, work: Awaitable[Reply]) -> None:
         try:
-            await self._send(caller, await work)
+            await self._answers.send(caller, await work)
         except Exception as error:  # noqa: BLE001  one place turns every error into one answer and one log line
-            await self._say(caller, error, asked)
-
-    async def _send(self, caller: Caller, reply: Reply) -> None:
-        match reply:
-            case InChannel(message) | Private(message) if caller.public:
-                await self._slack.post(caller.channel, message)
-            case Private(message):
-                await self._slack.whisper(caller, message, replace=caller.replacing)
-            case InChannel(message):
-                await self._slack.post(caller.channel, message)
-            case Modal():
-                await self._show(caller, reply)
-            case Refilled(view):
-                await self._refill(caller, view)
-            case Attached():
-                await self._attach(caller, reply)
-            case Announced():
-                pass
-
-    async def _attach(self, caller: Caller, reply: Attached) -> None:
-        """Send a file; who asked elsewhere than where it goes hears privately that it is there."""
-        slack = SlackFiles(self._slack)
-        channel = caller.channel if reply.here else await slack.direct(caller.user)
-        sent = await slack.send(channel, reply.name, reply.content, reply.comment)
-        if channel != caller.channel or not sent.shown:
-            await self._slack.whisper(caller, files.sent(reply.name, sent.link, here=reply.here, shown=sent.shown))
-
-    async def _refill(self, caller: Caller, view: View) -> None:
-        try:
-            await self._slack.refill(caller.view or {}, view)
-        except SlackRefused as refusal:
-            if refusal.code != "hash_conflict":
-                raise
-            log.info("modal_moved_on", request=caller.request[:8])  # a later click has drawn it already
-
-    async def _show(self, caller: Caller, modal: Modal) -> None:
-        """Open at once, while the trigger lives; then fill. From inside a modal, fill that one."""
-        if caller.view is not None and caller.view.get("type") == "modal":
-            opened = await self._slack.refill(caller.view, modal.skeleton)
-        elif caller.trigger:
-            opened = await self._slack.open(caller.trigger, modal.skeleton)
-        else:
-            raise errors.NoTrigger
-        if modal.fill is None:
-            return
-        try:
-            view = await modal.fill()
-        except Exception as error:  # noqa: BLE001  the modal is open: it is where the person looks
-            view = self._failed_view(error, caller)
-        await self._slack.refill(opened, view)
-
-    def _failed_view(self, error: Exception, caller: Caller) -> View:
-        message = errors.answer(error, asked="that form", caller=caller, prefix=self._gatehouse.prefix)
-        _note(error, caller, "form")
-        return forms.notice(message)
-
-    async def _put_on_record(self, error: Exception, caller: Caller) -> None:
-        """A refusal by the policy is a thing that happened."""
-        if not isinstance(error, NotAllowed):
-            return
-        try:
-            await self._gatehouse.changes.refused(error.operation, caller.user, caller.channel, error.why)
-        except StoreError as failure:
-            log.warning("refusal_not_recorded", error=str(failure), request=caller.request[:8])
-
-    async def _say(self, caller: Caller, error: Exception, asked: str) -> None:
-        _note(error, caller, asked)
-        await self._put_on_record(error, caller)
-        message = errors.answer(error, asked=asked, caller=caller, prefix=self._gatehouse.prefix)
-        try:
-            await self._slack.whisper(caller, message, replace=False)
-        except (SlackRefused, SlackUnreachable) as failure:
-            log.warning("answer_undeliverable", error=str(failure), request=caller.request[:8])
+            await self._answers.say(caller, error, asked)
 
 
 def _commanded(text: str) -> Command:
@@ -338,33 +381,27 @@ def _commanded(text: str) -> Command:
     return grammar.parse(service, rest)
 
 
+async def _standing_for(command: Command) -> Command:
+    """A button that stands for a command comes to that command."""
+    return command
+
+
 RUNS = {
     "command": Router._run_command,
     "click": Router._run_click,
     "submission": Router._run_submission,
+    "event": Router._run_event,
 }
 CALLERS = {
     "command": inputs.caller_of_command,
     "click": inputs.caller_of_click,
     "submission": inputs.caller_of_submission,
+    "event": inputs.caller_of_event,
 }
 
 
 def _asked(kind: str, body: Body) -> str:
     """The words of the person, or what stands for them, to be quoted in an answer to them alone."""
+    if kind == "event":
+        return cleaned(str((body.get("event") or {}).get("text") or "")) or "that event"
     return f"{body.get('command')} {body.get('text') or ''}".strip() if kind == "command" else "that " + kind
-
-
-def _note(error: Exception, caller: Caller, asked: str) -> None:
-    """One log line per failed request, under the reference that the person sees; without their words."""
-    known = errors.expected(error)
-    verb = asked.split(" ", maxsplit=1)[0]
-    log.log(
-        20 if known else 40,
-        "refused" if known else "failed",
-        error=type(error).__name__,
-        asked=verb,
-        user=caller.user,
-        request=caller.request[:8],
-        exc_info=None if known else error,
-    )

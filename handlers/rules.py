@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from bot.changes.proposals import Proposal
@@ -12,6 +13,7 @@ from bot.domain.checks import introduced
 from bot.domain.editing import switched, with_fields
 from bot.domain.rule import Rule, RuleDraft
 from bot.gatehouse import Gatehouse
+from handlers.check import Look, look_at, refuse_silent_loop
 from handlers.commands import (
     RulesCopy,
     RulesDelete,
@@ -29,7 +31,8 @@ from handlers.lasting import as_typed, lasting
 from handlers.refs import find_rule, find_rules
 from handlers.reply import Announced, Caller, Modal, Private, Reply
 from handlers.routes import handles
-from handlers.views import forms, rule_form
+from handlers.samples import preview
+from handlers.views import forms, pickers, rule_form
 from handlers.views import rules as views
 
 
@@ -40,6 +43,8 @@ async def menu(command: RulesMenu, caller: Caller, gatehouse: Gatehouse) -> Repl
 
 @handles(RulesShow)
 async def show(command: RulesShow, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    if not command.ref.strip():
+        return Modal(pickers.rule_modal(caller.channel))
     rule = await find_rule(command.ref, caller, gatehouse)
     groups = await groups_of([rule], gatehouse)
     return Private(views.rule_card(rule, command=RulesShow(ref=rule.id), actions=not caller.public, groups=groups))
@@ -75,7 +80,13 @@ async def _edit(
         draft = RuleDraft.model_validate(after)
         if wrong := introduced(rule, draft):
             raise InvalidDraft(wrong)
-        wanted.append(update_of(rule, draft, caller, reason=command.because or ""))
+        look = await look_at(gatehouse, rule, draft) if len(rules) <= LOOKED_AT else NOT_LOOKED
+        refuse_silent_loop(look.findings, command.because)
+        proposal = update_of(rule, draft, caller, reason=command.because or "", warnings=look.warnings)
+        shifts = (
+            await preview(gatehouse, caller, rule, draft, (command.because, *command.refs)) if len(rules) == 1 else ()
+        )
+        wanted.append(replace(proposal, preview=shifts))
     if not wanted:
         raise NothingToChange(rules[0].title, rules[0].status if not isinstance(command, RulesSet) else None)
     wanted[0] = await lasting(wanted[0], command.lasts, caller, gatehouse)
@@ -83,6 +94,9 @@ async def _edit(
 
 
 EDITS: Final = {RulesOn: "Switch on", RulesOff: "Switch off", RulesSet: "Change"}
+LOOKED_AT: Final = 5
+"""Rules of one command that are compared with all others before they are changed: it takes a while for each."""
+NOT_LOOKED: Final = Look((), blind=True)
 
 
 async def submitted(title: str, wanted: Sequence[Proposal], caller: Caller, gatehouse: Gatehouse) -> Reply:
@@ -94,7 +108,15 @@ async def submitted(title: str, wanted: Sequence[Proposal], caller: Caller, gate
     return Announced()
 
 
-def update_of(rule: Rule, draft: RuleDraft, caller: Caller, *, reason: str, quiet_refusal: bool = False) -> Proposal:
+def update_of(
+    rule: Rule,
+    draft: RuleDraft,
+    caller: Caller,
+    *,
+    reason: str,
+    warnings: tuple[str, ...] = (),
+    quiet_refusal: bool = False,
+) -> Proposal:
     return Proposal(
         kind=Kind.RULE_UPDATE,
         target=Target(service="rules", key=rule.id),
@@ -103,12 +125,15 @@ def update_of(rule: Rule, draft: RuleDraft, caller: Caller, *, reason: str, quie
         requester=caller.user,
         channel=caller.channel,
         reason=reason,
+        warnings=warnings,
         quiet_refusal=quiet_refusal,
     )
 
 
 @handles(RulesDelete)
 async def delete(command: RulesDelete, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    rules = await find_rules(command.refs, caller, gatehouse)
+    said = (command.because, *command.refs)
     wanted = [
         Proposal(
             kind=Kind.RULE_DELETE,
@@ -118,8 +143,9 @@ async def delete(command: RulesDelete, caller: Caller, gatehouse: Gatehouse) -> 
             requester=caller.user,
             channel=caller.channel,
             reason=command.because or "",
+            preview=await preview(gatehouse, caller, rule, None, said) if len(rules) == 1 else (),
         )
-        for rule in await find_rules(command.refs, caller, gatehouse)
+        for rule in rules
     ]
     return await submitted(f"Delete {len(wanted)} rules", wanted, caller, gatehouse)
 

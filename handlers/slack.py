@@ -109,22 +109,40 @@ class Slack:
 
     async def whisper(self, caller: Caller, message: Message, *, replace: bool = False) -> None:
         """Answer *caller* alone: by the request's own URL, else privately in the channel, else in a direct message."""
-        if caller.response_url and await self._respond(caller.response_url, message, replace=replace):
+        if caller.response_url and await self._respond(caller, message, replace=replace):
             return
+        if caller.direct:
+            await self.post(caller.channel, message, thread=caller.thread or None)
+            return
+        place = {"channel": caller.channel, **({"thread_ts": caller.thread} if caller.thread else {})}
         try:
-            await self.call("chat.postEphemeral", channel=caller.channel, user=caller.user, **_content(message))
+            await self.call("chat.postEphemeral", user=caller.user, **place, **_content(message))
         except SlackRefused as refusal:
             log.info("private_reply_refused", code=refusal.code, request=caller.request)
             await self.post(caller.user, message)
 
-    async def _respond(self, url: str, message: Message, *, replace: bool) -> bool:
+    async def _respond(self, caller: Caller, message: Message, *, replace: bool) -> bool:
         body = {"response_type": "ephemeral", "replace_original": replace, **_content(message)}
+        if caller.thread and not replace:
+            body["thread_ts"] = caller.thread
         try:
-            answer = await AsyncWebhookClient(url, timeout=10).send_dict(body)
+            answer = await AsyncWebhookClient(str(caller.response_url), timeout=10).send_dict(body)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             log.info("response_url_unreachable", error=type(error).__name__)
             return False
         return answer.status_code == 200
+
+    async def permalink(self, channel: str, ts: str) -> str:
+        """Where a message stands; empty where Slack does not say."""
+        try:
+            return str((await self.ask("chat.getPermalink", channel=channel, message_ts=ts)).get("permalink") or "")
+        except (SlackRefused, SlackUnreachable) as error:
+            log.info("no_permalink", error=str(error))
+            return ""
+
+    async def publish(self, user: str, view: View) -> None:
+        """Draw the app's home for *user*."""
+        await self.call("views.publish", user_id=user, view=view)
 
     async def open(self, trigger: str, view: View) -> View:
         """Open a modal; return the view as Slack keeps it, with its id and hash."""

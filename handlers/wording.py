@@ -15,6 +15,7 @@ LED: Final = {"name": "named", "destination": "to", "because": "because"}
 FILTERED: Final[dict[type[Command], tuple[str, ...]]] = {
     c.RulesList: ("type", "status", "url", "group", "sort", "page"),
     c.RulesExport: ("type", "status"),
+    c.RulesCheck: ("page",),
     c.MembersList: ("segment", "without_segment", "page"),
     c.MembersExport: ("segment", "without_segment"),
     c.GatehouseAudit: ("who", "since"),
@@ -49,6 +50,8 @@ def _rendered(command: Command, name: str, value: Any) -> list[str]:
         return [f"{field}={quoted(text)}" for field, text in value]
     if name == "refs":
         return [_one_word(ref, always=len(value) > 1 and not RULE_ID.fullmatch(ref)) for ref in value]
+    if name == "urls":
+        return [_one_word(url) for url in value]
     if name == "segments":
         lead = ["to"] if isinstance(command, c.MembersAdd) else []
         return lead + [quoted(segment) for segment in value]

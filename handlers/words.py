@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from bot.domain.member import ADDRESS
+
 MOST: Final = 3000
 """Characters of a command: more than that is something pasted by mistake."""
 
@@ -29,6 +31,9 @@ WORD: Final = re.compile(
     """,
     re.VERBOSE,
 )
+WEB: Final = re.compile(r"https?://[^\s<>|\"“”`]+", re.IGNORECASE)
+TRAILING: Final = ".,;:!?)]}'’*_~…"
+"""What ends a sentence or a style rather than an address."""
 DASHED: Final = re.compile(r"[-–—]+(?=[A-Za-z])")
 
 
@@ -58,6 +63,26 @@ def _unwrapped(match: re.Match[str]) -> str:
     if inner[:1] in {"@", "#", "!"}:
         return f"<{inner}>"
     return inner.removeprefix("mailto:")
+
+
+def addresses_in(text: str) -> list[str]:
+    """The web addresses in what Slack sends of a message, each once, as they were written."""
+    found = (ENTITY.sub(lambda entity: ENTITIES[entity[1]], _address(match)) for match in WEB.finditer(text))
+    return list(dict.fromkeys(found))
+
+
+def _address(match: re.Match[str]) -> str:
+    """The address alone: where Slack does not say where it ends, the sentence's own signs are no part of it."""
+    around = (
+        match.string[match.start() - 1 : match.start()] or "\n",
+        match.string[match.end() : match.end() + 1] or "\n",
+    )
+    return match[0] if around[0] == "<" or around == ("\n", "\n") else match[0].rstrip(TRAILING)
+
+
+def emails_in(text: str) -> list[str]:
+    """The e-mail addresses in it, each once; what looks like one in a web address is none."""
+    return list(dict.fromkeys(match[0].rstrip(".") for match in ADDRESS.finditer(WEB.sub(" ", text))))
 
 
 def escaped(text: str) -> str:

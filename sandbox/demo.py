@@ -14,7 +14,9 @@ from pydantic import SecretStr
 from bot.app import Running, Timing, running
 from bot.manifest import document
 from bot.settings import Settings
+from sandbox.breaking import connect
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_services
+from sandbox.services.seed import seed as fill
 from sandbox.services.switches import Switches
 from sandbox.serving import serving
 from sandbox.slack.running import APP_TOKEN, SECRET, TOKEN, LocalSlack, running_slack
@@ -77,7 +79,16 @@ async def running_sandbox(
             running_services(str(folder / "services.db"), seed=seed, switches=switches, ports=(rules, members))
         )
         manifest = document(None if transport == "socket" else "http://127.0.0.1")
-        slack = await stack.enter_async_context(running_slack(manifest, port=page))
+
+        async def afresh() -> None:
+            services.database.wipe()
+            if seed:
+                fill(services.database, rules_key=RULES_KEY)
+            slack.troubles.mend()
+            slack.state.forget()
+
+        slack = await stack.enter_async_context(running_slack(manifest, port=page, reset=afresh))
+        connect(slack, services)
         gatehouse = await stack.enter_async_context(
             running(settings(slack, services, folder / "gatehouse.db", policy, transport), now=now, timing=timing)
         )

@@ -147,6 +147,7 @@ class Pipeline:
             lasts=proposal.lasts,
             ends=proposal.ends,
             ends_as_typed=proposal.ends_as_typed,
+            warnings=proposal.warnings,
             created=self.now(),
         )
         if not proposal.agreed:
@@ -179,6 +180,8 @@ class Pipeline:
             requester=proposal.requester,
             channel=proposal.channel,
             reason=proposal.reason,
+            warnings=proposal.warnings,
+            preview=proposal.preview,
             quiet_refusal=proposal.quiet_refusal,
             undoes=proposal.undoes,
             lasts=proposal.lasts,

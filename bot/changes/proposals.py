@@ -23,6 +23,10 @@ class Proposal:
     guard: Guard | None = None
     """What must stand before it whatever the policy says; None leaves it to the policy."""
     reason: str = ""
+    warnings: tuple[str, ...] = ()
+    """What is wrong with it all the same, in plain words for its card."""
+    preview: tuple[str, ...] = ()
+    """What it does to known addresses, in plain words for its card."""
     quiet_refusal: bool = False
     """The one who asks sees a refusal where they typed, so the channel need not."""
     undoes: str | None = None

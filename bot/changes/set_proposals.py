@@ -36,6 +36,8 @@ class SetProposal:
     ends: datetime | None = None
     ends_as_typed: str = ""
     agreed: bool = False
+    warnings: tuple[str, ...] = ()
+    """What is wrong with it all the same, in plain sentences."""
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
@@ -57,6 +59,7 @@ def set_of(title: str, proposals: Sequence[Proposal]) -> SetProposal:
         lasts=first.lasts,
         ends=first.ends,
         ends_as_typed=first.ends_as_typed,
+        warnings=tuple(dict.fromkeys(line for proposal in proposals for line in proposal.warnings)),
     )
 
 

@@ -15,9 +15,11 @@ from pydantic import ValidationError
 from bot.clients.errors import AlreadyExists, BadIdentifier, OutcomeUnknown, Refused, Unreadable, refusal
 from bot.clients.flights import Flight
 from bot.clients.http import Answer, Service
+from bot.clients.indexes import Indexed
 from bot.clients.parsing import gently, parsed_gently
 from bot.domain.checks import BadEmail, checked_email
-from bot.domain.member import SITE_ID, Member
+from bot.domain.member import SITE_ID, Member, found
+from bot.domain.search import Index, text_of_member
 
 LISTS: Final = ("data", "members", "items", "results")
 """Fields in which services of this kind put a list; the specification shows none."""
@@ -36,6 +38,7 @@ class MembersClient:
         self._service = service
         self._path = ("sites", site_id, "members")
         self._flight: Flight[list[Member]] = Flight(self._all, keep=keep, clock=clock)
+        self._indexed: Indexed[Member] = Indexed(text_of_member)
 
     async def all(self) -> list[Member]:
         """Every member of the site, fresh."""
@@ -45,14 +48,13 @@ class MembersClient:
         """The same, up to some seconds old: for type-ahead."""
         return await self._flight.recent()
 
+    async def index(self) -> Index[Member]:
+        """What `recent` brings, ready to be searched."""
+        return await self._indexed.of(await self.recent())
+
     async def find(self, email: str) -> Member | None:
         """The member with this address: the exact spelling, or the only one that differs in case."""
-        everyone = await self.all()
-        exact = [member for member in everyone if member.email == email]
-        alike = [member for member in everyone if member.email.casefold() == email.strip().casefold()]
-        if exact:
-            return exact[0]
-        return alike[0] if len(alike) == 1 else None
+        return found(await self.all(), email)
 
     async def add(self, member: Member) -> None:
         """Add a member: name, e-mail and segments, as the specification's body has them."""
@@ -85,6 +87,7 @@ class MembersClient:
             raise
         finally:
             self._flight.drop()
+            self._indexed.drop()
         self._taken(answer)
 
     def _taken(self, answer: Answer) -> None:
@@ -101,7 +104,7 @@ class MembersClient:
             )
 
     async def _all(self) -> list[Member]:
-        found: dict[str, Member] = {}
+        known: dict[str, Member] = {}
         query: dict[str, str] | None = None
         seen: set[str] = set()
         while True:
@@ -112,10 +115,10 @@ class MembersClient:
             members = [member for member in await gently(map(_member, records)) if member is not None]
             if records and not members:
                 raise Unreadable(self._service.name, "none of the records in the answer is a member")
-            found.update((member.email, member) for member in members)
+            known.update((member.email, member) for member in members)
             offset = document.get("nextOffset") if isinstance(document, dict) else None
             if offset is None or isinstance(offset, bool) or str(offset) in seen or len(seen) >= MOST_PAGES:
-                return list(found.values())
+                return list(known.values())
             seen.add(str(offset))
             query = {"offset": str(offset)}
 

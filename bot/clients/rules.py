@@ -12,9 +12,11 @@ from bot.clients.envelopes import opened, pages, sent
 from bot.clients.errors import BadIdentifier, OutcomeUnknown, Unreadable
 from bot.clients.flights import Flight
 from bot.clients.http import Service
+from bot.clients.indexes import Indexed
 from bot.clients.listing import Listing
 from bot.clients.parsing import gently
 from bot.domain.rule import RULE_ID, Rule, RuleDraft
+from bot.domain.search import Index, text_of_rule
 
 
 class RulesClient:
@@ -23,6 +25,7 @@ class RulesClient:
     def __init__(self, service: Service, *, keep: float = 10.0, clock: Callable[[], float] = time.monotonic) -> None:
         self._service = service
         self._flight: Flight[Listing] = Flight(self._all, keep=keep, clock=clock)
+        self._indexed: Indexed[Rule] = Indexed(text_of_rule)
 
     async def all(self) -> Listing:
         """Every rule, fresh, through all pages; each id once, as it was read last."""
@@ -31,6 +34,10 @@ class RulesClient:
     async def recent(self) -> Listing:
         """The same, up to some seconds old: for type-ahead."""
         return await self._flight.recent()
+
+    async def index(self) -> Index[Rule]:
+        """What `recent` brings, ready to be searched."""
+        return await self._indexed.of((await self.recent()).rules)
 
     async def _all(self) -> Listing:
         rules: dict[str, Rule] = {}
@@ -83,6 +90,7 @@ class RulesClient:
             return await sent(self._service, method, "rules", *segments, body=body)
         finally:
             self._flight.drop()
+            self._indexed.drop()
 
     def _rule(self, document: dict[str, Any]) -> Rule:
         try:

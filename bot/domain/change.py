@@ -211,6 +211,10 @@ class Change(BaseModel):
     part_of: str | None = None
     """The id of the change set that this change is a part of."""
     part_number: int = 0
+    warnings: tuple[str, ...] = ()
+    """What is wrong with it all the same, one plain sentence each; whoever decides is to see them."""
+    preview: tuple[str, ...] = ()
+    """What it does to addresses that people know, in plain lines, by the rules as they were when it was asked for."""
     quiet_refusal: bool = False
     """Whoever asked sees a refusal where they typed it, so the channel gets no card of it."""
 

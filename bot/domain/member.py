@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import re
+from collections.abc import Iterable
 from typing import Annotated, Final
 
 from pydantic import BeforeValidator, Field
@@ -14,6 +17,9 @@ SITE_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 ADDRESS: Final = re.compile(r"[\w.+%-]+@[\w-]+(?:\.[\w-]+)+")
 """What looks like an e-mail address in a running text."""
+
+LAST_MOMENT: Final = 253_402_300_800_000
+"""The end of the year 9999, in milliseconds: what is later is no time that Slack could show."""
 
 Segments = Annotated[tuple[str, ...], BeforeValidator(lambda value: () if value is None else value)]
 
@@ -33,6 +39,32 @@ class Member(Wire):
     def identity(self) -> str:
         """What two spellings of one address share: the services' case rule is not given, people's is."""
         return self.email.strip().casefold()
+
+    @property
+    def since(self) -> int | None:
+        """When they became a member, in seconds since 1970; None where the service does not tell.
+
+        ``createdAt`` in milliseconds is what services of this kind send; the specification shows no record.
+        """
+        made = (self.model_extra or {}).get("createdAt")
+        if not isinstance(made, int) or isinstance(made, bool):
+            return None
+        return made // 1000 if 0 < made < LAST_MOMENT else None
+
+
+def found(members: Iterable[Member], email: str) -> Member | None:
+    """The member with this address: the exact spelling, or the only one that differs in case."""
+    wanted = email.strip()
+    alike = [member for member in members if member.identity == wanted.casefold()]
+    exact = [member for member in alike if member.email == wanted]
+    if exact:
+        return exact[0]
+    return alike[0] if len(alike) == 1 else None
+
+
+def reference(secret: bytes, site: str, email: str) -> str:
+    """What stands for a member where no address may be, such as in a channel's buttons: it tells nothing without *secret*."""
+    return hmac.new(secret, f"{site}\n{email}".encode(), hashlib.sha256).hexdigest()[:32]
 
 
 def masked(email: str) -> str:

@@ -19,7 +19,8 @@ from bot.domain.duration import seconds_of
 
 READS: Final = ("rule.read", "member.read", "audit.read")
 APPROVE: Final = "approve"
-OPERATIONS: Final = (*READS, *dict.fromkeys(kind.operation for kind in Kind), APPROVE)
+SETTINGS: Final = "settings.update"
+OPERATIONS: Final = (*READS, *dict.fromkeys(kind.operation for kind in Kind), APPROVE, SETTINGS)
 """All that a role may be given; patterns such as ``rule.*`` are allowed, ``read`` stands for every ``*.read``."""
 
 LIFETIME: Final = timedelta(hours=24)
@@ -171,6 +172,13 @@ class Policy(_Strict):
             return None
         held = (role for role in self.roles.values() if role.held_by(person, place))
         return None if any(role.allows(operation) for role in held) else Why.NO_ROLE
+
+    def refusal_anywhere(self, operation: str, person: Person) -> Why | None:
+        """Why *person* may do *operation* in no channel at all; None where one may be the right one."""
+        if person.barred is not None or not self.roles:
+            return person.barred
+        able = [role for role in self.roles.values() if role.allows(operation)]
+        return None if any(role.channels or role.held_by(person, Place("")) for role in able) else Why.NO_ROLE
 
     def _place_refusal(self, place: Place) -> Why | None:
         """Changes belong where others see them."""

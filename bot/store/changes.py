@@ -265,6 +265,10 @@ class Changes:
         mine = sa.and_(changes.c.requester == requester, changes.c.channel == channel, changes.c.undoable)
         return next(iter(await self._documents(mine, limit=1)), None)
 
+    async def of_requester(self, requester: str, limit: int) -> Sequence[Change]:
+        """The changes that *requester* asked for, newest first."""
+        return await self._documents(changes.c.requester == requester, limit=limit)
+
     async def open(self, limit: int = 50) -> Sequence[Change]:
         """The changes that wait for a decision, a service or an answer; newest first."""
         return await self._documents(changes.c.state.in_(LIVE_STATES), limit=limit)

@@ -14,11 +14,13 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from bot.store.aliases import Aliases
 from bot.store.audit import Audit
 from bot.store.changes import Changes
+from bot.store.channel_settings import ChannelSettings
 from bot.store.errors import StoreCorrupt, StoreError
 from bot.store.inbound import InboundRequests
 from bot.store.migrations.run import upgrade_schema
 from bot.store.outbox import Cards, Outbox
 from bot.store.parts import Parts
+from bot.store.samples import Samples
 from bot.store.session import Session, make_engine
 from bot.store.shown import Lists
 from bot.store.timers import Timers
@@ -38,6 +40,8 @@ class Store:
     timers: Timers
     audit: Audit
     parts: Parts
+    channel_settings: ChannelSettings
+    samples: Samples
 
     def transaction(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """What belongs together, committed together; raises StoreError and then nothing was written."""
@@ -60,6 +64,7 @@ async def open_store(database_url: str, *, now: Callable[[], datetime]) -> Async
     try:
         await upgrade(database_url)
         session = Session(engine, now)
+        audit = Audit(session)
         yield Store(
             session,
             changes=Changes(session),
@@ -69,8 +74,10 @@ async def open_store(database_url: str, *, now: Callable[[], datetime]) -> Async
             lists=Lists(session),
             aliases=Aliases(session),
             timers=Timers(session),
-            audit=Audit(session),
+            audit=audit,
             parts=Parts(session),
+            channel_settings=ChannelSettings(session, audit),
+            samples=Samples(session),
         )
     finally:
         await engine.dispose()
@@ -86,7 +93,7 @@ async def upgrade(database_url: str) -> None:
             else:
                 await connection.execute(sa.text("SELECT pg_advisory_xact_lock(7234015)"))
             await connection.run_sync(upgrade_schema)
-    except (SQLAlchemyError, OSError) as error:
+    except (SQLAlchemyError, OSError, UnicodeError) as error:  # a damaged file garbles even what SQLite says of it
         cause = getattr(error, "orig", None) or error
         raise StoreError(f"the database cannot be opened: {str(cause)[:200]}") from error
     finally:

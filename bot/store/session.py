@@ -120,6 +120,6 @@ async def _translated() -> AsyncIterator[None]:
         yield
     except IntegrityError:
         raise
-    except (SQLAlchemyError, OSError) as error:
+    except (SQLAlchemyError, OSError, UnicodeError) as error:  # a damaged file garbles even what SQLite says of it
         cause = getattr(error, "orig", None) or error
         raise StoreError(f"{type(cause).__name__}: {str(cause)[:120]}") from error

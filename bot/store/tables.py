@@ -108,6 +108,14 @@ aliases = sa.Table(
 )
 
 
+samples = sa.Table(
+    "samples",
+    metadata,
+    sa.Column("channel", sa.String(32), primary_key=True),
+    sa.Column("urls", sa.Text, nullable=False),
+)
+
+
 decisions = sa.Table(
     "decisions",
     metadata,
@@ -150,6 +158,14 @@ audit_head = sa.Table(
     sa.Column("one", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("seq", sa.BigInteger, nullable=False),
     sa.Column("hash", sa.String(64), nullable=False),
+)
+
+channel_settings = sa.Table(
+    "channel_settings",
+    metadata,
+    sa.Column("channel", sa.String(32), primary_key=True),
+    sa.Column("name", sa.String(32), primary_key=True),
+    sa.Column("value", sa.Text, nullable=False),
 )
 
 

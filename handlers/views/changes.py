@@ -31,6 +31,10 @@ VERBS: Final = {
 }
 EDITS: Final = frozenset({Kind.RULE_UPDATE, Kind.GROUP_UPDATE})
 """Whose title says what was changed."""
+WARNED: Final = frozenset(
+    {State.PROPOSED, State.APPROVED, State.APPLYING, State.APPLIED, State.UNKNOWN, State.UNSETTLED}
+)
+"""States in which what a change was warned of may come true."""
 MARKS: Final = {
     State.PROPOSED: ":wastebasket:",
     State.APPROVED: ":hourglass_flowing_sand:",
@@ -50,6 +54,11 @@ def card(change: Change, *, places: Mapping[str, str], groups: Groups | None = N
     """*change* as it stands now, with what the *groups* make of it. Addresses are masked: the card is for the channel."""
     blocks: list[Block] = [parts.section(f"{_mark(change)} *{_title(change)}*\n{sentence(change)}")]
     blocks += [*_body(change, groups), *_held_back(change, groups)]
+    if change.warnings and change.state in WARNED:
+        blocks.append(parts.section("\n".join(f":warning: {esc(line, 500)}" for line in change.warnings)))
+    if change.preview and change.state in WARNED:
+        head, *others = (esc(line, 600) for line in change.preview)
+        blocks.append(parts.section("\n".join([f":mag: *{head}*", *(f"• {line}" for line in others)])))
     if change.reason:
         blocks.append(parts.section(f":speech_balloon: {words(change.reason, 500)}"))
     if change.review_owed:

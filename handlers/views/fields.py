@@ -65,6 +65,37 @@ def lasts(value: str) -> Block:
     return text(LASTS, "Ends by itself after", value, optional=True, placeholder="2h", hint=hint)
 
 
+CHANNEL: Final = "channel"
+
+
+def channel(chosen: str = "") -> Block:
+    """Where a change is to be announced: asked where the form was opened from nowhere in particular."""
+    proposed = {"initial_conversation": chosen} if chosen else {"default_to_current_conversation": True}
+    element: Block = {
+        "type": "conversations_select",
+        "action_id": action_id(CHANNEL),
+        **proposed,
+        "filter": {"include": ["public", "private"], "exclude_external_shared_channels": True},
+    }
+    hint = "A channel that Gatehouse is in. What is done stands there for all to see."
+    return _input(CHANNEL, "Announce in", element, optional=False, hint=hint)
+
+
+def chosen_channel(view: Mapping[str, Any]) -> str:
+    """The channel that was chosen in a form, if it asked."""
+    values = (view.get("state") or {}).get("values") or {}
+    return str((values.get(CHANNEL, {}).get(action_id(CHANNEL)) or {}).get("selected_conversation") or "")
+
+
+REASON: Final = "because"
+
+
+def reason(value: str) -> Block:
+    """Why; on the card and in the audit."""
+    hint = "It stands on the card and in the audit. What loops is not saved without it."
+    return text(REASON, "Why", value, optional=True, hint=hint)
+
+
 def option(value: str) -> Block:
     """A choice that reads as its value; the value itself is never cut, so one that is too long must not get here."""
     shown = value if len(value) <= LONGEST_OPTION else value[: LONGEST_OPTION - 1] + "…"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Final
 
+from handlers.commands import Command
 from handlers.views.fields import Block, plain
-from handlers.views.parts import Message, esc
+from handlers.views.parts import Message, actions, esc, message, run_button
 
 View = dict[str, Any]
 
@@ -40,11 +41,12 @@ def section(text: str) -> Block:
 
 def note(words: str) -> Block:
     """What is wrong, or what to know, right above the field that it is about."""
-    return section(f":warning: {esc(words)}")
+    return section(f":warning: {esc(words, 2500)}")
 
 
-def loading(title: str) -> View:
-    return frame(title, [section(":hourglass_flowing_sand: Reading it from the service…")], callback_id="v1.loading")
+def loading(title: str, channel: str = "") -> View:
+    block = section(":hourglass_flowing_sand: Reading it from the service…")
+    return frame(title, [block], callback_id="v1.loading", metadata={"channel": channel})
 
 
 def working(title: str) -> View:
@@ -58,9 +60,33 @@ def done(title: str, words: str) -> View:
     return frame(title, [section(words)], callback_id="v1.done")
 
 
-def notice(message: Message) -> View:
-    """An answer shown where the person looks: in the modal that is open."""
-    return frame("Gatehouse", list(message.blocks), callback_id="v1.notice")
+def notice(message: Message, channel: str = "") -> View:
+    """An answer shown where the person looks: in the modal that is open. *channel* is where they came from."""
+    return frame("Gatehouse", list(message.blocks), callback_id="v1.notice", metadata={"channel": channel})
+
+
+PANELS: Final = frozenset({"v1.notice", "v1.loading", "v1.done", "v1.pick"})
+"""Modals in which nothing is typed, so that an answer may take their place."""
+
+
+def is_panel(view: View | None) -> bool:
+    return view is not None and view.get("callback_id") in PANELS
+
+
+def home_notice(message: Message, channel: str) -> View:
+    """An answer that stands in the app's home, because there is nothing else to show there."""
+    return {
+        "type": "home",
+        "callback_id": "v1.home",
+        "blocks": list(message.blocks),
+        "private_metadata": json.dumps({"channel": channel}),
+    }
+
+
+def opener(command: Command) -> Message:
+    """What stands for a form where Slack gave no way to open one: a button that does."""
+    words = "Press the button: a form can be opened only by a click."
+    return message(words, [section(words), *actions([run_button("Open the form", command, 0, style="primary")])])
 
 
 def outdated() -> View:

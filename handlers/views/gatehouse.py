@@ -89,6 +89,7 @@ DOES: Final = {
     "member.revoke": "take access away",
     "member.remove": "remove members",
     "approve": "approve what others ask for",
+    "settings.update": "change what this channel has set",
 }
 GUARDS: Final = {
     Guard.NONE: "",

@@ -8,11 +8,15 @@ from typing import Any, Final, Self
 
 from bot.domain.change import essence, fingerprint
 from bot.domain.member import Member
+from bot.domain.segments import nearest
 from handlers.views import fields
 from handlers.views.forms import View, frame, metadata, note, section
 from handlers.views.parts import clip, code, esc
 
 CALLBACK: Final = "v1.member.form"
+SEGMENTS_MADE: Final = (
+    "Segments are made in the site's dashboard; one that nobody has yet is named in /gatehouse settings."
+)
 SEGMENTS_HINT: Final = "Segments are made in the site's dashboard; here are those that members of this site have."
 
 
@@ -107,6 +111,15 @@ class MemberForm:
 
     def _ends(self) -> list[View]:
         return [fields.lasts(self.lasts)] if self.mode == "add" else []
+
+
+def segment_notes(unknown: Sequence[str], known: Sequence[str]) -> dict[str, str]:
+    """What to say above the field of the segments about names that the site does not have."""
+    if not unknown:
+        return {}
+    near = [f"{name} (like {' or '.join(alike)})" if (alike := nearest(name, known)) else name for name in unknown[:5]]
+    words = f"Unknown segment: {', '.join(near)}. {SEGMENTS_MADE}"
+    return {"segments": words, "segment_names": words}
 
 
 def read_form(view: View) -> MemberForm:

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
 from bot.domain.member import Member, masked
-from handlers.commands import GatehouseHelp, MembersAdd, MembersEdit, MembersList, MembersRemove, MembersShow
-from handlers.views import parts
+from handlers.commands import (
+    GatehouseHelp,
+    MembersAdd,
+    MembersEdit,
+    MembersList,
+    MembersRemove,
+    MembersSegments,
+    MembersShow,
+    MembersWhy,
+)
+from handlers.views import parts, pickers
 from handlers.views.parts import Message, code, esc
 
 Audience = Literal["private", "channel"]
+MOST_SEGMENTS = 40
 
 
 def menu(prefix: str, *, sites: Sequence[str]) -> Message:
@@ -19,9 +29,11 @@ def menu(prefix: str, *, sites: Sequence[str]) -> Message:
     buttons = (
         parts.run_button("List members", MembersList(), 0, style="primary"),
         parts.run_button("Add member", MembersAdd(), 1),
-        parts.run_button("Help", GatehouseHelp(topic="members"), 2),
+        parts.run_button("Segments", MembersSegments(), 2),
+        parts.run_button("Help", GatehouseHelp(topic="members"), 3),
     )
     lines = (
+        f"`/{prefix}members why anna@example.com vip` tells why somebody gets in or does not\n"
         f"`/{prefix}members list anna segment:vip` finds by any part of name or address\n"
         f"`/{prefix}members grant anna@example.com vip` gives access\n"
         f"`/{prefix}members remove anna@example.com` shows who goes, and waits for a click"
@@ -32,7 +44,7 @@ def menu(prefix: str, *, sites: Sequence[str]) -> Message:
         else ":warning: No site is set up yet (MEMBERS_SITES)."
     )
     blocks = [
-        parts.section("*Members*\nWhat do you want to do?"),
+        parts.section("*Members*\nFind one as you type, or:", pickers.member_menu()),
         *parts.actions(buttons),
         parts.section(lines),
         parts.context(where),
@@ -60,19 +72,20 @@ def member_list(
     command: MembersList,
     first_number: int,
     audience: Audience,
+    others: Sequence[str] = (),
 ) -> Message:
-    """One page of a list."""
+    """One page of a list. *others*: the sites that might have been meant, where none was named."""
     filters = _filters(command)
     if not members:
         buttons = (parts.turn_button("All members", MembersList(site=command.site), "all") if filters else None,)
-        text = f":mag: Nobody found on *{esc(site, 60)}*{filters}."
+        text = f":mag: Nobody found on *{esc(site, 60)}*{filters}.{_other_sites(others)}"
         return parts.message("Nobody found", [parts.section(text), *parts.actions(buttons)])
     blocks = [parts.section(f"*{total:,} member{'' if total == 1 else 's'}* of *{esc(site, 60)}*{filters}")]
     for number, member in enumerate(members, start=first_number):
         show = parts.run_button("Show", MembersShow(email=member.email, site=site), number)
-        text = f"*{number}. {_name(member, audience)}*   {address(member.email, audience)}\n{segments_line(member.segments)}"
+        text = f"*{number}. {name_of(member, audience)}*   {address(member.email, audience)}\n{segments_line(member.segments)}"
         blocks.append(parts.section(text, show if audience == "private" else None))
-    blocks.append(parts.context(f"Page {page} of {pages}"))
+    blocks.append(parts.context(f"Page {page} of {pages}{_other_sites(others, ' · ')}"))
     turns = (
         parts.turn_button("‹ Previous", replace(command, page=page - 1), "previous") if page > 1 else None,
         parts.turn_button("Next ›", replace(command, page=page + 1), "next") if page < pages else None,
@@ -82,7 +95,26 @@ def member_list(
     return parts.message(f"{total} members of {esc(site, 60)}, page {page} of {pages}", [*blocks, *footer])
 
 
-def _name(member: Member, audience: Audience) -> str:
+def _other_sites(others: Sequence[str], lead: str = " ") -> str:
+    """A word on the sites that were not looked at."""
+    named = " ".join(code(f"site:{name}", 60) for name in others[:20])
+    return f"{lead}Other sites: {named}" if others else ""
+
+
+def segment_counts(counts: Mapping[str, int], *, total: int, without: int, site: str) -> Message:
+    """How many members have each segment, each with a button to list them."""
+    blocks = [parts.section(f"*Segments of {esc(site, 60)}*, as {total:,} member{'' if total == 1 else 's'} have them")]
+    for number, (name, count) in enumerate(list(counts.items())[:MOST_SEGMENTS]):
+        listed = parts.run_button("List", MembersList(segment=name, site=site), number) if count else None
+        said = f"{count:,} member{'' if count == 1 else 's'}" if count else "nobody yet; the settings name it"
+        blocks.append(parts.section(f"{code(name, 100)}   {said}", listed))
+    left = f"{len(counts) - MOST_SEGMENTS} more are left out. " if len(counts) > MOST_SEGMENTS else ""
+    made = "Segments are made in the site's dashboard; one that nobody has can be named in `/gatehouse settings`."
+    blocks.append(parts.context(f"{left}{without:,} without any segment. {made}"))
+    return parts.message(f"Segments of {esc(site, 60)}: {len(counts)}", blocks)
+
+
+def name_of(member: Member, audience: Audience) -> str:
     """The name; where there is none, or it is the address itself, a stand-in that gives nothing away."""
     name = (member.name or "").strip()
     return esc(name, 80) if name and (audience == "private" or "@" not in name) else "(no name)"
@@ -95,25 +127,36 @@ def _filters(command: MembersList) -> str:
     return f"  for {', '.join(said)}" if said else ""
 
 
-def member_card(member: Member, *, site: str, command: MembersShow, audience: Audience) -> Message:
-    """One member, whole."""
+def since_line(seconds: int | None) -> str:
+    return f"Member since <!date^{seconds}^{{date_long}}|{seconds}>" if seconds is not None else ""
+
+
+def member_card(
+    member: Member,
+    *,
+    site: str,
+    command: MembersShow,
+    audience: Audience,
+    reference: str = "",
+    others: Sequence[str] = (),
+) -> Message:
+    """One member, whole. *reference* stands for the address in the button of a channel's card."""
     blocks = [
         parts.section(
-            f"*{_name(member, audience)}*\n{address(member.email, audience)}   :globe_with_meridians: {esc(site, 60)}"
+            f"*{name_of(member, audience)}*\n{address(member.email, audience)}   :globe_with_meridians: {esc(site, 60)}"
         ),
         parts.section(f"*Segments*\n{segments_line(member.segments)}"),
     ]
-    extra = [name for name in member.model_extra or {} if name != "createdAt"]
-    since = (member.model_extra or {}).get("createdAt")
-    texts = [f"Member since <!date^{since // 1000}^{{date_long}}|{since // 1000}>"] if isinstance(since, int) else []
-    texts += [f"Also kept: {', '.join(code(name, 40) for name in extra[:8])}"] if extra else []
-    if texts:
+    extra = [name for name in member.model_extra or {} if name != "createdAt" or member.since is None]
+    kept = f"Also kept: {', '.join(code(name, 40) for name in extra[:8])}" if extra else ""
+    if texts := [text for text in (since_line(member.since), kept, _other_sites(others, "")) if text]:
         blocks.append(parts.context(*texts))
-    if audience == "private":
-        buttons = (
-            parts.run_button("Edit", MembersEdit(email=member.email, site=site), "edit"),
-            parts.run_button("Remove…", MembersRemove(email=member.email, site=site), "remove"),
-            parts.share_button(command),
-        )
-        blocks += parts.actions(buttons)
+    buttons = (
+        parts.run_button("Edit", MembersEdit(email=member.email, site=site), "edit"),
+        parts.run_button("Why?", MembersWhy(email=member.email), "why"),
+        parts.run_button("Remove…", MembersRemove(email=member.email, site=site), "remove"),
+        parts.share_button(command),
+    )
+    privately = parts.button("Show me privately", "v1.members.whisper", f"{site} {masked(member.email)} {reference}")
+    blocks += parts.actions(buttons if audience == "private" else (privately,))
     return parts.message(f"Member of {esc(site, 60)}", blocks)

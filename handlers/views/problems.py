@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from bot.domain.group import Groups
 from bot.domain.rule import Rule
-from handlers.commands import GatehouseHelp, RulesList, RulesShow
+from handlers.commands import Command, GatehouseHelp, RulesList, RulesShow
 from handlers.grammar import Unclear, parse
-from handlers.views import parts
+from handlers.refs import NotOne
+from handlers.views import parts, pickers
 from handlers.views.effect import status_name, type_name
-from handlers.views.parts import Message, code, esc
+from handlers.views.parts import Block, Message, code, esc
 
 
 def problem(
@@ -21,8 +22,9 @@ def problem(
     then: str = "",
     unchanged: bool | None = True,
     reference: str = "",
+    again: Mapping[str, Command] | None = None,
 ) -> Message:
-    """*what*, *cause* and *then* are mrkdwn; *asked* is the person's own words."""
+    """*what*, *cause* and *then* are mrkdwn; *asked* is the person's own words; *again*: buttons for what may be meant."""
     lines = [f":warning: {what}"]
     if unchanged:
         lines[0] += " *Nothing was changed.*"
@@ -30,8 +32,10 @@ def problem(
         lines.append(f"_Likely cause:_ {cause}")
     if then:
         lines.append(f"_Next:_ {then}")
+    buttons = (parts.run_button(label, one, number) for number, (label, one) in enumerate((again or {}).items()))
     blocks = [
         parts.section("\n".join(lines)),
+        *parts.actions(buttons),
         parts.context(f"You asked: {code(asked, 200)}   ·   reference {code(reference)}"),
     ]
     return parts.message(lines[0], blocks)
@@ -53,24 +57,37 @@ def unclear(error: Unclear, *, asked: str, prefix: str) -> Message:
     return parts.message(f"{esc(error.what)} Nothing was changed.", blocks)
 
 
-def not_one(ref: str, candidates: Sequence[Rule], count: int, *, asked: str, groups: Groups | None = None) -> Message:
-    """A choice where a REF fits several rules, a hint where it fits none."""
+def not_one(error: NotOne, *, asked: str) -> Message:
+    """A choice where a REF fits several rules; where it fits none, those that are like it, and a menu to look further."""
+    ref, candidates, count = error.ref, error.candidates, error.count
     if not candidates:
+        words = f":mag: No rule is called {code(ref, 200)}, has that id or that URL. *Nothing was changed.*"
         blocks = [
-            parts.section(f":mag: No rule is called {code(ref, 200)}, has that id or that URL. *Nothing was changed.*"),
+            parts.section(words, None if error.near else pickers.rule_menu()),
+            *([parts.section("Did you mean one of these?", pickers.rule_menu())] if error.near else []),
+            *_choice(error.near, error.groups),
             *parts.actions(
                 [
-                    parts.run_button("List rules", RulesList(), 0),
-                    parts.run_button("Help", GatehouseHelp(topic="rules"), 1),
+                    parts.run_button("List rules", RulesList(), "list"),
+                    parts.run_button("Help", GatehouseHelp(topic="rules"), "help"),
                 ]
             ),
             parts.context(f"You asked: {code(asked, 200)}"),
         ]
         return parts.message("No such rule. Nothing was changed.", blocks)
-    more = f" The first {len(candidates)}:" if count > len(candidates) else ""
-    blocks = [parts.section(f":mag: {code(ref, 200)} fits {count} rules. Which one? *Nothing was changed.*{more}")]
-    for number, rule in enumerate(candidates):
-        text = f"*{esc(rule.title, 120)}*\n{status_name(rule, groups)}   {type_name(rule)}   {code(rule.id, 100)}"
-        blocks.append(parts.section(text, parts.run_button("Show", RulesShow(ref=rule.id), number)))
+    more = f" The first {len(candidates)}, or find it as you type:" if count > len(candidates) else ""
+    words = f":mag: {code(ref, 200)} fits {count} rules. Which one? *Nothing was changed.*{more}"
+    blocks = [parts.section(words, pickers.rule_menu() if more else None), *_choice(candidates, error.groups)]
     blocks.append(parts.context(f"You asked: {code(asked, 200)}   ·   name it by its id"))
     return parts.message(f"{count} rules fit. Nothing was changed.", blocks)
+
+
+def _choice(rules: Sequence[Rule], groups: Groups | None) -> list[Block]:
+    """A line for each of *rules*, with a button."""
+    return [
+        parts.section(
+            f"*{esc(rule.title, 120)}*\n{status_name(rule, groups)}   {type_name(rule)}   {code(rule.id, 100)}",
+            parts.run_button("Show", RulesShow(ref=rule.id), number),
+        )
+        for number, rule in enumerate(rules)
+    ]

@@ -88,6 +88,10 @@ class RuleForm:
     """The group that the rule is in and whether that holds it back, in words; empty where there is nothing to say."""
     pairs_text: str | None = None
     """The pairs as typed, where they are JSON."""
+    announce: str = ""
+    """The channel that was chosen in the form, where it was opened from none."""
+    warned: str = ""
+    """Fingerprint of the warnings that the form shows: sent again as it is, it is saved in spite of them."""
     notes: Mapping[str, str] = field(default_factory=dict)
     """Block id -> what was refused about it; the empty id is the whole form."""
 
@@ -191,9 +195,8 @@ class RuleForm:
         """The modal, ready for views.open or views.update."""
         submit = "Save" if self.mode == "edit" else "Create"
         kept = {"mode": self.mode, "id": self.rule_id, "seen": self.seen, "channel": self.channel}
-        about = {"pairs": [pair.key for pair in self.pairs], "type": self.rule_type, "reason": clip(self.reason, 500)}
-        about["group"] = self.group
-        metadata = kept | about | {"aside": self._aside()}
+        about = {"pairs": [pair.key for pair in self.pairs], "type": self.rule_type, "group": self.group}
+        metadata = kept | about | {"aside": self._aside(), "warned": self.warned}
         return frame(TITLES[self.mode], self._blocks(), callback_id=CALLBACK, submit=submit, metadata=metadata)
 
     def _aside(self) -> dict[str, str]:
@@ -210,7 +213,9 @@ class RuleForm:
     def _blocks(self) -> list[View]:
         blocks = [note(self.notes[""])] if "" in self.notes else []
         ends = () if self.mode == "edit" else (fields.lasts(self.lasts),)
-        for block in (*self._head(), *self._pair_blocks(), *ends):
+        where = () if self.channel else (fields.channel(self.announce),)
+        ends = (*ends, fields.reason(clip(self.reason, fields.MOST_TYPED)))
+        for block in (*where, *self._head(), *self._pair_blocks(), *ends):
             if (words := self.notes.get(block.get("block_id", ""))) is not None:
                 blocks.append(note(words))
             blocks.append(block)
@@ -344,9 +349,11 @@ def read_form(view: View, base: Rule | None = None) -> RuleForm:
         channel=str(about.get("channel") or ""),
         rule_id=about.get("id"),
         seen=about.get("seen"),
-        reason=str(about.get("reason") or ""),
+        reason=fields.typed(values, fields.REASON) or "",
+        warned=str(about.get("warned") or ""),
         lasts=fields.typed(values, fields.LASTS) or "",
         group=str(about.get("group") or ""),
+        announce=fields.chosen_channel(view),
     )
     form = replace(
         form, pairs_text=fields.typed(values, form.pairs_block) or "" if form.pairs_block in values else None

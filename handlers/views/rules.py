@@ -18,7 +18,7 @@ from handlers.commands import (
     RulesOn,
     RulesShow,
 )
-from handlers.views import parts
+from handlers.views import parts, pickers
 from handlers.views.effect import effect_line, group_name, other_lines, source_line, status_name, type_name
 from handlers.views.parts import Block, Message, code, esc
 
@@ -43,7 +43,11 @@ def menu(prefix: str) -> Message:
         f"`/{prefix}rules off #1 because it loops` switches off, announced in the channel\n"
         f"`/{prefix}rules delete #1` shows what goes, and waits for a click"
     )
-    blocks = [parts.section("*Traffic rules*\nWhat do you want to do?"), *parts.actions(buttons), parts.section(lines)]
+    blocks = [
+        parts.section("*Traffic rules*\nFind one as you type, or:", pickers.rule_menu()),
+        *parts.actions(buttons),
+        parts.section(lines),
+    ]
     return parts.message("Traffic rules: list, show, new, edit, on, off, delete", blocks)
 
 

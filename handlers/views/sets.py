@@ -10,7 +10,7 @@ from bot.domain.change import Change, Guard, Kind, State
 from bot.domain.change_set import NOT_DONE, OPEN, Outcome, Part, Tally
 from bot.domain.member import all_masked, masked
 from handlers.views import parts
-from handlers.views.changes import MARKS, WORDS, plain_title
+from handlers.views.changes import MARKS, WARNED, WORDS, plain_title
 from handlers.views.diff import differences, rendered
 from handlers.views.parts import Block, Message, code, esc
 from handlers.views.sentences import ending_line, glass_line, sentence, words
@@ -59,6 +59,8 @@ def card(change: Change, progress: Progress, *, places: Mapping[str, str]) -> Me
     if change.state not in {State.PROPOSED, State.CANCELLED, State.DENIED, State.EXPIRED}:
         blocks.append(parts.section(counted(progress.tally)))
     blocks += _lines(change, progress)
+    if change.warnings and change.state in WARNED:
+        blocks.append(parts.section("\n".join(f":warning: {esc(line, 500)}" for line in change.warnings[:5])))
     if change.reason:
         blocks.append(parts.section(f":speech_balloon: {words(change.reason, 500)}"))
     if change.review_owed:

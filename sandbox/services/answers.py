@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -49,6 +50,8 @@ class Stage:
     switches: Switches = field(default_factory=Switches)
     faults: Faults = field(default_factory=Faults)
     calls: list[Call] = field(default_factory=list)
+    heard: Callable[[Call, object, float, bytes], None] = lambda _call, _status, _ms, _body: None
+    """Told of each call once it is answered: its status, or "cut", after how many milliseconds, and the answer."""
     alter: Callable[[dict[str, Any]], dict[str, Any]] = dict
     """What the service makes of a record before it stores it: real ones tidy up."""
 
@@ -61,15 +64,23 @@ def played(stage: Stage, answer: Answer) -> Callable[[Request], Awaitable[Respon
 
     async def endpoint(request: Request) -> Response:
         raw = await request.body()
-        stage.calls.append(Call(request.method, raw_path(request), _noted(raw)))
+        call, began = Call(request.method, raw_path(request), _noted(raw)), time.perf_counter()
+        stage.calls.append(call)
 
-        async def true_answer() -> Response:
+        async def true_answer(body: bytes) -> Response:
             try:
-                return await answer(request, _document(raw))
+                return await answer(request, _document(body))
             except Problem as problem:
                 return _refused(stage, problem)
 
-        return await stage.faults.met(request, true_answer)
+        status: object = "cut"
+        body = b""
+        try:
+            response = await stage.faults.met(request, raw, true_answer)
+            status, body = response.status_code, bytes(response.body)
+        finally:
+            stage.heard(call, status, (time.perf_counter() - began) * 1000, body)
+        return response
 
     return endpoint
 

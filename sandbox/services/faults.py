@@ -16,6 +16,8 @@ KINDS: Final = {
     "never": "does not answer",
     "500": "an error of the service, nothing done",
     "500_after": "the write is applied, then an error is answered",
+    "403": "refused: the key may not",
+    "bodiless": "the request's body is lost on the way, as a proxy may do to a DELETE",
     "429": "refused for now, with Retry-After",
     "html": "a gateway's page under 200, nothing done",
     "empty": "an empty 200, nothing done",
@@ -64,19 +66,21 @@ class Faults:
     def clear(self) -> None:
         self.waiting.clear()
 
-    async def met(self, request: Request, answer: Callable[[], Awaitable[Response]]) -> Response:
-        """The answer to *request*: the true one, or what the first fault that fits makes of it. Raises Cut."""
+    async def met(self, request: Request, body: bytes, answer: Callable[[bytes], Awaitable[Response]]) -> Response:
+        """The answer to *request* with *body*: the true one, or what the first fault that fits makes of it. Raises Cut."""
         fault = next((each for each in self.waiting if each.fits(request)), None)
         if fault is None:
-            return await answer()
+            return await answer(body)
         fault.times -= 1
+        if fault.kind == "bodiless":
+            return await answer(b"")
         if fault.kind == "delay":
             await asyncio.sleep(fault.value)
-            return await answer()
+            return await answer(body)
         if fault.kind == "never":
             await asyncio.sleep(3600)
         if fault.kind in {"cut_after", "500_after"}:
-            await answer()
+            await answer(body)
         if fault.kind in {"cut_before", "cut_after"}:
             raise Cut
         return _wrong(fault)
@@ -84,6 +88,8 @@ class Faults:
 
 def _wrong(fault: Fault) -> Response:
     match fault.kind:
+        case "403":
+            return JSONResponse({"success": False, "message": "Forbidden"}, 403)
         case "429":
             headers = {"Retry-After": str(int(fault.value or 1))}
             return JSONResponse({"success": False, "message": "Too many requests"}, 429, headers=headers)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from starlette.applications import Starlette
@@ -18,14 +18,22 @@ ROOT = "/api/v1/sites"
 
 
 class MembersService:
-    """Members of sites and their segments. One key for all sites."""
+    """Members of sites and their segments. One key for all sites, but for those in *keys*, by their ids."""
 
     def __init__(
-        self, database: Database, stage: Stage, *, key: str, now: Callable[[], float], header: str = "Authorization"
+        self,
+        database: Database,
+        stage: Stage,
+        *,
+        key: str,
+        keys: Mapping[str, str],
+        now: Callable[[], float],
+        header: str = "Authorization",
     ) -> None:
         self._database = database
         self._stage = stage
-        self._credentials = f"Bearer {key}" if header == "Authorization" else key
+        self._key = key
+        self._keys = keys
         self._header = header
         self._now = now
 
@@ -42,9 +50,9 @@ class MembersService:
         parts = segments(request, ROOT)
         if len(parts) < 3 or parts[1] != "members" or len(parts) > 4:
             raise Problem(404, "Not found")
-        if request.headers.get(self._header, "") != self._credentials:
-            raise Problem(401, "Invalid API key")
         site = parts[0]
+        if request.headers.get(self._header, "") != self._credentials(site):
+            raise Problem(401, "Invalid API key")
         if site not in self._database.sites():
             raise Problem(404, f"Site not found: {site}")
         shape = (
@@ -60,6 +68,10 @@ class MembersService:
         if operation is None:
             raise Problem(405 if shape else 404, "Method not allowed" if shape else "Not found")
         return operation(self, site, request, body)
+
+    def _credentials(self, site: str) -> str:
+        key = self._keys.get(site, self._key)
+        return f"Bearer {key}" if self._header == "Authorization" else key
 
     def _listed(self, site: str, _: Request, __: Any) -> Response:
         members = self._database.members(site)
@@ -108,7 +120,9 @@ class MembersService:
 
     def _revoked(self, site: str, request: Request, body: Any) -> Response:
         member = self._there(site, request)
-        gone = _record(body).get("allowedSegments", [])
+        switch = self._stage.switches.delete_nothing
+        nothing = {"ok": [], "all": member["allowedSegments"]}.get(switch)
+        gone = nothing if body is None and nothing is not None else _record(body).get("allowedSegments", [])
         self._check_segments(site, {"allowedSegments": gone})
         made = member | {"allowedSegments": [name for name in member["allowedSegments"] if name not in gone]}
         self._database.put_member(site, made)

@@ -52,10 +52,11 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """The membership service from behind."""
+    """The membership service from behind. *keys*: those of sites that have their own, by the site's id."""
 
     database: Database
     stage: Stage
+    keys: dict[str, str]
 
     def get(self, site: str, email: str) -> Record | None:
         return next((member for member in self.database.members(site) if member["email"] == email), None)
@@ -106,9 +107,9 @@ async def running_services(
     async with AsyncExitStack() as stack:
         stack.callback(database.close)
         rules_app = RulesService(database, rules, keys=keys, now=now).app()
-        members_app = MembersService(database, members, key=MEMBERS_KEY, now=now).app()
+        site_keys: dict[str, str] = {}
+        members_app = MembersService(database, members, key=MEMBERS_KEY, keys=site_keys, now=now).app()
         rules_at = await stack.enter_async_context(serving(rules_app, port=ports[0]))
         members_at = await stack.enter_async_context(serving(members_app, port=ports[1]))
-        yield Services(
-            f"{rules_at}/v1", f"{members_at}/api/v1", Rules(database, rules), Members(database, members), database
-        )
+        behind = Rules(database, rules), Members(database, members, site_keys)
+        yield Services(f"{rules_at}/v1", f"{members_at}/api/v1", *behind, database)

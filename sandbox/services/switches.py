@@ -17,6 +17,7 @@ class Switches:
     duplicate_email: str = "error"
     delete_answer: str = "body"
     delete_missing: str = "error"
+    delete_nothing: str = "error"
     email_case: str = "sensitive"
     groups: str = "on"
     unknown_group: str = "refused"
@@ -36,6 +37,10 @@ CHOICES: Final[dict[str, tuple[tuple[str, ...], str]]] = {
     "duplicate_email": (("error", "upsert"), "adding an e-mail that is there: an error, or an update"),
     "delete_answer": (("body", "empty"), "a delete answers with a text, or with nothing"),
     "delete_missing": (("error", "ok"), "deleting what is not there: an error, or a success"),
+    "delete_nothing": (
+        ("error", "ok", "all"),
+        "taking segments away without naming any: an error, a success, or all of them go",
+    ),
     "email_case": (("sensitive", "insensitive"), "whether Anna@ and anna@ are two members or one"),
     "groups": (
         ("on", "mixed", "off"),

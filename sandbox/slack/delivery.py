@@ -52,6 +52,8 @@ class Delivery:
     sockets: Envelopes | None = None
     skew: float = 0.0
     """Seconds by which the local Slack's clock is off, to see stale timestamps refused."""
+    lag: float = 0.0
+    """Seconds by which acknowledgements reach Slack late; what exceeds its patience never does."""
     twice: bool = False
     """Deliver everything a second time, as a proxy might."""
     patience: float = PATIENCE
@@ -108,10 +110,17 @@ class Delivery:
 
     async def _noted(self, what: str, shown: Mapping[str, Any], sending: Coroutine[Any, Any, Ack]) -> Ack:
         began = time.perf_counter()
-        ack = await sending
+        ack = await self._late(await sending)
         ms = (time.perf_counter() - began) * 1000
         self.state.note("slack_to_bot", what, ack.failed or 200, ms, _without_token(shown), ack.body)
         return ack
+
+    async def _late(self, ack: Ack) -> Ack:
+        """*ack* as it reaches Slack, for whom it may be too late, whatever the app has done."""
+        if not self.lag:
+            return ack
+        await asyncio.sleep(min(self.lag, self.patience))
+        return Ack("operation_timeout", reason="http_timeout") if self.lag >= self.patience else ack
 
     async def _enveloped(self, kind: str, payload: Mapping[str, Any], retry: tuple[int, str] | None = None) -> Ack:
         assert self.sockets is not None  # noqa: S101  asked before

@@ -24,6 +24,7 @@ from sandbox.slack.ratelimits import RateLimits
 from sandbox.slack.responding import ResponseUrls
 from sandbox.slack.sockets import Sockets
 from sandbox.slack.state import State
+from sandbox.slack.troubles import Troubles, slack_troubles
 from sandbox.slack.validation import ManifestRefused, check_manifest
 from sandbox.slack.webapi import AppToken, WebApi
 from sandbox.slack.workspaces import SHOP, Workspace
@@ -46,6 +47,8 @@ class LocalSlack:
     """Of Socket Mode; without connections where the app does not use it."""
     limits: RateLimits
     """Off, unless they are switched on."""
+    troubles: Troubles
+    """What the page can put out of order; whoever runs more than a Slack adds rows."""
     workspaces: Mapping[str, Acting] = field(default_factory=dict)
     """What people do in each of the workspaces, by its id."""
 
@@ -116,18 +119,21 @@ async def running_slack(
         api = installations.apis.get(token)
         return api is not None and api.workspace.id == workspace and api.grants("files:read")
 
+    page = PageApi(actings, reset)
+    troubles = Troubles(state, slack_troubles(state, delivery, faults, limits, sockets))
     routes = [
         *installations.routes(),
         Route("/response/{name:path}", ResponseUrls(actings).endpoint, methods=["POST"]),
         WebSocketRoute("/link/", sockets.endpoint),
         *FileServer(states, faults, may_read).routes(),
-        *PageApi(actings, reset).routes(),
+        *page.routes(),
+        *troubles.routes(page.guarded, page.posted),
     ]
     async with serving(Starlette(routes=routes), port=port) as address:
         for acting in actings.values():
             acting.address = acting.state.files.base = address
         try:
-            yield LocalSlack(address, state, actings[home.id], delivery, faults, sockets, limits, actings)
+            yield LocalSlack(address, state, actings[home.id], delivery, faults, sockets, limits, troubles, actings)
         finally:
             await sockets.close()
             await delivery.close()

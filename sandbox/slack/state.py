@@ -124,6 +124,8 @@ class State:
     triggers: dict[str, Trigger] = field(default_factory=dict)
     response_urls: dict[str, ResponseUrl] = field(default_factory=dict)
     traffic: list[dict[str, Any]] = field(default_factory=list)
+    trigger_life: float = TRIGGER_LIFE
+    """Seconds; of the first workspace, for all beside it."""
     watchers: list[tuple[str | None, asyncio.Queue[dict[str, Any]]]] = field(default_factory=list)
     _neighbours: list[State] = field(default_factory=list)
     _threads: dict[tuple[str, str], list[Message]] = field(default_factory=dict)
@@ -142,6 +144,13 @@ class State:
     def number(self) -> int:
         return self.ids.number()
 
+    def forget(self) -> None:
+        """Start afresh: what was said and opened is gone; who and where there is stays."""
+        for kept in (self.messages, self.traffic, self._threads):
+            kept.clear()
+        for shown in (self.stacks, self.homes, self.triggers, self.response_urls):
+            shown.clear()
+
     def new_ts(self) -> str:
         """A message's name: microseconds, each once."""
         self._last_ts = max(self._last_ts + 1, int(self.clock() * 1_000_000))
@@ -152,6 +161,11 @@ class State:
         for user, queue in self.watchers:
             if only is None or user is None or user == only:
                 queue.put_nowait(event)
+
+    def tell_all(self, event: dict[str, Any]) -> None:
+        """Let everybody know who watches any of the workspaces."""
+        for one in self._neighbours:
+            one.tell(event)
 
     def add(self, message: Message) -> Message:
         self.messages.append(message)
@@ -247,7 +261,7 @@ class State:
 
     def new_trigger(self, user: str) -> str:
         trigger = f"{self.number()}.{self.workspace.id}.{user.lower()}"
-        self.triggers[trigger] = Trigger(user, self.clock() + TRIGGER_LIFE)
+        self.triggers[trigger] = Trigger(user, self.clock() + self._neighbours[0].trigger_life)
         return trigger
 
     def use_trigger(self, trigger_id: Any) -> str:
@@ -325,5 +339,4 @@ class State:
         }
         self.traffic.append(entry)
         del self.traffic[:-500]
-        for one in self._neighbours:
-            one.tell({"type": "traffic", "entry": entry})
+        self.tell_all({"type": "traffic", "entry": entry})

@@ -172,6 +172,39 @@ class Person:
         view = self._filled()
         return view if view is not before and containing in self.form else None
 
+    async def offered(self, where: Message | View, action_id: str, typed: str) -> dict[str, dict[str, Any]]:
+        """What the menu *action_id* offers when *typed* is typed into it: options by their labels."""
+        block_id, _ = self._button(where, action_id)
+        answer = await self.slack.acting.options(self.id, _place(where), block_id, action_id, typed)
+        return {option["text"]["text"]: option for option in answer["options"]}
+
+    async def chooses(self, where: Message | View, action_id: str, option: dict[str, Any]) -> None:
+        """Take *option*, one that the menu *action_id* offered."""
+        block_id, _ = self._button(where, action_id)
+        chosen = {"selected_option": option}
+        ack = await self.slack.acting.act(self.id, _place(where), block_id, action_id, chosen, self._values())
+        assert not ack.failed, ack
+
+    async def uses(self, callback_id: str, message: Message | None = None) -> None:
+        """Use a shortcut: of *message*, or a global one."""
+        place = (message.channel, message.ts) if message else ()
+        answer = await self.slack.acting.shortcut(self.id, callback_id, *place)
+        assert answer["ok"], answer
+
+    @property
+    def home(self) -> View | None:
+        """The app's home, as the app drew it last."""
+        return self.slack.state.homes.get(self.id)
+
+    async def opens_home(self, containing: str) -> View:
+        """Open the app's home; the home once it says *containing*."""
+        async with self._watching() as changed:
+            await self.slack.acting.home(self.id, "home")
+            return await self._until(changed, lambda: self._home_saying(containing), containing)
+
+    def _home_saying(self, containing: str) -> View | None:
+        return self.home if self.home and containing in rendering.view(self.home) else None
+
     async def picks(self, label: str, option: str) -> None:
         """Choose *option* in the modal's input called *label*, as a dispatching input tells the bot."""
         block = self._input(label)
@@ -191,6 +224,8 @@ class Person:
             state: dict[str, Any] = {"type": element["type"]}
             if isinstance(value, list):
                 state["selected_options"] = [_option(element, one) for one in value]
+            elif element["type"] == "conversations_select":
+                state["selected_conversation"] = value
             elif "options" in element:
                 state["selected_option"] = _option(element, value)
             else:

@@ -95,7 +95,7 @@ def test_a_mention_speaks_the_same_grammar() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "show",
+        "copy",
         "set #1",
         "delete",
         "off",

@@ -29,7 +29,7 @@ ODD_RULES = [
     "/rules delete Redirect_x1old, Redirect_chk01",
     "/rules delte Redirect_x1old",
     "/rules show `<!channel>`",
-    "/rules check",
+    "/rules check nothing-like-it",
 ]
 ODD_MEMBERS = [
     "/members remove",

@@ -43,7 +43,7 @@ async def test_an_unknown_segment_is_refused_by_its_name(workspace: Sandbox, bob
     card = await bob.says(f"/members grant {ANNA} platinum")
 
     text = bob.slack_text(card)
-    assert "Unknown segment: platinum" in text
+    assert "Unknown segment: `platinum`" in text
     assert "Nothing was changed" in text
 
 

@@ -1,8 +1,9 @@
 // The page as a whole: reads the workspace, draws its parts, and keeps them in step with the server's news.
 
 import { read, send } from "./api.js";
+import { Breaking } from "./breaking.js";
 import { Composer } from "./composer.js";
-import { h } from "./dom.js";
+import { debounced, h } from "./dom.js";
 import { Header } from "./header.js";
 import { isTopLevel } from "./history.js";
 import { Home } from "./home.js";
@@ -20,6 +21,7 @@ import { toast } from "./toast.js";
 class App {
   #live = null;
   #inspecting = false;
+  #breaking = false;
 
   constructor() {
     this.store = new Store();
@@ -33,14 +35,17 @@ class App {
       onMenu: () => this.#drawer(true),
       onTab: (tab) => this.go({ channel: this.store.place.channel, tab }),
       onInspector: () => this.#inspect(!this.#inspecting),
+      onBreak: () => this.#break(!this.#breaking),
     });
     this.composer = new Composer(this.store);
     this.timeline = new Timeline(this.store, { onSuggest: (text) => this.composer.suggest(text) });
     this.home = new Home(this.store);
     this.thread = new Thread(this.store);
     this.inspector = new Inspector(this.store, { onClose: () => this.#inspect(false) });
+    this.breaking = new Breaking(this.store, { onClose: () => this.#break(false) });
     this.modals = new Modals(this.store);
     this.#build();
+    this.store.on("traffic", () => this.store.broken.length && this.#recount());
     this.store.on("thread", (ts) => this.#openThread(ts));
     document.addEventListener("keydown", (event) => this.#key(event, moves));
   }
@@ -50,7 +55,8 @@ class App {
     const main = h("main", { class: "pane main" }, this.header.node, messages, this.home.node);
     const scrim = h("div", { class: "scrim", on: { click: () => this.#drawer(false) } });
     this.messages = messages;
-    this.frame = h("div", { class: "app" }, this.sidebar.node, scrim, main, this.thread.node, this.inspector.node);
+    const side = h("div", { class: "side-column" }, this.thread.node, this.breaking.node, this.inspector.node);
+    this.frame = h("div", { class: "app" }, this.sidebar.node, scrim, main, side);
     document.body.append(this.frame, this.modals.node);
   }
 
@@ -67,6 +73,7 @@ class App {
     this.#live?.close();
     this.store.place = { channel: null, tab: "messages", thread: null };
     this.store.enter(state);
+    this.#readTroubles();
     this.#live = new Live(state.me.id, {
       onEvent: (event) => this.#heard(event),
       onBack: () => this.#catchUp(),
@@ -118,6 +125,7 @@ class App {
   async #catchUp() {
     try {
       this.store.enter(await read("state", { user: this.store.me.id }));
+      this.#readTroubles();
       const { channel, thread } = this.store.place;
       if (channel) await this.timeline.show(channel, true);
       if (thread) await this.thread.show(thread);
@@ -142,6 +150,7 @@ class App {
   #openThread(ts) {
     this.store.place.thread = ts;
     this.#inspect(false);
+    this.#break(false);
     this.frame.classList.toggle("threaded", ts !== null);
     this.thread.composer.enter();
     this.thread.show(ts);
@@ -155,6 +164,27 @@ class App {
     this.header.inspect.setAttribute("aria-pressed", String(open));
     this.inspector.toggle(open);
   }
+
+  #break(open) {
+    if (open === this.#breaking) return;
+    if (open && !this.thread.node.hidden) this.#openThread(null);
+    this.#breaking = open;
+    this.frame.classList.toggle("breaking", open);
+    this.header.breaks.setAttribute("aria-pressed", String(open));
+    this.breaking.toggle(open);
+    if (!open) this.header.breaks.focus();
+  }
+
+  async #readTroubles() {
+    try {
+      this.store.breaks((await read("troubles", {})).troubles);
+    } catch (error) {
+      toast(error.message, "error");
+    }
+  }
+
+  // What is used up is normal again; each request may have used something.
+  #recount = debounced(150, () => this.#readTroubles());
 
   #drawer(open) {
     this.frame.classList.toggle("drawer-open", open);
@@ -207,6 +237,7 @@ const HEARD = {
     store.channels = channels;
     store.emit("channels");
   },
+  troubles: (store, { troubles }) => store.breaks(troubles),
   traffic: (store, { entry }) => store.emit("traffic", entry),
 };
 

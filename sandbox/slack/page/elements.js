@@ -75,6 +75,7 @@ async function pressed(node, element, block, surface, payload) {
 /** Shows `node` as busy, and deaf, until the promise ends. */
 export async function busyWhile(node, promise) {
   if (node.getAttribute("aria-busy") === "true") return;
+  const focused = document.activeElement === node; // a disabled button loses it
   node.setAttribute("aria-busy", "true");
   node.disabled = true;
   try {
@@ -82,6 +83,7 @@ export async function busyWhile(node, promise) {
   } finally {
     node.removeAttribute("aria-busy");
     node.disabled = false;
+    if (focused && document.activeElement === document.body) node.focus();
   }
 }
 

@@ -3,8 +3,8 @@
 import { avatar, h, icon, iconButton } from "./dom.js";
 
 export class Header {
-  /** `onMenu()` opens the sidebar on small screens, `onTab(tab)` changes between Home and Messages, `onInspector()` the inspector. */
-  constructor(store, { onMenu, onTab, onInspector }) {
+  /** `onMenu()` opens the sidebar on small screens, `onTab(tab)` changes between Home and Messages, `onInspector()` the inspector, `onBreak()` the faults. */
+  constructor(store, { onMenu, onTab, onInspector, onBreak }) {
     Object.assign(this, { store, onTab });
     this.menu = iconButton("menu", "Open sidebar", onMenu, {
       class: "icon-button menu-button",
@@ -26,13 +26,41 @@ export class Header {
       icon("pulse"),
       h("span", { class: "shy", text: "Inspector" }),
     );
+    this.troubles = h("span", { class: "trouble-count", hidden: true });
+    this.breaks = h(
+      "button",
+      {
+        type: "button",
+        class: "button quiet",
+        "aria-pressed": "false",
+        title: "Put something out of order and see what the app makes of it",
+        on: { click: onBreak },
+      },
+      icon("bolt"),
+      h("span", { class: "shy", text: "Break it" }),
+      this.troubles,
+    );
     this.node = h(
       "div",
       null,
-      h("header", { class: "pane-head" }, this.menu, this.title, this.lost, this.me, this.inspect),
+      h("header", { class: "pane-head" }, this.menu, this.title, this.lost, this.me, this.breaks, this.inspect),
       this.tabs,
     );
     for (const topic of ["workspace", "channels", "place"]) store.on(topic, () => this.#draw());
+    store.on("troubles", () => this.#count());
+  }
+
+  // However one got here: what is out of order is not to be forgotten.
+  #count() {
+    const { broken } = this.store;
+    const words = `${broken.length} out of order`;
+    this.breaks.classList.toggle("alarmed", broken.length > 0);
+    this.troubles.hidden = !broken.length;
+    this.troubles.replaceChildren(
+      ...(broken.length
+        ? [icon("warning", 13), String(broken.length), h("span", { class: "hidden-words", text: words })]
+        : []),
+    );
   }
 
   /** Says that the stream of news is broken, or, with false, that it is back. */

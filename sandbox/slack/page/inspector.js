@@ -1,4 +1,4 @@
-// The drawer with the raw traffic between the local Slack and the bot, newest first.
+// The drawer with the raw traffic of the bot, with the local Slack and with the services behind it, newest first.
 
 import { read } from "./api.js";
 import { clockTime } from "./dates.js";
@@ -6,7 +6,11 @@ import { h, icon, iconButton } from "./dom.js";
 import { toast } from "./toast.js";
 
 const KEPT = 200;
-const WAYS = { slack_to_bot: ["→", "Slack to bot"], bot_to_slack: ["←", "Bot to Slack"] };
+const WAYS = {
+  slack_to_bot: ["→", "Slack to bot"],
+  bot_to_slack: ["←", "Bot to Slack"],
+  bot_to_service: ["⇢", "Bot to service"],
+};
 const TOKEN = /("(?:\\.|[^"\\])*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 export class Inspector {

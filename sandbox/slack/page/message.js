@@ -8,16 +8,15 @@ import { emojiOf } from "./emoji.js";
 import { messageFiles } from "./files.js";
 import { mrkdwn, plain } from "./mrkdwn.js";
 import { openMenu } from "./popup.js";
-import { Surface, namesIn, told } from "./surface.js";
+import { namesIn, told } from "./surface.js";
 import { toast } from "./toast.js";
 
 export class MessageView {
   #nodes = new Map();
 
-  /** `threads` is false where replies cannot be opened from: in the thread itself. */
-  constructor(store, channel, message, { threads }) {
-    Object.assign(this, { store, channel, threads, message });
-    this.surface = new Surface(store, { channel, ts: message.ts }, message.blocks ?? []);
+  /** `surface`: where its elements' answers are kept. `threads` is false where replies cannot be opened from: in the thread itself. */
+  constructor(store, channel, message, { threads, surface }) {
+    Object.assign(this, { store, channel, threads, message, surface });
     this.day = h("div", { class: "day", hidden: true });
     this.article = h("article", { class: "message", tabindex: "-1" });
     this.node = h("div", { class: "entry", data: { ts: message.ts } }, this.day, this.article);

@@ -18,7 +18,7 @@ export class Topics {
   }
 }
 
-/** The workspace as one person sees it. Topics: workspace, channels, place, message, messages, views, home, traffic, thread. */
+/** The workspace as one person sees it. Topics: workspace, channels, place, message, messages, views, home, traffic, troubles, thread. */
 export class Store extends Topics {
   team = { name: "Local Slack" };
   me = null;
@@ -30,7 +30,7 @@ export class Store extends Topics {
   shortcuts = [];
   views = [];
   home = null;
-  traffic = [];
+  troubles = [];
   unread = new Set();
   place = { channel: null, tab: "messages", thread: null };
   #histories = new Map();
@@ -50,6 +50,17 @@ export class Store extends Topics {
     this.home = state.home;
     if (changed) this.forget();
     this.emit("workspace");
+  }
+
+  /** Takes what can be put out of order, and what is. */
+  breaks(troubles) {
+    this.troubles = troubles;
+    this.emit("troubles");
+  }
+
+  /** What is out of order now. */
+  get broken() {
+    return this.troubles.filter((trouble) => trouble.is_on);
   }
 
   /** Drops what belongs to the person who acted before. */

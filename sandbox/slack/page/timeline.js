@@ -8,7 +8,7 @@ import { toast } from "./toast.js";
 import { welcomeNode } from "./welcome.js";
 
 const PAGE = 100;
-const FEW = 300; // as many stay in the document when one returns to the end
+const MOST = 500; // that one request brings
 const NEAR_END = 60;
 
 export class Timeline {
@@ -33,11 +33,12 @@ export class Timeline {
         tabindex: "0",
         role: "region",
         "aria-label": "Messages",
-        on: { scroll: () => this.#scrolled() },
+        on: { scroll: () => this.#scrolled(), keydown: (event) => this.#key(event) },
       },
       inside,
     );
     this.node = h("div", { class: "timeline" }, this.scroller, this.fresh);
+    this.list.watch(this.scroller, (change) => this.#keepingPlace(change));
     this.sight = new IntersectionObserver(([entry]) => entry.isIntersecting && this.#readOlder(), {
       root: this.scroller,
       rootMargin: "600px",
@@ -60,21 +61,30 @@ export class Timeline {
   }
 
   toEnd() {
-    if (this.list.size > FEW) this.#draw(this.list.channel);
     this.scroller.scrollTop = 0;
     this.fresh.hidden = true;
   }
 
+  /** Reads all that there is and goes to the oldest. */
+  async toBeginning() {
+    const channel = this.list.channel;
+    const history = this.store.history(channel);
+    while (history.hasMore && (await this.#readPage(channel, history.oldest, MOST)));
+    if (this.list.channel !== channel) return;
+    this.#addOlder();
+    this.scroller.scrollTop = -this.scroller.scrollHeight;
+  }
+
   #draw(channel, waiting = false) {
     const other = this.list.channel !== channel;
-    this.list.show(channel, waiting ? [] : this.store.history(channel).timeline.slice(-PAGE));
+    this.list.show(channel, waiting ? [] : this.#known(channel));
     this.node.classList.toggle("waiting", waiting);
-    if (other) this.toEnd();
+    if (other) [this.scroller.scrollTop, this.fresh.hidden] = [0, true];
     this.#drawBeginning(waiting);
   }
 
   #drawBeginning(waiting = false) {
-    const more = this.#above().length > 0 || this.store.history(this.list.channel).hasMore;
+    const more = this.store.history(this.list.channel).hasMore;
     this.older.hidden = waiting || !more;
     this.#drawWelcome(waiting || more);
     this.sight.disconnect(); // looking anew: a short page may have left the beginning in sight
@@ -86,39 +96,44 @@ export class Timeline {
     this.welcome.replaceChildren(...(hidden || !channel ? [] : [welcomeNode(this.store, channel, this.onSuggest)]));
   }
 
-  async #readPage(channel, before) {
+  // Whether it went well.
+  async #readPage(channel, before, limit = PAGE) {
     try {
-      this.store
-        .history(channel)
-        .addPage(await read("messages", { user: this.store.me.id, channel, before, limit: PAGE }));
+      const page = await read("messages", { user: this.store.me.id, channel, before, limit });
+      this.store.history(channel).addPage(page);
+      return true;
     } catch (error) {
       toast(error.message, "error");
+      return false;
     }
   }
 
-  // The messages that are known but not shown: those before the first that is.
-  #above() {
-    const all = this.store.history(this.list.channel).timeline;
-    const first = Number(this.list.first ?? Infinity);
-    return all.slice(0, all.findLastIndex(({ ts }) => Number(ts) < first) + 1);
+  // What was read without a gap: a thread may have brought replies from before that, which were sent to the channel too.
+  #known(channel) {
+    const { timeline, hasMore, oldest } = this.store.history(channel);
+    return hasMore ? timeline.filter(({ ts }) => Number(ts) >= Number(oldest)) : timeline;
   }
 
-  // The view stays where it is: what is added above an end-anchored scroller moves nothing below.
   async #readOlder() {
     const channel = this.list.channel;
     if (this.#reading || this.older.hidden) return;
     this.#reading = true;
-    const { hasMore, oldest } = this.store.history(channel);
-    if (!this.#above().length && hasMore) await this.#readPage(channel, oldest);
+    const { oldest } = this.store.history(channel);
+    await this.#readPage(channel, oldest);
     this.#reading = false;
-    if (this.list.channel !== channel) return;
-    this.list.prepend(this.#above().slice(-PAGE));
+    if (this.list.channel === channel) this.#addOlder();
+  }
+
+  // The view stays where it is: what is added above an end-anchored scroller moves nothing below.
+  #addOlder() {
+    const first = Number(this.list.first ?? Infinity);
+    this.list.prepend(this.#known(this.list.channel).filter(({ ts }) => Number(ts) < first));
     this.#drawBeginning();
   }
 
   #heard({ channel, message, gone }) {
     if (channel !== this.list.channel || !this.store.history(channel).loaded) return;
-    if (gone) return this.list.drop(gone);
+    if (gone) return this.#keepingPlace(() => this.list.drop(gone));
     if (!isTopLevel(message)) return; // its root comes changed, with another count
     if (this.list.has(message.ts)) return this.#keepingPlace(() => this.list.put(message));
     const follow = this.#atEnd || message.user === this.store.me.id || message.ephemeral;
@@ -127,15 +142,24 @@ export class Timeline {
     else this.fresh.hidden = false;
   }
 
-  // Away from the end, a message that comes or grows below must not push what is being read.
+  // Away from the end, what comes, goes or grows must not move what is being read.
   #keepingPlace(change) {
-    const before = this.scroller.scrollHeight;
-    const away = !this.#atEnd;
+    if (this.#atEnd) return change();
+    const node = this.list.nodeBelow(this.scroller.getBoundingClientRect().top);
+    const before = node?.getBoundingClientRect().top;
     change();
-    if (away) this.scroller.scrollTop -= this.scroller.scrollHeight - before;
+    if (node?.isConnected) this.scroller.scrollTop += node.getBoundingClientRect().top - before;
   }
 
   #scrolled() {
     if (this.#atEnd) this.fresh.hidden = true;
   }
+
+  #key(event) {
+    if (event.target !== this.scroller || !(event.key in KEYS)) return;
+    event.preventDefault();
+    KEYS[event.key](this);
+  }
 }
+
+const KEYS = { Home: (timeline) => timeline.toBeginning(), End: (timeline) => timeline.toEnd() };

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import AsyncIterator
@@ -215,6 +216,20 @@ async def test_the_page_gives_a_file_to_the_people_of_its_workspace(two: Two) ->
 
     assert [one.status_code for one in answers] == [200, 404]
     assert answers[0].content == b"[]"
+
+
+async def test_what_the_panel_breaks_is_broken_in_both_and_both_are_told(two: Two) -> None:
+    labs = (await two.installed(LABS))["access_token"]
+    view = '{"type": "modal", "title": {"type": "plain_text", "text": "Hello"}, "blocks": []}'
+    heard: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+    two.gwen().slack.state.watchers.append((GWEN, heard))
+
+    two.slack.troubles.take("triggers", {"choice": "expired"})
+    await two.gwen().types("/desk")
+
+    assert heard.get_nowait()["type"] == "troubles"
+    trigger = two.desk.last("command")["trigger_id"]
+    assert (await two.call(labs, "views.open", view=view, trigger_id=trigger))["error"] == "expired_trigger_id"
 
 
 async def test_deliveries_say_of_which_workspace_they_are(two: Two) -> None:

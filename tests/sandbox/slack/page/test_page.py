@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, Page, expect
 
+from sandbox.slack.state import Message
 from tests.sandbox.slack.desk import ALICE, BOB, OPS, Desk, words
 
 pytestmark = pytest.mark.browser
@@ -157,21 +158,50 @@ async def test_the_composer_completes_recalls_and_explains(browser: Browser, des
     await expect(box).to_have_value("/nothing")
 
 
-async def test_five_hundred_messages_are_read_in_pages(browser: Browser, desk: Desk) -> None:
-    for number in range(500):
-        await desk.slack.acting.say(ALICE, OPS, f"number {number}.")
+async def test_of_five_thousand_messages_few_are_drawn_and_all_are_reached(browser: Browser, desk: Desk) -> None:
+    state = desk.slack.state
+    for number in range(5000):
+        state.add(Message(state.new_ts(), OPS, ALICE, f"number {number}.", []))
     page = await opened(browser, desk)
-    await expect(page.get_by_text("number 499.")).to_be_in_viewport()
-    assert await page.get_by_role("article").count() <= 100
-    scroller = page.get_by_role("region", name="Messages")
+    drawn, scroller = page.get_by_role("article"), page.get_by_role("region", name="Messages")
+    await expect(page.get_by_text("number 4999.")).to_be_in_viewport()
+    most = [await drawn.count()]
+    pages = page.locator(".messages > .page")
     for _ in range(4):
-        count = await page.locator(".entry").count()
-        await scroller.evaluate("(node) => { node.scrollTop = -node.scrollHeight }")
-        await expect(page.locator(".entry")).to_have_count(count + 100)
-    await scroller.evaluate("(node) => { node.scrollTop = -node.scrollHeight }")
-    await expect(page.get_by_text("number 0.")).to_be_in_viewport()
-    texts = await page.locator(".said").all_text_contents()
-    assert texts == [f"number {number}." for number in range(500)]
+        before = await pages.count()
+        await pages.first.evaluate("(node) => node.scrollIntoView()")
+        await expect(pages).not_to_have_count(before)
+        most.append(await drawn.count())
+
+    await scroller.focus()
+    await page.keyboard.press("Home")
+    await expect(page.get_by_text("number 0.", exact=True)).to_be_in_viewport()
+    await expect(pages).to_have_count(100)
+    most.append(await drawn.count())
+    await page.keyboard.press("End")
+    await expect(page.get_by_text("number 4999.")).to_be_in_viewport()
+    most.append(await drawn.count())
+    assert max(most) <= 250
+
+
+async def test_what_one_reads_stays_where_it_is_while_more_comes(browser: Browser, desk: Desk) -> None:
+    state = desk.slack.state
+    for number in range(300):
+        state.add(Message(state.new_ts(), OPS, ALICE, f"number {number}.", []))
+    page = await opened(browser, desk)
+    await page.get_by_role("region", name="Messages").focus()
+    await page.keyboard.press("Home")
+    read = page.get_by_text("number 5.", exact=True)
+    await expect(read).to_be_in_viewport()
+    before = await read.bounding_box()
+
+    await desk.call("chat.postMessage", channel=OPS, text="Something *new*")
+
+    await expect(page.get_by_role("button", name="New messages")).to_be_visible()
+    assert await read.bounding_box() == before
+    await page.get_by_role("button", name="New messages").click()
+    await expect(page.get_by_role("article").filter(has_text="Something new")).to_be_in_viewport()
+    await expect(page.get_by_role("log", name="Newest messages")).to_contain_text("Something new")
 
 
 async def test_one_can_be_everybody_but_those_who_left(browser: Browser, desk: Desk) -> None:

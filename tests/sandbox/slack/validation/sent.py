@@ -16,6 +16,7 @@ from bot.domain.rule import Rule
 from bot.store.audit import Entry
 from handlers.commands import GatehouseAudit, MembersList, MembersShow, RulesGroups, RulesHistory, RulesList, RulesShow
 from handlers.grammar import Unclear
+from handlers.refs import NotOne
 from handlers.views import (
     audit,
     changes,
@@ -26,6 +27,7 @@ from handlers.views import (
     members,
     notes,
     pending,
+    pickers,
     problems,
     rule_list,
     rules,
@@ -165,15 +167,18 @@ def _answers() -> Iterator[Message]:
     yield gatehouse.whoami(Person("U0ALICE01"), OPS, allowed, {}, sites=["blog"], act=[OPS])
     yield problems.problem(asked="list", what="Rules does not answer.", cause="a cable", then="wait", reference="r1")
     yield problems.unclear(Unclear("There is no “lst”.", suggestion="rules list"), asked="lst", prefix="")
-    for found in ([RULE, SCRIPT], []):
-        yield problems.not_one("shop", found, 7, asked="show shop")
+    for error in (NotOne("shop", [RULE, SCRIPT], 7), NotOne("shop", [], 0), NotOne("shop", [], 0, near=[RULE])):
+        yield problems.not_one(error, asked="show shop")
 
 
 def _views() -> Iterator[Payload]:
+    yield pickers.rule_modal(OPS)
+    yield pickers.member_modal(OPS)
     new = RuleForm.blank(name="Old shop", source="https://shop.example.com/old", channel=OPS, lasts="2h")
     for rule in (
         new,
         new.with_pair(),
+        RuleForm.blank(),
         RuleForm.of(RULE, channel=OPS),
         RuleForm.copy_of(RULE, channel=OPS),
         RuleForm.of(SCRIPT, channel=OPS),

@@ -27,10 +27,13 @@ REQUIRED: Final[dict[str, tuple[str, ...]]] = {
     "button": ("type", "text", "action_id"),
     "plain_text_input": ("type", "action_id"),
     "static_select": ("type", "action_id", "options"),
+    "external_select": ("type", "action_id"),
+    "conversations_select": ("type", "action_id"),
     "multi_static_select": ("type", "action_id", "options"),
     "radio_buttons": ("type", "action_id", "options"),
     "modal": ("type", "title", "blocks"),
     "confirm": ("title", "text", "confirm", "deny"),
+    "filter": (),
     "option": ("text", "value"),
     "message": (),
 }
@@ -79,7 +82,7 @@ def _kind(part: Payload, path: Path) -> str:
         return str(part["type"])
     if not path:
         return "message"
-    return "confirm" if path[-1] == "confirm" else "option"
+    return str(path[-1]) if path[-1] in {"confirm", "filter"} else "option"
 
 
 def _required(part: Payload, path: Path) -> tuple[str, ...]:

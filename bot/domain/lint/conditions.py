@@ -1,0 +1,213 @@
+"""One condition by itself: whether anything can fulfil it, and an address that does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from bot.domain.address import SCHEME, Address, NoAddress
+from bot.domain.condition import LOOSE, OPERATORS, SLASHED, CannotTell, compiled, condition
+from bot.domain.lint.findings import Why
+from bot.domain.matching import KEYS
+from bot.domain.rule import Source
+
+SCHEMES: Final = ("http://", "https://", "ws://", "wss://")
+NEVER_SENT: Final = {
+    "Url": re.compile(r'[#"<>]|[^\x21-\x7e]'),
+    "host": re.compile(r'[#"<>/?@A-Z]|[^\x21-\x7e]'),
+    "path": re.compile(r'[#"<>?]|[^\x21-\x7e]'),
+}
+"""Characters that a browser never sends there as they are: written otherwise, or left out."""
+SAMPLE: Final = "x"
+"""Stands for whatever a wildcard or a group catches."""
+ANYTHING: Final = re.compile(r"\((?:\?:)?[.\\\[\]^/\w-]*[*+]\)|(?:\.|\\w|\\d|\[[^\]]*\])[*+]")
+
+
+@dataclass(frozen=True, slots=True)
+class Never:
+    """Why a condition never holds, and what would in its place."""
+
+    why: Why
+    better: str = ""
+
+
+@lru_cache(maxsize=4096)
+def address_of(text: str) -> Address | None:
+    """The address that *text* is, if it is one; the few of one rule are asked for again and again."""
+    try:
+        return Address.of(text)
+    except NoAddress:
+        return None
+
+
+def led_to_address(text: str) -> Address | None:
+    """Where a browser sent to *text* goes: without a scheme it is no address."""
+    return address_of(text) if SCHEME.match(text) else None
+
+
+def never(source: Source) -> Never | None:
+    """Why no address fulfils *source*; None where one may. What cannot be told is not said to be never."""
+    key = source.key or ""
+    if key not in NEVER_SENT:
+        return Never(Why.KEY, KEYS.get(key.casefold(), ""))
+    if source.operator not in OPERATORS:
+        close = {name.casefold(): name for name in OPERATORS if name}
+        return Never(Why.OPERATOR, close.get((source.operator or "").casefold(), ""))
+    value = source.value or ""
+    if source.operator == "Matches":
+        return _expression(value)
+    if source.operator == "Equals" or (source.operator == "Wildcard_Matches" and "*" not in value):
+        return _whole(key, value)
+    if (stray := NEVER_SENT[key].search(value)) is not None:
+        return Never(Why.CHARACTER, stray[0])
+    return _begins(key, value) if source.operator == "Wildcard_Matches" else None
+
+
+def _expression(value: str) -> Never | None:
+    if SLASHED.fullmatch(value):
+        return None
+    if (loose := LOOSE.fullmatch(value)) is not None:
+        return Never(Why.FLAGS, loose[2])
+    return Never(Why.SLASHES, f"/{value}/" if value.strip("/") else "")
+
+
+def _whole(key: str, value: str) -> Never | None:
+    """The subject as a whole must be *value*, so *value* must be as a browser writes it."""
+    if key == "path":
+        return _whole_path(value)
+    if key == "Url" and not SCHEME.match(value):
+        return Never(Why.SCHEME, _sent("Url", f"https://{value}"))
+    scheme = value.partition("://")[0].casefold() + "://"
+    if key == "Url" and scheme not in SCHEMES:
+        return None
+    sent = _sent(key, value)
+    if not sent:
+        return Never(Why.NO_ADDRESS)
+    return None if sent == value else Never(Why.SPELLING, sent)
+
+
+def _whole_path(value: str) -> Never | None:
+    if not value.startswith("/"):
+        return Never(Why.START, "/")
+    sent = _sent("path", f"https://h{value}")
+    return None if sent == value else Never(Why.SPELLING, sent)
+
+
+def _sent(key: str, text: str) -> str:
+    """What a browser sends for *text*; empty where it sends nothing."""
+    address = address_of(text)
+    return (address.subject(key) or "") if address else ""
+
+
+def _begins(key: str, value: str) -> Never | None:
+    """A wildcard covers the whole subject, so it must begin as one does."""
+    head = value.partition("*")[0]
+    if key == "path":
+        return None if not head or head.startswith("/") else Never(Why.START, "/")
+    if key == "host" or not head:
+        return None
+    if not any(scheme.startswith(head) or head.startswith(scheme) for scheme in SCHEMES):
+        return Never(Why.SCHEME, f"*{value}" if "://" not in head else "")
+    scheme, _, rest = head.partition("://")
+    host, slash, _ = rest.partition("/")
+    if not (slash and host):
+        return None
+    start = f"{scheme}://{host}/"
+    sent = _sent("Url", start)
+    return None if sent == start else Never(Why.SPELLING, sent + value[len(start) :] if sent else "")
+
+
+def untold(source: Source) -> str:
+    """Why *source* cannot be judged; empty where it can, or is known never to hold."""
+    if source.operator != "Matches" or (found := SLASHED.fullmatch(source.value or "")) is None:
+        return ""
+    try:
+        compiled(found[1], ignore_case="i" in found[2])
+    except CannotTell as error:
+        return error.words
+    return ""
+
+
+def groups_of(source: Source) -> int | None:
+    """How many groups ``$1``, ``$2`` … can stand for; None where that cannot be told."""
+    if source.operator == "Wildcard_Matches":
+        return (source.value or "").count("*")
+    if source.operator != "Matches":
+        return 0
+    if (found := SLASHED.fullmatch(source.value or "")) is None:
+        return None
+    try:
+        return int(compiled(found[1]).groups)
+    except CannotTell:
+        return None
+
+
+def example(source: Source) -> Address | None:
+    """An address that fulfils *source*, where one is easily found; it is tried before it is given."""
+    for text in _guesses(source):
+        address = address_of(text)
+        if address is not None and fulfilled(source, address):
+            return address
+    return None
+
+
+def fulfilled(source: Source, address: Address) -> bool:
+    """Whether *source* holds for *address*; not where that cannot be told."""
+    subject = address.subject(source.key)
+    try:
+        return subject is not None and condition(source.operator, source.value)(subject) is not None
+    except CannotTell:
+        return False
+
+
+def _guesses(source: Source) -> Iterator[str]:
+    text = source.value or ""
+    if source.operator == "Matches":
+        text = _written_out(text)
+    text = text.replace("*", SAMPLE) if source.operator == "Wildcard_Matches" else text
+    if source.key == "path":
+        yield f"https://example.com{'' if text.startswith('/') else '/'}{text}"
+        return
+    yield text
+    if not SCHEME.match(text):
+        yield f"https://example.com{text}"
+        yield f"https://example.com/{text}"
+
+
+def _written_out(value: str) -> str:
+    """A text that an expression of the simple kind may match: dots and groups replaced, escapes taken away."""
+    body = value.strip("/") if not SLASHED.fullmatch(value) else value[1 : value.rindex("/")]
+    plain = ANYTHING.sub(SAMPLE, body.removeprefix("^").removesuffix("$"))
+    return re.sub(r"\\(\W)", r"\1", plain)
+
+
+def literal(source: Source) -> str:
+    """A run of text that is in everything that *source* matches; empty where none is known."""
+    value = source.value or ""
+    if source.operator in {"Equals", "Contains"}:
+        return value
+    if source.operator == "Wildcard_Matches":
+        return max(value.split("*"), key=len)
+    return _literal_of_expression(value) if source.operator == "Matches" else ""
+
+
+RUN: Final = re.compile(r"(?:[A-Za-z0-9:=%&~,;@!_<>\"' -]|\\[./:?&=-]|(?<!\\)/)+")
+SPECIAL: Final = re.compile(r"[(|\[{]|\\[A-Za-z0-9]")
+
+
+def _literal_of_expression(value: str) -> str:
+    """The longest plain run before anything that could make it optional; cautious rather than clever."""
+    found = SLASHED.fullmatch(value)
+    if found is None or "i" in found[2] or "|" in found[1] or "(?" in found[1]:
+        return ""
+    special = SPECIAL.search(found[1])
+    plain = found[1][: special.start()] if special else found[1]
+    runs = []
+    for match in RUN.finditer(plain):
+        text = re.sub(r"\\(.)", r"\1", match[0])
+        after = found[1][match.end() : match.end() + 1]
+        runs.append(text[:-1] if after and after in "*?+{" else text)
+    return max(runs, key=len, default="")

@@ -1,0 +1,103 @@
+"""Findings: what is wrong, where, and the facts that words are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from bot.domain.rule import Rule
+
+
+class Kind(StrEnum):
+    """What can be wrong; the worst first."""
+
+    LOOP = "loop"
+    ITSELF = "itself"
+    NO_ADDRESS = "no address"
+    NEVER = "never"
+    NO_GROUP = "no group"
+    ONE_SOURCE = "one source"
+    HIDDEN = "hidden"
+    REPEATS = "repeats"
+    CHAIN = "chain"
+    NO_EFFECT = "no effect"
+    ONE_NAME = "one name"
+    UNTOLD = "untold"
+
+
+RANK: Final = {kind: number for number, kind in enumerate(Kind)}
+
+
+class Why(StrEnum):
+    """Why a condition can never hold."""
+
+    KEY = "key"
+    OPERATOR = "operator"
+    SLASHES = "slashes"
+    FLAGS = "flags"
+    SCHEME = "scheme"
+    SPELLING = "spelling"
+    NO_ADDRESS = "no address"
+    CHARACTER = "character"
+    START = "start"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A rule, and the number of the pair in it; 0 for the rule as a whole."""
+
+    rule: Rule
+    pair: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong. *places*: the rules concerned, the one to mend first; of a loop, in its order.
+
+    *addresses*: of a loop, where each rule of it acts; of a chain, where the first rule leads and where that goes on
+    to; else the address that shows it.
+    """
+
+    kind: Kind
+    places: tuple[Place, ...]
+    addresses: tuple[str, ...] = ()
+    value: str = ""
+    """The text in the rule that is wrong, where it is one."""
+    why: Why | None = None
+    better: str = ""
+    """What would be right in its place, where that can be told."""
+    grows: bool = False
+    """Of a loop: it never comes back to an address, the addresses only grow."""
+    untold: str = ""
+    """Why it cannot be judged."""
+
+    @property
+    def needs_reason(self) -> bool:
+        """Whether it must not be saved without somebody saying why: what loops."""
+        return self.kind in {Kind.LOOP, Kind.ITSELF}
+
+    def concerns(self, rule_id: str) -> bool:
+        return any(place.rule.id == rule_id for place in self.places)
+
+
+Key = tuple[str, tuple[str, ...], str]
+
+
+def key_of(finding: Finding) -> Key:
+    """What makes two findings the same one, though pairs may have moved: kind, rules, and the text at fault."""
+    ids = [place.rule.id for place in finding.places]
+    about = finding.value or (finding.addresses[0] if finding.kind is Kind.CHAIN else "")
+    return finding.kind, tuple(sorted(set(ids))), about
+
+
+def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Each finding once, the worst first; of one kind by name, so that the order is always the same."""
+    once = {key_of(finding): finding for finding in reversed(list(findings))}
+    return tuple(sorted(once.values(), key=_rank))
+
+
+def _rank(finding: Finding) -> tuple[int, str, str, int, str]:
+    first = finding.places[0]
+    return RANK[finding.kind], first.rule.title.casefold(), first.rule.id, first.pair, finding.value

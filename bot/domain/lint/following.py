@@ -1,0 +1,153 @@
+"""Where an address goes, from rule to rule, as a browser would be sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from bot.domain.address import Address
+from bot.domain.group import Groups
+from bot.domain.lint.conditions import SAMPLE, example, fulfilled, led_to_address
+from bot.domain.lint.findings import Finding, Kind, Place
+from bot.domain.lint.index import Index, sources
+from bot.domain.matching import Acts, judged
+from bot.domain.rule import Pair, Rule
+
+MOST_HOPS: Final = 20
+"""Redirects in a row after which browsers give up."""
+MOST_ACTING: Final = 8
+"""Rules that are followed from one address; more of them on one address is a finding of its own."""
+MOST_STEPS: Final = 64
+"""Addresses that are looked at from one start."""
+LEADING: Final = frozenset({"Redirect", "Replace"})
+LOOKS_PER_TRY: Final = 16
+"""Candidates that are found in the time of one try."""
+TRIES: Final = 200_000
+"""Rules that are tried on addresses in one check, all in all: expressions that fit anywhere would be tried everywhere."""
+
+
+class World:
+    """Rules that are in force, and what they do together."""
+
+    def __init__(self, rules: Sequence[Rule], groups: Groups | None = None) -> None:
+        self.rules = [rule for rule in rules if in_force(rule, groups)]
+        self._groups = groups
+        self._index = Index(self.rules)
+        self._known: dict[str, tuple[Acts, ...]] = {}
+        self._tries = TRIES
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything was tried that was asked for."""
+        return self._tries > 0
+
+    def acting(self, address: Address) -> tuple[Acts, ...]:
+        """The rules that act on *address*, the first of them where there are many."""
+        known = self._known.get(address.full)
+        if known is None:
+            known = self._known[address.full] = tuple(self._tried(address))
+        return known
+
+    def _tried(self, address: Address) -> Iterator[Acts]:
+        found = 0
+        if self._tries < 0:
+            return
+        candidates = self._index.candidates(address)
+        self._tries -= len(candidates) // LOOKS_PER_TRY
+        for position in candidates:
+            self._tries -= 1
+            if self._tries < 0 or found == MOST_ACTING:
+                return
+            acts = judged(self.rules[position], address, self._groups)
+            if isinstance(acts, Acts):
+                found += 1
+                yield acts
+
+    def leading(self, address: Address) -> Iterator[tuple[Acts, Address]]:
+        """The rules that take *address* elsewhere, and where to."""
+        for acts in self.acting(address):
+            leads = acts.result is not None and acts.rule.rule_type in LEADING
+            if leads and (there := led_to_address(acts.result or "")) is not None:
+                yield acts, there
+
+
+def in_force(rule: Rule, groups: Groups | None) -> bool:
+    """Whether *rule* is switched on, and its group as well where groups are known."""
+    return rule.active and (not rule.group_id or groups is None or rule.group_id in groups.active)
+
+
+def starts(pair: Pair) -> Iterator[Address]:
+    """Addresses worth following for *pair*: one that it acts on, and the one that it leads to."""
+    if pair.source is not None and (found := example(pair.source)) is not None:
+        yield found
+    if (there := led_to(pair)) is not None:
+        yield there
+
+
+def led_to(pair: Pair) -> Address | None:
+    """Where a redirect leads, with a sample for what it catches; None where that is no address."""
+    if not pair.destination or pair.destination_type not in {None, "url"}:
+        return None
+    text = pair.destination
+    for number in "123456789":
+        text = text.replace(f"${number}", SAMPLE)
+    return led_to_address(text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Hop:
+    address: str
+    acts: Acts
+
+
+class Walker:
+    """Follows addresses and tells loops; what was followed once is not followed again."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._done: set[str] = set()
+        self._left = 0
+
+    def loops_from(self, start: Address) -> Iterator[Finding]:
+        """The loops that a browser at *start* is caught in."""
+        if start.full in self._done or not self._world.complete:
+            return
+        self._left = MOST_STEPS
+        yield from self._walk(start, (), {start.full: 0})
+
+    def _walk(self, address: Address, way: tuple[_Hop, ...], seen: dict[str, int]) -> Iterator[Finding]:
+        self._left -= 1
+        for acts, there in self._world.leading(address):
+            further = (*way, _Hop(address.full, acts))
+            if (at := seen.get(there.full)) is not None:
+                yield _loop(further[at:])
+            elif len(further) >= MOST_HOPS:
+                yield from _growing(further)
+            elif self._left > 0 and there.full not in self._done:
+                yield from self._walk(there, further, {**seen, there.full: len(further)})
+        self._done.add(address.full)
+
+
+def _growing(way: tuple[_Hop, ...]) -> Iterator[Finding]:
+    """The part of *way* that comes again, if one does."""
+    last = way[-1].acts
+    for back, hop in enumerate(reversed(way[:-1]), start=1):
+        if (hop.acts.rule.id, hop.acts.pair) == (last.rule.id, last.pair):
+            yield _loop(way[-1 - back : -1], grows=True)
+            return
+
+
+def _loop(hops: tuple[_Hop, ...], *, grows: bool = False) -> Finding:
+    """The loop of *hops*, begun at the same rule wherever it was entered."""
+    first = min(range(len(hops)), key=lambda at: (hops[at].acts.rule.id, hops[at].acts.pair))
+    turned = hops[first:] + hops[:first]
+    redirects = any(hop.acts.rule.rule_type == "Redirect" for hop in hops)
+    places = tuple(Place(hop.acts.rule, hop.acts.pair) for hop in turned)
+    kind = Kind.LOOP if redirects else Kind.REPEATS
+    return Finding(kind, places, tuple(hop.address for hop in turned), grows=grows)
+
+
+def touches(rule: Rule, address: Address) -> bool:
+    """Whether a condition of *rule*, in force or not, holds for *address*."""
+    return any(fulfilled(source, address) for _, source in sources(rule))

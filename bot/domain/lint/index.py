@@ -1,0 +1,83 @@
+"""Which rules may act on an address, without trying all of them."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from bot.domain.address import Address
+from bot.domain.lint.conditions import literal
+from bot.domain.rule import Rule, Source
+
+SIZES: Final = (16, 8, 4, 2, 1)
+LONGEST: Final = 4096
+"""Characters of an address beyond which it is not looked up."""
+
+
+def sources(rule: Rule) -> Iterator[tuple[int, Source]]:
+    """The conditions of *rule*, each with the number of its pair."""
+    for number, pair in enumerate(rule.pairs or (), start=1):
+        if pair.source is not None:
+            yield number, pair.source
+
+
+class Index:
+    """Rules by what their conditions surely contain.
+
+    A condition that is a whole text is found by that text. One that contains a text is found by a piece of it: by the
+    piece that the fewest others have, since all of a shop's rules begin alike. Expressions without such a text are
+    candidates for every address.
+    """
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self._whole: defaultdict[tuple[str | None, str], list[int]] = defaultdict(list)
+        self._pieces: dict[int, defaultdict[str, list[int]]] = {}
+        self._open: list[int] = []
+        texts: list[tuple[str, int]] = []
+        for position, rule in enumerate(rules):
+            for _, source in sources(rule):
+                if source.operator == "Equals":
+                    self._whole[source.key, source.value or ""].append(position)
+                elif text := literal(source):
+                    texts.append((text, position))
+                else:
+                    self._open.append(position)
+        self._keep(texts)
+
+    def _keep(self, texts: list[tuple[str, int]]) -> None:
+        common: Counter[str] = Counter()
+        for text, _ in texts:
+            common.update(_pieces(text, _size(text)))
+        for text, position in texts:
+            size = _size(text)
+            rarest = min(_pieces(text, size), key=common.__getitem__)
+            self._pieces.setdefault(size, defaultdict(list))[rarest].append(position)
+
+    def candidates(self, address: Address) -> list[int]:
+        """Positions of the rules that may act on *address*, in their order.
+
+        All that do are among them, but for an address that is longer than LONGEST.
+        """
+        found = set(self._open)
+        if len(address.full) > LONGEST:
+            return sorted(found)
+        for key, text in (("Url", address.full), ("host", address.host), ("path", address.path)):
+            found.update(self._whole.get((key, text), ()))
+        return sorted(found | self._containing(address.full))
+
+    def _containing(self, text: str) -> set[int]:
+        return {
+            position
+            for size, known in self._pieces.items()
+            for at in range(len(text) - size + 1)
+            for position in known.get(text[at : at + size], ())
+        }
+
+
+def _size(text: str) -> int:
+    return next(size for size in SIZES if size <= len(text))
+
+
+def _pieces(text: str, size: int) -> list[str]:
+    return [text[at : at + size] for at in range(min(len(text), LONGEST) - size + 1)]

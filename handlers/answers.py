@@ -1,0 +1,136 @@
+"""The way out: how a Reply reaches the person, wherever they look; and how every error becomes one answer."""
+
+from __future__ import annotations
+
+import structlog
+
+from bot.access import NotAllowed
+from bot.gatehouse import Gatehouse
+from bot.store.errors import StoreError
+from handlers import errors
+from handlers.reply import Announced, Attached, Caller, HomeTab, InChannel, Modal, Private, Refilled, Reply, View
+from handlers.slack import Slack, SlackRefused, SlackUnreachable
+from handlers.slackfiles import SlackFiles
+from handlers.views import files, forms
+from handlers.views.parts import Message
+
+log = structlog.get_logger(__name__)
+
+
+class Answers:
+    """Sends what handlers answer with to where whoever asked is looking."""
+
+    def __init__(self, gatehouse: Gatehouse, slack: Slack) -> None:
+        self._gatehouse = gatehouse
+        self._slack = slack
+
+    async def send(self, caller: Caller, reply: Reply) -> None:
+        match reply:
+            case InChannel(message) | Private(message) if caller.public:
+                await self._slack.post(caller.channel, message, thread=caller.answered_in)
+            case Private(message):
+                await self._tell(caller, message)
+            case InChannel(message):
+                await self._slack.post(caller.channel, message, thread=caller.answered_in)
+            case Modal():
+                await self._show(caller, reply)
+            case Refilled(view):
+                await self._refill(caller, view)
+            case Attached():
+                await self._attach(caller, reply)
+            case Announced() if forms.is_panel(caller.view):
+                await self._refill(caller, forms.done("Gatehouse", f"Its card is in <#{caller.channel}>."))
+            case Announced():
+                pass
+            case HomeTab():
+                await self._draw_home(caller, reply)
+
+    async def _attach(self, caller: Caller, reply: Attached) -> None:
+        """Send a file; who asked elsewhere than where it goes hears privately that it is there."""
+        slack = SlackFiles(self._slack)
+        channel = caller.channel if reply.here else await slack.direct(caller.user)
+        sent = await slack.send(channel, reply.name, reply.content, reply.comment)
+        if channel != caller.channel or not sent.shown:
+            await self._tell(caller, files.sent(reply.name, sent.link, here=reply.here, shown=sent.shown))
+
+    async def _tell(self, caller: Caller, message: Message) -> None:
+        """Answer *caller* alone, where they look: in the modal, in one that opens, or beside what they wrote."""
+        if forms.is_panel(caller.view):
+            await self._refill(caller, forms.notice(message, caller.channel))
+        elif caller.trigger and not caller.response_url and (caller.view is None or caller.view.get("type") == "home"):
+            await self._slack.open(caller.trigger, forms.notice(message, caller.channel))
+        else:
+            await self._slack.whisper(caller, message, replace=caller.replacing)
+
+    async def _draw_home(self, caller: Caller, home: HomeTab) -> None:
+        if home.skeleton is not None:
+            await self._slack.publish(caller.user, home.skeleton)
+        try:
+            view = await home.fill()
+        except Exception as error:  # noqa: BLE001  the home is where the person looks
+            _note(error, caller, "home")
+            view = forms.home_notice(self._words(error, caller, "your home"), caller.channel)
+        await self._slack.publish(caller.user, view)
+
+    async def _refill(self, caller: Caller, view: View) -> None:
+        try:
+            await self._slack.refill(caller.view or {}, view)
+        except SlackRefused as refusal:
+            if refusal.code != "hash_conflict":
+                raise
+            log.info("modal_moved_on", request=caller.request[:8])  # a later click has drawn it already
+
+    async def _show(self, caller: Caller, modal: Modal) -> None:
+        """Open at once, while the trigger lives; then fill. From inside a modal, fill that one."""
+        if caller.view is not None and caller.view.get("type") == "modal":
+            opened = await self._slack.refill(caller.view, modal.skeleton)
+        elif caller.trigger:
+            opened = await self._slack.open(caller.trigger, modal.skeleton)
+        else:
+            raise errors.NoTrigger
+        if modal.fill is None:
+            return
+        try:
+            view = await modal.fill()
+        except Exception as error:  # noqa: BLE001  the modal is open: it is where the person looks
+            view = self.failed_view(error, caller)
+        await self._slack.refill(opened, view)
+
+    def _words(self, error: Exception, caller: Caller, asked: str) -> Message:
+        return errors.answer(error, asked=asked, caller=caller, prefix=self._gatehouse.prefix)
+
+    def failed_view(self, error: Exception, caller: Caller) -> View:
+        _note(error, caller, "form")
+        return forms.notice(self._words(error, caller, "that form"), caller.channel)
+
+    async def put_on_record(self, error: Exception, caller: Caller) -> None:
+        """A refusal by the policy is a thing that happened."""
+        if not isinstance(error, NotAllowed):
+            return
+        try:
+            await self._gatehouse.changes.refused(error.operation, caller.user, caller.channel, error.why)
+        except StoreError as failure:
+            log.warning("refusal_not_recorded", error=str(failure), request=caller.request[:8])
+
+    async def say(self, caller: Caller, error: Exception, asked: str) -> None:
+        _note(error, caller, asked.split(" ", maxsplit=1)[0] if asked.startswith("/") else "message")
+        await self.put_on_record(error, caller)
+        message = self._words(error, caller, asked)
+        try:
+            await self._tell(caller.placed(public=False, replacing=False), message)
+        except (SlackRefused, SlackUnreachable) as failure:
+            log.warning("answer_undeliverable", error=str(failure), request=caller.request[:8])
+
+
+def _note(error: Exception, caller: Caller, what: str) -> None:
+    """One log line per failed request, under the reference that the person sees; without their words."""
+    known = errors.expected(error)
+    log.log(
+        20 if known else 40,
+        "refused" if known else "failed",
+        error=type(error).__name__,
+        asked=what,
+        user=caller.user,
+        request=caller.request[:8],
+        exc_info=None if known else error,
+    )

@@ -1,0 +1,100 @@
+"""The app's home: what waits for whoever opens it, what they did and what ends by itself, and a search."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Sequence, Sized
+from functools import partial
+from typing import Final
+
+from bot.access import DirectoryUnavailable, NotAllowed
+from bot.clients.errors import ClientError
+from bot.clients.listing import Listing
+from bot.domain.change import Change, Guard, State
+from bot.gatehouse import Gatehouse
+from bot.store.timers import TimerKind
+from handlers.gatehouse import changes_of
+from handlers.reply import Caller, HomeTab, Modal, Reply, View
+from handlers.routes import Click, Heard, clicks, hears
+from handlers.views import home as views
+from handlers.views.rule_form import RuleForm
+
+PATIENCE: Final = 2.0
+"""Seconds that a service has to say that it is there."""
+LAST: Final = 5
+
+
+@hears("app_home_opened", stored=False)
+async def opened(heard: Heard, caller: Caller, gatehouse: Gatehouse) -> Reply | None:
+    """Drawn anew whenever it is opened; what it showed the last time stays until then."""
+    if heard.event.get("tab") != "home":
+        return None
+    skeleton = None if heard.event.get("view") else views.loading(caller.channel)
+    return HomeTab(skeleton, partial(_drawn, caller, gatehouse))
+
+
+@clicks("home.refresh")
+async def refreshed(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    return HomeTab(None, partial(_drawn, caller, gatehouse))
+
+
+@clicks("home.new")
+async def new_rule(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """From nowhere in particular: the form asks where it is to be announced."""
+    await gatehouse.access.require_somewhere("rule.create", caller.user)
+    return Modal(RuleForm.blank().view())
+
+
+async def _drawn(caller: Caller, gatehouse: Gatehouse) -> View:
+    person = await gatehouse.access.person(caller.user)
+    if person.barred is not None:
+        raise NotAllowed(person.barred, "home", caller.user)
+    allowed = await gatehouse.access.all(caller.user, caller.channel)
+    waiting = [each for each in await gatehouse.store.changes.open() if await _waits_for(each, caller.user, gatehouse)]
+    reverts = await changes_of(TimerKind.REVERT, gatehouse)
+    ending = [each for each in reverts if each.temporary and each.requester == caller.user]
+    last = await gatehouse.store.changes.of_requester(caller.user, limit=LAST)
+    links = {each.id: await gatehouse.store.cards.link(each.id) for each in (*waiting, *ending, *last)}
+    return views.home(
+        waiting=waiting,
+        ending=ending,
+        last=last,
+        links=links,
+        services=await _services(gatehouse),
+        reads_rules=allowed["rule.read"] is None,
+        reads_members=allowed["member.read"] is None,
+        channel=caller.channel,
+        now=gatehouse.now(),
+    )
+
+
+async def _waits_for(change: Change, user: str, gatehouse: Gatehouse) -> bool:
+    """Whether *user* is one of those who can settle *change* now."""
+    if change.state is not State.PROPOSED or user in {one.by for one in change.approvals}:
+        return False
+    if change.guard is Guard.CONFIRM:
+        return change.requester == user
+    try:
+        await gatehouse.access.require_approver(change, user, change.channel)
+    except (NotAllowed, DirectoryUnavailable):
+        return False
+    return True
+
+
+async def _services(gatehouse: Gatehouse) -> dict[str, str]:
+    """What each service says to a plain question: "ok" and how many, or what is wrong."""
+    asked: dict[str, Awaitable[Listing | Sequence[object]]] = {"rules": gatehouse.rules.recent()}
+    asked |= {f"members of {site.name}": site.members.recent() for site in gatehouse.sites.values()}
+    return dict(zip(asked, await asyncio.gather(*map(_says, asked.values())), strict=True))
+
+
+async def _says(asked: Awaitable[Listing | Sequence[object]]) -> str:
+    try:
+        async with asyncio.timeout(PATIENCE):
+            found = await asked
+    except ClientError:
+        return "does not answer"
+    except TimeoutError:
+        return "takes its time"
+    records: Sized = found.rules if isinstance(found, Listing) else found
+    return f"ok, {len(records):,}"

@@ -1,0 +1,52 @@
+"""What the menu of a message and the one beside the composer offer: each stands for a command."""
+
+from __future__ import annotations
+
+from bot.gatehouse import Gatehouse
+from handlers.commands import Command, MembersShow, MembersWhy, RulesNew, RulesWhich
+from handlers.errors import NothingInMessage
+from handlers.reply import Caller, Modal, Private, Reply
+from handlers.routes import COMMANDS, Shortcut, shortcut
+from handlers.views import shortcuts as views
+from handlers.views.rule_form import RuleForm
+from handlers.words import addresses_in, emails_in
+
+
+@shortcut("rule_which")
+async def which_rule(used: Shortcut, caller: Caller, gatehouse: Gatehouse) -> Command | Reply:
+    """Of one address the answer, of several the choice."""
+    commands = [RulesWhich(url) for url in addresses_in(used.text)]
+    if not commands:
+        raise NothingInMessage("web address")
+    if len(commands) == 1:
+        return commands[0]
+    return Private(views.choice("Which address?", [(command.url, command) for command in commands]))
+
+
+@shortcut("rule_from_message", linked=True)
+async def rule_from_message(used: Shortcut, caller: Caller, gatehouse: Gatehouse) -> Command:
+    """The form for a new rule; the message that it comes from is its reason, and so is on record."""
+    source = next(iter(addresses_in(used.text)), None)
+    return RulesNew(source=source, because=f"from {used.link}" if used.link else None)
+
+
+@shortcut("member_info")
+async def member_info(used: Shortcut, caller: Caller, gatehouse: Gatehouse) -> Command | Reply:
+    commands = [(email, _about(email)) for email in emails_in(used.text)]
+    if not commands:
+        raise NothingInMessage("e-mail address")
+    if len(commands) == 1:
+        return commands[0][1]
+    return Private(views.choice("Who?", commands))
+
+
+def _about(email: str) -> Command:
+    """Why they get in, or do not, says more than who they are."""
+    return MembersWhy(email) if MembersWhy in COMMANDS else MembersShow(email)
+
+
+@shortcut("rule_new")
+async def new_rule(used: Shortcut, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """From nowhere in particular: the form asks where it is to be announced, and the policy is asked for there."""
+    await gatehouse.access.require_somewhere("rule.create", caller.user)
+    return Modal(RuleForm.blank().view())

@@ -1,0 +1,214 @@
+"""Findings in words: the same on `/rules check`, in forms, on cards and in refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Final
+
+from bot.domain.lint import Finding, Kind, Place, Why
+from handlers.commands import RulesCheck, RulesEdit, RulesShow
+from handlers.views import parts
+from handlers.views.parts import Block, Message, clip, esc
+
+MOST_NAMED: Final = 4
+MOST_WARNINGS: Final = 5
+"""Findings that stand on a card or in a form, each in a line; `/rules check` has the others."""
+
+UNTRIED: Final = (
+    ":warning: So many conditions fit anywhere that not all rules were tried on each other. "
+    "`/rules check REF` looks at one of them."
+)
+TITLES: Final = {
+    Kind.LOOP: ":rotating_light: Loops",
+    Kind.ITSELF: ":rotating_light: Redirects to themselves",
+    Kind.NO_ADDRESS: ":x: Destinations that are no address",
+    Kind.NEVER: ":x: Conditions that never hold",
+    Kind.NO_GROUP: ":warning: Captures that catch nothing",
+    Kind.ONE_SOURCE: ":warning: Several rules on one source",
+    Kind.HIDDEN: ":warning: Hidden by a block",
+    Kind.REPEATS: ":warning: Replacements that come again",
+    Kind.CHAIN: ":link: Redirects that another rule takes on",
+    Kind.NO_EFFECT: ":white_circle: Replacements that change nothing",
+    Kind.ONE_NAME: ":white_circle: One name for several rules",
+    Kind.UNTOLD: ":grey_question: Cannot be told here",
+}
+ADVICE: Final = {
+    Kind.LOOP: "Switch one of them off, or lead it elsewhere.",
+    Kind.ITSELF: "Lead it elsewhere, or delete it.",
+    Kind.NO_ADDRESS: "Write a whole address, with https://.",
+    Kind.NEVER: "Correct the source.",
+    Kind.NO_GROUP: "Use a number that the source has a * or a group for.",
+    Kind.ONE_SOURCE: "Keep one of them: no engine promises which comes first.",
+    Kind.HIDDEN: "Delete it, or narrow the block.",
+    Kind.REPEATS: "Narrow the source so that it does not fit the result.",
+    Kind.CHAIN: "Lead it straight to where it ends.",
+    Kind.NO_EFFECT: "Correct what it looks for, or delete it.",
+    Kind.ONE_NAME: "Rename them, so that nobody switches off the wrong one.",
+    Kind.UNTOLD: "Try it in the browser, or write it without looking around or back.",
+}
+
+
+def words(finding: Finding) -> str:
+    """What is wrong, in one sentence of plain text."""
+    return SENTENCES[finding.kind](finding)
+
+
+def warnings(findings: Sequence[Finding]) -> tuple[str, ...]:
+    """The findings as plain lines for a card or a form; the first of many."""
+    lines = [clip(words(finding), 500) for finding in findings[:MOST_WARNINGS]]
+    if more := len(findings) - MOST_WARNINGS:
+        lines += [f"…and {more} more."] if more > 0 else []
+    return tuple(lines)
+
+
+def name(place: Place) -> str:
+    """The rule, and its pair where there are several."""
+    pair = f", pair {place.pair}" if place.pair and len(place.rule.pairs or ()) > 1 else ""
+    return f"“{clip(place.rule.title, 80)}”{pair}"
+
+
+def named(places: Sequence[Place]) -> str:
+    """Several rules in a row; the first of many."""
+    names = list(dict.fromkeys(name(place) for place in places))
+    if len(names) > MOST_NAMED:
+        return f"{', '.join(names[:MOST_NAMED])} and {len(names) - MOST_NAMED} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def _loop(finding: Finding) -> str:
+    if finding.grows:
+        start = clip(finding.addresses[0], 120)
+        return f"{named(finding.places)} takes on what it made itself, without end: {start} and so on."
+    around = [clip(address, 120) for address in (*finding.addresses, finding.addresses[0])]
+    shown = around if len(around) <= 6 else [*around[:4], "…", around[-1]]
+    whose = "redirects in a circle" if len({p.rule.id for p in finding.places}) == 1 else "redirect in a circle"
+    return f"{named(finding.places)} {whose}: {' → '.join(shown)}."
+
+
+def _itself(finding: Finding) -> str:
+    return f"{name(finding.places[0])} redirects to the address itself: {clip(finding.value, 160)}."
+
+
+def _no_address(finding: Finding) -> str:
+    return f"{name(finding.places[0])} leads to “{clip(finding.value, 160)}”, which is no address."
+
+
+def _no_group(finding: Finding) -> str:
+    count = {"0": "catches nothing", "1": "catches one text"}.get(finding.better, f"catches {finding.better} texts")
+    return f"{name(finding.places[0])}: its source {count}, so a number in {clip(finding.value, 160)} stays as it is."
+
+
+def _one_source(finding: Finding) -> str:
+    return f"{named(finding.places)} act on the same: {clip(finding.value, 160) or 'every address'}."
+
+
+def _hidden(finding: Finding) -> str:
+    first, block = finding.places[:2]
+    return f"{name(first)} never gets its turn: {name(block)} blocks all that it is for."
+
+
+def _repeats(finding: Finding) -> str:
+    start = clip(finding.addresses[0], 120)
+    return f"{named(finding.places)} would replace in its own result again, in engines that look twice: {start}."
+
+
+def _chain(finding: Finding) -> str:
+    first, second = finding.places[:2]
+    there, further = (clip(address, 120) for address in finding.addresses)
+    then = f"takes on to {further}" if further else "blocks"
+    return f"{name(first)} leads to {there}, which {name(second)} {then}."
+
+
+def _no_effect(finding: Finding) -> str:
+    if not finding.value:
+        return f"{name(finding.places[0])} looks for nothing, so it replaces nothing."
+    if finding.addresses:
+        where = f"which is not in {clip(finding.addresses[0], 120)}"
+        return f"{name(finding.places[0])} looks for {clip(finding.value, 120)}, {where}."
+    return f"{name(finding.places[0])} replaces {clip(finding.value, 120)} by the same."
+
+
+def _one_name(finding: Finding) -> str:
+    ids = [place.rule.id for place in finding.places]
+    more = f" and {len(ids) - MOST_NAMED} more" if len(ids) > MOST_NAMED else ""
+    return f"{len(ids)} rules are called {name(finding.places[0])}: {', '.join(ids[:MOST_NAMED])}{more}."
+
+
+def _untold(finding: Finding) -> str:
+    return f"{name(finding.places[0])}: {finding.untold}."
+
+
+def _never(finding: Finding) -> str:
+    better = clip(finding.better, 160)
+    because = {
+        Why.KEY: "no engine knows its key" + (f"; write {better}" if better else "; it is Url, host or path"),
+        Why.OPERATOR: "no engine knows its operator" + (f"; write {better}" if better else ""),
+        Why.SLASHES: "an expression needs slashes around it" + (f": {better}" if better else ": /…/"),
+        Why.FLAGS: f"the flags {better} are not taken, only i and g",
+        Why.SCHEME: "every address begins with its scheme" + (f": {better}" if better else ", such as https://"),
+        Why.SPELLING: f"a browser sends {better}" if better else "no browser sends it so",
+        Why.NO_ADDRESS: "no browser loads it",
+        Why.CHARACTER: f"a browser never sends “{better}” there",
+        Why.START: f"it begins with {better}",
+    }[finding.why or Why.NO_ADDRESS]
+    return f"{name(finding.places[0])} never acts on “{clip(finding.value.split(' ', 2)[2], 160)}”: {because}."
+
+
+SENTENCES: Final[dict[Kind, Callable[[Finding], str]]] = {
+    Kind.LOOP: _loop,
+    Kind.ITSELF: _itself,
+    Kind.NO_ADDRESS: _no_address,
+    Kind.NEVER: _never,
+    Kind.NO_GROUP: _no_group,
+    Kind.ONE_SOURCE: _one_source,
+    Kind.HIDDEN: _hidden,
+    Kind.REPEATS: _repeats,
+    Kind.CHAIN: _chain,
+    Kind.NO_EFFECT: _no_effect,
+    Kind.ONE_NAME: _one_name,
+    Kind.UNTOLD: _untold,
+}
+
+
+def checked(
+    findings: Sequence[Finding], *, command: RulesCheck, page: int, pages: int, first: int, total: int, rules: int,
+    unreadable: int, complete: bool, actions: bool,
+) -> Message:  # fmt: skip
+    """One page of what was found, by kind; *first* is the number of its first finding."""
+    among = "1 rule" if rules == 1 else f"{rules:,} rules"
+    if not total:
+        blocks = [parts.section(f":white_check_mark: *Nothing found* in {among}.")]
+    else:
+        blocks = [parts.section(f"*{total:,} finding{'' if total == 1 else 's'}* in {among}, the worst first")]
+    number = first
+    for kind, group in groupby(findings, key=lambda finding: finding.kind):
+        blocks.append(parts.section(f"*{TITLES[kind]}*\n_{ADVICE[kind]}_"))
+        for finding in group:
+            blocks += _one(finding, number, actions=actions)
+            number += 1
+    if unreadable:
+        blocks.append(parts.context(f":warning: {unreadable} records of the service could not be read."))
+    if not complete:
+        blocks.append(parts.context(UNTRIED))
+    if pages > 1:
+        blocks.append(parts.context(f"Page {page} of {pages}"))
+    turns = (
+        parts.turn_button("‹ Previous", replace(command, page=page - 1), "previous") if page > 1 else None,
+        parts.turn_button("Next ›", replace(command, page=page + 1), "next") if page < pages else None,
+        parts.share_button(command) if actions else None,
+    )
+    return parts.message(f"{total:,} findings in {among}", [*blocks, *parts.actions(turns)])
+
+
+def _one(finding: Finding, number: int, *, actions: bool) -> list[Block]:
+    line = parts.section(f"*{number}.* {esc(words(finding), 900)}")
+    if not actions:
+        return [line]
+    ids = list(dict.fromkeys(place.rule.id for place in finding.places))
+    buttons = [parts.run_button("Edit", RulesEdit(ref=ids[0]), f"edit.{number}")]
+    for each, rule_id in enumerate(ids[:3], start=1):
+        label = "Show" if len(ids) == 1 else f"Show {each}"
+        buttons.append(parts.run_button(label, RulesShow(ref=rule_id), f"show.{number}.{each}"))
+    return [line, *parts.actions(buttons)]

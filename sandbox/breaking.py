@@ -1,0 +1,67 @@
+"""The stand-in services on the page of the local Slack: their calls in its inspector, their faults in its panel."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any, Final
+
+from sandbox.services.answers import Call, Stage
+from sandbox.services.faults import KINDS
+from sandbox.services.running import Services
+from sandbox.services.switches import CHOICES
+from sandbox.slack.running import LocalSlack
+from sandbox.slack.troubles import Trouble, faulty
+
+CALLS: Final = {"": "any call", "GET": "reads", "POST|PUT|PATCH|DELETE": "writes"}
+MOST_SHOWN: Final = 20_000
+"""Bytes of an answer that the inspector keeps whole."""
+
+
+def connect(slack: LocalSlack, services: Services) -> None:
+    """Let the page of *slack* see what *services* are asked, and put them out of order."""
+    stages = {"rules": services.rules.stage, "members": services.members.stage}
+    for name, stage in stages.items():
+        _listen(slack, stage)
+        slack.troubles.rows.append(_faults(name, stage))
+    slack.troubles.rows.extend(_switch(name, list(stages.values())) for name in CHOICES)
+
+
+def _listen(slack: LocalSlack, stage: Stage) -> None:
+    def heard(call: Call, status: object, ms: float, body: bytes) -> None:
+        slack.state.note("bot_to_service", f"{call.method} {call.path}", status, ms, call.body, _shown(body))
+
+    stage.heard = heard
+
+
+def _shown(body: bytes) -> Any:
+    if len(body) <= MOST_SHOWN:
+        try:
+            return json.loads(body)
+        except ValueError:
+            pass
+    return body[:MOST_SHOWN].decode("utf-8", "replace")
+
+
+def _faults(name: str, stage: Stage) -> Trouble:
+    def add(kind: str, method: str, times: int) -> None:
+        stage.faults.add(kind, method=method or ".*", times=times, value=2)
+
+    about = "The service refuses, fails, is slow, or its answer is lost."
+    return faulty(name, f"The {name} service", about, KINDS, CALLS, stage.faults.waiting, add)
+
+
+def _switch(name: str, stages: list[Stage]) -> Trouble:
+    """A switch of both services, which play alike."""
+    values, about = CHOICES[name]
+
+    def now() -> str:
+        return str(getattr(stages[0].switches, name))
+
+    def choose(choice: str) -> None:
+        for stage in stages:
+            stage.switches = replace(stage.switches, **{name: choice})
+
+    label = name.replace("_", " ").capitalize()
+    choices = {value: value.replace("_", " ") for value in values}
+    return Trouble(name, "What the specifications leave open", label, about, choices, now, choose)

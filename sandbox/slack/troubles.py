@@ -1,0 +1,220 @@
+"""What the page's "Break it" panel can put out of order, and back: one table of rows, each with its normal choice first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from sandbox.slack.delivery import Delivery
+from sandbox.slack.faults import KINDS, SlackFaults
+from sandbox.slack.ratelimits import RateLimits
+from sandbox.slack.sockets import Sockets
+from sandbox.slack.state import TRIGGER_LIFE, State
+
+Choices = Mapping[str, str]
+"""Words by value; the first is how it normally is."""
+
+ALWAYS: Final = 1_000_000
+TIMES: Final = {"1": "the next call", "3": "the next 3 calls", str(ALWAYS): "every call"}
+METHODS: Final = {
+    "": "any method",
+    **{name: name for name in ("chat.postMessage", "chat.update", "views.open", "views.update", "users.info")},
+}
+
+
+@dataclass(slots=True)
+class Trouble:
+    """One row: *now* tells its choice, *choose* makes another one."""
+
+    name: str
+    group: str
+    label: str
+    about: str
+    choices: Choices
+    now: Callable[[], str]
+    choose: Callable[[str], None]
+
+    @property
+    def normal(self) -> str:
+        return next(iter(self.choices))
+
+    def take(self, asked: Mapping[str, str]) -> None:
+        """Choose as *asked*; raises ValueError where there is no such choice."""
+        self.choose(_known(self.choices, asked.get("choice", self.normal)))
+
+    def shown(self) -> dict[str, Any]:
+        now = self.now()
+        return {
+            "name": self.name,
+            "group": self.group,
+            "label": self.label,
+            "about": self.about,
+            "choice": now,
+            "choices": _listed(self.choices),
+            "is_on": now != self.normal,
+        }
+
+
+@dataclass(slots=True)
+class Faulty(Trouble):
+    """A row of faults that are used up: which calls meet one, and how many."""
+
+    which: Choices = field(default_factory=dict)
+    waiting: list[Any] = field(default_factory=list)
+    """The faults themselves, each with its ``times`` left."""
+    add: Callable[[str, str, int], None] = lambda _kind, _which, _times: None
+    chosen: dict[str, str] = field(default_factory=dict)
+
+    def take(self, asked: Mapping[str, str]) -> None:
+        kind = _known(self.choices, asked.get("choice", ""))
+        which = _known(self.which, asked.get("which") or next(iter(self.which)))
+        times = _known(TIMES, asked.get("times") or next(iter(TIMES)))
+        self.choose(kind)
+        self.chosen = {"which": which, "times": times}
+        if kind:
+            self.add(kind, which, int(times))
+
+    def shown(self) -> dict[str, Any]:
+        left = sum(one.times for one in self.waiting)
+        return {
+            **Trouble.shown(self),
+            "which": _listed(self.which),
+            "times": _listed(TIMES),
+            "chosen": self.chosen,
+            "left": left if 0 < left < ALWAYS / 2 else None,
+        }
+
+
+def faulty(
+    name: str, group: str, about: str, kinds: Choices, which: Choices, waiting: list[Any], add: Callable[..., None]
+) -> Faulty:
+    """A row for scripted faults; *add* takes kind, which calls, how many; *waiting* is where they wait."""
+
+    def now() -> str:
+        return next((str(one.kind) for one in waiting if one.times > 0), "")
+
+    choices = {"": "as they should", **kinds}
+    return Faulty(
+        name,
+        group,
+        "Calls are answered",
+        about,
+        choices,
+        now,
+        lambda _: waiting.clear(),
+        which=which,
+        waiting=waiting,
+        add=add,
+    )
+
+
+@dataclass(slots=True)
+class Troubles:
+    """All rows, and the page's way to them."""
+
+    state: State
+    rows: list[Trouble] = field(default_factory=list)
+
+    def shown(self) -> dict[str, Any]:
+        return {"troubles": [row.shown() for row in self.rows]}
+
+    def take(self, name: str, asked: Mapping[str, str]) -> None:
+        """Choose something in the row *name*; raises ValueError where there is no such row or choice."""
+        row = next((one for one in self.rows if one.name == name), None)
+        if row is None:
+            raise ValueError(f"there is no {name!r} to break")
+        row.take(asked)
+        self._tell()
+
+    def mend(self) -> None:
+        """Everything is as it should be again."""
+        for row in self.rows:
+            row.take({"choice": row.normal})
+        self._tell()
+
+    def _tell(self) -> None:
+        self.state.tell_all({"type": "troubles", **self.shown()})
+
+    def routes(self, guarded: Callable[[Any], Any], posted: Callable[[Any], Any]) -> list[Route]:
+        """For the page; *guarded* and *posted* are those of its other endpoints."""
+        posts = {"break": self._break, "mend": self._mend}
+        return [
+            Route("/_local/troubles", guarded(self._list)),
+            *(Route(f"/_local/{name}", guarded(posted(act)), methods=["POST"]) for name, act in posts.items()),
+        ]
+
+    async def _list(self, _: Request) -> Response:
+        return JSONResponse(self.shown())
+
+    async def _break(self, asked: dict[str, Any]) -> dict[str, Any]:
+        self.take(str(asked["name"]), {name: str(value) for name, value in asked.items()})
+        return {"ok": True, **self.shown()}
+
+    async def _mend(self, _: dict[str, Any]) -> dict[str, Any]:
+        self.mend()
+        return {"ok": True, **self.shown()}
+
+
+def setting(
+    name: str, group: str, label: str, about: str, owner: object, attribute: str, values: Mapping[str, tuple[str, Any]]
+) -> Trouble:
+    """A row that sets *attribute* of *owner*; *values*: words and meaning by choice, the normal one first."""
+
+    def now() -> str:
+        held = getattr(owner, attribute)
+        return next((choice for choice, (_, meant) in values.items() if meant == held), next(iter(values)))
+
+    def choose(choice: str) -> None:
+        setattr(owner, attribute, values[choice][1])
+
+    return Trouble(name, group, label, about, {choice: words for choice, (words, _) in values.items()}, now, choose)
+
+
+TO_BOT: Final = "Slack calls the bot"
+FROM_BOT: Final = "The bot calls Slack"
+
+
+def slack_troubles(
+    state: State, delivery: Delivery, faults: SlackFaults, limits: RateLimits, sockets: Sockets
+) -> list[Trouble]:
+    """What can go wrong on Slack's side; Socket Mode only where the app uses it."""
+    lags = {"prompt": ("in time", 0.0), "slow": ("a second late", 1.0), "lost": ("lost, Slack gives up", math.inf)}
+    copies = {"once": ("once", False), "twice": ("twice", True)}
+    skews = {"right": ("right", 0.0), "slow": ("6 minutes slow", -360.0), "fast": ("6 minutes fast", 360.0)}
+    lives = {"fresh": ("good for 3 seconds", TRIGGER_LIFE), "expired": ("expired on arrival", -1.0)}
+    tiers = {"off": ("not enforced", False), "on": ("enforced, as by Slack", True)}
+    cuts = {"stays": ("stays up", 0), "cut": ("cut with the next envelope", 1)}
+
+    def one(name: str, group: str, label: str, about: str, place: tuple[object, str], values: Any) -> Trouble:
+        return setting(name, group, label, about, *place, values)
+
+    socket = one("socket", TO_BOT, "Socket Mode", "The connection breaks in the middle.", (sockets, "cuts"), cuts)
+    return [
+        one("ack", TO_BOT, "Acknowledgement", "The bot works; Slack hears of it late.", (delivery, "lag"), lags),
+        one("copies", TO_BOT, "Deliveries come", "As after a lost answer.", (delivery, "twice"), copies),
+        one("clock", TO_BOT, "Slack's clock is", "Five minutes off is refused.", (delivery, "skew"), skews),
+        one("triggers", TO_BOT, "Triggers are", "Without one no form opens.", (state, "trigger_life"), lives),
+        *([socket] if sockets.is_enabled else []),
+        one("limits", FROM_BOT, "Rate limits are", "Per method and channel.", (limits, "is_on"), tiers),
+        faulty(
+            *("slack", FROM_BOT, "The Web API refuses, fails, or its answer is lost."),
+            *(KINDS, METHODS, faults.waiting),
+            lambda kind, method, times: faults.add(kind, method=method, times=times, seconds=2),
+        ),
+    ]
+
+
+def _known(choices: Choices, value: str) -> str:
+    if value not in choices:
+        raise ValueError(f"{value!r} is none of {', '.join(choices)}")
+    return value
+
+
+def _listed(choices: Choices) -> list[dict[str, str]]:
+    return [{"value": value, "words": words} for value, words in choices.items()]

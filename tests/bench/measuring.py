@@ -1,0 +1,85 @@
+"""Time against a bare loop of string comparisons over as many texts, in the same run."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+
+from bot.domain.member import Member
+from bot.domain.rule import Rule
+
+SIZES = (1_000, 10_000, 100_000)
+TIMES = 5
+
+
+def rules(count: int) -> list[Rule]:
+    """*count* rules of ordinary size."""
+    return [_rule(number) for number in range(count)]
+
+
+def _rule(number: int) -> Rule:
+    source = f"https://shop{number % 97}.example.com/campaign/{number}"
+    pair = {
+        "source": {"key": "Url", "operator": ("Equals", "Contains", "Equals")[number % 3], "value": source},
+        "destinationType": "url",
+        "destination": f"https://shop.example.com/landing/{number}",
+    }
+    name = f"Campaign {number} of shop {number % 97}"
+    document = {"id": f"Redirect_{number:06x}", "name": name, "status": "Active", "ruleType": "Redirect"}
+    return Rule.model_validate(document | {"pairs": [pair]})
+
+
+def members(count: int) -> list[Member]:
+    return [
+        Member(email=f"person{number}@company{number % 97}.example.com", name=f"Person {number}")
+        for number in range(count)
+    ]
+
+
+def bare(texts: Sequence[str]) -> float:
+    """Seconds that comparing each of *texts* with one more takes, at best."""
+    return best(lambda: _compared(texts, "https://shop.example.com/nothing/like/it"))
+
+
+def _compared(texts: Sequence[str], wanted: str) -> int:
+    found = 0
+    for text in texts:
+        if text == wanted:
+            found += 1
+    return found
+
+
+def best(work: Callable[[], object]) -> float:
+    """Seconds of the quickest of some runs: what the work takes when nothing else gets in its way."""
+    return min(_timed(work) for _ in range(TIMES))
+
+
+def _timed(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def awaited(work: Callable[[], Awaitable[object]]) -> tuple[float, float]:
+    """Seconds of the quickest of some runs, and of the longest that others of the loop waited in that one."""
+    return min(asyncio.run(_watched(work)) for _ in range(TIMES))
+
+
+async def _watched(work: Callable[[], Awaitable[object]]) -> tuple[float, float]:
+    longest = 0.0
+
+    async def watch() -> None:
+        nonlocal longest
+        while True:
+            began = time.perf_counter()
+            await asyncio.sleep(0)
+            longest = max(longest, time.perf_counter() - began)
+
+    watching = asyncio.create_task(watch())
+    await asyncio.sleep(0)
+    began = time.perf_counter()
+    await work()
+    took = time.perf_counter() - began
+    watching.cancel()
+    return took, longest

@@ -1,0 +1,123 @@
+"""What is wrong with rules, told when asked and before something is saved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sandbox.demo import Sandbox
+from sandbox.slack.story import Person
+
+SHOP = "https://shop.example.com"
+OLD = "Redirect_x1old"
+
+
+def redirect(rule_id: str, source: str, destination: str, **more: Any) -> dict[str, Any]:
+    pair = {
+        "source": {"key": "Url", "operator": "Equals", "value": source},
+        "destinationType": "url",
+        "destination": destination,
+    }
+    named = {"id": rule_id, "name": f"Rule {rule_id}", "ruleType": "Redirect"}
+    return named | {"status": "Active", "pairs": [pair], "objectType": "rule"} | more
+
+
+async def test_where_nothing_is_wrong_that_is_said(workspace: Sandbox, alice: Person) -> None:
+    text = alice.slack_text(await alice.says("/rules check"))
+
+    assert "Nothing found in 25 rules" in text
+
+
+async def test_what_is_wrong_is_listed_the_worst_first_with_what_to_do(workspace: Sandbox, alice: Person) -> None:
+    workspace.services.rules.put(redirect("Redirect_back", f"{SHOP}/new", f"{SHOP}/old"))
+    workspace.services.rules.put(redirect("Redirect_dead", "https://example.com", f"{SHOP}/gone"))
+
+    reply = await alice.says("/rules check")
+
+    text = alice.slack_text(reply)
+    assert reply.visible_to == alice.id
+    assert text.index("Loops") < text.index("Conditions that never hold")
+    assert f"{SHOP}/new → {SHOP}/old → {SHOP}/new" in text
+    assert "a browser sends https://example.com/" in text
+    await alice.clicks(reply, "Show 2")
+    await alice.sees("Since the relaunch in May")
+
+
+async def test_one_rule_can_be_checked_alone(workspace: Sandbox, alice: Person) -> None:
+    workspace.services.rules.put(redirect("Redirect_dead", "https://example.com", f"{SHOP}/gone"))
+
+    assert "never acts" in alice.slack_text(await alice.says("/rules check Redirect_dead"))
+    assert "Nothing found in 1 rule" in alice.slack_text(await alice.says(f"/rules check {OLD}"))
+
+
+async def test_many_findings_come_in_pages(workspace: Sandbox, alice: Person) -> None:
+    for number in range(30):
+        workspace.services.rules.put(redirect(f"Redirect_d{number}", f"https://d{number}.example", f"{SHOP}/gone"))
+
+    reply = await alice.says("/rules check")
+    assert "30 findings in 55 rules" in alice.slack_text(reply)
+
+    await alice.clicks(reply, "Next ›")
+    turned = await alice.sees("Page 2 of 4")
+    assert turned.ts == reply.ts
+    assert "Page 4 of 4" in alice.slack_text(await alice.says("/rules check page:9"))
+
+
+async def test_a_loop_is_not_made_without_a_reason(workspace: Sandbox, alice: Person) -> None:
+    reply = await alice.says(f"/rules set {OLD} destination={SHOP}/old")
+    assert "redirects to the address itself" in alice.slack_text(reply)
+    assert "because TEXT" in alice.slack_text(reply)
+    assert workspace.services.rules.calls("PUT") == []
+
+    card = await alice.says(f"/rules set {OLD} destination={SHOP}/old because the test needs one")
+    assert "redirects to the address itself" in alice.slack_text(card)
+    assert len(workspace.services.rules.calls("PUT")) == 1
+
+
+async def test_a_rule_that_closes_a_circle_is_not_switched_on_without_a_reason(
+    workspace: Sandbox, alice: Person
+) -> None:
+    workspace.services.rules.put(redirect("Redirect_back", f"{SHOP}/new", f"{SHOP}/old", status="Inactive"))
+
+    assert "redirect in a circle" in alice.slack_text(await alice.says("/rules on Redirect_back"))
+    assert workspace.services.rules.calls("PUT") == []
+
+
+async def test_what_is_only_odd_is_done_with_a_warning_on_the_card(workspace: Sandbox, alice: Person) -> None:
+    card = await alice.says("/rules set Redirect_blog1 source=https://jobs.example")
+
+    assert card.visible_to is None
+    assert "a browser sends https://jobs.example/" in alice.slack_text(card)
+
+
+async def test_an_old_fault_is_not_told_again(workspace: Sandbox, alice: Person) -> None:
+    workspace.services.rules.put(redirect("Redirect_dead", "https://example.com", f"{SHOP}/gone"))
+
+    card = await alice.says("/rules set Redirect_dead description=Kept for the audit")
+
+    assert "never acts" not in alice.slack_text(card)
+
+
+async def test_a_form_shows_what_is_wrong_before_it_saves(workspace: Sandbox, alice: Person) -> None:
+    await alice.opens(f'/rules new https://jobs.example to {SHOP}/jobs named "Jobs"')
+
+    await alice.submits()
+    await alice.sees_form("Not saved yet")
+    assert "a browser sends https://jobs.example/" in alice.form
+    assert workspace.services.rules.calls("POST") == []
+
+    await alice.submits()
+    assert "never acts" in alice.slack_text(await alice.sees("Jobs created"))
+
+
+async def test_a_form_with_a_loop_wants_a_reason(workspace: Sandbox, alice: Person) -> None:
+    await alice.opens(f'/rules new {SHOP}/new to {SHOP}/old named "Way back"')
+    await alice.submits()
+    await alice.sees_form("needs a reason")
+    await alice.submits()
+    await alice.sees_form("needs a reason")
+    assert workspace.services.rules.calls("POST") == []
+
+    alice.fills(Why="the load test wants it")
+    await alice.submits()
+    card = await alice.sees("Way back created")
+    assert "the load test wants it" in alice.slack_text(card)

@@ -1,0 +1,94 @@
+"""The app's home."""
+
+from __future__ import annotations
+
+from sandbox.demo import Sandbox
+from sandbox.slack.story import Person
+from tests.conftest import OPS, SUPPORT
+
+OLD = "Redirect_x1old"
+
+
+async def test_what_waits_is_shown_to_those_who_can_settle_it_and_to_no_others(
+    workspace: Sandbox, alice: Person, cara: Person
+) -> None:
+    await alice.says(f"/rules delete {OLD} because it loops")
+
+    await cara.opens_home("it loops")
+    mine = await alice.opens_home("Nothing waits for you")
+
+    assert "waits" in str(mine), "what one asked for oneself is among the last changes"
+
+
+async def test_ones_own_changes_and_those_that_end_by_themselves(workspace: Sandbox, alice: Person) -> None:
+    await alice.says(f"/rules off {OLD} for 2h")
+    await alice.sees("switched off")
+
+    await alice.opens_home("ends by itself")
+    await alice.opens_home("Your last changes")
+
+
+async def test_services_are_looked_at_when_it_is_opened(workspace: Sandbox, alice: Person) -> None:
+    workspace.services.rules.stage.faults.add("500", times=3)
+    home = await alice.opens_home("rules does not answer")
+
+    await alice.clicks(home, "Refresh")
+
+    await alice.opens_home("rules ok, 25")
+
+
+async def test_a_rule_is_found_and_shown_in_a_modal(workspace: Sandbox, alice: Person) -> None:
+    home = await alice.opens_home("Find a rule")
+    offered = await alice.offered(home, "v1.pick.rule.home", "old shop")
+
+    await alice.chooses(home, "v1.pick.rule.home", next(iter(offered.values())))
+
+    await alice.sees_form(OLD)
+
+
+async def test_buttons_answer_in_a_modal_and_pages_turn_there(workspace: Sandbox, alice: Person) -> None:
+    home = await alice.opens_home("List rules")
+    await alice.clicks(home, "List rules")
+    modal = await alice.sees_form("Page 1 of 3")
+
+    await alice.clicks(modal, "Next ›")
+
+    await alice.sees_form("Page 2 of 3")
+    assert len(workspace.slack.state.stack(alice.id)) == 1
+
+
+async def test_a_new_rule_asks_where_to_announce_it(workspace: Sandbox, alice: Person) -> None:
+    home = await alice.opens_home("New rule")
+    await alice.clicks(home, "New rule", opens="Announce in")
+    alice.fills(
+        Announce_in=OPS, Name="Spring", Source="https://shop.example.com/spring", Destination="https://a.example.com/"
+    )
+
+    assert await alice.submits() == {}
+
+    assert (await alice.sees("Spring")).channel == OPS
+
+
+async def test_a_service_that_is_away_is_said_in_the_modal(workspace: Sandbox, alice: Person) -> None:
+    home = await alice.opens_home("List rules")
+    workspace.services.rules.stage.faults.add("500", times=9)
+
+    await alice.clicks(home, "List rules")
+
+    await alice.sees_form("service")
+    assert alice.dms == []
+
+
+async def test_a_guest_sees_why_there_is_nothing(workspace: Sandbox, alice: Person) -> None:
+    dan = Person(workspace.slack, "U0DAN0001", SUPPORT)
+
+    home = await dan.opens_home("Guests")
+
+    assert "List rules" not in str(home)
+
+
+async def test_its_messages_are_left_alone(workspace: Sandbox, alice: Person) -> None:
+    await workspace.slack.acting.home(alice.id, "messages")
+    await alice.opens_home("Nothing waits")
+
+    assert alice.dms == []

@@ -1,0 +1,138 @@
+"""An address is whole in private, masked in a channel, and in no log and no metric."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from sandbox.demo import SITES, Sandbox
+from sandbox.services.running import MEMBERS_KEY, RULES_KEY
+from sandbox.serving import listening
+from sandbox.slack.running import SECRET, TOKEN
+from sandbox.slack.story import Person
+
+ANNA = "anna.berg@example.com"
+ODD = "zoë+tag%2F@exämple.example"
+TELLING = ("anna.berg", "anna%2Eberg", "zoë", "zo%C3%AB", "unknown.person", "o'brien", "half an@address")
+
+
+async def test_a_shared_card_shows_itself_whole_to_who_asks(workspace: Sandbox, bob: Person, cara: Person) -> None:
+    reply = await bob.says(f"/members show {ANNA} site:blog")
+    assert "Member since" in bob.slack_text(reply)
+    await bob.clicks(reply, "Share in channel")
+    shared = await cara.sees("[Show me privately]")
+    assert "anna.berg" not in str(shared.blocks) + shared.text
+    assert "Member since" in cara.slack_text(shared)
+
+    await cara.clicks(shared, "Show me privately")
+    private = await cara.sees(ANNA)
+
+    assert private.visible_to == cara.id
+
+
+async def test_a_card_of_somebody_who_left_says_so(workspace: Sandbox, bob: Person, cara: Person) -> None:
+    await bob.clicks(await bob.says(f"/members show {ANNA}"), "Share in channel")
+    shared = await cara.sees("[Show me privately]")
+    workspace.services.members.remove("site_1", ANNA)
+
+    await cara.clicks(shared, "Show me privately")
+
+    assert (await cara.sees("Whoever this card showed is not on blog any more")).visible_to == cara.id
+
+
+@pytest.mark.policy('[roles.support]\nusers = ["U0BOB0001"]\nmay = ["read"]\n')
+async def test_whoever_may_not_read_members_is_not_shown_one(workspace: Sandbox, bob: Person, cara: Person) -> None:
+    await bob.clicks(await bob.says(f"/members show {ANNA}"), "Share in channel")
+    shared = await cara.sees("[Show me privately]")
+
+    await cara.clicks(shared, "Show me privately")
+
+    assert ANNA not in cara.slack_text(await cara.sees("None of your roles allows this"))
+
+
+@asynccontextmanager
+async def loud_bot(workspace: Sandbox, folder: Path) -> AsyncIterator[tuple[str, Path]]:
+    """``bot serve`` as it is deployed, telling all that it can tell; its address and its log."""
+    listener = listening(0)
+    port = listener.getsockname()[1]
+    listener.close()
+    environment = {
+        "PATH": os.environ["PATH"],
+        "PYTHONUNBUFFERED": "1",
+        "SLACK_BOT_TOKEN": TOKEN,
+        "SLACK_SIGNING_SECRET": SECRET,
+        "SLACK_API_URL": workspace.slack.api_url,
+        "RULES_BASE_URL": workspace.services.rules_url,
+        "RULES_API_KEY": RULES_KEY,
+        "MEMBERS_BASE_URL": workspace.services.members_url,
+        "MEMBERS_API_KEY": MEMBERS_KEY,
+        "MEMBERS_SITES": ",".join(f"{name}={site}" for name, site in SITES.items()),
+        "DATABASE_URL": f"sqlite:///{folder / 'loud.db'}",
+        "PORT": str(port),
+        "LOG_LEVEL": "DEBUG",
+    }
+    log = folder / "bot.log"
+    with log.open("wb") as file:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "bot", "serve", env=environment, stdout=file, stderr=file
+        )
+        try:
+            transport = httpx.AsyncHTTPTransport(retries=9)
+            async with httpx.AsyncClient(trust_env=False, transport=transport) as client:
+                assert (await client.get(f"http://127.0.0.1:{port}/readyz")).status_code == 200
+            workspace.slack.delivery.url = f"http://127.0.0.1:{port}/slack/events"
+            yield f"http://127.0.0.1:{port}", log
+        finally:
+            process.terminate()
+            await process.wait()
+
+
+COMMANDS = (
+    "/members list anna.berg",
+    "/members segments",
+    f"/members show {ANNA}",
+    f"/members show {ODD}",
+    f"/members why {ANNA} vip",
+    "/members why unknown.person@example.com vip",
+    "/members why half an@address",
+    f"/members grant {ANNA} vip because anna.berg@example.com asked",
+    f"/members grant {ODD} vip",
+    f"/members revoke {ANNA} vip",
+    f"/members grant {ANNA} nothing",
+    "/members remove unknown.person@example.com",
+    "/members remove o'brien@example.com site:docs",
+    f"/members lsit {ANNA}",
+    f"/members remove {ANNA}",
+    f"/gatehouse audit {ANNA}",
+)
+
+
+async def test_no_log_and_no_metric_holds_an_address(workspace: Sandbox, bob: Person, tmp_path: Path) -> None:
+    workspace.services.members.put("site_1", {"name": "Zoe", "email": ODD, "allowedSegments": ["free"]})
+    async with loud_bot(workspace, tmp_path) as (url, log):
+        for text in COMMANDS:
+            await bob.says(text)
+        await bob.opens(f"/members add {ODD}")
+        assert await bob.submits() == {}
+        await bob.sees_form("already")
+        workspace.services.members.stage.faults.add("500", times=9)
+        await bob.says(f"/members show {ANNA}")
+        workspace.services.members.stage.faults.clear()
+        workspace.services.members.stage.faults.add("cut_after", method="POST")
+        await bob.says(f"/members grant {ODD} beta")
+        async with httpx.AsyncClient(trust_env=False) as client:
+            metrics = (await client.get(f"{url}/metrics")).text
+
+    written = log.read_text()
+    assert "listening" in written
+    assert "UnknownSegment" in written, "the log was on"
+    for telling in TELLING:
+        assert telling not in written, [line for line in written.splitlines() if telling in line][:3]
+        assert telling not in metrics

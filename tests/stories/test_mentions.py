@@ -1,0 +1,157 @@
+"""Slash commands do not run in threads; a mention of Gatehouse does, and so does what is written to it alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sandbox.demo import Sandbox
+from sandbox.slack import payloads
+from sandbox.slack.people import BOT
+from sandbox.slack.state import Message
+from sandbox.slack.story import Person
+from tests.conftest import OPS, SUPPORT
+
+OLD = "Redirect_x1old"
+ADDRESS = "https://shop.example.com/old"
+
+
+async def in_thread(person: Person, text: str, of: Message) -> None:
+    await person.slack.acting.say(person.id, of.channel, text, of.ts)
+
+
+def said(workspace: Sandbox, person: Person, text: str) -> Message:
+    """What *person* wrote before anybody mentioned Gatehouse."""
+    state = workspace.slack.state
+    return state.add(Message(state.new_ts(), person.channel, person.id, text, []))
+
+
+async def told(workspace: Sandbox, event: dict[str, Any]) -> None:
+    """Slack tells the bot of *event*, which no person of the local Slack can cause."""
+    ack = await workspace.slack.delivery.event(payloads.event(workspace.slack.state, event))
+    assert not ack.failed
+    await workspace.slack.delivery.settled()
+
+
+async def test_a_question_in_a_thread_is_answered_in_that_thread(
+    workspace: Sandbox, alice: Person, cara: Person
+) -> None:
+    alarm = said(workspace, alice, "checkout is broken")
+
+    await in_thread(alice, f"@gatehouse rules which {ADDRESS}", alarm)
+
+    reply = await cara.sees_reply(alarm, "Old shop to new shop")
+    assert reply.thread_ts == alarm.ts
+    assert reply.visible_to is None
+
+
+async def test_a_mention_in_the_channel_begins_a_thread(workspace: Sandbox, alice: Person) -> None:
+    await alice.types(f"@gatehouse which {ADDRESS}")
+
+    reply = await alice.sees("Old shop to new shop")
+
+    asked = next(one for one in workspace.slack.state.messages if one.user == alice.id)
+    assert reply.thread_ts == asked.ts
+
+
+async def test_the_mention_may_stand_at_the_end(workspace: Sandbox, alice: Person) -> None:
+    await alice.types(f"rules which {ADDRESS} @gatehouse")
+
+    assert "Old shop to new shop" in alice.slack_text(await alice.sees("Old shop"))
+
+
+async def test_addresses_are_masked_in_threads_and_whole_in_direct_messages(workspace: Sandbox, bob: Person) -> None:
+    await bob.types("@gatehouse members show anna.berg@example.com")
+    shared = bob.slack_text(await bob.sees("Anna Berg"))
+    assert "a***@example.com" in shared
+    assert "anna.berg@" not in shared
+
+    alone = await bob.says("members show anna.berg@example.com", channel=bob.dm)
+    assert "anna.berg@example.com" in bob.slack_text(alone)
+
+
+async def test_what_is_unknown_gets_help_for_whoever_asked(workspace: Sandbox, alice: Person) -> None:
+    reply = await alice.says("@gatehouse what is going on")
+    assert reply.visible_to == alice.id
+    assert "gatehouse help" in alice.slack_text(reply)
+
+    alone = await alice.says("hello there", channel=alice.dm)
+    assert "gatehouse help" in alice.slack_text(alone)
+
+
+async def test_a_change_asked_for_in_a_thread_is_made_once_however_often_slack_tells_it(
+    workspace: Sandbox, alice: Person
+) -> None:
+    workspace.slack.delivery.twice = True
+    alarm = said(workspace, alice, "it loops again")
+
+    await in_thread(alice, f"@gatehouse rules off {OLD} because it loops", alarm)
+
+    card = await alice.sees("switched off")
+    assert card.channel == OPS
+    assert len(workspace.services.rules.calls("PUT")) == 1
+    assert len(alice.cards) == 1
+
+
+async def test_an_answer_is_given_once_however_often_slack_tells_it(workspace: Sandbox, alice: Person) -> None:
+    workspace.slack.delivery.twice = True
+
+    question = said(workspace, alice, "which one is it?")
+    await in_thread(alice, f"@gatehouse rules which {ADDRESS}", question)
+    await alice.sees_reply(question, "Old shop")
+    workspace.slack.delivery.twice = False
+    await in_thread(alice, "@gatehouse whoami", question)
+    await alice.sees_reply(question, "you may")
+
+    assert len(alice.thread(question)) == 2
+
+
+async def test_an_edited_message_changes_nothing(workspace: Sandbox, alice: Person) -> None:
+    ts = workspace.slack.state.new_ts()
+    text = f"<@{BOT.id}> rules off {OLD}"
+    edited = {"user": alice.id, "ts": ts}
+
+    await told(
+        workspace,
+        {"type": "app_mention", "user": alice.id, "text": text, "ts": ts, "channel": OPS, "edited": edited},
+    )
+
+    await alice.sees("write it as a new message".capitalize())
+    assert workspace.services.rules.calls("PUT") == []
+
+
+@pytest.mark.parametrize(
+    "who", [{"user": BOT.id}, {"user": "U0OTHERBT", "bot_id": "B0OTHER"}, {"subtype": "message_changed"}]
+)
+async def test_machines_and_edits_are_not_answered(workspace: Sandbox, alice: Person, who: dict[str, str]) -> None:
+    event = {"type": "message", "channel_type": "im", "channel": alice.dm, "text": "whoami", "ts": "1.1"}
+    await told(workspace, event | who)
+
+    await alice.says("rules which https://nothing.example.com", channel=alice.dm)
+
+    assert len(alice.dms) == 1, "the answer to the person, and no other"
+
+
+async def test_a_form_is_offered_as_a_button(workspace: Sandbox, alice: Person) -> None:
+    reply = await alice.says(f"@gatehouse rules new {ADDRESS}")
+
+    await alice.clicks(reply, "Open the form", opens="New rule")
+
+    assert ADDRESS in alice.form
+
+
+async def test_a_guest_is_refused_as_everywhere(workspace: Sandbox, alice: Person) -> None:
+    dan = Person(workspace.slack, "U0DAN0001", SUPPORT)
+
+    reply = await dan.says("@gatehouse rules list")
+
+    assert "Guests" in dan.slack_text(reply)
+    assert reply.visible_to == dan.id
+
+
+async def test_others_see_no_answer_in_a_channel_shared_with_another_company(workspace: Sandbox, alice: Person) -> None:
+    reply = await alice.says("@gatehouse rules list", channel="C0PARTNER")
+
+    assert reply.visible_to == alice.id
+    assert "shared with another company" in alice.slack_text(reply)

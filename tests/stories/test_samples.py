@@ -1,0 +1,46 @@
+"""Addresses of a channel, and what a change would do to them."""
+
+from __future__ import annotations
+
+from sandbox.demo import Sandbox
+from sandbox.slack.story import Person
+
+SHOP = "https://shop.example.com"
+OLD = "Redirect_x1old"
+
+
+async def test_a_channel_keeps_addresses(workspace: Sandbox, alice: Person, bob: Person) -> None:
+    added = alice.slack_text(
+        await alice.says("/rules samples add https://shop.example.com/old https://SHOP.example.com")
+    )
+    assert "2 URLs of this channel" in added
+    assert f"{SHOP}/`" in added
+
+    assert "0 URLs" in bob.slack_text(await bob.says("/rules samples", channel=bob.dm))
+    assert "1 URL of" in alice.slack_text(await alice.says("/rules samples remove https://shop.example.com"))
+    assert f"{SHOP}/old" in alice.slack_text(await alice.says("/rules samples"))
+
+
+async def test_what_is_no_address_is_not_kept(workspace: Sandbox, alice: Person) -> None:
+    await alice.says("/rules samples add https://a.example javascript:alert(1)")
+
+    assert "0 URLs" in alice.slack_text(await alice.says("/rules samples"))
+
+
+async def test_a_card_says_which_of_them_change(workspace: Sandbox, alice: Person) -> None:
+    await alice.says(f"/rules samples add {SHOP}/old {SHOP}/jobs {SHOP}/blog")
+
+    text = alice.slack_text(await alice.says(f"/rules set {OLD} destination={SHOP}/newest"))
+
+    assert "1 of 3 known URLs changes" in text
+    assert f"{SHOP}/old: {SHOP}/new → {SHOP}/newest" in text
+
+
+async def test_a_deletion_shows_what_it_does_before_it_is_decided(workspace: Sandbox, alice: Person) -> None:
+    card = await alice.says(f"/rules delete {OLD} because {SHOP}/old is wanted back")
+
+    assert f"{SHOP}/old: {SHOP}/new → stays" in alice.slack_text(card)
+
+
+async def test_without_known_addresses_nothing_is_said(workspace: Sandbox, alice: Person) -> None:
+    assert "known URL" not in alice.slack_text(await alice.says(f"/rules off {OLD}"))

@@ -1,0 +1,115 @@
+"""Segments: learned from members, completed by settings, refused with a suggestion; and a lost body is no success."""
+
+from __future__ import annotations
+
+import pytest
+
+from sandbox.demo import Sandbox
+from sandbox.slack.story import Person
+
+ANNA = "anna.berg@example.com"
+
+
+async def test_counts_lead_to_lists(workspace: Sandbox, bob: Person) -> None:
+    reply = await bob.says("/members segments")
+    text = bob.slack_text(reply)
+    assert "Segments of blog" in text
+    assert "`premium`   8 members" in text
+
+    await bob.clicks(reply, "v1.run.0")
+    await bob.sees("for segment `free`")
+
+
+async def test_a_list_leaves_out_who_has_a_segment(workspace: Sandbox, bob: Person) -> None:
+    assert "12 members" in bob.slack_text(await bob.says("/members list no:premium"))
+    assert "4 members" in bob.slack_text(await bob.says("/members list segment:premium no:vip"))
+
+
+async def test_an_unknown_segment_is_refused_with_what_may_be_meant(workspace: Sandbox, bob: Person) -> None:
+    reply = await bob.says(f"/members grant {ANNA} premuim, beta for 7d because she paid")
+    text = bob.slack_text(reply)
+    assert "Unknown segment: `premuim`" in text
+    assert "made in the site's dashboard" in text
+    assert "Nothing was changed" in text
+    assert [call.method for call in workspace.services.members.calls()] == ["GET"]
+
+    await bob.clicks(reply, "Grant premium instead")
+    card = await bob.sees("was given access")
+
+    assert (workspace.services.members.get("site_1", ANNA) or {})["allowedSegments"] == ["free", "premium", "beta"]
+    assert "she paid" in bob.slack_text(card)
+    assert "Ends" in bob.slack_text(card)
+
+
+async def test_a_typo_takes_nothing_away(workspace: Sandbox, bob: Person) -> None:
+    text = bob.slack_text(await bob.says(f"/members revoke {ANNA} fre, vip"))
+
+    assert "Unknown segment: `fre`" in text
+    assert "A typo of `free`" in text
+    assert "instead" not in text, "what takes away is not offered for a typo"
+    assert (workspace.services.members.get("site_1", ANNA) or {})["allowedSegments"] == ["free"]
+
+
+async def test_the_form_to_add_says_what_is_unknown_and_keeps_the_rest(workspace: Sandbox, bob: Person) -> None:
+    await bob.opens("/members add new@example.com to VIP,premuim for 7d")
+    assert "Unknown segment: premuim (like premium)" in bob.form
+
+    assert await bob.submits() == {}
+    card = await bob.sees("added")
+
+    assert (workspace.services.members.get("site_1", "new@example.com") or {})["allowedSegments"] == ["vip"]
+    assert "Ends" in bob.slack_text(card)
+
+
+async def test_where_nothing_is_known_the_service_judges(workspace: Sandbox, bob: Person) -> None:
+    for member in workspace.services.members.all("site_1"):
+        workspace.services.members.remove("site_1", member["email"])
+    await bob.opens("/members add first@example.com")
+    bob.fills(Name="First", Segments="vip, platinum")
+    assert await bob.submits() == {}
+    await bob.sees_form("Unknown segment: platinum")
+
+    bob.fills(Segments=["vip"])
+    assert await bob.submits() == {}
+    await bob.sees("added")
+    assert (workspace.services.members.get("site_1", "first@example.com") or {})["allowedSegments"] == ["vip"]
+
+
+async def test_an_edit_keeps_what_the_form_does_not_show(workspace: Sandbox, bob: Person) -> None:
+    odd = ["x" * 80, "früh-bucher", "a,b"]
+    workspace.services.members.put(
+        "site_1", {"name": "Odd", "email": ANNA, "allowedSegments": odd, "plan": {"tier": 3}}
+    )
+    for name in odd:
+        workspace.services.database.add_segment("site_1", name)
+    await bob.opens(f"/members edit {ANNA}")
+    bob.fills(Name="Odd One")
+    assert await bob.submits() == {}
+    await bob.sees("Odd One")
+
+    member = workspace.services.members.get("site_1", ANNA) or {}
+    assert sorted(member["allowedSegments"]) == sorted(odd)
+    assert member["plan"] == {"tier": 3}
+
+
+@pytest.mark.parametrize(
+    ("makes_of_it", "says", "left"),
+    [
+        ("error", "could not take access from", ["free", "vip", "beta"]),
+        ("ok", "not known", ["free", "vip", "beta"]),
+        ("all", "stored something else than was asked for", []),
+    ],
+)
+async def test_a_body_lost_on_the_way_is_never_called_success(
+    workspace: Sandbox, bob: Person, makes_of_it: str, says: str, left: list[str]
+) -> None:
+    put = {"name": "Anna", "email": ANNA, "allowedSegments": ["free", "vip", "beta"]}
+    workspace.services.members.put("site_1", put)
+    workspace.services.switch(delete_nothing=makes_of_it)
+    workspace.services.members.stage.faults.add("bodiless", method="DELETE")
+
+    await bob.says(f"/members revoke {ANNA} vip")
+
+    await bob.sees(says)
+    assert (workspace.services.members.get("site_1", ANNA) or {})["allowedSegments"] == left
+    assert len(workspace.services.members.calls("DELETE")) == 1

@@ -1,0 +1,131 @@
+"""What a channel has set: shown to everybody, changed by those who may, on record."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from bot.store.audit import Filters
+from handlers.views.settings import FIRST
+from sandbox.demo import Sandbox
+from sandbox.slack.story import Person
+from tests.conftest import until
+
+ANNA = "anna.berg@example.com"
+SUPPORT = "C0SUPPORT"
+
+
+async def chosen(person: Person, **fields: str) -> None:
+    """Change the settings of the channel where *person* is."""
+    card = await person.says("/gatehouse settings")
+    await person.clicks(card, "Change…", opens="Default site")
+    person.fills(**fields)
+    assert await person.submits() == {}
+    await person.sees_form("on record")
+
+
+async def test_the_default_site_of_a_channel_counts_there_and_nowhere_else(
+    workspace: Sandbox, bob: Person, alice: Person
+) -> None:
+    assert "`blog`, the first that is set up" in bob.slack_text(await bob.says("/gatehouse settings"))
+
+    await chosen(bob, Default_site="docs")
+
+    assert "members of docs" in bob.slack_text(await bob.says("/members list"))
+    assert "members of blog" in bob.slack_text(await bob.says("/members list site:blog"))
+    assert "members of blog" in alice.slack_text(await alice.says("/members list"))
+    assert "`docs`, set for this channel" in bob.slack_text(await bob.says("/gatehouse settings"))
+
+
+async def test_a_named_segment_can_be_granted_though_nobody_has_it(workspace: Sandbox, bob: Person) -> None:
+    workspace.services.database.add_segment("site_1", "early birds")
+    assert "Unknown segment" in bob.slack_text(await bob.says(f'/members grant {ANNA} "early birds"'))
+
+    await chosen(bob, Extra_segments="early birds, gold")
+    assert "nobody yet; the settings name it" in bob.slack_text(await bob.says("/members segments"))
+    await bob.says(f'/members grant {ANNA} "Early Birds"')
+    await bob.sees("was given access")
+
+    assert "early birds" in (workspace.services.members.get("site_1", ANNA) or {})["allowedSegments"]
+
+
+async def test_a_named_segment_that_does_not_exist_is_refused_by_the_service(workspace: Sandbox, bob: Person) -> None:
+    await chosen(bob, Extra_segments="gold")
+
+    await bob.says(f"/members grant {ANNA} gold")
+
+    card = await bob.sees("could not give access")
+    assert "Unknown segment: gold" in bob.slack_text(card)
+
+
+async def test_a_change_is_on_record_with_what_was_before(workspace: Sandbox, bob: Person) -> None:
+    await chosen(bob, Default_site="docs")
+    await chosen(bob, Default_site=FIRST, Extra_segments="gold")
+
+    text = bob.slack_text(await bob.says("/gatehouse audit"))
+    assert "settings/C0SUPPORT" in text
+    entries = [one async for one in workspace.bot.gatehouse.store.audit.all(Filters())]
+    details = [one.detail for one in entries if one.event == "settings"]
+    assert details == [
+        {"before": {"site": ""}, "now": {"site": "docs"}},
+        {"before": {"segments": "", "site": "docs"}, "now": {"segments": "gold", "site": ""}},
+    ]
+    assert await workspace.bot.gatehouse.store.audit.verify() is None
+
+
+async def test_two_at_once_and_one_learns_of_the_other(workspace: Sandbox, bob: Person) -> None:
+    cara = Person(workspace.slack, "U0CARA001", SUPPORT)
+    for person, site in ((bob, "docs"), (cara, "blog")):
+        card = await person.says("/gatehouse settings")
+        await person.clicks(card, "Change…", opens="Default site")
+        person.fills(Default_site=site)
+
+    await asyncio.gather(bob.submits(), cara.submits())
+    await until(lambda: "on record" in bob.form + cara.form and "Somebody else changed" in bob.form + cara.form)
+
+    assert (await workspace.bot.gatehouse.store.channel_settings.get(SUPPORT))["site"] in {"docs", "blog"}
+
+
+async def test_too_much_is_said_under_the_field(workspace: Sandbox, bob: Person) -> None:
+    card = await bob.says("/gatehouse settings")
+    await bob.clicks(card, "Change…", opens="Default site")
+
+    bob.fills(Extra_segments=",".join(map(str, range(40))))
+    assert "at most 30" in (await bob.submits())["Extra segments"]
+    bob.fills(Extra_segments="x" * 100)
+    assert "at most 75" in (await bob.submits())["Extra segments"]
+
+
+ROLES = """
+[roles.support]
+channels = ["C0SUPPORT"]
+may = ["read", "member.*"]
+[roles.leads]
+users = ["U0CARA001"]
+may = ["*"]
+"""
+
+
+@pytest.mark.policy(ROLES)
+async def test_only_those_who_may_are_offered_the_change(workspace: Sandbox, bob: Person) -> None:
+    cara = Person(workspace.slack, "U0CARA001", SUPPORT)
+    text = bob.slack_text(await bob.says("/gatehouse settings"))
+    assert "not change it" in text
+    assert "[Change…]" not in text
+    assert "change what this channel has set" in bob.slack_text(await bob.says("/gatehouse whoami"))
+
+    await chosen(cara, Default_site="docs")
+
+
+async def test_a_site_that_is_gone_is_not_replaced_by_another(workspace: Sandbox, bob: Person) -> None:
+    await workspace.bot.gatehouse.store.channel_settings.change(SUPPORT, {}, {"site": "old"}, by="U0CARA001")
+
+    text = bob.slack_text(await bob.says(f"/members grant {ANNA} vip"))
+    assert "`old`, and that is not set up any more" in text
+    assert "`site:blog`, `site:docs`" in text
+    assert workspace.services.members.calls("POST") == []
+    assert "not set up any more" in bob.slack_text(await bob.says("/gatehouse settings"))
+
+    await bob.says(f"/members grant {ANNA} vip site:blog")
+    await bob.sees("was given access")

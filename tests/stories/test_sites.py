@@ -1,0 +1,125 @@
+"""Several sites: which one is meant, what is said of the others, and each with its own key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr, ValidationError
+
+from bot.app import running
+from bot.settings import Settings
+from sandbox.demo import Sandbox, running_sandbox, settings
+from sandbox.services.running import MEMBERS_KEY
+from sandbox.slack.story import Person
+from tests.conftest import QUICK
+
+ANNA = "anna.berg@example.com"
+INES = "ines.quist@example.com"
+"""On docs alone."""
+
+
+async def test_the_first_site_is_meant_where_none_is_named_and_the_others_are_said(
+    workspace: Sandbox, bob: Person
+) -> None:
+    for text in ("/members list", f"/members show {ANNA}"):
+        shown = bob.slack_text(await bob.says(text))
+        assert "blog" in shown
+        assert "Other sites: `site:docs`" in shown
+
+    assert "Other sites" not in bob.slack_text(await bob.says("/members list site:docs"))
+
+
+@pytest.mark.parametrize("site", ["docs", "Docs", "site_2"])
+@pytest.mark.parametrize("text", ["site:{} show ANNA", "show site:{} ANNA", "show ANNA site:{}"])
+async def test_a_site_may_be_named_anywhere(workspace: Sandbox, bob: Person, text: str, site: str) -> None:
+    workspace.services.members.put("site_2", {"name": "Anna of docs", "email": ANNA, "allowedSegments": []})
+    words = text.format(site).replace("ANNA", ANNA)
+
+    assert "Anna of docs" in bob.slack_text(await bob.says(f"/members {words}"))
+
+
+async def test_whoever_is_only_on_another_site_is_found_there_by_a_click(workspace: Sandbox, bob: Person) -> None:
+    workspace.services.members.put("site_2", {"name": "Di Docs", "email": INES, "allowedSegments": ["free"]})
+    reply = await bob.says(f"/members grant {INES} vip because she paid")
+    text = bob.slack_text(reply)
+    assert f"Nobody on blog has the address `{INES}`. On `docs` somebody has." in text
+    assert "Nothing was changed" in text
+
+    await bob.clicks(reply, "On docs")
+    await bob.sees("was given access")
+
+    assert (workspace.services.members.get("site_2", INES) or {})["allowedSegments"] == ["free", "vip"]
+    assert workspace.services.members.get("site_1", INES) is None
+
+
+async def test_an_edit_of_somebody_elsewhere_goes_on_in_the_same_form(workspace: Sandbox, bob: Person) -> None:
+    workspace.services.members.put("site_2", {"name": "Di Docs", "email": INES, "allowedSegments": ["free"]})
+    notice = await bob.opens(f"/members edit {INES}")
+
+    await bob.clicks(notice, "On docs", opens="Site docs")
+    bob.fills(Name="Di Changed")
+    assert await bob.submits() == {}
+    await bob.sees("Di Changed")
+
+    assert (workspace.services.members.get("site_2", INES) or {})["name"] == "Di Changed"
+
+
+async def test_another_site_that_is_down_does_not_hide_that_nobody_is_here(workspace: Sandbox, bob: Person) -> None:
+    workspace.services.members.stage.faults.add("403", path="site_2", times=9)
+
+    assert "Nobody on blog" in bob.slack_text(await bob.says(f"/members show {INES}x"))
+
+
+async def test_a_removal_meanwhile_is_no_grant(workspace: Sandbox, bob: Person, cara: Person) -> None:
+    await bob.opens(f"/members edit {ANNA}")
+    card = await cara.says(f"/members remove {ANNA}", "C0SUPPORT")
+    workspace.services.members.remove("site_1", ANNA)
+
+    bob.fills(Name="Anna Late")
+    assert await bob.submits() == {}
+    await bob.sees_form("Nobody on blog has the address")
+    await bob.clicks(card, "Approve", confirm=True)
+    await bob.sees("could not remove")
+    assert "Nobody on blog" in bob.slack_text(await bob.says(f"/members grant {ANNA} vip"))
+    assert [call.method for call in workspace.services.members.calls() if call.method != "GET"] == []
+
+
+async def test_each_site_has_its_key(tmp_path: Path) -> None:
+    async with running_sandbox(tmp_path / "one") as sandbox:
+        sandbox.services.members.keys["site_2"] = "key=of.docs"
+        bob = Person(sandbox.slack, "U0BOB0001", "C0SUPPORT")
+        text = bob.slack_text(await bob.says("/members list site:docs"))
+        assert "Invalid API key" in text
+        assert "MEMBERS_API_KEYS" in text
+
+        chosen = settings(sandbox.slack, sandbox.services, tmp_path / "two.db")
+        keys = {"docs": SecretStr("key=of.docs")}
+        async with running(chosen.model_copy(update={"members_api_keys": keys}), timing=QUICK) as bot:
+            assert len(await bot.gatehouse.site("docs").members.all()) == 20
+            assert len(await bot.gatehouse.site("blog").members.all()) == 20
+
+
+def test_keys_are_read_from_one_variable_and_a_typo_in_a_site_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in {
+        "SLACK_BOT_TOKEN": "xoxb-1",
+        "SLACK_SIGNING_SECRET": "s",
+        "RULES_BASE_URL": "http://127.0.0.1/v1",
+        "RULES_API_KEY": "r",
+        "MEMBERS_BASE_URL": "http://127.0.0.1/api/v1",
+        "MEMBERS_API_KEY": MEMBERS_KEY,
+        "MEMBERS_SITES": "blog=site_1,docs=site_2",
+        "MEMBERS_API_KEYS": "docs=a=b==",
+    }.items():
+        monkeypatch.setenv(name, value)
+    read = Settings(_env_file=None)
+    assert (read.key_of("blog"), read.key_of("docs")) == (MEMBERS_KEY, "a=b==")
+    assert "a=b==" not in str(read)
+
+    for wrong in ("dosc=key", "docs", "docs="):
+        monkeypatch.setenv("MEMBERS_API_KEYS", wrong)
+        with pytest.raises(ValidationError, match="names that MEMBERS_SITES has") as refused:
+            Settings(_env_file=None)
+        assert "key'" not in str(refused.value)

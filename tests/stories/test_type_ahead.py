@@ -1,0 +1,118 @@
+"""Menus that find rules and members while one types."""
+
+from __future__ import annotations
+
+from sandbox.demo import Sandbox
+from sandbox.slack.story import Person
+from tests.conftest import SUPPORT
+
+RULE_MENU, MEMBER_MENU = "v1.pick.rule.menu", "v1.pick.member.menu"
+
+
+async def test_a_rule_is_found_as_one_types_and_shown(workspace: Sandbox, alice: Person) -> None:
+    menu = await alice.says("/rules")
+    offered = await alice.offered(menu, RULE_MENU, "old shop")
+    assert next(iter(offered)) == "Old shop to new shop · https://shop.example.com/old"
+
+    await alice.chooses(menu, RULE_MENU, next(iter(offered.values())))
+
+    shown = await alice.sees("Redirect_x1old")
+    assert shown.visible_to == alice.id
+
+
+async def test_typos_parts_of_urls_and_ids_find(workspace: Sandbox, alice: Person) -> None:
+    menu = await alice.says("/rules")
+
+    for typed in ("chekout", "shop.example.com/old", "x1ol", "Redirect_x1old"):
+        assert await alice.offered(menu, RULE_MENU, typed), typed
+    assert await alice.offered(menu, RULE_MENU, "quetzalcoatl") == {}
+
+
+async def test_rules_that_read_alike_are_told_apart_by_their_ids(workspace: Sandbox, alice: Person) -> None:
+    rule = workspace.services.rules.get("Redirect_x1old") or {}
+    workspace.services.rules.put({**rule, "id": "Redirect_twin01"})
+    menu = await alice.says("/rules")
+
+    offered = await alice.offered(menu, RULE_MENU, "Old shop to new shop")
+
+    assert len(offered) == 2
+    assert any("Redirect_" in label for label in offered)
+    assert {option["value"] for option in offered.values()} == {"Redirect_x1old", "Redirect_twin01"}
+
+
+async def test_show_with_nothing_opens_a_search_that_becomes_the_rule(workspace: Sandbox, alice: Person) -> None:
+    search = await alice.opens("/rules show")
+    offered = await alice.offered(search, RULE_MENU, "old shop")
+
+    await alice.chooses(search, RULE_MENU, next(iter(offered.values())))
+    card = await alice.sees_form("Redirect_x1old")
+    await alice.clicks(card, "Switch off")
+
+    await alice.sees("switched off")
+    await alice.sees_form("Its card is in")
+    assert (workspace.services.rules.get("Redirect_x1old") or {})["status"] == "Inactive"
+
+
+async def test_an_edit_goes_on_in_the_same_modal(workspace: Sandbox, alice: Person) -> None:
+    search = await alice.opens("/rules show")
+    offered = await alice.offered(search, RULE_MENU, "old shop")
+    await alice.chooses(search, RULE_MENU, next(iter(offered.values())))
+    card = await alice.sees_form("Redirect_x1old")
+
+    await alice.clicks(card, "Edit")
+
+    await alice.sees_form("Destination")
+    alice.fills(Name="Old shop, renamed")
+    assert await alice.submits() == {}
+    await alice.sees("Old shop, renamed")
+
+
+async def test_a_ref_that_fits_nothing_offers_what_is_like_it(workspace: Sandbox, alice: Person) -> None:
+    reply = await alice.says("/rules show Old shpo to new")
+
+    text = alice.slack_text(reply)
+    assert "Did you mean" in text
+    assert "Redirect_x1old" in text
+    assert await alice.offered(reply, RULE_MENU, "old shop")
+
+
+async def test_members_of_all_sites_are_found_whole(workspace: Sandbox, bob: Person) -> None:
+    search = await bob.opens("/members show")
+    offered = await bob.offered(search, MEMBER_MENU, "berg")
+    label = next(iter(offered))
+    assert "Anna Berg" in label
+    assert "anna.berg@example.com" in label
+    assert "blog" in label
+
+    await bob.chooses(search, MEMBER_MENU, offered[label])
+
+    await bob.sees_form("anna.berg@example.com")
+
+
+async def test_a_guest_is_offered_nothing(workspace: Sandbox, bob: Person) -> None:
+    menu = await bob.says("/members")
+    menu.visible_to = None  # as if somebody had shared it
+    dan = Person(workspace.slack, "U0DAN0001", SUPPORT)
+
+    assert await dan.offered(menu, MEMBER_MENU, "anna") == {}
+    assert await bob.offered(menu, MEMBER_MENU, "anna")
+
+
+async def test_a_service_that_is_away_is_said_so_in_the_menu(workspace: Sandbox, alice: Person) -> None:
+    menu = await alice.says("/rules")
+    workspace.services.rules.stage.faults.add("500", times=9)
+
+    offered = await alice.offered(menu, RULE_MENU, "old shop")
+    (label,) = offered
+    assert "service" in label
+
+    await alice.chooses(menu, RULE_MENU, offered[label])
+    await alice.sees("nothing could be read")
+
+
+async def test_a_rule_made_a_moment_ago_is_found(workspace: Sandbox, alice: Person) -> None:
+    menu = await alice.says("/rules")
+    await alice.offered(menu, RULE_MENU, "old")
+    await alice.says("/rules set Redirect_x1old name=Quetzalcoatl")
+
+    assert await alice.offered(menu, RULE_MENU, "quetzal")

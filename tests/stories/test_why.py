@@ -1,0 +1,174 @@
+"""Why somebody gets in, or does not: over every site, with what is missing one click away."""
+
+from __future__ import annotations
+
+import pytest
+
+from sandbox.demo import Sandbox
+from sandbox.services.switches import CHOICES
+from sandbox.slack.story import Person
+
+ANNA = "anna.berg@example.com"
+BEN = "ben.costa@example.com"
+EVERY_SWITCH = [(name, choice) for name, (choices, _) in CHOICES.items() for choice in choices]
+
+
+def put(workspace: Sandbox, site: str, email: str, *segments: str, name: str = "Somebody") -> None:
+    workspace.services.members.put(site, {"name": name, "email": email, "allowedSegments": list(segments)})
+
+
+async def test_what_every_site_knows_is_said(workspace: Sandbox, bob: Person) -> None:
+    text = bob.slack_text(await bob.says(f"/members why {BEN}"))
+
+    assert "A member on blog, docs." in text
+    assert "Ben Costa" in text
+    assert "Member since" in text
+    assert "`premium`" in text
+
+
+async def test_a_missing_segment_is_granted_by_a_click(workspace: Sandbox, bob: Person) -> None:
+    reply = await bob.says(f"/members why {ANNA} vip")
+    text = bob.slack_text(reply)
+    assert "A member on blog, without that segment." in text
+    assert "Lacks `vip`." in text
+
+    await bob.clicks(reply, "Grant vip on blog")
+    await bob.sees("was given access")
+
+    assert "vip" in (workspace.services.members.get("site_1", ANNA) or {})["allowedSegments"]
+    assert "Has the segment on blog" in bob.slack_text(await bob.says(f"/members why {ANNA} VIP"))
+
+
+async def test_a_site_that_does_not_know_them_offers_to_add(workspace: Sandbox, bob: Person) -> None:
+    reply = await bob.says("/members why new.person@example.com vip")
+    assert "The site has `vip`." in bob.slack_text(reply)
+
+    await bob.clicks(reply, "Add on docs…", opens="Site docs")
+    assert "new.person@example.com" in bob.form
+    bob.fills(Name="New Person")
+    assert await bob.submits() == {}
+    await bob.sees("New Person")
+
+    assert (workspace.services.members.get("site_2", "new.person@example.com") or {})["allowedSegments"] == ["vip"]
+    assert workspace.services.members.get("site_1", "new.person@example.com") is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "member", "said"),
+    [
+        ("anna.breg@example.com", ANNA, "one or two letters differ"),
+        ("anna.berg@exmaple.com", ANNA, "one or two letters differ"),
+        ("anna.berg@mail.example.org", ANNA, "the same name at another domain"),
+        ("anna.berg+shop@example.com", ANNA, "the same mailbox"),
+    ],
+)
+async def test_whom_it_may_be_taken_for_is_said(
+    workspace: Sandbox, bob: Person, asked: str, member: str, said: str
+) -> None:
+    text = bob.slack_text(await bob.says(f"/members why {asked} site:blog"))
+
+    assert "Nobody by this address" in text
+    assert f"`{member}`" in text
+    assert said in text
+
+
+async def test_capital_letters_are_told_apart_as_the_service_does(workspace: Sandbox, bob: Person) -> None:
+    put(workspace, "site_1", "Zoe@example.com", "free")
+    put(workspace, "site_1", "zoe@example.com", "VIP")
+    put(workspace, "site_1", "lone.WOLF@example.com", "free")
+
+    text = bob.slack_text(await bob.says("/members why zoe@example.com vip site:blog"))
+    assert "`Zoe@example.com`" in text
+    assert "differs only in capital letters" in text
+    assert "Has `VIP`, but not `vip`" in text
+
+    text = bob.slack_text(await bob.says("/members why Lone.Wolf@example.com site:blog"))
+    assert "Spelled `lone.WOLF@example.com` there" in text
+
+
+async def test_a_segment_that_does_not_exist_is_not_granted_but_explained(workspace: Sandbox, bob: Person) -> None:
+    reply = await bob.says(f"/members why {ANNA} premum site:blog")
+
+    text = bob.slack_text(reply)
+    assert "Is `premium` meant?" in text
+    assert "Grant" not in text
+
+
+@pytest.mark.parametrize("fault", ["500", "403", "429", "html", "empty", "truncated", "wrong_type", "cut_before"])
+async def test_a_site_that_fails_hides_no_other(workspace: Sandbox, bob: Person, fault: str) -> None:
+    workspace.services.members.stage.faults.add(fault, path="site_2", times=9)
+
+    text = bob.slack_text(await bob.says(f"/members why {BEN}"))
+
+    assert "A member on blog; docs could not be asked." in text
+    assert "docs could not be asked. The members service" in text
+    assert "Ben Costa" in text
+
+
+async def test_no_site_that_answers_is_no_verdict(workspace: Sandbox, bob: Person) -> None:
+    workspace.services.members.stage.faults.add("403", times=9)
+
+    text = bob.slack_text(await bob.says(f"/members why {BEN}"))
+
+    assert "blog, docs could not be asked." in text
+    assert "Nobody" not in text, "nobody looked"
+
+
+async def test_in_the_channel_it_is_masked_and_has_no_buttons(workspace: Sandbox, bob: Person, cara: Person) -> None:
+    reply = await bob.says(f"/members why {ANNA.replace('berg', 'breg')} vip")
+    await bob.clicks(reply, "Share in channel")
+    shared = await cara.sees("Nobody")
+
+    held = str(shared.blocks) + shared.text
+    assert "a***@example.com" in held
+    assert "anna." not in held
+    assert "'button'" not in held
+
+
+BAD = ["anna", "anna berg@example.com", "@example.com", "a@", f"{'x' * 308}@example.com", "<script>@x.y", '"@"@e.com']
+
+
+@pytest.mark.parametrize("text", BAD)
+async def test_what_is_no_address_is_said_so(workspace: Sandbox, bob: Person, text: str) -> None:
+    assert "not an e-mail address" in bob.slack_text(await bob.says(f"/members why {text}"))
+    assert workspace.services.members.calls() == []
+
+
+ODD = ["o'brien+tag%2F@example.com", "a/b%@example.com", "jürgen.müller@exämple.example", f"{'y' * 60}@example.com"]
+
+
+@pytest.mark.parametrize("email", ODD)
+async def test_odd_addresses_go_the_whole_way(workspace: Sandbox, bob: Person, email: str) -> None:
+    put(workspace, "site_1", email, "free", name="Odd One")
+
+    reply = await bob.says(f"/members why {email} vip site:blog")
+    await bob.clicks(reply, "Grant vip on blog")
+    card = await bob.sees("was given access")
+
+    assert (workspace.services.members.get("site_1", email) or {})["allowedSegments"] == ["free", "vip"]
+    assert email not in str(card.blocks) + card.text
+
+
+@pytest.mark.parametrize(("name", "choice"), EVERY_SWITCH)
+async def test_from_nobody_to_a_member_and_back_under_every_switch(
+    workspace: Sandbox, bob: Person, cara: Person, name: str, choice: str
+) -> None:
+    workspace.services.switch(**{name: choice})
+    email = "new+one@example.com"
+    reply = await bob.says(f"/members why {email} vip site:docs")
+    await bob.clicks(reply, "Add on docs…", opens="Site docs")
+    bob.fills(Name="New One", **{"Ends by itself after": "7d"})
+    assert await bob.submits() == {}
+    await bob.sees("New One")
+    assert "Has the segment on docs." in bob.slack_text(await bob.says(f"/members why {email} vip"))
+
+    await bob.says(f"/members grant {email} beta site:docs for 7d")
+    await bob.sees("was given access")
+    await bob.says(f"/members revoke {email} vip site:docs")
+    await bob.sees("lost access")
+    assert (workspace.services.members.get("site_2", email) or {})["allowedSegments"] == ["beta"]
+
+    card = await bob.says(f"/members remove {email} site:docs")
+    await cara.clicks(card, "Approve", confirm=True)
+    await bob.sees("removed")
+    assert workspace.services.members.get("site_2", email) is None
