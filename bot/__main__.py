@@ -9,7 +9,7 @@ import asyncio
 import re
 import sys
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
 from pydantic import ValidationError
@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bot import logs
-from bot.settings import CannotStart, Settings
+from bot.settings import CannotStart, ManifestSettings, Settings
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help="Gatehouse: traffic rules and members, from Slack.")
 db = typer.Typer(no_args_is_help=True, help="The database.")
@@ -26,14 +26,23 @@ audit = typer.Typer(no_args_is_help=True, help="What was asked, decided, done an
 app.add_typer(audit, name="audit")
 
 
+ADDRESS = re.compile(r"https://[^\s/?#@]+(/[^\s?#]*)?")
+"""Where Slack may send requests: https alone."""
 PASSWORD = re.compile(r"(//[^/:@]*:)[^@/]*@")
 """In a database's address."""
 
 
 def _settings() -> Settings:
+    return _read(Settings)
+
+
+S = TypeVar("S", Settings, ManifestSettings)
+
+
+def _read(kind: type[S]) -> S:
     """The settings of the environment, or an end with what is wrong, variable by variable."""
     try:
-        return Settings()
+        return kind()
     except ValidationError as error:
         print("Gatehouse cannot start with these settings:", file=sys.stderr)
         for problem in error.errors(include_input=False, include_url=False):
@@ -129,15 +138,15 @@ def manifest(
         str, typer.Option(help="Public address of this deployment, such as https://gatehouse.example.com")
     ] = "",
     *,
-    socket: Annotated[bool, typer.Option(help="For Socket Mode: no address is needed.")] = False,
+    socket: Annotated[bool, typer.Option(help="For Socket Mode: no address is needed, nor used.")] = False,
 ) -> None:
-    """Print the app manifest to create the Slack app from."""
+    """Print the app manifest to create the Slack app from; its commands begin with COMMAND_PREFIX."""
     from bot.manifest import manifest as made  # noqa: PLC0415
 
-    if not url and not socket:
+    if not socket and not ADDRESS.fullmatch(url):
         print("Say where Slack reaches Gatehouse: --url https://…, or --socket.", file=sys.stderr)
         raise typer.Exit(2)
-    sys.stdout.write(made(url or None))
+    sys.stdout.write(made(None if socket else url, _read(ManifestSettings).command_prefix))
 
 
 if __name__ == "__main__":

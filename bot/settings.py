@@ -33,6 +33,10 @@ class CannotStart(Exception):
     """Gatehouse cannot run with these settings; the text says what to do."""
 
 
+Prefix = Annotated[str, Field(pattern=r"^[a-z0-9_-]{0,22}$", description="acme- gives /acme-rules.")]
+"""What commands begin with; with it the longest of them has 32 characters, which is Slack's most."""
+
+
 class Settings(BaseSettings):
     """What a deployment decides. Variables have these names in capitals; ``.env`` in the working folder is read too."""
 
@@ -66,7 +70,7 @@ class Settings(BaseSettings):
 
     database_url: str = Field(default="sqlite:///gatehouse.db", description="sqlite:///path or postgresql://…")
     policy_file: str | None = Field(default=None, description="TOML file of roles and guards.")
-    command_prefix: str = Field(default="", description="acme- gives /acme-rules.")
+    command_prefix: Prefix = ""
     service_timeout: float = Field(default=15.0, gt=0, le=60, description="Seconds a service has for a whole answer.")
     service_max_bytes: int = Field(
         default=32 * 1024 * 1024, ge=1024, description="Largest decoded answer that is read, in bytes."
@@ -123,3 +127,11 @@ class Settings(BaseSettings):
         if not self.signing_secrets and self.slack_app_token is None:
             raise ValueError("set SLACK_SIGNING_SECRET, or SLACK_APP_TOKEN for Socket Mode")
         return self
+
+
+class ManifestSettings(BaseSettings):
+    """The settings that stand in the manifest, which is printed before there are any others."""
+
+    model_config = Settings.model_config
+
+    command_prefix: Prefix = ""

@@ -9,10 +9,14 @@ import os
 import signal
 import sys
 import tempfile
+import time
+from contextlib import AbstractAsyncContextManager
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+import yaml
 from rich.console import Console
 from rich.table import Table
 
@@ -26,9 +30,13 @@ from sandbox.services.running import MEMBERS_KEY, RULES_KEY, running_services
 from sandbox.services.seed import seed
 from sandbox.services.switches import CHOICES, Switches
 from sandbox.serving import listening
+from sandbox.slack.ids import StandingClock
+from sandbox.slack.oauth import CLIENT_ID, CLIENT_SECRET
 from sandbox.slack.people import PEOPLE
-from sandbox.slack.running import SECRET, TOKEN, running_slack
+from sandbox.slack.running import APP_TOKEN, SECRET, TOKEN, LocalSlack, running_slack
 from sandbox.slack.story import NothingHappened, Person
+from sandbox.slack.validation import ManifestRefused
+from sandbox.slack.workspaces import LABS, SHOP
 
 app = typer.Typer(add_completion=False, help="Gatehouse with everything it needs, on this machine alone.")
 segments = typer.Typer(no_args_is_help=True, help="The site's dashboard: the only place where segments are made.")
@@ -151,16 +159,67 @@ def slack(
         str, typer.Option(help="Where the app takes requests.")
     ] = "http://127.0.0.1:3000/slack/events",
     port: int = PORTS[0],
+    manifest: Annotated[
+        Path | None, typer.Option(help="The app's manifest, YAML or JSON; without it, Gatehouse's own.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="The same tokens, tickets and ids in every run in which the same happens.")
+    ] = None,
+    clock: Annotated[
+        datetime | None,
+        typer.Option(
+            help="A time (UTC) that stands still, so that message timestamps are the same too. It is set forward by "
+            'POST /_local/clock {"seconds": 60} with the header X-Gatehouse-Page: 1. Signatures keep the true time.'
+        ),
+    ] = None,
+    *,
+    socket: Annotated[bool, typer.Option("--socket", help="For an app that uses Socket Mode.")] = False,
+    second_workspace: Annotated[
+        bool, typer.Option("--second-workspace", help="A second workspace, to install the app in by OAuth.")
+    ] = False,
 ) -> None:
-    """Run the local Slack alone, for an app that listens elsewhere."""
-    asyncio.run(_slack(request_url, _free(port)))
+    """Run the local Slack alone, for an app that runs elsewhere; print what that app needs to know."""
+    made = _manifest(manifest) if manifest else document(request_url.removesuffix("/slack/events"))
+    if socket:
+        made = {**made, "settings": {**made.get("settings", {}), "socket_mode_enabled": True}}
+    standing = None if clock is None else StandingClock(clock.replace(tzinfo=UTC).timestamp())
+    chosen = running_slack(
+        made,
+        workspaces=(SHOP, LABS) if second_workspace else (SHOP,),
+        port=_free(port),
+        seed=seed,
+        clock=standing or time.time,
+    )
+    try:
+        asyncio.run(_slack(chosen, "" if made.get("settings", {}).get("socket_mode_enabled") else request_url))
+    except ManifestRefused as refusal:
+        print(f"Slack makes no app of this manifest. {refusal}", file=sys.stderr)
+        raise typer.Exit(1) from None
 
 
-async def _slack(request_url: str, port: int) -> None:
-    async with running_slack(document(request_url.removesuffix("/slack/events")), port=port) as local:
+def _manifest(path: Path) -> dict[str, Any]:
+    """What stands in the file, or an end with a word about why it cannot be read."""
+    try:
+        found = yaml.safe_load(path.read_text())
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        print(f"--manifest {path}: {error}", file=sys.stderr)
+        raise typer.Exit(2) from None
+    if not isinstance(found, dict):
+        print(f"--manifest {path}: there is no manifest in it.", file=sys.stderr)
+        raise typer.Exit(2)
+    return found
+
+
+async def _slack(chosen: AbstractAsyncContextManager[LocalSlack], request_url: str) -> None:
+    """Serve until stopped; *request_url* is empty for an app that uses Socket Mode."""
+    async with chosen as local:
         local.delivery.url = request_url
-        print(f"page            {local.page_url}\nSLACK_API_URL={local.api_url}")
-        print(f"SLACK_BOT_TOKEN={TOKEN}\nSLACK_SIGNING_SECRET={SECRET}", flush=True)
+        print(f"page            {local.page_url}\nSLACK_API_URL={local.api_url}\nSLACK_BOT_TOKEN={TOKEN}")
+        print(f"SLACK_SIGNING_SECRET={SECRET}" if request_url else f"SLACK_APP_TOKEN={APP_TOKEN}")
+        if len(local.workspaces) > 1:
+            print(f"install page    {local.page_url}/oauth/v2/authorize")
+            print(f"SLACK_CLIENT_ID={CLIENT_ID}\nSLACK_CLIENT_SECRET={CLIENT_SECRET}")
+        sys.stdout.flush()
         await _until_stopped()
 
 

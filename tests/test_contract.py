@@ -18,11 +18,12 @@ from bot.manifest import COMMANDS, PLACEHOLDER, document, manifest
 from bot.settings import Settings
 from handlers.commands import ALL
 from handlers.help import command_table
-from sandbox.demo import Sandbox
-from sandbox.services.running import MEMBERS_KEY, RULES_KEY
+from sandbox.demo import Transport
+from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_services
 from sandbox.serving import listening
-from sandbox.slack.running import SECRET, TOKEN
+from sandbox.slack.running import APP_TOKEN, SECRET, TOKEN, LocalSlack, running_slack
 from sandbox.slack.story import Person
+from tests.conftest import OPS
 
 ROOT = Path(__file__).parent.parent
 
@@ -43,7 +44,7 @@ async def ran(*arguments: str, environment: dict[str, str] | None = None) -> tup
 
 
 @asynccontextmanager
-async def served(workspace: Sandbox, folder: Path) -> AsyncIterator[str]:
+async def served(slack: LocalSlack, services: Services, folder: Path) -> AsyncIterator[str]:
     """``python -m bot serve`` with nothing but the variables of the contract."""
     listener = listening(0)
     port = listener.getsockname()[1]
@@ -51,11 +52,11 @@ async def served(workspace: Sandbox, folder: Path) -> AsyncIterator[str]:
     environment = {
         "PATH": os.environ["PATH"],
         "SLACK_BOT_TOKEN": TOKEN,
-        "SLACK_SIGNING_SECRET": SECRET,
-        "SLACK_API_URL": workspace.slack.api_url,
-        "RULES_BASE_URL": workspace.services.rules_url,
+        **({"SLACK_APP_TOKEN": APP_TOKEN} if slack.sockets.is_enabled else {"SLACK_SIGNING_SECRET": SECRET}),
+        "SLACK_API_URL": slack.api_url,
+        "RULES_BASE_URL": services.rules_url,
         "RULES_API_KEY": RULES_KEY,
-        "MEMBERS_BASE_URL": workspace.services.members_url,
+        "MEMBERS_BASE_URL": services.members_url,
         "MEMBERS_API_KEY": MEMBERS_KEY,
         "MEMBERS_SITES": "blog=site_1,docs=site_2",
         "DATABASE_URL": f"sqlite:///{folder / 'served.db'}",
@@ -81,18 +82,18 @@ async def _ready(url: str) -> None:
         assert (await client.get(f"{url}/readyz")).status_code == 200
 
 
-async def test_serve_answers_slack_with_nothing_but_its_variables(
-    workspace: Sandbox, alice: Person, tmp_path: Path
-) -> None:
-    async with served(workspace, tmp_path) as url:
-        await _ready(url)
-        workspace.slack.delivery.url = f"{url}/slack/events"
+async def test_serve_answers_slack_with_nothing_but_its_variables(transport: Transport, tmp_path: Path) -> None:
+    manifest = document(None if transport == "socket" else "http://127.0.0.1")
+    async with running_services(str(tmp_path / "services.db")) as services, running_slack(manifest) as slack:
+        alice = Person(slack, "U0ALICE01", OPS)
+        async with served(slack, services, tmp_path) as url:
+            await _ready(url)
+            slack.delivery.url = f"{url}/slack/events"
 
-        reply = await alice.says("/rules list")
-        assert "25 rules" in alice.slack_text(reply)
-        await alice.says("/rules off Redirect_x1old")
-
-    rule = workspace.services.rules.get("Redirect_x1old")
+            reply = await alice.says("/rules list")
+            assert "25 rules" in alice.slack_text(reply)
+            await alice.says("/rules off Redirect_x1old")
+        rule = services.rules.get("Redirect_x1old")
     assert rule is not None
     assert rule["status"] == "Inactive"
 
@@ -127,8 +128,30 @@ async def test_manifest_prints_both_forms() -> None:
     assert code == 0
     assert yaml.safe_load(out) == document("https://bot.example.com")
 
-    code, out, _ = await ran("bot", "manifest", "--socket")
-    assert yaml.safe_load(out)["settings"]["socket_mode_enabled"] is True
+    for url in ([], ["--url", "https://bot.example.com"]):
+        code, out, _ = await ran("bot", "manifest", "--socket", *url)
+        assert yaml.safe_load(out) == document(None)
+
+
+async def test_manifest_has_the_prefix_of_the_commands_and_needs_no_other_setting() -> None:
+    url = ("--url", "https://bot.example.com")
+    code, out, _ = await ran("bot", "manifest", *url, environment={"COMMAND_PREFIX": "acme-"})
+    assert code == 0
+    assert yaml.safe_load(out) == document("https://bot.example.com", "acme-")
+
+    code, out, err = await ran("bot", "manifest", *url, environment={"COMMAND_PREFIX": "/Acme "})
+    assert (code, out) == (2, "")
+    assert "COMMAND_PREFIX" in err
+
+
+@pytest.mark.parametrize(
+    "url", ["", "bot.example.com", "http://bot.example.com", "https://", "https://x.example.com?a"]
+)
+async def test_manifest_wants_an_address_that_slack_can_use(url: str) -> None:
+    code, out, err = await ran("bot", "manifest", "--url", url)
+
+    assert (code, out) == (2, "")
+    assert "--url https://" in err
 
 
 def test_the_manifest_in_the_tree_is_the_one_that_is_printed() -> None:

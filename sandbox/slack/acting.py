@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from sandbox.slack import payloads
+from sandbox.slack.chat import checked_content
 from sandbox.slack.delivery import Ack, Delivery
 from sandbox.slack.files import share
 from sandbox.slack.filestore import File, form_refusal
-from sandbox.slack.people import BOT
 from sandbox.slack.state import RESPONSE_USES, Message, Refused, ResponseUrl, State, View
 from sandbox.slack.validation import check_options, check_response_action
-from sandbox.slack.webapi import checked_content
 
 Values = dict[str, Any]
 FAILED: Final = {
@@ -20,6 +19,7 @@ FAILED: Final = {
     "dispatch_failed": '{command} failed with the error "dispatch_failed"',
 }
 TROUBLE: Final = "We had some trouble connecting. Try again?"
+NO_MESSAGES: Final = "Sending messages to this app has been turned off."
 MOST_STACKED: Final = 3
 USUAL_QUERY: Final = 3
 """Characters that an external select waits for, unless it says how many."""
@@ -28,11 +28,25 @@ USUAL_QUERY: Final = 3
 class Acting:
     """Turns what people do into deliveries, and what the app answers into what they see."""
 
-    def __init__(self, state: State, delivery: Delivery, manifest: Mapping[str, Any], address: str = "") -> None:
+    def __init__(
+        self,
+        state: State,
+        delivery: Delivery,
+        manifest: Mapping[str, Any],
+        address: str = "",
+        *,
+        is_installed: Callable[[], bool] = lambda: True,
+    ) -> None:
         self.state = state
         self.delivery = delivery
-        self.manifest = manifest
+        self._manifest = manifest
         self.address = address
+        self._is_installed = is_installed
+
+    @property
+    def manifest(self) -> Mapping[str, Any]:
+        """What the app offers here: nothing, while it is not installed in this workspace."""
+        return self._manifest if self._is_installed() else {}
 
     @property
     def commands(self) -> list[dict[str, Any]]:
@@ -42,6 +56,8 @@ class Acting:
         """Say something; a text that begins with a slash is a command."""
         if channel not in self.state.channels or user not in self.state.channels[channel].members:
             raise Refused("channel_not_found")
+        if self.state.channels[channel].kind == "im" and not self._takes_messages():
+            return self._private(user, channel, NO_MESSAGES, failed="messages_tab_disabled")
         if not text.startswith("/"):
             return await self._message(user, channel, text, thread_ts)
         name, _, rest = text.partition(" ")
@@ -56,7 +72,14 @@ class Acting:
         """Post uploaded *files* with a *text*, as people do it in their client."""
         if channel not in self.state.channels or user not in self.state.channels[channel].members:
             raise Refused("channel_not_found")
+        if self.state.channels[channel].kind == "im" and not self._takes_messages():
+            raise Refused("messages_tab_disabled")
         return await self._message(user, channel, text, None, files)
+
+    def _takes_messages(self) -> bool:
+        """Whether people may write to the app: its messages tab is there, and not for reading alone."""
+        tabs = self._manifest.get("features", {}).get("app_home", {})
+        return bool(tabs.get("messages_tab_enabled", True) and not tabs.get("messages_tab_read_only_enabled"))
 
     async def _message(
         self, user: str, channel: str, text: str, thread_ts: str | None, files: Sequence[File] = ()
@@ -77,7 +100,7 @@ class Acting:
         }
         if files:
             event |= {"files": [one.shown() for one in files], "upload": False}
-        if f"<@{BOT.id}" in typed and place.kind != "im":
+        if f"<@{self.state.workspace.bot.id}" in typed and place.kind != "im":
             await self._event("app_mention", {"type": "app_mention", **event})
         kind = "im" if place.kind == "im" else "group" if place.is_private else "channel"
         plural = "im" if kind == "im" else f"{kind}s"
@@ -86,8 +109,12 @@ class Acting:
         return {"ok": True}
 
     async def _event(self, subscription: str, event: dict[str, Any]) -> None:
-        """Tell the app of *event*, if its manifest asks for such."""
-        events = self.manifest.get("settings", {}).get("event_subscriptions", {}).get("bot_events", ())
+        if self._is_installed():
+            await self.told(subscription, event)
+
+    async def told(self, subscription: str, event: dict[str, Any]) -> None:
+        """Tell the app of *event*, if its manifest asks for such; also of the end of its installation."""
+        events = self._manifest.get("settings", {}).get("event_subscriptions", {}).get("bot_events", ())
         if subscription in events:
             await self.delivery.event(payloads.event(self.state, event))
 
@@ -139,7 +166,11 @@ class Acting:
         text, blocks = checked_content(self.state, body.get("text"), body.get("blocks"), body)
         only = None if body.get("response_type") == "in_channel" else user
         root = self.state.thread_of(channel, body.get("thread_ts"))
-        self.state.add(Message(self.state.new_ts(), channel, BOT.id, text, blocks, visible_to=only, thread_ts=root))
+        self.state.add(
+            Message(
+                self.state.new_ts(), channel, self.state.workspace.bot.id, text, blocks, visible_to=only, thread_ts=root
+            )
+        )
 
     async def act(
         self, user: str, place: Mapping[str, Any], block_id: str, action_id: str, element: Values, values: Values

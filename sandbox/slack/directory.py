@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any, Final
 
 from sandbox.slack.paging import page
-from sandbox.slack.people import APP_ID, BOT, BOT_ID, CREATED, TEAM, Channel, User
+from sandbox.slack.people import APP_ID, CREATED, Channel, User
 from sandbox.slack.state import Refused, State
 
 Arguments = Mapping[str, Any]
@@ -22,6 +22,7 @@ class Directory:
 
     def __init__(self, state: State, scopes: Collection[str]) -> None:
         self._state = state
+        self._home = state.workspace
         self._scopes = scopes
 
     def methods(self) -> dict[str, Method]:
@@ -67,16 +68,17 @@ class Directory:
         raise Refused("users_not_found")
 
     async def bot(self, arguments: Arguments) -> dict[str, Any]:
-        if arguments.get("bot") not in {None, "", BOT_ID}:
+        if arguments.get("bot") not in {None, "", self._home.bot_id}:
             raise Refused("bot_not_found")
-        bot = {"id": BOT_ID, "deleted": False, "name": BOT.real_name, "updated": CREATED}
-        return {"bot": {**bot, "app_id": APP_ID, "user_id": BOT.id, "icons": {}}}
+        bot = {"id": self._home.bot_id, "deleted": False, "name": self._home.bot.real_name, "updated": CREATED}
+        return {"bot": {**bot, "app_id": APP_ID, "user_id": self._home.bot.id, "icons": {}}}
 
     async def team(self, arguments: Arguments) -> dict[str, Any]:
-        if arguments.get("team") not in {None, "", TEAM["id"]}:
+        if arguments.get("team") not in {None, "", self._home.id}:
             raise Refused("team_not_found")
-        url = f"https://{TEAM['domain']}.slack.com/"
-        return {"team": {**TEAM, "url": url, "email_domain": "", "icon": {"image_default": True}}}
+        return {
+            "team": {**self._home.info(), "url": self._home.url, "email_domain": "", "icon": {"image_default": True}}
+        }
 
     def _profile(self, user: User) -> dict[str, Any]:
         is_met = any(channel.bot_is_member for channel in self._channels_of(user))
@@ -88,10 +90,13 @@ class Directory:
 
     async def conversation(self, arguments: Arguments) -> dict[str, Any]:
         channel = self._channel(arguments)
-        info = channel.info()
+        info = self._info(channel)
         if flag(arguments, "include_num_members") and channel.kind == "channel":
             info["num_members"] = len(self._present(channel))
         return {"channel": info}
+
+    def _info(self, channel: Channel) -> dict[str, Any]:
+        return channel.info(self._home.id, self._home.owner)
 
     async def conversations(self, arguments: Arguments) -> dict[str, Any]:
         """Public channels alone, unless asked for more ``types``; of private ones those that the bot is in."""
@@ -103,7 +108,7 @@ class Directory:
             raise Refused("missing_scope", needed=missing[0], provided=",".join(self._scopes))
         known = {one.id: one for one in self._state.channels.values() if self._listed(one, kinds, arguments)}
         shown, cursor = _paged(list(known), arguments, kind="team", most=999)
-        return {"channels": [known[one].info() for one in shown], "response_metadata": {"next_cursor": cursor}}
+        return {"channels": [self._info(known[one]) for one in shown], "response_metadata": {"next_cursor": cursor}}
 
     def _listed(self, channel: Channel, kinds: Collection[str], arguments: Arguments) -> bool:
         if flag(arguments, "exclude_archived") and channel.is_archived:
@@ -121,7 +126,7 @@ class Directory:
 
     def _present(self, channel: Channel) -> list[str]:
         """Who is in *channel*, guests, strangers and the bot included; a deactivated account is in none."""
-        bot = [BOT.id] if channel.bot_is_member and BOT.id not in channel.members else []
+        bot = [self._home.bot.id] if channel.bot_is_member and self._home.bot.id not in channel.members else []
         return [
             one
             for one in (*channel.members, *bot)
@@ -145,7 +150,7 @@ class Directory:
                 raise Refused("method_not_supported_for_channel_type")
         else:
             channel, was_open = self._direct(arguments)
-        found = channel.info() if flag(arguments, "return_im") else {"id": channel.id}
+        found = self._info(channel) if flag(arguments, "return_im") else {"id": channel.id}
         return {"channel": found} | ({"no_op": True, "already_open": True} if was_open else {})
 
     def _direct(self, arguments: Arguments) -> tuple[Channel, bool]:
@@ -160,7 +165,7 @@ class Directory:
     async def groups(self, arguments: Arguments) -> dict[str, Any]:
         with_users, with_count = flag(arguments, "include_users"), flag(arguments, "include_count")
         found = [
-            group.info(with_users=with_users, with_count=with_count)
+            group.info(self._home.id, self._home.owner, with_users=with_users, with_count=with_count)
             for group in self._state.groups.values()
             if flag(arguments, "include_disabled") or not group.is_disabled
         ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import email.policy
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from email.parser import BytesParser
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ from starlette.routing import Route
 from sandbox.slack.directory import Arguments, Method, demand
 from sandbox.slack.faults import SlackFaults
 from sandbox.slack.filestore import File
-from sandbox.slack.people import BOT, Channel
+from sandbox.slack.people import Channel
 from sandbox.slack.state import Message, Refused, State
 from sandbox.slack.validation import as_errors, as_messages, check_message
 
@@ -30,9 +30,9 @@ LOGIN: Final = (
 class Files:
     """Answers what an app may do with the files of *state*."""
 
-    def __init__(self, state: State, scopes: Collection[str]) -> None:
+    def __init__(self, state: State) -> None:
         self._state = state
-        self._scopes = scopes
+        self._bot = state.workspace.bot.id
 
     def methods(self) -> dict[str, Method]:
         return {
@@ -54,8 +54,8 @@ class Files:
         if int(length) > MOST_BYTES:
             raise Refused("file_upload_size_restricted")
         files, state = self._state.files, self._state
-        file = files.announce(state.number(), str(arguments["filename"]), int(length), BOT.id, state.clock())
-        return {"upload_url": files.ticket(file, state.number()), "file_id": file.id}
+        file = files.announce(state.number(), str(arguments["filename"]), int(length), self._bot, state.clock())
+        return {"upload_url": files.ticket(file, state.ids.secret(8)), "file_id": file.id}
 
     async def complete(self, arguments: Arguments) -> dict[str, Any]:
         """Finish uploads and share them in one message; where it stands is told by files.info, not here."""
@@ -69,7 +69,7 @@ class Files:
         answer = {"files": [file.shown() for file, _ in files]}
         if channel is not None and not self._state.files.loses_shares:
             text = str(arguments.get("initial_comment") or "")
-            message = Message(self._state.new_ts(), channel.id, BOT.id, text, blocks, thread_ts=thread)
+            message = Message(self._state.new_ts(), channel.id, self._bot, text, blocks, thread_ts=thread)
             share(self._state, message, [file for file, _ in files])
         return answer
 
@@ -81,7 +81,7 @@ class Files:
         found = []
         for one in listed:
             file = self._state.files.all.get(str(one.get("id")))
-            if file is None or file.user != BOT.id or file.content is None or file.is_finished:
+            if file is None or file.user != self._bot or file.content is None or file.is_finished:
                 raise Refused("file_not_found")
             found.append((file, str(one.get("title") or file.name)))
         return found
@@ -122,7 +122,7 @@ class Files:
         """Delete a file of the app's own; a message that held nothing else goes with it."""
         demand(arguments, "file")
         file = self._seen(arguments)
-        if file.user != BOT.id:
+        if file.user != self._bot:
             raise Refused("cant_delete_file")
         file.is_deleted, file.content = True, None
         for message in [one for one in self._state.messages if file in one.files and not one.deleted]:
@@ -142,10 +142,14 @@ class Files:
 
 
 class FileServer:
-    """Takes the content of uploads, and gives it to whoever has a token that may read files."""
+    """Takes the content of uploads, and gives it to whoever has a token that may read files of their workspace.
 
-    def __init__(self, state: State, faults: SlackFaults, may_read: Callable[[str], bool]) -> None:
-        self._state = state
+    *states*: of each workspace; *may_read* says whether a token may read the files of the workspace with an id.
+    """
+
+    def __init__(self, states: Mapping[str, State], faults: SlackFaults, may_read: Callable[[str, str], bool]) -> None:
+        self._states = states
+        self._home = next(iter(states.values()))
         self._faults = faults
         self._may_read = may_read
 
@@ -163,9 +167,11 @@ class FileServer:
         if fault is not None and not fault.is_after:
             return await fault.answer()
         content = _content(request.headers.get("content-type", ""), await request.body())
-        file = self._state.files.tickets.get(request.path_params["ticket"])
+        ticket = request.path_params["ticket"]
+        state = next((one for one in self._states.values() if ticket in one.files.tickets), self._home)
+        file = state.files.tickets.get(ticket)
         status = "ok" if file is not None and len(content) == file.size else "refused"
-        self._state.note("bot_to_slack", "files.upload", status, 0, {"bytes": len(content)}, None)
+        state.note("bot_to_slack", "files.upload", status, 0, {"bytes": len(content)}, None)
         if file is None or file.content is not None:
             return PlainTextResponse("Not found", 404)
         if len(content) != file.size:
@@ -177,13 +183,15 @@ class FileServer:
         """A file's content; whoever may not have it gets a page to log in with, and no error."""
         if (fault := self._faults.take("files.download")) is not None:
             return await fault.answer()
-        file = self._state.files.seen_by_app(request.path_params["place"].partition("-")[2], self._state.channels)
+        workspace, _, file_id = request.path_params["place"].partition("-")
+        state = self._states.get(workspace, self._home)
+        file = state.files.seen_by_app(file_id, state.channels)
         token = request.headers.get("authorization", "").removeprefix("Bearer ").strip()
-        is_open = self._may_read(token) and not self._state.files.is_locked
+        is_open = self._may_read(token, workspace) and not state.files.is_locked
         is_given = file is not None and not file.is_deleted and is_open
-        self._state.note("bot_to_slack", "files.download", "ok" if is_given else "login page", 0, {}, None)
+        state.note("bot_to_slack", "files.download", "ok" if is_given else "login page", 0, {}, None)
         if file is None or not is_given:
-            return RedirectResponse("/files-login") if self._state.files.redirects else HTMLResponse(LOGIN)
+            return RedirectResponse("/files-login") if state.files.redirects else HTMLResponse(LOGIN)
         return Response(file.content, media_type=file.type[0])
 
 

@@ -8,7 +8,8 @@ from pathlib import PurePath
 from typing import Any, Final
 from urllib.parse import quote
 
-from sandbox.slack.people import BOT, TEAM, Channel
+from sandbox.slack.people import Channel
+from sandbox.slack.workspaces import SHOP, Workspace
 
 TYPES: Final = {
     "json": ("text/plain", "json", "JSON"),  # a snippet to Slack, which keeps those as plain text
@@ -38,6 +39,7 @@ class File:
     created: int
     base: str
     """Where its addresses begin."""
+    workspace: Workspace = SHOP
     title: str = ""
     content: bytes | None = None
     is_finished: bool = False
@@ -55,7 +57,7 @@ class File:
 
     def address(self, *, download: bool) -> str:
         way = "download/" if download else ""
-        return f"{self.base}/files-pri/{TEAM['id']}-{self.id}/{way}{quote(self.name.lower().replace(' ', '_'))}"
+        return f"{self.base}/files-pri/{self.workspace.id}-{self.id}/{way}{quote(self.name.lower().replace(' ', '_'))}"
 
     def shown(self, channels: Mapping[str, Channel] | None = None) -> dict[str, Any]:
         """The file object of the Web API; *channels*: to tell what kinds of places it was shared to."""
@@ -72,7 +74,7 @@ class File:
             "filetype": filetype,
             "pretty_type": pretty,
             "user": self.user,
-            "user_team": TEAM["id"],
+            "user_team": self.workspace.id,
             "editable": False,
             "size": self.size,
             "mode": "hosted",
@@ -84,7 +86,7 @@ class File:
             "username": "",
             "url_private": self.address(download=False),
             "url_private_download": self.address(download=True),
-            "permalink": f"https://{TEAM['domain']}.slack.com/files/{self.user}/{self.id}/{quote(self.name.lower())}",
+            "permalink": f"{self.workspace.url}files/{self.user}/{self.id}/{quote(self.name.lower())}",
             "comments_count": 0,
             "is_starred": False,
             "has_rich_preview": False,
@@ -107,8 +109,9 @@ class File:
 
 @dataclass(slots=True)
 class FileStore:
-    """All files, by id and by the ticket under which they are sent."""
+    """All files of a *workspace*, by id and by the ticket under which they are sent."""
 
+    workspace: Workspace = SHOP
     base: str = ""
     loses_shares: bool = False
     """Slack now and then takes a file and never shows it where it was to be shared."""
@@ -121,13 +124,12 @@ class FileStore:
 
     def announce(self, number: int, name: str, size: int, user: str, now: float) -> File:
         """A new file that nobody sees yet."""
-        file = File(f"F0{number:08d}", name, user, size, int(now), self.base)
+        file = File(f"F0{number:08d}", name, user, size, int(now), self.base, self.workspace)
         self.all[file.id] = file
         return file
 
-    def ticket(self, file: File, number: int) -> str:
-        """The address to which the file's content is sent: good for whoever has it, once."""
-        name = f"{number:016x}"
+    def ticket(self, file: File, name: str) -> str:
+        """The address, with a *name* nobody guesses, to which the content is sent: good for whoever has it, once."""
         self.tickets[name] = file
         return f"{self.base}/upload/v1/{name}"
 
@@ -143,7 +145,7 @@ class FileStore:
         if file is None or not file.is_finished:
             return None
         met = any(channel in channels and channels[channel].bot_is_member for channel in file.shares)
-        return file if file.user == BOT.id or file.is_granted or met else None
+        return file if file.user == self.workspace.bot.id or file.is_granted or met else None
 
     def chosen(self, state: Mapping[str, Any], user: str) -> list[File]:
         """The files of *user* that stand in the *state* of a file input."""

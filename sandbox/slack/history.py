@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from sandbox.slack.directory import Arguments, Method, demand, flag, needed_scope
 from sandbox.slack.paging import page
-from sandbox.slack.people import APP_ID, BOT, BOT_ID, Channel
+from sandbox.slack.people import APP_ID, Channel
 from sandbox.slack.state import TS, Message, Refused, State
 
 EMOJI: Final = re.compile(r"[a-z0-9_+'-]{1,100}(?:::skin-tone-[2-6])?")
@@ -24,6 +24,7 @@ class History:
 
     def __init__(self, state: State, scopes: Collection[str]) -> None:
         self._state = state
+        self._bot = state.workspace.bot.id
         self._scopes = scopes
 
     def methods(self) -> dict[str, Method]:
@@ -72,7 +73,7 @@ class History:
 
     def message(self, message: Message) -> dict[str, Any]:
         """The message object of the Web API and of events."""
-        shown = message_object(message)
+        shown = message_object(self._state, message)
         if replies := self._state.replies(message.channel, message.ts):
             users = list(dict.fromkeys(one.user for one in replies))
             shown |= {
@@ -88,19 +89,19 @@ class History:
 
     async def react(self, arguments: Arguments) -> dict[str, Any]:
         message, name = self._reacted(arguments)
-        if BOT.id in message.reactions.get(name, ()):
+        if self._bot in message.reactions.get(name, ()):
             raise Refused("already_reacted")
         if len(message.reactions) >= MOST_EMOJI and name not in message.reactions:
             raise Refused("too_many_emoji")
-        message.reactions.setdefault(name, []).append(BOT.id)
+        message.reactions.setdefault(name, []).append(self._bot)
         self._state.changed(message)
         return {}
 
     async def unreact(self, arguments: Arguments) -> dict[str, Any]:
         message, name = self._reacted(arguments)
-        if BOT.id not in message.reactions.get(name, ()):
+        if self._bot not in message.reactions.get(name, ()):
             raise Refused("no_reaction")
-        message.reactions[name].remove(BOT.id)
+        message.reactions[name].remove(self._bot)
         if not message.reactions[name]:
             del message.reactions[name]
         self._state.changed(message)
@@ -127,7 +128,7 @@ class History:
         return message, name
 
 
-def message_object(message: Message) -> dict[str, Any]:
+def message_object(state: State, message: Message) -> dict[str, Any]:
     """What Slack tells of *message* wherever it tells of one."""
     shown: dict[str, Any] = {"type": "message"}
     if message.broadcast:
@@ -135,8 +136,8 @@ def message_object(message: Message) -> dict[str, Any]:
     if message.thread_ts is not None:
         shown["thread_ts"] = message.thread_ts
     shown["user"] = message.user
-    if message.user == BOT.id:
-        shown |= {"bot_id": BOT_ID, "app_id": APP_ID}
+    if message.user == state.workspace.bot.id:
+        shown |= {"bot_id": state.workspace.bot_id, "app_id": APP_ID}
     shown |= {"ts": message.ts, "text": message.text, "blocks": message.blocks}
     if message.files:
         shown |= {"files": [one.shown() for one in message.files], "upload": False}

@@ -6,26 +6,32 @@ import base64
 import binascii
 import html
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode
 
+from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from sandbox.slack.people import APP_ID, BOT, PEOPLE, TEAM
+from sandbox.slack.calls import call_token
+from sandbox.slack.ids import Ids
+from sandbox.slack.people import APP_ID
 from sandbox.slack.state import Refused
-from sandbox.slack.webapi import WebApi, call_token
+from sandbox.slack.webapi import WebApi
+from sandbox.slack.workspaces import Workspace
 
 CLIENT_ID: Final = "1000000000001.1000000000002"
 CLIENT_SECRET: Final = "local-client-secret"  # noqa: S105  it opens nothing but this process
 CODE_LIFE: Final = 600.0
+GONE: Final = "account_inactive"
+"""What a token is answered whose app was uninstalled."""
 PAGE: Final = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Install {name}</title>
 <style>body{{font:16px/1.5 system-ui;max-width:32rem;margin:4rem auto;padding:0 1rem}}button{{font:inherit}}</style>
-<h1>{name} asks to be installed in {team}</h1><p>It will be able to:</p><ul>{scopes}</ul>
-<form method="post">{fields}<button name="answer" value="allow">Allow</button>
+<h1>{name} asks to be installed in {teams}</h1><p>It will be able to:</p><ul>{scopes}</ul>
+<form method="post">{choice}{fields}<button name="answer" value="allow">Allow</button>
 <button name="answer" value="cancel">Cancel</button></form></html>"""
 
 
@@ -33,6 +39,7 @@ PAGE: Final = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Ins
 class Code:
     """What an install gives: good once, for ten minutes, and for the address that asked."""
 
+    workspace: Workspace
     scopes: tuple[str, ...]
     redirect_uri: str
     expires: float
@@ -41,45 +48,78 @@ class Code:
 
 @dataclass(slots=True)
 class Installations:
-    """The tokens of the app, each with the Web API that it opens; *opened* makes one of a token and its scopes."""
+    """The tokens of the app, each with the Web API of one workspace that it opens.
 
-    opened: Callable[[str, tuple[str, ...]], WebApi]
+    *opened* makes one of a workspace's id, a token and its scopes; *told* lets the app know of an event of a workspace.
+    """
+
+    workspaces: Mapping[str, Workspace]
+    opened: Callable[[str, str, tuple[str, ...]], WebApi]
+    told: Callable[[str, str, dict[str, Any]], Awaitable[None]]
     clock: Callable[[], float]
+    ids: Ids
     manifest: Mapping[str, Any]
     apis: dict[str, WebApi] = field(default_factory=dict)
     _codes: dict[str, Code] = field(default_factory=dict)
 
-    def install(self, token: str, scopes: tuple[str, ...]) -> None:
-        """Let *token* call what *scopes* allow."""
-        self.apis[token] = self.opened(token, scopes)
+    def install(self, workspace: str, token: str, scopes: tuple[str, ...]) -> None:
+        """Let *token* call what *scopes* allow, in the workspace with this id."""
+        self.apis[token] = self.opened(workspace, token, scopes)
+
+    def has(self, workspace: str) -> bool:
+        """Whether the app is installed in the workspace with this id."""
+        return any(api.workspace.id == workspace and api.refusal != GONE for api in self.apis.values())
 
     def routes(self) -> list[Route]:
         return [
             Route("/oauth/v2/authorize", self.page, methods=["GET"]),
             Route("/oauth/v2/authorize", self.decided, methods=["POST"]),
             Route("/api/oauth.v2.access", self.access, methods=["GET", "POST"]),
+            Route("/api/apps.uninstall", self.uninstall, methods=["GET", "POST"]),
             Route("/api/{method}", self.call, methods=["GET", "POST"]),
         ]
 
     async def call(self, request: Request) -> Response:
         """A call goes to the Web API of its token; one with a token that nobody has is refused by any of them."""
         api = self.apis.get(await call_token(request)) or next(iter(self.apis.values()))
-        return await api.endpoint(request)
+        was_good = not api.refusal
+        answer = await api.endpoint(request)
+        if was_good and api.refusal:
+            answer.background = BackgroundTask(self._ended, api.workspace)
+        return answer
+
+    async def _ended(self, workspace: Workspace, *, is_uninstalled: bool = False) -> None:
+        """Let the app know that its token, and maybe its installation, is over."""
+        tokens = {"bot": [workspace.bot.id]}
+        await self.told(workspace.id, "tokens_revoked", {"type": "tokens_revoked", "tokens": tokens})
+        if is_uninstalled:
+            await self.told(workspace.id, "app_uninstalled", {"type": "app_uninstalled"})
 
     async def page(self, request: Request) -> Response:
         try:
             asked = self._asked(request.query_params)
         except Refused as refusal:
             return HTMLResponse(html.escape(refusal.code), 400)
-        name = str(self.manifest.get("display_information", {}).get("name") or BOT.real_name)
+        name = str(self.manifest.get("display_information", {}).get("name") or asked.workspace.bot.real_name)
         scopes = "".join(f"<li><code>{html.escape(one)}</code></li>" for one in asked.scopes)
         hidden = {"client_id": CLIENT_ID, "scope": ",".join(asked.scopes), "redirect_uri": asked.redirect_uri}
         hidden["state"] = request.query_params.get("state", "")
         fields = "".join(
             f'<input type="hidden" name="{one}" value="{html.escape(value)}">' for one, value in hidden.items()
         )
-        team = html.escape(TEAM["name"])
-        return HTMLResponse(PAGE.format(name=html.escape(name), team=team, scopes=scopes, fields=fields))
+        teams = " or ".join(html.escape(one.name) for one in self.workspaces.values())
+        choice = self._choice(asked.workspace) if len(self.workspaces) > 1 else ""
+        return HTMLResponse(
+            PAGE.format(name=html.escape(name), teams=teams, scopes=scopes, choice=choice, fields=fields)
+        )
+
+    def _choice(self, chosen: Workspace) -> str:
+        """Where to install, if there are several workspaces."""
+        options = "".join(
+            f'<option value="{one.id}"{" selected" if one is chosen else ""}>{html.escape(one.name)}</option>'
+            for one in self.workspaces.values()
+        )
+        return f'<p><label>Workspace <select name="team">{options}</select></label></p>'
 
     async def decided(self, request: Request) -> Response:
         """Back to the app: with a code, or with word that nobody allowed it."""
@@ -90,7 +130,7 @@ class Installations:
             return HTMLResponse(html.escape(refusal.code), 400)
         answer = {"state": form.get("state", "")}
         if form.get("answer") == "allow":
-            code = f"{CLIENT_ID}.{secrets.token_hex(32)}"
+            code = f"{CLIENT_ID}.{self.ids.secret(32)}"
             self._codes[code] = asked
             answer = {"code": code, **answer}
         else:
@@ -98,7 +138,10 @@ class Installations:
         return RedirectResponse(f"{asked.redirect_uri}?{urlencode(answer)}", 302)
 
     def _asked(self, query: Mapping[str, str]) -> Code:
-        """What an app asks for, if it may: its own id, scopes of its manifest, an address of its manifest."""
+        """What an app asks for, if it may: its own id, scopes of its manifest, an address of its manifest.
+
+        A ``team`` that it names is only a wish, as at Slack; the form has the one that was chosen.
+        """
         config = self.manifest.get("oauth_config", {})
         known = config.get("redirect_urls", ())
         scopes = tuple(one for one in query.get("scope", "").replace(" ", ",").split(",") if one)
@@ -109,7 +152,8 @@ class Installations:
             raise Refused("bad_redirect_uri")
         if not scopes or not set(scopes) <= set(config.get("scopes", {}).get("bot", ())):
             raise Refused("invalid_scope")
-        return Code(scopes, redirect_uri, self.clock() + CODE_LIFE)
+        workspace = self.workspaces.get(query.get("team", "")) or next(iter(self.workspaces.values()))
+        return Code(workspace, scopes, redirect_uri, self.clock() + CODE_LIFE)
 
     async def access(self, request: Request) -> Response:
         """``oauth.v2.access``: the token for a code."""
@@ -119,28 +163,40 @@ class Installations:
             code = self._spent(arguments)
         except Refused as refusal:
             return JSONResponse({"ok": False, "error": refusal.code})
-        token = f"xoxb-local-{secrets.token_hex(12)}"
-        self.install(token, code.scopes)
+        token = f"xoxb-local-{self.ids.secret(12)}"
+        self.install(code.workspace.id, token, code.scopes)
         return JSONResponse(
             {
                 "ok": True,
                 "app_id": APP_ID,
-                "authed_user": {"id": PEOPLE[0].id},
+                "authed_user": {"id": code.workspace.owner},
                 "scope": ",".join(code.scopes),
                 "token_type": "bot",
                 "access_token": token,
-                "bot_user_id": BOT.id,
-                "team": {"id": TEAM["id"], "name": TEAM["name"]},
+                "bot_user_id": code.workspace.bot.id,
+                "team": {"id": code.workspace.id, "name": code.workspace.name},
                 "enterprise": None,
                 "is_enterprise_install": False,
             }
         )
 
+    async def uninstall(self, request: Request) -> Response:
+        """``apps.uninstall``: the end of every token of the workspace whose token asks for it, and of no other's."""
+        body = (await request.body()).decode("utf-8", "replace")
+        api = self.apis.get(await call_token(request))
+        try:
+            _is_app({**request.query_params, **dict(parse_qsl(body)), **_basic(request)})
+            if api is None or api.refusal:
+                raise Refused("invalid_auth" if api is None else api.refusal)
+        except Refused as refusal:
+            return JSONResponse({"ok": False, "error": refusal.code})
+        home = api.workspace
+        for one in self.apis.values():
+            one.refusal = GONE if one.workspace is home else one.refusal
+        return JSONResponse({"ok": True}, background=BackgroundTask(self._ended, home, is_uninstalled=True))
+
     def _spent(self, arguments: Mapping[str, str]) -> Code:
-        if arguments.get("client_id") != CLIENT_ID:
-            raise Refused("invalid_client_id")
-        if not secrets.compare_digest(arguments.get("client_secret", "").encode(), CLIENT_SECRET.encode()):
-            raise Refused("bad_client_secret")
+        _is_app(arguments)
         code = self._codes.get(arguments.get("code", ""))
         if code is None or self.clock() > code.expires:
             raise Refused("invalid_code")
@@ -150,6 +206,14 @@ class Installations:
             raise Refused("bad_redirect_uri")
         code.is_used = True
         return code
+
+
+def _is_app(arguments: Mapping[str, str]) -> None:
+    """Refuses whoever does not know the app's id and secret."""
+    if arguments.get("client_id") != CLIENT_ID:
+        raise Refused("invalid_client_id")
+    if not secrets.compare_digest(arguments.get("client_secret", "").encode(), CLIENT_SECRET.encode()):
+        raise Refused("bad_client_secret")
 
 
 def _basic(request: Request) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,8 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from sandbox.slack.acting import Acting
+from sandbox.slack.ids import StandingClock
 from sandbox.slack.pagefiles import PageFiles
-from sandbox.slack.people import BOT, TEAM
 from sandbox.slack.state import Refused
 
 PAGE = Path(__file__).parent / "page"
@@ -27,23 +27,36 @@ Act = Callable[[dict[str, Any]], Awaitable[Any]]
 
 
 class PageApi:
-    """The page's side of the local Slack. It trusts whoever is on this machine, and no web page from elsewhere."""
+    """The page's side of the local Slack. It trusts whoever is on this machine, and no web page from elsewhere.
 
-    def __init__(self, acting: Acting, reset: Callable[[], Awaitable[None]] | None = None) -> None:
-        self._acting = acting
-        self._state = acting.state
+    *actings*: of each workspace; which of them is meant follows from the person, whose id no other one has.
+    """
+
+    def __init__(self, actings: Mapping[str, Acting], reset: Callable[[], Awaitable[None]] | None = None) -> None:
+        self._actings = tuple(actings.values())
+        self._clock = self._actings[0].state.clock
         self._reset = reset
+
+    def _of(self, user: str | None) -> Acting:
+        """The workspace of *user*, or the first one."""
+        return next((one for one in self._actings if user in one.state.users), self._actings[0])
 
     def routes(self) -> list[Route | Mount]:
         posts: dict[str, Act] = {"say": self.say, "action": self.action, "submit": self.submit, "close": self.close}
-        posts |= {"options": self.options, "home": self.home, "shortcut": self.shortcut, "reset": self.reset}
+        posts |= {
+            "options": self.options,
+            "home": self.home,
+            "shortcut": self.shortcut,
+            "reset": self.reset,
+            "clock": self.clock,
+        }
         return [
             Route("/", self.index),
             Route("/_local/state", self.guarded(self.state)),
             Route("/_local/messages", self.guarded(self.messages)),
             Route("/_local/traffic", self.guarded(self.traffic)),
             Route("/_local/live", self.guarded(self.live)),
-            *PageFiles(self._state).routes(self.guarded),
+            *PageFiles(self._of).routes(self.guarded),
             *(
                 Route(f"/_local/{name}", self.guarded(self.posted(act)), methods=["POST"])
                 for name, act in posts.items()
@@ -78,45 +91,46 @@ class PageApi:
         return FileResponse(PAGE / "index.html")
 
     async def state(self, request: Request) -> Response:
-        user = request.query_params.get("user") or next(iter(self._state.users))
-        if user not in self._state.users or self._state.users[user].is_deleted:
+        acting = self._of(request.query_params.get("user"))
+        state, features = acting.state, acting.manifest.get("features", {})
+        user = request.query_params.get("user") or next(iter(state.users))
+        if user not in state.users or state.users[user].is_deleted:
             return JSONResponse({"ok": False, "error": "user_not_found"}, 404)
-        mine = [one for one in self._state.channels.values() if user in one.members]
-        features = self._acting.manifest.get("features", {})
+        mine = [one for one in state.channels.values() if user in one.members]
         commands = [
-            {name: one.get(name, "") for name in ("command", "description", "usage_hint")}
-            for one in self._acting.commands
+            {name: one.get(name, "") for name in ("command", "description", "usage_hint")} for one in acting.commands
         ]
         return JSONResponse(
             {
-                "team": TEAM,
-                "me": self._state.users[user].shown(),
-                "users": [one.shown() for one in self._state.users.values() if not one.is_bot],
+                "team": state.workspace.info(),
+                "me": state.users[user].shown(),
+                "users": [one.shown() for one in state.users.values() if not one.is_bot],
                 "channels": [one.shown() for one in mine],
                 "commands": commands,
                 "shortcuts": features.get("shortcuts", []),
-                "bot": BOT.shown(),
-                "views": self._state.stack(user),
-                "home": self._state.homes.get(user),
+                "bot": state.workspace.bot.shown(),
+                "views": state.stack(user),
+                "home": state.homes.get(user),
             }
         )
 
     async def messages(self, request: Request) -> Response:
         asked = request.query_params
         user, channel = asked.get("user", ""), asked.get("channel", "")
+        state = self._of(user).state
         if thread_ts := asked.get("thread_ts"):
-            root = self._state.find(channel, thread_ts)
-            found = [*([root] if root else []), *self._state.replies(channel, thread_ts, user)]
+            root = state.find(channel, thread_ts)
+            found = [*([root] if root else []), *state.replies(channel, thread_ts, user)]
         else:
-            found = self._state.visible(user, channel)
+            found = state.visible(user, channel)
         if before := asked.get("before"):
             found = [one for one in found if one.ts < before]
         limit = min(int(asked.get("limit") or 100), 500)
-        shown = [self._state.shown(one) for one in found[-limit:]]
+        shown = [state.shown(one) for one in found[-limit:]]
         return JSONResponse({"messages": shown, "has_more": len(found) > limit})
 
     async def traffic(self, _: Request) -> Response:
-        return JSONResponse({"entries": self._state.traffic[-200:]})
+        return JSONResponse({"entries": self._actings[0].state.traffic[-200:]})
 
     async def live(self, request: Request) -> Response:
         return StreamingResponse(self._stream(request.query_params.get("user")), media_type="text/event-stream")
@@ -124,7 +138,8 @@ class PageApi:
     async def _stream(self, user: str | None) -> AsyncIterator[str]:
         queue: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         watcher = (user, queue)
-        self._state.watchers.append(watcher)
+        watchers = self._of(user).state.watchers
+        watchers.append(watcher)
         try:
             yield ": here\n\n"
             while True:
@@ -136,38 +151,45 @@ class PageApi:
                 else:
                     yield f"data: {json.dumps(event)}\n\n"
         finally:
-            self._state.watchers.remove(watcher)
+            watchers.remove(watcher)
 
     async def say(self, asked: dict[str, Any]) -> Any:
-        return await self._acting.say(asked["user"], asked["channel"], asked["text"], asked.get("thread_ts"))
+        return await self._of(asked["user"]).say(asked["user"], asked["channel"], asked["text"], asked.get("thread_ts"))
 
     async def action(self, asked: dict[str, Any]) -> Any:
         values = (asked.get("state") or {}).get("values") or {}
-        ack = await self._acting.act(
+        ack = await self._of(asked["user"]).act(
             asked["user"], asked, asked["block_id"], asked["action_id"], asked["element"], values
         )
         return {"ok": not ack.failed, "error": ack.failed}
 
     async def submit(self, asked: dict[str, Any]) -> Any:
-        return await self._acting.submit(
+        return await self._of(asked["user"]).submit(
             asked["user"], asked["view_id"], (asked.get("state") or {}).get("values") or {}
         )
 
     async def close(self, asked: dict[str, Any]) -> None:
-        await self._acting.close(asked["user"], asked["view_id"], clear=bool(asked.get("clear")))
+        await self._of(asked["user"]).close(asked["user"], asked["view_id"], clear=bool(asked.get("clear")))
 
     async def options(self, asked: dict[str, Any]) -> Any:
-        return await self._acting.options(
+        return await self._of(asked["user"]).options(
             asked["user"], asked, asked["block_id"], asked["action_id"], str(asked.get("value", ""))
         )
 
     async def home(self, asked: dict[str, Any]) -> None:
-        await self._acting.home(asked["user"], asked.get("tab", "home"))
+        await self._of(asked["user"]).home(asked["user"], asked.get("tab", "home"))
 
     async def shortcut(self, asked: dict[str, Any]) -> Any:
-        return await self._acting.shortcut(
+        return await self._of(asked["user"]).shortcut(
             asked["user"], asked["callback_id"], asked.get("channel") or "", asked.get("ts") or ""
         )
+
+    async def clock(self, asked: dict[str, Any]) -> Any:
+        """Set the time forward by so many ``seconds``, where it stands still; what time it is then."""
+        if not isinstance(self._clock, StandingClock):
+            raise Refused("clock_runs_by_itself")
+        self._clock.forward(float(asked["seconds"]))
+        return {"ok": True, "now": self._clock.now}
 
     async def reset(self, _: dict[str, Any]) -> None:
         if self._reset is not None:

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from sandbox.slack.history import message_object
-from sandbox.slack.people import APP_ID, BOT, TEAM, Channel
+from sandbox.slack.people import APP_ID, Channel
 from sandbox.slack.state import Message, State, View
 
 VERIFICATION: Final = "local-verification-token"
-TEAM_REF: Final = {"id": TEAM["id"], "domain": TEAM["domain"]}
 URLS: Final = re.compile(r"https?://[^\s<>|\"“”]+")
 EMAILS: Final = re.compile(r"(?<![\w.+%/-])[A-Za-z0-9][\w.+%-]*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+")
 MENTIONS: Final = re.compile(r"(?<!\S)@([a-z][a-z0-9._-]*)")
@@ -39,8 +38,8 @@ def _mentioned(channel: Channel) -> str:
 def command(state: State, user: str, channel: str, name: str, text: str, response_url: str) -> dict[str, str]:
     return {
         "token": VERIFICATION,
-        "team_id": TEAM["id"],
-        "team_domain": TEAM["domain"],
+        "team_id": state.workspace.id,
+        "team_domain": state.workspace.domain,
         "channel_id": channel,
         "channel_name": _channel_name(state, channel),
         "user_id": user,
@@ -68,7 +67,7 @@ def _common(state: State, kind: str, user: str) -> dict[str, Any]:
         "user": {"id": user, "username": person.name, "name": person.name, "team_id": person.team_id},
         "api_app_id": APP_ID,
         "token": VERIFICATION,
-        "team": dict(TEAM_REF),
+        "team": {"id": state.workspace.id, "domain": state.workspace.domain},
         "enterprise": None,
         "is_enterprise_install": False,
     }
@@ -86,7 +85,7 @@ def message_click(
         "response_url": response_url,
         "actions": [action],
     }
-    return payload if message.visible_to is not None else payload | {"message": message_object(message)}
+    return payload if message.visible_to is not None else payload | {"message": message_object(state, message)}
 
 
 def _container(message: Message) -> dict[str, Any]:
@@ -136,7 +135,7 @@ def suggestion(
     holder: dict[str, Any]
     if isinstance(place, Message):
         holder = {"container": _container(place), "channel": _channel(state, place.channel)}
-        holder |= {} if place.visible_to is not None else {"message": message_object(place)}
+        holder |= {} if place.visible_to is not None else {"message": message_object(state, place)}
     else:
         holder = {"container": {"type": "view", "view_id": place["id"]}, "view": place}
     return (
@@ -161,7 +160,7 @@ def message_action(state: State, user: str, message: Message, callback_id: str, 
     return shortcut(state, user, callback_id) | {
         "type": "message_action",
         "channel": _channel(state, message.channel),
-        "message": message_object(message),
+        "message": message_object(state, message),
         "message_ts": message.ts,
         "response_url": response_url,
     }
@@ -171,7 +170,7 @@ def event(state: State, event: dict[str, Any]) -> dict[str, Any]:
     number = state.number()
     return {
         "token": VERIFICATION,
-        "team_id": TEAM["id"],
+        "team_id": state.workspace.id,
         "api_app_id": APP_ID,
         "event": event,
         "type": "event_callback",
@@ -180,8 +179,8 @@ def event(state: State, event: dict[str, Any]) -> dict[str, Any]:
         "authorizations": [
             {
                 "enterprise_id": None,
-                "team_id": TEAM["id"],
-                "user_id": BOT.id,
+                "team_id": state.workspace.id,
+                "user_id": state.workspace.bot.id,
                 "is_bot": True,
                 "is_enterprise_install": False,
             }

@@ -31,10 +31,12 @@ class User:
     is_stranger: bool = False
     """Of another company: met only where a channel is shared with it."""
     tz: str = "Europe/Berlin"
+    home: str = TEAM["id"]
+    """The workspace where this is the account of the person, or of the app."""
 
     @property
     def team_id(self) -> str:
-        return OTHER_TEAM if self.is_stranger else TEAM["id"]
+        return OTHER_TEAM if self.is_stranger else self.home
 
     @property
     def email(self) -> str:
@@ -123,11 +125,11 @@ class UserGroup:
     users: tuple[str, ...]
     is_disabled: bool = False
 
-    def info(self, *, with_users: bool = False, with_count: bool = False) -> dict[str, Any]:
+    def info(self, team_id: str, creator: str, *, with_users: bool = False, with_count: bool = False) -> dict[str, Any]:
         """The user group object of Slack's Web API."""
         found: dict[str, Any] = {
             "id": self.id,
-            "team_id": TEAM["id"],
+            "team_id": team_id,
             "is_usergroup": True,
             "is_subteam": True,
             "name": self.name,
@@ -140,9 +142,9 @@ class UserGroup:
             "auto_type": None,
             "auto_provision": False,
             "enterprise_subteam_id": "",
-            "created_by": PEOPLE[0].id,
-            "updated_by": PEOPLE[0].id,
-            "deleted_by": PEOPLE[0].id if self.is_disabled else None,
+            "created_by": creator,
+            "updated_by": creator,
+            "deleted_by": creator if self.is_disabled else None,
             "prefs": {"channels": [], "groups": []},
         }
         if with_users:
@@ -167,7 +169,7 @@ class Channel:
     is_org_shared: bool = False
     is_archived: bool = False
 
-    def info(self) -> dict[str, Any]:
+    def info(self, team_id: str, creator: str) -> dict[str, Any]:
         """The conversation object of Slack's Web API: of a direct message much less than of a channel."""
         common = {
             "id": self.id,
@@ -176,13 +178,13 @@ class Channel:
             "is_archived": self.is_archived,
             "is_im": self.kind == "im",
             "is_org_shared": self.is_org_shared,
-            "context_team_id": TEAM["id"],
+            "context_team_id": team_id,
         }
         if self.kind == "im":
             return common | {"user": self.members[0], "is_open": True, "priority": 0}
-        return common | self._channel_info()
+        return common | self._channel_info(team_id, creator)
 
-    def _channel_info(self) -> dict[str, Any]:
+    def _channel_info(self, team_id: str, creator: str) -> dict[str, Any]:
         others = [OTHER_TEAM] if self.is_ext_shared else []
         return {
             "name": self.name,
@@ -197,12 +199,12 @@ class Channel:
             "is_pending_ext_shared": False,
             "pending_shared": [],
             "pending_connected_team_ids": [],
-            "shared_team_ids": [TEAM["id"], *others],
+            "shared_team_ids": [team_id, *others],
             "parent_conversation": None,
             "unlinked": 0,
-            "creator": PEOPLE[0].id,
+            "creator": creator,
             "is_member": self.bot_is_member,
-            "topic": {"value": self.topic, "creator": PEOPLE[0].id, "last_set": CREATED},
+            "topic": {"value": self.topic, "creator": creator, "last_set": CREATED},
             "purpose": {"value": "", "creator": "", "last_set": 0},
             "previous_names": [],
         }
@@ -234,9 +236,9 @@ STAFF: Final = (ALICE.id, BOB.id, CARA.id)
 ALL: Final = (*STAFF, DAN.id)
 
 
-def direct_message(person: User) -> Channel:
-    """What is between *person* and the bot alone."""
-    return Channel(f"D0{person.id[2:]}", BOT.name, "im", "Just you and Gatehouse", (person.id, BOT.id))
+def direct_message(person: User, bot: User = BOT) -> Channel:
+    """What is between *person* and the *bot* alone."""
+    return Channel(f"D0{person.id[2:]}", bot.name, "im", f"Just you and {bot.real_name}", (person.id, bot.id))
 
 
 def channels() -> dict[str, Channel]:

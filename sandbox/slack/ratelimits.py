@@ -24,6 +24,8 @@ TIERS: Final = {
     "reactions.add": 3,
     "reactions.remove": 2,
     "apps.connections.open": 3,
+    "auth.revoke": 3,
+    "api.test": 4,
     "chat.update": 3,
     "chat.delete": 3,
     "team.info": 3,
@@ -40,7 +42,8 @@ TIERS: Final = {
     "views.update": 4,
     "views.publish": 4,
 }
-"""Methods that are not in here have a limit of their own, which is far off."""
+SPECIAL: Final = frozenset({"auth.test", "blocks.validate", "chat.getPermalink", "chat.postMessage"})
+"""Methods with a limit of their own: of chat.postMessage one message a second, of the others far off."""
 
 
 @dataclass(slots=True)
@@ -53,14 +56,17 @@ class RateLimits:
     """Messages that a channel takes at once before one a second is all."""
     _calls: dict[str, deque[float]] = field(default_factory=dict)
 
-    def wait(self, method: str, channel: str = "") -> int:
-        """Count a call; 0 if it may be made now, else whole seconds after which it may (``Retry-After``)."""
+    def wait(self, method: str, channel: str = "", workspace: str = "") -> int:
+        """Count a call; 0 if it may be made now, else whole seconds after which it may (``Retry-After``).
+
+        Each *workspace* has calls of its own.
+        """
         if not self.is_on:
             return 0
         if method == "chat.postMessage":
-            return self._spent(f"{method} {channel}", self.burst, float(self.burst))
+            return self._spent(f"{workspace} {method} {channel}", self.burst, float(self.burst))
         tier = TIERS.get(method)
-        return 0 if tier is None else self._spent(method, A_MINUTE[tier], MINUTE)
+        return 0 if tier is None else self._spent(f"{workspace} {method}", A_MINUTE[tier], MINUTE)
 
     def _spent(self, key: str, most: int, seconds: float) -> int:
         now, calls = self.clock(), self._calls.setdefault(key, deque())

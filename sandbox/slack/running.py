@@ -5,12 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 
 from sandbox.serving import serving
@@ -18,13 +17,17 @@ from sandbox.slack.acting import Acting
 from sandbox.slack.delivery import Delivery
 from sandbox.slack.faults import SlackFaults
 from sandbox.slack.files import FileServer
+from sandbox.slack.ids import Ids
 from sandbox.slack.oauth import Installations
 from sandbox.slack.pageapi import PageApi
 from sandbox.slack.ratelimits import RateLimits
+from sandbox.slack.responding import ResponseUrls
 from sandbox.slack.sockets import Sockets
-from sandbox.slack.state import Refused, State
+from sandbox.slack.state import State
 from sandbox.slack.troubles import Troubles, slack_troubles
+from sandbox.slack.validation import ManifestRefused, check_manifest
 from sandbox.slack.webapi import AppToken, WebApi
+from sandbox.slack.workspaces import SHOP, Workspace
 
 TOKEN = "xoxb-local-sandbox-token"  # noqa: S105  it opens nothing but this process
 APP_TOKEN = "xapp-1-A0GATE001-1-local"  # noqa: S105
@@ -46,6 +49,13 @@ class LocalSlack:
     """Off, unless they are switched on."""
     troubles: Troubles
     """What the page can put out of order; whoever runs more than a Slack adds rows."""
+    workspaces: Mapping[str, Acting] = field(default_factory=dict)
+    """What people do in each of the workspaces, by its id."""
+
+    def at(self, workspace: Workspace) -> LocalSlack:
+        """The same Slack, seen from another workspace."""
+        acting = self.workspaces[workspace.id]
+        return replace(self, state=acting.state, acting=acting)
 
     @property
     def api_url(self) -> str:
@@ -56,72 +66,74 @@ class LocalSlack:
 async def running_slack(
     manifest: Mapping[str, Any],
     *,
+    workspaces: tuple[Workspace, ...] = (SHOP,),
     token: str = TOKEN,
     app_token: str = APP_TOKEN,
     app_scopes: tuple[str, ...] = ("connections:write",),
     secret: str = SECRET,
     port: int = 0,
+    seed: int | None = None,
     clock: Callable[[], float] = time.time,
     reset: Callable[[], Awaitable[None]] | None = None,
 ) -> AsyncIterator[LocalSlack]:
-    """A local Slack with one app installed, the one of *manifest*.
+    """A local Slack with one app, the one of *manifest*, installed in the first of *workspaces*.
 
-    Set `delivery.url` when the app listens; where the manifest says Socket Mode, the app connects by itself.
+    In others it is installed by OAuth. Set `delivery.url` when the app listens;
+    where the manifest says Socket Mode, the app connects by itself.
+    With a *seed* and a `StandingClock` two runs in which the same happens have the same ids and times.
+    Raises ManifestRefused where Slack would make no app of it.
     """
-    state, faults = State(clock), SlackFaults()
-    sockets = Sockets(is_enabled=bool(manifest.get("settings", {}).get("socket_mode_enabled")))
+    if problems := check_manifest(manifest):
+        raise ManifestRefused(problems)
+    home, *others = workspaces
+    state, faults = State(clock, home, Ids(seed)), SlackFaults()
+    states = {home.id: state, **{one.id: state.beside(one) for one in others}}
+    sockets = Sockets(is_enabled=bool(manifest.get("settings", {}).get("socket_mode_enabled")), ids=state.ids)
     delivery = Delivery(state, secret, sockets=sockets if sockets.is_enabled else None)
-    acting = Acting(state, delivery, manifest)
     scopes = tuple(manifest.get("oauth_config", {}).get("scopes", {}).get("bot", ()))
     limits, app = RateLimits(clock), AppToken(app_token, app_scopes)
 
-    def opened(token: str, scopes: tuple[str, ...]) -> WebApi:
+    def opened(workspace: str, token: str, scopes: tuple[str, ...]) -> WebApi:
         return WebApi(
-            state,
+            states[workspace],
             token=token,
             scopes=scopes,
             faults=faults,
             app=app,
             sockets=sockets,
             limits=limits,
-            has_home=bool(manifest.get("features", {}).get("app_home", {}).get("home_tab_enabled")),
+            home_tabs=manifest.get("features", {}).get("app_home", {}),
         )
 
-    installations = Installations(opened, clock, manifest)
-    installations.install(token, scopes)
+    async def told(workspace: str, subscription: str, event: dict[str, Any]) -> None:
+        await actings[workspace].told(subscription, event)
 
-    def may_read(token: str) -> bool:
-        return token in installations.apis and installations.apis[token].grants("files:read")
+    installations = Installations({one.id: one for one in workspaces}, opened, told, clock, state.ids, manifest)
+    actings = {
+        name: Acting(one, delivery, manifest, is_installed=partial(installations.has, name))
+        for name, one in states.items()
+    }
+    installations.install(home.id, token, scopes)
 
-    async def respond(request: Request) -> Response:
-        name = request.path_params["name"]
-        try:
-            body = await request.json()
-            acting.respond(name, body)
-        except Refused as refusal:
-            state.note("bot_to_slack", "response_url", refusal.code, 0, {}, refusal.more)
-            return JSONResponse(
-                {"ok": False, "error": refusal.code, **refusal.more}, 404 if refusal.code.endswith("_url") else 400
-            )
-        except ValueError:
-            return JSONResponse({"ok": False, "error": "invalid_payload"}, 400)
-        state.note("bot_to_slack", "response_url", "ok", 0, body, "ok")
-        return PlainTextResponse("ok")
+    def may_read(token: str, workspace: str) -> bool:
+        api = installations.apis.get(token)
+        return api is not None and api.workspace.id == workspace and api.grants("files:read")
 
-    page = PageApi(acting, reset)
+    page = PageApi(actings, reset)
     troubles = Troubles(state, slack_troubles(state, delivery, faults, limits, sockets))
     routes = [
         *installations.routes(),
-        Route("/response/{name:path}", respond, methods=["POST"]),
+        Route("/response/{name:path}", ResponseUrls(actings).endpoint, methods=["POST"]),
         WebSocketRoute("/link/", sockets.endpoint),
-        *FileServer(state, faults, may_read).routes(),
+        *FileServer(states, faults, may_read).routes(),
         *page.routes(),
         *troubles.routes(page.guarded, page.posted),
     ]
     async with serving(Starlette(routes=routes), port=port) as address:
-        acting.address = state.files.base = address
+        for acting in actings.values():
+            acting.address = acting.state.files.base = address
         try:
-            yield LocalSlack(address, state, acting, delivery, faults, sockets, limits, troubles)
+            yield LocalSlack(address, state, actings[home.id], delivery, faults, sockets, limits, troubles, actings)
         finally:
             await sockets.close()
             await delivery.close()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -14,6 +13,7 @@ from urllib.parse import urlencode
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from sandbox.slack.delivery import Ack
+from sandbox.slack.ids import Ids
 from sandbox.slack.people import APP_ID
 
 MOST_CONNECTIONS: Final = 10
@@ -48,6 +48,7 @@ class Sockets:
     """Gives out single-use addresses, greets who connects, and gets envelopes acknowledged."""
 
     is_enabled: bool = True
+    ids: Ids = field(default_factory=Ids)
     connections: list[Connection] = field(default_factory=list)
     cuts: int = 0
     """So many of the next envelopes reach the app on a connection that breaks off at once."""
@@ -59,7 +60,7 @@ class Sockets:
 
     def address(self, origin: str) -> str:
         """A new address to connect to, good for one connection; *origin* is that of the local Slack."""
-        ticket = secrets.token_hex(16)
+        ticket = self.ids.secret(16)
         self._tickets.add(ticket)
         query = urlencode({"ticket": ticket, "app_id": APP_ID})
         return f"{origin.replace('http', 'ws', 1)}/link/?{query}"
@@ -129,7 +130,7 @@ class Sockets:
         if connection is None:
             return Ack("dispatch_failed", reason="connection_failed")
         accepts = kind != "events_api"
-        envelope_id = secrets.token_hex(16)
+        envelope_id = self.ids.secret(16)
         frame = {
             "envelope_id": envelope_id,
             "payload": payload,

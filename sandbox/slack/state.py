@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import re
 import time
 from collections.abc import Callable, Sequence
@@ -11,19 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sandbox.slack.filestore import File, FileStore
-from sandbox.slack.people import (
-    APP_ID,
-    BOT,
-    BOT_ID,
-    PEOPLE,
-    TEAM,
-    Channel,
-    User,
-    UserGroup,
-    channels,
-    direct_message,
-    user_groups,
-)
+from sandbox.slack.ids import Ids
+from sandbox.slack.people import APP_ID, Channel, User, UserGroup, direct_message
+from sandbox.slack.workspaces import SHOP, Workspace
 
 TRIGGER_LIFE: Final = 3.0
 RESPONSE_LIFE: Final = 1800.0
@@ -117,30 +106,43 @@ class ResponseUrl:
 
 @dataclass(slots=True)
 class State:
-    """All of it. *clock* in seconds since 1970; ids are counted, so that two runs have the same.
+    """All of one workspace. *clock* in seconds since 1970; ids are counted, so that two runs have the same.
 
     Users, channels and groups may be replaced while it runs: every request looks them up anew.
     """
 
     clock: Callable[[], float] = time.time
-    users: dict[str, User] = field(default_factory=lambda: {user.id: user for user in (*PEOPLE, BOT)})
-    channels: dict[str, Channel] = field(default_factory=channels)
-    groups: dict[str, UserGroup] = field(default_factory=user_groups)
+    workspace: Workspace = SHOP
+    ids: Ids = field(default_factory=Ids)
+    users: dict[str, User] = field(init=False)
+    channels: dict[str, Channel] = field(init=False)
+    groups: dict[str, UserGroup] = field(init=False)
+    files: FileStore = field(init=False)
     messages: list[Message] = field(default_factory=list)
     stacks: dict[str, list[View]] = field(default_factory=dict)
     homes: dict[str, View] = field(default_factory=dict)
-    files: FileStore = field(default_factory=FileStore)
     triggers: dict[str, Trigger] = field(default_factory=dict)
     response_urls: dict[str, ResponseUrl] = field(default_factory=dict)
     traffic: list[dict[str, Any]] = field(default_factory=list)
     trigger_life: float = TRIGGER_LIFE
+    """Seconds; of the first workspace, for all beside it."""
     watchers: list[tuple[str | None, asyncio.Queue[dict[str, Any]]]] = field(default_factory=list)
+    _neighbours: list[State] = field(default_factory=list)
     _threads: dict[tuple[str, str], list[Message]] = field(default_factory=dict)
-    _count: Any = field(default_factory=lambda: itertools.count(1))
     _last_ts: int = 0
 
+    def __post_init__(self) -> None:
+        self.users = {user.id: user for user in (*self.workspace.people, self.workspace.bot)}
+        self.channels, self.groups = dict(self.workspace.channels), dict(self.workspace.groups)
+        self.files = FileStore(self.workspace)
+        self._neighbours.append(self)
+
+    def beside(self, workspace: Workspace) -> State:
+        """Another workspace of the same Slack: no id is given out twice, and there is one inspector for both."""
+        return State(self.clock, workspace, self.ids, traffic=self.traffic, _neighbours=self._neighbours)
+
     def number(self) -> int:
-        return int(next(self._count))
+        return self.ids.number()
 
     def forget(self) -> None:
         """Start afresh: what was said and opened is gone; who and where there is stays."""
@@ -159,6 +161,11 @@ class State:
         for user, queue in self.watchers:
             if only is None or user is None or user == only:
                 queue.put_nowait(event)
+
+    def tell_all(self, event: dict[str, Any]) -> None:
+        """Let everybody know who watches any of the workspaces."""
+        for one in self._neighbours:
+            one.tell(event)
 
     def add(self, message: Message) -> Message:
         self.messages.append(message)
@@ -246,15 +253,15 @@ class State:
             raise Refused("user_not_visible")
         if person.is_bot:
             raise Refused("cannot_dm_bot")
-        found = self.direct(user) or direct_message(person)
+        found = self.direct(user) or direct_message(person, self.workspace.bot)
         return self.channels.setdefault(found.id, found)
 
     def direct(self, user: str) -> Channel | None:
         return next((one for one in self.channels.values() if one.kind == "im" and one.members[0] == user), None)
 
     def new_trigger(self, user: str) -> str:
-        trigger = f"{self.number()}.{TEAM['id']}.{user.lower()}"
-        self.triggers[trigger] = Trigger(user, self.clock() + self.trigger_life)
+        trigger = f"{self.number()}.{self.workspace.id}.{user.lower()}"
+        self.triggers[trigger] = Trigger(user, self.clock() + self._neighbours[0].trigger_life)
         return trigger
 
     def use_trigger(self, trigger_id: Any) -> str:
@@ -271,7 +278,7 @@ class State:
 
     def new_response_url(self, user: str, channel: str, source: str | None) -> str:
         """The name of a new response URL; *source*: the app's message that it belongs to."""
-        name = f"{TEAM['id']}/{self.number()}"
+        name = f"{self.workspace.id}/{self.number()}"
         self.response_urls[name] = ResponseUrl(user, channel, self.clock() + RESPONSE_LIFE, source)
         return name
 
@@ -285,10 +292,10 @@ class State:
         kept = {
             **view,
             "id": view_id,
-            "team_id": TEAM["id"],
+            "team_id": self.workspace.id,
             "app_id": APP_ID,
-            "bot_id": BOT_ID,
-            "app_installed_team_id": TEAM["id"],
+            "bot_id": self.workspace.bot_id,
+            "app_installed_team_id": self.workspace.id,
             "hash": f"{int(self.clock())}.{self.number():08x}",
             "root_view_id": old["root_view_id"] if old else (stack[0]["id"] if stack else view_id),
             "previous_view_id": old["previous_view_id"] if old else (stack[-1]["id"] if stack else None),
@@ -332,4 +339,4 @@ class State:
         }
         self.traffic.append(entry)
         del self.traffic[:-500]
-        self.tell({"type": "traffic", "entry": entry})
+        self.tell_all({"type": "traffic", "entry": entry})

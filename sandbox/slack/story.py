@@ -14,7 +14,6 @@ from typing import Any, Final, TypeVar
 from sandbox.slack import rendering
 from sandbox.slack.acting import elements_of
 from sandbox.slack.filestore import File, form_refusal
-from sandbox.slack.people import BOT
 from sandbox.slack.running import LocalSlack
 from sandbox.slack.state import Message, View
 
@@ -44,6 +43,10 @@ class Person:
         direct = self.slack.state.direct(self.id)
         assert direct is not None
         return direct.id
+
+    @property
+    def _bot(self) -> str:
+        return self.slack.state.workspace.bot.id
 
     @property
     def modal(self) -> View | None:
@@ -115,7 +118,7 @@ class Person:
     @property
     def dms(self) -> list[Message]:
         """The bot's messages in the direct message with this person, oldest first."""
-        return [one for one in self._bots() if one.channel == self._direct and one.user == BOT.id]
+        return [one for one in self._bots() if one.channel == self._direct and one.user == self._bot]
 
     @property
     def _direct(self) -> str | None:
@@ -125,7 +128,7 @@ class Person:
     def thread(self, message: Message) -> list[Message]:
         """The bot's replies in the thread of *message* that this person sees, oldest first."""
         replies = self.slack.state.replies(message.channel, message.ts, self.id)
-        return [one for one in replies if one.user == BOT.id]
+        return [one for one in replies if one.user == self._bot]
 
     async def sees_reply(self, message: Message, containing: str) -> Message:
         """The newest of the bot's replies to *message* that says *containing*; waits for it."""
@@ -314,7 +317,7 @@ class Person:
             for one in state.messages
             if not one.deleted
             and one.visible_to in {None, self.id}
-            and one.user in {BOT.id, "USLACKBOT"}
+            and one.user in {self._bot, "USLACKBOT"}
             and self.id in state.channels[one.channel].members
         ]
 

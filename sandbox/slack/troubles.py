@@ -139,7 +139,7 @@ class Troubles:
         self._tell()
 
     def _tell(self) -> None:
-        self.state.tell({"type": "troubles", **self.shown()})
+        self.state.tell_all({"type": "troubles", **self.shown()})
 
     def routes(self, guarded: Callable[[Any], Any], posted: Callable[[Any], Any]) -> list[Route]:
         """For the page; *guarded* and *posted* are those of its other endpoints."""

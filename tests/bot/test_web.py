@@ -1,4 +1,7 @@
-"""The edge: whatever arrives unsigned, stale, huge or mangled ends before Bolt, never with a 500."""
+"""The edge: whatever arrives unsigned, stale, huge or mangled ends before Bolt, never with a 500.
+
+This is about HTTP by nature: over Socket Mode there is no such edge, so ``--transport`` changes nothing here.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bot.web import Refused, Verifier
-from sandbox.demo import Sandbox
+from sandbox.demo import Sandbox, Transport
 from sandbox.slack.running import SECRET
+
+
+@pytest.fixture
+def transport() -> Transport:
+    return "http"
+
 
 NOW = 1_800_000_000.0
 BODY = urlencode({"command": "/rules", "text": "list", "user_id": "U0ALICE01", "channel_id": "C0OPS0001"}).encode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from datetime import timedelta
 
@@ -83,6 +84,9 @@ async def test_what_slack_never_takes_is_given_up_loudly_and_tried_again_later(
         return all(fault.times == 0 for fault in workspace.slack.faults.waiting)
 
     await until(ten_minutes_later)
+    async with asyncio.timeout(10):
+        while not await store.outbox.undelivered():  # noqa: ASYNC110  written down a moment after Slack refused
+            await asyncio.sleep(0.01)
     status = alice.slack_text(await alice.says("/gatehouse status"))
     assert "1 were never taken by Slack" in status
     assert "switched off" not in "".join(alice.slack_text(one) for one in alice.cards)

@@ -11,13 +11,16 @@ from sandbox.slack.validation.answers import (
     check_view,
 )
 from sandbox.slack.validation.judge import Problem
+from sandbox.slack.validation.manifest import ManifestRefused, check_manifest
 
 __all__ = [
+    "ManifestRefused",
     "Problem",
     "as_errors",
     "as_findings",
     "as_messages",
     "blocks_too_long",
+    "check_manifest",
     "check_message",
     "check_options",
     "check_response_action",

@@ -24,7 +24,7 @@ from sandbox.slack.validation.kinds import (
     Str,
     Text,
 )
-from sandbox.slack.validation.limits import LIMITS
+from sandbox.slack.validation.limits import LIMITS, Limit
 from sandbox.slack.validation.rules import too_long
 from sandbox.slack.validation.shapes import ELEMENTS, OBJECTS
 
@@ -43,9 +43,11 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """Judges what is sent to one surface: message, modal or home."""
+    """Judges what is sent to one surface: message, modal or home. Other *objects* and *limits*: of something else."""
 
     surface: str
+    objects: Mapping[str, Shape] = field(default_factory=lambda: OBJECTS)
+    limits: Mapping[str, Limit] = field(default_factory=lambda: LIMITS)
 
     def payload(self, found: Any, pointer: str) -> Iterator[Problem]:
         """What is wrong with a whole message or view."""
@@ -58,7 +60,7 @@ class Judge:
         """What is wrong with *found*, which should be of *kind*."""
         match kind:
             case Str(limit):
-                yield from _string(found, limit, pointer)
+                yield from _string(found, self.limits[limit], pointer)
             case Text(limit, types):
                 shapes = {name: _text_shape(name, limit) for name in types}
                 yield from self._typed(found, shapes, types, pointer)
@@ -67,9 +69,11 @@ class Judge:
             case Block(types):
                 yield from self._typed(found, BLOCKS, types or tuple(BLOCKS), pointer)
             case Obj(name):
-                yield from self._object(found, OBJECTS[name], pointer)
+                yield from self._object(found, self.objects[name], pointer)
             case Many(item, limit):
                 yield from self._list(found, item, limit, pointer)
+            case Int(limit):
+                yield from _integer(found, self.limits[limit], pointer)
             case OrNull(inner):
                 yield from () if found is None else self.value(found, inner, pointer)
             case _:
@@ -116,9 +120,9 @@ class Judge:
         if not isinstance(found, list):
             yield Problem(pointer, "must provide an array")
             return
-        if len(found) < LIMITS[limit].low:
-            yield Problem(pointer, f"must provide at least {LIMITS[limit].low} items")
-        if (most := LIMITS[limit].high) is not None and len(found) > most:
+        if len(found) < (least := self.limits[limit].low):
+            yield Problem(pointer, f"must provide at least {least} items")
+        if (most := self.limits[limit].high) is not None and len(found) > most:
             yield Problem(pointer, f"no more than {most} items allowed")
         for number, one in enumerate(found):
             yield from self.value(one, item, f"{pointer}/{number}")
@@ -129,8 +133,8 @@ def _text_shape(name: str, limit: str) -> Shape:
     return Shape({"text": Str(limit)}, ELEMENTS[name].may)
 
 
-def _string(found: Any, limit: str, pointer: str) -> Iterator[Problem]:
-    least, most = LIMITS[limit].low, LIMITS[limit].high
+def _string(found: Any, limit: Limit, pointer: str) -> Iterator[Problem]:
+    least, most = limit.low, limit.high
     if not isinstance(found, str):
         yield Problem(pointer, "must provide a string")
     elif len(found) < least:
@@ -150,16 +154,14 @@ def _single(found: Any, kind: Kind, pointer: str) -> Iterator[Problem]:
             yield Problem(pointer, f"must be in the format {name}")
         case Number(above) if not _is_number(found) or (above is not None and found <= above):
             yield Problem(pointer, "must provide a number" if above is None else f"must be more than {above:g}")
-        case Int(limit):
-            yield from _integer(found, limit, pointer)
 
 
 def _is_number(found: Any) -> bool:
     return isinstance(found, int | float) and not isinstance(found, bool)
 
 
-def _integer(found: Any, limit: str, pointer: str) -> Iterator[Problem]:
-    least, most = LIMITS[limit].low, LIMITS[limit].high
+def _integer(found: Any, limit: Limit, pointer: str) -> Iterator[Problem]:
+    least, most = limit.low, limit.high
     if not isinstance(found, int) or isinstance(found, bool):
         yield Problem(pointer, "must provide an integer")
     elif most is None and found < least:

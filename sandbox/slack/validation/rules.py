@@ -133,12 +133,21 @@ def parts(value: Any) -> Iterator[Found]:
 def own_ids(found: Found) -> Refusals:
     """block_id and action_id are unique in a message or view."""
     seen: dict[str, set[str]] = {"block_id": set(), "action_id": set()}
-    for number, block in enumerate(found.get("blocks", ())):
+    for pointer, block in _all_blocks(found):
         named = ((name, part[name]) for part in parts(block) for name in seen if name in part)
         for name, value in named:
             if value in seen[name]:
-                yield f"/blocks/{number}", f"`{name}` {value} already exists"
+                yield pointer, f"`{name}` {value} already exists"
             seen[name].add(value)
+
+
+def _all_blocks(found: Found) -> Iterator[tuple[str, Found]]:
+    """The blocks of a message or view, and those of a message's attachments."""
+    for number, block in enumerate(found.get("blocks", ())):
+        yield f"/blocks/{number}", block
+    for place, attachment in enumerate(found.get("attachments", ())):
+        for number, block in enumerate(attachment.get("blocks", ())):
+            yield f"/attachments/{place}/blocks/{number}", block
 
 
 def one_focus(found: Found) -> Refusals:

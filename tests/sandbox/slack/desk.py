@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs
@@ -17,6 +17,7 @@ from sandbox.slack.running import TOKEN, LocalSlack
 OPS = "C0OPS0001"
 ALICE, BOB = "U0ALICE01", "U0BOB0001"
 MANIFEST: dict[str, Any] = {
+    "display_information": {"name": "Desk"},
     "features": {
         "app_home": {"home_tab_enabled": True},
         "slash_commands": [{"command": "/desk", "description": "Ask", "usage_hint": "[list | new]"}],
@@ -28,10 +29,17 @@ MANIFEST: dict[str, Any] = {
     "oauth_config": {"scopes": {"bot": ["commands", "chat:write"]}},
     "settings": {
         "event_subscriptions": {
-            "bot_events": ["app_home_opened", "app_mention", "message.im", "message.channels", "message.groups"]
+            "request_url": "https://desk.example.com/slack/events",
+            "bot_events": ["app_home_opened", "app_mention", "message.im", "message.channels", "message.groups"],
         }
     },
 }
+
+
+def scoped(scopes: Iterable[str]) -> dict[str, Any]:
+    """The least manifest of an app with these scopes."""
+    return {"display_information": {"name": "Desk"}, "oauth_config": {"scopes": {"bot": list(scopes)}}}
+
 
 Answer = Callable[[dict[str, Any]], Awaitable[Any]]
 

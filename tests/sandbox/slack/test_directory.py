@@ -9,6 +9,7 @@ import pytest
 from sandbox.slack.people import ALICE, BOB, BOT, CARA, DAN, ERIN, FRANK
 from sandbox.slack.running import LocalSlack, running_slack
 from tests.sandbox.slack.conftest import App, client
+from tests.sandbox.slack.desk import scoped
 
 OPS, SUPPORT, GENERAL, PARTNERS, WAR_ROOM = "C0OPS0001", "C0SUPPORT", "C0GENERAL", "C0PARTNER", "C0WARROOM"
 
@@ -196,14 +197,14 @@ async def test_look_ups_take_no_json(app: App) -> None:
 async def test_each_look_up_needs_its_scope(
     method: str, arguments: dict[str, str], scopes: tuple[str, ...], needed: str
 ) -> None:
-    async with running_slack({"oauth_config": {"scopes": {"bot": list(scopes)}}}) as slack, client(slack) as http:
+    async with running_slack(scoped(scopes)) as slack, client(slack) as http:
         answer = (await http.get(method, params=arguments)).json()
 
     assert answer == {"ok": False, "error": "missing_scope", "needed": needed, "provided": ",".join(scopes)}
 
 
 async def test_the_address_of_a_person_needs_its_own_scope() -> None:
-    manifest = {"oauth_config": {"scopes": {"bot": ["users:read"]}}}
+    manifest = scoped(["users:read"])
     async with running_slack(manifest) as slack, client(slack) as http:
         answer = (await http.get("users.info", params={"user": ALICE.id})).json()
 

@@ -29,10 +29,11 @@ BOLT = "@slack/bolt@4"
 
 def manifest(transport: Transport) -> dict[str, Any]:
     return {
+        "display_information": {"name": "Tickets"},
         "features": {"slash_commands": [{"command": "/ticket", "description": "File a ticket"}]},
         "oauth_config": {"scopes": {"bot": ["chat:write", "commands", "channels:history", "im:write"]}},
         "settings": {
-            "event_subscriptions": {"bot_events": ["message.channels"]},
+            "event_subscriptions": {"request_url": "https://app.example.com/", "bot_events": ["message.channels"]},
             "socket_mode_enabled": transport == "socket",
         },
     }

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from sandbox.slack.methods import READS, SCOPES
 from sandbox.slack.people import ALICE, BOB, BOT, BOT_ID, ERIN, FRANK
 from sandbox.slack.ratelimits import A_MINUTE, TIERS
 from sandbox.slack.running import running_slack
-from sandbox.slack.webapi import READS, SCOPES
 from tests.sandbox.slack.conftest import App, client
+from tests.sandbox.slack.desk import scoped
 
 OPS, GENERAL, WAR_ROOM = "C0OPS0001", "C0GENERAL", "C0WARROOM"
 EVERY_SCOPE = sorted({scope for scopes in SCOPES.values() for scope in scopes} | {"users:read.email"})
@@ -33,7 +34,7 @@ def clock() -> Clock:
 @pytest.fixture
 async def reader(clock: Clock) -> AsyncIterator[App]:
     """An app with every scope there is a method for."""
-    manifest = {"oauth_config": {"scopes": {"bot": EVERY_SCOPE}}}
+    manifest = scoped(EVERY_SCOPE)
     async with running_slack(manifest, clock=clock) as slack, client(slack) as http:
         yield App(slack, http)
 
@@ -197,7 +198,7 @@ async def test_slack_says_no(reader: App, method: str, arguments: dict[str, str]
 @pytest.mark.parametrize("method", sorted(SCOPES))
 async def test_without_its_scope_no_method_answers(method: str) -> None:
     """Whatever the arguments: the token is looked at first, but for what depends on the kind of channel."""
-    async with running_slack({"oauth_config": {"scopes": {"bot": ["commands"]}}}) as slack, client(slack) as http:
+    async with running_slack(scoped(["commands"])) as slack, client(slack) as http:
         answer = (await http.post(method, data={"channel": OPS, "ts": "1.000001"})).json()
 
     assert (answer["error"], answer["provided"]) == ("missing_scope", "commands")
@@ -215,7 +216,7 @@ async def test_without_its_scope_no_method_answers(method: str) -> None:
 async def test_each_kind_of_channel_has_its_scope(
     method: str, arguments: dict[str, str], scopes: list[str], needed: str
 ) -> None:
-    async with running_slack({"oauth_config": {"scopes": {"bot": scopes}}}) as slack, client(slack) as http:
+    async with running_slack(scoped(scopes)) as slack, client(slack) as http:
         answer = (await http.get(method, params=arguments)).json()
 
     assert (answer["error"], answer["needed"]) == ("missing_scope", needed)
@@ -223,7 +224,7 @@ async def test_each_kind_of_channel_has_its_scope(
 
 @pytest.mark.parametrize(("scopes", "ok"), [(["chat:write"], False), (["chat:write", "chat:write.public"], True)])
 async def test_posting_where_the_bot_is_not_needs_a_scope_of_its_own(scopes: list[str], ok: bool) -> None:
-    async with running_slack({"oauth_config": {"scopes": {"bot": scopes}}}) as slack, client(slack) as http:
+    async with running_slack(scoped(scopes)) as slack, client(slack) as http:
         answer = (await http.post("chat.postMessage", json={"channel": GENERAL, "text": "Hello"})).json()
 
     assert answer["ok"] is ok

@@ -1,0 +1,45 @@
+"""The Web API's method that says what is wrong with blocks, a message or a view, and does nothing with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from sandbox.slack.directory import Arguments
+from sandbox.slack.state import Refused
+from sandbox.slack.validation import Problem, as_findings, check_message, check_view
+
+
+async def validate(arguments: Arguments) -> dict[str, Any]:
+    """``blocks.validate``: nothing for what Slack takes, else what is wrong with it."""
+    given = [name for name in VALIDATED if name in arguments]
+    if len(given) != 1:
+        raise Refused(
+            "invalid_arguments",
+            response_metadata={"messages": ["must provide exactly one of `blocks`, `view`, or `message`"]},
+        )
+    if problems := VALIDATED[given[0]](arguments[given[0]]):
+        raise Refused(f"invalid_{given[0]}", errors=as_findings(problems))
+    return {}
+
+
+def _validated_blocks(blocks: Any) -> list[Problem]:
+    """What is wrong with blocks alone: pointers begin at the list."""
+    problems = check_message({"blocks": blocks})
+    return [Problem(one.pointer.removeprefix("/blocks"), one.text, one.expected) for one in problems]
+
+
+def _validated_message(message: Any) -> list[Problem]:
+    return check_message(message) if isinstance(message, Mapping) else [Problem("", "must provide an object")]
+
+
+def _validated_view(view: Any) -> list[Problem]:
+    return check_view(view, prefix="")
+
+
+VALIDATED: Final[dict[str, Callable[[Any], list[Problem]]]] = {
+    "blocks": _validated_blocks,
+    "message": _validated_message,
+    "view": _validated_view,
+}
+"""What blocks.validate takes, one of them at a time."""

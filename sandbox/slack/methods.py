@@ -1,0 +1,55 @@
+"""What is known of each method of the Web API: the scopes that it needs, and whether it takes JSON."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sandbox.slack.directory import CONVERSATION_SCOPES
+from sandbox.slack.history import HISTORY_SCOPES
+
+SCOPES: Final[dict[str, tuple[str, ...]]] = {
+    "chat.postMessage": ("chat:write",),
+    "chat.postEphemeral": ("chat:write",),
+    "chat.update": ("chat:write",),
+    "chat.delete": ("chat:write",),
+    "users.info": ("users:read",),
+    "users.list": ("users:read",),
+    "users.lookupByEmail": ("users:read.email",),
+    "bots.info": ("users:read",),
+    "team.info": ("team:read",),
+    "conversations.history": HISTORY_SCOPES,
+    "conversations.replies": HISTORY_SCOPES,
+    "reactions.add": ("reactions:write",),
+    "reactions.remove": ("reactions:write",),
+    "conversations.info": CONVERSATION_SCOPES,
+    "conversations.list": CONVERSATION_SCOPES,
+    "conversations.members": CONVERSATION_SCOPES,
+    "conversations.open": ("im:write",),
+    "usergroups.list": ("usergroups:read",),
+    "usergroups.users.list": ("usergroups:read",),
+    "files.getUploadURLExternal": ("files:write",),
+    "files.completeUploadExternal": ("files:write",),
+    "files.delete": ("files:write",),
+    "files.info": ("files:read",),
+}
+"""The scopes of a method, of which the app needs one."""
+READS: Final = frozenset(
+    {
+        "users.info",
+        "users.list",
+        "users.lookupByEmail",
+        "bots.info",
+        "team.info",
+        "conversations.history",
+        "conversations.replies",
+        "conversations.info",
+        "conversations.list",
+        "conversations.members",
+        "usergroups.list",
+        "usergroups.users.list",
+        "chat.getPermalink",
+        "files.info",
+        "files.getUploadURLExternal",  # the documentation has said both; as a form it was always taken
+    }
+)
+"""Methods that take no JSON body: what is sent as one is not looked at."""

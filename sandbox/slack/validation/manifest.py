@@ -1,0 +1,183 @@
+"""The rules of Slack's published manifest schema, as data, and what Slack asks of a manifest besides."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from sandbox.slack.validation.judge import Judge, Problem
+from sandbox.slack.validation.kinds import Bool, Enum, Form, Found, Int, Many, Obj, Rule, Shape, Str
+from sandbox.slack.validation.limits import Limit
+
+LIMITS: Final[dict[str, Limit]] = {
+    "any": Limit(None, 0),
+    "words": Limit(None),
+    "url": Limit(3000),
+    "version": Limit(None, 0),
+    "display_information.name": Limit(35),
+    "display_information.description": Limit(140),
+    "display_information.long_description": Limit(4000, 175),
+    "bot_user.display_name": Limit(80),
+    "slash_commands": Limit(50),
+    "slash_command.command": Limit(32, 2),
+    "slash_command.description": Limit(2000),
+    "slash_command.usage_hint": Limit(1000),
+    "shortcuts": Limit(10),
+    "shortcut.name": Limit(24),
+    "shortcut.callback_id": Limit(255),
+    "shortcut.description": Limit(150),
+    "agent_view.agent_description": Limit(300),
+    "agent_view.suggested_prompts": Limit(4, 0),
+    "scopes": Limit(255, 0),
+    "event_subscriptions.bot_events": Limit(100, 0),
+}
+"""The numbers that the schema has."""
+
+
+def _matches(name: str, pattern: str, words: str) -> Rule:
+    """A string that also has a form."""
+
+    def rule(found: Found) -> Iterator[tuple[str, str]]:
+        if name in found and not re.match(pattern, found[name], re.ASCII):
+            yield f"/{name}", f"must be in the format {words}"
+
+    return rule
+
+
+def _addresses(*names: str) -> tuple[Rule, ...]:
+    return tuple(_matches(name, r"https?://", "https://…") for name in names)
+
+
+WORDS: Final = Str("words")
+URL: Final = Str("url")
+LIST: Final = Many(WORDS, "any")
+ANYTHING: Final = Obj("anything")
+SWITCHES: Final = (
+    "org_deploy_enabled",
+    "socket_mode_enabled",
+    "token_rotation_enabled",
+    "is_mcp_enabled",
+)
+
+OBJECTS: Final[dict[str, Shape]] = {
+    "anything": Shape({}, {}, is_open=True),
+    "manifest": Shape(
+        {"display_information": Obj("display_information")},
+        {
+            **{name: Obj(name) for name in ("_metadata", "features", "oauth_config", "settings")},
+            "functions": ANYTHING,
+            "workflows": ANYTHING,
+        },
+    ),
+    "_metadata": Shape({}, {"major_version": Int("version"), "minor_version": Int("version")}),
+    "display_information": Shape(
+        {"name": Str("display_information.name")},
+        {
+            "description": Str("display_information.description"),
+            "long_description": Str("display_information.long_description"),
+            "background_color": Form("#rrggbb", r"#[0-9A-Fa-f]{6}|#[0-9A-Fa-f]{3}"),
+        },
+    ),
+    "features": Shape(
+        {},
+        {
+            "app_home": Obj("app_home"),
+            "bot_user": Obj("bot_user"),
+            "slash_commands": Many(Obj("slash_command"), "slash_commands"),
+            "shortcuts": Many(Obj("shortcut"), "shortcuts"),
+            "unfurl_domains": LIST,
+            "assistant_view": ANYTHING,
+            "agent_view": Obj("agent_view"),
+        },
+    ),
+    "app_home": Shape(
+        {},
+        {name: Bool() for name in ("home_tab_enabled", "messages_tab_enabled", "messages_tab_read_only_enabled")},
+    ),
+    "bot_user": Shape({"display_name": Str("bot_user.display_name")}, {"always_online": Bool()}),
+    "slash_command": Shape(
+        {"command": Str("slash_command.command"), "description": Str("slash_command.description")},
+        {"usage_hint": Str("slash_command.usage_hint"), "url": URL, "should_escape": Bool()},
+        rules=(_matches("command", r"/", "/command"), *_addresses("url")),
+    ),
+    "shortcut": Shape(
+        {
+            "name": Str("shortcut.name"),
+            "type": Enum(("message", "global")),
+            "callback_id": Str("shortcut.callback_id"),
+            "description": Str("shortcut.description"),
+        },
+        {},
+    ),
+    "agent_view": Shape(
+        {"agent_description": Str("agent_view.agent_description")},
+        {"suggested_prompts": Many(ANYTHING, "agent_view.suggested_prompts")},
+    ),
+    "oauth_config": Shape(
+        {},
+        {
+            "redirect_urls": LIST,
+            "scopes": Obj("scopes"),
+            "pkce_enabled": Bool(),
+            "token_management_enabled": Bool(),
+        },
+    ),
+    "scopes": Shape({}, {name: Many(WORDS, "scopes") for name in ("bot", "user", "bot_optional", "user_optional")}),
+    "settings": Shape(
+        {},
+        {
+            "event_subscriptions": Obj("event_subscriptions"),
+            "interactivity": Obj("interactivity"),
+            "allowed_ip_address_ranges": LIST,
+            "incoming_webhooks": ANYTHING,
+            "hermes_app_type": WORDS,
+            "function_runtime": WORDS,
+            **{name: Bool() for name in SWITCHES},
+        },
+    ),
+    "event_subscriptions": Shape(
+        {},
+        {
+            "request_url": URL,
+            "bot_events": Many(WORDS, "event_subscriptions.bot_events"),
+            "user_events": Many(WORDS, "event_subscriptions.bot_events"),
+            "metadata_subscriptions": Many(ANYTHING, "any"),
+        },
+        rules=_addresses("request_url"),
+    ),
+    "interactivity": Shape(
+        {"is_enabled": Bool()},
+        {"request_url": URL, "message_menu_options_url": URL},
+        rules=_addresses("request_url", "message_menu_options_url"),
+    ),
+}
+"""Each part of a manifest: what must be in it, what may be, and nothing else."""
+
+NO_EVENTS_URL: Final = "Event Subscription requires either Request URL or Socket Mode Enabled"
+NO_CLICKS_URL: Final = "Interactivity requires a Request URL"
+
+
+class ManifestRefused(Exception):
+    """Slack would make no app of this manifest; *problems* says why, each with its pointer."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        lines = [f"{one.text} [json-pointer:{one.pointer}]" for one in problems]
+        super().__init__("invalid_manifest: " + "; ".join(lines))
+        self.problems = problems
+
+
+def check_manifest(manifest: Any) -> list[Problem]:
+    """What is wrong with a manifest; an app that uses no websocket must say where it takes events and clicks."""
+    found = list(Judge("manifest", OBJECTS, LIMITS).value(manifest, Obj("manifest"), ""))
+    return found or list(_reachable(manifest.get("settings", {})))
+
+
+def _reachable(settings: Found) -> Iterator[Problem]:
+    if settings.get("socket_mode_enabled"):
+        return
+    events, clicks = settings.get("event_subscriptions"), settings.get("interactivity", {})
+    if events is not None and "request_url" not in events:
+        yield Problem("/settings/event_subscriptions", NO_EVENTS_URL)
+    if clicks.get("is_enabled") and "request_url" not in clicks:
+        yield Problem("/settings/interactivity", NO_CLICKS_URL)

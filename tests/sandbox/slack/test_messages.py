@@ -1,0 +1,115 @@
+"""What a message may consist of, and where an app's home lets messages through."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from sandbox.slack.running import LocalSlack, running_slack
+from sandbox.slack.state import Refused
+from sandbox.slack.story import Person
+from tests.sandbox.slack.conftest import App, client
+from tests.sandbox.slack.desk import ALICE, OPS
+
+DIRECT = "D0ALICE01"
+SECTION = {"type": "section", "text": {"type": "mrkdwn", "text": "Hello"}}
+
+
+def home(**tabs: bool) -> dict[str, Any]:
+    scopes = ["chat:write", "im:write"]
+    return {
+        "display_information": {"name": "Desk"},
+        "features": {"app_home": tabs, "slash_commands": [{"command": "/desk", "description": "Ask"}]},
+        "oauth_config": {"scopes": {"bot": scopes}},
+    }
+
+
+async def markdown(app: App, method: str, **arguments: Any) -> dict[str, Any]:
+    """What *method* answers to a markdown text in place of text and blocks."""
+    places = {
+        "chat.postMessage": {"channel": OPS},
+        "chat.postEphemeral": {"channel": OPS, "user": ALICE},
+        "chat.update": {"channel": OPS, "ts": await app.post()},
+    }
+    return await app.json(method, **places[method], **arguments)
+
+
+METHODS = pytest.mark.parametrize("method", ["chat.postMessage", "chat.postEphemeral", "chat.update"])
+
+
+@METHODS
+async def test_markdown_stands_for_text_and_blocks(app: App, method: str) -> None:
+    assert (await markdown(app, method, markdown_text="# Hello\n**all**"))["ok"] is True
+
+    message = app.slack.state.messages[-1]
+    assert message.text == "# Hello\n**all**"
+    assert [(one["type"], one["text"]) for one in message.blocks] == [("markdown", "# Hello\n**all**")]
+
+
+@METHODS
+async def test_markdown_has_twelve_thousand_characters_at_the_most(app: App, method: str) -> None:
+    assert (await markdown(app, method, markdown_text="x" * 12_000))["ok"] is True
+    assert (await markdown(app, method, markdown_text="x" * 12_001))["error"] == "msg_too_long"
+
+
+@METHODS
+@pytest.mark.parametrize("other", [{"text": "Hello"}, {"blocks": [SECTION]}])
+async def test_markdown_stands_alone(app: App, method: str, other: dict[str, Any]) -> None:
+    assert (await markdown(app, method, markdown_text="Hello", **other))["error"] == "markdown_text_conflict"
+
+
+@pytest.mark.parametrize(
+    ("blocks", "attachments", "pointer"),
+    [
+        (
+            [{**SECTION, "block_id": "b"}],
+            [{"blocks": [SECTION, {**SECTION, "block_id": "b"}]}],
+            "/attachments/0/blocks/1",
+        ),
+        ([], [{"blocks": [{**SECTION, "block_id": "b"}]}] * 2, "/attachments/1/blocks/0"),
+    ],
+)
+async def test_an_id_is_taken_once_in_a_message_with_attachments(
+    app: App, blocks: list[Any], attachments: list[Any], pointer: str
+) -> None:
+    answer = await app.json("chat.postMessage", channel=OPS, text="x", blocks=blocks, attachments=attachments)
+
+    assert answer["error"] == "invalid_blocks"
+    assert answer["errors"] == [f"`block_id` b already exists [json-pointer:{pointer}]"]
+
+
+@pytest.fixture
+async def without_messages() -> AsyncIterator[App]:
+    async with running_slack(home(messages_tab_enabled=False)) as slack, client(slack) as http:
+        yield App(slack, http)
+
+
+@pytest.mark.parametrize("channel", [DIRECT, ALICE])
+async def test_without_a_messages_tab_nobody_gets_a_direct_message(without_messages: App, channel: str) -> None:
+    answer = await without_messages.json("chat.postMessage", channel=channel, text="Hello")
+
+    assert answer["error"] == "messages_tab_disabled"
+    assert await without_messages.post(OPS)
+
+
+async def said(slack: LocalSlack, text: str, channel: str = DIRECT) -> Any:
+    return (await slack.acting.say(ALICE, channel, text)).get("error")
+
+
+async def test_where_messages_are_only_read_the_app_writes_and_nobody_answers() -> None:
+    tabs = home(messages_tab_enabled=True, messages_tab_read_only_enabled=True)
+    async with running_slack(tabs) as slack, client(slack) as http:
+        assert await App(slack, http).post(DIRECT)
+        assert [await said(slack, text) for text in ("Hello", "/desk")] == ["messages_tab_disabled"] * 2
+        assert slack.state.messages[-1].text == "Sending messages to this app has been turned off."
+        assert await said(slack, "Hello", OPS) is None
+        with pytest.raises(Refused, match="messages_tab_disabled"):
+            await Person(slack, ALICE, DIRECT).uploads("rules.json", b"[]")
+
+
+async def test_a_home_that_says_nothing_of_messages_takes_them() -> None:
+    async with running_slack(home(home_tab_enabled=True)) as slack, client(slack) as http:
+        assert await App(slack, http).post(DIRECT)
+        assert await said(slack, "Hello") is None
