@@ -129,7 +129,8 @@ def _warned(form: RuleForm, look: Look, shifts: Sequence[str]) -> RuleForm | Non
     silent = any(finding.needs_reason for finding in look.findings) and not form.reason.strip()
     if form.warned == seen and not silent:
         return None
-    notes = {"": " ".join(["Not saved yet.", *look.warnings, *shifts[:1], "Send it again to save it all the same."])}
+    then = "It needs a reason: see “Why” below." if silent else "Send it again to save it all the same."
+    notes = {"": " ".join(["Not saved yet.", *look.warnings, *shifts[:1], then])}
     if silent:
         notes[fields.REASON] = "This loops, so it needs a reason. Say why here, or lead it elsewhere."
     return replace(form, warned=seen).noted(notes)

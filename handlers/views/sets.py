@@ -33,7 +33,7 @@ OUTCOMES: Final[Mapping[Outcome, tuple[str, str]]] = {
     Outcome.STOPPED: (":octagonal_sign:", "not begun"),
     Outcome.APPLYING: (":hourglass_flowing_sand:", "under way"),
     Outcome.WAITING: (":small_blue_diamond:", "to do"),
-    Outcome.SKIPPED: (":heavy_minus_sign:", "nothing to do"),
+    Outcome.SKIPPED: (":heavy_minus_sign:", "left out"),
 }
 VERBS: Final[Mapping[Kind, str]] = {
     Kind.RULE_CREATE: "create",

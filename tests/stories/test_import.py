@@ -47,7 +47,7 @@ async def test_rules_are_shown_then_created_inactive_and_taken_back(
 
     result, _ = await alice.sees_file("result")
     rows = list(csv.DictReader(io.StringIO((result.content or b"").decode("utf-8-sig"))))
-    assert [row["outcome"] for row in rows] == ["done", "done", "nothing to do", "nothing to do"]
+    assert [row["outcome"] for row in rows] == ["done", "done", "left out", "left out"]
     assert "before" in rows[2]["reason"]
 
     await alice.clicks(card, "Undo")
@@ -133,7 +133,7 @@ async def test_members_are_added_from_what_was_pasted(workspace: Sandbox, bob: P
     assert workspace.services.members.get("site_1", "new@example.net") is not None
     result, _ = await bob.sees_file("result")
     rows = list(csv.DictReader(io.StringIO((result.content or b"").decode("utf-8-sig")), delimiter=";"))
-    assert [row["outcome"] for row in rows] == ["done", "nothing to do", "nothing to do"]
+    assert [row["outcome"] for row in rows] == ["done", "left out", "left out"]
 
 
 async def test_what_changed_since_it_was_shown_is_shown_again(workspace: Sandbox, alice: Person) -> None:
