@@ -105,7 +105,13 @@ def _compared(title: str, wanted: Sequence[Record], path: str, parts: Sequence[P
 
 
 def _table(title: str, bare: Taken, ours: Taken) -> Table:
-    columns = ("", "rows a second", "of the bare loop", "longest wait of others", "another change meanwhile: median, longest")
+    columns = (
+        "",
+        "rows a second",
+        "of the bare loop",
+        "longest wait of others",
+        "another change meanwhile: median, longest",
+    )
     made = Table(*columns, title=f"{title}: {ours.rows:,} rows, {AT_ONCE} requests at a time")
     made.add_row("bare httpx", f"{bare.rate:.0f}", "1.00", f"{bare.stall * 1000:.0f} ms", "")
     aside = sorted(ours.aside)
@@ -218,5 +224,3 @@ async def _watched(taken: Taken) -> AsyncIterator[None]:
         yield
     finally:
         watching.cancel()
-
-
