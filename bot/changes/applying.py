@@ -61,7 +61,7 @@ class Applier:
         effects = self.effects(change.target)
         if change.state is State.UNKNOWN or (change.attempt > 1 and _may_have_been_sent(change)):
             return await self._settle(change, effects)
-        if self._too_old(change):
+        if self.too_old(change):
             return await self._end(change, Move.FAIL, refusal=TOO_OLD)
         held_until = self.ledger.now() + self.ledger.lease
         self.reached("look")
@@ -77,7 +77,7 @@ class Applier:
             return await self._end(change, Move.DEFER, due=self.ledger.now())
         return await self._write(change, effects)
 
-    def _too_old(self, change: Change) -> bool:
+    def too_old(self, change: Change) -> bool:
         """An approval is for now: it does not come true hours later, from a backup or after a long outage."""
         return change.decided_at is not None and self.ledger.now() > change.decided_at + HELD_FOR
 
@@ -149,7 +149,7 @@ class Applier:
             if reading.truth is Truth.DONE:
                 return await self._finish(change, reading.live)
         if reading is not None and reading.truth is Truth.NOT_DONE and not _may_still_show(change):
-            if _once_more(change) and not self._too_old(change):
+            if once_more(change) and not self.too_old(change):
                 return await self._write(change, effects)
             if _may_be_gone_again(change):
                 return await self._leave(change)
@@ -198,7 +198,7 @@ def _may_be_gone_again(change: Change) -> bool:
     return change.kind is Kind.RULE_CREATE and change.attempt > 1
 
 
-def _once_more(change: Change) -> bool:
+def once_more(change: Change) -> bool:
     """Whether a change whose process died, and that did not come true, is sent by the one that took over.
 
     Not a create: if the first request is still on its way somewhere, the second would make two. The others name

@@ -13,6 +13,7 @@ from bot.domain.change import Approval, Change, Guard, Kind, Move, Question, Sta
 from bot.domain.change_set import Part
 from bot.store.audit import Event
 from bot.store.engine import Store
+from bot.store.parts import rows_of
 from bot.store.timers import TimerKind
 
 LEASE: Final = timedelta(seconds=60)
@@ -60,12 +61,12 @@ class Ledger:
 
     async def open(self, change: Change, origin: str, parts: Sequence[Part] = ()) -> Change:
         """Record a new change, once per *origin*; one without a guard is approved with it. Raises TargetBusy."""
+        rows = await rows_of(change.id, parts)
         async with self.store.transaction() as tx:
             kept = await self.store.changes.add(tx, change, origin)
             if kept.id != change.id:
                 return kept
-            if change.is_set:
-                await self.store.parts.add(tx, change.id, parts)
+            await self.store.parts.add(tx, rows)
             events = [event_of("requested", change, change.requester, **_asked(change))]
             if change.guard is Guard.NONE:
                 kept = await self._approved_at_once(tx, change)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, Self, TypeVar
 
 import structlog
 
@@ -18,8 +19,14 @@ from bot.store.errors import StoreError
 
 log = structlog.get_logger(__name__)
 
+SLICE: Final = 50
+"""Parts that one transaction moves: others wait for it, and for the loop while their records are made."""
+PROGRESS: Final = timedelta(seconds=2)
+"""How late a card may show how far a set is: Slack takes about one edit a second, of all cards together."""
 RENEWALS: Final = 3
 """How often in the time of a lease it is renewed."""
+
+T = TypeVar("T")
 
 Ended = tuple[Change, Move]
 """A part as it is after its last move, and that move."""
@@ -49,6 +56,16 @@ class Hold:
     ) -> None:
         self._renewing.cancel()
         await asyncio.gather(self._renewing, return_exceptions=True)
+
+    @contextmanager
+    def also(self, parts: Iterable[Change]) -> Iterator[None]:
+        """Hold these parts as well while the block lasts."""
+        ids = {part.id for part in parts}
+        self.parts |= ids
+        try:
+            yield
+        finally:
+            self.parts -= ids
 
     async def sure(self) -> None:
         """Return where this process still holds the set, and for long enough to send something; raises Lost."""
@@ -95,6 +112,12 @@ class SetLedger:
 
     async def begin(self, whole: Change, wanted: Sequence[Change]) -> Sequence[Change]:
         """Record that these parts are about to be sent; those whose target another change holds are ended instead."""
+        begun: list[Change] = []
+        for some in _slices(wanted):
+            begun += await self._begin(whole, some)
+        return begun
+
+    async def _begin(self, whole: Change, wanted: Sequence[Change]) -> Sequence[Change]:
         store = self.ledger.store
         async with store.transaction() as tx:
             begun = await store.changes.begin(tx, wanted, self.ledger.owner, self.ledger.lease)
@@ -109,20 +132,24 @@ class SetLedger:
             await store.audit.append(tx, *events)
         return begun
 
-    async def finish(self, whole: Change, ended: Iterable[Ended]) -> None:
+    async def finish(self, whole: Change, ended: Sequence[Ended]) -> None:
         """Record what became of parts that this process was applying, and owe the card."""
+        for some in _slices(ended):
+            await self._finish(whole, some)
+        self.ledger.tell()
+
+    async def _finish(self, whole: Change, ended: Sequence[Ended]) -> None:
         store = self.ledger.store
         async with store.transaction() as tx:
-            mine = await store.changes.finish(tx, list(ended), self.ledger.owner)
+            mine = await store.changes.finish(tx, ended, self.ledger.owner)
             await store.parts.note(tx, [part for part, _ in mine])
             for part, _ in mine:
                 if part.undoes and part.state is State.APPLIED:
                     await self.ledger.undone(tx, part)
-            await store.outbox.add(tx, whole.id, "card")
+            await store.outbox.add(tx, whole.id, "card", within=PROGRESS)
             await store.audit.append(
                 tx, *(event_of(EVENTS[move], part, GATEHOUSE, **told(part)) for part, move in mine)
             )
-        self.ledger.tell()
 
     async def give_up(self, whole: Change, numbers: Iterable[int], why: str) -> None:
         """End parts that were never begun, for the same reason."""
@@ -131,10 +158,16 @@ class SetLedger:
             await self.ledger.store.outbox.add(tx, whole.id, "card")
         self.ledger.tell()
 
-    async def take_up(self, change_id: str) -> Change | None:
-        """Take over one part that a process left while it applied it; None where somebody still holds it."""
-        async with self.ledger.store.transaction() as tx:
-            return await self.ledger.store.changes.take_up(tx, change_id, self.ledger.owner, self.ledger.lease)
+    async def take_up(self, ids: Sequence[str]) -> Sequence[Change]:
+        """Take over parts that a process left while it applied them, without those that somebody still holds."""
+        taken: list[Change | None] = []
+        for some in _slices(ids):
+            async with self.ledger.store.transaction() as tx:
+                taken += [
+                    await self.ledger.store.changes.take_up(tx, each, self.ledger.owner, self.ledger.lease)
+                    for each in some
+                ]
+        return [change for change in taken if change is not None]
 
     async def stop(self, whole: Change, by: str) -> Change:
         """Let nothing more of the set begin."""
@@ -147,3 +180,7 @@ class SetLedger:
             await self.ledger.store.audit.append(tx, event_of("stopped", stopped, by))
         self.ledger.tell()
         return stopped
+
+
+def _slices(all_of: Sequence[T]) -> Iterator[Sequence[T]]:
+    return (all_of[first : first + SLICE] for first in range(0, len(all_of), SLICE))

@@ -1,32 +1,35 @@
 """Carry out a change set: in portions, several parts at a time, each written down before it is sent.
 
-A portion is read, recorded, sent, read back and recorded: a process may die anywhere in it, and the one that takes
-the set over settles what was under way like any other change, and goes on with the rest.
+A portion is read, recorded, sent, read back and recorded, and while one is sent, the next is made ready: a process may
+die anywhere in it, and the one that takes the set over settles what was under way like any other change, and goes on
+with the rest.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
 
 import structlog
 
-from bot.changes.applying import HELD_FOR, TOO_OLD, Applier, said
+from bot.changes.applying import HELD_FOR, TOO_OLD, Applier, once_more, said
 from bot.changes.effects import Effects, Snapshot, Truth
 from bot.changes.outbox import Wake
 from bot.changes.patience import Patience
+from bot.changes.portions import Portions
 from bot.changes.set_ledger import Ended, Hold, Lost, SetLedger
 from bot.clients.errors import ClientError, NotFound, OutcomeUnknown, RateLimited, Unreachable
-from bot.domain.change import MOVES, Change, Kind, Move, State, essence
+from bot.domain.change import MOVES, Change, Kind, Move, State, Target, essence
 from bot.domain.change_set import Outcome, Part
 
 log = structlog.get_logger(__name__)
 
-PORTION: Final = 100
-"""Parts that are recorded together, and lost sight of together if the process dies."""
+PORTIONS_AT_ONCE: Final = 2
+"""One is being sent, and one is read or recorded."""
 AT_ONCE: Final = 8
 """Requests to one service at a time."""
 SETS_AT_ONCE: Final = 4
@@ -41,6 +44,27 @@ class Sent:
     part: Change
     answer: str = ""
     error: ClientError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One service and site, as all portions of a set share it."""
+
+    patience: Patience = field(default_factory=Patience)
+    sending: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A set while it is carried out."""
+
+    whole: Change
+    hold: Hold
+    portions: Portions
+    places: dict[tuple[str, str | None], Place] = field(default_factory=dict)
+
+    def place(self, target: Target) -> Place:
+        return self.places.setdefault((target.service, target.site), Place())
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +112,22 @@ class Sets:
             async with self.ledger.ledger.store.transaction() as tx:
                 await parts.stop(tx, whole.id)
         async with Hold(self.ledger.ledger, whole) as hold:
-            while portion := await parts.left(whole.id, PORTION):
-                await hold.sure()
-                await self._portion(whole, portion, hold)
+            work = Work(whole, hold, Portions(parts, whole.id))
+            while await parts.left(whole.id, 1):
+                async with asyncio.TaskGroup() as group:
+                    for _ in range(PORTIONS_AT_ONCE):
+                        group.create_task(self._portions(work))
             self.applier.reached("end of set")
             await self._end(whole)
+
+    async def _portions(self, work: Work) -> None:
+        """One portion after the other: while it is read and recorded, another one is sent."""
+        while True:
+            await work.hold.sure()
+            async with work.portions.next() as portion:
+                if not portion:
+                    return
+                await self._portion(work, portion)
 
     async def _end(self, whole: Change) -> None:
         """Done where anything was, or may have been; the card has the outcome of each part."""
@@ -107,64 +142,86 @@ class Sets:
             fields["refusal"] = TOO_OLD
         await self.ledger.ledger.move(whole, Move.FINISH if done else Move.FAIL, fenced=True, **fields)
 
-    async def _portion(self, whole: Change, portion: Sequence[Part], hold: Hold) -> None:
+    async def _portion(self, work: Work, portion: Sequence[Part]) -> None:
         left = [part for part in portion if part.outcome is Outcome.APPLYING]
         waiting = [part for part in portion if part.outcome is Outcome.WAITING]
         async with asyncio.TaskGroup() as group:
             for some in _by_place(left):
-                group.create_task(self._take_over(whole, some))
+                group.create_task(self._take_over(work, some))
             for some in _by_place(waiting):
-                group.create_task(self._at_place(whole, some, hold))
+                group.create_task(self._at_place(work, some))
 
-    async def _take_over(self, whole: Change, parts: Sequence[Part]) -> None:
-        """Settle what was under way when its process died: most of it by one look, the rest one by one."""
-        taken = [change for part in parts if (change := await self.ledger.take_up(part.change_id or "")) is not None]
+    async def _take_over(self, work: Work, parts: Sequence[Part]) -> None:
+        """Settle what was under way when its process died: what is not done by now is sent again, if that is safe."""
+        taken = await self.ledger.take_up([part.change_id or "" for part in parts])
         if not taken:
             await asyncio.sleep(LOOK_AGAIN)  # somebody still holds them
             return
-        try:
-            now = await self.applier.effects(taken[0].target).snapshot([change.target for change in taken])
-        except ClientError as error:
-            log.warning("take_over", change=whole.id[:8], error=type(error).__name__)
-            done = []
-        else:
-            done = [self._ended(*_ending(Sent(change), now)) for change in taken if _shows(change, now)]
-        if done:
-            await self.ledger.finish(whole, done)
-        settled = {change.id for change, _ in done}
-        rest = [change for change in taken if change.id not in settled]
-        async with asyncio.TaskGroup() as group:
-            for some in _dealt(rest, AT_ONCE):
-                group.create_task(self._carry_out_each(some))
+        with work.hold.also(taken):
+            rest, now = await self._settled(work.whole, taken)
+            again = [change for change in rest if self._may_be_sent_again(change, now)]
+            if now is not None:
+                await self._carried_out(work, again, now, self.applier.effects(taken[0].target))
+            sent = {change.id for change in again}
+            await _each([change for change in rest if change.id not in sent], self.applier.carry_out)
 
-    async def _carry_out_each(self, changes: Sequence[Change]) -> None:
-        for change in changes:
-            await self.applier.carry_out(change)
+    def _may_be_sent_again(self, change: Change, now: Snapshot | None) -> bool:
+        """Whether a part whose process died surely did not come true, and may be sent by the one that took over."""
+        if now is None or not once_more(change) or self.applier.too_old(change):
+            return False
+        return now.reading(change).truth is Truth.NOT_DONE
 
-    async def _at_place(self, whole: Change, parts: Sequence[Part], hold: Hold) -> None:
+    async def _settled(self, whole: Change, taken: Sequence[Change]) -> tuple[Sequence[Change], Snapshot | None]:
+        """Those that do not read as done, after some looks, and the last one; the others are recorded."""
+        now = None
+        for seconds in (0.0, *self.applier.settle_after):
+            await asyncio.sleep(seconds)  # what is on its way still may come true
+            try:
+                now = await self.applier.effects(taken[0].target).snapshot([change.target for change in taken])
+            except ClientError as error:
+                log.warning("take_over", change=whole.id[:8], error=type(error).__name__)
+                now = None
+                continue
+            done = {change.id for change in taken if now.reading(change).truth is Truth.DONE}
+            ended = [self._ended(*_ending(Sent(change), now)) for change in taken if change.id in done]
+            await self.ledger.finish(whole, ended)
+            taken = [change for change in taken if change.id not in done]
+            if not taken:
+                break
+        return taken, now
+
+    async def _at_place(self, work: Work, parts: Sequence[Part]) -> None:
         """Parts of one service and site: read, record, send, read back, record."""
         numbers = [part.number for part in parts]
         try:
             effects = self.applier.effects(parts[0].target)
         except Exception as error:  # noqa: BLE001  a site that is in no setting any more: the others go on
-            await self.ledger.give_up(whole, numbers, str(error))
+            await self.ledger.give_up(work.whole, numbers, str(error))
             return
-        patience = Patience()
         try:
-            before = await self._read(effects, parts, patience)
+            before = await self._read(effects, parts, work.place(parts[0].target).patience)
         except ClientError as error:
-            await self.ledger.give_up(whole, numbers, str(error))
+            await self.ledger.give_up(work.whole, numbers, str(error))
             return
         self.applier.reached("begin parts")
-        begun = await self.ledger.begin(whole, [self._begun(whole, part, before) for part in parts])
-        hold.parts |= {part.id for part in begun}
-        self.applier.reached("send parts")
-        sent = await self._sent(begun, before, effects, patience, hold)
+        begun = await self.ledger.begin(work.whole, [self._begun(work.whole, part, before) for part in parts])
+        with work.hold.also(begun):
+            await self._carried_out(work, begun, before, effects)
+
+    async def _carried_out(self, work: Work, begun: Sequence[Change], before: Snapshot, effects: Effects) -> None:
+        """Send what is recorded, when it is its turn, read it back, and record what became of it."""
+        if not begun:
+            return
+        place = work.place(begun[0].target)
+        async with place.sending:
+            self.applier.reached("send parts")
+            began = time.monotonic()
+            sent = await self._sent(begun, before, effects, place.patience, work.hold)
+            work.portions.took(len(begun), time.monotonic() - began)
         self.applier.reached("read parts back")
         ended = await self._judged(sent, begun, before, effects)
         self.applier.reached("record parts")
-        await self.ledger.finish(whole, ended)
-        hold.parts -= {part.id for part in begun}
+        await self.ledger.finish(work.whole, ended)
 
     async def _read(self, effects: Effects, parts: Sequence[Part], patience: Patience) -> Snapshot:
         while True:
@@ -213,13 +270,10 @@ class Sets:
         fitting = [part for part in parts if essence(before.live(part.target)) == essence(part.before)]
         sent: dict[str, Sent] = {}
 
-        async def send(some: Sequence[Change]) -> None:
-            for part in some:
-                sent[part.id] = await self._send(part, effects, patience, hold)
+        async def send(part: Change) -> None:
+            sent[part.id] = await self._send(part, effects, patience, hold)
 
-        async with asyncio.TaskGroup() as group:
-            for some in _dealt(fitting, AT_ONCE):
-                group.create_task(send(some))
+        await _each(fitting, send)
         return sent
 
     async def _send(self, part: Change, effects: Effects, patience: Patience, hold: Hold) -> Sent:
@@ -242,7 +296,7 @@ class Sets:
 
     async def _judged(
         self, sent: Mapping[str, Sent], parts: Sequence[Change], before: Snapshot, effects: Effects
-    ) -> Iterable[Ended]:
+    ) -> Sequence[Ended]:
         """Every part with its last move: as the service shows it now, not as it said."""
         try:
             after = await effects.snapshot([_named(sent[part.id]).target for part in parts if part.id in sent])
@@ -271,14 +325,17 @@ def _by_place(parts: Sequence[Part]) -> Iterable[list[Part]]:
     return places.values()
 
 
-def _shows(change: Change, snapshot: Snapshot) -> bool:
-    """Whether a part that may have been sent reads as done."""
-    return snapshot.reading(change).truth is Truth.DONE
+async def _each(changes: Iterable[Change], work: Callable[[Change], Awaitable[object]]) -> None:
+    """Do *work* with each, several at a time."""
+    left = iter(changes)
 
+    async def take() -> None:
+        for change in left:
+            await work(change)
 
-def _dealt(parts: Sequence, hands: int) -> list[Sequence]:  # type: ignore[type-arg]  # whatever they are
-    """*parts* dealt out evenly, none empty."""
-    return [parts[first::hands] for first in range(min(hands, len(parts)))]
+    async with asyncio.TaskGroup() as group:
+        for _ in range(AT_ONCE):
+            group.create_task(take())
 
 
 def _named(sent: Sent) -> Change:

@@ -28,14 +28,21 @@ class Outbox:
     def __init__(self, session: Session) -> None:
         self._session = session
 
-    async def add(self, tx: AsyncConnection, change_id: str, purpose: str) -> None:
-        """Owe the message *purpose* of a change; where it is owed already, it is owed as things stand now."""
+    async def add(self, tx: AsyncConnection, change_id: str, purpose: str, *, within: timedelta = timedelta()) -> None:
+        """Owe the message *purpose* of a change; where it is owed already, it is owed as things stand now.
+
+        *within*: how long an edit may wait for others to come; one that waits already keeps its time.
+        """
         now = self._session.now()
         mine = sa.and_(outbox.c.change_id == change_id, outbox.c.purpose == purpose)
-        fresh = {"version": outbox.c.version + 1, "due": now, "attempt": 0, "last_error": ""}
+        latest = now + micros_of(within)
+        held = sa.and_(outbox.c.lease.is_not(None), outbox.c.lease >= now)
+        waits = sa.and_(outbox.c.delivered < outbox.c.version, sa.not_(held))
+        due = sa.case((waits, outbox.c.due), else_=latest) if within else now
+        fresh = {"version": outbox.c.version + 1, "due": due, "attempt": 0, "last_error": ""}
         if (await tx.execute(sa.update(outbox).where(mine).values(fresh))).rowcount:
             return
-        row = {"change_id": change_id, "purpose": purpose, "version": 1, "delivered": 0, "due": now, "attempt": 0}
+        row = {"change_id": change_id, "purpose": purpose, "version": 1, "delivered": 0, "due": latest, "attempt": 0}
         await tx.execute(sa.insert(outbox).values(row | {"last_error": ""}))
 
     async def claim_next(self, owner: str, lease: timedelta) -> Owed | None:

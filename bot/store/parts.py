@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from typing import Any
 
@@ -16,13 +17,16 @@ from bot.store.tables import parts
 PAGE = 500
 
 
-class Parts:
-    def __init__(self, session: Session) -> None:
-        self._session = session
+Row = dict[str, Any]
 
-    async def add(self, tx: AsyncConnection, set_id: str, wanted: Sequence[Part]) -> None:
-        """Write the parts of a new set."""
-        rows = [
+
+async def rows_of(set_id: str, wanted: Sequence[Part]) -> Sequence[Row]:
+    """The parts of a new set as they are stored; made before the transaction, and with the loop let in between."""
+    rows: list[Row] = []
+    for number, part in enumerate(wanted):
+        if number % PAGE == 0:
+            await asyncio.sleep(0)
+        rows.append(
             {
                 "set_id": set_id,
                 "number": part.number,
@@ -31,8 +35,16 @@ class Parts:
                 "why": part.why,
                 "document": part.model_dump_json(exclude={"outcome", "change_id", "why"}),
             }
-            for part in wanted
-        ]
+        )
+    return rows
+
+
+class Parts:
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    async def add(self, tx: AsyncConnection, rows: Sequence[Row]) -> None:
+        """Write the parts of a new set, as `rows_of` made them."""
         for first in range(0, len(rows), PAGE):
             await tx.execute(sa.insert(parts), rows[first : first + PAGE])
 
@@ -96,7 +108,7 @@ class Parts:
         same = {"which_set": set_id, "outcome": outcome, "change_id": None, "why": why}
         await self._mark(tx, [same | {"which": number} for number in numbers])
 
-    async def _mark(self, tx: AsyncConnection, rows: list[dict[str, Any]]) -> None:
+    async def _mark(self, tx: AsyncConnection, rows: list[Row]) -> None:
         mine = sa.and_(parts.c.set_id == sa.bindparam("which_set"), parts.c.number == sa.bindparam("which"))
         names: dict[str, Any] = {name: sa.bindparam(name) for name in ("outcome", "change_id", "why")}
         if rows:

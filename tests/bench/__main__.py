@@ -1,21 +1,49 @@
 """``python -m tests.bench``: how long things take, as ratios within this one run, and nowhere else.
 
-A module per bench, each with a function that makes a table; add yours to BENCHES.
+A module per bench, each with functions that make tables; add yours to BENCHES. ``python -m tests.bench import
+--rows 1000`` runs those whose name begins so, at a size for a quick look.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Annotated, Final
 
+import typer
 from rich.console import Console
+from rich.table import Table
 
-from tests.bench import type_ahead, which
+from tests.bench import imports, type_ahead, which
 
-BENCHES = (which.table, type_ahead.rules, type_ahead.members)
+ROWS: Final = 10_000
 
-console = Console()
-console.print("Ratios of this run alone: the machine, and whatever else it does, is in both sides of each.\n")
-for bench in BENCHES:
-    with console.status("measuring…") if sys.stdout.isatty() else console.capture():
-        table = bench()
-    console.print(table)
+
+def benches(rows: int) -> Mapping[str, Callable[[], Table]]:
+    return {
+        "which": which.table,
+        "type-ahead rules": type_ahead.rules,
+        "type-ahead members": type_ahead.members,
+        "import members": partial(imports.members, rows),
+        "import rules": partial(imports.rules, max(1, rows // 10)),
+    }
+
+
+def main(
+    name: Annotated[str, typer.Argument(help="only the benches whose name begins so")] = "",
+    rows: Annotated[int, typer.Option(min=1, help="members that are imported, and ten times the rules")] = ROWS,
+) -> None:
+    """What things cost, as ratios within one run."""
+    console = Console()
+    console.print("Ratios of this run alone: the machine, and whatever else it does, is in both sides of each.\n")
+    for each, bench in benches(rows).items():
+        if not each.startswith(name):
+            continue
+        with console.status("measuring…") if sys.stdout.isatty() else console.capture():
+            table = bench()
+        console.print(table)
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -62,8 +62,8 @@ def events_of(events: dict[str, list[str]], name: str) -> list[str]:
 async def test_killed_at_random_moments_each_part_is_done_once(
     database_url: str, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
-    _, replicas = named(database_url)
-    many, kills, chance = sized(150, 2_000, 10_000), sized(3, 10, 10), random.Random(7)
+    database, replicas = named(database_url)
+    many, kills, chance = sized(120, 2_000, 10_000), sized(2, 10, 10), random.Random(7)
     async with running_fleet(database_url, tmp_path, replicas=replicas, lease=3.0) as fleet:
         await fleet.start()
         whole = await submitted(fleet, additions(many))
@@ -84,7 +84,8 @@ async def test_killed_at_random_moments_each_part_is_done_once(
         await fleet.settled(patience=900)
 
         await as_if_never_killed(fleet, whole, many)
-    record_property("figure", f"set of {many:,} parts, killed {kills} times: each done once")
+    deaths = f"{kills} times kill -9 of {'all ' * (replicas > 1)}{replicas} replica{'s' * (replicas > 1)}"
+    record_property("figure", f"G1 sets, {database}: {deaths} during a set of {many:,} members: each added once")
 
 
 @pytest.mark.parametrize("step", STEPS)

@@ -214,6 +214,26 @@ async def test_the_outbox_owes_until_it_is_told_and_again_when_something_new_hap
     assert await store.outbox.claim_next("me", LEASE) is None
 
 
+async def test_an_edit_that_may_wait_is_owed_once_in_that_time_and_never_later(store: Store, clock: Clock) -> None:
+    one, second = change(clock), timedelta(seconds=1)
+    for _ in range(3):
+        async with store.transaction() as tx:
+            await store.outbox.add(tx, one.id, "card", within=2 * second)
+        assert await store.outbox.claim_next("me", LEASE) is None
+        clock.moment += second * 0.9
+
+    owed = await store.outbox.claim_next("me", LEASE)
+    assert owed is not None, "it waits no longer because more came"
+    async with store.transaction() as tx:
+        await store.outbox.add(tx, one.id, "card", within=2 * second)
+    await store.outbox.done(owed)
+    assert await store.outbox.claim_next("me", LEASE) is None, "what came while it was told waits its own time"
+
+    async with store.transaction() as tx:
+        await store.outbox.add(tx, one.id, "card")
+    assert await store.outbox.claim_next("me", LEASE) is not None, "the end does not wait"
+
+
 async def test_cards_and_lists_are_replaced(store: Store) -> None:
     for ts in ("1.0", "2.0"):
         async with store.transaction() as tx:

@@ -154,6 +154,34 @@ async def test_a_set_that_its_process_left_is_finished_by_the_next(workspace: Sa
     assert len(workspace.services.rules.calls("PUT")) == 3
 
 
+async def test_of_two_rules_alike_the_lost_one_is_not_taken_for_the_other(workspace: Sandbox, alice: Person) -> None:
+    gatehouse, services = workspace.bot.gatehouse, workspace.services
+    wanted = (await gatehouse.rules.get(HELP)).body() | {"name": "Twice in the file"}
+    twice = [Proposal(Kind.RULE_CREATE, Target(service="rules"), None, wanted, alice.id, alice.channel)] * 2
+    services.rules.stage.faults.add("cut_before", method="POST", times=1)
+
+    whole = await gatehouse.changes.submit_set(set_of("Create 2 rules", twice), origin="origin")
+    await alice.sees("1 of 2 done")
+
+    made = [rule for rule in services.rules.all() if rule["name"] == "Twice in the file"]
+    tally = await gatehouse.store.parts.tally(whole.id)
+    assert len(made) == tally[Outcome.APPLIED] == 1
+
+
+async def test_what_a_set_does_twice_to_one_rule_it_does_one_after_the_other(workspace: Sandbox, alice: Person) -> None:
+    gatehouse = workspace.bot.gatehouse
+    rule = await gatehouse.rules.get(HELP)
+    on, off = rule.document(), rule.body() | {"status": "Inactive"}
+    target = Target(service="rules", key=rule.id)
+    steps = [(on, off), (off, rule.body())]
+    wanted = [Proposal(Kind.RULE_UPDATE, target, *step, alice.id, alice.channel) for step in steps]
+
+    await gatehouse.changes.submit_set(set_of("Off and on", wanted), origin="origin")
+    await alice.sees("2 done")
+
+    assert [call.body["status"] for call in workspace.services.rules.calls("PUT")] == ["Inactive", "Active"]
+
+
 async def test_the_history_of_each_has_its_part(workspace: Sandbox, alice: Person) -> None:
     await alice.types(f"/rules off {OLD} {PAY} because of the sale")
     await alice.sees("2 done")

@@ -1,0 +1,227 @@
+"""A long change set, against a bare loop that sends the same bodies: what records, reading back and the card cost."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+import httpx
+from pydantic import SecretStr
+from rich.table import Table
+
+from bot import logs
+from bot.app import running
+from bot.changes.proposals import Proposal
+from bot.changes.set_proposals import SetProposal
+from bot.changes.sets import AT_ONCE
+from bot.domain.change import Change, Kind, State, Target
+from bot.domain.change_set import Part
+from bot.gatehouse import Gatehouse
+from bot.settings import Settings
+from sandbox.services.running import MEMBERS_KEY, RULES_KEY
+from sandbox.slack.people import ALICE
+from sandbox.slack.running import SECRET, TOKEN
+from tests.bench.standins import Places, standing_in
+
+SITE: Final = "site_1"
+OPS: Final = "C0OPS0001"
+ASIDE: Final = "Redirect_help1"
+"""The rule that somebody on call switches off and on meanwhile."""
+EVERY: Final = 2.0
+"""Seconds between two such changes."""
+PAUSE: Final = 0.005
+"""Seconds between two looks at how long the loop works in one go; what it does meanwhile counts as well."""
+
+Record = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Taken:
+    """What a run took: seconds for all of it and for the asking, and the longest waits of others."""
+
+    rows: int
+    seconds: float = 0.0
+    asked: float = 0.0
+    stall: float = 0.0
+    aside: list[float] = field(default_factory=list)
+
+    @property
+    def rate(self) -> float:
+        return self.rows / self.seconds
+
+
+def members(rows: int) -> Table:
+    """Additions of members: rows a second, and what share that is of the bare loop's."""
+    wanted = [
+        {"name": f"Person {number}", "email": f"person{number}@example.net", "allowedSegments": ["free"]}
+        for number in range(1, rows + 1)
+    ]
+    parts = [
+        Part(
+            number=number,
+            kind=Kind.MEMBER_ADD,
+            target=Target(service="members", site="blog", key=each["email"]),
+            after=each,
+        )
+        for number, each in enumerate(wanted, 1)
+    ]
+    return _compared("Import of members", wanted, f"sites/{SITE}/members/", parts)
+
+
+def rules(rows: int) -> Table:
+    """Creations of rules: each costs a second request, since an answer could name another's rule."""
+    wanted = [_rule(number) for number in range(1, rows + 1)]
+    parts = [
+        Part(number=number, kind=Kind.RULE_CREATE, target=Target(service="rules"), after=each)
+        for number, each in enumerate(wanted, 1)
+    ]
+    return _compared("Import of rules", wanted, "rules", parts)
+
+
+def _rule(number: int) -> Record:
+    pair = {
+        "source": {"key": "Url", "operator": "Equals", "value": f"https://shop.example.com/campaign/{number}"},
+        "destinationType": "url",
+        "destination": f"https://shop.example.com/landing/{number}",
+    }
+    document = {"name": f"Campaign {number}", "description": "", "status": "Active", "ruleType": "Redirect"}
+    return document | {"pairs": [pair]}
+
+
+def _compared(title: str, wanted: Sequence[Record], path: str, parts: Sequence[Part]) -> Table:
+    """The bare loop before and after, so that a machine that gets busier is on both sides."""
+    with standing_in() as places:
+        first = asyncio.run(_bare(places, path, wanted))
+    with standing_in() as places, TemporaryDirectory() as folder:
+        ours = asyncio.run(_set(places, parts, Path(folder)))
+    with standing_in() as places:
+        second = asyncio.run(_bare(places, path, wanted))
+    bare = Taken(first.rows + second.rows, first.seconds + second.seconds, stall=max(first.stall, second.stall))
+    return _table(title, bare, ours)
+
+
+def _table(title: str, bare: Taken, ours: Taken) -> Table:
+    columns = (
+        "",
+        "rows a second",
+        "of the bare loop",
+        "longest wait of others",
+        "another change meanwhile: median, longest",
+    )
+    made = Table(*columns, title=f"{title}: {ours.rows:,} rows, {AT_ONCE} requests at a time")
+    made.add_row("bare httpx", f"{bare.rate:.0f}", "1.00", f"{bare.stall * 1000:.0f} ms", "")
+    aside = sorted(ours.aside)
+    told = f"{aside[len(aside) // 2]:.2f} s, {aside[-1]:.2f} s of {len(aside)}" if aside else ""
+    share = f"{ours.rate / bare.rate:.2f}"
+    made.add_row("change set", f"{ours.rate:.0f}", share, f"{ours.stall * 1000:.0f} ms", told)
+    made.add_row("to record what is asked", f"{ours.rows / ours.asked:.0f}", "", "", "")
+    return made
+
+
+async def _bare(places: Places, path: str, wanted: Sequence[Record]) -> Taken:
+    """Send the bodies, as many at once as a change set does, and look at nothing but the status."""
+    base, headers = (
+        (places.rules, {"x-api-key": RULES_KEY})
+        if path == "rules"
+        else (places.members, {"Authorization": f"Bearer {MEMBERS_KEY}"})
+    )
+    left = iter(wanted)
+    taken = Taken(len(wanted))
+    async with httpx.AsyncClient(headers=headers, trust_env=False, timeout=60) as client, _watched(taken):
+
+        async def send() -> None:
+            for each in left:
+                (await client.post(f"{base}/{path}", json=each)).raise_for_status()
+
+        with _timed(taken):
+            await asyncio.gather(*(send() for _ in range(AT_ONCE)))
+    return taken
+
+
+async def _set(places: Places, parts: Sequence[Part], folder: Path) -> Taken:
+    """The whole bot with its card in the local Slack, and somebody on call who wants something else meanwhile."""
+    logs.configure("ERROR", "text")
+    taken = Taken(len(parts))
+    async with running(_settings(places, folder / "gatehouse.db")) as bot, _watched(taken):
+        gatehouse = bot.gatehouse
+        proposal = SetProposal(f"Add {len(parts)}", parts, ALICE.id, OPS, reason="a bench", agreed=True)
+        began = time.perf_counter()
+        whole = await gatehouse.changes.submit_set(proposal, origin="bench")
+        taken.asked = time.perf_counter() - began
+        aside = asyncio.create_task(_others(gatehouse, taken))
+        with _timed(taken):
+            await _ended(gatehouse, whole)
+        aside.cancel()
+        await asyncio.gather(aside, return_exceptions=True)
+        tally = await gatehouse.store.parts.tally(whole.id)
+    if tally.counts != {"applied": len(parts)}:
+        raise RuntimeError(f"the set did not come to its end as it should: {tally.counts}")
+    return taken
+
+
+async def _ended(gatehouse: Gatehouse, whole: Change) -> None:
+    while True:
+        change = await gatehouse.store.changes.get(whole.id)
+        if change is None or change.state not in {State.APPROVED, State.APPLYING}:
+            return
+        await asyncio.sleep(0.2)
+
+
+async def _others(gatehouse: Gatehouse, taken: Taken) -> None:
+    """Change a rule every so often, and note how long that takes from the asking to the end."""
+    for number in range(1_000_000):
+        await asyncio.sleep(EVERY)
+        began = time.perf_counter()
+        rule = await gatehouse.rules.get(ASIDE)
+        after = rule.body() | {"status": "Inactive" if rule.status == "Active" else "Active"}
+        target = Target(service="rules", key=rule.id)
+        wanted = Proposal(Kind.RULE_UPDATE, target, rule.document(), after, ALICE.id, OPS, agreed=True)
+        change = await gatehouse.changes.submit(wanted, origin=f"aside {number}")
+        if change.state is not State.APPLIED:
+            raise RuntimeError(f"the change of another is {change.state}: {change.outcome}")
+        taken.aside.append(time.perf_counter() - began)
+
+
+def _settings(places: Places, database: Path) -> Settings:
+    return Settings(
+        _env_file=None,
+        slack_bot_token=SecretStr(TOKEN),
+        slack_signing_secret=SecretStr(SECRET),
+        slack_api_url=places.slack,
+        rules_base_url=places.rules,
+        rules_api_key=SecretStr(RULES_KEY),
+        members_base_url=places.members,
+        members_api_key=SecretStr(MEMBERS_KEY),
+        members_sites={"blog": SITE, "docs": "site_2"},
+        database_url=f"sqlite:///{database}",
+    )
+
+
+@contextmanager
+def _timed(taken: Taken) -> Iterator[None]:
+    began = time.perf_counter()
+    yield
+    taken.seconds = time.perf_counter() - began
+
+
+@asynccontextmanager
+async def _watched(taken: Taken) -> AsyncIterator[None]:
+    """Notes the most work that the loop did before it got round: its own time, not that of others on the machine."""
+
+    async def watch() -> None:
+        while True:
+            before = time.thread_time()
+            await asyncio.sleep(PAUSE)
+            taken.stall = max(taken.stall, time.thread_time() - before)
+
+    watching = asyncio.create_task(watch())
+    try:
+        yield
+    finally:
+        watching.cancel()
