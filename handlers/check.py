@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from bot.clients.errors import ClientError
-from bot.clients.parsing import gently
-from bot.domain.lint import Finding, World, checking, introducing, ordered
+from bot.clients.parsing import aside
+from bot.domain.lint import Effort, Finding, checking, introducing, ordered
 from bot.domain.rule import Rule, RuleDraft
 from bot.gatehouse import Gatehouse
 from handlers.commands import RulesCheck
@@ -21,6 +21,7 @@ from handlers.views import check as views
 
 PAGE: Final = 8
 BLIND: Final = "This was not compared with the other rules; `/rules check` does that."
+PARTLY: Final = "So many conditions fit anywhere that it was not tried on all other rules."
 NEW: Final = "new"
 """Stands for the id that a rule will get."""
 
@@ -30,11 +31,11 @@ async def check(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) -> Re
     one = await find_rule(command.ref, caller, gatehouse) if command.ref else None
     listing = await gatehouse.rules.all()
     groups = await groups_of(listing.rules, gatehouse)
-    world = World(listing.rules if one is None else (), groups)
-    steps = (
-        checking(listing.rules, groups, world=world) if one is None else introducing(listing.rules, None, one, groups)
-    )
-    found = await _gathered(steps)
+    effort = Effort()
+    if one is None:
+        found = await _gathered(checking(listing.rules, groups, effort=effort))
+    else:
+        found = await _gathered(introducing(listing.rules, None, one, groups, effort=effort))
     pages = max(1, -(-len(found) // PAGE))
     page = min(max(command.page or 1, 1), pages)
     first = (page - 1) * PAGE
@@ -48,7 +49,7 @@ async def check(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) -> Re
             total=len(found),
             rules=len(listing.rules) if one is None else 1,
             unreadable=listing.unreadable,
-            complete=world.complete,
+            complete=effort.enough,
             actions=not caller.public,
         )
     )
@@ -56,15 +57,17 @@ async def check(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) -> Re
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A look at a change before it is made. *blind*: the other rules could not be read."""
+    """A look at a change before it is made. *blind*: the other rules could not be read; *partly*: not all were tried."""
 
     findings: tuple[Finding, ...]
     blind: bool = False
+    partly: bool = False
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What its card and its form say of it, in plain lines."""
-        return (*views.warnings(self.findings), *([BLIND] if self.blind else ()))
+        blind, partly = [BLIND] if self.blind else [], [PARTLY] if self.partly else []
+        return (*views.warnings(self.findings), *blind, *partly)
 
 
 async def look_at(gatehouse: Gatehouse, before: Rule | None, after: RuleDraft) -> Look:
@@ -80,7 +83,9 @@ async def look_at(gatehouse: Gatehouse, before: Rule | None, after: RuleDraft) -
         except ClientError:
             blind = True
     groups = await groups_of([*rules, after], gatehouse)
-    return Look(await _gathered(introducing(rules, before, as_rule(before, after), groups)), blind)
+    effort = Effort()
+    found = await _gathered(introducing(rules, before, as_rule(before, after), groups, effort=effort))
+    return Look(found, blind, partly=not effort.enough)
 
 
 def as_rule(before: Rule | None, after: RuleDraft) -> Rule:
@@ -97,4 +102,4 @@ def refuse_silent_loop(findings: Iterable[Finding], reason: str | None) -> None:
 
 
 async def _gathered(steps: Iterator[tuple[Finding, ...]]) -> tuple[Finding, ...]:
-    return ordered(finding for step in await gently(steps) for finding in step)
+    return ordered(finding for step in await aside(steps) for finding in step)

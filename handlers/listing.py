@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -31,7 +32,7 @@ ORDERS: Final[dict[str, Callable[[Rule], Any]]] = {
 async def show_list(command: RulesList, caller: Caller, gatehouse: Gatehouse) -> Reply:
     listing = await gatehouse.rules.all()
     groups = await groups_of(listing.rules, gatehouse)
-    found = sorted(fitting(listing.rules, command, groups), key=ORDERS[command.sort or "name"])
+    found = await asyncio.to_thread(_in_order, listing.rules, command, groups)
     pages = max(1, -(-len(found) // PAGE))
     page = min(max(command.page or 1, 1), pages)
     await gatehouse.store.lists.put(caller.user, "rules", [rule.id for rule in found[:NUMBERED]])
@@ -48,6 +49,10 @@ async def show_list(command: RulesList, caller: Caller, gatehouse: Gatehouse) ->
             groups=groups,
         )
     )
+
+
+def _in_order(rules: Sequence[Rule], command: RulesList, groups: Groups | None) -> list[Rule]:
+    return sorted(fitting(rules, command, groups), key=ORDERS[command.sort or "name"])
 
 
 def fitting(rules: Sequence[Rule], command: RulesList, groups: Groups | None) -> list[Rule]:

@@ -5,6 +5,7 @@ Ambiguous means a pick list, never a guess.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable, Sequence
 
@@ -75,7 +76,7 @@ async def find_rule(ref: str, caller: Caller, gatehouse: Gatehouse) -> Rule:
         except NotFound:
             pass  # it may be a name that looks like an id
     listing = await gatehouse.rules.all()
-    fitting = fitting_rules(ref, listing.rules)
+    fitting = await asyncio.to_thread(fitting_rules, ref, listing.rules)
     if not fitting:
         near = [hit.item for hit in await looked_up(await gatehouse.rules.index(), ref, most=NEAR)]
         raise NotOne(ref, (), 0, await groups_of(near, gatehouse), near)

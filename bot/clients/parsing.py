@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import threading
 import time
 from collections.abc import Iterable, Iterator
+from itertools import takewhile
 from typing import Any, Final, TypeVar
 
 SMALL: Final = 128 * 1024
@@ -67,6 +69,18 @@ async def gently(work: Iterable[T]) -> list[T]:
             await asyncio.sleep(0)
             until = time.monotonic() + SLICE
     return done
+
+
+async def aside(work: Iterable[T]) -> list[T]:
+    """Everything that *work* yields, worked out in a thread: for steps that are too large to be taken on the loop.
+
+    Where the caller is cancelled, it stops at its next step.
+    """
+    stopped = threading.Event()
+    try:
+        return await asyncio.to_thread(lambda: list(takewhile(lambda _: not stopped.is_set(), work)))
+    finally:
+        stopped.set()
 
 
 class _Reader:

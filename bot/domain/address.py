@@ -9,6 +9,8 @@ from typing import Final, Self
 import ada_url
 
 SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+HOST: Final = re.compile(r"[.:]|^localhost$", re.IGNORECASE)
+"""What a host has that is not just a word."""
 SENT: Final = frozenset({"http:", "https:", "ws:", "wss:"})
 LONGEST: Final = 64 * 1024
 """Characters of an address; browsers and servers stop far below."""
@@ -41,6 +43,18 @@ class Address:
         if url.protocol not in SENT or not url.host:
             raise NoAddress("not an address that a browser loads")
         return cls(url.href.partition("#")[0], url.host, url.pathname)
+
+    @classmethod
+    def typed(cls, text: str) -> Self:
+        """The address that somebody means who types *text*, with or without a scheme; raises NoAddress.
+
+        Stricter than `of`: a single word, a path or a mail address is more likely a slip than a host.
+        """
+        wanted = text.strip()
+        host, slash, _ = wanted.removeprefix("//").partition("/")
+        if not SCHEME.match(wanted) and ("@" in host or not (host and (slash or HOST.search(host)))):
+            raise NoAddress("not an address")
+        return cls.of(f"https:{wanted}" if wanted.startswith("//") else wanted)
 
     def subject(self, key: str | None) -> str | None:
         """The text that a condition on *key* looks at; None for a key that no engine knows."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
@@ -13,6 +13,8 @@ import re2
 SLASHED: Final = re.compile(r"/(.+)/(|i|g|ig|gi)")
 """A regular expression as the engines want it: in slashes, with no flags but these."""
 LOOSE: Final = re.compile(r"/(.+)/([a-z]*)")
+MOST_WORK: Final = 5_000_000
+"""Characters times steps of an expression, at some nanoseconds each: an ordinary one has 50 steps."""
 GROUP: Final = re.compile(r"\$(\d)")
 
 Captures = tuple[str | None, ...]
@@ -69,6 +71,7 @@ def _matches(value: str) -> Test:
     expression = compiled(found[1], ignore_case="i" in found[2])
 
     def test(text: str) -> Hit | None:
+        bounded(expression, text)
         match = expression.search(text)
         return None if match is None else Hit(tuple(match.groups()), has_groups=True)
 
@@ -76,18 +79,44 @@ def _matches(value: str) -> Test:
 
 
 def _wildcard(value: str) -> Test:
-    parts = [re.escape(part) for part in value.split("*")]
-    shortest = compiled(f"(?s)^{'(.*?)'.join(parts)}$")
+    """Stars by hand: an expression with hundreds of groups takes seconds for one address, finding runs does not."""
+    first, *rest = value.split("*")
 
     def test(text: str) -> Hit | None:
-        match = shortest.search(text)
-        if match is None:
+        if not rest:
+            return Hit(has_groups=True) if text == value else None
+        *inner, last = rest
+        end = len(text) - len(last)
+        if not (text.startswith(first) and text.endswith(last) and len(first) <= end):
             return None
-        longest = compiled(f"(?s)^{'(.*)'.join(parts)}$")
-        near, far = tuple(match.groups()), tuple(longest.search(text).groups())
+        near = _runs(text, inner, len(first), end)
+        if near is None:
+            return None
+        far = _runs_backwards(text, inner, len(first), end)
         return Hit(near, far if far != near else None, has_groups=True)
 
     return test
+
+
+def _runs(text: str, parts: Sequence[str], start: int, end: int) -> tuple[str, ...] | None:
+    """What the stars between *start* and *end* catch, the first ones as little as can be; None where they do not fit."""
+    caught = []
+    for part in parts:
+        if (at := text.find(part, start, end)) < 0:
+            return None
+        caught.append(text[start:at])
+        start = at + len(part)
+    return (*caught, text[start:end])
+
+
+def _runs_backwards(text: str, parts: Sequence[str], start: int, end: int) -> tuple[str, ...]:
+    """The same with the first ones as much as can be, for parts that do fit."""
+    caught = []
+    for part in reversed(parts):
+        at = text.rfind(part, start, end)
+        caught.append(text[at + len(part) : end])
+        end = at
+    return (text[start:end], *reversed(caught))
 
 
 @lru_cache(maxsize=8192)
@@ -102,6 +131,12 @@ def compiled(expression: str, *, ignore_case: bool = False) -> Any:
     except (re2.error, UnicodeError, ValueError) as error:
         what = "looks around or back" if LOOKS.search(expression) else "is broken, or larger than can be tried"
         raise CannotTell(f"the expression {what}, so it cannot be tried here") from error
+
+
+def bounded(expression: Any, text: str) -> None:
+    """Raise CannotTell where trying *expression* on *text* could take long: linear time is long where both are large."""
+    if expression.programsize * len(text) > MOST_WORK:
+        raise CannotTell("the expression is too large to be tried on an address of that length")
 
 
 LOOKS: Final = re.compile(r"\(\?(?:[=!]|<[=!])|\\[1-9]")

@@ -16,10 +16,7 @@ MOST_NAMED: Final = 4
 MOST_WARNINGS: Final = 5
 """Findings that stand on a card or in a form, each in a line; `/rules check` has the others."""
 
-UNTRIED: Final = (
-    ":warning: So many conditions fit anywhere that not all rules were tried on each other. "
-    "`/rules check REF` looks at one of them."
-)
+UNTRIED: Final = ":warning: So many conditions fit anywhere that not all rules were tried on each other."
 TITLES: Final = {
     Kind.LOOP: ":rotating_light: Loops",
     Kind.ITSELF: ":rotating_light: Redirects to themselves",

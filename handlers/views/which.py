@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from bot.domain.matching import Acts, Explained, NearMiss, Untold
+from bot.domain.matching import Acts, Explained, NearMiss, Untold, left_alone
 from bot.domain.rule import Rule
 from handlers.commands import RulesList, RulesShow, RulesWhich
 from handlers.views import parts
@@ -14,48 +14,94 @@ from handlers.views.parts import Block, Message, code, esc
 
 MOST_ACTING: Final = 12
 MOST_OTHERS: Final = 8
+MOST_PAIRS: Final = 4
 
 
-def explained(found: Explained, *, command: RulesWhich, unreadable: int, actions: bool) -> Message:
-    """The answer; with buttons where one person reads it."""
+def explained(found: Explained, *, command: RulesWhich, unreadable: int, assumed: bool, actions: bool) -> Message:
+    """The answer, in its first line; with buttons where one person reads it. *assumed*: nobody typed the scheme."""
     blocks: list[Block] = [parts.section(f"{_verdict(found)}\n{code(found.address.full, 600)}")]
     blocks += [
         _acting(acts, number, actions=actions)
-        for number, acts in enumerate(sorted(found.in_force, key=lambda each: each.idle)[:MOST_ACTING])
+        for number, acts in enumerate(sorted(found.in_force, key=_weight)[:MOST_ACTING])
     ]
+    if (more := len(found.in_force) - MOST_ACTING) > 0:
+        blocks.append(parts.context(f"…and {more:,} more rules act on it."))
     if off := [acts for acts in found.acting if acts.off]:
         blocks.append(parts.section("*Would act, but is not in force*\n" + _listed(map(_off, off), len(off))))
     if found.near:
         blocks.append(parts.section("*Only just misses*\n" + _listed(map(_near, found.near), len(found.near))))
     if found.untold:
         blocks.append(parts.section("*Cannot be told here*\n" + _listed(map(_untold, found.untold), len(found.untold))))
-    if unreadable:
-        blocks.append(parts.context(f":warning: {unreadable} records of the service could not be read."))
-    if len(found.in_force) > 1:
-        blocks.append(parts.context("No engine promises an order between rules: several that act may depend on luck."))
+    blocks += [parts.context(line) for line in _small_print(found, unreadable, assumed=assumed)]
     share = parts.share_button(command) if actions else None
     blocks += parts.actions([share, parts.run_button("List rules", RulesList(), "list") if not found.acting else None])
-    return parts.message(_verdict(found).replace("*", ""), blocks)
+    return parts.message(_verdict(found).replace("*", "").replace("`", ""), blocks)
+
+
+def _weight(acts: Acts) -> int:
+    """What decides comes first: a block, then a change of the address, then the rest, then what changes nothing."""
+    if acts.blocks:
+        return 0
+    return 3 if acts.idle else 1 if acts.result is not None else 2
+
+
+def _small_print(found: Explained, unreadable: int, *, assumed: bool) -> Iterator[str]:
+    if assumed:
+        yield "Taken as https://, since no scheme was given."
+    if unreadable:
+        records = "1 record" if unreadable == 1 else f"{unreadable:,} records"
+        yield f":warning: {records} of the service could not be read, so what they do is not known."
+    if len(found.changing) > 1:
+        yield "No engine promises an order between rules: where several act, it may depend on luck."
 
 
 def _verdict(found: Explained) -> str:
-    acting = found.in_force
+    """What happens to the address now, in one line."""
+    acting = sorted(found.changing, key=_weight)
     if not acting:
-        return ":white_circle: *No rule acts on this address.*"
-    if any(each.blocks for each in acting):
-        return f":no_entry: *{_count(len(acting))} on this address: it is blocked.*"
-    if results := [each.result for each in acting if each.result is not None]:
-        leads = "leads elsewhere" if len(set(results)) == 1 else "may lead to different places"
-        return f":arrow_right_hook: *{_count(len(acting))} on this address: it {leads}.*"
-    return f":large_green_circle: *{_count(len(acting))} on this address.*"
+        return f":white_circle: *No rule acts on this address*{_why_none(found)}"
+    results = list(dict.fromkeys(each.result for each in acting if each.result is not None))
+    by = f"by *{esc(acting[0].rule.title, 80)}*{_if(acting[0])}{_others(len(acting) - 1)}."
+    if acting[0].blocks:
+        return f":no_entry: *Blocked* {by}"
+    if len(results) > 1:
+        return f":arrow_right_hook: *Leads to one of {len(results)} places*: {len(acting)} rules act on it."
+    if results:
+        return f":arrow_right_hook: *Leads to* {code(results[0], 300)}, {by}"
+    return f":large_green_circle: *The address stays*, and something else is changed {by}"
 
 
-def _count(number: int) -> str:
-    return "1 rule acts" if number == 1 else f"{number} rules act"
+def _if(acts: Acts) -> str:
+    return ", if what it depends on holds" if acts.depends else ""
+
+
+def _others(count: int) -> str:
+    if not count:
+        return ""
+    return "; 1 more rule acts" if count == 1 else f"; {count} more rules act"
+
+
+def _why_none(found: Explained) -> str:
+    """What stands in place of a rule that acts: whoever asks expected one."""
+    if text := left_alone(found.address):
+        return f": no engine touches one with {text} in it."
+    off = len(found.acting) - len(found.in_force)
+    said = [
+        _many(len(found.in_force), "fits and changes nothing", "fit and change nothing"),
+        _many(off, "would, but is not in force", "would, but are not in force"),
+        _many(len(found.near), "only just misses", "only just miss"),
+        _many(len(found.untold), "cannot be judged here", "cannot be judged here"),
+    ]
+    reasons = "; ".join(filter(None, said))
+    return f": {reasons}." if reasons else ". It loads as it is."
+
+
+def _many(count: int, one: str, several: str) -> str:
+    return "" if not count else f"1 {one}" if count == 1 else f"{count:,} {several}"
 
 
 def _acting(acts: Acts, number: int, *, actions: bool) -> Block:
-    lines = [f"{_named(acts.rule)}   pair {acts.pair}", _effect(acts)]
+    lines = [f"{_named(acts.rule)}{_pairs(acts)}", _effect(acts)]
     if caught := [f"${n} = {code(text, 80)}" for n, text in enumerate(acts.captures, start=1) if text is not None]:
         lines.append(f"caught {'  '.join(caught[:6])}")
     lines += [f"_{esc(note, 300)}_" for note in acts.notes]
@@ -70,8 +116,18 @@ def _effect(acts: Acts) -> str:
         return f"→ {code(acts.result, 400)}"
     if acts.idle:
         return "changes nothing"
-    pair = (acts.rule.pairs or ())[acts.pair - 1]
-    return effect_line(acts.rule.rule_type, pair)
+    pairs = acts.rule.pairs or ()
+    lines = [effect_line(acts.rule.rule_type, pairs[number - 1]) for number in (acts.pair, *acts.also)[:MOST_PAIRS]]
+    more = len(acts.also) + 1 - MOST_PAIRS
+    return "\n".join([*lines, *([f"…and {more} more pairs"] if more > 0 else [])])
+
+
+def _pairs(acts: Acts) -> str:
+    """Which pairs act, where the rule has several."""
+    if len(acts.rule.pairs or ()) < 2:
+        return ""
+    numbers = [acts.pair, *acts.also]
+    return f"   pair{'s' if acts.also else ''} {', '.join(map(str, numbers[:8]))}{'…' if len(numbers) > 8 else ''}"
 
 
 def _named(rule: Rule) -> str:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bot.domain.address import Address
 from bot.domain.group import Groups
-from bot.domain.lint import Finding, Kind, Why, World, check, checking, introduced_by
+from bot.domain.lint import Effort, Finding, Kind, Why, check, checking, introduced_by, introducing
 from bot.domain.matching import Acts, judged
 from bot.domain.rule import Rule
 
@@ -313,7 +313,17 @@ def test_what_never_holds_holds_for_no_address(value: str, key: str, operator: s
 def test_expressions_that_must_be_tried_everywhere_come_to_an_end_that_is_told() -> None:
     rules = [leads(str(n), f"/(q|z)+{n}/", f"{SHOP}/{n}", "Matches") for n in range(700)]
 
-    world = World(rules)
+    effort = Effort()
 
-    assert sum(map(len, checking(rules, world=world))) < 5000
-    assert not world.complete
+    assert sum(map(len, checking(rules, effort=effort))) < 5000
+    assert not effort.enough
+
+
+def test_a_change_is_not_looked_at_for_ever_either() -> None:
+    rules = [leads(str(n), f"/(q|z)+{n}/", f"{SHOP}/{n}", "Matches") for n in range(700)]
+    effort, ample = Effort(1_000), Effort(10**9)
+
+    found = [list(introducing(rules, rules[0], rules[1], effort=one)) for one in (effort, ample)]
+
+    assert all(found)
+    assert (effort.enough, ample.enough) == (False, True)

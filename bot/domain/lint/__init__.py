@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from bot.domain.lint.examine import check, checking, introduced_by, introducing
 from bot.domain.lint.findings import Finding, Kind, Place, Why, key_of, ordered
-from bot.domain.lint.following import World
+from bot.domain.lint.following import Effort
 
 __all__ = [
+    "Effort",
     "Finding",
     "Kind",
     "Place",
     "Why",
-    "World",
     "check",
     "checking",
     "introduced_by",

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from bot.domain.address import Address
 from bot.domain.group import Groups
 from bot.domain.lint.alone import alone
-from bot.domain.lint.findings import Finding, Key, key_of, ordered
-from bot.domain.lint.following import World, in_force, starts, touches
-from bot.domain.lint.together import Together, one_name, one_source
+from bot.domain.lint.findings import Finding, key_of, ordered
+from bot.domain.lint.following import Effort, World, in_force, starts, touches
+from bot.domain.lint.together import Step, Together, one_name, one_source
 from bot.domain.rule import Rule
-
-Step = tuple[Finding, ...]
 
 
 def check(rules: Sequence[Rule], groups: Groups | None = None) -> tuple[Finding, ...]:
@@ -19,16 +18,16 @@ def check(rules: Sequence[Rule], groups: Groups | None = None) -> tuple[Finding,
     return ordered(finding for step in checking(rules, groups) for finding in step)
 
 
-def checking(rules: Sequence[Rule], groups: Groups | None = None, *, world: World | None = None) -> Iterator[Step]:
+def checking(rules: Sequence[Rule], groups: Groups | None = None, *, effort: Effort | None = None) -> Iterator[Step]:
     """The same in steps of about a rule each, so that others get their turn in between; neither ordered nor once.
 
-    *world*: where the rules in force were put together before; it knows afterwards whether all of them were tried.
+    *effort* bounds what is tried; without one it is the usual one.
     """
-    world = world or World(rules, groups)
-    yield ()
-    together = Together(world)
-    yield tuple(one_source(world.rules))
-    yield tuple(one_name(rules))
+    together = Together(World(groups, effort))
+    yield from _nothing(together.world.taking_in(rules))
+    yield from _nothing(together.taking_in())
+    yield from one_source(together.world.rules)
+    yield from one_name(rules)
     for rule in rules:
         yield (*alone(rule), *(together.of(rule) if in_force(rule, groups) else ()))
 
@@ -41,44 +40,74 @@ def introduced_by(
 
 
 def introducing(
-    rules: Sequence[Rule], before: Rule | None, after: Rule | None, groups: Groups | None = None
+    rules: Sequence[Rule],
+    before: Rule | None,
+    after: Rule | None,
+    groups: Groups | None = None,
+    *,
+    effort: Effort | None = None,
 ) -> Iterator[Step]:
     """The same in steps; the last one holds the findings."""
     if after is None:
         return
     others = [rule for rule in rules if rule.id not in {after.id, before.id if before is not None else after.id}]
-    known: set[Key] = set()
-    if before is not None:
-        for step in _concerning(before, others, groups):
-            known.update(key_of(finding) for finding in step)
-            yield ()
-    found: list[Finding] = []
-    for step in _concerning(after, others, groups):
-        found += [finding for finding in step if key_of(finding) not in known]
+    parts = [_Part(rule) for rule in (before, after) if rule is not None]
+    for part in parts:
+        yield from part.alone(others)
+    acting = [part for part in parts if in_force(part.rule, groups)]
+    if acting:
+        yield from _together(acting, others, groups, effort)
+    known = {key_of(finding) for finding in parts[0].findings} if before is not None else set()
+    yield tuple(finding for finding in parts[-1].findings if key_of(finding) not in known)
+
+
+def _together(
+    parts: Sequence[_Part], others: Sequence[Rule], groups: Groups | None, effort: Effort | None
+) -> Iterator[Step]:
+    """What each of *parts* does with the *others*, who are put in order once for both."""
+    base = Together(World(groups, effort))
+    yield from _nothing(base.world.taking_in(others))
+    yield from _nothing(base.taking_in())
+    for part in parts:
+        yield from part.join(base)
+    for other in base.world.rules:
+        heads = [address for pair in other.pairs or () for address in starts(pair)]
+        for part in parts:
+            part.meet(other, heads)
         yield ()
-    yield tuple(found)
 
 
-def _concerning(rule: Rule, others: Sequence[Rule], groups: Groups | None) -> Iterator[Step]:
-    """The findings among *others* and *rule* that *rule* has a part in."""
-    yield tuple(alone(rule))
-    everyone = [*others, rule]
-    yield _part_of(rule, one_name(everyone))
-    if not in_force(rule, groups):
-        return
-    world = World(everyone, groups)
-    yield ()
-    together = Together(world)
-    yield _part_of(rule, one_source(world.rules))
-    yield _part_of(rule, together.of(rule))
-    for other in world.rules:
-        yield _part_of(rule, together.of(other)) if _leads_to(other, rule) else ()
+class _Part:
+    """The findings that one rule has a part in."""
+
+    def __init__(self, rule: Rule) -> None:
+        self.rule = rule
+        self.findings: list[Finding] = []
+        self._together: Together | None = None
+
+    def alone(self, others: Sequence[Rule]) -> Iterator[Step]:
+        self._add(alone(self.rule))
+        for step in one_name([*others, self.rule]):
+            yield self._add(step)
+
+    def join(self, base: Together) -> Iterator[Step]:
+        """What the rule does to the others, and which of them decide about the same."""
+        self._together = base.joined_by(self.rule)
+        for step in one_source(self._together.world.rules):
+            yield self._add(step)
+        yield self._add(self._together.of(self.rule))
+
+    def meet(self, other: Rule, heads: Iterable[Address]) -> None:
+        """What *other*, which begins at or leads to *heads*, does to the rule."""
+        if self._together is not None and any(touches(self.rule, address) for address in heads):
+            self._add(self._together.of(other))
+
+    def _add(self, findings: Iterable[Finding]) -> Step:
+        self.findings += [finding for finding in findings if finding.concerns(self.rule.id)]
+        return ()
 
 
-def _leads_to(other: Rule, rule: Rule) -> bool:
-    """Whether *rule* acts where *other* does, or where it leads."""
-    return any(touches(rule, address) for pair in other.pairs or () for address in starts(pair))
-
-
-def _part_of(rule: Rule, findings: Iterator[Finding]) -> Step:
-    return tuple(finding for finding in findings if finding.concerns(rule.id))
+def _nothing(steps: Iterator[None]) -> Iterator[Step]:
+    """Steps of preparing, which find nothing yet."""
+    for _ in steps:
+        yield ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -21,26 +21,55 @@ MOST_ACTING: Final = 8
 MOST_STEPS: Final = 64
 """Addresses that are looked at from one start."""
 LEADING: Final = frozenset({"Redirect", "Replace"})
+DEAR: Final = frozenset({"Matches", "Wildcard_Matches"})
 LOOKS_PER_TRY: Final = 16
 """Candidates that are found in the time of one try."""
-TRIES: Final = 200_000
+DEARER: Final = 3
+"""Tries in the time of one, for an expression or stars."""
+TRIES: Final = 100_000
 """Rules that are tried on addresses in one check, all in all: expressions that fit anywhere would be tried everywhere."""
+
+
+class Effort:
+    """What may still be tried in one check; it knows afterwards whether that was enough."""
+
+    def __init__(self, tries: int = TRIES) -> None:
+        self._left = tries
+
+    def spend(self, tries: int) -> bool:
+        """Take *tries* off; whether that many were left."""
+        self._left -= tries
+        return self._left > 0
+
+    @property
+    def enough(self) -> bool:
+        """Whether everything was tried that was asked for."""
+        return self._left > 0
 
 
 class World:
     """Rules that are in force, and what they do together."""
 
-    def __init__(self, rules: Sequence[Rule], groups: Groups | None = None) -> None:
-        self.rules = [rule for rule in rules if in_force(rule, groups)]
+    def __init__(self, groups: Groups | None = None, effort: Effort | None = None) -> None:
+        self.rules: list[Rule] = []
+        self.effort = effort or Effort()
         self._groups = groups
-        self._index = Index(self.rules)
+        self._index = Index()
         self._known: dict[str, tuple[Acts, ...]] = {}
-        self._tries = TRIES
 
-    @property
-    def complete(self) -> bool:
-        """Whether everything was tried that was asked for."""
-        return self._tries > 0
+    def taking_in(self, rules: Iterable[Rule]) -> Iterator[None]:
+        """Take in those of *rules* that are in force, in steps."""
+        for rule in rules:
+            if in_force(rule, self._groups):
+                self.rules.append(rule)
+        yield from self._index.taking_in(self.rules)
+
+    def joined_by(self, rule: Rule) -> World:
+        """The same rules and *rule*, with the effort left to this one; *rule* is tried on every address."""
+        joined = World(self._groups, self.effort)
+        joined.rules = [*self.rules, rule]
+        joined._index = self._index  # the dear part, in which *rule* needs no place
+        return joined
 
     def acting(self, address: Address) -> tuple[Acts, ...]:
         """The rules that act on *address*, the first of them where there are many."""
@@ -51,15 +80,17 @@ class World:
 
     def _tried(self, address: Address) -> Iterator[Acts]:
         found = 0
-        if self._tries < 0:
+        if not self.effort.enough:
             return
-        candidates = self._index.candidates(address)
-        self._tries -= len(candidates) // LOOKS_PER_TRY
+        known = len(self._index)
+        candidates = [*self._index.candidates(address), *range(known, len(self.rules))]
+        self.effort.spend(len(candidates) // LOOKS_PER_TRY)
         for position in candidates:
-            self._tries -= 1
-            if self._tries < 0 or found == MOST_ACTING:
+            rule = self.rules[position]
+            dear = any(source.operator in DEAR for _, source in sources(rule))
+            if found == MOST_ACTING or not self.effort.spend(DEARER if dear else 1):
                 return
-            acts = judged(self.rules[position], address, self._groups)
+            acts = judged(rule, address, self._groups)
             if isinstance(acts, Acts):
                 found += 1
                 yield acts
@@ -111,7 +142,7 @@ class Walker:
 
     def loops_from(self, start: Address) -> Iterator[Finding]:
         """The loops that a browser at *start* is caught in."""
-        if start.full in self._done or not self._world.complete:
+        if start.full in self._done or not self._world.effort.enough:
             return
         self._left = MOST_STEPS
         yield from self._walk(start, (), {start.full: 0})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from bot.domain.address import Address
@@ -30,12 +30,21 @@ class Index:
     candidates for every address.
     """
 
-    def __init__(self, rules: Iterable[Rule]) -> None:
+    def __init__(self) -> None:
+        self._length = 0
         self._whole: defaultdict[tuple[str | None, str], list[int]] = defaultdict(list)
         self._pieces: dict[int, defaultdict[str, list[int]]] = {}
         self._open: list[int] = []
+
+    def __len__(self) -> int:
+        """How many rules were taken in."""
+        return self._length
+
+    def taking_in(self, rules: Sequence[Rule]) -> Iterator[None]:
+        """Take in *rules*, once, in steps: the index is of use after the last one."""
         texts: list[tuple[str, int]] = []
         for position, rule in enumerate(rules):
+            yield
             for _, source in sources(rule):
                 if source.operator == "Equals":
                     self._whole[source.key, source.value or ""].append(position)
@@ -43,13 +52,16 @@ class Index:
                     texts.append((text, position))
                 else:
                     self._open.append(position)
-        self._keep(texts)
+        self._length = len(rules)
+        yield from self._keep(texts)
 
-    def _keep(self, texts: list[tuple[str, int]]) -> None:
+    def _keep(self, texts: list[tuple[str, int]]) -> Iterator[None]:
         common: Counter[str] = Counter()
         for text, _ in texts:
+            yield
             common.update(_pieces(text, _size(text)))
         for text, position in texts:
+            yield
             size = _size(text)
             rarest = min(_pieces(text, size), key=common.__getitem__)
             self._pieces.setdefault(size, defaultdict(list))[rarest].append(position)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from bot.domain.address import Address
@@ -20,6 +20,7 @@ MOST_TOLD: Final = 3
 """Rules that are named for one address; where more act on it, one source is what is wrong."""
 
 Condition = tuple[str | None, str | None, str]
+Step = tuple[Finding, ...]
 
 
 class Together:
@@ -28,8 +29,17 @@ class Together:
     def __init__(self, world: World) -> None:
         self.world = world
         self._walker = Walker(world)
-        self._blocking = [rule for rule in world.rules if rule.rule_type == "Cancel"]
-        self._blocks = World(self._blocking)
+        self._blocks = World(effort=world.effort)
+
+    def taking_in(self) -> Iterator[None]:
+        """Take in the rules that block, in steps; before that, nothing is known to be hidden."""
+        yield from self._blocks.taking_in(rule for rule in self.world.rules if rule.rule_type == "Cancel")
+
+    def joined_by(self, rule: Rule) -> Together:
+        """The same with *rule* among the others."""
+        joined = Together(self.world.joined_by(rule))
+        joined._blocks = self._blocks.joined_by(rule) if rule.rule_type == "Cancel" else self._blocks
+        return joined
 
     def of(self, rule: Rule) -> Iterator[Finding]:
         """What *rule*, which is in force, does with the others, as seen from it."""
@@ -84,10 +94,11 @@ class Together:
                 yield Finding(Kind.ONE_SOURCE, places, (address.full,), value=address.full)
 
 
-def one_source(rules: Iterable[Rule]) -> Iterator[Finding]:
-    """Rules in force that decide about the very same condition; a block among them is told as hiding the others."""
+def one_source(rules: Iterable[Rule]) -> Iterator[Step]:
+    """In steps: rules in force that decide about the very same condition; a block among them is told as hiding the others."""
     found: defaultdict[Condition, list[Place]] = defaultdict(list)
     for rule in rules:
+        yield ()
         if rule.rule_type in DECIDING:
             once = {
                 _condition(source): number
@@ -99,18 +110,19 @@ def one_source(rules: Iterable[Rule]) -> Iterator[Finding]:
     for (_, _, value), places in found.items():
         alike = {place.rule.rule_type for place in places}
         if len(places) > 1 and len(alike) == 1:
-            yield Finding(Kind.ONE_SOURCE, tuple(places), value=value)
+            yield (Finding(Kind.ONE_SOURCE, tuple(places), value=value),)
 
 
-def one_name(rules: Sequence[Rule]) -> Iterator[Finding]:
-    """Rules that people cannot tell apart by name."""
+def one_name(rules: Iterable[Rule]) -> Iterator[Step]:
+    """In steps: rules that people cannot tell apart by name."""
     found: defaultdict[str, list[Place]] = defaultdict(list)
     for rule in rules:
+        yield ()
         if name := " ".join((rule.name or "").casefold().split()):
             found[name].append(Place(rule))
     for name, places in found.items():
         if len(places) > 1:
-            yield Finding(Kind.ONE_NAME, tuple(places), value=name)
+            yield (Finding(Kind.ONE_NAME, tuple(places), value=name),)
 
 
 def _condition(source: Source) -> Condition:
