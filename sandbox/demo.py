@@ -38,9 +38,16 @@ class Sandbox:
 
 
 def settings(
-    slack: LocalSlack, services: Services, database: Path, policy: Path | None = None, transport: Transport = "http"
+    slack: LocalSlack,
+    services: Services,
+    database: Path | str,
+    policy: Path | None = None,
+    transport: Transport = "http",
 ) -> Settings:
-    """What a deployment would set, for the bot in the sandbox; the environment and .env play no part."""
+    """What a deployment would set, for the bot in the sandbox; the environment and .env play no part.
+
+    *database*: a SQLite file, or the address of any database.
+    """
     by_socket = transport == "socket"
     return Settings(
         _env_file=None,
@@ -53,7 +60,7 @@ def settings(
         members_base_url=services.members_url,
         members_api_key=SecretStr(MEMBERS_KEY),
         members_sites=SITES,
-        database_url=f"sqlite:///{database}",
+        database_url=f"sqlite:///{database}" if isinstance(database, Path) else database,
         service_timeout=5.0,
         policy_file=None if policy is None else str(policy),
     )
@@ -70,8 +77,12 @@ async def running_sandbox(
     timing: Timing | None = None,
     now: Callable[[], datetime] | None = None,
     transport: Transport = "http",
+    database_url: str | None = None,
 ) -> AsyncIterator[Sandbox]:
-    """Everything, with its files in *folder*. *ports*: page, rules, members, bot; 0 is any free one."""
+    """Everything, with its files in *folder*. *ports*: page, rules, members, bot; 0 is any free one.
+
+    *database_url*: the bot's; a SQLite file in *folder* where it is None.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     page, rules, members, bot = ports
     async with AsyncExitStack() as stack:
@@ -89,9 +100,8 @@ async def running_sandbox(
 
         slack = await stack.enter_async_context(running_slack(manifest, port=page, reset=afresh))
         connect(slack, services)
-        gatehouse = await stack.enter_async_context(
-            running(settings(slack, services, folder / "gatehouse.db", policy, transport), now=now, timing=timing)
-        )
+        chosen = settings(slack, services, database_url or folder / "gatehouse.db", policy, transport)
+        gatehouse = await stack.enter_async_context(running(chosen, now=now, timing=timing))
         bot_url = await stack.enter_async_context(serving(gatehouse.web, port=bot))
         if transport == "http":
             slack.delivery.url = f"{bot_url}/slack/events"

@@ -13,6 +13,7 @@ import stamina
 
 from bot.app import Timing
 from sandbox.demo import Sandbox, Transport, running_sandbox
+from sandbox.services.switches import Switches
 from sandbox.slack.story import Person
 
 pytest_plugins = ["tests.databases", "tests.browsers", "tests.drills.report"]
@@ -26,6 +27,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         choices=("http", "socket"),
         default=os.environ.get("TRANSPORT", "http"),
         help="how the local Slack reaches the bot of the fixture `workspace`: signed HTTP or Socket Mode",
+    )
+    parser.addoption(
+        "--switch",
+        action="append",
+        default=os.environ.get("SWITCHES", "").split(),
+        metavar="NAME=CHOICE",
+        help="a switch of the services in the fixture `workspace`, as often as needed; docs/services.md lists them",
+    )
+    parser.addoption(
+        "--database",
+        choices=("sqlite", "postgres"),
+        default=os.environ.get("DATABASE", "sqlite"),
+        help="what the bot in the fixture `workspace` keeps its records in",
     )
 
 
@@ -73,8 +87,25 @@ def transport(request: pytest.FixtureRequest) -> Transport:
 
 
 @pytest.fixture
-async def workspace(tmp_path: Path, clock: Clock, policy: Path | None, transport: Transport) -> AsyncIterator[Sandbox]:
-    async with running_sandbox(tmp_path, policy=policy, timing=QUICK, now=clock, transport=transport) as sandbox:
+def switches(request: pytest.FixtureRequest) -> Switches:
+    """What the run was asked for; a test may be parametrised with others."""
+    asked = dict(each.split("=", 1) for each in request.config.getoption("--switch"))
+    return Switches(**getattr(request, "param", asked))
+
+
+@pytest.fixture
+async def workspace(
+    tmp_path: Path, clock: Clock, policy: Path | None, transport: Transport, switches: Switches, database_url: str
+) -> AsyncIterator[Sandbox]:
+    async with running_sandbox(
+        tmp_path,
+        switches=switches,
+        policy=policy,
+        timing=QUICK,
+        now=clock,
+        transport=transport,
+        database_url=database_url,
+    ) as sandbox:
         yield sandbox
 
 

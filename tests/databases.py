@@ -41,8 +41,8 @@ def postgres_folder() -> Iterator[Path]:
 
 @pytest.fixture
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A fresh database: parametrise indirectly with BOTH."""
-    if getattr(request, "param", "sqlite") == "sqlite":
+    """A fresh database: parametrise indirectly with BOTH, or it is the one that the run was asked for."""
+    if getattr(request, "param", request.config.getoption("--database")) == "sqlite":
         return f"sqlite:///{tmp_path / 'store.db'}"
     folder: Path = request.getfixturevalue("postgres_folder")
     name = f"t{uuid4().hex}"

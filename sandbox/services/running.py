@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from sandbox.services.answers import Call, Stage
 from sandbox.services.database import Database, Record
@@ -83,10 +83,12 @@ class Services:
     rules: Rules
     members: Members
     database: Database
+    switches: Switches = field(default_factory=Switches)
+    """Those that the services began with."""
 
     def switch(self, **choices: str) -> None:
-        """Play with these switches from now on; the others are at their defaults."""
-        self.rules.stage.switches = self.members.stage.switches = Switches(**choices)
+        """Play with these switches from now on; the others are as they were in the beginning."""
+        self.rules.stage.switches = self.members.stage.switches = replace(self.switches, **choices)
 
 
 @asynccontextmanager
@@ -102,7 +104,8 @@ async def running_services(
     database = Database(path)
     if seed and database.empty:
         fill(database, rules_key=RULES_KEY)
-    rules, members = Stage(switches or Switches()), Stage(switches or Switches())
+    switches = switches or Switches()
+    rules, members = Stage(switches), Stage(switches)
     keys = (RULES_KEY, OTHER_KEY)
     async with AsyncExitStack() as stack:
         stack.callback(database.close)
@@ -112,4 +115,4 @@ async def running_services(
         rules_at = await stack.enter_async_context(serving(rules_app, port=ports[0]))
         members_at = await stack.enter_async_context(serving(members_app, port=ports[1]))
         behind = Rules(database, rules), Members(database, members, site_keys)
-        yield Services(f"{rules_at}/v1", f"{members_at}/api/v1", *behind, database)
+        yield Services(f"{rules_at}/v1", f"{members_at}/api/v1", *behind, database, switches)

@@ -5,12 +5,10 @@ from __future__ import annotations
 import pytest
 
 from sandbox.demo import Sandbox
-from sandbox.services.switches import CHOICES
 from sandbox.slack.story import Person
 
 ANNA = "anna.berg@example.com"
 BEN = "ben.costa@example.com"
-EVERY_SWITCH = [(name, choice) for name, (choices, _) in CHOICES.items() for choice in choices]
 
 
 def put(workspace: Sandbox, site: str, email: str, *segments: str, name: str = "Somebody") -> None:
@@ -147,28 +145,3 @@ async def test_odd_addresses_go_the_whole_way(workspace: Sandbox, bob: Person, e
 
     assert (workspace.services.members.get("site_1", email) or {})["allowedSegments"] == ["free", "vip"]
     assert email not in str(card.blocks) + card.text
-
-
-@pytest.mark.parametrize(("name", "choice"), EVERY_SWITCH)
-async def test_from_nobody_to_a_member_and_back_under_every_switch(
-    workspace: Sandbox, bob: Person, cara: Person, name: str, choice: str
-) -> None:
-    workspace.services.switch(**{name: choice})
-    email = "new+one@example.com"
-    reply = await bob.says(f"/members why {email} vip site:docs")
-    await bob.clicks(reply, "Add on docs…", opens="Site docs")
-    bob.fills(Name="New One", **{"Ends by itself after": "7d"})
-    assert await bob.submits() == {}
-    await bob.sees("New One")
-    assert "Has the segment on docs." in bob.slack_text(await bob.says(f"/members why {email} vip"))
-
-    await bob.says(f"/members grant {email} beta site:docs for 7d")
-    await bob.sees("was given access")
-    await bob.says(f"/members revoke {email} vip site:docs")
-    await bob.sees("lost access")
-    assert (workspace.services.members.get("site_2", email) or {})["allowedSegments"] == ["beta"]
-
-    card = await bob.says(f"/members remove {email} site:docs")
-    await cara.clicks(card, "Approve", confirm=True)
-    await bob.sees("removed")
-    assert workspace.services.members.get("site_2", email) is None
