@@ -30,13 +30,14 @@ def additions(many: int) -> list[Part]:
             kind=Kind.MEMBER_ADD,
             target=Target(service="members", site="blog", key=f"person{number}@example.net"),
             after={"name": f"Person {number}", "email": f"person{number}@example.net", "allowedSegments": ["free"]},
+            cells=(f"person{number}@example.net",),
         )
         for number in range(1, many + 1)
     ]
 
 
 async def submitted(fleet: Fleet, parts: Sequence[Part]) -> Change:
-    proposal = SetProposal(f"Add {len(parts)} members", parts, ALICE.id, OPS, reason="a drill")
+    proposal = SetProposal(f"Add {len(parts)} members", parts, ALICE.id, OPS, reason="a drill", columns=("email",))
     return await fleet.pipeline.submit_set(proposal, origin="drill")
 
 
@@ -52,6 +53,9 @@ async def as_if_never_killed(fleet: Fleet, whole: Change, many: int) -> None:
     assert len(await fleet.all_changes()) == many + 1, "each part has one change"
     assert set(Counter(events_of(await fleet.events(), "applied")).values()) == {1}
     assert await fleet.store.audit.verify() is None
+    (result,) = [file for message in fleet.slack.state.messages for file in message.files]
+    rows = (result.content or b"").decode("utf-8-sig").splitlines()
+    assert rows == ["email,outcome,reason", *(f"{part.cells[0]},done," for part in additions(many))]
 
 
 def events_of(events: dict[str, list[str]], name: str) -> list[str]:
