@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from bot.domain.change import Change, Guard, Kind
-from bot.domain.policy import APPROVE, OPERATIONS, GuardRule, Irreconcilable, Person, Place, Policy, Why, strictest
+from bot.domain.policy import APPROVE, OPERATIONS, GuardRule, Person, Place, Policy, Why, strictest
 
 MOST_LOOKED_AT = 200
 """People of a channel that are looked at for somebody who could approve."""
@@ -120,14 +120,11 @@ class Access:
     ) -> GuardRule:
         """What stands before all these kinds and sites as one decision: no less than before each of them alone.
 
-        Raises NobodyCanApprove where too few people could approve each of them.
+        Raises NobodyCanApprove where too few people could approve all of it, and Irreconcilable.
         """
         ordered = sorted(wanted, key=lambda each: (each[0], each[1] or ""))
         rules = [await self.guard(kind, site, requester, channel) for kind, site in ordered]
-        try:
-            rule = strictest(rules)
-        except Irreconcilable as error:
-            raise NobodyCanApprove(ordered[0][0], 1, 0, error.roles) from error
+        rule = strictest(rules)
         if rule.guard is Guard.APPROVE and not rule.self_approval and rule not in rules:
             found = await self._approvers(rule, requester, channel)
             if found < rule.approvals:
