@@ -6,12 +6,12 @@ cannot be asked, nobody may.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from bot.domain.change import Change, Guard, Kind
-from bot.domain.policy import APPROVE, OPERATIONS, GuardRule, Person, Place, Policy, Why
+from bot.domain.policy import APPROVE, OPERATIONS, GuardRule, Person, Place, Policy, Why, strictest
 
 MOST_LOOKED_AT = 200
 """People of a channel that are looked at for somebody who could approve."""
@@ -115,6 +115,22 @@ class Access:
             return rule.model_copy(update={"guard": Guard.CONFIRM})
         raise NobodyCanApprove(kind, rule.approvals, found, rule.approvers or self._roles_for(APPROVE))
 
+    async def guard_of_all(
+        self, wanted: Collection[tuple[Kind, str | None]], requester: str, channel: str
+    ) -> GuardRule:
+        """What stands before all these kinds and sites as one decision: no less than before each of them alone.
+
+        Raises NobodyCanApprove where too few people could approve all of it, and Irreconcilable.
+        """
+        ordered = sorted(wanted, key=lambda each: (each[0], each[1] or ""))
+        rules = [await self.guard(kind, site, requester, channel) for kind, site in ordered]
+        rule = strictest(rules)
+        if rule.guard is Guard.APPROVE and not rule.self_approval and rule not in rules:
+            found = await self._approvers(rule, requester, channel)
+            if found < rule.approvals:
+                raise NobodyCanApprove(ordered[0][0], rule.approvals, found, rule.approvers or self._roles_for(APPROVE))
+        return rule
+
     async def _approvers(self, rule: GuardRule, requester: str, channel: str) -> int:
         """How many could approve, as far as it matters: looking ends when there are enough."""
         asker, found = await self.person(requester), 0
@@ -170,7 +186,8 @@ class Access:
     async def require_glass(self, change: Change, user: str, channel: str) -> None:
         """Return where *user* may go ahead with *change* alone; raises NotAllowed or DirectoryUnavailable."""
         person, place = await self.person(user), await self.directory.place(channel)
-        why = self.policy().refusal(change.kind.operation, person, place)
+        refusals = (self.policy().refusal(operation, person, place) for operation in change.operations)
+        why = next((why for why in refusals if why is not None), None)
         if why is None and not self.policy().holds_any(change.break_glass, person, place):
             why = Why.NO_ROLE
         if why is not None:

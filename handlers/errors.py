@@ -27,7 +27,7 @@ from bot.domain.checks import BadEmail, Problem
 from bot.domain.editing import BadField
 from bot.domain.file_text import BadFile
 from bot.domain.group import Group
-from bot.domain.policy import Why
+from bot.domain.policy import Irreconcilable, Why
 from bot.gatehouse import UnknownSite
 from bot.store.channel_settings import SettingsMoved
 from bot.store.errors import StoreError, TargetBusy
@@ -406,6 +406,11 @@ WORDS: dict[type[Exception], Callable[[Any], Words]] = {
     ),
     NotAllowed: _not_allowed,
     NobodyCanApprove: _nobody,
+    Irreconcilable: lambda e: Words(
+        "The policy has different people approve the parts of this, so it cannot be one request.",
+        f"The roles that it names are {esc(', '.join(e.roles))}.",
+        "Ask for the parts one by one, or one site at a time.",
+    ),
     DirectoryUnavailable: lambda e: Words(
         f"Slack did not say {esc(e.asked)}, and without that nobody may.",
         f"Slack answered {code(e.code)}." if e.code else "Slack is not answering.",

@@ -23,13 +23,11 @@ from bot.changes.set_ledger import SetLedger
 from bot.changes.set_proposals import SetProposal, again, inverse_of
 from bot.domain.change import LIVE, Change, Guard, Kind, Move, Question, State, Target
 from bot.domain.change_set import NOT_DONE, Outcome
+from bot.domain.policy import STRENGTH
 from bot.store.audit import Event
 from bot.store.engine import Store
 
 log = structlog.get_logger(__name__)
-
-GUARDS: Final = (Guard.NONE, Guard.CONFIRM, Guard.APPROVE)
-"""From the lightest to the strictest."""
 
 MOST_UNDOS: Final = 50
 """Failed undos of one change after which it is left alone."""
@@ -201,15 +199,11 @@ class Pipeline:
         """*change* with what must stand before it here and now: the strictest guard of all that is *wanted*."""
         for operation in change.operations:
             await self.access.require(operation, change.requester, change.channel)
-        rules = [
-            await self.access.guard(kind, site, change.requester, change.channel)
-            for kind, site in sorted(wanted, key=lambda each: (each[0], each[1] or ""))
-        ]
-        rule = max(rules, key=lambda each: (GUARDS.index(each.guard), each.approvals))
+        rule = await self.access.guard_of_all(wanted, change.requester, change.channel)
         expires = change.created + rule.expires
         return change.model_copy(
             update={
-                "guard": max(rule.guard, asked or Guard.NONE, key=GUARDS.index),
+                "guard": max(rule.guard, asked or Guard.NONE, key=STRENGTH.index),
                 "approvals_needed": rule.approvals,
                 "approvers": rule.approvers,
                 "self_approval": rule.self_approval,

@@ -5,7 +5,7 @@ What is not allowed is refused, and what is not known is not allowed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
@@ -22,6 +22,9 @@ APPROVE: Final = "approve"
 SETTINGS: Final = "settings.update"
 OPERATIONS: Final = (*READS, *dict.fromkeys(kind.operation for kind in Kind), APPROVE, SETTINGS)
 """All that a role may be given; patterns such as ``rule.*`` are allowed, ``read`` stands for every ``*.read``."""
+
+STRENGTH: Final = (Guard.NONE, Guard.CONFIRM, Guard.APPROVE_OR_CONFIRM, Guard.APPROVE)
+"""Guards from the lightest to the strictest."""
 
 LIFETIME: Final = timedelta(hours=24)
 """How long a request waits for a decision where the policy does not say."""
@@ -127,6 +130,45 @@ class GuardRule(_Strict):
 
     def fits(self, kind: Kind, site: str | None) -> bool:
         return fits(kind.operation, self.operation) and self.site in {None, site}
+
+
+def strictest(rules: Sequence[GuardRule]) -> GuardRule:
+    """One guard that is weaker than none of *rules*; its approvers are those that all of them name.
+
+    Raises Irreconcilable where their approvers have nobody in common.
+    """
+    if len(set(rules)) == 1:
+        return rules[0]
+    first = max(rules, key=lambda rule: (STRENGTH.index(rule.guard), rule.approvals))
+    standing = [rule for rule in rules if rule.guard is not Guard.NONE]
+    approving = [rule for rule in standing if rule.guard in {Guard.APPROVE, Guard.APPROVE_OR_CONFIRM}]
+    named = [rule.approvers for rule in approving if rule.approvers]
+    approvers = _common(named)
+    if named and not approvers:
+        raise Irreconcilable(tuple(dict.fromkeys(name for names in named for name in names)))
+    return first.model_copy(
+        update={
+            "approvers": approvers,
+            "approvals": max((rule.approvals for rule in approving), default=first.approvals),
+            "self_approval": bool(approving) and all(rule.self_approval for rule in approving),
+            "break_glass": _common([rule.break_glass for rule in standing]),
+            "expires": min((rule.expires for rule in standing), default=first.expires),
+        }
+    )
+
+
+def _common(lists: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """What is in each of *lists*, in the order of the first."""
+    first, *others = lists or [()]
+    return tuple(name for name in first if all(name in other for other in others))
+
+
+class Irreconcilable(Exception):
+    """Guards that nobody can approve together: each asks for other roles. *roles*: all that they name."""
+
+    def __init__(self, roles: tuple[str, ...]) -> None:
+        super().__init__(", ".join(roles))
+        self.roles = roles
 
 
 class Channels(_Strict):

@@ -174,11 +174,16 @@ class Changes:
     async def begin(
         self, tx: AsyncConnection, parts: Sequence[Change], owner: str, lease: timedelta
     ) -> Sequence[Change]:
-        """Store new changes that are being applied already; those whose target another one holds are left out."""
+        """Store new changes that are being applied already; those whose target is held by then are left out."""
         targets = [str(part.target) for part in parts if part.target.key]
         query = sa.select(changes.c.target).where(changes.c.target.in_(targets), changes.c.state.in_(LIVE_STATES))
         held = set(await tx.scalars(query)) if targets else set()
-        free = [part for part in parts if not part.target.key or str(part.target) not in held]
+        free = []
+        for part in parts:
+            if part.target.key and str(part.target) in held:
+                continue
+            free.append(part)
+            held.add(str(part.target))
         until = self._session.now() + micros_of(lease)
         rows = [
             _row(part)

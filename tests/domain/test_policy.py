@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Final
 
 import pytest
 
 from bot.access import Access, DirectoryUnavailable, NobodyCanApprove, NotAllowed
 from bot.domain.change import Change, Guard, Kind, Target
-from bot.domain.policy import GuardRule, Person, Place, Policy, Role, Why
+from bot.domain.policy import GuardRule, Irreconcilable, Person, Place, Policy, Role, Why, strictest
 from tests.directories import Directory
 from tests.store.test_store import Clock
 
@@ -328,3 +329,49 @@ async def test_the_glass_is_broken_by_whom_the_policy_names(user: str, roles: tu
         came = error.why
 
     assert came is why
+
+
+# What stands before several changes at once
+
+
+def rule(guard: Guard, **more: object) -> GuardRule:
+    return GuardRule.model_validate({"operation": "*", "guard": guard} | more)
+
+
+def test_one_guard_by_itself_stays_as_it_is() -> None:
+    only = rule(Guard.CONFIRM, approvers=["leads"], self_approval=True, break_glass=["all"])
+
+    assert strictest([only, only]) == only
+
+
+def test_of_several_guards_what_each_forbids_stays_forbidden() -> None:
+    alone = rule(Guard.APPROVE, self_approval=True, expires="2h")
+    by_leads = rule(Guard.APPROVE, approvers=["leads", "all"], break_glass=["all"])
+    by_two = rule(Guard.APPROVE, approvers=["all", "leads", "more"], approvals=2, break_glass=["all", "more"])
+
+    together = strictest([rule(Guard.NONE), rule(Guard.CONFIRM, break_glass=["all"]), alone, by_leads, by_two])
+
+    assert together.guard is Guard.APPROVE
+    assert together.approvals == 2
+    assert together.approvers == ("leads", "all")
+    assert together.self_approval is False
+    assert together.break_glass == ()
+    assert together.expires == timedelta(hours=2)
+
+
+def test_guards_whose_approvers_have_nobody_in_common_cannot_be_met() -> None:
+    with pytest.raises(Irreconcilable, match="all, leads"):
+        strictest([rule(Guard.APPROVE, approvers=["all"]), rule(Guard.APPROVE, approvers=["leads"])])
+
+
+async def test_a_set_that_nobody_could_approve_is_refused_at_once() -> None:
+    sites = [
+        {"operation": "member.*", "site": site, "guard": "approve", "approvers": [name]}
+        for site, name in (("blog", "all"), ("docs", "leads"))
+    ]
+    access = Access(lambda: Policy.model_validate({"roles": LEADS, "guards": sites}), directory(ASKER, HELPER, THIRD))
+
+    with pytest.raises(Irreconcilable) as caught:
+        await access.guard_of_all({(Kind.MEMBER_REMOVE, "blog"), (Kind.MEMBER_REMOVE, "docs")}, ASKER, "C0OPS0001")
+
+    assert set(caught.value.roles) == {"all", "leads"}

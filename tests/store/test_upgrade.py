@@ -24,7 +24,7 @@ from tests.databases import BOTH
 
 pytestmark = [
     pytest.mark.parametrize("database_url", BOTH, indirect=True),
-    pytest.mark.parametrize("revision", ["0001", "0002"]),
+    pytest.mark.parametrize("revision", ["0001", "0002", "0003", "0004", "0005"]),
 ]
 THEN: Final = (
     "proposed",
@@ -64,7 +64,7 @@ def document(number: int, state: str, revision: str) -> dict[str, Any]:
     """A change as those releases wrote it: a rename; *undoes* and *undone_by* came with 0002."""
     decided = None if state in {"proposed", "expired"} else "2026-11-21T02:59:30Z"
     held = state in {"applying", "unknown", "applied", "failed", "stale"}
-    undo = {"undoes": None, "undone_by": None} if revision == "0002" else {}
+    undo = {"undoes": None, "undone_by": None} if revision > "0001" else {}
     return {
         "id": f"{number:032x}",
         "kind": "rule.update",
@@ -90,6 +90,12 @@ def document(number: int, state: str, revision: str) -> dict[str, Any]:
     }
 
 
+def searched_by(row: dict[str, Any], held: dict[str, Any], state: str) -> dict[str, Any]:
+    """The columns that came with 0003."""
+    found = {name: held[name] for name in ("requester", "channel")}
+    return found | {"undoable": state == "applied", "due": row["created"]}
+
+
 async def written(database_url: str, revision: str) -> None:
     """A change in every state, each with a card that is owed; by SQL, as that release would have."""
     engine = make_engine(database_url)
@@ -107,6 +113,7 @@ async def written(database_url: str, revision: str) -> None:
                 "owner": "of then" if held["attempt"] else None,
                 "lease": micros(START_OF_TIME) if held["attempt"] else None,
             }
+            row |= searched_by(row, held, state) if revision > "0002" else {}
             names = ", ".join(row)
             values = ", ".join(f":{name}" for name in row)
             await connection.execute(sa.text(f"INSERT INTO changes ({names}) VALUES ({values})"), row)  # noqa: S608
@@ -114,6 +121,10 @@ async def written(database_url: str, revision: str) -> None:
                 sa.text("INSERT INTO outbox VALUES (:id, 'card', 1, 0, :created, 0, NULL, NULL, '')"),
                 {"id": row["id"], "created": row["created"]},
             )
+            if state == "proposed" and revision > "0002":
+                due = micros(START_OF_TIME - timedelta(minutes=1) + timedelta(hours=24))
+                timer = sa.text("INSERT INTO timers VALUES (:id, 'expire', :due, 0, NULL, NULL)")
+                await connection.execute(timer, {"id": row["id"], "due": due})
     await engine.dispose()
 
 
