@@ -115,6 +115,8 @@ def _wrong(words: str) -> list[Block]:
 
 
 def _handed_over(types: list[str], pasted: str) -> list[Block]:
+    if len(pasted) > fields.MOST_TYPED:
+        pasted = ""
     return [
         fields.file("file", "File", types, optional=True),
         fields.text("pasted", "Or paste its text", pasted, optional=True, multiline=True),

@@ -111,6 +111,10 @@ class Asked:
     """What its write meets at the service."""
 
 
+KINDS: Final = tuple(kind for kind in Kind if kind is not Kind.GROUP_UPDATE)
+"""What the machine asks for; groups are switched in stories alone so far."""
+
+
 def proposals(*kinds: Kind) -> st.SearchStrategy[Asked]:
     return st.builds(
         Asked,
@@ -162,7 +166,7 @@ class Machine(RuleBasedStateMachine):
         self.promises = Promises(self.world, policy)
         self.replicas = [self._another(), self._another()]
         for _ in range(3):
-            self.propose(asked.draw(proposals(*Kind)))
+            self.propose(asked.draw(proposals(*KINDS)))
 
     def _another(self) -> Replica:
         return replica(self.world, f"process {next(self.owners)}", self.ids)
@@ -205,7 +209,7 @@ class Machine(RuleBasedStateMachine):
         """
         if found:
             return found[number % len(found)]
-        kind = list(Kind)[number % len(Kind)]
+        kind = KINDS[number % len(KINDS)]
         self.propose(Asked(number, kind, number, BOB, None, 600 if number % 2 else None))
         return None
 
@@ -254,7 +258,7 @@ class Machine(RuleBasedStateMachine):
     ask_for_a_member = asking("ask_for_a_member", *(kind for kind in Kind if kind.startswith("member.")))
     ask_for_an_end = asking("ask_for_an_end", Kind.RULE_DELETE, Kind.MEMBER_REMOVE)
     ask_for_more = asking("ask_for_more", Kind.RULE_CREATE, Kind.MEMBER_ADD)
-    ask_for_anything = asking("ask_for_anything", *Kind)
+    ask_for_anything = asking("ask_for_anything", *KINDS)
 
     def submit(self, number: int, proposal: Proposal, origin: str) -> None:
         self.take(number, lambda mine: mine.pipeline.submit(proposal, origin=origin))

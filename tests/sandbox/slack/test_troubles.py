@@ -90,7 +90,7 @@ async def test_a_service_answers_wrongly_as_the_panel_says_and_is_seen(workspace
 
     assert answers[-1].json()["total"] > 0
     calls = [one for one in workspace.slack.state.traffic if one["direction"] == "bot_to_service"]
-    assert {one["what"] for one in calls} == {"GET /v1/rules"}
+    assert "GET /v1/rules" in {one["what"] for one in calls}
     assert sorted({one["status"] for one in calls}) == [200, 500]
 
 
