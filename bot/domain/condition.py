@@ -122,6 +122,8 @@ def _runs_backwards(text: str, parts: Sequence[str], start: int, end: int) -> tu
 @lru_cache(maxsize=8192)
 def compiled(expression: str, *, ignore_case: bool = False) -> Any:
     """*expression* for the linear engine; raises CannotTell for what it cannot express, or what is no expression."""
+    if (odd := UNLIKE.search(expression)) is not None:
+        raise CannotTell(f"browsers do not read {odd[1]} as it is read here, so the expression cannot be tried here")
     options = re2.Options()
     options.log_errors = False
     options.case_sensitive = not ignore_case
@@ -139,7 +141,9 @@ def bounded(expression: Any, text: str) -> None:
         raise CannotTell("the expression is too large to be tried on an address of that length")
 
 
-LOOKS: Final = re.compile(r"\(\?(?:[=!]|<[=!])|\\[1-9]")
+LOOKS: Final = re.compile(r"\(\?(?:[=!]|<[=!])|\\[1-9]|\\k<")
+UNLIKE: Final = re.compile(r"(?<!\\)(?:\\\\)*(\\[AzQECapP]|\(\?P|\(\?[a-zA-Z-]+[:)]|\[\[:)")
+"""What means one thing to browsers, if anything, and another to the linear engine."""
 
 OPERATORS: Final[dict[str | None, Callable[[str], Test]]] = {
     "Equals": _equals,

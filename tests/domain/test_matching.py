@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -55,6 +56,34 @@ HOLDS = [
     ("Url", "Wildcard_Matches", "://*.yahoo.com", "http://cricket.yahoo.com", False),
     ("Url", "Wildcard_Matches", "*/a+(b)[c]$", "https://example.com/a+(b)[c]$", True),
     ("Url", "StartsWith", "https", "https://example.com/", False),
+    ("Url", "equals", "https://example.com/", "https://example.com/", False),
+    ("Url", "Equals", "http://example.com/", "HTTP://EXAMPLE.COM:80#top", True),
+    ("Url", "Equals", "https://xn--bcher-kva.example/", "https://bücher.example", True),
+    ("Url", "Equals", "http://[::1]:8080/", "http://[0:0::1]:8080", True),
+    ("Url", "Equals", "https://example.com/?", "https://example.com?", True),
+    ("Url", "Contains", "Example", "https://example.com/", False),
+    ("Url", "Contains", "*", "https://example.com/", False),
+    ("Path", "Equals", "/a", "https://example.com/a", False),
+    ("host", "Contains", ":8443", "https://example.com:8443/", True),
+    ("host", "Matches", r"/^example\.com$/", "https://example.com/a", True),
+    ("host", "Wildcard_Matches", "*.example.com", "https://a.example.com/", True),
+    ("path", "Contains", "?", "https://example.com/a?x", False),
+    ("path", "Matches", r"/^\/a$/", "https://example.com/a?x", True),
+    ("path", "Wildcard_Matches", "/a/*", "https://example.com/a/?x", True),
+    ("Url", "Matches", "/EXAMPLE/ig", "https://example.com/", True),
+    ("Url", "Matches", "/EXAMPLE/g", "https://example.com/", False),
+    ("Url", "Matches", "/example/s", "https://example.com/", False),
+    ("Url", "Matches", "/example/u", "https://example.com/", False),
+    ("Url", "Matches", "/example/ii", "https://example.com/", False),
+    ("Url", "Matches", "", "https://example.com/", False),
+    ("Url", "Matches", "/a/b/", "https://example.com/a/b", True),
+    ("Url", "Matches", r"/\/a\/\d+$/", "https://example.com/a/12", True),
+    ("Url", "Matches", r"/(?<id>\d+)/", "https://example.com/12", True),
+    ("Url", "Wildcard_Matches", "*", "https://example.com/", True),
+    ("Url", "Wildcard_Matches", "", "https://example.com/", False),
+    ("Url", "Wildcard_Matches", "https://example.com/a*b", "https://example.com/ab", True),
+    ("Url", "Wildcard_Matches", "https://EXAMPLE.com/*", "https://example.com/a", False),
+    ("Url", "Wildcard_Matches", "*a.b*", "https://example.com/axb", False),
 ]
 
 
@@ -79,6 +108,11 @@ RESULTS = [
         "https://x/https://abcde_fghij-klmno/",
     ),
     ("Equals", "https://h/", "https://x/$1", "https://h/", "https://x/$1"),
+    ("Matches", r"/(\d)(\d)/", "https://x/$2$1$0$3", "https://h/12", "https://x/21$0$3"),
+    ("Matches", "/" + "(.)" * 10 + "/", "https://x/$10", "https://h/abcdef", "https://x/h0"),
+    ("Matches", r"/(?<a>\d)/", "https://x/$1$<a>", "https://h/7", "https://x/7$<a>"),
+    ("Wildcard_Matches", "https://h/*/*", "https://x/$2/$1/$3", "https://h/a/b/c", "https://x/b/c/a/$3"),
+    ("Wildcard_Matches", "https://h/**", "https://x/$1-$2", "https://h/a", "https://x/-a"),
     ("Contains", "h", "https://x/$1", "https://h/", "https://x/$1"),
 ]
 
@@ -124,6 +158,11 @@ REPLACED = [
     ("/goapi/getMovieInfo/", "/", "https://h/goapi/getMovieInfo/x", "https://h///x"),
     ("nowhere", "b", "https://h/a", None),
     ("", "b", "https://h/a", None),
+    ("/A/", "b", "https://h/a", None),
+    ("/A/gi", "b", "https://h/a/a", "https://h/b/b"),
+    ("/^https/g", "http", "https://h/https", "http://h/https"),
+    ("/x*/g", "-", "https://h/", "-h-t-t-p-s-:-/-/-h-/-"),
+    ("a", "$1", "https://h/a", "https://h/$1"),
 ]
 
 
@@ -167,7 +206,18 @@ def test_what_is_switched_off_acts_but_is_not_in_force() -> None:
 
 NEAR = [
     ("Url", "Equals", "https://example.com/old/", "https://example.com/old", "the slash at the end"),
-    ("Url", "Equals", "https://example.com", "https://example.com/", None),
+    ("Url", "Equals", "https://example.com", "https://example.com/", "the slash at the end is missing in the rule"),
+    ("Url", "Equals", "https://example.com:443/a b", "https://example.com/a b", "sends it: that would be"),
+    ("Url", "Equals", "https://example.com/#top", "https://example.com/", "sends it: that would be"),
+    ("Url", "Equals", "https://bücher.example/", "https://bücher.example/", "sends it: that would be"),
+    ("host", "Equals", "Example.com", "https://example.com/", "capital"),
+    ("host", "Equals", "example.com:443", "https://example.com/", "that would be example.com"),
+    ("path", "Equals", "/a?x=1", "https://example.com/a?x=1", "that would be /a"),
+    ("url", "Contains", "example", "https://example.com/", "it is Url"),
+    ("Url", "Contains", "Example.com/Old", "https://example.com/old", "capital"),
+    ("Url", "Matches", "/OLD$/", "https://example.com/old", "capital"),
+    ("Url", "Wildcard_Matches", "*/OLD", "https://example.com/old", "capital"),
+    ("Url", "Wildcard_Matches", "example.com", "https://example.com/", "a * is missing"),
     ("Url", "Equals", "http://example.com/old", "https://example.com/old", "http or https"),
     ("Url", "Equals", "https://Example.com/old", "https://example.com/old", "capital"),
     ("Url", "Equals", "https://example.com/old", "https://example.com:8443/old", "the port"),
@@ -187,7 +237,10 @@ def test_a_near_miss_says_what_is_different(key: str, operator: str, value: str,
     assert [why in miss.why for miss in found.near] == [True] if why else not found.near
 
 
-@pytest.mark.parametrize("value", ["/(?=a)/", "/(?<!a)b/", r"/(a)\1/", "/(/"])
+@pytest.mark.parametrize(
+    "value",
+    [r"/\p{L}/", r"/\Aa\z/", "/(?i)a/", "/(?P<n>a)/", "/[[:alpha:]]/", "/(?=a)/", "/(?<!a)b/", r"/(a)\1/", "/(/"],
+)
 def test_what_cannot_be_tried_is_said_so(value: str) -> None:
     found = explain([rule("Cancel", when("Matches", value))], Address.of("https://h"))
 
@@ -198,6 +251,142 @@ def test_what_cannot_be_tried_is_said_so(value: str) -> None:
 def test_what_no_browser_loads_is_no_address(text: str) -> None:
     with pytest.raises(NoAddress):
         Address.of(text)
+
+
+def acts(rules: Rule, address: str) -> Acts:
+    found = judged(rules, Address.of(address))
+    assert isinstance(found, Acts)
+    return found
+
+
+QUERIES = [
+    ({"type": "Add", "param": "a", "value": "1"}, "https://h/", "https://h/?a=1"),
+    ({"type": "Add", "param": "a b", "value": "&"}, "https://h/?x", "https://h/?x&a%20b=%26"),
+    (
+        {"type": "Add", "param": "a", "value": "2", "actionWhenParamExists": "Overwrite"},
+        "https://h/?a=1&b",
+        "https://h/?b&a=2",
+    ),
+    (
+        {"type": "Add", "param": "a", "value": "2", "actionWhenParamExists": "Ignore"},
+        "https://h/?a=1",
+        "https://h/?a=1&a=2",
+    ),
+    ({"type": "Remove", "param": "a"}, "https://h/?a=1&ab=2&a=3", "https://h/?ab=2"),
+    ({"type": "Remove", "param": "a"}, "https://h/?a=1", "https://h/"),
+    ({"type": "Remove", "param": "a"}, "https://h/?b", None),
+    ({"type": "Remove All"}, "https://h/x?a=1&b", "https://h/x"),
+]
+
+
+@pytest.mark.parametrize(("change", "address", "result"), QUERIES)
+def test_parameters_are_added_and_removed(change: dict[str, Any], address: str, result: str | None) -> None:
+    found = acts(rule("QueryParam", when("Contains", "h", modifications=[change])), address)
+
+    assert (found.result, found.idle) == (result, result is None)
+    adds_one_more = change.get("actionWhenParamExists") == "Ignore"
+    assert any("in place of the one that is there" in note for note in found.notes) == adds_one_more
+
+
+def test_several_pairs_act_as_their_type_has_it() -> None:
+    hit, miss = when("Contains", "h"), when("Contains", "nowhere")
+    add = [{"type": "Add", "param": "a", "value": "1", "actionWhenParamExists": "Overwrite"}]
+
+    def pairs(kind: str, *found: dict[str, Any]) -> tuple[int, tuple[int, ...]]:
+        one = acts(rule(kind, *found), "https://h/abc")
+        return one.pair, one.also
+
+    assert pairs("Headers", miss, hit, miss, hit) == (2, (4,))
+    assert pairs("UserAgent", hit, hit, miss) == (2, ())
+    assert pairs("Delay", miss, hit, hit) == (2, ())
+    assert pairs("Cancel", miss, hit, hit) == (2, ())
+    last = acts(
+        rule("QueryParam", hit | {"modifications": add}, hit | {"modifications": [add[0] | {"value": "2"}]}),
+        "https://h/",
+    )
+    assert (last.result, last.also) == ("https://h/?a=2", (2,))
+    both = acts(rule("Replace", hit | {"from": "a", "to": "b"}, hit | {"from": "bb", "to": "z"}), "https://h/abc")
+    assert (both.result, both.also) == ("https://h/zc", (2,))
+
+
+@pytest.mark.parametrize(
+    ("one", "told"),
+    [
+        (
+            rule("Replace", when("Contains", "h", **{"from": "/b/", "to": "/"})),
+            "with the extension it is https://h/a/c/b",
+        ),
+        (
+            rule("Replace", when("Contains", "", **{"from": "b", "to": "x"})),
+            "with the extension it is https://h/a/b/c/x",
+        ),
+        (rule("Cancel", when("Contains", "h"), when("Contains", "x")), "fails on a block with several pairs"),
+        (rule("Cancel", when("Equals", "/a/b/c/b", "path")), "does not look at the path"),
+        (rule("Cancel", when("Wildcard_Matches", "*")), ""),
+        (rule("Cancel", when("Matches", "/a/")), ""),
+        (rule("Redirect", when("Matches", "/(.)$/", "host", destination="https://x/$1")), "it is https://x/b"),
+    ],
+)
+def test_where_the_engines_differ_is_told(one: Rule, told: str) -> None:
+    notes = acts(one, "https://h/a/b/c/b").notes
+
+    assert any(told in note for note in notes) if told != "" else notes == ()
+
+
+@pytest.mark.parametrize("host", ["app.requestly.io", "requestly.in", "requestly.com", "rq.in", "rq.io", "h/__rq"])
+def test_the_engines_leave_their_makers_addresses_alone(host: str) -> None:
+    found = explain([rule("Cancel", when("Contains", ""))], Address.of(f"https://{host}"))
+
+    assert found.acting
+    assert not found.in_force
+
+
+def test_filters_in_any_shape_are_told_where_they_say_something() -> None:
+    nothing: list[Any] = [{}, None, [], [None], [{}], [{"requestMethod": []}]]
+    for filters in nothing:
+        one = rule("Cancel", {"source": {"key": "Url", "operator": "Contains", "value": "", "filters": filters}})
+        assert not acts(one, "https://h/").depends
+    some: list[Any] = [{"requestMethod": ["GET"], "pageUrl": {"operator": "Equals", "value": "x"}}]
+    one = rule("Cancel", {"source": {"key": "Url", "operator": "Contains", "value": "", "filters": some}})
+    assert acts(one, "https://h/").depends
+    assert "pageUrl, requestMethod" in acts(one, "https://h/").notes[0]
+
+
+@given(st.text(alphabet="ab*", max_size=8), st.text(alphabet="ab", max_size=10))
+@settings(max_examples=600, deadline=None)
+def test_stars_catch_what_an_expression_would(value: str, text: str) -> None:
+    hit = condition("Wildcard_Matches", value)(text)
+
+    for run, caught in ((".*?", hit and hit.captures), (".*", hit and (hit.otherwise or hit.captures))):
+        match = re.fullmatch(f"({run})".join(map(re.escape, value.split("*"))), text)
+        assert (match.groups() if match else None) == caught
+
+
+def test_hundreds_of_stars_take_no_longer_than_one() -> None:
+    hit = condition("Wildcard_Matches", "*" * 500)("https://h/" + "a/" * 30_000)
+
+    assert hit is not None
+    assert len(hit.captures) == 500
+
+
+def test_an_expression_that_is_large_for_a_long_address_is_not_tried() -> None:
+    one = rule("Redirect", when("Matches", "/" + "(.*)" * 50 + "/", destination="https://x/$1"))
+
+    assert isinstance(judged(one, Address.of("https://h/a")), Acts)
+    assert isinstance(judged(one, Address.of("https://h/" + "a" * 60_000)), Untold)
+
+
+@pytest.mark.parametrize("text", ["/old", "shop", "Redirect_x1old", "mailto:a@b.example", "a@b.example", "//"])
+def test_a_slip_is_not_taken_for_a_host(text: str) -> None:
+    with pytest.raises(NoAddress):
+        Address.typed(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["localhost", "localhost:3000/x", "go/x", "h.example", "//h.example/a", "[::1]:80", "ws://h"]
+)
+def test_a_host_needs_no_scheme(text: str) -> None:
+    assert Address.typed(text).host
 
 
 TEXT = st.text(max_size=40) | st.sampled_from(["https://h/a", "*", "/(.*)+x/", "/a/g", "$1", "h", "", "/(/", "/(?=a)/"])

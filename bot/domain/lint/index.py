@@ -48,7 +48,7 @@ class Index:
             for _, source in sources(rule):
                 if source.operator == "Equals":
                     self._whole[source.key, source.value or ""].append(position)
-                elif text := literal(source):
+                elif text := literal(source, any_case=True).casefold():
                     texts.append((text, position))
                 else:
                     self._open.append(position)
@@ -76,7 +76,7 @@ class Index:
             return sorted(found)
         for key, text in (("Url", address.full), ("host", address.host), ("path", address.path)):
             found.update(self._whole.get((key, text), ()))
-        return sorted(found | self._containing(address.full))
+        return sorted(found | self._containing(address.full.casefold()))
 
     def _containing(self, text: str) -> set[int]:
         return {
