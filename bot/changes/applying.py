@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import structlog
 
-from bot.changes.effects import Effects, EffectsOf, Truth
+from bot.changes.effects import Effects, EffectsOf, Reading, Truth
 from bot.changes.ledger import Ledger
 from bot.clients.errors import ClientError, NotFound, OutcomeUnknown, RateLimited, Unreachable
 from bot.domain.change import Change, Guard, Kind, Move, State, essence
@@ -142,7 +142,7 @@ class Applier:
         for seconds in self.settle_after:
             await asyncio.sleep(seconds)
             try:
-                reading = await effects.read_back(change, _twins(change))
+                reading = await self._ours(change, await effects.read_back(change, _twins(change)))
             except ClientError as error:
                 log.warning("settling", change=change.id[:8], error=type(error).__name__)
                 continue
@@ -159,6 +159,17 @@ class Applier:
         if change.attempt >= MOST_LOOKS:
             return await self._end(change, Move.LEAVE, result=reading.live if reading else None)
         return change
+
+    async def _ours(self, change: Change, reading: Reading) -> Reading:
+        """What was read, unless the rule that was found is what another creation made of a draft just like this."""
+        if change.kind is not Kind.RULE_CREATE or change.target.key or reading.truth is not Truth.DONE:
+            return reading
+        found = change.target.model_copy(update={"key": (reading.live or {}).get("id")})
+        others = [each for each in await self.ledger.store.changes.creations(found) if each.id != change.id]
+        if any(each.target == found for each in others):
+            return Reading(Truth.NOT_DONE, None)
+        alike = any(essence(each.after) == essence(change.after) for each in others)
+        return Reading(Truth.NEITHER, reading.live) if alike else reading
 
     async def _leave(self, change: Change) -> Change:
         """Nobody can tell what became of it: say so, and let people look."""

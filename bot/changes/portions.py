@@ -14,8 +14,10 @@ from bot.store.parts import Parts
 FEWEST: Final = 100
 """Parts of a portion, where a service is slow, and of the first one."""
 MOST: Final = 500
-SECONDS: Final = 2.0
-"""How long a portion should take to be sent: so old is the look at its targets by then."""
+SHORTEST, LONGEST = 2.0, 10.0
+"""Seconds that a portion should take to be sent: so old is the look at its targets by then."""
+LOOKS: Final = 5
+"""Times as long as a look: where the list is long, or slow, it is not read more often than pays."""
 
 
 class Portions:
@@ -58,9 +60,10 @@ class Portions:
             portion.append(part)
         return portion
 
-    def took(self, many: int, seconds: float) -> None:
-        """Note how long so many parts took to be sent."""
-        self._size = max(FEWEST, min(MOST, int(many * SECONDS / max(seconds, 0.001))))
+    def took(self, many: int, seconds: float, look: float) -> None:
+        """Note how long so many parts took to be sent, and the *look* at them to be read."""
+        wanted = max(SHORTEST, min(LONGEST, LOOKS * look))
+        self._size = max(FEWEST, min(MOST, int(many * wanted / max(seconds, 0.001))))
 
 
 def _thing(part: Part) -> str:

@@ -217,9 +217,10 @@ class Sets:
             self.applier.reached("send parts")
             began = time.monotonic()
             sent = await self._sent(begun, before, effects, place.patience, work.hold)
-            work.portions.took(len(begun), time.monotonic() - began)
+        sending = time.monotonic() - began
         self.applier.reached("read parts back")
         ended = await self._judged(sent, begun, before, effects)
+        work.portions.took(len(begun), sending, time.monotonic() - began - sending)
         self.applier.reached("record parts")
         await self.ledger.finish(work.whole, ended)
 

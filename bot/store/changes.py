@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.domain.change import MOVES, Change, Move, State, sources
+from bot.domain.change import MOVES, Change, Kind, Move, State, Target, sources
 from bot.store.errors import StoreError, TargetBusy
 from bot.store.session import Session
 from bot.store.tables import LIVE_STATES, changes, decisions, micros
@@ -283,6 +283,16 @@ class Changes:
         query = sa.select(changes.c.state, sa.func.count().label("many")).group_by(changes.c.state)
         async with self._session.reading() as connection:
             return {row.state: row.many for row in await connection.execute(query)}
+
+    async def creations(self, target: Target) -> Sequence[Change]:
+        """The changes that may have made the rule *target*: one that did, and those of which it is not known yet."""
+        open_ = sa.and_(
+            changes.c.target == "", changes.c.size == 0, changes.c.state.in_((State.APPLYING, State.UNKNOWN))
+        )
+        query = sa.select(changes.c.document).where(sa.or_(changes.c.target == str(target), open_))
+        async with self._session.reading() as connection:
+            found = map(Change.model_validate_json, await connection.scalars(query))
+            return [change for change in found if change.kind is Kind.RULE_CREATE]
 
     async def for_targets(self, targets: Sequence[str], limit: int = 20) -> Sequence[Change]:
         """The changes of these targets, newest first."""

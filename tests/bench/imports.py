@@ -111,8 +111,8 @@ def _table(title: str, bare: Taken, ours: Taken) -> Table:
         "",
         "rows a second",
         "of the bare loop",
-        "longest wait of others",
-        "another change meanwhile: median, longest",
+        "longest work in one go",
+        "another change: median, longest",
     )
     made = Table(*columns, title=f"{title}: {ours.rows:,} rows, {AT_ONCE} requests at a time")
     made.add_row("bare httpx", f"{bare.rate:.0f}", "1.00", f"{bare.stall * 1000:.0f} ms", "")
