@@ -91,7 +91,7 @@ function matchAt(pattern, text, at) {
 
 function readCode(text, at) {
   const found = text[at] === "`" && matchAt(/`([^`\n]+)`/y, text, at);
-  return found ? { node: h("code", { text: bare(found[1]) }), end: at + found[0].length } : null;
+  return found ? { node: h("code", null, breakable(bare(found[1]))), end: at + found[0].length } : null;
 }
 
 function readReference(text, at, names) {
@@ -115,7 +115,7 @@ function readAddress(text, at) {
   if (text[at] !== "h" || /\w/.test(text[at - 1] ?? "")) return null;
   const found = matchAt(/https?:\/\/[^\s<>|"`]+/y, text, at);
   const url = found?.[0].replace(/(?:[.,;:!?)*_~']|&[lg]t;.*)+$/, "");
-  return url ? { node: link(unescaped(url), [unescaped(url)]), end: at + url.length } : null;
+  return url ? { node: link(unescaped(url), breakable(unescaped(url))), end: at + url.length } : null;
 }
 
 function readStyle(text, at, names) {
@@ -149,7 +149,7 @@ function reference(inside, names) {
   if (target.startsWith("!")) return special(target.slice(1), label, names);
   const url = unescaped(target);
   if (!SAFE_LINK.test(url)) return `<${unescaped(inside)}>`; // not a link that a person could want to follow
-  return link(url, label ? inline(label, names) : [url.replace(/^mailto:/, "")]);
+  return link(url, label ? inline(label, names) : breakable(url.replace(/^mailto:/, "")));
 }
 
 function special(command, label, names) {
@@ -198,6 +198,15 @@ export function emojiNode(name, character) {
 /** Text without Slack's three escapes. */
 export function unescaped(text) {
   return text.replace(/&(?:amp|lt|gt);/g, (entity) => ENTITIES[entity]);
+}
+
+const BREAKS = /(?<=[^/]\/)(?=[^/])/; // after a slash of a path
+const LONG = 24; // characters: what is shorter fits into any line
+
+// A long address may go on in the next line at a slash, not only in the middle of a word.
+function breakable(text) {
+  if (text.length < LONG) return [text];
+  return text.split(BREAKS).flatMap((part, at) => (at ? [h("wbr"), part] : [part]));
 }
 
 // What code shows: references as their label or address, escapes as their character.

@@ -137,6 +137,11 @@ async def test_bare_and_labelled_links(page: Page) -> None:
     assert '<a href="https://x.example" target="_blank" rel="noopener noreferrer"><strong>here</strong></a>.' in shown
 
 
+async def test_a_long_address_may_break_at_its_slashes(page: Page) -> None:
+    shown = await mrkdwn(page, "`https://shop.example/a/checkout` `/rules list checkout`")
+    assert shown == "<code>https://shop.example/<wbr>a/<wbr>checkout</code> <code>/rules list checkout</code>"
+
+
 async def test_dates_are_told_in_the_readers_zone(page: Page) -> None:
     shown = await mrkdwn(page, "<!date^1392734382^{date_num} at {time}|then> <!date^x^{time}|then>")
     assert "2014-02-18 at 3:39" in shown
