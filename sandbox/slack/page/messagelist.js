@@ -200,7 +200,9 @@ export class MessageList {
   }
 }
 
+// A message with blocks begins anew: cards that stand close together must not read as one.
 function follows(message, before) {
+  if (message.blocks?.length || before.blocks?.length) return false;
   const alike = before.user === message.user && before.kind === message.kind && !before.ephemeral && !message.ephemeral;
   return alike && message.ts - before.ts < GROUP_SECONDS;
 }
