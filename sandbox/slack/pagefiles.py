@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -29,6 +29,7 @@ class PageFiles:
         return [
             Route("/_local/upload", guarded(self.take), methods=["POST"]),
             Route("/_local/file", guarded(self.give), methods=["GET"]),
+            Route("/_local/place", guarded(self.place), methods=["GET"]),
         ]
 
     async def take(self, request: Request) -> Response:
@@ -52,12 +53,26 @@ class PageFiles:
         user = asked.get("user", "")
         state = self._acting_of(user).state
         file = state.files.all.get(asked.get("id", ""))
-        if file is None or file.content is None or not _sees(user, state.channels, file.shares):
+        if file is None or file.content is None or not _seen(user, state.channels, file.shares):
             return JSONResponse({"ok": False, "error": "file_not_found"}, 404)
         save = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(file.name)}"}
         return Response(file.content, media_type=file.type[0], headers={**SAFE, **save})
 
+    async def place(self, request: Request) -> Response:
+        """The newest message with a file, of those that this person sees: where the file's permalink leads."""
+        asked = request.query_params
+        user = asked.get("user", "")
+        state = self._acting_of(user).state
+        file = state.files.all.get(asked.get("file", ""))
+        seen = _seen(user, state.channels, file.shares) if file else []
+        if not seen:
+            return JSONResponse({"ok": False, "error": "file_not_found"})
+        ts, channel = max(seen)
+        message = state.find(channel, ts)
+        return JSONResponse({"channel": channel, "ts": ts, "thread": message.thread_ts if message else None})
 
-def _sees(user: str, channels: Mapping[str, Channel], shares: Iterable[str]) -> bool:
-    """Whether a file that stands in the channels of *shares* is there for *user*."""
-    return any(channel in channels and user in channels[channel].members for channel in shares)
+
+def _seen(user: str, channels: Mapping[str, Channel], shares: Mapping[str, list[str]]) -> list[tuple[str, str]]:
+    """The messages, as (ts, channel), of *shares* that stand where *user* is."""
+    mine = [one for one in shares if one in channels and user in channels[one].members]
+    return [(ts, channel) for channel in mine for ts in shares[channel]]

@@ -10,6 +10,7 @@ import { Home } from "./home.js";
 import { Inspector } from "./inspector.js";
 import { Live } from "./live.js";
 import { Modals } from "./modal.js";
+import { followHere } from "./permalinks.js";
 import { Sidebar } from "./sidebar.js";
 import { Store } from "./store.js";
 import { openSwitcher } from "./switcher.js";
@@ -48,6 +49,7 @@ class App {
     this.store.on("traffic", () => this.store.broken.length && this.#recount());
     this.store.on("thread", (ts) => this.#openThread(ts));
     document.addEventListener("keydown", (event) => this.#key(event, moves));
+    followHere(document, () => this.store.team.domain, (place) => this.#follow(place));
   }
 
   #build() {
@@ -110,6 +112,24 @@ class App {
     if (!matchMedia("(pointer: coarse)").matches && !document.querySelector("dialog[open]")) this.composer.focus();
   }
 
+  // Where a permalink leads: to its message, in its thread or in its channel.
+  async #follow({ file, ...named }) {
+    const { store } = this;
+    const place = file ? await whereIs(file, store.me.id) : named;
+    if (!place || !store.channel(place.channel)) return toast("You are not where that is.", "error");
+    if (!this.modals.leave()) return toast("Close the form first: that is behind it.");
+    await this.go(place);
+    if (!place.ts || (await this.timeline.seek(place.ts))) return;
+    const replied = place.thread && (await this.#seekReply(place));
+    if (!replied) toast("That message is gone.", "error");
+  }
+
+  async #seekReply({ ts, thread }) {
+    if (!(await this.timeline.seek(thread))) return false;
+    await this.#openThread(thread);
+    return this.thread.seek(ts);
+  }
+
   #address() {
     const { me, place, here, team, bot } = this.store;
     const query = new URLSearchParams({
@@ -153,8 +173,9 @@ class App {
     this.#break(false);
     this.frame.classList.toggle("threaded", ts !== null);
     this.thread.composer.enter();
-    this.thread.show(ts);
+    const shown = this.thread.show(ts);
     if (ts === null) this.composer.focus();
+    return shown;
   }
 
   #inspect(open) {
@@ -207,6 +228,17 @@ async function stateOf(user) {
     if (state.ok === false) return await read("state", {});
     const named = isId ? null : state.users.find(({ name, is_deleted: gone }) => name === user && !gone);
     return named ? await read("state", { user: named.id }) : state;
+  } catch (error) {
+    toast(error.message, "error");
+    return null;
+  }
+}
+
+// The message that a file stands in, where this person sees one; else null.
+async function whereIs(file, user) {
+  try {
+    const answer = await read("place", { user, file });
+    return answer.ok === false ? null : answer;
   } catch (error) {
     toast(error.message, "error");
     return null;

@@ -68,6 +68,19 @@ export class MessageList {
     for (const page of this.#sight ? this.#pages.slice(-2) : this.#pages) this.#draw(page);
   }
 
+  /** Brings the message `ts` into sight and marks it for a moment; false where it is not in the list. */
+  seek(ts) {
+    const page = this.#pages.find(({ order }) => order.includes(ts));
+    if (!page) return false;
+    if (!page.isShown) this.#draw(page);
+    const { node, article } = this.#views.get(ts);
+    node.scrollIntoView({ block: "center" });
+    article.focus({ preventScroll: true });
+    article.classList.add("sought");
+    article.addEventListener("animationend", () => article.classList.remove("sought"), { once: true });
+    return true;
+  }
+
   /** Adds messages, oldest first, above those that are there. */
   prepend(messages) {
     for (const message of messages) this.#messages.set(message.ts, message);

@@ -50,6 +50,13 @@ export class Modals {
     return this.store.views.filter((view) => !this.#closed.has(view.id)).at(-1) ?? null;
   }
 
+  /** Closes what only informs. False where a form is open: what was typed there would be lost. */
+  leave() {
+    if (this.#top?.submit) return false;
+    if (this.#top) this.#close(true);
+    return true;
+  }
+
   #draw() {
     const views = this.store.views;
     for (const id of this.#surfaces.keys()) if (!views.some((view) => view.id === id)) this.#surfaces.delete(id);

@@ -54,6 +54,11 @@ export class Thread {
     if (this.ts === ts) this.#draw();
   }
 
+  /** Brings the reply `ts` into sight; false where the thread does not hold it. */
+  seek(ts) {
+    return this.list.seek(ts);
+  }
+
   #draw() {
     const channel = this.store.place.channel;
     const history = this.store.history(channel);

@@ -75,6 +75,16 @@ export class Timeline {
     this.scroller.scrollTop = -this.scroller.scrollHeight;
   }
 
+  /** Brings the message `ts` into sight; false where the channel does not hold it. */
+  async seek(ts) {
+    const channel = this.list.channel;
+    const history = this.store.history(channel);
+    while (history.hasMore && Number(history.oldest) > Number(ts) && (await this.#readPage(channel, history.oldest, MOST)));
+    if (this.list.channel !== channel) return false;
+    this.#addOlder();
+    return this.list.seek(ts);
+  }
+
   #draw(channel, waiting = false) {
     const other = this.list.channel !== channel;
     this.list.show(channel, waiting ? [] : this.#known(channel));
