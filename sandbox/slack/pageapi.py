@@ -154,7 +154,13 @@ class PageApi:
             watchers.remove(watcher)
 
     async def say(self, asked: dict[str, Any]) -> Any:
-        return await self._of(asked["user"]).say(asked["user"], asked["channel"], asked["text"], asked.get("thread_ts"))
+        user, acting = asked["user"], self._of(asked["user"])
+        if picked := asked.get("files"):
+            files = acting.state.files.chosen({"files": [{"id": one} for one in picked]}, user)
+            if len(files) != len(picked):
+                raise Refused("file_not_found")
+            return await acting.upload(user, asked["channel"], asked["text"], files)
+        return await acting.say(user, asked["channel"], asked["text"], asked.get("thread_ts"))
 
     async def action(self, asked: dict[str, Any]) -> Any:
         values = (asked.get("state") or {}).get("values") or {}

@@ -11,12 +11,14 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from sandbox.slack.acting import Acting, find_element
-from sandbox.slack.filestore import MOST_IN_FORM, form_refusal
+from sandbox.slack.filestore import form_refusal
 from sandbox.slack.people import Channel
 
 Guard = Callable[[Any], Any]
 SAFE: Final = {"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "sandbox"}
 """A file is never shown as a page of this machine."""
+MOST_IN_MESSAGE: Final = 100 * 1024 * 1024
+"""Bytes. Slack takes a gigabyte; here files are kept in memory."""
 
 
 class PageFiles:
@@ -33,19 +35,27 @@ class PageFiles:
         ]
 
     async def take(self, request: Request) -> Response:
-        """Keep the body as a file for the file input of a modal, if that takes it."""
-        asked = request.query_params
+        """Keep the body as a file of a person: for the file input of a modal, if that takes it, or for a message."""
+        user, name = request.query_params.get("user", ""), request.query_params.get("name", "")
+        length = int(request.headers.get("content-length", MOST_IN_MESSAGE + 1))
+        state = self._acting_of(user).state
+        if user not in state.users:
+            return JSONResponse({"ok": False, "error": "user_not_found"})
+        if refusal := self._refusal(request.query_params, length):
+            return JSONResponse({"ok": False, "error": refusal})
+        file = state.files.keep(state.number(), name, await request.body(), user, state.clock())
+        return JSONResponse({"ok": True, "file": file.shown()})
+
+    def _refusal(self, asked: Mapping[str, str], length: int) -> str | None:
+        """What stands against a file of so many bytes where it is to go; None where it is taken."""
+        if "view_id" not in asked:
+            return "file_too_large" if length > MOST_IN_MESSAGE else None
         block_id, action_id, name = (asked.get(one, "") for one in ("block_id", "action_id", "name"))
-        state = self._acting_of(asked.get("user")).state
-        found = state.find_view(asked.get("view_id", ""))
+        found = self._acting_of(asked.get("user")).state.find_view(asked["view_id"])
         element = find_element(found[1]["blocks"], block_id, action_id) if found else None
         if found is None or element is None or found[0] != asked.get("user"):
-            return JSONResponse({"ok": False, "error": "no_such_action"})
-        length = int(request.headers.get("content-length", MOST_IN_FORM + 1))
-        if refusal := form_refusal(element, [(name, length)]):
-            return JSONResponse({"ok": False, "error": refusal})
-        file = state.files.keep(state.number(), name, await request.body(), found[0], state.clock())
-        return JSONResponse({"ok": True, "file": file.shown()})
+            return "no_such_action"
+        return form_refusal(element, [(name, length)])
 
     async def give(self, request: Request) -> Response:
         """A file of a message that this person sees, to be saved."""

@@ -1,6 +1,7 @@
 // Where a person types: messages, and slash commands with their completion.
 
 import { reason, send } from "./api.js";
+import { Attachments } from "./attachments.js";
 import { Completion } from "./completion.js";
 import { h, icon, iconButton } from "./dom.js";
 import { openMenu } from "./popup.js";
@@ -26,14 +27,15 @@ export class Composer {
       "aria-haspopup": "menu",
       "aria-expanded": "false",
     });
+    this.attachments = new Attachments(store, () => this.#fit());
     const tools = h(
       "div",
       { class: "composer-tools" },
-      !thread && h("span", { class: "menu-place" }, this.plus),
+      !thread && [h("span", { class: "menu-place" }, this.plus), this.attachments.button, this.attachments.input],
       this.hint,
       this.sendButton,
     );
-    const box = h("div", { class: "composer-box" }, this.input, tools, this.completion.node);
+    const box = h("div", { class: "composer-box" }, this.attachments.node, this.input, tools, this.completion.node);
     this.node = h("div", { class: "composer" }, this.notice, box, this.waiting);
     this.#listen();
   }
@@ -52,12 +54,12 @@ export class Composer {
   /** Goes over to another channel; what was typed in the one before is there when one comes back. */
   enter() {
     const { here, me } = this.store;
-    if (this.place) this.#drafts.set(this.place, this.input.value);
+    if (this.place) this.#drafts.set(this.place, { text: this.input.value, files: this.attachments.files });
     this.place = `${me.id} ${here?.id}`;
     const name = here?.kind === "im" ? this.store.bot.real_name : `#${here?.name ?? ""}`;
     this.input.setAttribute("aria-label", this.thread ? "Reply" : `Message ${name}`);
     this.input.placeholder = this.thread ? "Reply…" : `Message ${name} as ${me.real_name}`;
-    this.#write(this.#drafts.get(this.place) ?? "");
+    this.#restore(this.#drafts.get(this.place) ?? { text: "", files: [] });
     this.completion.close();
     this.#tell("");
   }
@@ -75,6 +77,15 @@ export class Composer {
     this.#tell("");
   }
 
+  #restore({ text, files }) {
+    this.attachments.files = files;
+    this.#write(text);
+  }
+
+  get #isReady() {
+    return Boolean(this.input.value.trim()) || this.attachments.files.length > 0;
+  }
+
   #write(text) {
     this.input.value = text;
     this.#fit();
@@ -83,8 +94,8 @@ export class Composer {
   #fit() {
     this.input.style.height = "auto";
     this.input.style.height = `${Math.min(this.input.scrollHeight, 220)}px`;
-    this.sendButton.disabled = !this.input.value.trim();
-    this.sendButton.classList.toggle("ready", Boolean(this.input.value.trim()));
+    this.sendButton.disabled = !this.#isReady;
+    this.sendButton.classList.toggle("ready", this.#isReady);
     this.#showHint();
   }
 
@@ -120,28 +131,34 @@ export class Composer {
 
   async #send() {
     const text = this.input.value.trim();
-    if (!text) return;
+    const { files } = this.attachments;
+    if (!this.#isReady) return;
     const { me, place } = this.store;
-    const isCommand = /^\/\S/.test(text);
+    const isCommand = /^\/\S/.test(text) && !files.length;
     if (isCommand && this.thread) return this.#tell(`${text.split(" ")[0]} is not supported in threads. Sorry!`);
     this.completion.close();
-    this.#remember(text);
-    this.#write("");
+    this.#tell("");
+    if (text) this.#remember(text);
+    this.#restore({ text: "", files: [] });
     const done = this.#showWaiting(isCommand ? text.split(" ")[0] : null);
-    const answer = await said({
-      user: me.id,
-      channel: place.channel,
-      text,
-      ...(this.thread && { thread_ts: place.thread }),
-    });
+    const said = { user: me.id, channel: place.channel, text, ...(this.thread && { thread_ts: place.thread }) };
+    const answer = await this.#deliver(said, files);
     done();
-    if (answer.ok === false) this.#refused(answer, text);
+    if (answer.ok === false) this.#refused(answer, text, files);
+  }
+
+  async #deliver(said, files) {
+    try {
+      return await send("say", files.length ? { ...said, files: await this.attachments.send(files) } : said);
+    } catch (error) {
+      return { ok: false, error: error.message };
+    }
   }
 
   // What has a text was said in the channel too, privately; what was never delivered is there to be corrected.
-  #refused(answer, text) {
+  #refused(answer, text, files) {
     if (!answer.text) this.#tell(reason(answer));
-    if (!this.input.value && !REACHED_THE_APP.has(answer.error)) this.#write(text);
+    if (!this.#isReady && !REACHED_THE_APP.has(answer.error)) this.#restore({ text, files });
   }
 
   #remember(text) {
@@ -190,13 +207,5 @@ export class Composer {
 
   #runShortcut({ callback_id }) {
     return told(send("shortcut", { user: this.store.me.id, callback_id }));
-  }
-}
-
-async function said(body) {
-  try {
-    return await send("say", body);
-  } catch (error) {
-    return { ok: false, error: error.message };
   }
 }

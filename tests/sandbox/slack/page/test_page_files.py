@@ -59,3 +59,32 @@ async def test_a_file_is_picked_in_a_form_and_a_wrong_one_refused(browser: Brows
 
     (chosen,) = filer.last("view_submission")["view"]["state"]["values"]["file"]["file.pick"]["files"]
     assert (chosen["name"], chosen["size"]) == ("rules.json", 2)
+
+
+async def test_files_are_attached_to_a_message_and_one_taken_off_again(browser: Browser, filer: Desk) -> None:
+    page = await opened(browser, filer)
+    field = page.get_by_label("Files to attach")
+    await field.set_input_files(
+        [
+            {"name": "rules.json", "mimeType": "application/json", "buffer": b"[]"},
+            {"name": "cat.png", "mimeType": "image/png", "buffer": b"meow"},
+        ]
+    )
+    await page.get_by_role("button", name="Remove cat.png").click()
+    await say(page, "/desk sees this as text")
+
+    message = page.get_by_role("article").filter(has_text="/desk sees this as text")
+    await expect(message.get_by_role("link", name="Download rules.json, 2 bytes")).to_be_visible()
+    await expect(page.get_by_role("list", name="Attached files")).to_be_hidden()
+    event = filer.last("event_callback")["event"]
+    assert (event["subtype"], [one["name"] for one in event["files"]]) == ("file_share", ["rules.json"])
+    assert all(payload["type"] != "command" for payload in filer.heard)
+
+
+async def test_a_file_alone_is_a_message_too(browser: Browser, filer: Desk) -> None:
+    page = await opened(browser, filer)
+    await page.get_by_label("Files to attach").set_input_files(
+        {"name": "rules.json", "mimeType": "application/json", "buffer": b"[]"}
+    )
+    await page.get_by_role("button", name="Send message").click()
+    await expect(page.get_by_role("link", name="Download rules.json, 2 bytes")).to_be_visible()
