@@ -113,7 +113,9 @@ class _Rest:
         """Everything after the keyword ``because``."""
         for index, word in enumerate(self.words):
             if word.keyword == "because":
-                reason = " ".join(_as_written(each) for each in self.words[index + 1 :])
+                said = self.words[index + 1 :]
+                whole = self.words[index:] if said and said[0].keyword == "of" else said  # "of the sale" says little
+                reason = " ".join(_as_written(each) for each in whole)
                 del self.words[index:]
                 if not reason:
                     raise self.unclear("After “because” comes the reason.")

@@ -85,10 +85,10 @@ def _site(one: Verdict | Unasked, email: str, audience: Audience) -> str:
 def _known(one: Verdict, email: str, audience: Audience) -> str:
     member, site = one.member, f"*{esc(one.site, 60)}*"
     if member is None:
-        return f":heavy_multiplication_x: {site}  Nobody has exactly this address."
+        return f":x: {site}  Nobody has exactly this address."
     since = f"{since_line(member.since)}. " if member.since is not None else ""
     spelt = f" Spelled {address(member.email, audience)} there." if member.email != email else ""
-    mark = ":white_check_mark:" if one.asked is None or _has(one.asked) else ":heavy_multiplication_x:"
+    mark = ":white_check_mark:" if one.asked is None or _has(one.asked) else ":x:"
     return f"{mark} {site}  {name_of(member, audience)}\n{since}Segments: {segments_line(member.segments)}{spelt}"
 
 

@@ -30,6 +30,7 @@ RULES = [
     ("which <https://a.example/x?a=b&amp;c=d>", c.RulesWhich("https://a.example/x?a=b&c=d")),
     ("off #1 for 2h because it’s broken", c.RulesOff(("#1",), Lasts("for 2h", 7200), "it's broken")),
     ("disable Sale for mobile", c.RulesOff(("Sale for mobile",))),
+    ("off Redirect_a1 because of the sale", c.RulesOff(("Redirect_a1",), None, "because of the sale")),
     ("off Redirect_a1 —because it loops", c.RulesOff(("Redirect_a1",), None, "it loops")),
     ("on Redirect_a1, Redirect_b2", c.RulesOn(("Redirect_a1", "Redirect_b2"))),
     ('delete "one two" #4', c.RulesDelete(("one two", "#4"))),
