@@ -16,7 +16,7 @@ from pydantic import SecretStr
 from rich.table import Table
 
 from bot import logs
-from bot.app import running
+from bot.app import leave_alone_what_stays, running
 from bot.changes.proposals import Proposal
 from bot.changes.set_proposals import SetProposal
 from bot.changes.sets import AT_ONCE
@@ -148,21 +148,27 @@ async def _set(places: Places, parts: Sequence[Part], folder: Path) -> Taken:
     """The whole bot with its card in the local Slack, and somebody on call who wants something else meanwhile."""
     logs.configure("ERROR", "text")
     taken = Taken(len(parts))
-    async with running(_settings(places, folder / "gatehouse.db")) as bot, _watched(taken):
-        gatehouse = bot.gatehouse
-        proposal = SetProposal(f"Add {len(parts)}", parts, ALICE.id, OPS, reason="a bench", agreed=True)
-        began = time.perf_counter()
-        whole = await gatehouse.changes.submit_set(proposal, origin="bench")
-        taken.asked = time.perf_counter() - began
-        aside = asyncio.create_task(_others(gatehouse, taken))
-        with _timed(taken):
-            await _ended(gatehouse, whole)
-        aside.cancel()
-        await asyncio.gather(aside, return_exceptions=True)
-        tally = await gatehouse.store.parts.tally(whole.id)
+    async with running(_settings(places, folder / "gatehouse.db")) as bot:
+        leave_alone_what_stays()
+        async with _watched(taken):
+            await _carried_out(bot.gatehouse, parts, taken)
+    return taken
+
+
+async def _carried_out(gatehouse: Gatehouse, parts: Sequence[Part], taken: Taken) -> None:
+    """Let the set be carried out, and note how long that, and the change of another meanwhile, takes."""
+    proposal = SetProposal(f"Add {len(parts)}", parts, ALICE.id, OPS, reason="a bench", agreed=True)
+    began = time.perf_counter()
+    whole = await gatehouse.changes.submit_set(proposal, origin="bench")
+    taken.asked = time.perf_counter() - began
+    aside = asyncio.create_task(_others(gatehouse, taken))
+    with _timed(taken):
+        await _ended(gatehouse, whole)
+    aside.cancel()
+    await asyncio.gather(aside, return_exceptions=True)
+    tally = await gatehouse.store.parts.tally(whole.id)
     if tally.counts != {"applied": len(parts)}:
         raise RuntimeError(f"the set did not come to its end as it should: {tally.counts}")
-    return taken
 
 
 async def _ended(gatehouse: Gatehouse, whole: Change) -> None:
