@@ -12,7 +12,7 @@ export class Live {
   #tries = 0;
   #timer = 0;
   #resting = false;
-  #gap = false;
+  #gap = true; // what happens before the stream is open is not in it
 
   constructor(user, { onEvent, onBack, onState }) {
     this.user = user;
