@@ -6,7 +6,9 @@ With ``SCREENSHOTS=folder`` the pictures of README and docs are made on the way.
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.async_api import Browser, Page, expect
@@ -22,7 +24,7 @@ async def picture(page: Page, name: str) -> None:
 
 
 async def opened(browser: Browser, workspace: Sandbox, who: str, channel: str, **options: object) -> Page:
-    page = await browser.new_page(viewport={"width": 1280, "height": 860}, **options)  # type: ignore[arg-type]  # playwright's own options
+    page = await browser.new_page(viewport={"width": 1200, "height": 780}, **options)  # type: ignore[arg-type]  # playwright's own options
     page.on("pageerror", lambda error: pytest.fail(f"the page raised {error}"))
     await page.goto(f"{workspace.slack.page_url}/?user={who}&channel={channel}")
     return page
@@ -40,14 +42,12 @@ async def test_a_rule_from_its_making_to_its_end(browser: Browser, workspace: Sa
     await say(page, "/rules list checkout")
     await expect(page.get_by_text("Only visible to you").first).to_be_visible()
     await expect(page.get_by_role("button", name="Show").first).to_be_visible()
-    await picture(page, "list")
 
     await say(page, "/rules new https://shop.example.com/a to nonsense")
     form = page.get_by_role("dialog", name="New rule")
     await form.get_by_label("Name").fill("A to B")
     await form.get_by_role("button", name="Create").click()
     await expect(form.get_by_text("Write a whole address")).to_be_visible()
-    await picture(page, "form-with-error")
     await form.get_by_label("Destination", exact=True).fill("https://shop.example.com/b")
     await form.get_by_role("button", name="Create").click()
     saved = page.get_by_role("dialog", name="Gatehouse")
@@ -65,7 +65,6 @@ async def test_a_rule_from_its_making_to_its_end(browser: Browser, workspace: Sa
 
     await approve(page)
     await expect(page.get_by_text("somebody else has to approve it")).to_be_visible()
-    await picture(page, "own-approval")
     assert workspace.services.rules.get(made["id"]) is not None
 
     cara = await opened(browser, workspace, "U0CARA001", "C0OPS0001")
@@ -76,7 +75,6 @@ async def test_a_rule_from_its_making_to_its_end(browser: Browser, workspace: Sa
 
     await page.get_by_role("article").filter(has_text="A to B deleted").get_by_role("button", name="Undo").click()
     await expect(page.get_by_role("article").filter(has_text="Taken back by change")).to_be_visible()
-    await picture(page, "undone")
     assert any(rule["name"] == "A to B" for rule in workspace.services.rules.all())
 
 
@@ -102,13 +100,86 @@ async def test_a_request_is_denied_with_a_reason(browser: Browser, workspace: Sa
     await cara.get_by_role("button", name="Deny…").click()
     form = cara.get_by_role("dialog", name="Deny")
     await form.get_by_label("Why not?").fill("The newsletter still links there")
-    await picture(cara, "deny")
     await form.get_by_role("button", name="Deny").click()
 
     await expect(page.get_by_text("The newsletter still links there")).to_be_visible()
     await expect(page.get_by_text("1 reply")).to_be_visible()
     await picture(page, "denied")
     assert workspace.services.rules.calls("DELETE") == []
+
+
+async def test_where_an_address_goes_and_what_is_wrong_with_the_rules(browser: Browser, workspace: Sandbox) -> None:
+    workspace.services.rules.put(redirect("Redirect_back1", "Back to the old shop", "/new", "/old"))
+    page = await opened(browser, workspace, "U0ALICE01", "C0OPS0001")
+    await say(page, "/rules which https://shop.example.com/old")
+    await expect(page.get_by_text("Leads to")).to_be_visible()
+    await picture(page, "which")
+
+    await say(page, "/rules check")
+    answer = page.get_by_role("article").filter(has_text="Loops")
+    await expect(answer).to_be_visible()
+    await picture(page, "check")
+    await answer.get_by_role("button", name=re.compile("^Show")).first.click()
+    await expect(page.get_by_role("button", name="Edit").first).to_be_visible()
+
+
+async def test_several_rules_on_one_card(browser: Browser, workspace: Sandbox) -> None:
+    page = await opened(browser, workspace, "U0ALICE01", "C0OPS0001")
+    three = ("Redirect_chk01", "Redirect_chk02", "Redirect_login")
+    await say(page, f"/rules off {' '.join(three)} because the payment page is down")
+    card = page.get_by_role("article").filter(has_text="Switch off 3 rules: done")
+    await expect(card.get_by_text("3 of 3")).to_be_visible()
+    await expect(card.get_by_role("button", name="Undo")).to_be_visible()
+    await picture(page, "change-set")
+
+    rules = [workspace.services.rules.get(one) for one in three]
+    assert [rule["status"] for rule in rules if rule] == ["Inactive"] * 3
+
+
+async def test_why_somebody_does_not_get_in_and_letting_them_in(browser: Browser, workspace: Sandbox) -> None:
+    page = await opened(browser, workspace, "U0BOB0001", "C0SUPPORT")
+    await say(page, "/members why anna.berg@example.com vip")
+    await expect(page.get_by_text("A member on blog, without that segment.")).to_be_visible()
+    await picture(page, "why")
+
+    await page.get_by_role("button", name="Grant vip on blog").click()
+    await expect(page.get_by_role("article").filter(has_text="was given access")).to_be_visible()
+
+
+async def test_the_menus_of_a_message_and_of_the_composer(browser: Browser, workspace: Sandbox) -> None:
+    page = await opened(browser, workspace, "U0ALICE01", "C0OPS0001")
+    await say(page, "who sends https://shop.example.com/old to nowhere?")
+    message = page.get_by_role("article").filter(has_text="who sends")
+    await message.hover()
+    await message.get_by_role("button", name="More actions for this message").click()
+    await page.get_by_role("menuitem", name="Which rule?").click()
+    await expect(page.get_by_role("article").filter(has_text="Old shop to new shop")).to_be_visible()
+
+    await message.hover()
+    await message.get_by_role("button", name="More actions for this message").click()
+    await page.get_by_role("menuitem", name="Make a rule from this").click()
+    form = page.get_by_role("dialog", name="New rule")
+    await expect(form.get_by_label("Source")).to_have_value("https://shop.example.com/old")
+    await form.get_by_role("button", name="Cancel").click()
+    await expect(form).to_be_hidden()
+
+    await page.get_by_role("button", name="Commands and shortcuts").click()
+    await page.get_by_role("menuitem", name="New rule").click()
+    await expect(form.get_by_label("Source")).to_have_value("")
+
+
+def redirect(rule_id: str, name: str, source: str, destination: str) -> dict[str, Any]:
+    shop = "https://shop.example.com"
+    condition = {"key": "Url", "operator": "Equals", "value": f"{shop}{source}"}
+    pair = {"source": condition, "destinationType": "url", "destination": f"{shop}{destination}"}
+    return {
+        "id": rule_id,
+        "name": name,
+        "ruleType": "Redirect",
+        "status": "Active",
+        "objectType": "rule",
+        "pairs": [pair],
+    }
 
 
 async def test_a_member_on_a_phone_in_the_dark(browser: Browser, workspace: Sandbox) -> None:

@@ -17,5 +17,5 @@ def test_the_page_knows_every_emoji_of_the_bot() -> None:
     sources = Path(handlers.__file__).parent.rglob("*.py")
     used = {name for source in sources for name in SHORT_NAME.findall(source.read_text())}
 
-    assert {"white_check_mark", "white_small_square"} <= used
+    assert {"white_check_mark", "hourglass_flowing_sand"} <= used
     assert used <= known

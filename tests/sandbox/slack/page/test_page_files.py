@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, FilePayload, expect
 
 from sandbox.slack.story import Person
 from tests.sandbox.slack.conftest import installed
@@ -64,12 +64,11 @@ async def test_a_file_is_picked_in_a_form_and_a_wrong_one_refused(browser: Brows
 async def test_files_are_attached_to_a_message_and_one_taken_off_again(browser: Browser, filer: Desk) -> None:
     page = await opened(browser, filer)
     field = page.get_by_label("Files to attach")
-    await field.set_input_files(
-        [
-            {"name": "rules.json", "mimeType": "application/json", "buffer": b"[]"},
-            {"name": "cat.png", "mimeType": "image/png", "buffer": b"meow"},
-        ]
-    )
+    picked: list[FilePayload] = [
+        {"name": "rules.json", "mimeType": "application/json", "buffer": b"[]"},
+        {"name": "cat.png", "mimeType": "image/png", "buffer": b"meow"},
+    ]
+    await field.set_input_files(picked)
     await page.get_by_role("button", name="Remove cat.png").click()
     await say(page, "/desk sees this as text")
 
