@@ -57,7 +57,10 @@ async def test_rules_are_shown_then_created_inactive_and_taken_back(
     assert len(workspace.services.rules.all()) == before
 
 
-async def test_an_export_comes_back_as_it_was(workspace: Sandbox, alice: Person) -> None:
+@pytest.mark.parametrize("switches", [{"paging": "off"}, {"paging": "pages"}], indirect=True)
+async def test_an_export_comes_back_as_it_was(workspace: Sandbox, alice: Person, bob: Person) -> None:
+    for number in range(40):
+        workspace.services.rules.put(rule(f"more{number}") | {"id": f"Redirect_more{number}"})
     await alice.types("/rules export")
     exported, _ = await alice.sees_file("requestly")
     everything = {each["id"]: each for each in workspace.services.rules.all()}
@@ -77,6 +80,10 @@ async def test_an_export_comes_back_as_it_was(workspace: Sandbox, alice: Person)
 
     now, then = (sorted(map(content, records)) for records in (workspace.services.rules.all(), everything.values()))
     assert now == then
+
+    again = await shown(bob, "/rules import", "File", "rules.json", exported.content or b"")
+    assert "there already, just the same" in again
+    assert str(len(everything)) in again
 
 
 async def test_what_differs_is_kept_unless_it_is_to_be_overwritten(workspace: Sandbox, alice: Person) -> None:
