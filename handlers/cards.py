@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,7 +12,7 @@ import structlog
 from bot.changes.applying import Checkpoint, nowhere
 from bot.changes.outbox import Pace
 from bot.domain.change import Change
-from bot.domain.change_set import NOT_DONE, Outcome
+from bot.domain.change_set import NOT_DONE, Outcome, Part
 from bot.domain.group import Groups
 from bot.gatehouse import GroupsReader
 from bot.store.audit import Event
@@ -102,16 +103,34 @@ class Cards:
         return await self.groups.groups() if in_group and self.groups is not None else None
 
     async def _result(self, whole: Change) -> None:
-        """Send whoever asked for an import its table, with what became of each row; once."""
-        if await self.store.cards.get(whole.id, RESULT) is not None:
+        """Send whoever asked for an import its table, with what became of each row; once.
+
+        The file is noted before it is shown, so that whoever comes next asks Slack about it and does not send another.
+        """
+        files = SlackFiles(self.slack)
+        known = await self.store.cards.get(whole.id, RESULT)
+        if known is not None and (not known[1] or (await files.look(known[1], known[0])).shown):
             return
         rows = [part async for part in self.store.parts.all(whole.id)]
+        channel, file_id = known or await self._uploaded(whole, rows)
+        self.reached("share result")
+        try:
+            await files.share(file_id, channel, results.file_name(whole), results.comment(whole, rows))
+        except SlackRefused:
+            async with self.store.transaction() as tx:
+                await self.store.cards.forget(tx, whole.id, RESULT)  # the next try uploads it anew
+            raise
+        self.reached("shared result")
+
+    async def _uploaded(self, whole: Change, rows: Sequence[Part]) -> tuple[str, str]:
+        """Where the table goes, and the id of the file that it is by now."""
         table = await asyncio.to_thread(results.table, whole, rows)
         files = SlackFiles(self.slack)
         channel = await files.direct(whole.requester)
-        await files.send(channel, results.file_name(whole), table, results.comment(whole, rows))
+        file_id = await files.upload(results.file_name(whole), table)
         async with self.store.transaction() as tx:
-            await self.store.cards.put(tx, whole.id, channel, "", RESULT)
+            await self.store.cards.add(tx, whole.id, channel, file_id, RESULT)
+        return channel, file_id
 
     async def _edited(self, place: tuple[str, str], change: Change, message: Message) -> bool:
         try:

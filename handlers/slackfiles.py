@@ -66,17 +66,24 @@ class SlackFiles:
 
     async def send(self, channel: str, name: str, content: bytes, comment: str) -> Sent:
         """Send a file into *channel*, introduced by *comment* (mrkdwn)."""
+        return await self.share(await self.upload(name, content), channel, name, comment)
+
+    async def upload(self, name: str, content: bytes) -> str:
+        """Give Slack a file that nobody sees yet; its id, by which it is shared."""
         ticket = await self.slack.form("files.getUploadURLExternal", filename=name, length=len(content))
-        file_id = str(ticket.get("file_id") or "")
         await self._upload(str(ticket.get("upload_url") or ""), content)
+        return str(ticket.get("file_id") or "")
+
+    async def share(self, file_id: str, channel: str, name: str, comment: str) -> Sent:
+        """Show an uploaded file in *channel*; once, also where this is asked for again because an answer was lost."""
         listed = [{"id": file_id, "title": name}]
         try:
             answer = await self.slack.call(
                 "files.completeUploadExternal", files=listed, channel_id=channel, initial_comment=comment
             )
         except (SlackRefused, SlackUnreachable):
-            # An answer that was lost: a second call finds the upload used up, and the file may be there all the same.
-            if (sent := await self._look(file_id, channel)).shown:
+            # A second call finds the upload used up, and the file may be there all the same.
+            if (sent := await self.look(file_id, channel)).shown:
                 return sent
             raise
         files = answer.get("files") or [{}]
@@ -86,11 +93,12 @@ class SlackFiles:
         """Look until the file is where it was to go, for some seconds; Slack may say yes and not show it."""
         for pause in LOOKS:
             await asyncio.sleep(pause)
-            if (found := await self._look(file_id, channel)).shown:
+            if (found := await self.look(file_id, channel)).shown:
                 return found
         return Sent(link, shown=False)
 
-    async def _look(self, file_id: str, channel: str) -> Sent:
+    async def look(self, file_id: str, channel: str) -> Sent:
+        """Whether an uploaded file is shown in *channel* by now."""
         try:
             file = (await self.slack.ask("files.info", file=file_id)).get("file") or {}
         except (SlackRefused, SlackUnreachable):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import datetime, timedelta
 
 import structlog
@@ -12,11 +12,14 @@ from prometheus_client import Counter
 
 from bot.domain.change import Change
 from bot.store.engine import Store
+from bot.store.errors import StoreError
 from bot.store.outbox import Owed
 
 log = structlog.get_logger(__name__)
 
 LEASE = timedelta(seconds=60)
+RENEWALS = 3
+"""How often in the time of a lease it is renewed."""
 GIVE_UP = 12
 """Tries before a message is given up, loudly: with the waits below, most of an hour."""
 
@@ -121,7 +124,8 @@ class Outbox:
         change = await self._store.changes.get(owed.change_id)
         try:
             if change is not None:
-                await self._deliver(change, owed.purpose)
+                async with self._held(owed):
+                    await self._deliver(change, owed.purpose)
         except TooSoon as pace:
             await self._store.outbox.put_back(owed, self._now() + timedelta(seconds=pace.seconds))
         except Exception as error:  # noqa: BLE001  whatever went wrong, the message stays owed
@@ -130,6 +134,24 @@ class Outbox:
             await self._store.outbox.done(owed)
             DELIVERED.inc()
         return True
+
+    @contextlib.asynccontextmanager
+    async def _held(self, owed: Owed) -> AsyncIterator[None]:
+        """Keep the claim while the block lasts: a file of ten thousand rows takes its time, and is sent by one."""
+        keeping = asyncio.create_task(self._keep(owed))
+        try:
+            yield
+        finally:
+            keeping.cancel()
+            await asyncio.gather(keeping, return_exceptions=True)
+
+    async def _keep(self, owed: Owed) -> None:
+        while True:
+            await asyncio.sleep(self._lease.total_seconds() / RENEWALS)
+            try:
+                await self._store.outbox.renew(owed, self._lease)
+            except StoreError as error:
+                log.warning("lease_not_renewed", change=owed.change_id[:8], error=str(error))
 
     async def _again(self, owed: Owed, error: Exception) -> None:
         if owed.attempt >= GIVE_UP:

@@ -60,6 +60,12 @@ class Outbox:
             await tx.execute(sa.update(outbox).where(_key(owed)).values(values))
         return owed
 
+    async def renew(self, owed: Owed, lease: timedelta) -> None:
+        """Hold a message for another *lease*."""
+        until = self._session.now() + micros_of(lease)
+        async with self._session.writing() as tx:
+            await tx.execute(sa.update(outbox).where(_key(owed), outbox.c.owner == owed.owner).values(lease=until))
+
     async def done(self, owed: Owed) -> None:
         """Delivered as of its version; what became due meanwhile stays due."""
         await self._finish(owed, delivered=owed.version, last_error="")
@@ -115,7 +121,7 @@ def _key(owed: Owed) -> sa.ColumnElement[bool]:
 
 
 class Cards:
-    """Channel and ts of the messages that are edited."""
+    """Channel and ts of the messages that are edited; of a file, its id instead."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -133,6 +139,15 @@ class Cards:
         place = {"channel": channel, "ts": ts, "permalink": permalink}
         if not (await tx.execute(sa.update(cards).where(mine).values(place))).rowcount:
             await tx.execute(sa.insert(cards).values(place | {"change_id": change_id, "purpose": purpose}))
+
+    async def add(self, tx: AsyncConnection, change_id: str, channel: str, ts: str, purpose: str) -> None:
+        """Note a message that is not there yet; fails where another process was first."""
+        row = {"change_id": change_id, "purpose": purpose, "channel": channel, "ts": ts, "permalink": ""}
+        await tx.execute(sa.insert(cards).values(row))
+
+    async def forget(self, tx: AsyncConnection, change_id: str, purpose: str) -> None:
+        """Note that there is no such message after all."""
+        await tx.execute(sa.delete(cards).where(cards.c.change_id == change_id, cards.c.purpose == purpose))
 
     async def stands(self, change_id: str, channel: str, ts: str) -> bool:
         """Whether a message is one that speaks for the change; just after it was posted it may not be written down."""

@@ -20,7 +20,19 @@ from tests.drills.test_kills import named
 
 pytestmark = [pytest.mark.drill, pytest.mark.timeout(7200)]
 
-STEPS: Final = ("begin parts:1", "send parts:2", "sent part:7", "read parts back:1", "record parts:2", "end of set:1")
+STEPS: Final = (
+    "begin parts:1",
+    "send parts:2",
+    "sent part:7",
+    "read parts back:1",
+    "record parts:2",
+    "end of set:1",
+    "share result:1",
+    "shared result:1",
+)
+
+SHARED: Final = BOTH[1:]
+"""Where a set can be taken over while the process that had it still lives: SQLite has one process."""
 
 
 def additions(many: int) -> list[Part]:
@@ -108,13 +120,10 @@ async def test_killed_at_any_step_each_part_is_done_once(database_url: str, step
         await as_if_never_killed(fleet, whole, 120)
 
 
-@pytest.mark.parametrize("database_url", BOTH, indirect=True)
+@pytest.mark.parametrize("database_url", SHARED, indirect=True)
 async def test_a_process_that_was_stopped_sends_nothing_more_once_it_was_replaced(
     database_url: str, tmp_path: Path
 ) -> None:
-    """Only where replicas share a database can another take over while the first one still lives."""
-    if database_url.startswith("sqlite"):
-        pytest.skip("SQLite has one process")
     async with running_fleet(database_url, tmp_path, replicas=2) as fleet:
         first, second = fleet.replicas
         first.start(stop_at="sent part:5")

@@ -1,0 +1,71 @@
+"""What Slack is owed is delivered by one process, however long that takes. On both databases."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from typing import Final
+
+import pytest
+import sqlalchemy as sa
+
+from bot.changes.outbox import Outbox, Wake
+from bot.domain.change import Change
+from bot.store.engine import Store, open_store
+from bot.store.tables import outbox
+from tests.databases import BOTH
+from tests.drills.fleet import until
+from tests.store.test_store import Clock
+from tests.store.test_store import change as a_change
+
+LEASE: Final = timedelta(seconds=0.3)
+pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+async def store(database_url: str, clock: Clock) -> AsyncIterator[Store]:
+    async with open_store(database_url, now=clock) as opened:
+        yield opened
+
+
+def worker(store: Store, clock: Clock, owner: str, told: asyncio.Event, free: asyncio.Event) -> Outbox:
+    async def deliver(change: Change, purpose: str) -> None:
+        told.set()
+        await free.wait()
+
+    return Outbox(store, deliver, owner=owner, now=clock, wake=Wake(), lease=LEASE)
+
+
+async def lease_of(store: Store) -> int:
+    async with store.session.reading() as connection:
+        return int(await connection.scalar(sa.select(outbox.c.lease)) or 0)
+
+
+async def test_what_takes_longer_than_a_lease_is_delivered_once(store: Store, clock: Clock) -> None:
+    change = a_change(clock)
+    async with store.transaction() as tx:
+        await store.changes.add(tx, change, "one")
+        await store.outbox.add(tx, change.id, "result")
+    told, free, never = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    delivering = asyncio.create_task(worker(store, clock, "first", told, free).deliver_one())
+    await told.wait()
+
+    for _ in range(3):
+        before = await lease_of(store)
+        clock.moment += LEASE * 2 / 3
+
+        async def renewed(before: int = before) -> bool:
+            return await lease_of(store) > before
+
+        await until(renewed, "the lease is renewed", 30)
+    assert not await worker(store, clock, "second", never, free).deliver_one()
+
+    free.set()
+    assert await delivering
+    assert await store.outbox.waiting() == 0
