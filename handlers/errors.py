@@ -32,7 +32,7 @@ from bot.gatehouse import UnknownSite
 from bot.store.channel_settings import SettingsMoved
 from bot.store.errors import StoreError, TargetBusy
 from handlers.commands import Command, MembersWhy
-from handlers.grammar import Unclear
+from handlers.parsers.rest import Unclear
 from handlers.refs import NoSuchNumber, NotOne, TooMany
 from handlers.reply import Caller
 from handlers.sites import SiteGone

@@ -19,9 +19,9 @@ from bot.domain.segments import spelled, strangers
 from bot.gatehouse import Gatehouse
 from handlers.check import Look, look_at
 from handlers.errors import words_for
-from handlers.grammar import parse_lasts
 from handlers.lasting import lasting
 from handlers.members import find_member
+from handlers.parsers.lasts import parse_lasts
 from handlers.reply import Caller, Refilled, Reply, View
 from handlers.routes import Click, Form, clicks, submits
 from handlers.rules import update_of

@@ -50,6 +50,7 @@ from handlers import (
 )
 from handlers.answers import Answers
 from handlers.commands import Command
+from handlers.parsers.rest import Unclear
 from handlers.reply import Caller, Modal, Private, Reply, View
 from handlers.routes import (
     CLICKS,
@@ -160,7 +161,7 @@ class Router:
             return CLICKS[name].stored
         try:
             return _commanded(inputs.click(body, name).value).writes
-        except grammar.Unclear:
+        except Unclear:
             return False
 
     async def on_typing(self, ack: AsyncAck, body: dict[str, Any]) -> None:

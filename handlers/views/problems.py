@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from bot.domain.group import Groups
 from bot.domain.rule import Rule
 from handlers.commands import Command, GatehouseHelp, RulesList, RulesShow
-from handlers.grammar import Unclear, parse
+from handlers.grammar import parse
+from handlers.parsers.rest import Unclear
 from handlers.refs import NotOne
 from handlers.views import parts, pickers
 from handlers.views.effect import status_name, type_name

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from handlers import commands as c
 from handlers.commands import Lasts
-from handlers.grammar import PARSERS, VERBS, Unclear, parse, parse_mention
+from handlers.grammar import PARSERS, VERBS, parse, parse_mention
+from handlers.parsers.rest import Unclear
 from handlers.wording import render
 
 RULES = [

@@ -15,7 +15,7 @@ from bot.domain.policy import Person, Why
 from bot.domain.rule import Rule
 from bot.store.audit import Entry
 from handlers.commands import GatehouseAudit, MembersList, MembersShow, RulesGroups, RulesHistory, RulesList, RulesShow
-from handlers.grammar import Unclear
+from handlers.parsers.rest import Unclear
 from handlers.refs import NotOne
 from handlers.views import (
     audit,
