@@ -7,7 +7,8 @@ import structlog
 from bot.access import NotAllowed
 from bot.gatehouse import Gatehouse
 from bot.store.errors import StoreError
-from handlers import errors
+from handlers.error_words.table import answer, expected
+from handlers.errors import NoTrigger
 from handlers.reply import Announced, Attached, Caller, HomeTab, InChannel, Modal, Private, Refilled, Reply, View
 from handlers.slack import Slack, SlackRefused, SlackUnreachable
 from handlers.slackfiles import SlackFiles
@@ -87,7 +88,7 @@ class Answers:
         elif caller.trigger:
             opened = await self._slack.open(caller.trigger, modal.skeleton)
         else:
-            raise errors.NoTrigger
+            raise NoTrigger
         if modal.fill is None:
             return
         try:
@@ -97,7 +98,7 @@ class Answers:
         await self._slack.refill(opened, view)
 
     def _words(self, error: Exception, caller: Caller, asked: str) -> Message:
-        return errors.answer(error, asked=asked, caller=caller, prefix=self._gatehouse.prefix)
+        return answer(error, asked=asked, caller=caller, prefix=self._gatehouse.prefix)
 
     def failed_view(self, error: Exception, caller: Caller) -> View:
         _note(error, caller, "form")
@@ -124,7 +125,7 @@ class Answers:
 
 def _note(error: Exception, caller: Caller, what: str) -> None:
     """One log line per failed request, under the reference that the person sees; without their words."""
-    known = errors.expected(error)
+    known = expected(error)
     log.log(
         20 if known else 40,
         "refused" if known else "failed",

@@ -18,7 +18,7 @@ from bot.domain.rule import Rule, RuleDraft
 from bot.domain.segments import spelled, strangers
 from bot.gatehouse import Gatehouse
 from handlers.check import Look, look_at
-from handlers.errors import words_for
+from handlers.error_words.table import words_for
 from handlers.lasting import lasting
 from handlers.members import find_member
 from handlers.parsers.lasts import parse_lasts

@@ -13,7 +13,8 @@ from bot.clients.indexes import looked_up
 from bot.gatehouse import Gatehouse
 from handlers import inputs
 from handlers.commands import Command, MembersShow, RulesShow
-from handlers.errors import NothingPicked, expected, words_for
+from handlers.error_words.table import expected, words_for
+from handlers.errors import NothingPicked
 from handlers.reply import Caller
 from handlers.routes import OPTIONS, Click, Typed, clicks, menu_name, offers
 from handlers.views import pickers

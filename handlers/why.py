@@ -9,7 +9,7 @@ from bot.domain.checks import checked_email
 from bot.domain.why import Verdict, explained
 from bot.gatehouse import Gatehouse, Site
 from handlers.commands import MembersWhy
-from handlers.errors import words_for
+from handlers.error_words.table import words_for
 from handlers.reply import Caller, Private, Reply
 from handlers.routes import handles
 from handlers.sites import extra_segments

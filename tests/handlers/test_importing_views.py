@@ -25,7 +25,7 @@ from bot.domain.rule_choices import Arrival, Choices, OnDiffers, OnNew
 from bot.domain.rule_file import BrokenJson, NameTwice, NestedTooDeep, NoRules, NotRules, RuleFile, TooManyRules
 from bot.domain.rule_import import RulePlan, plan_rules
 from bot.domain.rule_record import NoObject, NotSendable, TooDeep, WrongField
-from handlers.errors import words_for
+from handlers.error_words.table import words_for
 from handlers.views import import_form, importing
 from handlers.views.import_words import file_words, reason_words
 from sandbox.slack.validation import blocks_too_long, check_message, check_view

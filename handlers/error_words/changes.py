@@ -1,0 +1,81 @@
+"""Words for a change that cannot be begun, decided or taken back."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from bot.changes.pipeline import AlreadyDecided, NothingToReview, NotTemporary, NotUndoable, NotYours, UnknownChange
+from bot.changes.set_proposals import NothingInSet
+from bot.domain.change import State
+from bot.store.errors import TargetBusy
+from handlers.error_words.words import Table, Words
+from handlers.errors import NothingToChange, NothingToUndo, OldCard
+from handlers.views.parts import code, esc
+
+STANDS: Final = {
+    State.APPROVED: "approved",
+    State.APPLYING: "approved, and is being done",
+    State.APPLIED: "approved and done",
+    State.DENIED: "denied",
+    State.CANCELLED: "withdrawn",
+    State.EXPIRED: "expired",
+}
+
+
+def _already(error: AlreadyDecided) -> Words:
+    change = error.change
+    by = f" by <@{change.decided_by}>" if change.decided_by else ""
+    moment = change.decided_at
+    at = f" <!date^{int(moment.timestamp())}^at {{time}}|at {moment:%H:%M} UTC>" if moment else ""
+    if change.state is State.PROPOSED:
+        return Words("You have approved this already; it waits for somebody else.", unchanged=None)
+    return Words(f"Already {STANDS.get(change.state, f'settled: {change.state}')}{by}{at}.", unchanged=None)
+
+
+def _not_yours(error: NotYours) -> Words:
+    change = error.change
+    if change.glass_broken:
+        return Words("Whoever acted alone cannot sign it too.", next="Somebody else who may approve has to.")
+    return Words(f"Only <@{change.requester}> can settle this: it is their request.", next="Ask them.")
+
+
+def _busy(error: TargetBusy) -> Words:
+    other = error.change
+    return Words(
+        f"Another change of the same target is under way (`{other.id[:8]}`, {other.state}, by <@{other.requester}>).",
+        "Two changes of one thing at a time could undo each other.",
+        "Settle the first one on its card, then ask again.",
+    )
+
+
+WORDS: Final[Table] = {
+    NothingToChange: lambda e: Words(
+        f"*{esc(e.title)}* is already {esc(e.status)}." if e.status else f"*{esc(e.title)}* is already as you asked."
+    ),
+    NothingInSet: lambda _: Words(
+        "There is nothing left to do.", "What was to be done is done, or its target is gone."
+    ),
+    TargetBusy: _busy,
+    UnknownChange: lambda _: Words(
+        "That change is not on record here.", "The card is from another Gatehouse, or its record is gone."
+    ),
+    AlreadyDecided: _already,
+    NotYours: _not_yours,
+    NotUndoable: lambda e: Words(
+        f"Change `{e.change.id[:8]}` was taken back already."
+        if e.change.undone_by
+        else f"Change `{e.change.id[:8]}` is {e.change.state}: only what was applied can be taken back."
+    ),
+    NothingToUndo: lambda e: Words(
+        f"No change of yours is called {code(e.asked)}."
+        if e.asked
+        else "You have changed nothing here that could be taken back.",
+        next="Write the change's reference from its card: `/gatehouse undo 1a2b3c4d`, or press its Undo button.",
+    ),
+    NotTemporary: lambda e: Words(f"Change `{e.change.id[:8]}` does not end by itself any more.", unchanged=None),
+    NothingToReview: lambda e: Words(f"Change `{e.change.id[:8]}` is signed already.", unchanged=None),
+    OldCard: lambda e: Words(
+        "That message no longer speaks for its change.",
+        next=f"Use the newer one: {e.link}" if e.link else "Use the newer one, a moment from now, in the channel.",
+    ),
+}

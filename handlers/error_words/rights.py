@@ -1,0 +1,72 @@
+"""Words for who may not, and why not."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from bot.access import DirectoryUnavailable, NobodyCanApprove, NotAllowed
+from bot.domain.policy import Irreconcilable, Why
+from handlers.error_words.words import Table, Words
+from handlers.views.parts import code, esc
+
+WHY_NOT: Final = {
+    Why.UNKNOWN: ("Slack does not say who you are.", "Ask a workspace admin to look at your account."),
+    Why.DEACTIVATED: ("That account is deactivated.", ""),
+    Why.BOT: ("Apps and workflows may not do this.", "A person has to ask."),
+    Why.GUEST: ("Guests of the workspace may not use Gatehouse.", "Ask a full member."),
+    Why.STRANGER: ("Only members of this workspace may use Gatehouse.", "Ask one of them."),
+    Why.SHARED_CHANNEL: (
+        "Changes are not taken in a channel that is shared with another company.",
+        "Ask in a channel of your own workspace.",
+    ),
+    Why.DIRECT_MESSAGE: (
+        "Changes are not taken in a direct message: others must be able to see them.",
+        "Ask in a channel that Gatehouse is in.",
+    ),
+    Why.NOT_ADDED: (
+        "Gatehouse takes changes only in channels that it was added to.",
+        "Add it with `/invite @Gatehouse`, or ask in a channel that it is in.",
+    ),
+    Why.OTHER_CHANNEL: ("The policy does not take changes in this channel.", "Ask in {channels}."),
+    Why.NO_ROLE: ("None of your roles allows this.", "Ask {roles}; `/gatehouse whoami` says what you may do."),
+    Why.OWN_REQUEST: (
+        "You asked for this, so somebody else has to approve it.",
+        "Withdraw it if you changed your mind.",
+    ),
+    Why.NOT_HERE: ("Only people of this channel may approve.", "Join the channel first."),
+}
+
+
+def _not_allowed(error: NotAllowed) -> Words:
+    what, then = WHY_NOT[error.why]
+    roles = f"somebody with the role {' or '.join(map(esc, error.roles))}" if error.roles else "whoever runs Gatehouse"
+    return Words(what, next=then.format(roles=roles, channels="a channel that `/gatehouse whoami` names"))
+
+
+def _nobody(error: NobodyCanApprove) -> Words:
+    needed = "one approval" if error.needed == 1 else f"{error.needed} approvals"
+    there = {0: "nobody here", 1: "only one person here"}.get(error.found, f"only {error.found} people here")
+    roles = f"People with the role {' or '.join(map(esc, error.roles))} can." if error.roles else ""
+    return Words(
+        f"This needs {needed}, and {there} can give it.",
+        roles,
+        "Ask in a channel where they are, or add them to this one.",
+    )
+
+
+WORDS: Final[Table] = {
+    NotAllowed: _not_allowed,
+    NobodyCanApprove: _nobody,
+    Irreconcilable: lambda e: Words(
+        "The policy has different people approve the parts of this, so it cannot be one request.",
+        f"The roles that it names are {esc(', '.join(e.roles))}.",
+        "Ask for the parts one by one, or one site at a time.",
+    ),
+    DirectoryUnavailable: lambda e: Words(
+        f"Slack did not say {esc(e.asked)}, and without that nobody may.",
+        f"Slack answered {code(e.code)}." if e.code else "Slack is not answering.",
+        "Try again in a moment."
+        if e.code in {"", "ratelimited", "internal_error", "fatal_error"}
+        else "Tell whoever runs Gatehouse: the app may be missing a scope.",
+    ),
+}
