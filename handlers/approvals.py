@@ -12,8 +12,8 @@ from handlers.commands import GatehouseUndo
 from handlers.errors import NothingToUndo, OldCard
 from handlers.reply import Announced, Caller, Modal, Reply, View
 from handlers.routes import Click, Form, clicks, handles, submits
-from handlers.views import changes as views
 from handlers.views import decision_form, forms
+from handlers.views.titles import plain_title
 
 REFERENCE = re.compile(r"[0-9a-fA-F]{6,32}")
 """The beginning of a change's id, as cards show it."""
@@ -127,7 +127,7 @@ def _asks(name: str) -> None:
         change = await clicked(click, caller, gatehouse)
         if change.state is not State.PROPOSED:
             raise AlreadyDecided(change)
-        return Modal(decision_form.opened(name, change, title=views.plain_title(change), channel=caller.channel))
+        return Modal(decision_form.opened(name, change, title=plain_title(change), channel=caller.channel))
 
 
 async def _deny(change: Change, reason: str, caller: Caller, gatehouse: Gatehouse) -> str:

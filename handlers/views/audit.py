@@ -10,9 +10,9 @@ from bot.domain.member import masked
 from bot.store.audit import Entry
 from handlers.commands import Command
 from handlers.views import parts
-from handlers.views.changes import MARKS, WORDS, plain_title
 from handlers.views.parts import Block, Message, code, esc
 from handlers.views.sentences import when, words
+from handlers.views.titles import MARKS, WORDS, plain_title
 
 SIGNS: Final = {
     "exported": ":outbox_tray:",

@@ -10,8 +10,8 @@ from bot.store.audit import Entry
 from handlers.commands import GatehouseAudit, GatehouseDigest, GatehousePending, GatehouseTimers
 from handlers.views import parts
 from handlers.views.audit import target_name
-from handlers.views.changes import VERBS
 from handlers.views.parts import Block, Message, esc
+from handlers.views.titles import VERBS
 
 TOLD: Final = {
     "applied": (":white_check_mark:", "done"),

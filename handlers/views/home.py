@@ -10,11 +10,11 @@ from typing import Final
 from bot.domain.change import Change
 from handlers.commands import GatehouseHelp, GatehousePending, GatehouseWhoami, MembersList, RulesList
 from handlers.views import parts
-from handlers.views.changes import MARKS, WORDS, plain_title
 from handlers.views.forms import View
 from handlers.views.parts import Block, code, esc
 from handlers.views.pickers import member_menu, rule_menu
 from handlers.views.sentences import when
+from handlers.views.titles import MARKS, WORDS, plain_title
 
 MOST: Final = 8
 

@@ -7,9 +7,9 @@ from typing import Final
 
 from bot.domain.change import Change, State
 from handlers.views import parts
-from handlers.views.changes import plain_title
 from handlers.views.parts import Message
 from handlers.views.sentences import ending_line, glass_line, mention, when, words
+from handlers.views.titles import plain_title
 
 
 def note(change: Change, purpose: str) -> Message | None:

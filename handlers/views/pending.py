@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from bot.domain.change import Change
 from handlers.commands import GatehousePending, GatehouseTimers
 from handlers.views import parts
-from handlers.views.changes import WORDS, plain_title
 from handlers.views.parts import Block, Message, code
 from handlers.views.sentences import when
+from handlers.views.titles import WORDS, plain_title
 
 MOST = 20
 

@@ -10,11 +10,12 @@ from bot.domain.change import Change, Guard, Kind, State
 from bot.domain.change_set import DONE, NOT_DONE, OPEN, Outcome, Part, Tally
 from bot.domain.member import all_masked, masked
 from handlers.views import parts
-from handlers.views.changes import MARKS, WARNED, WORDS, plain_title
+from handlers.views.changes import WARNED
 from handlers.views.diff import differences, rendered
 from handlers.views.members import segments_line
 from handlers.views.parts import Block, Message, code, esc
 from handlers.views.sentences import ending_line, glass_line, sentence, words
+from handlers.views.titles import MARKS, WORDS, plain_title
 
 SHOWN: Final = 12
 """Parts that a card has a line for."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.domain.change import Change, Kind, State
-from handlers.views.changes import WORDS
+from handlers.views.titles import WORDS
 from sandbox.services.seed import members
 from sandbox.slack.people import ALICE, CARA
 from sandbox.slack.story import Person
