@@ -31,13 +31,14 @@ from handlers.views import fields, forms, member_form, rule_form
 from handlers.views.json_pairs import NotPairs
 from handlers.views.parts import esc
 from handlers.views.rule_form import RuleForm
+from handlers.views.rule_form_reading import read_form
 
 MOVED = "This changed after you opened the form, so nothing was saved. Open it again to see how it is now."
 
 
 def _rule_errors(view: View) -> dict[str, str]:
     """What is wrong with the typed rule, under the inputs; what was wrong before and is not shown is left alone."""
-    form = rule_form.read_form(view)
+    form = read_form(view)
     try:
         draft = form.draft()
     except ValidationError:
@@ -78,12 +79,12 @@ async def _base(form: RuleForm, gatehouse: Gatehouse) -> Rule | None:
 
 
 async def _save_rule(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
-    shown = rule_form.read_form(view)
+    shown = read_form(view)
     try:
         base = await _base(shown, gatehouse)
     except NotFound:
         return forms.done("Gatehouse", ":wastebasket: This rule does not exist any more. Nothing was saved.")
-    form = rule_form.read_form(view, base)
+    form = read_form(view, base)
     if base is not None and fingerprint(essence(base.document())) != form.seen:
         return forms.done("Gatehouse", f":arrows_counterclockwise: {MOVED}")
     draft = form.draft()
@@ -236,7 +237,7 @@ submits(member_form.CALLBACK, Form(_member_errors, _working, _save_member))
 @clicks("form.type")
 async def other_type(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """Another type was chosen: its fields, with all that was typed so far."""
-    return Refilled(rule_form.read_form(click.view or {}).view())
+    return Refilled(read_form(click.view or {}).view())
 
 
 @clicks("form.add")
@@ -252,4 +253,4 @@ async def remove_pair(click: Click, caller: Caller, gatehouse: Gatehouse) -> Rep
 async def _as_left(click: Click, gatehouse: Gatehouse) -> RuleForm:
     """The form with what was typed; pairs it does not show come from the rule."""
     view = click.view or {}
-    return rule_form.read_form(view, await _base(rule_form.read_form(view), gatehouse))
+    return read_form(view, await _base(read_form(view), gatehouse))

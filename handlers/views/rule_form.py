@@ -1,4 +1,4 @@
-"""The modal that makes, edits and copies a rule: from a rule to a form, to Slack's view and back, losing nothing.
+"""The modal that makes, edits and copies a rule: from a rule to a form, and to Slack's view, losing nothing.
 
 Fields follow the chosen type. Pairs of types that the specification describes get a field each; those of others
 are JSON. What a modal cannot hold (a sixtieth pair, a text of 20,000 characters) is not shown and kept as it is.
@@ -9,15 +9,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from bot.domain.change import essence, fingerprint
-from bot.domain.checks import KEYS, OPERATORS, STATUSES, Problem
+from bot.domain.checks import STATUSES, Problem
 from bot.domain.group import Groups, held_back
 from bot.domain.rule import ACTIVE, INACTIVE, KNOWN_TYPES, TYPED, Rule, RuleDraft
 from handlers.views import fields, json_pairs
 from handlers.views.effect import group_name, status_name
-from handlers.views.forms import View, frame, metadata, note, section
+from handlers.views.form_pair import LABELS, NEW_PAIR, FormPair, button, fits, names_of, numbered, pair_blocks
+from handlers.views.forms import View, frame, note, section
+from handlers.views.json_pairs import Document
 from handlers.views.parts import clip, code, esc
 
 CALLBACK: Final = "v1.rule.form"
@@ -27,46 +29,7 @@ MOST_PAIRS: Final = 10
 MOST_ASIDE: Final = 1500
 """Characters of a view's private metadata (3,000 in all) for what was typed and is not shown just now."""
 
-Document = dict[str, Any]
 TITLES: Final = {"new": "New rule", "edit": "Edit rule", "copy": "Copy rule"}
-LABELS: Final = {
-    "key": "Part of the URL",
-    "operator": "Operator",
-    "value": "Source",
-    "destinationType": "Destination type",
-    "destination": "Destination",
-    "from": "Find",
-    "to": "Replace with",
-}
-BY_TYPE: Final = {"Redirect": ("destinationType", "destination"), "Replace": ("from", "to"), "Cancel": ()}
-OPTIONS: Final = {"key": KEYS, "operator": OPERATORS, "destinationType": ("url", "map_local", "mock_or_file_picker")}
-PLACEHOLDERS: Final = {"value": "https://shop.example.com/old", "destination": "https://shop.example.com/new"}
-NEW_PAIR: Final[Document] = {"source": {"key": "Url", "operator": "Equals", "value": ""}, "destinationType": "url"}
-
-
-@dataclass(frozen=True, slots=True)
-class FormPair:
-    """One pair in the form. *key* is its place in block ids: ``o3`` was the rule's pair 3, ``n1`` is new."""
-
-    key: str
-    document: Document
-
-    def read(self, name: str) -> Any:
-        if name in {"key", "operator", "value"}:
-            return (self.document.get("source") or {}).get(name)
-        return self.document.get(name)
-
-    def with_field(self, name: str, value: str) -> FormPair:
-        if name in {"key", "operator", "value"}:
-            return FormPair(self.key, self.document | {"source": {**(self.document.get("source") or {}), name: value}})
-        return FormPair(self.key, self.document | {name: value})
-
-    def block_id(self, name: str) -> str:
-        return f"p.{self.key}.{name}"
-
-    def only(self, names: tuple[str, ...]) -> Document:
-        """Without what was typed for another type of rule before this one was chosen."""
-        return {name: value for name, value in self.document.items() if name not in LABELS or name in names}
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,14 +86,14 @@ class RuleForm:
         """The form that edits *rule*."""
         seen = fingerprint(essence(rule.document()))
         words = _group_words(rule, groups)
-        return cls("edit", rule.body(), _numbered(rule.body()), channel, rule.id, seen, reason, group=words)
+        return cls("edit", rule.body(), numbered(rule.body()), channel, rule.id, seen, reason, group=words)
 
     @classmethod
     def copy_of(cls, rule: Rule, *, channel: str) -> Self:
         """A form for a new rule like *rule*; it starts Inactive, since two equal rules in force help nobody."""
         document = rule.content() | {"name": f"{rule.title} (copy)", "status": INACTIVE}
         seen = fingerprint(essence(rule.document()))
-        return cls("copy", document, _numbered(document), channel, rule.id, seen)
+        return cls("copy", document, numbered(document), channel, rule.id, seen)
 
     @property
     def rule_type(self) -> str:
@@ -143,7 +106,7 @@ class RuleForm:
     @property
     def shown(self) -> tuple[FormPair, ...]:
         """The pairs that get fields: the first ones whose texts fit into an input."""
-        fitting = [pair for pair in self.pairs if _fits(pair, BY_TYPE.get(self.rule_type, ()))]
+        fitting = [pair for pair in self.pairs if fits(pair, self.rule_type)]
         return tuple(fitting[:MOST_PAIRS])
 
     @property
@@ -159,7 +122,7 @@ class RuleForm:
     def _documents(self) -> list[Document]:
         if not self.typed:
             return [pair.document for pair in self.pairs] if self.pairs_text is None else self.parsed()
-        return [pair.only(_names(self.rule_type)) if self.mode == "new" else pair.document for pair in self.pairs]
+        return [pair.only(names_of(self.rule_type)) if self.mode == "new" else pair.document for pair in self.pairs]
 
     def parsed(self) -> list[Document]:
         return json_pairs.read(self.pairs_text or "")
@@ -201,7 +164,7 @@ class RuleForm:
 
     def _aside(self) -> dict[str, str]:
         """What was typed into fields that this type does not have, for when the other type is chosen again."""
-        names = _names(self.rule_type)
+        names = names_of(self.rule_type)
         gone = {
             pair.block_id(name): str(pair.read(name))
             for pair in self.pairs
@@ -250,7 +213,7 @@ class RuleForm:
         blocks: list[View] = []
         for number, pair in enumerate(self.pairs, start=1):
             if pair in self.shown:
-                blocks += self._one_pair(number, pair)
+                blocks += pair_blocks(pair, number, self.rule_type, removable=len(self.pairs) > 1)
         if hidden := len(self.pairs) - len(self.shown):
             blocks.append(
                 section(
@@ -260,15 +223,9 @@ class RuleForm:
             )
         if len(self.shown) < MOST_PAIRS:
             blocks.append(
-                {"type": "actions", "block_id": "more", "elements": [_button("Add pair", "v1.form.add", "add")]}
+                {"type": "actions", "block_id": "more", "elements": [button("Add pair", "v1.form.add", "add")]}
             )
         return blocks
-
-    def _one_pair(self, number: int, pair: FormPair) -> list[View]:
-        head: View = section(f"*Pair {number}*") | {"block_id": f"head.{pair.key}"}
-        if len(self.pairs) > 1:
-            head["accessory"] = _button("Remove pair", f"v1.form.remove.{pair.key}", pair.key)
-        return [head, *(_field(pair, name, self.rule_type) for name in _names(self.rule_type))]
 
     def _json_block(self) -> View:
         pairs = [pair.document for pair in self.pairs]
@@ -291,123 +248,3 @@ def _group_words(rule: Rule, groups: Groups | None) -> str:
         return ""
     held = f"   {status_name(rule, groups)}" if rule.active and held_back(rule, groups) else ""
     return f"{group_name(rule, groups)}{held}"
-
-
-def _names(rule_type: str) -> tuple[str, ...]:
-    return ("key", "operator", "value", *BY_TYPE.get(rule_type, ()))
-
-
-def _field(pair: FormPair, name: str, rule_type: str) -> View:
-    block_id, value = pair.block_id(name), pair.read(name)
-    if name in OPTIONS:
-        return fields.select(block_id, LABELS[name], OPTIONS[name], value or OPTIONS[name][0])
-    optional = name == "to" or (name == "value" and rule_type == "Replace")
-    hint = "The whole address as a browser sends it: https://shop.example.com/ with its last slash."
-    return fields.text(
-        block_id,
-        LABELS[name],
-        value,
-        optional=optional,
-        placeholder=PLACEHOLDERS.get(name),
-        hint=hint if name == "value" else None,
-    )
-
-
-def _button(label: str, action_id: str, value: str) -> View:
-    return {"type": "button", "action_id": action_id, "value": value, "text": fields.plain(label)}
-
-
-def _fits(pair: FormPair, names: tuple[str, ...]) -> bool:
-    texts = [pair.read(name) for name in ("key", "operator", "value", *names)]
-    if not all(text is None or isinstance(text, str) for text in texts):
-        return False
-    menus = [pair.read(name) or "" for name in ("key", "operator", "destinationType")]
-    return all(len(text or "") <= fields.MOST_TYPED for text in texts) and all(len(text) <= 75 for text in menus)
-
-
-def _numbered(document: Document) -> tuple[FormPair, ...]:
-    return tuple(FormPair(f"o{number}", pair) for number, pair in enumerate(document.get("pairs") or (), start=1))
-
-
-def read_form(view: View, base: Rule | None = None) -> RuleForm:
-    """The form as a person left it: *view* with its state. *base*: the rule that it edits or copies.
-
-    What the form does not show comes from *base*; without it, the form can be checked, but not shown again or saved.
-    """
-    about = metadata(view)
-    values = (view.get("state") or {}).get("values") or {}
-    document: Document = {"ruleType": about.get("type")}
-    if base is not None:
-        document = base.content() if about.get("mode") == "copy" else base.body()
-    head = {name: fields.typed(values, name) for name in ("name", "description", "status")}
-    present = {name: value or "" for name, value in head.items() if name in values}
-    rule_type = fields.typed(values, "type") or about.get("type") or document.get("ruleType")
-    form = RuleForm(
-        mode=about.get("mode", "new"),
-        document=document | present | {"ruleType": rule_type},
-        pairs=(),
-        channel=str(about.get("channel") or ""),
-        rule_id=about.get("id"),
-        seen=about.get("seen"),
-        reason=fields.typed(values, fields.REASON) or "",
-        warned=str(about.get("warned") or ""),
-        lasts=fields.typed(values, fields.LASTS) or "",
-        group=str(about.get("group") or ""),
-        announce=fields.chosen_channel(view),
-    )
-    form = replace(
-        form, pairs_text=fields.typed(values, form.pairs_block) or "" if form.pairs_block in values else None
-    )
-    originals = {pair.key: pair.document for pair in _numbered(document)}
-    pairs = [FormPair(key, originals.get(key, NEW_PAIR)) for key in about.get("pairs") or ()]
-    left: Mapping[str, str] = about.get("aside") or {}
-    read = replace(form, pairs=tuple(_typed_pair(pair, values, left) for pair in pairs))
-    came_from = str(about.get("type") or "")
-    chosen = read.mode == "new" and read.rule_type != came_from
-    return _of_other_type(read, came_from, values, left) if chosen else read
-
-
-def _typed_pair(pair: FormPair, values: Mapping[str, Any], left: Mapping[str, str]) -> FormPair:
-    for name in LABELS:
-        block_id = pair.block_id(name)
-        if block_id in values:
-            pair = _changed(pair, name, fields.typed(values, block_id) or "")
-        elif block_id in left:
-            pair = pair.with_field(name, left[block_id])
-    return pair
-
-
-def _of_other_type(form: RuleForm, before: str, values: Mapping[str, Any], left: Mapping[str, str]) -> RuleForm:
-    """Another type was chosen: what was typed for the one *before* is carried over as far as it means the same here."""
-    typed_before = fields.typed(values, f"pairs.{before}")
-    if typed_before is not None:
-        read = _out_of_json(form, before, typed_before)
-        form = replace(form, pairs=tuple(_typed_pair(pair, {}, left) for pair in read))
-    if form.typed:
-        return form
-    sources = [pair.document.get("source") for pair in form.pairs]
-    known = [source if isinstance(source, dict) else NEW_PAIR["source"] for source in sources]
-    made = [json_pairs.skeleton(form.rule_type, source) for source in known]
-    return replace(form, pairs_text=json_pairs.written(made) or json_pairs.written(made[:1]))
-
-
-def _out_of_json(form: RuleForm, before: str, text: str) -> tuple[FormPair, ...]:
-    """The pairs that were typed as JSON, less what belongs to the type *before*; those of before where it is none."""
-    try:
-        typed = json_pairs.read(text)
-    except json_pairs.NotPairs:
-        return form.pairs
-    foreign = json_pairs.SKELETONS.get(before, {})
-    kept = [NEW_PAIR | {name: value for name, value in pair.items() if name not in foreign} for pair in typed]
-    kept = [pair if isinstance(pair["source"], dict) else pair | {"source": NEW_PAIR["source"]} for pair in kept]
-    return tuple(FormPair(f"n{number}", pair) for number, pair in enumerate(kept, start=1)) or form.pairs
-
-
-def _changed(pair: FormPair, name: str, value: str) -> FormPair:
-    """With the field set, unless it was absent and still says no more than its default."""
-    default = OPTIONS.get(name, ("",))[0]
-    return (
-        pair
-        if pair.read(name) is None and value == default and name == "destinationType"
-        else pair.with_field(name, value)
-    )
