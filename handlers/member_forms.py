@@ -1,0 +1,83 @@
+"""The form of a member coming back: its errors at once, its work after."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from bot.changes.proposals import Proposal
+from bot.domain.change import Kind, State, Target, essence, fingerprint
+from bot.domain.checks import BadEmail, checked_email
+from bot.domain.member import Member
+from bot.domain.segments import spelled, strangers
+from bot.gatehouse import Gatehouse, Site
+from handlers.lasting import lasting
+from handlers.members import find_member
+from handlers.modals import MOVED, ended, lasts_errors, working
+from handlers.parsers.lasts import parse_lasts
+from handlers.reply import Caller, View
+from handlers.routes import Form, submits
+from handlers.sites import catalogue
+from handlers.views import forms, member_form
+from handlers.views.member_form import MemberForm
+
+
+def _member_errors(view: View) -> dict[str, str]:
+    form = member_form.read_form(view)
+    if form.mode == "edit":
+        return {}
+    try:
+        checked_email(form.email)
+    except BadEmail as error:
+        return {"email": f"This is not an e-mail address: {error}"[:300]}
+    return lasts_errors(form.lasts)
+
+
+async def _save_member(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
+    form = member_form.read_form(view)
+    site = gatehouse.site(form.site)
+    form = form.noted({}, await catalogue(site, caller, gatehouse))
+    base: Member | None = None
+    if form.mode == "edit":
+        base = await find_member(form.email, site)
+        if fingerprint(essence(base.document())) != form.seen:
+            return forms.done("Gatehouse", f":arrows_counterclockwise: {MOVED}")
+    elif await site.members.find(checked_email(form.email)) is not None:
+        words = "This person is a member already. Edit them instead: /members edit, and the address."
+        return form.noted({"email": words}, form.known).view()
+    names = spelled(form.segments, form.known)
+    if unknown := strangers(names, (*form.known, *(base.segments if base else ()))):
+        return form.noted(member_form.segment_notes(unknown, form.known), form.known).view()
+    after = replace(form, segments=names).document(base)
+    if base is not None and after == _as_it_is(base):
+        return forms.done("Edit member", "Nothing was different, so nothing was saved.")
+    proposal = _proposal(form, base, after, site, caller)
+    proposal = await lasting(proposal, parse_lasts(form.lasts), caller, gatehouse)
+    change = await gatehouse.changes.submit(proposal, origin=caller.request)
+    if change.state is State.FAILED:
+        field = "segments" if "segment" in change.outcome.lower() and form.known else ""
+        words = f"The membership service refused: {change.outcome} Nothing was changed."
+        return form.noted({field: words}, form.known).view()
+    return ended(change, form.name or form.email)
+
+
+def _as_it_is(member: Member) -> dict[str, Any]:
+    """*member* as a form says it in which nothing was changed."""
+    return member.document() | {"name": member.name or "", "allowedSegments": list(member.segments)}
+
+
+def _proposal(form: MemberForm, base: Member | None, after: dict[str, Any], site: Site, caller: Caller) -> Proposal:
+    email = str(after["email"]).strip()
+    return Proposal(
+        kind=Kind.MEMBER_ADD if base is None else Kind.MEMBER_UPDATE,
+        target=Target(service="members", site=site.name, key=email),
+        before=None if base is None else base.document(),
+        after=after | {"email": email},
+        requester=caller.user,
+        channel=caller.channel,
+        reason=form.reason,
+        quiet_refusal=True,
+    )
+
+
+submits(member_form.CALLBACK, Form(_member_errors, working, _save_member))
