@@ -12,7 +12,7 @@ from bot.domain.member import Member
 from bot.domain.segments import spelled, strangers
 from bot.gatehouse import Gatehouse, Site
 from handlers.lasting import lasting
-from handlers.members import find_member
+from handlers.member_refs import find_member
 from handlers.modals import MOVED, ended, lasts_errors, working
 from handlers.parsers.lasts import parse_lasts
 from handlers.reply import Caller, View
