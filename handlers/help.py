@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from handlers.commands import ALL, Command
+from handlers.features import FEATURES
+from handlers.routes import COMMANDS
 
 LATER = "  _(later)_"
 
 
 def built(kind: type[Command]) -> bool:
     """Whether this release answers *kind*, or only understands it."""
-    from handlers import router, routes  # noqa: PLC0415  importing the router fills the table
-
-    return bool(router.FEATURES) and kind in routes.COMMANDS
+    return bool(FEATURES) and kind in COMMANDS
 
 
 def command_table() -> str:

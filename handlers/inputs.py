@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from handlers.reply import Caller, View
 from handlers.routes import Click, Typed
 from handlers.views.fields import chosen_channel
 from handlers.views.forms import metadata
+from handlers.words import cleaned
 
 Body = Mapping[str, Any]
 
@@ -165,3 +166,20 @@ def label(body: Body) -> str:
     """What stands on the button that was clicked."""
     actions = body.get("actions") or [{}]
     return str(_inner(actions[0], "text", "text") or "that button")
+
+
+def asked(kind: str, body: Body) -> str:
+    """The words of the person, or what stands for them, to be quoted in an answer to them alone."""
+    if kind == "event":
+        return cleaned(str((body.get("event") or {}).get("text") or "")) or "that event"
+    return f"{body.get('command')} {body.get('text') or ''}".strip() if kind == "command" else "that " + kind
+
+
+CALLERS: Final = {
+    "command": caller_of_command,
+    "click": caller_of_click,
+    "submission": caller_of_submission,
+    "event": caller_of_event,
+    "shortcut": caller_of_shortcut,
+}
+"""Kind of payload -> who asks with it."""

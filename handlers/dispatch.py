@@ -1,0 +1,199 @@
+"""From a payload to its answer: who answers it stands in the table, and no exception goes past this room."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from dataclasses import replace
+from typing import Final
+
+import structlog
+
+from bot.access import NotAllowed
+from bot.domain.policy import Why
+from bot.gatehouse import Gatehouse
+from handlers import errors, grammar, inputs
+from handlers.answers import Answers
+from handlers.commands import Command
+from handlers.inputs import Body
+from handlers.reply import Caller, Modal, Private, Reply, View
+from handlers.routes import (
+    CLICKS,
+    COMMANDS,
+    RUNNING,
+    SHORTCUTS,
+    Heard,
+    Outcome,
+    Shortcut,
+    action_name,
+    find_event,
+    find_form,
+)
+from handlers.slack import Slack, SlackRefused, SlackUnreachable
+from handlers.views import forms
+
+log = structlog.get_logger(__name__)
+
+ACKNOWLEDGEMENT_LANDS = 0.4
+"""Seconds until Slack has surely drawn what a submission was acknowledged with. An update that overtook it would be
+drawn over, and nothing tells when it is there."""
+LINK_PATIENCE = 1.0
+"""Seconds of a trigger's three that Slack has to say where a message stands."""
+
+
+class Dispatcher:
+    """Finds who answers a payload, asks whether the caller may, and sees it to its answer."""
+
+    def __init__(self, gatehouse: Gatehouse, slack: Slack, answers: Answers) -> None:
+        self._gatehouse = gatehouse
+        self._slack = slack
+        self._answers = answers
+
+    async def dispatch(self, kind: str, body: Body, caller: Caller) -> None:
+        """See a payload of *kind* to its answer."""
+        await RUNS[kind](self, body, caller)
+
+    def parsed(self, body: Body) -> Command | Exception:
+        """The command of a slash command's payload, or why there is none."""
+        try:
+            service = str(body.get("command", "")).lstrip("/").removeprefix(self._gatehouse.prefix)
+            return grammar.parse(service, str(body.get("text") or ""))
+        except Exception as error:  # noqa: BLE001  the one that asked hears of it, in words
+            return error
+
+    async def _run_command(self, body: Body, caller: Caller) -> None:
+        command = self.parsed(body)
+        asked = inputs.asked("command", body)
+        if isinstance(command, Exception):
+            await self._answers.say(caller, command, asked)
+        else:
+            await self._carry_out(caller, asked, self.run(command, caller))
+
+    async def _run_shortcut(self, body: Body, caller: Caller) -> None:
+        name = str(body.get("callback_id") or "")
+        route = SHORTCUTS.get(name)
+        if route is None:
+            await self._answers.say(caller, errors.OldButton(), "that shortcut")
+            return
+        link = await self._link(caller) if route.linked else ""
+        shortcut = Shortcut(name, inputs.all_said(body.get("message")), link)
+        await self._carry_out(caller, inputs.asked("shortcut", body), route.run(shortcut, caller, self._gatehouse))
+
+    async def _link(self, caller: Caller) -> str:
+        """Where the message stands, unless Slack takes so long to say it that the trigger would be gone."""
+        try:
+            async with asyncio.timeout(LINK_PATIENCE):
+                return await self._slack.permalink(caller.channel, caller.message)
+        except TimeoutError:
+            return ""
+
+    async def _run_event(self, body: Body, caller: Caller) -> None:
+        event: Body = body.get("event") or {}
+        if (route := find_event(event)) is not None:
+            heard = Heard(event, inputs.own_id(body))
+            await self._carry_out(caller, inputs.asked("event", body), route.run(heard, caller, self._gatehouse))
+
+    async def _carry_out(self, caller: Caller, asked: str, work: Awaitable[Outcome | None]) -> None:
+        """See an act to its answer: its own, or that of the command that it stands for."""
+        try:
+            outcome = await work
+            if isinstance(outcome, Command):
+                caller = await self._waiting(caller)
+                outcome = await self._run_anywhere(outcome, caller)
+            if outcome is not None:
+                await self._answers.send(caller, outcome)
+        except Exception as error:  # noqa: BLE001  one place turns every error into one answer and one log line
+            await self._answers.say(caller, error, asked)
+
+    async def _run_anywhere(self, command: Command, caller: Caller) -> Reply:
+        """The answer; where it is a form and Slack gave no way to open one, a button that does."""
+        reply = await self.run(command, caller)
+        if isinstance(reply, Modal) and not caller.trigger:
+            return Private(forms.opener(command))
+        return reply
+
+    async def _waiting(self, caller: Caller) -> Caller:
+        """Whoever asked from a view looks at a modal: it is there at once, while the trigger lives."""
+        if caller.view is None or caller.public:
+            return caller
+        waiting = forms.loading("Gatehouse", caller.channel)
+        if caller.view.get("type") == "home":
+            return replace(caller, view=await self._slack.open(caller.trigger or "", waiting))
+        if forms.is_panel(caller.view):
+            return replace(caller, view=await self._slack.refill(caller.view, waiting))
+        return caller
+
+    async def run(self, command: Command, caller: Caller) -> Reply:
+        """The answer to a command, from whatever it came: typed, clicked, or mentioned."""
+        handler = COMMANDS.get(type(command))
+        if handler is None:
+            raise errors.NotBuiltYet(command)
+        await self._check_right(command, caller)
+        return await handler(command, caller, self._gatehouse)
+
+    async def _check_right(self, command: Command, caller: Caller) -> None:
+        """Whether the caller may, here; raises NotAllowed or DirectoryUnavailable."""
+        access = self._gatehouse.access
+        if command.needs is not None:
+            await access.require(command.needs, caller.user, caller.channel)
+        if caller.public and (await access.directory.place(caller.channel)).shared:
+            raise NotAllowed(Why.SHARED_CHANNEL, "share", caller.user, channel=caller.channel)
+
+    async def _run_click(self, body: Body, caller: Caller) -> None:
+        name = action_name(inputs.action_id(body))
+        if name is None:
+            await self._answers.say(caller, errors.OldButton(), "that button")
+            return
+        click = inputs.click(body, name)
+        if name in RUNNING:
+            await self._run_button(click.value, name, caller)
+        else:
+            await self._carry_out(caller, inputs.label(body), CLICKS[name].run(click, caller, self._gatehouse))
+
+    async def _run_button(self, text: str, name: str, caller: Caller) -> None:
+        """A button that stands for a command: it means what the same words would, typed by whoever clicked."""
+        asked = f"/{self._gatehouse.prefix}{text}"
+        try:
+            command = commanded(text)
+        except Exception as error:  # noqa: BLE001
+            await self._answers.say(caller, error, asked)
+            return
+        placed = caller.placed(public=name == "share", replacing=name == "turn" and caller.ephemeral)
+        await self._carry_out(placed, asked, _standing_for(command))
+
+    async def _run_submission(self, body: Body, caller: Caller) -> None:
+        view: View = body["view"]
+        form = find_form(str(view.get("callback_id")))
+        if form is None:
+            return
+        landed = asyncio.get_running_loop().time() + ACKNOWLEDGEMENT_LANDS
+        try:
+            final = await form.save(view, caller, self._gatehouse)
+        except Exception as error:  # noqa: BLE001
+            final = self._answers.failed_view(error, caller)
+            await self._answers.put_on_record(error, caller)
+        await asyncio.sleep(max(0.0, landed - asyncio.get_running_loop().time()))
+        try:
+            await self._slack.refill({"id": view.get("id")}, final)
+        except (SlackRefused, SlackUnreachable) as error:
+            log.info("modal_gone", error=str(error), request=caller.request[:8])
+
+
+def commanded(text: str) -> Command:
+    """The command that a button's value stands for."""
+    service, _, rest = text.partition(" ")
+    return grammar.parse(service, rest)
+
+
+async def _standing_for(command: Command) -> Command:
+    """A button that stands for a command comes to that command."""
+    return command
+
+
+RUNS: Final = {
+    "command": Dispatcher._run_command,
+    "click": Dispatcher._run_click,
+    "submission": Dispatcher._run_submission,
+    "event": Dispatcher._run_event,
+    "shortcut": Dispatcher._run_shortcut,
+}
