@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from bot.changes.pipeline import AlreadyDecided, Decision, NotUndoable
 from bot.domain.change import Change, State
 from bot.gatehouse import Gatehouse
-from handlers.commands import GatehouseUndo
+from handlers.commands.gatehouse import GatehouseUndo
 from handlers.errors import NothingToUndo, OldCard
 from handlers.reply import Announced, Caller, Modal, Reply, View
 from handlers.routes import Click, Form, clicks, handles, submits

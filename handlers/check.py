@@ -11,7 +11,7 @@ from bot.clients.parsing import aside
 from bot.domain.lint import Effort, Finding, checking, introducing, ordered
 from bot.domain.rule import Rule, RuleDraft
 from bot.gatehouse import Gatehouse
-from handlers.commands import RulesCheck
+from handlers.commands.rules import RulesCheck
 from handlers.errors import LoopNeedsReason
 from handlers.grouping import groups_of
 from handlers.refs import find_rule

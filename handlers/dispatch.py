@@ -14,7 +14,7 @@ from bot.domain.policy import Why
 from bot.gatehouse import Gatehouse
 from handlers import errors, grammar, inputs
 from handlers.answers import Answers
-from handlers.commands import Command
+from handlers.commands.command import Command
 from handlers.inputs import Body
 from handlers.reply import Caller, Modal, Private, Reply, View
 from handlers.routes import (

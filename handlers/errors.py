@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from bot.domain.checks import Problem
 from bot.domain.group import Group
-from handlers.commands import Command
+from handlers.commands.command import Command
 
 
 class NotBuiltYet(Exception):

@@ -10,7 +10,8 @@ from bot.domain import member_csv, rulefile
 from bot.domain.policy import Why
 from bot.gatehouse import Gatehouse
 from handlers import members
-from handlers.commands import MembersExport, MembersList, RulesExport, RulesList
+from handlers.commands.members import MembersExport, MembersList
+from handlers.commands.rules import RulesExport, RulesList
 from handlers.errors import NothingToExport
 from handlers.listing import fitting
 from handlers.reply import Attached, Caller, Reply

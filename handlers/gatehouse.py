@@ -16,8 +16,8 @@ from bot.domain.member import Member
 from bot.gatehouse import Gatehouse
 from bot.store.audit import Filters
 from bot.store.timers import TimerKind
-from handlers.commands import (
-    Command,
+from handlers.commands.command import Command
+from handlers.commands.gatehouse import (
     GatehouseAudit,
     GatehouseDigest,
     GatehouseHelp,
@@ -25,8 +25,8 @@ from handlers.commands import (
     GatehouseStatus,
     GatehouseTimers,
     GatehouseWhoami,
-    RulesHistory,
 )
+from handlers.commands.rules import RulesHistory
 from handlers.errors import BadFilter
 from handlers.refs import NotOne, find_rule
 from handlers.reply import Caller, Private, Reply

@@ -8,8 +8,11 @@ from typing import Final
 
 from rapidfuzz import fuzz, process
 
-from handlers import commands as c
-from handlers.commands import Command
+from handlers.commands.all import of_service
+from handlers.commands.command import Command
+from handlers.commands.gatehouse import GatehouseHelp
+from handlers.commands.members import MembersMenu, MembersShow
+from handlers.commands.rules import RulesMenu, RulesShow
 from handlers.parsers import gatehouse, members, rules
 from handlers.parsers.rest import Parser, Rest, Unclear, is_reference
 from handlers.wording import render
@@ -34,13 +37,13 @@ def parse(service: str, text: str) -> Command:
     verb, rest = words[0].keyword, words[1:]
     if verb in {"help", "?"}:
         topic = [service] if service != "gatehouse" else []
-        return c.GatehouseHelp(topic=" ".join([*topic, *(word.text for word in rest)]) or None)
+        return GatehouseHelp(topic=" ".join([*topic, *(word.text for word in rest)]) or None)
     if (kind := VERBS[service].get(verb)) is not None:
         return PARSERS[kind](Rest(kind, rest))
     if service == "rules" and is_reference(words[0]) and len(words) == 1:
-        return c.RulesShow(ref=words[0].text)
+        return RulesShow(ref=words[0].text)
     if service == "members" and "@" in words[0].text and len(words) == 1:
-        return c.MembersShow(email=words[0].text)
+        return MembersShow(email=words[0].text)
     raise _unknown(service, verb, rest)
 
 
@@ -77,14 +80,14 @@ def _suggested(kind: type[Command], rest: Sequence[Word]) -> str | None:
 
 
 EMPTY: Final[dict[str, Callable[[], Command]]] = {
-    "rules": c.RulesMenu,
-    "members": c.MembersMenu,
-    "gatehouse": c.GatehouseHelp,
+    "rules": RulesMenu,
+    "members": MembersMenu,
+    "gatehouse": GatehouseHelp,
 }
 
 PARSERS: Final[dict[type[Command], Parser]] = rules.PARSERS | members.PARSERS | gatehouse.PARSERS
 
 VERBS: Final[dict[str, dict[str, type[Command]]]] = {
-    service: {name: kind for kind in c.of_service(service) if kind.verb for name in (kind.verb, *kind.synonyms)}
+    service: {name: kind for kind in of_service(service) if kind.verb for name in (kind.verb, *kind.synonyms)}
     for service in EMPTY
 }

@@ -9,7 +9,7 @@ from bot.changes.proposals import Proposal
 from bot.domain.change import Kind, Target
 from bot.domain.group import Group
 from bot.gatehouse import Gatehouse
-from handlers.commands import RulesGroup, RulesGroups
+from handlers.commands.rules import RulesGroup, RulesGroups
 from handlers.errors import NoGroups, NothingToChange, NotOneGroup
 from handlers.lasting import lasting
 from handlers.reply import Announced, Caller, Private, Reply

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from handlers.commands import ALL, Command
+from handlers.commands.all import ALL
+from handlers.commands.command import Command
 from handlers.features import FEATURES
 from handlers.routes import COMMANDS
 

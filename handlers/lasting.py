@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from bot.changes.proposals import Proposal
 from bot.gatehouse import Gatehouse
-from handlers.commands import Lasts
+from handlers.commands.command import Lasts
 from handlers.reply import Caller
 
 UTC_NAME: Final = "UTC"

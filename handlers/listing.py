@@ -10,7 +10,7 @@ from bot.domain.editing import SWITCHES
 from bot.domain.group import Groups
 from bot.domain.rule import Rule
 from bot.gatehouse import Gatehouse
-from handlers.commands import RulesList
+from handlers.commands.rules import RulesList
 from handlers.grouping import groups_of
 from handlers.reply import Caller, Private, Reply
 from handlers.routes import handles

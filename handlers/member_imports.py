@@ -17,7 +17,7 @@ from bot.domain.member_import import plan_members
 from bot.domain.member_plan import MemberPlan
 from bot.domain.result_table import headings
 from bot.gatehouse import Gatehouse
-from handlers.commands import MembersImport
+from handlers.commands.members import MembersImport
 from handlers.imports import Handed, handed_errors, nothing_wrong, submitted
 from handlers.reply import Caller, Modal, Reply, View
 from handlers.routes import Form, handles, submits

@@ -9,7 +9,7 @@ from bot.clients.errors import ClientError
 from bot.domain.checks import checked_email
 from bot.domain.member import Member, found
 from bot.gatehouse import Gatehouse, Site
-from handlers.commands import MembersEdit, MembersGrant, MembersRemove, MembersRevoke, MembersShow
+from handlers.commands.members import MembersEdit, MembersGrant, MembersRemove, MembersRevoke, MembersShow
 from handlers.errors import NoMember
 from handlers.sites import others
 

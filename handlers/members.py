@@ -10,7 +10,7 @@ from bot.domain.change import Kind, Target
 from bot.domain.member import Member, masked
 from bot.domain.segments import spelled, strangers
 from bot.gatehouse import Gatehouse, Site
-from handlers.commands import MembersAdd, MembersEdit, MembersList, MembersMenu, MembersRemove, MembersShow
+from handlers.commands.members import MembersAdd, MembersEdit, MembersList, MembersMenu, MembersRemove, MembersShow
 from handlers.errors import MemberGone
 from handlers.lasting import as_typed
 from handlers.member_refs import member_meant

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.gatehouse import Gatehouse
 from handlers import grammar
-from handlers.commands import Command
+from handlers.commands.command import Command
 from handlers.errors import EditedMessage
 from handlers.reply import Caller
 from handlers.routes import Heard, hears

@@ -11,7 +11,7 @@ from bot.domain.change_set import Outcome, Part
 from bot.domain.checks import checked_email
 from bot.domain.member import Member, masked
 from bot.gatehouse import Gatehouse, Site
-from handlers.commands import MembersOffboard
+from handlers.commands.members import MembersOffboard
 from handlers.errors import NoMember
 from handlers.reply import Announced, Caller, Reply
 from handlers.routes import handles

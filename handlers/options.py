@@ -12,7 +12,9 @@ from bot.access import NotAllowed
 from bot.clients.indexes import looked_up
 from bot.gatehouse import Gatehouse
 from handlers import inputs
-from handlers.commands import Command, MembersShow, RulesShow
+from handlers.commands.command import Command
+from handlers.commands.members import MembersShow
+from handlers.commands.rules import RulesShow
 from handlers.error_words.table import expected, words_for
 from handlers.errors import NothingPicked
 from handlers.reply import Caller

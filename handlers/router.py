@@ -19,7 +19,7 @@ from bot.changes.applying import Checkpoint, nowhere
 from bot.gatehouse import Gatehouse
 from handlers import inputs, options
 from handlers.answers import Answers
-from handlers.commands import Command
+from handlers.commands.command import Command
 from handlers.dispatch import Dispatcher, commanded
 from handlers.inputs import CALLERS, Body
 from handlers.intake import Intake

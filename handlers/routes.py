@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from bot.gatehouse import Gatehouse
-from handlers.commands import Command
+from handlers.commands.command import Command
 from handlers.reply import Caller, Reply, View
 from handlers.views.parts import Block
 

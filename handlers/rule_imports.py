@@ -17,7 +17,7 @@ from bot.domain.rule_choices import Choices, proposals
 from bot.domain.rule_file import read_rule_file
 from bot.domain.rule_import import RulePlan, planned
 from bot.gatehouse import Gatehouse
-from handlers.commands import RulesImport
+from handlers.commands.rules import RulesImport
 from handlers.imports import Handed, handed_errors, nothing_wrong, submitted
 from handlers.reply import Caller, Modal, Reply, View
 from handlers.routes import Form, handles, submits

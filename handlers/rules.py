@@ -14,7 +14,7 @@ from bot.domain.editing import switched, with_fields
 from bot.domain.rule import Rule, RuleDraft
 from bot.gatehouse import Gatehouse
 from handlers.check import Look, look_at, refuse_silent_loop
-from handlers.commands import (
+from handlers.commands.rules import (
     RulesCopy,
     RulesDelete,
     RulesEdit,

@@ -14,7 +14,7 @@ from bot.domain.rule import Rule, RuleDraft
 from bot.gatehouse import Gatehouse
 from bot.store.samples import MOST
 from handlers.check import as_rule
-from handlers.commands import RulesSamples
+from handlers.commands.rules import RulesSamples
 from handlers.grouping import groups_of
 from handlers.reply import Caller, Private, Reply
 from handlers.routes import handles

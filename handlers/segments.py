@@ -10,7 +10,8 @@ from bot.domain.change import Kind, Target
 from bot.domain.member import Member
 from bot.domain.segments import counted, nearest, spelled, strangers
 from bot.gatehouse import Gatehouse, Site
-from handlers.commands import Command, MembersGrant, MembersRevoke, MembersSegments
+from handlers.commands.command import Command
+from handlers.commands.members import MembersGrant, MembersRevoke, MembersSegments
 from handlers.errors import NothingToChange, UnknownSegment
 from handlers.lasting import lasting
 from handlers.member_refs import member_meant

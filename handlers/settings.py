@@ -6,7 +6,7 @@ from bot.domain.policy import SETTINGS
 from bot.domain.preferences import LONGEST_SEGMENT, MOST_SEGMENTS
 from bot.gatehouse import Gatehouse
 from bot.store.channel_settings import SettingsMoved
-from handlers.commands import GatehouseSettings
+from handlers.commands.gatehouse import GatehouseSettings
 from handlers.reply import Caller, Modal, Private, Reply, View
 from handlers.routes import Click, Form, clicks, handles, submits
 from handlers.sites import preferences

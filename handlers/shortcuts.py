@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from bot.gatehouse import Gatehouse
-from handlers.commands import Command, MembersShow, MembersWhy, RulesNew, RulesWhich
+from handlers.commands.command import Command
+from handlers.commands.members import MembersShow, MembersWhy
+from handlers.commands.rules import RulesNew, RulesWhich
 from handlers.errors import NothingInMessage
 from handlers.reply import Caller, Modal, Private, Reply
 from handlers.routes import COMMANDS, Shortcut, shortcut

@@ -8,7 +8,7 @@ from bot.clients.errors import ClientError
 from bot.domain.checks import checked_email
 from bot.domain.why import Verdict, explained
 from bot.gatehouse import Gatehouse, Site
-from handlers.commands import MembersWhy
+from handlers.commands.members import MembersWhy
 from handlers.error_words.table import words_for
 from handlers.reply import Caller, Private, Reply
 from handlers.routes import handles

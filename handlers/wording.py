@@ -7,18 +7,20 @@ import re
 from typing import Any, Final
 
 from bot.domain.rule import RULE_ID
-from handlers import commands as c
-from handlers.commands import Command
+from handlers.commands.command import Command
+from handlers.commands.gatehouse import GatehouseAudit
+from handlers.commands.members import MembersAdd, MembersExport, MembersList
+from handlers.commands.rules import RulesCheck, RulesExport, RulesList, RulesNew
 from handlers.words import escaped, quoted
 
 LED: Final = {"name": "named", "destination": "to", "because": "because"}
 FILTERED: Final[dict[type[Command], tuple[str, ...]]] = {
-    c.RulesList: ("type", "status", "url", "group", "sort", "page"),
-    c.RulesExport: ("type", "status"),
-    c.RulesCheck: ("page",),
-    c.MembersList: ("segment", "without_segment", "page"),
-    c.MembersExport: ("segment", "without_segment"),
-    c.GatehouseAudit: ("who", "since"),
+    RulesList: ("type", "status", "url", "group", "sort", "page"),
+    RulesExport: ("type", "status"),
+    RulesCheck: ("page",),
+    MembersList: ("segment", "without_segment", "page"),
+    MembersExport: ("segment", "without_segment"),
+    GatehouseAudit: ("who", "since"),
 }
 """Fields that are written ``name:value``; ``site`` is, for every command that has it."""
 PLAIN: Final = re.compile(r"[A-Za-z0-9#][\w@.+#/-]*")
@@ -53,11 +55,11 @@ def _rendered(command: Command, name: str, value: Any) -> list[str]:
     if name == "urls":
         return [_one_word(url) for url in value]
     if name == "segments":
-        lead = ["to"] if isinstance(command, c.MembersAdd) else []
+        lead = ["to"] if isinstance(command, MembersAdd) else []
         return lead + [quoted(segment) for segment in value]
     if name == "site" or name in FILTERED.get(type(command), ()):
         return [f"{'no' if name == 'without_segment' else name}:{_one_word(str(value))}"]
-    if name in LED and isinstance(command, c.RulesNew | c.MembersAdd):
+    if name in LED and isinstance(command, RulesNew | MembersAdd):
         return [LED[name], _one_word(value)]
     return [str(value) if name == "type" else _one_word(str(value))]
 

@@ -16,7 +16,7 @@ import yaml
 
 from bot.manifest import COMMANDS, PLACEHOLDER, document, manifest
 from bot.settings import Settings
-from handlers.commands import ALL
+from handlers.commands.all import ALL
 from handlers.help import command_table
 from sandbox.demo import Transport
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_services

@@ -7,7 +7,8 @@ from typing import Final
 
 from bot.domain.checks import BadEmail
 from bot.gatehouse import UnknownSite
-from handlers.commands import Command, MembersWhy
+from handlers.commands.command import Command
+from handlers.commands.members import MembersWhy
 from handlers.error_words.words import Table, Words
 from handlers.errors import MemberGone, NoMember, UnknownSegment
 from handlers.sites import SiteGone

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from handlers.commands import Command
+from handlers.commands.command import Command
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from handlers import commands as c
-from handlers.commands import Command
+from handlers.commands import gatehouse as c
+from handlers.commands.command import Command
 from handlers.parsers.rest import Parser, Rest, alone
 
 

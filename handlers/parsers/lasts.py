@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from bot.domain.duration import seconds_of
-from handlers.commands import Lasts
+from handlers.commands.command import Lasts
 
 CLOCK: Final = re.compile(r"([01]?\d|2[0-3])[:.]([0-5]\d)")
 LONGEST_DURATION: Final = 366 * 86_400

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from handlers import commands as c
-from handlers.commands import Command
+from handlers.commands import members as c
+from handlers.commands.command import Command
 from handlers.parsers.rest import Parser, Rest, page_in
 from handlers.words import Word
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from bot.domain.rule import RULE_ID
-from handlers.commands import Command, Lasts
+from handlers.commands.command import Command, Lasts
 from handlers.parsers.lasts import lasts_in
 from handlers.words import Word
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from bot.domain.rule import KNOWN_TYPES
-from handlers import commands as c
-from handlers.commands import Command
+from handlers.commands import rules as c
+from handlers.commands.command import Command
 from handlers.parsers.rest import Parser, Rest, Unclear, alone, as_written, page_in
 from handlers.words import Word
 

@@ -8,7 +8,7 @@ from typing import Final
 from bot.domain.change import Change
 from bot.domain.member import masked
 from bot.store.audit import Entry
-from handlers.commands import Command
+from handlers.commands.command import Command
 from handlers.views import parts
 from handlers.views.parts import Block, Message, code, esc
 from handlers.views.sentences import when, words

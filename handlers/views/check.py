@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Final
 
 from bot.domain.lint import Finding, Kind, Place, Why
-from handlers.commands import RulesCheck, RulesEdit, RulesShow
+from handlers.commands.rules import RulesCheck, RulesEdit, RulesShow
 from handlers.views import parts
 from handlers.views.parts import Block, Message, clip, esc
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from bot.store.audit import Entry
-from handlers.commands import GatehouseAudit, GatehouseDigest, GatehousePending, GatehouseTimers
+from handlers.commands.gatehouse import GatehouseAudit, GatehouseDigest, GatehousePending, GatehouseTimers
 from handlers.views import parts
 from handlers.views.audit import target_name
 from handlers.views.parts import Block, Message, esc

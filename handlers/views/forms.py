@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from handlers.commands import Command
+from handlers.commands.command import Command
 from handlers.views.fields import Block, plain
 from handlers.views.parts import Message, actions, esc, message, run_button
 

@@ -7,7 +7,9 @@ from typing import Final
 
 from bot.domain.change import Guard
 from bot.domain.policy import GuardRule, Person, Why
-from handlers.commands import ALL, Command, GatehouseHelp
+from handlers.commands.all import ALL
+from handlers.commands.command import Command
+from handlers.commands.gatehouse import GatehouseHelp
 from handlers.views import parts
 from handlers.views.parts import Message, code, entities, esc
 

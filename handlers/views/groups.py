@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from bot.domain.group import Group
-from handlers.commands import RulesGroup, RulesGroups, RulesList
+from handlers.commands.rules import RulesGroup, RulesGroups, RulesList
 from handlers.views import parts
 from handlers.views.parts import Block, Message, code, esc
 

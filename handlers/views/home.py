@@ -8,7 +8,9 @@ from datetime import datetime
 from typing import Final
 
 from bot.domain.change import Change
-from handlers.commands import GatehouseHelp, GatehousePending, GatehouseWhoami, MembersList, RulesList
+from handlers.commands.gatehouse import GatehouseHelp, GatehousePending, GatehouseWhoami
+from handlers.commands.members import MembersList
+from handlers.commands.rules import RulesList
 from handlers.views import parts
 from handlers.views.forms import View
 from handlers.views.parts import Block, code, esc

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from bot.domain.impact import Fate, Impact, Shift
-from handlers.commands import RulesSamples, RulesWhich
+from handlers.commands.rules import RulesSamples, RulesWhich
 from handlers.views import parts
 from handlers.views.parts import Message, clip, code
 

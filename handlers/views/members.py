@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Literal
 
 from bot.domain.member import Member, masked
-from handlers.commands import (
-    GatehouseHelp,
+from handlers.commands.gatehouse import GatehouseHelp
+from handlers.commands.members import (
     MembersAdd,
     MembersEdit,
     MembersList,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from handlers.commands import Command
+from handlers.commands.command import Command
 from handlers.wording import render
 
 Block = dict[str, Any]

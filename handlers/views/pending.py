@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from bot.domain.change import Change
-from handlers.commands import GatehousePending, GatehouseTimers
+from handlers.commands.gatehouse import GatehousePending, GatehouseTimers
 from handlers.views import parts
 from handlers.views.parts import Block, Message, code
 from handlers.views.sentences import when

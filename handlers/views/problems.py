@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from bot.domain.group import Groups
 from bot.domain.rule import Rule
-from handlers.commands import Command, GatehouseHelp, RulesList, RulesShow
+from handlers.commands.command import Command
+from handlers.commands.gatehouse import GatehouseHelp
+from handlers.commands.rules import RulesList, RulesShow
 from handlers.grammar import parse
 from handlers.parsers.rest import Unclear
 from handlers.refs import NotOne

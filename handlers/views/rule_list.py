@@ -8,7 +8,7 @@ from typing import Final
 
 from bot.domain.group import Groups
 from bot.domain.rule import Rule
-from handlers.commands import RulesList, RulesNew, RulesShow
+from handlers.commands.rules import RulesList, RulesNew, RulesShow
 from handlers.views import parts
 from handlers.views.effect import effect_line, group_name, source_line, status_name, type_name
 from handlers.views.parts import Block, Message, code, esc, moment

@@ -7,17 +7,8 @@ from typing import Final
 
 from bot.domain.group import Groups
 from bot.domain.rule import TYPED, Pair, Rule
-from handlers.commands import (
-    GatehouseHelp,
-    RulesCopy,
-    RulesDelete,
-    RulesEdit,
-    RulesList,
-    RulesNew,
-    RulesOff,
-    RulesOn,
-    RulesShow,
-)
+from handlers.commands.gatehouse import GatehouseHelp
+from handlers.commands.rules import RulesCopy, RulesDelete, RulesEdit, RulesList, RulesNew, RulesOff, RulesOn, RulesShow
 from handlers.views import parts, pickers
 from handlers.views.effect import effect_line, group_name, other_lines, source_line, status_name, type_name
 from handlers.views.parts import Block, Message, code, esc

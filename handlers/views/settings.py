@@ -7,7 +7,7 @@ from typing import Final
 
 from bot.domain.change import fingerprint
 from bot.domain.preferences import DELIMITER, Preferences
-from handlers.commands import RulesSamples
+from handlers.commands.rules import RulesSamples
 from handlers.views import fields, parts
 from handlers.views.forms import View, frame, metadata, section
 from handlers.views.members import segments_line

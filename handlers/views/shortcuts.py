@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from handlers.commands import Command
+from handlers.commands.command import Command
 from handlers.views import parts
 from handlers.views.parts import Message, code
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from bot.domain.matching import Acts, Explained, NearMiss, Untold, left_alone
 from bot.domain.rule import Rule
-from handlers.commands import RulesList, RulesShow, RulesWhich
+from handlers.commands.rules import RulesList, RulesShow, RulesWhich
 from handlers.views import parts
 from handlers.views.effect import effect_line, type_name
 from handlers.views.parts import Block, Message, code, esc

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.domain.why import Asked, Likeness, Near, Standing, Verdict
-from handlers.commands import MembersAdd, MembersGrant, MembersShow, MembersWhy
+from handlers.commands.members import MembersAdd, MembersGrant, MembersShow, MembersWhy
 from handlers.views import parts
 from handlers.views.members import Audience, address, name_of, segments_line, since_line
 from handlers.views.parts import Block, Message, code, esc

@@ -21,7 +21,7 @@ from bot.domain.rule_file import read_rule_file
 from bot.domain.rule_import import Invalid, Same, Skipped, plan_rules
 from bot.domain.rulefile import exported
 from bot.domain.search import text_of_rule
-from handlers.commands import RulesCheck, RulesList, RulesShow, RulesWhich
+from handlers.commands.rules import RulesCheck, RulesList, RulesShow, RulesWhich
 from handlers.listing import fitting
 from handlers.refs import fitting_rules
 from handlers.views import check as check_views

@@ -9,89 +9,104 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handlers import commands as c
-from handlers.commands import Lasts
+from handlers.commands.all import ALL
+from handlers.commands.command import Command, Lasts
+from handlers.commands.gatehouse import GatehouseHelp, GatehouseStatus
+from handlers.commands.members import MembersAdd, MembersGrant, MembersList, MembersRemove, MembersRevoke, MembersShow
+from handlers.commands.rules import (
+    RulesDelete,
+    RulesGroup,
+    RulesGroups,
+    RulesList,
+    RulesMenu,
+    RulesNew,
+    RulesOff,
+    RulesOn,
+    RulesSet,
+    RulesShow,
+    RulesWhich,
+)
 from handlers.grammar import PARSERS, VERBS, parse, parse_mention
 from handlers.parsers.rest import Unclear
 from handlers.wording import render
 
 RULES = [
-    ("", c.RulesMenu()),
-    ("list", c.RulesList()),
-    ("ls", c.RulesList()),
-    ("LIST", c.RulesList()),
-    ("/rules list", c.RulesList()),
-    ("list checkout type:redirect page:2", c.RulesList(text="checkout", type="redirect", page=2)),
-    ("list https://a.example/?x=1", c.RulesList(text="https://a.example/?x=1")),
-    ("show Old shop", c.RulesShow("Old shop")),
-    ("get “Old shop”", c.RulesShow("Old shop")),
-    ("show #3", c.RulesShow("#3")),
-    ("#3", c.RulesShow("#3")),
-    ("show <https://a.example/x|a.example/x>", c.RulesShow("https://a.example/x")),
-    ("which <https://a.example/x?a=b&amp;c=d>", c.RulesWhich("https://a.example/x?a=b&c=d")),
-    ("off #1 for 2h because it’s broken", c.RulesOff(("#1",), Lasts("for 2h", 7200), "it's broken")),
-    ("disable Sale for mobile", c.RulesOff(("Sale for mobile",))),
-    ("off Redirect_a1 because of the sale", c.RulesOff(("Redirect_a1",), None, "because of the sale")),
-    ("off Redirect_a1 —because it loops", c.RulesOff(("Redirect_a1",), None, "it loops")),
-    ("on Redirect_a1, Redirect_b2", c.RulesOn(("Redirect_a1", "Redirect_b2"))),
-    ('delete "one two" #4', c.RulesDelete(("one two", "#4"))),
-    ("rm Redirect_a1", c.RulesDelete(("Redirect_a1",))),
-    ("off X until 18:00", c.RulesOff(("X",), Lasts("until 18:00", until=(18, 0)))),
-    ("set #1 destination=https://a.example/?b=c", c.RulesSet(("#1",), (("destination", "https://a.example/?b=c"),))),
-    ("set #1 name=New name status=off", c.RulesSet(("#1",), (("name", "New name"), ("status", "off")))),
-    ('set #1 pair2.to="a b"', c.RulesSet(("#1",), (("pair2.to", "a b"),))),
-    ("list group:Sales sort:CHANGED", c.RulesList(group="Sales", sort="changed")),
-    ('list group:"Sales campaigns" status:off', c.RulesList(group="Sales campaigns", status="off")),
-    ("groups", c.RulesGroups()),
+    ("", RulesMenu()),
+    ("list", RulesList()),
+    ("ls", RulesList()),
+    ("LIST", RulesList()),
+    ("/rules list", RulesList()),
+    ("list checkout type:redirect page:2", RulesList(text="checkout", type="redirect", page=2)),
+    ("list https://a.example/?x=1", RulesList(text="https://a.example/?x=1")),
+    ("show Old shop", RulesShow("Old shop")),
+    ("get “Old shop”", RulesShow("Old shop")),
+    ("show #3", RulesShow("#3")),
+    ("#3", RulesShow("#3")),
+    ("show <https://a.example/x|a.example/x>", RulesShow("https://a.example/x")),
+    ("which <https://a.example/x?a=b&amp;c=d>", RulesWhich("https://a.example/x?a=b&c=d")),
+    ("off #1 for 2h because it’s broken", RulesOff(("#1",), Lasts("for 2h", 7200), "it's broken")),
+    ("disable Sale for mobile", RulesOff(("Sale for mobile",))),
+    ("off Redirect_a1 because of the sale", RulesOff(("Redirect_a1",), None, "because of the sale")),
+    ("off Redirect_a1 —because it loops", RulesOff(("Redirect_a1",), None, "it loops")),
+    ("on Redirect_a1, Redirect_b2", RulesOn(("Redirect_a1", "Redirect_b2"))),
+    ('delete "one two" #4', RulesDelete(("one two", "#4"))),
+    ("rm Redirect_a1", RulesDelete(("Redirect_a1",))),
+    ("off X until 18:00", RulesOff(("X",), Lasts("until 18:00", until=(18, 0)))),
+    ("set #1 destination=https://a.example/?b=c", RulesSet(("#1",), (("destination", "https://a.example/?b=c"),))),
+    ("set #1 name=New name status=off", RulesSet(("#1",), (("name", "New name"), ("status", "off")))),
+    ('set #1 pair2.to="a b"', RulesSet(("#1",), (("pair2.to", "a b"),))),
+    ("list group:Sales sort:CHANGED", RulesList(group="Sales", sort="changed")),
+    ('list group:"Sales campaigns" status:off', RulesList(group="Sales campaigns", status="off")),
+    ("groups", RulesGroups()),
     (
         "group off Sales campaigns for 2h because slow",
-        c.RulesGroup("off", "Sales campaigns", Lasts("for 2h", 7200), "slow"),
+        RulesGroup("off", "Sales campaigns", Lasts("for 2h", 7200), "slow"),
     ),
-    ("group enable Group_x1", c.RulesGroup("on", "Group_x1")),
-    ('off group:"Sales campaigns" because slow', c.RulesGroup("off", "Sales campaigns", None, "slow")),
-    ("on group: Sales", c.RulesGroup("on", "Sales")),
-    ("new", c.RulesNew()),
+    ("group enable Group_x1", RulesGroup("on", "Group_x1")),
+    ('off group:"Sales campaigns" because slow', RulesGroup("off", "Sales campaigns", None, "slow")),
+    ("on group: Sales", RulesGroup("on", "Sales")),
+    ("new", RulesNew()),
     (
         "create redirect https://a.example to https://b.example",
-        c.RulesNew("Redirect", "https://a.example", "https://b.example"),
+        RulesNew("Redirect", "https://a.example", "https://b.example"),
     ),
-    ('add cancel x.example named "Block x"', c.RulesNew("Cancel", "x.example", None, "Block x")),
-    ("help", c.GatehouseHelp("rules")),
+    ('add cancel x.example named "Block x"', RulesNew("Cancel", "x.example", None, "Block x")),
+    ("help", GatehouseHelp("rules")),
 ]
 MEMBERS = [
-    ("show <mailto:a@b.example|a@b.example>", c.MembersShow("a@b.example")),
-    ("a@b.example", c.MembersShow("a@b.example")),
-    ("add a@b.example named 'A B' to vip, free site:docs", c.MembersAdd("a@b.example", "A B", ("vip", "free"), "docs")),
+    ("show <mailto:a@b.example|a@b.example>", MembersShow("a@b.example")),
+    ("a@b.example", MembersShow("a@b.example")),
+    ("add a@b.example named 'A B' to vip, free site:docs", MembersAdd("a@b.example", "A B", ("vip", "free"), "docs")),
     (
         "grant a@b.example vip,free for 7d",
-        c.MembersGrant("a@b.example", ("vip", "free"), None, Lasts("for 7d", 604_800)),
+        MembersGrant("a@b.example", ("vip", "free"), None, Lasts("for 7d", 604_800)),
     ),
-    ("revoke a@b.example from vip", c.MembersRevoke("a@b.example", ("vip",))),
-    ("remove a@b.example site:docs because gone", c.MembersRemove("a@b.example", "docs", "gone")),
-    ("list no:vip anna", c.MembersList(text="anna", without_segment="vip")),
+    ("revoke a@b.example from vip", MembersRevoke("a@b.example", ("vip",))),
+    ("remove a@b.example site:docs because gone", MembersRemove("a@b.example", "docs", "gone")),
+    ("list no:vip anna", MembersList(text="anna", without_segment="vip")),
 ]
 
 
 @pytest.mark.parametrize(("text", "command"), RULES, ids=[text for text, _ in RULES])
-def test_rules_are_understood(text: str, command: c.Command) -> None:
+def test_rules_are_understood(text: str, command: Command) -> None:
     assert parse("rules", text) == command
 
 
 @pytest.mark.parametrize(("text", "command"), MEMBERS, ids=[text for text, _ in MEMBERS])
-def test_members_are_understood(text: str, command: c.Command) -> None:
+def test_members_are_understood(text: str, command: Command) -> None:
     assert parse("members", text) == command
 
 
 @pytest.mark.parametrize(
     ("service", "command"), [("rules", one) for _, one in RULES] + [("members", one) for _, one in MEMBERS]
 )
-def test_a_command_reads_back_from_its_own_words(service: str, command: c.Command) -> None:
+def test_a_command_reads_back_from_its_own_words(service: str, command: Command) -> None:
     assert parse(command.service, render(command)) == command
 
 
 def test_a_mention_speaks_the_same_grammar() -> None:
-    assert parse_mention("<@U0BOT|gatehouse> rules list type:cancel") == c.RulesList(type="cancel")
-    assert parse_mention("<@U0BOT> status") == c.GatehouseStatus()
+    assert parse_mention("<@U0BOT|gatehouse> rules list type:cancel") == RulesList(type="cancel")
+    assert parse_mention("<@U0BOT> status") == GatehouseStatus()
 
 
 @pytest.mark.parametrize(
@@ -148,7 +163,7 @@ NOISE = st.text(alphabet=string.printable + "“”’—–\u00a0\u200b\u202e<>
 @given(service=st.sampled_from(sorted(VERBS)), text=NOISE)
 def test_any_text_is_a_command_or_unclear(service: str, text: str) -> None:
     with suppress(Unclear):
-        assert isinstance(parse(service, text), c.Command)
+        assert isinstance(parse(service, text), Command)
 
 
 @settings(max_examples=3000, deadline=None)
@@ -164,7 +179,7 @@ def test_any_words_after_a_verb_read_back_or_are_unclear(service: str, verb: int
 
 
 def test_every_command_has_its_parser_and_its_words() -> None:
-    for kind in c.ALL:
+    for kind in ALL:
         assert kind in PARSERS or not kind.verb
         assert kind.summary
         assert isinstance(parse(kind.service, kind.example), kind) or not kind.verb

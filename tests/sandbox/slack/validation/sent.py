@@ -14,7 +14,9 @@ from bot.domain.member import Member
 from bot.domain.policy import Person, Why
 from bot.domain.rule import Rule
 from bot.store.audit import Entry
-from handlers.commands import GatehouseAudit, MembersList, MembersShow, RulesGroups, RulesHistory, RulesList, RulesShow
+from handlers.commands.gatehouse import GatehouseAudit
+from handlers.commands.members import MembersList, MembersShow
+from handlers.commands.rules import RulesGroups, RulesHistory, RulesList, RulesShow
 from handlers.parsers.rest import Unclear
 from handlers.refs import NotOne
 from handlers.views import (

@@ -1,0 +1,1 @@
+"""What a person can ask for, as values. Help, usage and the README's table are made of these classes."""
