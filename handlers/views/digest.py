@@ -42,12 +42,7 @@ def digest(
     said = "\n".join(ends) or ":white_check_mark: Nothing was changed, and nobody was refused."
     many = f"\nOf the last {len(entries):,} entries alone." if more else ""
     blocks: list[Block] = [parts.section(f":newspaper: *The last {esc(span, 20)}*\n{said}{many}")]
-    done = [entry for entry in entries if entry.event == "applied"]
-    askers = {one.change_id: one.actor for one in entries if one.event in {"requested", "begun"}}
-    if done:
-        blocks.append(parts.section(f"*What*\n{_counted(map(_what, done))}"))
-        blocks.append(parts.section(f"*By whom*\n{_counted(_asker(one, askers) for one in done)}"))
-        blocks.append(parts.section(f"*Touched*\n{_counted(target_name(one.target, public=public) for one in done)}"))
+    blocks += _done(entries, public=public)
     if left := _left(waiting, ending):
         blocks.append(parts.section(left))
     buttons = [
@@ -57,6 +52,19 @@ def digest(
         parts.share_button(command),
     ]
     return parts.message(f"The last {span}", [*blocks, *parts.actions(buttons)])
+
+
+def _done(entries: Sequence[Entry], *, public: bool) -> list[Block]:
+    """What was changed, by whom, and which things; nothing where nothing was."""
+    done = [entry for entry in entries if entry.event == "applied"]
+    if not done:
+        return []
+    askers = {one.change_id: one.actor for one in entries if one.event in {"requested", "begun"}}
+    return [
+        parts.section(f"*What*\n{_counted(map(_what, done))}"),
+        parts.section(f"*By whom*\n{_counted(_asker(one, askers) for one in done)}"),
+        parts.section(f"*Touched*\n{_counted(target_name(one.target, public=public) for one in done)}"),
+    ]
 
 
 def _what(entry: Entry) -> str:

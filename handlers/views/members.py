@@ -75,12 +75,10 @@ def member_list(
     others: Sequence[str] = (),
 ) -> Message:
     """One page of a list. *others*: the sites that might have been meant, where none was named."""
-    filters = _filters(command)
     if not members:
-        buttons = (parts.turn_button("All members", MembersList(site=command.site), "all") if filters else None,)
-        text = f":mag: Nobody found on *{esc(site, 60)}*{filters}.{_other_sites(others)}"
-        return parts.message("Nobody found", [parts.section(text), *parts.actions(buttons)])
-    blocks = [parts.section(f"*{total:,} member{'' if total == 1 else 's'}* of *{esc(site, 60)}*{filters}")]
+        return _nobody(command, site, others)
+    title = f"*{total:,} member{'' if total == 1 else 's'}* of *{esc(site, 60)}*{_filters(command)}"
+    blocks = [parts.section(title)]
     for number, member in enumerate(members, start=first_number):
         show = parts.run_button("Show", MembersShow(email=member.email, site=site), number)
         text = f"*{number}. {name_of(member, audience)}*   {address(member.email, audience)}\n{segments_line(member.segments)}"
@@ -93,6 +91,13 @@ def member_list(
     )
     footer = parts.actions(turns if audience == "private" or not command.text else ())
     return parts.message(f"{total} members of {esc(site, 60)}, page {page} of {pages}", [*blocks, *footer])
+
+
+def _nobody(command: MembersList, site: str, others: Sequence[str]) -> Message:
+    filters = _filters(command)
+    buttons = (parts.turn_button("All members", MembersList(site=command.site), "all") if filters else None,)
+    text = f":mag: Nobody found on *{esc(site, 60)}*{filters}.{_other_sites(others)}"
+    return parts.message("Nobody found", [parts.section(text), *parts.actions(buttons)])
 
 
 def _other_sites(others: Sequence[str], lead: str = " ") -> str:

@@ -41,14 +41,10 @@ def rule_list(
         blocks.append(
             parts.context("The service does not tell the names of its groups, so only their ids were looked at.")
         )
-    turns = (
-        parts.turn_button("‹ Previous", replace(command, page=page - 1), "previous") if page > 1 else None,
-        parts.turn_button("Next ›", replace(command, page=page + 1), "next") if page < pages else None,
-        parts.share_button(replace(command, page=page)),
-        *(_sort_button(command, order) for order in SORTS if total > 1 and order != (command.sort or "name")),
-    )
+    orders = [order for order in SORTS if total > 1 and order != (command.sort or "name")]
+    buttons = [*_turns(command, page, pages), *(_sort_button(command, order) for order in orders)]
     return parts.message(
-        f"{total:,} rule{'' if total == 1 else 's'}, page {page} of {pages}", [*blocks, *parts.actions(turns)]
+        f"{total:,} rule{'' if total == 1 else 's'}, page {page} of {pages}", [*blocks, *parts.actions(buttons)]
     )
 
 
@@ -60,6 +56,15 @@ def _row(number: int, rule: Rule, command: RulesList, groups: Groups | None) -> 
     if command.sort == "changed":
         about.append(moment(rule.modified) if rule.modified else "_no date_")
     return f"*{number}. {esc(rule.title, 120)}*\n{line}{more}\n{'   '.join(filter(None, about))}"
+
+
+def _turns(command: RulesList, page: int, pages: int) -> list[Block | None]:
+    """The pages before and after this one, and this one for all to see."""
+    return [
+        parts.turn_button("‹ Previous", replace(command, page=page - 1), "previous") if page > 1 else None,
+        parts.turn_button("Next ›", replace(command, page=page + 1), "next") if page < pages else None,
+        parts.share_button(replace(command, page=page)),
+    ]
 
 
 def _sort_button(command: RulesList, order: str) -> Block | None:
