@@ -70,6 +70,8 @@ def title_of(change: Change) -> str:
     if change.state is State.PROPOSED:
         return f"{imperative} {name}?"
     if change.state is State.APPLIED:
+        if change.undoes and change.kind.creates:
+            return f"{name} is back"
         return f"{name} {done}" if change.kind not in EDITS else f"{name} {_what_changed(change)}"
     if change.state in {State.APPROVED, State.APPLYING}:
         return f"{name}: under way…"

@@ -34,7 +34,7 @@ async def test_a_deleted_rule_comes_back_and_answers_to_its_old_id(
     await alice.sees("deleted")
 
     await alice.types("/gatehouse undo")
-    await alice.sees("created")
+    await alice.sees("is back")
 
     shown = await alice.says(f"/rules show {OLD}")
     assert "Old shop to new shop" in alice.slack_text(shown)
@@ -48,7 +48,7 @@ async def test_two_who_undo_at_once_undo_once(workspace: Sandbox, alice: Person,
     done = await alice.sees("deleted")
 
     await gather(alice.clicks(done, "Undo"), cara.clicks(done, "Undo"))
-    await alice.sees("created")
+    await alice.sees("is back")
     await alice.sees("Taken back by")
 
     assert len(workspace.services.rules.calls("POST")) == 1
@@ -103,7 +103,7 @@ async def test_a_removed_member_returns_with_name_and_segments(workspace: Sandbo
     done = await bob.sees("removed")
 
     await bob.clicks(done, "Undo")
-    await bob.sees("added")
+    await bob.sees("is back")
 
     after = workspace.services.members.get("site_1", ANNA)
     assert after is not None
