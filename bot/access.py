@@ -85,6 +85,11 @@ class Access:
         if (why := await self.refusal(operation, user, channel)) is not None:
             raise NotAllowed(why, operation, user, roles=self._roles_for(operation), channel=channel)
 
+    async def require_all(self, change: Change, user: str) -> None:
+        """Return where *user* may ask for all of *change* in its channel now; raises as `require` does."""
+        for operation in change.operations:
+            await self.require(operation, user, change.channel)
+
     async def require_somewhere(self, operation: str, user: str) -> None:
         """Return where *user* may do *operation* in some channel, to be chosen yet; raises as `require` does."""
         if (why := self.policy().refusal_anywhere(operation, await self.person(user))) is not None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable
 
-from bot.changes.pipeline import AlreadyDecided, Decision, NotUndoable
+from bot.changes.deciding import Decision
+from bot.changes.errors import AlreadyDecided, NotUndoable
 from bot.domain.change import Change, State
 from bot.gatehouse import Gatehouse
 from handlers.commands.gatehouse import GatehouseUndo
@@ -62,8 +63,7 @@ async def end_now(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
     change = await clicked(click, caller, gatehouse)
     if not change.temporary:
         raise NotUndoable(change)
-    for operation in change.operations:
-        await gatehouse.access.require(operation, caller.user, change.channel)
+    await gatehouse.access.require_all(change, caller.user)
     await gatehouse.changes.undo(
         change, by=caller.user, channel=change.channel, agreed=True, reason=f"{change.id[:8]} was ended early"
     )

@@ -50,6 +50,12 @@ class Applier:
     settle_after: Sequence[float] = SETTLE_AFTER
     reached: Checkpoint = nowhere
 
+    async def go_on(self, change: Change) -> Change:
+        """Apply what is approved; a change set is left to its own worker, for it may take long."""
+        if change.state is not State.APPROVED or change.is_set:
+            return change
+        return await self.apply(change)
+
     async def apply(self, change: Change) -> Change:
         """Claim the approved change and carry it out; where another has claimed it, return it as it stands."""
         self.reached("claim")

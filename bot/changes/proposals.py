@@ -39,6 +39,27 @@ class Proposal:
     agreed: bool = False
     """Agreed to before, as the end of a temporary change is: nobody's right is asked again."""
 
+    def change(self, id_: str, created: datetime) -> Change:
+        """The change that this asks for, with no guard before it yet."""
+        return Change(
+            id=id_,
+            kind=self.kind,
+            target=self.target,
+            before=self.before,
+            after=self.after,
+            requester=self.requester,
+            channel=self.channel,
+            reason=self.reason,
+            warnings=self.warnings,
+            preview=self.preview,
+            quiet_refusal=self.quiet_refusal,
+            undoes=self.undoes,
+            lasts=self.lasts,
+            ends=self.ends,
+            ends_as_typed=self.ends_as_typed,
+            created=created,
+        )
+
 
 def inverse(change: Change, *, by: str, channel: str, agreed: bool = False, reason: str = "") -> Proposal:
     """What takes *change* back: from what it made, to what was before."""

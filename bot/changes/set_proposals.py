@@ -9,7 +9,7 @@ from typing import Final
 
 from bot.changes.effects import Document, Snapshot
 from bot.changes.proposals import Proposal, afresh, inverse
-from bot.domain.change import Change, Guard, Kind
+from bot.domain.change import Change, Guard, Kind, Target
 from bot.domain.change_set import Part, weightiest
 
 MOST: Final = 20_000
@@ -48,6 +48,31 @@ class SetProposal:
         if not (kinds := weightiest(part.kind for part in self.parts if part.kind is not None)):
             raise NothingInSet(self.title)
         return kinds
+
+    def change(self, id_: str, created: datetime) -> Change:
+        """The change that stands for all parts, with no guard before it yet; raises NothingInSet."""
+        kinds = self.kinds
+        return Change(
+            id=id_,
+            kind=kinds[0],
+            kinds=kinds,
+            size=len(self.parts),
+            title=self.title,
+            target=Target(service=self.parts[0].target.service),
+            before=None,
+            after=None,
+            requester=self.requester,
+            channel=self.channel,
+            reason=self.reason,
+            undoes=self.undoes,
+            lasts=self.lasts,
+            ends=self.ends,
+            ends_as_typed=self.ends_as_typed,
+            warnings=self.warnings,
+            columns=self.columns,
+            separator=self.separator,
+            created=created,
+        )
 
 
 def set_of(title: str, proposals: Sequence[Proposal]) -> SetProposal:

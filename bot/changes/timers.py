@@ -13,9 +13,10 @@ from typing import Final
 
 import structlog
 
+from bot.changes.errors import NotUndoable
 from bot.changes.ledger import GATEHOUSE
 from bot.changes.outbox import Wake
-from bot.changes.pipeline import NotUndoable, Pipeline
+from bot.changes.pipeline import Pipeline
 from bot.clients.errors import ClientError
 from bot.domain.change import LIVE, Change, State, essence
 from bot.domain.duration import in_words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from bot.changes.pipeline import AlreadyDecided, NothingToReview, NotTemporary, NotUndoable, NotYours, UnknownChange
+from bot.changes.errors import AlreadyDecided, NothingToReview, NotTemporary, NotUndoable, NotYours, UnknownChange
 from bot.changes.set_proposals import NothingInSet
 from bot.domain.change import State
 from bot.store.errors import TargetBusy

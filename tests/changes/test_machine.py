@@ -23,15 +23,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from bot.access import DirectoryUnavailable, NobodyCanApprove, NotAllowed
-from bot.changes.pipeline import (
-    AlreadyDecided,
-    Decision,
-    NothingToReview,
-    NotTemporary,
-    NotUndoable,
-    NotYours,
-    Pipeline,
-)
+from bot.changes.deciding import Decision
+from bot.changes.errors import AlreadyDecided, NothingToReview, NotTemporary, NotUndoable, NotYours
+from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import Proposal
 from bot.clients.errors import ClientError
 from bot.domain.change import Change, Guard, Kind, State, Target

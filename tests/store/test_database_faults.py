@@ -17,7 +17,7 @@ from typing import Any, Final
 import pytest
 import sqlalchemy as sa
 
-from bot.changes.pipeline import Decision
+from bot.changes.deciding import Decision
 from bot.changes.proposals import Proposal
 from bot.domain.change import Guard, Kind, State, Target
 from bot.store.audit import Event

@@ -14,7 +14,7 @@ from alembic import command
 from alembic.config import Config
 
 import bot.store.migrations
-from bot.changes.pipeline import Decision
+from bot.changes.deciding import Decision
 from bot.domain.change import State
 from bot.store.engine import upgrade
 from bot.store.session import make_engine

@@ -1,0 +1,154 @@
+"""Decide: what people do with a change that is there, each step with the right that they have to it at that moment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from bot.access import Access
+from bot.changes.applying import Applier
+from bot.changes.errors import AlreadyDecided, NothingToReview, NotTemporary, NotYours, UnknownChange
+from bot.changes.ledger import Ledger
+from bot.changes.set_ledger import SetLedger
+from bot.domain.change import Change, Guard, Move, Question, State
+
+
+class Decision(StrEnum):
+    CONFIRM = "confirm"
+    APPROVE = "approve"
+    DENY = "deny"
+    KEEP = "keep"
+    BREAK_GLASS = "glass"
+
+
+@dataclass(frozen=True, slots=True)
+class Decider:
+    """Lets people decide about changes, ask about them, and hold to or prolong what they agreed to."""
+
+    ledger: Ledger
+    set_ledger: SetLedger
+    access: Access
+    applier: Applier
+
+    async def get(self, change_id: str) -> Change:
+        """The change as it stands; raises UnknownChange."""
+        if (change := await self.ledger.store.changes.get(change_id)) is None:
+            raise UnknownChange(change_id)
+        return change
+
+    async def decide(self, change_id: str, decision: Decision, by: str, *, reason: str = "") -> Change:
+        """Take the decision if it is *by*'s to take now and still open, and apply what has all it needs.
+
+        Raises UnknownChange, NotYours, NotAllowed, DirectoryUnavailable, or AlreadyDecided with the change as it stands.
+        """
+        change = await self.get(change_id)
+        if not _open(change, decision):
+            raise AlreadyDecided(change)
+        if change.expires is not None and self.ledger.now() >= change.expires and change.state is State.PROPOSED:
+            raise AlreadyDecided(await self.expire(change) or await self.get(change_id))
+        await self._check_right(change, decision, by)
+        match decision:
+            case Decision.KEEP:
+                move = Move.CANCEL if change.state is State.PROPOSED else Move.WITHDRAW
+                moved = await self.ledger.move(change, move, by=by, **self._decided(by))
+            case Decision.DENY:
+                moved = await self.ledger.move(change, Move.DENY, by=by, **self._decided(by, reason))
+            case Decision.APPROVE:
+                return await self._approve(change, by)
+            case _:
+                glass: dict[str, Any] = {"glass_broken": True} if decision is Decision.BREAK_GLASS else {}
+                moved = await self.ledger.move(change, Move.APPROVE, by=by, **self._decided(by, reason), **glass)
+        return await self._go_on(moved, change_id)
+
+    def _decided(self, by: str, reason: str = "") -> dict[str, Any]:
+        return {"decided_by": by, "decided_at": self.ledger.now(), "decision_reason": reason}
+
+    async def _check_right(self, change: Change, decision: Decision, by: str) -> None:
+        """Whether the decision is *by*'s, with the rights that they have now in the channel of the change."""
+        match decision:
+            case Decision.KEEP | Decision.CONFIRM:
+                if by != change.requester or (decision is Decision.CONFIRM and change.guard is not Guard.CONFIRM):
+                    raise NotYours(change)
+                if decision is Decision.CONFIRM:
+                    await self.access.require_all(change, by)
+            case Decision.BREAK_GLASS:
+                await self.access.require_glass(change, by, change.channel)
+            case _:
+                if change.guard is not Guard.APPROVE:
+                    raise NotYours(change)
+                await self.access.require_approver(change, by, change.channel)
+
+    async def _approve(self, change: Change, by: str) -> Change:
+        """One approval more; with the last one, whoever asked and approved before must still have their rights."""
+        counted = await self.ledger.count(change, by)
+        if counted is None:
+            raise AlreadyDecided(await self.get(change.id))
+        if await self.access.people([given.by for given in counted.approvals]) < counted.approvals_needed:
+            return counted
+        await self.access.require_all(counted, counted.requester)
+        for given in counted.approvals:
+            if given.by != by:
+                await self.access.require_approver(counted, given.by, counted.channel)
+        return await self._go_on(await self.ledger.move(counted, Move.APPROVE, by=by, **self._decided(by)), change.id)
+
+    async def _go_on(self, moved: Change | None, change_id: str) -> Change:
+        if moved is None:
+            raise AlreadyDecided(await self.get(change_id))
+        return await self.applier.go_on(moved)
+
+    async def expire(self, change: Change) -> Change | None:
+        """Nobody decided in time; None where somebody did at the last moment."""
+        if change.state is not State.PROPOSED:
+            return None
+        return await self.ledger.move(change, Move.EXPIRE, finished_at=self.ledger.now())
+
+    async def ask(self, change: Change, *, by: str, text: str) -> Change:
+        """Put a question about an open *change* into the thread of its card; the same one twice is one."""
+        if change.state is not State.PROPOSED:
+            raise AlreadyDecided(change)
+        await self.access.require(f"{change.kind.operation.partition('.')[0]}.read", by, change.channel)
+        return await self.ledger.ask(change, Question(by=by, text=text))
+
+    async def stop(self, whole: Change, *, by: str) -> Change:
+        """Let nothing more of a running set begin; raises AlreadyDecided, NotAllowed, DirectoryUnavailable."""
+        if not whole.is_set or whole.state not in {State.APPROVED, State.APPLYING}:
+            raise AlreadyDecided(whole)
+        await self.access.require_all(whole, by)
+        return await self.set_ledger.stop(whole, by)
+
+    async def review(self, change: Change, *, by: str) -> Change:
+        """Sign what somebody did alone; raises NothingToReview, NotAllowed, DirectoryUnavailable."""
+        if not change.review_owed:
+            raise NothingToReview(change)
+        if by == change.decided_by:
+            raise NotYours(change)
+        alone = change.model_copy(update={"requester": change.decided_by})
+        await self.access.require_approver(alone, by, change.channel)
+        return await self.ledger.record(change, "reviewed", by, reviewed_by=by)
+
+    async def extend(self, change: Change, *, by: str, seconds: int) -> Change:
+        """Let a temporary *change* end so much later; raises NotTemporary, NotAllowed, DirectoryUnavailable."""
+        ends = max(await self._may_reschedule(change, by), self.ledger.now()) + timedelta(seconds=seconds)
+        return await self.ledger.record(change, "extended", by, ends=ends)
+
+    async def keep(self, change: Change, *, by: str) -> Change:
+        """Let a temporary *change* stay; raises NotTemporary, NotAllowed, DirectoryUnavailable."""
+        await self._may_reschedule(change, by)
+        return await self.ledger.record(change, "made_permanent", by, ends=None, ending="")
+
+    async def _may_reschedule(self, change: Change, by: str) -> datetime:
+        """When *change* ends now. What was approved for two hours is not one person's to make last: others decide."""
+        if change.state is not State.APPLIED or change.ends is None or change.undone_by is not None:
+            raise NotTemporary(change)
+        await self.access.require_all(change, by)
+        if change.guard is Guard.APPROVE:
+            await self.access.require_approver(change, by, change.channel)
+        return change.ends
+
+
+def _open(change: Change, decision: Decision) -> bool:
+    """Whether there is still something to decide; a change that waits for its service may still be withdrawn."""
+    waits_for_service = change.state is State.APPROVED and bool(change.waits)
+    return change.state is State.PROPOSED or (decision is Decision.KEEP and waits_for_service)

@@ -1,0 +1,73 @@
+"""Propose: record what somebody wants changed, once, under the guard that stands before it here and now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from bot.access import Access
+from bot.changes.applying import Applier
+from bot.changes.ledger import Ledger
+from bot.changes.proposals import Proposal
+from bot.changes.set_proposals import SetProposal
+from bot.domain.change import Change, Guard, Kind
+from bot.domain.policy import STRENGTH
+
+
+@dataclass(frozen=True, slots=True)
+class Proposer:
+    """Makes changes of proposals."""
+
+    ledger: Ledger
+    access: Access
+    applier: Applier
+    new_id: Callable[[], str]
+
+    async def submit(self, proposal: Proposal, *, origin: str) -> Change:
+        """Propose, and where nothing stands before the change, apply it. Return the change as it then stands."""
+        change = await self.propose(proposal, origin=origin)
+        return await self.applier.go_on(change)
+
+    async def propose(self, proposal: Proposal, *, origin: str) -> Change:
+        """Record the change, once per *origin*.
+
+        Raises TargetBusy while another change holds the target, NotAllowed and NobodyCanApprove as the policy says,
+        DirectoryUnavailable where Slack does not tell who asks.
+        """
+        if (known := await self.ledger.store.changes.of_origin(origin)) is not None:
+            return known
+        change = proposal.change(self.new_id(), self.ledger.now())
+        if not proposal.agreed:
+            change = await self._under_guard(change, {(proposal.kind, proposal.target.site)}, proposal.guard)
+        self.applier.reached("propose")
+        return await self.ledger.open(change, origin)
+
+    async def submit_set(self, proposal: SetProposal, *, origin: str) -> Change:
+        """Record several changes as one, once per *origin*; raises as `propose` does, and NothingInSet."""
+        if (known := await self.ledger.store.changes.of_origin(origin)) is not None:
+            return known
+        whole = proposal.change(self.new_id(), self.ledger.now())
+        if not proposal.agreed:
+            wanted = {(part.kind, part.target.site) for part in proposal.parts if part.kind is not None}
+            whole = await self._under_guard(whole, wanted, proposal.guard)
+        self.applier.reached("propose")
+        return await self.ledger.open(whole, origin, proposal.parts)
+
+    async def _under_guard(
+        self, change: Change, wanted: Collection[tuple[Kind, str | None]], asked: Guard | None
+    ) -> Change:
+        """*change* with what must stand before it here and now: the strictest guard of all that is *wanted*."""
+        await self.access.require_all(change, change.requester)
+        rule = await self.access.guard_of_all(wanted, change.requester, change.channel)
+        expires = change.created + rule.expires
+        return change.model_copy(
+            update={
+                "guard": max(rule.guard, asked or Guard.NONE, key=STRENGTH.index),
+                "approvals_needed": rule.approvals,
+                "approvers": rule.approvers,
+                "self_approval": rule.self_approval,
+                "break_glass": rule.break_glass,
+                "summoned": self.access.named(rule.approvers),
+                "expires": expires if change.ends is None else min(expires, change.ends),
+            }
+        )
