@@ -31,10 +31,13 @@ from starlette.applications import Starlette
 
 from bot.access import Access
 from bot.changes.applying import SETTLE_AFTER, Checkpoint, nowhere
-from bot.changes.effects import Effects, GroupEffects, MemberEffects, RuleEffects
+from bot.changes.effects import Effects
+from bot.changes.group_effects import GroupEffects
 from bot.changes.ledger import LEASE
+from bot.changes.member_effects import MemberEffects
 from bot.changes.outbox import Outbox, Pace, Wake
 from bot.changes.pipeline import Pipeline
+from bot.changes.rule_effects import RuleEffects
 from bot.changes.sets import Sets
 from bot.changes.timers import Timers
 from bot.clients.groups import GroupsClient

@@ -16,9 +16,11 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from bot.access import Access
-from bot.changes.effects import Document, Effects, MemberEffects, Reading, RuleEffects, Snapshot
+from bot.changes.effects import Document, Effects, Reading, Snapshot
+from bot.changes.member_effects import MemberEffects
 from bot.changes.outbox import Outbox, TooSoon, Wake
 from bot.changes.pipeline import Pipeline
+from bot.changes.rule_effects import RuleEffects
 from bot.changes.timers import Timers
 from bot.clients.http import Limits, Service
 from bot.clients.members import MembersClient

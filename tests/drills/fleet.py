@@ -20,9 +20,10 @@ from uuid import uuid4
 
 import sqlalchemy as sa
 
-from bot.changes.effects import Effects, RuleEffects
+from bot.changes.effects import Effects
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import Proposal
+from bot.changes.rule_effects import RuleEffects
 from bot.clients.http import Service
 from bot.clients.rules import RulesClient
 from bot.domain.change import Change, Guard, Kind, State, Target

@@ -9,9 +9,11 @@ from datetime import UTC, datetime
 from typing import Final
 from uuid import uuid4
 
-from bot.changes.effects import Effects, MemberEffects, RuleEffects
+from bot.changes.effects import Effects
+from bot.changes.member_effects import MemberEffects
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import Proposal
+from bot.changes.rule_effects import RuleEffects
 from bot.clients.http import Limits, Service
 from bot.clients.members import MembersClient
 from bot.clients.rules import RulesClient
