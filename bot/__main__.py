@@ -58,10 +58,10 @@ def serve() -> None:
     """Run Gatehouse: take Slack's requests on HOST:PORT, or by Socket Mode."""
     settings = _settings()
     logs.configure(settings.log_level, settings.log_format)
-    from bot import app as composition  # noqa: PLC0415  so that wrong settings answer at once
+    from bot import serving  # noqa: PLC0415  so that wrong settings answer at once
 
     try:
-        asyncio.run(composition.serve(settings))
+        asyncio.run(serving.serve(settings))
     except CannotStart as error:
         print(f"Gatehouse cannot start: {error}", file=sys.stderr)
         raise typer.Exit(1) from None

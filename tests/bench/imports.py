@@ -16,13 +16,14 @@ from pydantic import SecretStr
 from rich.table import Table
 
 from bot import logs
-from bot.app import leave_alone_what_stays, running
+from bot.app import running
 from bot.changes.proposals import Proposal
 from bot.changes.set_proposals import SetProposal
 from bot.changes.sets import AT_ONCE
 from bot.domain.change import Change, Kind, State, Target
 from bot.domain.change_set import Part
 from bot.gatehouse import Gatehouse
+from bot.serving import leave_alone_what_stays
 from bot.settings import Settings
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY
 from sandbox.slack.people import ALICE

@@ -1,0 +1,65 @@
+"""Slack's libraries as this deployment uses them: the client, the sign-in, and Bolt."""
+
+from __future__ import annotations
+
+import structlog
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.authorization import AuthorizeResult
+from slack_sdk.http_retry.builtin_async_handlers import (
+    AsyncConnectionErrorRetryHandler,
+    AsyncRateLimitErrorRetryHandler,
+)
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.settings import CannotStart, Settings
+from handlers.slack import FATAL, Slack, SlackRefused, SlackUnreachable
+
+log = structlog.get_logger(__name__)
+
+
+def web_client(settings: Settings, token: str | None = None) -> AsyncWebClient:
+    """A client that goes straight to SLACK_API_URL, whatever the environment says of proxies."""
+    client = AsyncWebClient(
+        token=token,
+        base_url=settings.slack_api_url,
+        timeout=15,
+        trust_env_in_session=False,
+        retry_handlers=[AsyncConnectionErrorRetryHandler(), AsyncRateLimitErrorRetryHandler(max_retry_count=2)],
+    )
+    client.proxy = None  # the SDK takes one from the environment where it is given none
+    return client
+
+
+async def sign_in(slack: Slack) -> None:
+    """Hear what Slack says of our token; raises CannotStart where it never will be right."""
+    try:
+        answer = await slack.call("auth.test")
+    except SlackRefused as refusal:
+        if refusal.code in FATAL:
+            raise CannotStart(
+                f"Slack does not accept SLACK_BOT_TOKEN ({refusal.code}). Copy the Bot User OAuth Token of the "
+                "installed app from its page OAuth & Permissions; it begins with xoxb-."
+            ) from refusal
+        slack.says = refusal.code
+        log.warning("slacksign_in", code=refusal.code)
+    except SlackUnreachable as error:
+        slack.says = "unreachable"
+        log.warning("slacksign_in", error=str(error))
+    else:
+        log.info("slack_signed_in", team=answer.get("team"), bot=answer.get("user"))
+
+
+def bolt_app(settings: Settings) -> AsyncApp:
+    """Bolt for one workspace. The signature is checked before it (bot/web.py), the token once, at the start."""
+    token = settings.slack_bot_token.get_secret_value()
+
+    async def authorize(enterprise_id: str | None, team_id: str | None) -> AuthorizeResult:
+        return AuthorizeResult(enterprise_id=enterprise_id, team_id=team_id, bot_token=token)
+
+    return AsyncApp(
+        client=AsyncWebClient(base_url=settings.slack_api_url),  # without the token: that is for authorize to say
+        authorize=authorize,
+        signing_secret=settings.signing_secrets[0] if settings.signing_secrets else None,
+        request_verification_enabled=False,
+        process_before_response=False,
+    )
