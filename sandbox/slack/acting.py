@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from sandbox.slack import payloads
-from sandbox.slack.chat import checked_content
+from sandbox.slack.answers import Answers
 from sandbox.slack.delivery import Ack, Delivery
+from sandbox.slack.elements import find_element
 from sandbox.slack.files import share
-from sandbox.slack.filestore import File, form_refusal
-from sandbox.slack.state import RESPONSE_USES, Message, Refused, ResponseUrl, State, View
-from sandbox.slack.validation import check_options, check_response_action
+from sandbox.slack.filestore import File
+from sandbox.slack.modals import TROUBLE, Modals, Values
+from sandbox.slack.state import Message, Refused, State, View
+from sandbox.slack.validation import check_options
 
-Values = dict[str, Any]
 FAILED: Final = {
     "operation_timeout": '{command} failed with the error "operation_timeout"',
     "dispatch_failed": '{command} failed with the error "dispatch_failed"',
 }
-TROUBLE: Final = "We had some trouble connecting. Try again?"
 NO_MESSAGES: Final = "Sending messages to this app has been turned off."
-MOST_STACKED: Final = 3
 USUAL_QUERY: Final = 3
 """Characters that an external select waits for, unless it says how many."""
 
@@ -33,15 +32,17 @@ class Acting:
         state: State,
         delivery: Delivery,
         manifest: Mapping[str, Any],
-        address: str = "",
         *,
         is_installed: Callable[[], bool] = lambda: True,
     ) -> None:
         self.state = state
         self.delivery = delivery
         self._manifest = manifest
-        self.address = address
         self._is_installed = is_installed
+        self.answers = Answers(state)
+        modals = Modals(state, delivery, self.answers)
+        self.submit = modals.submit
+        self.close = modals.close
 
     @property
     def manifest(self) -> Mapping[str, Any]:
@@ -120,57 +121,20 @@ class Acting:
 
     async def _command(self, user: str, channel: str, entry: Mapping[str, Any], text: str) -> dict[str, Any]:
         typed = payloads.as_typed(text, self.state, should_escape=bool(entry.get("should_escape")))
-        url = self._response_url(user, channel, None)
+        url = self.answers.url(user, channel, None)
         fields = payloads.command(self.state, user, channel, entry["command"], typed, url)
         ack = await self.delivery.form(f"{entry['command']} {text}".strip(), fields)
         if ack.failed:
             return self._private(user, channel, FAILED[ack.failed].format(command=entry["command"]), failed=ack.failed)
         if ack.body:
             body = ack.body if isinstance(ack.body, dict) else {"text": str(ack.body)}
-            self._answer(user, channel, body)
+            self.answers.answer(user, channel, body)
         return {"ok": True}
 
     def _private(self, user: str, channel: str, text: str, *, failed: str) -> dict[str, Any]:
         """Something that Slack itself says to one person."""
         self.state.add(Message(self.state.new_ts(), channel, "USLACKBOT", text, [], visible_to=user, kind="system"))
         return {"ok": False, "error": failed, "text": text}
-
-    def _response_url(self, user: str, channel: str, source: str | None) -> str:
-        return f"{self.address}/response/{self.state.new_response_url(user, channel, source)}"
-
-    def respond(self, name: str, body: Mapping[str, Any]) -> None:
-        """The app uses a response URL; raises Refused where it may not."""
-        url = self.state.response_urls.get(name)
-        if url is None or self.state.clock() > url.expires:
-            raise Refused("expired_url")
-        if url.uses >= RESPONSE_USES:
-            raise Refused("used_url")
-        self._use(url, body)
-        url.uses += 1
-
-    def _use(self, url: ResponseUrl, body: Mapping[str, Any]) -> None:
-        source = self.state.find(url.channel, url.source) if url.source else None
-        if body.get("delete_original"):
-            if source is not None:
-                self.state.delete(source)
-            return
-        if body.get("replace_original") and source is not None:
-            source.text, source.blocks = checked_content(self.state, body.get("text"), body.get("blocks"), body)
-            source.edited = source.visible_to is None
-            self.state.changed(source)
-            return
-        self._answer(url.user, url.channel, body)
-
-    def _answer(self, user: str, channel: str, body: Mapping[str, Any]) -> None:
-        """A message of the app: private, unless it says in_channel."""
-        text, blocks = checked_content(self.state, body.get("text"), body.get("blocks"), body)
-        only = None if body.get("response_type") == "in_channel" else user
-        root = self.state.thread_of(channel, body.get("thread_ts"))
-        self.state.add(
-            Message(
-                self.state.new_ts(), channel, self.state.workspace.bot.id, text, blocks, visible_to=only, thread_ts=root
-            )
-        )
 
     async def act(
         self, user: str, place: Mapping[str, Any], block_id: str, action_id: str, element: Values, values: Values
@@ -190,7 +154,7 @@ class Acting:
             "action_ts": self.state.new_ts(),
         }
         if message is not None:
-            url = self._response_url(user, message.channel, message.ts)
+            url = self.answers.url(user, message.channel, message.ts)
             payload = payloads.message_click(self.state, user, message, action, values, url)
         elif view is not None:
             payload = payloads.view_click(self.state, user, view, action, values)
@@ -209,88 +173,6 @@ class Acting:
         if message is None or message.visible_to not in {None, user}:
             raise Refused("message_not_found")
         return message, None
-
-    async def submit(self, user: str, view_id: str, values: Values) -> dict[str, Any]:
-        """Send a modal; what the app answers closes, replaces, stacks or marks it."""
-        view = self._own(user, view_id)
-        self._hand_over(user, view, values)
-        urls = self._response_urls(user, view, values)
-        ack = await self.delivery.payload("submit", payloads.submission(self.state, user, view, values, urls))
-        stack = self.state.stack(user)
-        if ack.failed:
-            return {"ok": False, "error": ack.failed, "text": TROUBLE}
-        if not ack.body:
-            stack[:] = [one for one in stack if one["id"] != view["id"]]
-            self.state.show_views(user)
-            return {"ok": True}
-        answer = ack.body if isinstance(ack.body, dict) else {}
-        if check_response_action(answer, view):
-            return {"ok": False, "error": "invalid_response_action", "text": TROUBLE}
-        return self._response_action(user, view, answer)
-
-    def _hand_over(self, user: str, view: View, values: Values) -> None:
-        """Let the app see the files that were chosen in a form; refused where its inputs do not take them."""
-        for block in view["blocks"]:
-            element = block.get("element") or {}
-            if element.get("type") != "file_input":
-                continue
-            state = values.get(block["block_id"], {}).get(element["action_id"]) or {}
-            files = self.state.files.chosen(state, user)
-            if refusal := form_refusal(element, [(one.name, one.size) for one in files]):
-                raise Refused(refusal)
-            for file in files:
-                file.is_granted = True
-            state["files"] = [one.shown() for one in files]
-
-    def _response_urls(self, user: str, view: View, values: Values) -> list[dict[str, str]]:
-        """Where the app may answer a form: in the conversations that were chosen in it, if it asked for that."""
-        found = []
-        for block in view["blocks"]:
-            element = block.get("element") or {}
-            chosen = values.get(block["block_id"], {}).get(element.get("action_id")) or {}
-            channel = chosen.get("selected_conversation") or chosen.get("selected_channel")
-            if element.get("response_url_enabled") and channel in self.state.channels:
-                url = self._response_url(user, channel, None)
-                names = {"block_id": block["block_id"], "action_id": element["action_id"]}
-                found.append({**names, "channel_id": channel, "response_url": url})
-        return found
-
-    def _response_action(self, user: str, view: View, answer: Mapping[str, Any]) -> dict[str, Any]:
-        stack = self.state.stack(user)
-        match answer["response_action"]:
-            case "errors":
-                errors = dict(answer["errors"])
-                self.state.tell({"type": "view_errors", "view_id": view["id"], "errors": errors}, only=user)
-                return {"ok": False, "errors": errors}
-            case "clear":
-                stack.clear()
-            case "update":
-                # The app may have updated the view since; the acknowledgement that comes after wins all the same.
-                place = next((n for n, one in enumerate(stack) if one["id"] == view["id"]), None)
-                if place is not None:
-                    stack[place] = self.state.kept_view(answer["view"], user, old=stack[place])
-            case "push" if len(stack) < MOST_STACKED:
-                stack.append(self.state.kept_view(answer["view"], user))
-        self.state.show_views(user)
-        return {"ok": True}
-
-    async def close(self, user: str, view_id: str, *, clear: bool) -> None:
-        """Close a modal, or all of them (*clear*, or as the modal itself says); the app hears of it if it asked to."""
-        view = self._own(user, view_id)
-        clear = clear or bool(view.get("clear_on_close"))
-        stack = self.state.stack(user)
-        gone = list(stack) if clear else [view]
-        stack[:] = [one for one in stack if one not in gone]
-        self.state.show_views(user)
-        heard = gone[0] if clear else view
-        if heard.get("notify_on_close"):
-            await self.delivery.payload("close", payloads.closed(self.state, user, heard, cleared=clear))
-
-    def _own(self, user: str, view_id: str) -> View:
-        found = self.state.find_view(view_id)
-        if found is None or found[0] != user:
-            raise Refused("view_not_found")
-        return found[1]
 
     async def options(
         self, user: str, place: Mapping[str, Any], block_id: str, action_id: str, value: str
@@ -320,7 +202,7 @@ class Acting:
             message, _ = self._place(user, {"channel": channel, "ts": ts})
             if message is None or message.visible_to is not None:  # Slack offers none on what one person sees
                 raise Refused("message_not_found")
-            url = self._response_url(user, channel, None)
+            url = self.answers.url(user, channel, None)
             payload = payloads.message_action(self.state, user, message, callback_id, url)
         else:
             payload = payloads.shortcut(self.state, user, callback_id)
@@ -340,20 +222,6 @@ class Acting:
         if user in self.state.homes:
             event["view"] = self.state.homes[user]
         await self._event("app_home_opened", event)
-
-
-def elements_of(block: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The interactive parts of a block."""
-    for one in (block.get("accessory"), block.get("element"), *(block.get("elements") or ())):
-        if isinstance(one, dict) and "action_id" in one:
-            yield one
-
-
-def find_element(blocks: list[dict[str, Any]], block_id: str, action_id: str) -> dict[str, Any] | None:
-    for block in blocks:
-        if block.get("block_id") == block_id:
-            return next((one for one in elements_of(block) if one["action_id"] == action_id), None)
-    return None
 
 
 def _echo(element: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from sandbox.slack.acting import Acting, find_element
+from sandbox.slack.acting import Acting
+from sandbox.slack.elements import find_element
 from sandbox.slack.filestore import form_refusal
 from sandbox.slack.people import Channel
 

@@ -23,7 +23,7 @@ class ResponseUrls:
             return JSONResponse({"ok": False, "error": "expired_url"}, 404)
         try:
             body = await request.json()
-            acting.respond(name, body)
+            acting.answers.respond(name, body)
         except Refused as refusal:
             acting.state.note("bot_to_slack", "response_url", refusal.code, 0, {}, refusal.more)
             status = 404 if refusal.code.endswith("_url") else 400

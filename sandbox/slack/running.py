@@ -131,7 +131,7 @@ async def running_slack(
     ]
     async with serving(Starlette(routes=routes), port=port) as address:
         for acting in actings.values():
-            acting.address = acting.state.files.base = address
+            acting.answers.address = acting.state.files.base = address
         try:
             yield LocalSlack(address, state, actings[home.id], delivery, faults, sockets, limits, troubles, actings)
         finally:

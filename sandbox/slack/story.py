@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 from sandbox.slack import rendering
-from sandbox.slack.acting import elements_of
+from sandbox.slack.elements import elements_of
 from sandbox.slack.filestore import File, form_refusal
 from sandbox.slack.running import LocalSlack
 from sandbox.slack.state import Message, View

@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 from bot.domain.change import Change
 from handlers.views import decision_form, fields
 from sandbox.slack import payloads
-from sandbox.slack.acting import elements_of
+from sandbox.slack.elements import elements_of
 from sandbox.slack.running import LocalSlack
 from sandbox.slack.state import Message
 
@@ -66,7 +66,7 @@ def click(slack: LocalSlack, user: str, message: Message, decision: str) -> Sign
         "action_ts": slack.state.new_ts(),
     }
     name = slack.state.new_response_url(user, message.channel, message.ts)
-    url = f"{slack.acting.address}/response/{name}"
+    url = f"{slack.acting.answers.address}/response/{name}"
     return _signed(slack, payloads.message_click(slack.state, user, message, action, {}, url))
 
 

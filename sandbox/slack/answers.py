@@ -1,0 +1,60 @@
+"""What an app answers one request with: in its acknowledgement, or through a response URL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sandbox.slack.chat import checked_content
+from sandbox.slack.state import RESPONSE_USES, Message, Refused, ResponseUrl, State
+
+
+class Answers:
+    """Makes response URLs, under *address*, and shows what comes through them."""
+
+    def __init__(self, state: State, address: str = "") -> None:
+        self._state = state
+        self.address = address
+
+    def url(self, user: str, channel: str, source: str | None) -> str:
+        return f"{self.address}/response/{self._state.new_response_url(user, channel, source)}"
+
+    def respond(self, name: str, body: Mapping[str, Any]) -> None:
+        """The app uses a response URL; raises Refused where it may not."""
+        url = self._state.response_urls.get(name)
+        if url is None or self._state.clock() > url.expires:
+            raise Refused("expired_url")
+        if url.uses >= RESPONSE_USES:
+            raise Refused("used_url")
+        self._use(url, body)
+        url.uses += 1
+
+    def _use(self, url: ResponseUrl, body: Mapping[str, Any]) -> None:
+        source = self._state.find(url.channel, url.source) if url.source else None
+        if body.get("delete_original"):
+            if source is not None:
+                self._state.delete(source)
+            return
+        if body.get("replace_original") and source is not None:
+            source.text, source.blocks = checked_content(self._state, body.get("text"), body.get("blocks"), body)
+            source.edited = source.visible_to is None
+            self._state.changed(source)
+            return
+        self.answer(url.user, url.channel, body)
+
+    def answer(self, user: str, channel: str, body: Mapping[str, Any]) -> None:
+        """A message of the app: private, unless it says in_channel."""
+        text, blocks = checked_content(self._state, body.get("text"), body.get("blocks"), body)
+        only = None if body.get("response_type") == "in_channel" else user
+        root = self._state.thread_of(channel, body.get("thread_ts"))
+        self._state.add(
+            Message(
+                self._state.new_ts(),
+                channel,
+                self._state.workspace.bot.id,
+                text,
+                blocks,
+                visible_to=only,
+                thread_ts=root,
+            )
+        )

@@ -1,0 +1,108 @@
+"""What a person does with a modal as a whole: sends it or closes it, and what the app makes of that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from sandbox.slack import payloads
+from sandbox.slack.answers import Answers
+from sandbox.slack.delivery import Delivery
+from sandbox.slack.filestore import form_refusal
+from sandbox.slack.state import Refused, State, View
+from sandbox.slack.validation import check_response_action
+
+Values = dict[str, Any]
+TROUBLE: Final = "We had some trouble connecting. Try again?"
+MOST_STACKED: Final = 3
+
+
+class Modals:
+    """Tells the app of what is sent and closed, and shows what it answers."""
+
+    def __init__(self, state: State, delivery: Delivery, answers: Answers) -> None:
+        self._state = state
+        self._delivery = delivery
+        self._answers = answers
+
+    async def submit(self, user: str, view_id: str, values: Values) -> dict[str, Any]:
+        """Send a modal; what the app answers closes, replaces, stacks or marks it."""
+        view = self._own(user, view_id)
+        self._hand_over(user, view, values)
+        urls = self._response_urls(user, view, values)
+        ack = await self._delivery.payload("submit", payloads.submission(self._state, user, view, values, urls))
+        stack = self._state.stack(user)
+        if ack.failed:
+            return {"ok": False, "error": ack.failed, "text": TROUBLE}
+        if not ack.body:
+            stack[:] = [one for one in stack if one["id"] != view["id"]]
+            self._state.show_views(user)
+            return {"ok": True}
+        answer = ack.body if isinstance(ack.body, dict) else {}
+        if check_response_action(answer, view):
+            return {"ok": False, "error": "invalid_response_action", "text": TROUBLE}
+        return self._response_action(user, view, answer)
+
+    def _hand_over(self, user: str, view: View, values: Values) -> None:
+        """Let the app see the files that were chosen in a form; refused where its inputs do not take them."""
+        for block in view["blocks"]:
+            element = block.get("element") or {}
+            if element.get("type") != "file_input":
+                continue
+            state = values.get(block["block_id"], {}).get(element["action_id"]) or {}
+            files = self._state.files.chosen(state, user)
+            if refusal := form_refusal(element, [(one.name, one.size) for one in files]):
+                raise Refused(refusal)
+            for file in files:
+                file.is_granted = True
+            state["files"] = [one.shown() for one in files]
+
+    def _response_urls(self, user: str, view: View, values: Values) -> list[dict[str, str]]:
+        """Where the app may answer a form: in the conversations that were chosen in it, if it asked for that."""
+        found = []
+        for block in view["blocks"]:
+            element = block.get("element") or {}
+            chosen = values.get(block["block_id"], {}).get(element.get("action_id")) or {}
+            channel = chosen.get("selected_conversation") or chosen.get("selected_channel")
+            if element.get("response_url_enabled") and channel in self._state.channels:
+                url = self._answers.url(user, channel, None)
+                names = {"block_id": block["block_id"], "action_id": element["action_id"]}
+                found.append({**names, "channel_id": channel, "response_url": url})
+        return found
+
+    def _response_action(self, user: str, view: View, answer: Mapping[str, Any]) -> dict[str, Any]:
+        stack = self._state.stack(user)
+        match answer["response_action"]:
+            case "errors":
+                errors = dict(answer["errors"])
+                self._state.tell({"type": "view_errors", "view_id": view["id"], "errors": errors}, only=user)
+                return {"ok": False, "errors": errors}
+            case "clear":
+                stack.clear()
+            case "update":
+                # The app may have updated the view since; the acknowledgement that comes after wins all the same.
+                place = next((n for n, one in enumerate(stack) if one["id"] == view["id"]), None)
+                if place is not None:
+                    stack[place] = self._state.kept_view(answer["view"], user, old=stack[place])
+            case "push" if len(stack) < MOST_STACKED:
+                stack.append(self._state.kept_view(answer["view"], user))
+        self._state.show_views(user)
+        return {"ok": True}
+
+    async def close(self, user: str, view_id: str, *, clear: bool) -> None:
+        """Close a modal, or all of them (*clear*, or as the modal itself says); the app hears of it if it asked to."""
+        view = self._own(user, view_id)
+        clear = clear or bool(view.get("clear_on_close"))
+        stack = self._state.stack(user)
+        gone = list(stack) if clear else [view]
+        stack[:] = [one for one in stack if one not in gone]
+        self._state.show_views(user)
+        heard = gone[0] if clear else view
+        if heard.get("notify_on_close"):
+            await self._delivery.payload("close", payloads.closed(self._state, user, heard, cleared=clear))
+
+    def _own(self, user: str, view_id: str) -> View:
+        found = self._state.find_view(view_id)
+        if found is None or found[0] != user:
+            raise Refused("view_not_found")
+        return found[1]
