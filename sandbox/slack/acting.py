@@ -11,8 +11,10 @@ from sandbox.slack.delivery import Ack, Delivery
 from sandbox.slack.elements import find_element
 from sandbox.slack.files import share
 from sandbox.slack.filestore import File
+from sandbox.slack.message import Message
 from sandbox.slack.modals import TROUBLE, Modals, Values
-from sandbox.slack.state import Message, Refused, State, View
+from sandbox.slack.refusal import Refused
+from sandbox.slack.state import State, View
 from sandbox.slack.validation import check_options
 
 FAILED: Final = {

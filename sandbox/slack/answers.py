@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from sandbox.slack.chat import checked_content
-from sandbox.slack.state import RESPONSE_USES, Message, Refused, ResponseUrl, State
+from sandbox.slack.message import Message
+from sandbox.slack.refusal import Refused
+from sandbox.slack.state import State
+from sandbox.slack.tickets import RESPONSE_USES, ResponseUrl
 
 
 class Answers:

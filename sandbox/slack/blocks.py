@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from sandbox.slack.directory import Arguments
-from sandbox.slack.state import Refused
+from sandbox.slack.refusal import Refused
 from sandbox.slack.validation import Problem, as_findings, check_message, check_view
 
 

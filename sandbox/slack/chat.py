@@ -7,8 +7,10 @@ from typing import Any
 
 from sandbox.slack.directory import Arguments, Method, demand, flag
 from sandbox.slack.history import message_object
+from sandbox.slack.message import Message
 from sandbox.slack.people import Channel
-from sandbox.slack.state import Message, Refused, State
+from sandbox.slack.refusal import Refused
+from sandbox.slack.state import State
 from sandbox.slack.validation import as_errors, as_messages, blocks_too_long, check_message
 from sandbox.slack.validation.limits import LIMITS
 from sandbox.slack.validation.rules import ONE_TABLE

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from sandbox.slack.paging import page
 from sandbox.slack.people import APP_ID, CREATED, Channel, User
-from sandbox.slack.state import Refused, State
+from sandbox.slack.refusal import Refused
+from sandbox.slack.state import State
 
 Arguments = Mapping[str, Any]
 Method = Callable[[Arguments], Awaitable[dict[str, Any]]]

@@ -15,8 +15,10 @@ from starlette.routing import Route
 from sandbox.slack.directory import Arguments, Method, demand
 from sandbox.slack.faults import SlackFaults
 from sandbox.slack.filestore import File
+from sandbox.slack.message import Message
 from sandbox.slack.people import Channel
-from sandbox.slack.state import Message, Refused, State
+from sandbox.slack.refusal import Refused
+from sandbox.slack.state import State
 from sandbox.slack.validation import as_errors, as_messages, check_message
 
 MOST_BYTES: Final = 1024**3

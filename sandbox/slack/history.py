@@ -7,9 +7,11 @@ from collections.abc import Callable, Collection
 from typing import Any, Final
 
 from sandbox.slack.directory import Arguments, Method, demand, flag, needed_scope
+from sandbox.slack.message import TS, Message
 from sandbox.slack.paging import page
 from sandbox.slack.people import APP_ID, Channel
-from sandbox.slack.state import TS, Message, Refused, State
+from sandbox.slack.refusal import Refused
+from sandbox.slack.state import State
 
 EMOJI: Final = re.compile(r"[a-z0-9_+'-]{1,100}(?:::skin-tone-[2-6])?")
 MOST_EMOJI: Final = 23

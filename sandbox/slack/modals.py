@@ -9,12 +9,12 @@ from sandbox.slack import payloads
 from sandbox.slack.answers import Answers
 from sandbox.slack.delivery import Delivery
 from sandbox.slack.filestore import form_refusal
-from sandbox.slack.state import Refused, State, View
+from sandbox.slack.refusal import Refused
+from sandbox.slack.state import MOST_VIEWS, State, View
 from sandbox.slack.validation import check_response_action
 
 Values = dict[str, Any]
 TROUBLE: Final = "We had some trouble connecting. Try again?"
-MOST_STACKED: Final = 3
 
 
 class Modals:
@@ -84,7 +84,7 @@ class Modals:
                 place = next((n for n, one in enumerate(stack) if one["id"] == view["id"]), None)
                 if place is not None:
                     stack[place] = self._state.kept_view(answer["view"], user, old=stack[place])
-            case "push" if len(stack) < MOST_STACKED:
+            case "push" if len(stack) < MOST_VIEWS:
                 stack.append(self._state.kept_view(answer["view"], user))
         self._state.show_views(user)
         return {"ok": True}

@@ -19,7 +19,7 @@ from starlette.routing import Route
 from sandbox.slack.calls import call_token
 from sandbox.slack.ids import Ids
 from sandbox.slack.people import APP_ID
-from sandbox.slack.state import Refused
+from sandbox.slack.refusal import Refused
 from sandbox.slack.webapi import WebApi
 from sandbox.slack.workspaces import Workspace
 

@@ -16,7 +16,7 @@ from starlette.staticfiles import StaticFiles
 from sandbox.slack.acting import Acting
 from sandbox.slack.ids import StandingClock
 from sandbox.slack.pagefiles import PageFiles
-from sandbox.slack.state import Refused
+from sandbox.slack.refusal import Refused
 
 PAGE = Path(__file__).parent / "page"
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from sandbox.slack.history import message_object
+from sandbox.slack.message import Message
 from sandbox.slack.people import APP_ID, Channel
-from sandbox.slack.state import Message, State, View
+from sandbox.slack.state import State, View
 
 VERIFICATION: Final = "local-verification-token"
 URLS: Final = re.compile(r"https?://[^\s<>|\"“”]+")

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from sandbox.slack.acting import Acting
-from sandbox.slack.state import Refused
+from sandbox.slack.refusal import Refused
 
 
 class ResponseUrls:

@@ -3,105 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from sandbox.slack.filestore import File, FileStore
+from sandbox.slack.filestore import FileStore
 from sandbox.slack.ids import Ids
+from sandbox.slack.message import TS, Message
 from sandbox.slack.people import APP_ID, Channel, User, UserGroup, direct_message
+from sandbox.slack.refusal import Refused
+from sandbox.slack.tickets import RESPONSE_LIFE, TRIGGER_LIFE, ResponseUrl, Trigger
 from sandbox.slack.workspaces import SHOP, Workspace
 
-TRIGGER_LIFE: Final = 3.0
-RESPONSE_LIFE: Final = 1800.0
-RESPONSE_USES: Final = 5
 MOST_VIEWS: Final = 3
-TS: Final = re.compile(r"[0-9]{1,12}\.[0-9]{6}")
+"""Modals of one person, one on top of the other."""
 
 View = dict[str, Any]
-
-
-class Refused(Exception):
-    """Slack's ``ok: false``. *code* is its ``error``; *more* what else stands in the answer."""
-
-    def __init__(self, code: str, **more: Any) -> None:
-        super().__init__(code)
-        self.code = code
-        self.more = more
-
-
-@dataclass(slots=True)
-class Message:
-    """A message of a channel; *visible_to*: of one person alone."""
-
-    ts: str
-    channel: str
-    user: str
-    text: str
-    blocks: list[dict[str, Any]]
-    visible_to: str | None = None
-    edited: bool = False
-    edited_ts: str | None = None
-    """When it was edited through the Web API."""
-    thread_ts: str | None = None
-    """Of a reply: the message that it answers."""
-    broadcast: bool = False
-    """A reply that also stands in the channel."""
-    kind: str = "message"
-    deleted: bool = False
-    reactions: dict[str, list[str]] = field(default_factory=dict)
-    """Who reacted, by the name of the emoji."""
-    files: list[File] = field(default_factory=list)
-
-    def counted_reactions(self) -> list[dict[str, Any]]:
-        """The reactions as the Web API tells them, and the page."""
-        return [{"name": name, "users": list(users), "count": len(users)} for name, users in self.reactions.items()]
-
-    @property
-    def in_channel(self) -> bool:
-        """Whether it stands in the channel itself, not in a thread alone."""
-        return self.thread_ts is None or self.broadcast
-
-    def shown(self, users: dict[str, User], replies: Sequence[Message] = ()) -> dict[str, Any]:
-        """The message as the page gets it; *replies*: of its thread, oldest first."""
-        return {
-            "ts": self.ts,
-            "user": self.user,
-            "username": users[self.user].real_name if self.user in users else "Slack",
-            "text": self.text,
-            "blocks": self.blocks,
-            "ephemeral": self.visible_to is not None,
-            "visible_to": self.visible_to,
-            "edited": self.edited,
-            "thread_ts": self.thread_ts,
-            "broadcast": self.broadcast,
-            "reply_count": len(replies),
-            "reply_users": list(dict.fromkeys(one.user for one in replies)),
-            "latest_reply": replies[-1].ts if replies else None,
-            "reactions": self.counted_reactions(),
-            "kind": self.kind,
-            "files": [one.shown() for one in self.files],
-        }
-
-
-@dataclass(slots=True)
-class Trigger:
-    user: str
-    expires: float
-    used: bool = False
-
-
-@dataclass(slots=True)
-class ResponseUrl:
-    """Where an app may answer one request: five times, for half an hour."""
-
-    user: str
-    channel: str
-    expires: float
-    source: str | None = None
-    uses: int = 0
 
 
 @dataclass(slots=True)
@@ -269,12 +187,7 @@ class State:
         trigger = self.triggers.get(str(trigger_id))
         if trigger is None:
             raise Refused("invalid_trigger_id")
-        if trigger.used:
-            raise Refused("exchanged_trigger_id")
-        if self.clock() > trigger.expires:
-            raise Refused("expired_trigger_id")
-        trigger.used = True
-        return trigger.user
+        return trigger.use(self.clock())
 
     def new_response_url(self, user: str, channel: str, source: str | None) -> str:
         """The name of a new response URL; *source*: the app's message that it belongs to."""

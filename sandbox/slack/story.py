@@ -14,8 +14,9 @@ from typing import Any, Final, TypeVar
 from sandbox.slack import rendering
 from sandbox.slack.elements import elements_of
 from sandbox.slack.filestore import File, form_refusal
+from sandbox.slack.message import Message
 from sandbox.slack.running import LocalSlack
-from sandbox.slack.state import Message, View
+from sandbox.slack.state import View
 
 PATIENCE: Final = 10.0
 T = TypeVar("T")

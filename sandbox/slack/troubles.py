@@ -15,7 +15,8 @@ from sandbox.slack.delivery import Delivery
 from sandbox.slack.faults import KINDS, SlackFaults
 from sandbox.slack.ratelimits import RateLimits
 from sandbox.slack.sockets import Sockets
-from sandbox.slack.state import TRIGGER_LIFE, State
+from sandbox.slack.state import State
+from sandbox.slack.tickets import TRIGGER_LIFE
 
 Choices = Mapping[str, str]
 """Words by value; the first is how it normally is."""

@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from sandbox.slack.directory import Arguments, Method
-from sandbox.slack.state import MOST_VIEWS, Refused, State, View
+from sandbox.slack.refusal import Refused
+from sandbox.slack.state import MOST_VIEWS, State, View
 from sandbox.slack.validation import as_messages, check_view
 
 

@@ -19,8 +19,9 @@ from sandbox.slack.files import Files
 from sandbox.slack.history import History
 from sandbox.slack.methods import SCOPES
 from sandbox.slack.ratelimits import RateLimits
+from sandbox.slack.refusal import Refused
 from sandbox.slack.sockets import Sockets
-from sandbox.slack.state import Refused, State
+from sandbox.slack.state import State
 from sandbox.slack.views import Views
 from sandbox.slack.workspaces import Workspace
 

@@ -35,9 +35,9 @@ from bot.store.tables import changes, inbound
 from sandbox.services.database import Record
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_services
 from sandbox.serving import listening
+from sandbox.slack.message import Message
 from sandbox.slack.people import ALICE, STAFF, User
 from sandbox.slack.running import SECRET, TOKEN, LocalSlack, running_slack
-from sandbox.slack.state import Message
 from tests.directories import Directory, access
 from tests.drills import replica as program
 

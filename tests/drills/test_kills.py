@@ -13,8 +13,8 @@ import sqlalchemy as sa
 
 from bot.domain.change import Change, State
 from bot.store.tables import inbound
+from sandbox.slack.message import Message
 from sandbox.slack.people import BOB, CARA
-from sandbox.slack.state import Message
 from tests.databases import BOTH
 from tests.drills.fleet import Fleet, Replica, running_fleet, sized, spread, until
 from tests.drills.wire import Signed, click, delivered

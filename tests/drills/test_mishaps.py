@@ -12,8 +12,8 @@ from typing import Final
 import pytest
 
 from bot.domain.change import Change, State
+from sandbox.slack.message import Message
 from sandbox.slack.people import CARA
-from sandbox.slack.state import Message
 from tests.drills.fleet import ROOT, Fleet, running_fleet, sized, until
 from tests.drills.wire import NoButton, click, delivered
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from bot.domain.change import Change, State
+from sandbox.slack.message import Message
 from sandbox.slack.people import ALICE, BOB, CARA
-from sandbox.slack.state import Message
 from tests.drills.fleet import Fleet, running_fleet, sized
 from tests.drills.wire import NoButton, Signed, click, connected, denial
 

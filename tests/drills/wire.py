@@ -16,8 +16,8 @@ from bot.domain.change import Change
 from handlers.views import decision_form, fields
 from sandbox.slack import payloads
 from sandbox.slack.elements import elements_of
+from sandbox.slack.message import Message
 from sandbox.slack.running import LocalSlack
-from sandbox.slack.state import Message
 
 PATIENCE = 3.0
 """Seconds after which Slack tells the person that it did not work."""

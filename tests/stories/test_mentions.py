@@ -8,8 +8,8 @@ import pytest
 
 from sandbox.demo import Sandbox
 from sandbox.slack import payloads
+from sandbox.slack.message import Message
 from sandbox.slack.people import BOT
-from sandbox.slack.state import Message
 from sandbox.slack.story import Person
 from tests.conftest import OPS, SUPPORT
 

@@ -8,7 +8,7 @@ import pytest
 
 from bot.store.audit import Filters
 from sandbox.demo import Sandbox
-from sandbox.slack.state import Message
+from sandbox.slack.message import Message
 from sandbox.slack.story import Person
 from tests.conftest import GENERAL, OPS, SUPPORT
 

@@ -10,8 +10,8 @@ import pytest
 from starlette.responses import Response
 
 from sandbox.slack.people import BOT
+from sandbox.slack.refusal import Refused
 from sandbox.slack.running import running_slack
-from sandbox.slack.state import Refused
 from tests.sandbox.slack.desk import ALICE, BOB, MANIFEST, OPS, Desk, words
 
 MAY = frozenset({"enterprise", "is_enterprise_install"})

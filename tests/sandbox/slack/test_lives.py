@@ -13,8 +13,8 @@ from starlette.routing import Route
 
 from sandbox.serving import serving
 from sandbox.slack.ids import StandingClock
+from sandbox.slack.message import Message
 from sandbox.slack.running import running_slack
-from sandbox.slack.state import Message
 from tests.sandbox.slack.desk import ALICE, MANIFEST, OPS, Desk, words
 
 VIEW: dict[str, Any] = {"type": "modal", "title": words("Ask"), "blocks": []}

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from sandbox.slack.refusal import Refused
 from sandbox.slack.running import LocalSlack, running_slack
-from sandbox.slack.state import Refused
 from sandbox.slack.story import Person
 from tests.sandbox.slack.conftest import App, client
 from tests.sandbox.slack.desk import ALICE, OPS

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from sandbox.slack import payloads
+from sandbox.slack.message import Message
 from sandbox.slack.people import ALICE, BOT, FRANK
-from sandbox.slack.state import Message, State
+from sandbox.slack.state import State
 
 
 def test_a_private_channel_is_not_named() -> None:

@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from sandbox.slack.people import ALICE, BOB, BOT
+from sandbox.slack.refusal import Refused
 from sandbox.slack.running import LocalSlack
-from sandbox.slack.state import Refused
 from tests.sandbox.slack.conftest import App
 
 OPS, SUPPORT = "C0OPS0001", "C0SUPPORT"

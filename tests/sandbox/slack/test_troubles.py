@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from sandbox.demo import Sandbox
+from sandbox.slack.refusal import Refused
 from sandbox.slack.running import LocalSlack
-from sandbox.slack.state import Refused
 from tests.sandbox.slack.conftest import App
 from tests.sandbox.slack.desk import ALICE, OPS, Desk
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from sandbox.slack.state import Message
+from sandbox.slack.message import Message
 from tests.sandbox.slack.desk import ALICE, BOB, OPS, Desk, words
 
 pytestmark = pytest.mark.browser

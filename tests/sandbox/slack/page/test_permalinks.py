@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, Page, expect
 
+from sandbox.slack.message import Message
 from sandbox.slack.running import TOKEN
-from sandbox.slack.state import Message
 from sandbox.slack.story import Person
 from tests.sandbox.slack.desk import ALICE, BOB, OPS, Desk, words
 from tests.sandbox.slack.page.test_page import opened, say

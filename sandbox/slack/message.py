@@ -1,0 +1,68 @@
+"""A message of the local Slack."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from sandbox.slack.filestore import File
+from sandbox.slack.people import User
+
+TS: Final = re.compile(r"[0-9]{1,12}\.[0-9]{6}")
+"""The name of a message: seconds since 1970, to the microsecond."""
+
+
+@dataclass(slots=True)
+class Message:
+    """A message of a channel; *visible_to*: of one person alone."""
+
+    ts: str
+    channel: str
+    user: str
+    text: str
+    blocks: list[dict[str, Any]]
+    visible_to: str | None = None
+    edited: bool = False
+    edited_ts: str | None = None
+    """When it was edited through the Web API."""
+    thread_ts: str | None = None
+    """Of a reply: the message that it answers."""
+    broadcast: bool = False
+    """A reply that also stands in the channel."""
+    kind: str = "message"
+    deleted: bool = False
+    reactions: dict[str, list[str]] = field(default_factory=dict)
+    """Who reacted, by the name of the emoji."""
+    files: list[File] = field(default_factory=list)
+
+    def counted_reactions(self) -> list[dict[str, Any]]:
+        """The reactions as the Web API tells them, and the page."""
+        return [{"name": name, "users": list(users), "count": len(users)} for name, users in self.reactions.items()]
+
+    @property
+    def in_channel(self) -> bool:
+        """Whether it stands in the channel itself, not in a thread alone."""
+        return self.thread_ts is None or self.broadcast
+
+    def shown(self, users: dict[str, User], replies: Sequence[Message] = ()) -> dict[str, Any]:
+        """The message as the page gets it; *replies*: of its thread, oldest first."""
+        return {
+            "ts": self.ts,
+            "user": self.user,
+            "username": users[self.user].real_name if self.user in users else "Slack",
+            "text": self.text,
+            "blocks": self.blocks,
+            "ephemeral": self.visible_to is not None,
+            "visible_to": self.visible_to,
+            "edited": self.edited,
+            "thread_ts": self.thread_ts,
+            "broadcast": self.broadcast,
+            "reply_count": len(replies),
+            "reply_users": list(dict.fromkeys(one.user for one in replies)),
+            "latest_reply": replies[-1].ts if replies else None,
+            "reactions": self.counted_reactions(),
+            "kind": self.kind,
+            "files": [one.shown() for one in self.files],
+        }
