@@ -34,8 +34,9 @@ from sandbox.slack.ids import StandingClock
 from sandbox.slack.oauth import CLIENT_ID, CLIENT_SECRET
 from sandbox.slack.people import PEOPLE
 from sandbox.slack.running import APP_TOKEN, SECRET, TOKEN, LocalSlack, running_slack
-from sandbox.slack.story import NothingHappened, Person
+from sandbox.slack.story import Person
 from sandbox.slack.validation import ManifestRefused
+from sandbox.slack.watching import NothingHappened
 from sandbox.slack.workspaces import LABS, SHOP
 
 app = typer.Typer(add_completion=False, help="Gatehouse with everything it needs, on this machine alone.")

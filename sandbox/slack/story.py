@@ -1,29 +1,22 @@
-"""People for tests: they say, click, fill in and look, through the same Slack that the page uses.
-
-Waiting is by event: whatever the bot posts, edits or opens wakes whoever waits for it.
-"""
+"""People for tests: they say, click, fill in and look, through the same Slack that the page uses."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
-from sandbox.slack import rendering
+from sandbox.slack import filling, rendering
 from sandbox.slack.elements import elements_of
 from sandbox.slack.filestore import File, form_refusal
 from sandbox.slack.message import Message
 from sandbox.slack.running import LocalSlack
 from sandbox.slack.state import View
+from sandbox.slack.watching import Watch, watching
 
 PATIENCE: Final = 10.0
 T = TypeVar("T")
-
-
-class NothingHappened(AssertionError):
-    """What was waited for did not come; the text tells what did."""
 
 
 @dataclass(slots=True)
@@ -67,28 +60,26 @@ class Person:
     async def says(self, text: str, channel: str | None = None) -> Message:
         """Send *text*; the first message that the bot answers with and this person sees."""
         known = {one.ts for one in self._bots()}
-        async with self._watching() as changed:
+        async with self._watching() as watch:
             await self.types(text, channel)
-            return await self._until(
-                changed, lambda: next((one for one in self._bots() if one.ts not in known), None), text
-            )
+            return await watch.until(lambda: next((one for one in self._bots() if one.ts not in known), None), text)
 
     async def opens(self, text: str, channel: str | None = None) -> View:
         """Send *text*; the modal that opens, once it is filled."""
-        async with self._watching() as changed:
+        async with self._watching() as watch:
             await self.types(text, channel)
-            return await self._until(changed, self._filled, text)
+            return await watch.until(self._filled, text)
 
     async def replied(self, text: str) -> tuple[str, bool]:
         """Send *text*; what comes back, a message or a modal, as text, and whether it is an error."""
         known = {one.ts for one in self._bots()}
-        async with self._watching() as changed:
+        async with self._watching() as watch:
             await self.types(text)
 
             def answer() -> Message | View | None:
                 return next((one for one in self._bots() if one.ts not in known), None) or self._filled()
 
-            found: Message | View = await self._until(changed, answer, text)
+            found: Message | View = await watch.until(answer, text)
         if isinstance(found, Message):
             shown = self.slack_text(found)
             return shown, found.kind == "system" or "Nothing was changed" in shown or ":warning:" in found.text
@@ -102,12 +93,9 @@ class Person:
         return await self._sees(self._bots, containing)
 
     async def _sees(self, among: Callable[[], list[Message]], containing: str) -> Message:
-        async with self._watching() as changed:
-            return await self._until(
-                changed,
-                lambda: next((one for one in reversed(among()) if containing in self.slack_text(one)), None),
-                containing,
-            )
+        return await self._waits(
+            lambda: next((one for one in reversed(among()) if containing in self.slack_text(one)), None), containing
+        )
 
     @property
     def cards(self) -> list[Message]:
@@ -137,15 +125,11 @@ class Person:
 
     async def sees_more(self, than: int) -> Message:
         """The newest card, once there are more *than* so many."""
-        async with self._watching() as changed:
-            return await self._until(
-                changed, lambda: self.cards[-1] if len(self.cards) > than else None, "another card"
-            )
+        return await self._waits(lambda: self.cards[-1] if len(self.cards) > than else None, "another card")
 
     async def sees_form(self, containing: str) -> View:
         """The modal on top once it says *containing*."""
-        async with self._watching() as changed:
-            return await self._until(changed, lambda: self.modal if containing in self.form else None, containing)
+        return await self._waits(lambda: self.modal if containing in self.form else None, containing)
 
     def slack_text(self, message: Message) -> str:
         files = [rendering.file(one.name, one.size) for one in message.files if not one.is_deleted]
@@ -162,11 +146,11 @@ class Person:
         assert ("confirm" in found) == confirm, f"{label}: confirm dialog is {'confirm' in found}"
         values = {} if isinstance(where, Message) else self._values()
         before = self.modal
-        async with self._watching() as changed:
+        async with self._watching() as watch:
             ack = await self.slack.acting.act(self.id, _place(where), block_id, found["action_id"], {}, values)
             assert not ack.failed, ack
             if opens is not None:
-                await self._until(changed, lambda: self._opened(before, opens), opens)
+                await watch.until(lambda: self._opened(before, opens), opens)
 
     def _opened(self, before: View | None, containing: str) -> View | None:
         """The modal on top, filled, if it is not the one from *before* and says *containing*."""
@@ -199,9 +183,9 @@ class Person:
 
     async def opens_home(self, containing: str) -> View:
         """Open the app's home; the home once it says *containing*."""
-        async with self._watching() as changed:
+        async with self._watching() as watch:
             await self.slack.acting.home(self.id, "home")
-            return await self._until(changed, lambda: self._home_saying(containing), containing)
+            return await watch.until(lambda: self._home_saying(containing), containing)
 
     def _home_saying(self, containing: str) -> View | None:
         return self.home if self.home and containing in rendering.view(self.home) else None
@@ -211,7 +195,7 @@ class Person:
         block = self._input(label)
         view = self.modal
         assert view is not None
-        chosen = {"selected_option": _option(block["element"], option)}
+        chosen = {"selected_option": filling.option(block["element"], option)}
         self._typed()[block["block_id"]] = {block["element"]["action_id"]: {"type": block["element"]["type"], **chosen}}
         if block.get("dispatch_action"):
             action_id = block["element"]["action_id"]
@@ -222,16 +206,7 @@ class Person:
         for name, value in texts.items():
             block = self._input(name.replace("_", " "))
             element = block["element"]
-            state: dict[str, Any] = {"type": element["type"]}
-            if isinstance(value, list):
-                state["selected_options"] = [_option(element, one) for one in value]
-            elif element["type"] == "conversations_select":
-                state["selected_conversation"] = value
-            elif "options" in element:
-                state["selected_option"] = _option(element, value)
-            else:
-                state["value"] = value or None
-            self._typed()[block["block_id"]] = {element["action_id"]: state}
+            self._typed()[block["block_id"]] = {element["action_id"]: filling.filled(element, value)}
 
     def attaches(self, label: str, **files: bytes) -> None:
         """Choose files in the modal's file input called *label*, by their names: ``**{"rules.json": b"[]"}``.
@@ -262,8 +237,7 @@ class Person:
             found = ((file, one) for one in reversed(self._bots()) for file in one.files if containing in file.name)
             return next(found, None)
 
-        async with self._watching() as changed:
-            return await self._until(changed, look, f"a file called {containing!r}")
+        return await self._waits(look, f"a file called {containing!r}")
 
     async def submits(self) -> dict[str, str]:
         """Send the modal; the errors under its inputs, by label."""
@@ -271,7 +245,7 @@ class Person:
         assert view is not None, "no modal is open"
         answer = await self.slack.acting.submit(self.id, view["id"], self._values())
         assert "error" not in answer, answer
-        labels = {block["block_id"]: block["label"]["text"] for block in view["blocks"] if block["type"] == "input"}
+        labels = filling.labels(view["blocks"])
         return {labels[name]: words for name, words in answer.get("errors", {}).items()}
 
     def _typed(self) -> dict[str, Any]:
@@ -281,25 +255,13 @@ class Person:
 
     def _values(self) -> dict[str, Any]:
         """The state of the modal: what was typed, else what was there at first."""
-        view = self.modal
-        if view is None:
-            return {}
-        typed = self.typed.get(view["id"], {})
-        values: dict[str, Any] = {}
-        for block in view["blocks"]:
-            if block["type"] == "input":
-                action_id = block["element"]["action_id"]
-                kept = typed.get(block["block_id"], {}).get(action_id)
-                values[block["block_id"]] = {action_id: kept or _initial(block["element"])}
-        return values
+        return filling.values(self.modal["blocks"], self.typed.get(self.modal["id"], {})) if self.modal else {}
 
     def _input(self, label: str) -> dict[str, Any]:
-        view = self.modal
-        assert view is not None, "no modal is open"
-        for block in view["blocks"]:
-            if block["type"] == "input" and block["label"]["text"].casefold() == label.casefold():
-                return dict(block)
-        raise AssertionError(f"no input {label!r} in:\n{self.form}")
+        assert self.modal is not None, "no modal is open"
+        found = filling.input_called(self.modal["blocks"], label)
+        assert found is not None, f"no input {label!r} in:\n{self.form}"
+        return found
 
     def _button(self, where: Message | View, label: str) -> tuple[str, dict[str, Any]]:
         blocks = where.blocks if isinstance(where, Message) else where["blocks"]
@@ -322,24 +284,12 @@ class Person:
             and self.id in state.channels[one.channel].members
         ]
 
-    @asynccontextmanager
-    async def _watching(self) -> AsyncIterator[asyncio.Queue[dict[str, Any]]]:
-        queue: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
-        watcher: tuple[str | None, asyncio.Queue[dict[str, Any]]] = (None, queue)
-        self.slack.state.watchers.append(watcher)
-        try:
-            yield queue
-        finally:
-            self.slack.state.watchers.remove(watcher)
+    def _watching(self) -> AbstractAsyncContextManager[Watch]:
+        return watching(self.slack.state, self.patience, self._story)
 
-    async def _until(self, changed: asyncio.Queue[dict[str, Any]], look: Callable[[], T | None], what: str) -> T:
-        try:
-            async with asyncio.timeout(self.patience):
-                while (found := look()) is None:
-                    await changed.get()
-                return found
-        except TimeoutError:
-            raise NothingHappened(f"waited for {what!r}; what happened:\n{self._story()}") from None
+    async def _waits(self, look: Callable[[], T | None], what: str) -> T:
+        async with self._watching() as watch:
+            return await watch.until(look, what)
 
     def _story(self) -> str:
         said = [f"--- {one.ts} {one.kind}\n{self.slack_text(one)}" for one in self._bots()[-3:]]
@@ -352,21 +302,3 @@ class Person:
 
 def _place(where: Message | View) -> dict[str, Any]:
     return {"channel": where.channel, "ts": where.ts} if isinstance(where, Message) else {"view_id": where["id"]}
-
-
-def _option(element: dict[str, Any], label: str) -> dict[str, Any]:
-    for option in element["options"]:
-        if option["text"]["text"] == label:
-            return dict(option)
-    raise AssertionError(f"no option {label!r}")
-
-
-def _initial(element: dict[str, Any]) -> dict[str, Any]:
-    state: dict[str, Any] = {"type": element["type"]}
-    if element["type"].startswith("multi_") or element["type"] == "checkboxes":
-        return state | {"selected_options": element.get("initial_options", [])}
-    if element["type"] == "file_input":
-        return state | {"files": []}
-    if "options" in element:
-        return state | {"selected_option": element.get("initial_option")}
-    return state | {"value": element.get("initial_value")}

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from sandbox.slack.people import BOB
-from sandbox.slack.story import NothingHappened, Person
+from sandbox.slack.story import Person
+from sandbox.slack.watching import NothingHappened
 from tests.sandbox.slack.desk import ALICE, OPS, Desk, words
 
 LOADING = {"type": "modal", "callback_id": "v1.loading", "title": words("One moment"), "blocks": []}

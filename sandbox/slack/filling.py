@@ -1,0 +1,62 @@
+"""A form that somebody fills in: what stands in its inputs, as Slack's client keeps it and sends it along."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+Typed = Mapping[str, Mapping[str, Any]]
+"""What was typed, by block and action: where nothing was, an input has what it had at first."""
+
+
+def input_called(blocks: list[dict[str, Any]], label: str) -> dict[str, Any] | None:
+    """The block of the input with this label, in any case."""
+    inputs = (block for block in blocks if block["type"] == "input")
+    return next((dict(block) for block in inputs if block["label"]["text"].casefold() == label.casefold()), None)
+
+
+def labels(blocks: list[dict[str, Any]]) -> dict[str, str]:
+    """The labels of all inputs, by the ids of their blocks."""
+    return {block["block_id"]: block["label"]["text"] for block in blocks if block["type"] == "input"}
+
+
+def values(blocks: list[dict[str, Any]], typed: Typed) -> dict[str, Any]:
+    """The state of a form: what was *typed*, else what was there at first."""
+    found: dict[str, Any] = {}
+    for block in blocks:
+        if block["type"] == "input":
+            action_id = block["element"]["action_id"]
+            kept = typed.get(block["block_id"], {}).get(action_id)
+            found[block["block_id"]] = {action_id: kept or _initial(block["element"])}
+    return found
+
+
+def filled(element: Mapping[str, Any], value: str | list[str]) -> dict[str, Any]:
+    """The state of *element* with a text in it, or with the options that are called so."""
+    state: dict[str, Any] = {"type": element["type"]}
+    if isinstance(value, list):
+        return state | {"selected_options": [option(element, one) for one in value]}
+    if element["type"] == "conversations_select":
+        return state | {"selected_conversation": value}
+    if "options" in element:
+        return state | {"selected_option": option(element, value)}
+    return state | {"value": value or None}
+
+
+def option(element: Mapping[str, Any], label: str) -> dict[str, Any]:
+    """Raises AssertionError where none is called so."""
+    for one in element["options"]:
+        if one["text"]["text"] == label:
+            return dict(one)
+    raise AssertionError(f"no option {label!r}")
+
+
+def _initial(element: Mapping[str, Any]) -> dict[str, Any]:
+    state: dict[str, Any] = {"type": element["type"]}
+    if element["type"].startswith("multi_") or element["type"] == "checkboxes":
+        return state | {"selected_options": element.get("initial_options", [])}
+    if element["type"] == "file_input":
+        return state | {"files": []}
+    if "options" in element:
+        return state | {"selected_option": element.get("initial_option")}
+    return state | {"value": element.get("initial_value")}
