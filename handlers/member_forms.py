@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from bot.changes.proposals import Proposal
-from bot.domain.change import Kind, State, Target, essence, fingerprint
+from bot.domain.change import Kind, State, Target
 from bot.domain.checks import BadEmail, checked_email
+from bot.domain.essence import essence, fingerprint
 from bot.domain.member import Member
 from bot.domain.segments import spelled, strangers
 from bot.gatehouse import Gatehouse, Site

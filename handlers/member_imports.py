@@ -8,8 +8,9 @@ from typing import Any, Final
 
 from bot.changes.set_proposals import SetProposal
 from bot.domain import member_plan
-from bot.domain.change import Target, fingerprint
+from bot.domain.change import Target
 from bot.domain.change_set import Outcome, Part
+from bot.domain.essence import fingerprint
 from bot.domain.file_text import BadFile
 from bot.domain.intended import Intended
 from bot.domain.member_file import Mode, Row, read_member_file

@@ -10,8 +10,9 @@ from pydantic import ValidationError
 from bot.access import NotAllowed
 from bot.changes.proposals import Proposal
 from bot.clients.errors import GroupNotFound, InvalidPairs, NotFound, TypeChangeRefused
-from bot.domain.change import Change, Kind, State, Target, essence, fingerprint
+from bot.domain.change import Change, Kind, State, Target
 from bot.domain.checks import Problem, introduced, problems
+from bot.domain.essence import essence, fingerprint
 from bot.domain.lint import key_of
 from bot.domain.rule import Rule, RuleDraft
 from bot.gatehouse import Gatehouse

@@ -9,8 +9,9 @@ from typing import Any, Final
 from bot.changes.set_proposals import SetProposal
 from bot.clients.parsing import gently
 from bot.domain import rule_import
-from bot.domain.change import Target, fingerprint
+from bot.domain.change import Target
 from bot.domain.change_set import Outcome, Part
+from bot.domain.essence import fingerprint
 from bot.domain.file_text import BadFile
 from bot.domain.intended import Intended
 from bot.domain.rule_choices import Choices, proposals

@@ -13,7 +13,8 @@ import structlog
 from bot.changes.effects import Effects, EffectsOf, Reading, Truth
 from bot.changes.ledger import Ledger
 from bot.clients.errors import ClientError, NotFound, OutcomeUnknown, RateLimited, Unreachable
-from bot.domain.change import Change, Guard, Kind, Move, State, essence
+from bot.domain.change import Change, Guard, Kind, Move, State
+from bot.domain.essence import essence
 
 log = structlog.get_logger(__name__)
 

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Final
 
-from bot.domain.change import essence, fingerprint
 from bot.domain.change_set import Part
+from bot.domain.essence import essence, fingerprint
 from bot.store.parts import Parts
 
 FEWEST: Final = 100

@@ -7,7 +7,8 @@ from typing import Any
 
 from bot.changes.effects import Document, Effects, Reading, Truth
 from bot.clients.errors import ClientError, OutcomeUnknown, Refusal
-from bot.domain.change import Change, essence
+from bot.domain.change import Change
+from bot.domain.essence import essence
 
 
 def verdict(change: Change, live: Document | None) -> Reading:

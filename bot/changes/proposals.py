@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Final
 
 from bot.changes.effects import Document
-from bot.domain.change import UNDONE_BY, Change, Guard, Kind, Target
+from bot.domain.change import Change, Guard, Kind, Target
 from bot.domain.rule import Rule, RuleDraft
+
+UNDONE_BY: Final[Mapping[Kind, Kind]] = {
+    Kind.RULE_CREATE: Kind.RULE_DELETE,
+    Kind.RULE_UPDATE: Kind.RULE_UPDATE,
+    Kind.RULE_DELETE: Kind.RULE_CREATE,
+    Kind.GROUP_UPDATE: Kind.GROUP_UPDATE,
+    Kind.MEMBER_ADD: Kind.MEMBER_REMOVE,
+    Kind.MEMBER_UPDATE: Kind.MEMBER_UPDATE,
+    Kind.MEMBER_GRANT: Kind.MEMBER_UPDATE,
+    Kind.MEMBER_REVOKE: Kind.MEMBER_UPDATE,
+    Kind.MEMBER_REMOVE: Kind.MEMBER_ADD,
+}
+"""The kind of change that takes one of this kind back."""
 
 
 @dataclass(frozen=True, slots=True)

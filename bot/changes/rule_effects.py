@@ -11,7 +11,8 @@ from bot.changes.effects import Document, Reading, Snapshot, Truth, key_of
 from bot.changes.proof import believed, holds, verdict
 from bot.clients.errors import ClientError, NotFound, OutcomeUnknown
 from bot.clients.rules import RulesClient
-from bot.domain.change import Change, Kind, Target, essence
+from bot.domain.change import Change, Kind, Target
+from bot.domain.essence import essence
 from bot.domain.rule import Rule, RuleDraft
 
 FEW: Final = 10

@@ -23,8 +23,9 @@ from bot.changes.patience import Patience
 from bot.changes.portions import Portions
 from bot.changes.set_ledger import Ended, Hold, Lost, SetLedger
 from bot.clients.errors import ClientError, NotFound, OutcomeUnknown, RateLimited, Unreachable
-from bot.domain.change import MOVES, Change, Kind, Move, State, Target, essence
+from bot.domain.change import MOVES, Change, Kind, Move, State, Target
 from bot.domain.change_set import Outcome, Part
+from bot.domain.essence import essence
 
 log = structlog.get_logger(__name__)
 

@@ -18,8 +18,9 @@ from bot.changes.ledger import GATEHOUSE
 from bot.changes.outbox import Wake
 from bot.changes.pipeline import Pipeline
 from bot.clients.errors import ClientError
-from bot.domain.change import LIVE, Change, State, essence
+from bot.domain.change import LIVE, Change, State
 from bot.domain.duration import in_words
+from bot.domain.essence import essence
 from bot.store.errors import TargetBusy
 from bot.store.timers import Timer, TimerKind
 

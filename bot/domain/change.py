@@ -6,8 +6,6 @@ in the table cannot be written.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
@@ -15,7 +13,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict
 
-from bot.domain.rule import SERVER_FIELDS
+from bot.domain.essence import essence, fingerprint
 
 
 class State(StrEnum):
@@ -245,42 +243,3 @@ class Change(BaseModel):
     def fingerprint(self) -> str:
         """Of everything that a decider is shown: the same target, before and after give the same text."""
         return fingerprint([self.kind, str(self.target), essence(self.before), essence(self.after)])
-
-
-UNDONE_BY: Final[Mapping[Kind, Kind]] = {
-    Kind.RULE_CREATE: Kind.RULE_DELETE,
-    Kind.RULE_UPDATE: Kind.RULE_UPDATE,
-    Kind.RULE_DELETE: Kind.RULE_CREATE,
-    Kind.GROUP_UPDATE: Kind.GROUP_UPDATE,
-    Kind.MEMBER_ADD: Kind.MEMBER_REMOVE,
-    Kind.MEMBER_UPDATE: Kind.MEMBER_UPDATE,
-    Kind.MEMBER_GRANT: Kind.MEMBER_UPDATE,
-    Kind.MEMBER_REVOKE: Kind.MEMBER_UPDATE,
-    Kind.MEMBER_REMOVE: Kind.MEMBER_ADD,
-}
-"""The kind of change that takes one of this kind back."""
-
-
-NOT_CONTENT: Final = SERVER_FIELDS | {"objectType", "schemaVersion", "isSample"}
-"""Fields that services add, drop or renumber by themselves: no sign that a person changed anything."""
-
-
-def essence(document: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """What makes two readings of one rule or member the same to a person; None where it is absent."""
-    if document is None:
-        return None
-    kept = {name: value for name, value in document.items() if name not in NOT_CONTENT}
-    if isinstance(pairs := kept.get("pairs"), list):
-        kept["pairs"] = [
-            {name: value for name, value in pair.items() if name != "id"} if isinstance(pair, dict) else pair
-            for pair in pairs
-        ]
-    if isinstance(segments := kept.get("allowedSegments"), list):
-        kept["allowedSegments"] = sorted(segments, key=str)
-    return kept
-
-
-def fingerprint(content: object) -> str:
-    """SHA-256 of *content* in one canonical JSON form, so that key order and spacing don't matter."""
-    canonical = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()

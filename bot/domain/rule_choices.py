@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bot.domain.change import Kind, essence
+from bot.domain.change import Kind
+from bot.domain.essence import essence
 from bot.domain.intended import Document, Intended
 from bot.domain.rule import INACTIVE, RuleDraft
 from bot.domain.rule_import import Differs, New, RulePlan

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, TypeAlias
 
-from bot.domain.change import essence, fingerprint
 from bot.domain.checks import Problem, introduced, problems
+from bot.domain.essence import essence, fingerprint
 from bot.domain.group import Groups
 from bot.domain.intended import Document
 from bot.domain.rule import Rule, RuleDraft

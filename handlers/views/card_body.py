@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bot.domain.change import Change, Kind, State, essence
+from bot.domain.change import Change, Kind, State
+from bot.domain.essence import essence
 from bot.domain.group import Groups, held_back
 from bot.domain.member import Member, all_masked
 from bot.domain.rule import Rule, RuleDraft

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from bot.domain.change import essence
+from bot.domain.essence import essence
 from handlers.views.other_types import plain_change
 from handlers.views.parts import code, esc
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Self
 
-from bot.domain.change import essence, fingerprint
+from bot.domain.essence import essence, fingerprint
 from bot.domain.member import Member
 from bot.domain.segments import nearest
 from handlers.views import fields

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Self
 
-from bot.domain.change import essence, fingerprint
 from bot.domain.checks import STATUSES, Problem
+from bot.domain.essence import essence, fingerprint
 from bot.domain.group import Groups, held_back
 from bot.domain.rule import ACTIVE, INACTIVE, KNOWN_TYPES, TYPED, Rule, RuleDraft
 from handlers.views import fields, json_pairs

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from bot.domain.change import fingerprint
+from bot.domain.essence import fingerprint
 from bot.domain.preferences import DELIMITER, Preferences
 from handlers.commands.rules import RulesSamples
 from handlers.views import fields, parts

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.domain.address import Address
-from bot.domain.change import essence
+from bot.domain.essence import essence
 from bot.domain.group import Groups
 from bot.domain.impact import impact
 from bot.domain.lint import check, introduced_by

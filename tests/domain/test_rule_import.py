@@ -9,7 +9,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bot.domain.change import Kind, essence
+from bot.domain.change import Kind
+from bot.domain.essence import essence
 from bot.domain.file_text import MOST_BYTES, BadFile, EmptyFile, FileKind, FileTooLarge, Undecodable, WrongKind
 from bot.domain.group import Groups
 from bot.domain.rule import KNOWN_TYPES, Rule
