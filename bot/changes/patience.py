@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from bot.clients.errors import ClientError, RateLimited
@@ -16,22 +18,29 @@ FIRST, MOST = 0.5, 15.0
 class Patience:
     """Shared by all who send to one service: when one of them is told to wait, they all do."""
 
-    def __init__(self, longest: float = LONGEST) -> None:
+    def __init__(
+        self,
+        longest: float = LONGEST,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
         self._longest = longest
+        self._clock = clock
+        self._sleep = sleep
         self._next = 0.0
         self._pause = FIRST
         self._waited = 0.0
 
     async def turn(self) -> None:
         """Return when something may be sent."""
-        loop = asyncio.get_running_loop()
-        if (wait := self._next - loop.time()) > 0:
-            await asyncio.sleep(wait)
+        if (wait := self._next - self._clock()) > 0:
+            await self._sleep(wait)
 
     def try_on(self, error: ClientError) -> None:
         """Note that a request was not taken; raises *error* where there was trouble for too long."""
         asked = error.retry_after if isinstance(error, RateLimited) else None
-        now = asyncio.get_running_loop().time()
+        now = self._clock()
         if self._next > now:
             return  # the others were told the same
         pause = asked if asked is not None else self._pause

@@ -51,7 +51,7 @@ class Sent:
 class Place:
     """One service and site, as all portions of a set share it."""
 
-    patience: Patience = field(default_factory=Patience)
+    patience: Patience
     sending: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
@@ -62,10 +62,11 @@ class Work:
     whole: Change
     hold: Hold
     portions: Portions
+    patience: Callable[[], Patience]
     places: dict[tuple[str, str | None], Place] = field(default_factory=dict)
 
     def place(self, target: Target) -> Place:
-        return self.places.setdefault((target.service, target.site), Place())
+        return self.places.setdefault((target.service, target.site), Place(self.patience()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,8 @@ class Sets:
     applier: Applier
     new_id: Callable[[], str]
     wake: Wake
+    patience: Callable[[], Patience] = Patience
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
     async def run(self, *, every: float) -> None:
         """Carry sets out until cancelled, several at a time, so that a long one holds up no short one."""
@@ -113,7 +116,7 @@ class Sets:
             async with self.ledger.ledger.store.transaction() as tx:
                 await parts.stop(tx, whole.id)
         async with Hold(self.ledger.ledger, whole) as hold:
-            work = Work(whole, hold, Portions(parts, whole.id))
+            work = Work(whole, hold, Portions(parts, whole.id), self.patience)
             while await parts.left(whole.id, 1):
                 async with asyncio.TaskGroup() as group:
                     for _ in range(PORTIONS_AT_ONCE):
@@ -156,7 +159,7 @@ class Sets:
         """Settle what was under way when its process died: what is not done by now is sent again, if that is safe."""
         taken = await self.ledger.take_up([part.change_id or "" for part in parts])
         if not taken:
-            await asyncio.sleep(LOOK_AGAIN)  # somebody still holds them
+            await self.sleep(LOOK_AGAIN)  # somebody still holds them
             return
         with work.hold.also(taken):
             rest, now = await self._settled(work.whole, taken)
@@ -176,7 +179,7 @@ class Sets:
         """Those that do not read as done, after some looks, and the last one; the others are recorded."""
         now = None
         for seconds in (0.0, *self.applier.settle_after):
-            await asyncio.sleep(seconds)  # what is on its way still may come true
+            await self.sleep(seconds)  # what is on its way still may come true
             try:
                 now = await self.applier.effects(taken[0].target).snapshot([change.target for change in taken])
             except ClientError as error:
