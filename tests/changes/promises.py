@@ -10,7 +10,8 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from bot.domain.change import Change, Guard, Kind, State
-from tests.changes.world import DAN, Sent, World, content, holds
+from bot.domain.change_set import OPEN, OUTCOMES, Outcome, Part, Tally
+from tests.changes.world import DAN, SITE, Sent, World, content, holds
 
 ENDS: Final = frozenset({"applied", "failed", "stale", "cancelled", "denied", "expired", "unsettled"})
 NOTHING_DONE: Final = ENDS - {"applied", "unsettled"}
@@ -27,13 +28,17 @@ MAY_BECOME: Final[Mapping[str, frozenset[str]]] = {
 TOLD_AS: Final[Mapping[str, frozenset[str]]] = {
     "proposed": frozenset({"requested"}),
     "approved": frozenset({"requested", "approved", "deferred"}),
-    "applying": frozenset({"applying"}),
+    "applying": frozenset({"applying", "begun"}),
     "cancelled": frozenset({"cancelled", "withdrawn"}),
 } | {name: frozenset({name}) for name in (ENDS | {"unknown"}) - {"cancelled"}}
 """The event that must be on record for each state."""
 
 FIXED: Final = ("id", "kind", "requester", "channel", "before", "after", "reason", "guard", "created", "expires")
 FIXED_TOO: Final = ("undoes", "lasts", "approvals_needed", "approvers", "self_approval", "quiet_refusal")
+FIXED_IN_SETS: Final = ("size", "kinds", "title", "part_of", "part_number")
+DONE: Final = (Outcome.APPLIED, Outcome.UNKNOWN, Outcome.UNSETTLED)
+UNTOUCHED: Final = frozenset({Outcome.WAITING, Outcome.BUSY, Outcome.FAILED, Outcome.STOPPED})
+"""What a part may be that never became a change."""
 FIXED_AT_THE_END: Final = ("state", "result", "outcome", "refusal", "finished_at", "decided_by", "target", "attempt")
 
 LEAST: Final[Mapping[str, Mapping[str, Guard]]] = {
@@ -43,11 +48,19 @@ LEAST: Final[Mapping[str, Mapping[str, Guard]]] = {
     "approve": dict.fromkeys(Kind, Guard.APPROVE),
     "two": dict.fromkeys(Kind, Guard.APPROVE),
     "leads": {kind: Guard.APPROVE for kind in Kind if kind.startswith("member.")}
-    | {"rule.delete": Guard.APPROVE, "rule.update": Guard.CONFIRM},
+    | {"rule.delete": Guard.APPROVE, "rule.update": Guard.CONFIRM, "group.update": Guard.CONFIRM},
 }
 """What stands at least before each kind of change, by policy; nothing where it is not named."""
 
 STRENGTH: Final = (Guard.NONE, Guard.CONFIRM, Guard.APPROVE)
+
+EVERYTHING: Final = sa.text(
+    "SELECT 'change' AS what, id, attempt AS number, state, target, document FROM changes"
+    " UNION ALL SELECT 'part', set_id, number, outcome, change_id, document FROM parts"
+    " UNION ALL SELECT 'card', change_id, version, '', '', '' FROM outbox WHERE purpose = 'card'"
+    " UNION ALL SELECT 'event', change_id, seq, event, '', '' FROM audit WHERE seq > :last"
+)
+"""All that a step may have written, in one query: of all that a step costs, questions to the database cost most."""
 
 
 @dataclass(slots=True)
@@ -61,6 +74,8 @@ class Promises:
     """Whether the step is a timer's."""
     entries: int = 0
     applied: Counter[str] = field(default_factory=Counter)
+    parts: dict[tuple[str, int], Part] = field(default_factory=dict)
+    """The parts of all change sets, by set and number."""
     _documents: dict[str, str] = field(default_factory=dict)
     _versions: dict[str, int] = field(default_factory=dict)
 
@@ -74,33 +89,71 @@ class Promises:
         self._versions = versions
         live = Counter(row.target for row in rows if row.state in HOLDS_ITS_TARGET and row.target)
         assert not live or max(live.values()) == 1, f"two live changes of one target: {live}"
+        self._parts_are_as_their_changes()
+        self._creations_are_their_own()
 
     async def _read(self) -> tuple[list[Any], dict[str, int], defaultdict[str, list[str]]]:
-        events = defaultdict(list)
+        """All changes, the version of each card, and what is new on record; notes how the parts of sets are."""
+        changes, versions, events = [], {}, defaultdict(list)
         async with self.world.store.session.reading() as connection:
-            rows = (
-                await connection.execute(
-                    sa.text("SELECT id, state, target, attempt, document FROM changes ORDER BY created, id")
-                )
-            ).all()
-            cards = await connection.execute(sa.text("SELECT change_id, version FROM outbox WHERE purpose = 'card'"))
-            versions = {row.change_id: row.version for row in cards}
-            query = sa.text("SELECT seq, event, change_id FROM audit WHERE seq > :last ORDER BY seq")
-            for entry in await connection.execute(query, {"last": self.entries}):
-                assert entry.seq == self.entries + 1
-                self.entries = entry.seq
-                events[entry.change_id].append(entry.event)
-        return list(rows), versions, events
+            rows = (await connection.execute(EVERYTHING, {"last": self.entries})).all()
+        for row in sorted(rows, key=lambda row: (row.number if row.what == "event" else 0, row.id)):
+            match row.what:
+                case "change":
+                    changes.append(row)
+                case "part":
+                    self._note_part(row)
+                case "card":
+                    versions[row.id] = row.number
+                case "event":
+                    assert row.number == self.entries + 1
+                    self.entries = row.number
+                    events[row.id].append(row.state)
+        return changes, versions, events
+
+    def _note_part(self, row: Any) -> None:
+        key = row.id, row.number
+        part = self.parts.get(key) or Part.model_validate_json(row.document)
+        self.parts[key] = part.model_copy(update={"outcome": Outcome(row.state), "change_id": row.target})
+
+    def _parts_are_as_their_changes(self) -> None:
+        """Each part became one change at most, which is what was decided on; and its outcome is that change's."""
+        sizes = Counter(set_id for set_id, _ in self.parts)
+        assert sizes == {change.id: change.size for change in self.seen.values() if change.is_set}
+        begun = [change for change in self.seen.values() if change.part_of]
+        assert len({(change.part_of, change.part_number) for change in begun}) == len(begun), "a part was begun twice"
+        for (set_id, _), part in self.parts.items():
+            if part.change_id is None:
+                assert part.outcome in UNTOUCHED, f"{part.outcome}, without a change"
+                continue
+            change = self.seen[part.change_id]
+            assert part.outcome is (Outcome.UNDONE if change.undone_by else OUTCOMES[change.state])
+            assert (change.part_of, change.part_number) == (set_id, part.number)
+            assert (change.kind, change.before, change.after) == (part.kind, part.before, part.after)
+            assert change.target == part.target or part.kind is Kind.RULE_CREATE
+
+    def _creations_are_their_own(self) -> None:
+        """No rule is claimed by two creations."""
+        made = Counter(
+            change.target.key
+            for change in self.seen.values()
+            if change.kind is Kind.RULE_CREATE and change.state is State.APPLIED and not change.is_set
+        )
+        assert not made or max(made.values()) == 1, f"made twice: {made}"
+
+    def tally(self, whole: Change) -> Tally:
+        return Tally(Counter(part.outcome for (set_id, _), part in self.parts.items() if set_id == whole.id))
 
     def _moved(self, row: Any, old: Change | None, versions: dict[str, int], events: list[str]) -> None:
         new = Change.model_validate_json(row.document)
-        assert (row.state, row.attempt) == (new.state, new.attempt)
+        assert (row.state, row.number) == (new.state, new.attempt)
         if old is None:
             self._begun(new)
         else:
             self._the_same(old, new)
         if old is None or old.state is not new.state:
-            self._told(new, self._versions.get(new.id, 0) < versions.get(new.id, 0), events)
+            card = new.part_of or new.id
+            self._told(new, self._versions.get(card, 0) < versions.get(card, 0), events)
             if _passed_a_decision(old, new):
                 self._decided(new)
             if new.state in ENDS:
@@ -116,14 +169,31 @@ class Promises:
             assert taken_back.ends is not None
             assert taken_back.ends <= self.world.clock(), "taken back too early"
             return
+        if new.part_of:
+            whole = self.seen[new.part_of]
+            assert whole.stopped_by is None, "begun, though the set was stopped"
+            assert whole.state not in {State.PROPOSED, State.CANCELLED, State.DENIED, State.EXPIRED}
+            return
         assert self.world.may(new.requester)
-        least = LEAST[self.policy].get(new.kind, Guard.NONE)
+        for kind in new.kinds or (new.kind,):
+            self._guarded(new, kind)
+
+    def _guarded(self, new: Change, kind: Kind) -> None:
+        """No weaker guard stands before it than the policy has for this *kind*, which may be one of several."""
+        least = LEAST[self.policy].get(kind, Guard.NONE)
         assert STRENGTH.index(new.guard) >= STRENGTH.index(least)
+        rule = self.world.policy.guard_for(kind, SITE)
+        if rule.guard is Guard.APPROVE:
+            assert new.approvals_needed >= rule.approvals
+            assert rule.self_approval or not new.self_approval, "approved by who asked"
+            assert not rule.approvers or (new.approvers and {*new.approvers} <= {*rule.approvers}), "by others"
+        if rule.guard is not Guard.NONE:
+            assert {*new.break_glass} <= {*rule.break_glass}
 
     def _the_same(self, old: Change, new: Change) -> None:
         """I5: what was asked for never changes, nor where it came to its end."""
         assert new.state in MAY_BECOME[old.state], f"{old.state} became {new.state}"
-        for name in (*FIXED, *FIXED_TOO, *(FIXED_AT_THE_END if old.state in ENDS else ())):
+        for name in (*FIXED, *FIXED_TOO, *FIXED_IN_SETS, *(FIXED_AT_THE_END if old.state in ENDS else ())):
             assert getattr(old, name) == getattr(new, name), f"{name} of a change that was {old.state}"
         assert new.approvals[: len(old.approvals)] == old.approvals
         assert old.target == new.target or (new.kind is Kind.RULE_CREATE and old.target.key is None)
@@ -131,18 +201,16 @@ class Promises:
     def _told(self, new: Change, owed: bool, events: list[str]) -> None:
         """I8, and half of I4: the audit has it, and the channel hears of it, unless only the one who asked should."""
         assert TOLD_AS[new.state] & set(events), f"{new.state} without an event: {events}"
-        quiet = (
-            new.quiet_refusal
-            and new.guard is Guard.NONE
-            and new.attempt <= 1
-            and new.state in {State.FAILED, State.STALE}
-        )
+        quiet = _quiet(new)
         at_work = new.state is State.APPLYING or (new.state is State.APPROVED and new.guard is Guard.NONE)
         assert owed or quiet or at_work, f"{new.state}, and nobody is told"
 
     def _decided(self, new: Change) -> None:
         """I2: whoever decided had the right to, in time, and is not who asked."""
         by, world = new.decided_by or "", self.world
+        if new.part_of:
+            assert by == self.seen[new.part_of].decided_by
+            return
         if new.guard is Guard.NONE:
             assert by == new.requester
             return
@@ -174,7 +242,21 @@ class Promises:
         assert self.world.may(new.requester)
 
     def _ended(self, new: Change) -> None:
-        sent, live = self.world.sent.get(new.id, Sent()), self.world.live(new.target)
+        if new.is_set:
+            self._set_ended(new)
+        else:
+            self._thing_ended(new)
+
+    def _set_ended(self, whole: Change) -> None:
+        tally = self.tally(whole)
+        assert tally.left == 0, "ended, with something left to do"
+        if whole.state in {State.APPLIED, State.FAILED}:
+            assert (tally.of(DONE) > 0) is (whole.state is State.APPLIED)
+        else:
+            assert tally.of(Outcome) == tally[Outcome.STOPPED], f"{whole.state}, but begun"
+
+    def _thing_ended(self, new: Change) -> None:
+        sent, live = self.world.sent.get(new.id, Sent()), self.world.left_by(new)
         if new.state in NOTHING_DONE:
             assert sent.effects == 0 or self.world.meddled(new), f"{new.state}, but it was done"
         if new.state is State.STALE:
@@ -187,7 +269,7 @@ class Promises:
 
     def _taken_back(self, undo: Change, change: Change) -> None:
         """I12: what was taken back is as it was before, but for what only a service can set."""
-        live = self.world.live(undo.target)
+        live = self.world.left_by(undo)
         if change.before is None:
             assert live is None
         else:
@@ -195,6 +277,11 @@ class Promises:
             assert holds(live, was), "taken back, but it is not as it was"
             fields = {*(content(live) or {}), "createdAt"} - {"createdAt"}
             assert undo.kind is Kind.MEMBER_ADD or fields - {"createdAt"} == set(content(was) or {}) - {"createdAt"}
+
+    def _in_force(self, whole: Change) -> bool:
+        """Whether a part of the set was done and not taken back by itself."""
+        parts = [change for change in self.seen.values() if change.part_of == whole.id]
+        return any(part.state is State.APPLIED and part.undone_by is None for part in parts)
 
     async def end(self) -> None:
         """Once everything has calmed down: nothing is stuck, nobody is left without an answer."""
@@ -211,20 +298,25 @@ class Promises:
             assert not clear, "unknown, though anybody can see how it is"
         else:
             assert change.state in ENDS, f"stuck: {change.state}"
-        card = self.world.cards.get(change.id)
-        quiet = (
-            change.quiet_refusal
-            and change.guard is Guard.NONE
-            and change.attempt <= 1
-            and change.state in {State.FAILED, State.STALE}
-        )
+        card, quiet = self.world.cards.get(change.id), _quiet(change) or bool(change.part_of)
         assert quiet or card is not None
         assert quiet or card is None or card.state is change.state, "the card tells of another end"
+        if change.is_set:
+            assert self.tally(change).of(OPEN) == 0
+            assert self.world.tallies[change.id].counts == self.tally(change).counts, "the card tells of other ends"
+            if not self._in_force(change):
+                return
         if change.temporary and change.ends is not None and change.ends <= self.world.clock():
             states = [undo.state.value for undo in self.seen.values() if undo.undoes == change.id]
             # A change of the same target whose outcome nobody knows yet keeps the end waiting.
             states += [other.state.value for other in self.seen.values() if other.target == change.target]
             assert "unknown" in states, f"its time is over, and it is still in force: {change.kind}, undos {states}"
+
+
+def _quiet(change: Change) -> bool:
+    """Whether only the one who asked is told."""
+    refused = change.state in {State.FAILED, State.STALE} and not change.part_of
+    return refused and change.quiet_refusal and change.guard is Guard.NONE and change.attempt <= 1
 
 
 def _passed_a_decision(old: Change | None, new: Change) -> bool:

@@ -11,7 +11,7 @@ import asyncio
 import os
 import tempfile
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import count
 from pathlib import Path
@@ -27,9 +27,10 @@ from bot.changes.deciding import Decision
 from bot.changes.errors import AlreadyDecided, NothingToReview, NotTemporary, NotUndoable, NotYours
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import Proposal
+from bot.changes.set_proposals import NothingInSet, SetProposal, set_of
 from bot.clients.errors import ClientError
-from bot.domain.change import Change, Guard, Kind, State, Target
-from bot.domain.policy import Person, Why
+from bot.domain.change import LIVE, Change, Guard, Kind, State, Target
+from bot.domain.policy import Irreconcilable, Person, Why
 from bot.store.errors import TargetBusy
 from sandbox.services.database import Record
 from tests.changes.promises import Promises
@@ -41,6 +42,7 @@ from tests.changes.world import (
     EMAILS,
     EVE,
     EVERYBODY,
+    GROUP_IDS,
     GUEST,
     OPS,
     POLICIES,
@@ -56,6 +58,7 @@ from tests.changes.world import (
     place_of,
     replica,
 )
+from tests.changes.world import group as group_called
 from tests.changes.world import rule as rule_called
 from tests.databases import BOTH
 
@@ -75,6 +78,8 @@ REFUSALS: Final = (
     NobodyCanApprove,
     DirectoryUnavailable,
     TargetBusy,
+    NothingInSet,
+    Irreconcilable,
 )
 """What a person may be answered with instead of a change."""
 
@@ -105,10 +110,6 @@ class Asked:
     """What its write meets at the service."""
 
 
-KINDS: Final = tuple(kind for kind in Kind if kind is not Kind.GROUP_UPDATE)
-"""What the machine asks for; groups are switched in stories alone so far."""
-
-
 def proposals(*kinds: Kind) -> st.SearchStrategy[Asked]:
     return st.builds(
         Asked,
@@ -125,6 +126,10 @@ def proposals(*kinds: Kind) -> st.SearchStrategy[Asked]:
         accident=accidents,
         fault=st.sampled_from([None] * 12 + [*FAULTS]),
     )
+
+
+several = st.lists(proposals(*Kind), min_size=2, max_size=4)
+"""What is asked for as one set; who asks, and what else is true of the whole, is the first one's."""
 
 
 def asking(name: str, *kinds: Kind) -> Any:
@@ -149,7 +154,7 @@ class Machine(RuleBasedStateMachine):
         super().__init__()
         self.sound = self.looked = True
         self.names, self.ids, self.owners = count(1), count(1), count(1)
-        self.asked: list[tuple[Proposal, str]] = []
+        self.asked: list[tuple[Proposal | SetProposal, str]] = []
         self.promises = Promises(self.world, "default")
 
     # How a step is taken
@@ -160,7 +165,7 @@ class Machine(RuleBasedStateMachine):
         self.promises = Promises(self.world, policy)
         self.replicas = [self._another(), self._another()]
         for _ in range(3):
-            self.propose(asked.draw(proposals(*KINDS)))
+            self.propose(asked.draw(proposals(*Kind)))
 
     def _another(self) -> Replica:
         return replica(self.world, f"process {next(self.owners)}", self.ids)
@@ -177,7 +182,7 @@ class Machine(RuleBasedStateMachine):
         if self.looked:
             self.world.step_began = self.world.clock()
         self.looked = look
-        mine = self.replicas[number % 2]
+        mine, self.world.naps = self.replicas[number % 2], 0
         try:
             return self.runner.run(_taken(step(mine)))
         except expected:
@@ -203,7 +208,7 @@ class Machine(RuleBasedStateMachine):
         """
         if found:
             return found[number % len(found)]
-        kind = KINDS[number % len(KINDS)]
+        kind = list(Kind)[number % len(Kind)]
         self.propose(Asked(number, kind, number, BOB, None, 600 if number % 2 else None))
         return None
 
@@ -220,15 +225,19 @@ class Machine(RuleBasedStateMachine):
     # What people ask for
 
     def propose(self, asked: Asked) -> None:
-        number, which = asked.number, asked.which
+        if (proposal := self._proposal(asked)) is not None:
+            self._ask(asked, proposal)
+
+    def _proposal(self, asked: Asked) -> Proposal | None:
+        which = asked.which
         if (target := self._target(asked.kind, which)) is None:
-            return
+            return None
         shown = None if asked.kind.creates else self.world.live(target)
         if shown is not None and asked.outdated:
             shown = shown | {"name": "As it was shown long ago"}
         span = asked.lasts
         ends = {"ends": self.world.clock() + timedelta(seconds=span)} if span and asked.until else {"lasts": span}
-        proposal = Proposal(
+        return Proposal(
             asked.kind,
             target,
             shown,
@@ -239,6 +248,9 @@ class Machine(RuleBasedStateMachine):
             quiet_refusal=asked.quiet,
             **ends,
         )
+
+    def _ask(self, asked: Asked, proposal: Proposal | SetProposal) -> None:
+        number = asked.number
         if asked.fault:
             self.fail(asked.fault, "(?!GET).*", 1)
         self.asked.append((proposal, f"origin {next(self.names)}"))
@@ -252,10 +264,29 @@ class Machine(RuleBasedStateMachine):
     ask_for_a_member = asking("ask_for_a_member", *(kind for kind in Kind if kind.startswith("member.")))
     ask_for_an_end = asking("ask_for_an_end", Kind.RULE_DELETE, Kind.MEMBER_REMOVE)
     ask_for_more = asking("ask_for_more", Kind.RULE_CREATE, Kind.MEMBER_ADD)
-    ask_for_anything = asking("ask_for_anything", *KINDS)
+    ask_for_anything = asking("ask_for_anything", *Kind)
 
-    def submit(self, number: int, proposal: Proposal, origin: str) -> None:
-        self.take(number, lambda mine: mine.pipeline.submit(proposal, origin=origin))
+    @rule(several=several, accident=accidents)
+    def ask_for_a_set(self, several: list[Asked], accident: int | None) -> None:
+        self.propose_set(several, accident)
+
+    @rule(several=several, accident=accidents)
+    def ask_for_another_set(self, several: list[Asked], accident: int | None) -> None:
+        self.propose_set(several, accident)
+
+    def propose_set(self, several: list[Asked], accident: int | None) -> None:
+        first = several[0]
+        wanted = [proposal for asked in several if (proposal := self._proposal(asked)) is not None]
+        if wanted:
+            self._ask(first, replace(set_of(f"Set {next(self.names)}", wanted), guard=first.guard))
+            self.replicas[first.number % 2].fuse.left = accident
+            self.take(first.number, lambda mine: mine.carry_out_a_set())
+
+    def submit(self, number: int, proposal: Proposal | SetProposal, origin: str) -> None:
+        if isinstance(proposal, SetProposal):
+            self.take(number, lambda mine: mine.pipeline.submit_set(proposal, origin=origin))
+        else:
+            self.take(number, lambda mine: mine.pipeline.submit(proposal, origin=origin))
 
     @rule(number=anything, which=anything)
     def ask_again(self, number: int, which: int) -> None:
@@ -273,9 +304,10 @@ class Machine(RuleBasedStateMachine):
         truth = self.world.truth()
         if kind is Kind.RULE_CREATE:
             return Target(service="rules")
-        if kind.startswith("rule."):
-            there = [key for service, key in truth if service == "rules"]
-            return Target(service="rules", key=there[which % len(there)]) if there else None
+        if not kind.startswith("member."):
+            name = "groups" if kind is Kind.GROUP_UPDATE else "rules"
+            there = [key for service, key in truth if service == name]
+            return Target(service=name, key=there[which % len(there)]) if there else None
         fits = [email for email in EMAILS if (("members", email) in truth) is not kind.creates]
         return Target(service="members", site=SITE, key=fits[which % len(fits)]) if fits else None
 
@@ -283,7 +315,7 @@ class Machine(RuleBasedStateMachine):
         match kind:
             case Kind.RULE_CREATE:
                 return rule_called("One of several alike" if which < 3 else f"Rule {next(self.names)}")
-            case Kind.RULE_UPDATE:
+            case Kind.RULE_UPDATE | Kind.GROUP_UPDATE:
                 body = {name: value for name, value in (shown or {}).items() if name not in DATES}
                 return body | {"name": f"Edit {next(self.names)}", "status": "Inactive"}
             case Kind.MEMBER_ADD:
@@ -345,6 +377,43 @@ class Machine(RuleBasedStateMachine):
 
         self.take(0, step)
 
+    # What becomes of sets
+
+    @rule(number=anything, accident=accidents, later=st.booleans())
+    def carry_out_a_set(self, number: int, accident: int | None, later: bool) -> None:
+        """*later*: a lease after it was left."""
+        if later:
+            self.world.clock.moment += timedelta(seconds=61)
+        self.replicas[number % 2].fuse.left = accident
+        self.take(number, lambda mine: mine.carry_out_a_set())
+
+    @rule(steps=st.integers(1, 9), several=several)
+    def two_carry_out_a_set(self, steps: int, several: list[Asked]) -> None:
+        """One process stops for so long that the other takes over, and then goes on."""
+        if not self.changes(State.APPROVED):
+            self.propose_set([replace(asked, accident=1) for asked in several], 1)
+        fuse = self.replicas[0].fuse
+        fuse.left, fuse.stops_for = steps, timedelta(seconds=61)
+
+        async def step(_: Replica) -> None:
+            came = await asyncio.gather(*(mine.carry_out_a_set() for mine in self.replicas), return_exceptions=True)
+            for error in filter(lambda each: isinstance(each, BaseException), came):
+                raise error  # type: ignore[misc]  # one of them, as the filter says
+
+        self.take(0, step)
+        fuse.stops_for = None
+
+    @rule(number=anything, which=anything, by=people)
+    def stop(self, number: int, which: int, by: str) -> None:
+        change = self.pick(which, [each for each in self.changes(State.APPROVED, State.APPLYING) if each.is_set])
+        self.clicked(number, lambda pipeline, now: pipeline.stop(now, by=by), change)
+
+    @rule(number=anything, which=anything, by=people)
+    def again(self, number: int, which: int, by: str) -> None:
+        change = self.pick(which, [each for each in self.changes() if each.is_set and each.state not in LIVE])
+        origin = f"origin {next(self.names)}"
+        self.clicked(number, lambda pipeline, now: pipeline.again(now, by=by, channel=OPS, origin=origin), change)
+
     # What people do with what was done
 
     @rule(number=anything, which=anything, by=people, accident=accidents)
@@ -402,8 +471,8 @@ class Machine(RuleBasedStateMachine):
             return there | {"name": f"Theirs {next(self.names)}"}
         if how == "copy" and there is not None and (changes := self.changes()):
             return (changes[0].before if changes[0].target.service == place[0] else None) or there
-        if place[0] == "rules":
-            return rule_called(f"Theirs {next(self.names)}")
+        if place[0] != "members":
+            return (rule_called if place[0] == "rules" else group_called)(f"Theirs {next(self.names)}")
         return {"name": "Theirs", "allowedSegments": ["vip"]}
 
     @rule(
@@ -502,6 +571,7 @@ class Machine(RuleBasedStateMachine):
             self.promises.by_timer = True
             done = self.take(0, lambda mine: mine.timers.run_one())
             done = self.take(1, lambda mine: mine.pipeline.recover_one()) or done
+            done = self.take(0, lambda mine: mine.carry_out_a_set()) or done
             while self.take(0, lambda mine: mine.outbox.deliver_one(), look=False):
                 done = True
             if not done:
@@ -509,7 +579,11 @@ class Machine(RuleBasedStateMachine):
         raise AssertionError("there is always something to do")
 
 
-PLACES: Final[list[Place]] = [("members", email) for email in EMAILS] + [("rules", rule_id) for rule_id in RULE_IDS]
+PLACES: Final[list[Place]] = [
+    *(("members", email) for email in EMAILS),
+    *(("rules", rule_id) for rule_id in RULE_IDS),
+    *(("groups", group_id) for group_id in GROUP_IDS),
+]
 DATES: Final = ("id", "creationDate", "modificationDate")
 
 

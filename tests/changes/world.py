@@ -5,9 +5,10 @@ What is true is read from behind: the services' own database, and the rows of th
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -17,15 +18,22 @@ import sqlalchemy as sa
 
 from bot.access import Access
 from bot.changes.effects import Document, Effects, Reading, Snapshot
+from bot.changes.group_effects import GroupEffects
 from bot.changes.member_effects import MemberEffects
 from bot.changes.outbox import Outbox, TooSoon, Wake
+from bot.changes.patience import Patience
 from bot.changes.pipeline import Pipeline
 from bot.changes.rule_effects import RuleEffects
+from bot.changes.set_ledger import Lost
+from bot.changes.sets import Sets
 from bot.changes.timers import Timers
+from bot.clients.errors import ClientError
+from bot.clients.groups import GroupsClient
 from bot.clients.http import Limits, Service
 from bot.clients.members import MembersClient
 from bot.clients.rules import RulesClient
 from bot.domain.change import Change, Guard, Target
+from bot.domain.change_set import Tally
 from bot.domain.policy import GuardRule, Person, Policy, Role, Why
 from bot.store.audit import START
 from bot.store.engine import Store, open_store
@@ -44,6 +52,7 @@ MAILBOXES: Final = {ALICE: "alice", ALICE_TOO: "alice", BOB: "bob", BOB_TOO: "bo
 """Whose these accounts are; of the others nobody knows, so they are people of their own."""
 SEGMENTS: Final = ("free", "vip", "beta")
 RULE_IDS: Final = ("Redirect_aaaaa", "Redirect_bbbbb")
+GROUP_IDS: Final = ("Group_aaaaa", "Group_bbbbb")
 EMAILS: Final = ("ann@example.com", "ben@example.com")
 START_OF_TIME: Final = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
 
@@ -142,6 +151,10 @@ class Sent:
     effects: int = 0
     at: int = -1
     """The number of the edit behind our back that came before the last effect."""
+    turn: int = 0
+    """Which of all writes the last one was."""
+    left: Record | None = None
+    """The target after the last one."""
 
 
 @dataclass(slots=True)
@@ -149,6 +162,7 @@ class World:
     services: Services
     store: Store
     rules: RulesClient
+    groups: GroupsClient
     members: MembersClient
     clock: Clock
     directory: Directory = field(default_factory=Directory)
@@ -161,12 +175,22 @@ class World:
     """Edits behind our back."""
     edited: dict[Place, int] = field(default_factory=dict)
     """The number of the last edit of a record behind our back."""
+    turns: int = 0
+    """Writes, one after the other."""
+    wrote: dict[Place, int] = field(default_factory=dict)
+    """The turn in which a record was changed last by one of them."""
     cards: dict[str, Change] = field(default_factory=dict)
     """Every change as its card shows it."""
+    tallies: dict[str, Tally] = field(default_factory=dict)
+    """How far every change set is, as its card shows it."""
     told: Counter[tuple[str, str]] = field(default_factory=Counter)
     deaf: list[Exception] = field(default_factory=list)
     """What Slack answers to the next messages instead of taking them."""
     names: count[int] = field(default_factory=count)
+    naps: int = 0
+    """Pauses in the step that is being taken."""
+    one_write: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """One write at a time, or nobody could tell which of them did what."""
 
     async def begin(self, policy: Policy) -> None:
         """A new run: everything as on the first day."""
@@ -177,7 +201,8 @@ class World:
             | {GUEST: Person(GUEST, barred=Why.GUEST)},
             members={OPS: tuple(user for user in EVERYBODY if user != EVE)},
         )
-        self.sent, self.cards, self.edited, self.told, self.deaf = {}, {}, {}, Counter(), []
+        self.sent, self.cards, self.tallies, self.edited, self.told, self.deaf = {}, {}, {}, {}, Counter(), []
+        self.turns, self.wrote = 0, {}
         self.writes = self.edits = 0
         self.names = count(1)
         self._fill()
@@ -195,6 +220,8 @@ class World:
             database.add_segment(SITE, name)
         for rule_id in RULE_IDS:
             self.services.rules.put(rule("As it was") | {"id": rule_id})
+        for group_id in GROUP_IDS:
+            self.services.rules.put_group(group("As it was") | {"id": group_id})
         self.services.members.put(SITE, {"name": "Ann", "email": EMAILS[0], "allowedSegments": ["free"]})
         for stage in (self.services.rules.stage, self.services.members.stage):
             stage.faults.clear()
@@ -203,10 +230,18 @@ class World:
     def truth(self) -> dict[Place, Record]:
         """Every record of both services."""
         rules = {("rules", record["id"]): record for record in self.services.rules.all()}
-        return rules | {("members", record["email"]): record for record in self.services.members.all(SITE)}
+        groups = {("groups", record["id"]): record for record in self.services.database.groups()}
+        members = {("members", record["email"]): record for record in self.services.members.all(SITE)}
+        return rules | groups | members
 
     def live(self, target: Target) -> Record | None:
         return self.truth().get(place_of(target))
+
+    def left_by(self, change: Change) -> Record | None:
+        """The target as it is now; as *change* left it, where another one has written to it since."""
+        sent = self.sent.get(change.id)
+        overtaken = sent is not None and self.wrote.get(place_of(change.target), 0) > sent.turn
+        return sent.left if sent is not None and overtaken else self.live(change.target)
 
     def calls_that_write(self) -> int:
         calls = [*self.services.rules.calls(), *self.services.members.calls()]
@@ -217,12 +252,22 @@ class World:
         self.edits += 1
         self.edited[place] = self.edits
         service, key = place
-        if service == "rules":
-            self.services.rules.put(record | {"id": key}) if record else self.services.rules.remove(key)
-        else:
-            self.services.members.put(SITE, record | {"email": key}) if record else self.services.members.remove(
-                SITE, key
-            )
+        rules, members, database = self.services.rules, self.services.members, self.services.database
+        match service:
+            case "rules":
+                rules.put(record | {"id": key}) if record else rules.remove(key)
+            case "groups":
+                rules.put_group(record | {"id": key}) if record else database.delete_group(key)
+            case _:
+                members.put(SITE, record | {"email": key}) if record else members.remove(SITE, key)
+
+    async def sleep(self, seconds: float) -> None:
+        """Time goes on while a process waits; one that waits for what does not come is dead by then."""
+        self.clock.moment += timedelta(seconds=seconds)
+        self.naps += 1
+        if self.naps > MOST_NAPS:
+            raise Died
+        await asyncio.sleep(0)
 
     def meddled(self, change: Change) -> bool:
         """Whether somebody edited the target after our write: then nobody can tell any more what we did."""
@@ -272,6 +317,16 @@ class Watched:
         return await self.inner.snapshot(targets)
 
     async def write(self, change: Change) -> str:
+        async with self.world.one_write:
+            sending = asyncio.create_task(self._write(change))
+            try:
+                return await asyncio.shield(sending)
+            except asyncio.CancelledError:
+                with suppress(ClientError):
+                    await sending  # what has left arrives, though whoever sent it is dead
+                raise
+
+    async def _write(self, change: Change) -> str:
         await self._recorded(change)
         before, calls = self.world.truth(), self.world.calls_that_write()
         assert content(before.get(place_of(change.target))) == content(change.before), "written over what nobody saw"
@@ -300,7 +355,9 @@ class Watched:
 
     def _note(self, change: Change, before: dict[Place, Record], sent: Sent) -> None:
         """What the write did: nothing, or just what was asked for, to its target and to nothing else."""
-        after = self.world.truth()
+        self.world.turns += 1
+        after, place = self.world.truth(), place_of(change.target)
+        sent.turn, sent.left = self.world.turns, after.get(place)
         moved = {place for place in before | after if before.get(place) != after.get(place)}
         if not moved:
             return
@@ -310,8 +367,10 @@ class Watched:
             (place,) = moved
             assert place not in before
             assert holds(after[place], change.after)
+            sent.left = after[place]
         else:
-            assert moved == {place_of(change.target)}
+            assert moved == {place}
+        self.world.wrote[place] = sent.turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,21 +380,47 @@ class Replica:
     pipeline: Pipeline
     timers: Timers
     outbox: Outbox
+    sets: Sets
     fuse: Fuse
+
+    async def carry_out_a_set(self) -> bool:
+        """What the worker does with one set, a moment later; False where there is none to do."""
+        self.fuse.clock.moment += timedelta(milliseconds=1)
+        if (whole := await self.sets.ledger.claim()) is None:
+            return False
+        died = False
+        try:
+            await self.sets.carry_out(whole)
+        except* Lost:
+            pass
+        except* Died:
+            died = True
+        if died:
+            raise Died
+        return True
 
 
 def replica(world: World, owner: str, ids: count[int]) -> Replica:
     fuse = Fuse(world.clock)
-    rules, members = RuleEffects(world.rules), MemberEffects(world.members)
+    of: dict[str, Effects] = {
+        "rules": RuleEffects(world.rules),
+        "groups": GroupEffects(world.groups),
+        "members": MemberEffects(world.members),
+    }
 
     def effects(target: Target) -> Effects:
-        return Watched(rules if target.service == "rules" else members, world, owner)
+        return Watched(of[target.service], world, owner)
+
+    def patience() -> Patience:
+        return Patience(clock=lambda: world.clock().timestamp(), sleep=world.sleep)
 
     async def deliver(change: Change, purpose: str) -> None:
         if world.deaf:
             raise world.deaf.pop()
         if purpose == "card":
             world.cards[change.id] = change
+            if change.is_set:
+                world.tallies[change.id] = await world.store.parts.tally(change.id)
         world.told[change.id, purpose] += 1
         fuse("told")
 
@@ -352,7 +437,9 @@ def replica(world: World, owner: str, ids: count[int]) -> Replica:
     )
     wake = Wake()
     timers = Timers(pipeline, owner=owner, wake=wake, lease=timedelta(seconds=60))
-    return Replica(pipeline, timers, Outbox(world.store, deliver, owner=owner, now=world.clock, wake=wake), fuse)
+    outbox = Outbox(world.store, deliver, owner=owner, now=world.clock, wake=wake)
+    sets = Sets(pipeline.set_ledger, pipeline.applier, pipeline.new_id, wake, patience, world.sleep)
+    return Replica(pipeline, timers, outbox, sets, fuse)
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,6 +462,13 @@ class _Present:
 
 
 SLACK_SAYS: Final = (RuntimeError("ratelimited"), TooSoon(1.0), OSError("reset"))
+
+
+MOST_NAPS: Final = 100
+
+
+def group(name: str) -> Record:
+    return {"objectType": "group", "name": name, "status": "Active", "isFavourite": False, "colourOfTheirs": "red"}
 
 
 def rule(name: str) -> Record:
@@ -403,4 +497,5 @@ async def a_world(database_url: str) -> AsyncIterator[World]:
         for service in (rules, members):
             await stack.enter_async_context(service)
         store = await stack.enter_async_context(open_store(database_url, now=clock))
-        yield World(services, store, RulesClient(rules), MembersClient(members, SITE), clock)
+        groups = GroupsClient(rules, keep=0.0)
+        yield World(services, store, RulesClient(rules), groups, MembersClient(members, SITE), clock)
