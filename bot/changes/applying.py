@@ -149,7 +149,7 @@ class Applier:
         for seconds in self.settle_after:
             await asyncio.sleep(seconds)
             try:
-                reading = await self._ours(change, await effects.read_back(change, _twins(change)))
+                reading = await self.ours(change, await effects.read_back(change, _twins(change)))
             except ClientError as error:
                 log.warning("settling", change=change.id[:8], error=type(error).__name__)
                 continue
@@ -167,7 +167,7 @@ class Applier:
             return await self._end(change, Move.LEAVE, result=reading.live if reading else None)
         return change
 
-    async def _ours(self, change: Change, reading: Reading) -> Reading:
+    async def ours(self, change: Change, reading: Reading) -> Reading:
         """What was read, unless the rule that was found is what another creation made of a draft just like this."""
         if change.kind is not Kind.RULE_CREATE or change.target.key or reading.truth is not Truth.DONE:
             return reading

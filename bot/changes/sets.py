@@ -17,7 +17,7 @@ from typing import Any, Final
 import structlog
 
 from bot.changes.applying import HELD_FOR, TOO_OLD, Applier, once_more, said
-from bot.changes.effects import Effects, Snapshot, Truth
+from bot.changes.effects import Effects, Reading, Snapshot, Truth
 from bot.changes.outbox import Wake
 from bot.changes.patience import Patience
 from bot.changes.portions import Portions
@@ -186,8 +186,9 @@ class Sets:
                 log.warning("take_over", change=whole.id[:8], error=type(error).__name__)
                 now = None
                 continue
-            done = {change.id for change in taken if now.reading(change).truth is Truth.DONE}
-            ended = [self._ended(*_ending(Sent(change), now)) for change in taken if change.id in done]
+            found = {change.id: await self.applier.ours(change, now.reading(change)) for change in taken}
+            done = {key for key, reading in found.items() if reading.truth is Truth.DONE}
+            ended = [self._ended(*_ending(Sent(change), found[change.id])) for change in taken if change.id in done]
             await self.ledger.finish(whole, ended)
             taken = [change for change in taken if change.id not in done]
             if not taken:
@@ -311,7 +312,9 @@ class Sets:
         ended = []
         for part in parts:
             if part.id in sent:
-                change, move = _ending(sent[part.id], after)
+                named = _named(sent[part.id])
+                reading = None if after is None else await self.applier.ours(named, after.reading(named))
+                change, move = _ending(sent[part.id], reading)
             else:
                 change, move = part.model_copy(update={"result": before.live(part.target)}), Move.OUTDATE
             ended.append(self._ended(change, move))
@@ -351,13 +354,13 @@ def _named(sent: Sent) -> Change:
     return part.model_copy(update={"target": part.target.model_copy(update={"key": sent.answer})})
 
 
-def _ending(sent: Sent, after: Snapshot | None) -> Ended:
+def _ending(sent: Sent, reading: Reading | None) -> Ended:
+    """The part with its last move, by what was said of it and by what was read back, if that could be read."""
     part, error = _named(sent), sent.error
     if isinstance(error, NotFound) and part.after is None:
         return part.model_copy(update=said(error)), Move.OUTDATE
     if error is not None and not isinstance(error, OutcomeUnknown):
         return part.model_copy(update=said(error)), Move.FAIL
-    reading = None if after is None else after.reading(part)
     if reading is not None:
         stored = error is None and reading.truth is Truth.NEITHER and None not in (reading.live, part.after)
         if reading.truth is Truth.DONE or stored:

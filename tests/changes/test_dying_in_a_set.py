@@ -1,0 +1,99 @@
+"""A process dies at any step of a set that creates rules: none is made twice, and none is taken for another's."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from itertools import count
+from typing import Final
+
+import pytest
+
+from bot.changes.proposals import Proposal
+from bot.changes.set_proposals import set_of
+from bot.domain.change import Change, Kind, State, Target
+from bot.domain.change_set import Outcome, Part
+from tests.changes.world import ALICE, OPS, POLICIES, Died, Replica, World, a_world, replica, rule
+
+NAME: Final = "Alike"
+CREATION: Final = Proposal(Kind.RULE_CREATE, Target(service="rules"), None, rule(NAME), ALICE, OPS)
+
+
+@pytest.fixture
+async def world(database_url: str) -> AsyncIterator[World]:
+    async with a_world(database_url) as world:
+        yield world
+
+
+async def begun_anew(world: World) -> tuple[Replica, Replica]:
+    await world.begin(POLICIES["free"])
+    ids = count(1)
+    return replica(world, "first", ids), replica(world, "second", ids)
+
+
+async def dies(mine: Replica, step: int) -> bool:
+    """Whether *mine* died at its so manieth *step*; False where it had done its set by then."""
+    mine.fuse.left = step
+    try:
+        await mine.carry_out_a_set()
+    except Died:
+        return True
+    return False
+
+
+async def taken_over(world: World, mine: Replica) -> None:
+    """What was left is carried out by another process, if there was anything left."""
+    world.clock.moment += timedelta(seconds=61)
+    await mine.carry_out_a_set()
+    while await mine.pipeline.recover_one():
+        pass
+
+
+def made(world: World) -> list[str]:
+    """The ids of the rules that are alike, as the service has them."""
+    return sorted(key for (_, key), record in world.truth().items() if record["name"] == NAME)
+
+
+async def parts_of(world: World, whole: Change) -> list[Part]:
+    return [part async for part in world.store.parts.all(whole.id)]
+
+
+async def claimed(world: World, whole: Change) -> list[str]:
+    """The ids of the rules that the parts say they made."""
+    changes = await world.store.changes.many([part.change_id or "" for part in await parts_of(world, whole)])
+    return sorted(change.target.key or "" for change in changes.values() if change.state is State.APPLIED)
+
+
+async def test_of_two_alike_neither_is_taken_for_the_other_wherever_the_process_died(world: World) -> None:
+    for step in count(1):
+        first, second = await begun_anew(world)
+        whole = await first.pipeline.submit_set(set_of("Create 2 rules", [CREATION] * 2), origin="origin")
+        if not await dies(first, step):
+            break
+        await taken_over(world, second)
+
+        assert await claimed(world, whole) == made(world)
+        assert {part.outcome for part in await parts_of(world, whole)} <= {Outcome.APPLIED, Outcome.UNSETTLED}
+    assert step > 10, "there were places to die at"
+
+
+async def test_a_part_that_was_left_does_not_claim_the_rule_that_a_command_made_since(world: World) -> None:
+    for step in count(1):
+        first, second = await begun_anew(world)
+        whole = await first.pipeline.submit_set(set_of("Create a rule", [CREATION]), origin="origin")
+        if not await dies(first, step):
+            break
+        world.clock.moment += timedelta(seconds=1)
+        single = await second.pipeline.submit(CREATION, origin="a command")
+        await taken_over(world, second)
+
+        assert single.state is State.APPLIED
+        ours = await claimed(world, whole)
+        assert single.target.key not in ours
+        assert {*ours, single.target.key} <= {*made(world)}
+        assert {part.outcome for part in await parts_of(world, whole)} <= {
+            Outcome.APPLIED,
+            Outcome.UNKNOWN,
+            Outcome.UNSETTLED,
+        }
+    assert step > 5, "there were places to die at"
