@@ -1,4 +1,4 @@
-"""Every fault against every operation: 28 x 11 cases, each of which must end as the table below says.
+"""Every fault against every operation: 28 x 13 cases, each of which must end as the table below says.
 
 A read ends in the answer, or in an error of the clients. A write ends in a state of its change, and in so many effects
 at the service: what the product itself sent is never more than one write, whatever the network makes of it. And the
@@ -15,43 +15,44 @@ from typing import Any, Final
 
 import pytest
 
+from bot.changes.proposals import Proposal
 from bot.clients.errors import ClientError
 from bot.clients.http import Limits
 from bot.domain.change import Change, Kind, State, Target
 from sandbox.services.database import Record
 from tests.faults.plays import PLAYS
-from tests.faults.world import MEMBER, PATIENT, QUICK, RULE, Strike, World
+from tests.faults.world import GROUP, MEMBER, PATIENT, QUICK, RULE, Strike, World
 
 TABLE: Final = """
-fault                list        get         members     create    update    delete    add       edit      grant     revoke    remove
-refuse               Unreachable Unreachable Unreachable failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0
-reset_before         Unreachable Unreachable Unreachable failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0
-reset_after          Unreachable Unreachable Unreachable applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1
-reset_after_headers  Unreachable Unreachable Unreachable applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1
-cut_mid_body         Unreachable Unreachable Unreachable applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1
-drip                 Unreachable Unreachable Unreachable applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1
-never                Unreachable Unreachable Unreachable failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0
-delay                answer      answer      answer      applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1
-500                  Unreachable Unreachable Unreachable failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0
-429                  RateLimited RateLimited RateLimited failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0
-3xx                  Unreadable  Unreadable  Unreadable  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0
-html                 Unreadable  Unreadable  Unreadable  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0
-empty                Unreadable  Unreadable  Unreadable  failed:0  failed:0  failed:0  unknown:0 unknown:0 unknown:0 unknown:0 unknown:0
-bad_json             Unreadable  Unreadable  Unreadable  applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1
-wrong_type           Unreadable  Unreadable  Unreadable  applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1
-duplicate_keys       Unreadable  Unreadable  Unreadable  applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1
-huge                 TooLarge    TooLarge    TooLarge    applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1
-gzip_bomb            TooLarge    TooLarge    TooLarge    applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1
-strip_body           answer      answer      answer      failed:0  failed:0  applied:1 failed:0  failed:0  failed:0  failed:0  applied:1
-duplicate_request    answer      answer      answer      unknown:2 applied:2 applied:1 applied:1 applied:2 applied:2 applied:2 applied:1
-edit_between         answer      answer      answer      applied:1 stale:0   stale:0   applied:1 stale:0   stale:0   stale:0   stale:0
-readd_member         answer      NotFound    answer      applied:1 stale:0   stale:0   stale:0   stale:0   stale:0   stale:0   stale:0
-wrong_id             told        Unreadable  told        applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1
-stale_read           old         old         old         applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1
-flapping             answer      answer      answer      failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0
-half_success         Unreadable  Unreadable  Unreadable  altered:1 altered:1 unknown:0 altered:1 altered:1 altered:1 altered:1 unknown:0
-refused_200          Refused     Refused     Refused     failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0
-success_500          Unreachable Unreachable Unreachable applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1
+fault                list        get         members     create    update    delete    add       edit      grant     revoke    remove    group     pair
+refuse               Unreachable Unreachable Unreachable failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed+failed:0
+reset_before         Unreachable Unreachable Unreachable failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  applied+failed:1
+reset_after          Unreachable Unreachable Unreachable applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied+applied:2
+reset_after_headers  Unreachable Unreachable Unreachable applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied+applied:2
+cut_mid_body         Unreachable Unreachable Unreachable applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied+applied:2
+drip                 Unreachable Unreachable Unreachable applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied+applied:2
+never                Unreachable Unreachable Unreachable failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  applied+failed:1
+delay                answer      answer      answer      applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied+applied:2
+500                  Unreachable Unreachable Unreachable failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  applied+failed:1
+429                  RateLimited RateLimited RateLimited failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  applied+applied:2
+3xx                  Unreadable  Unreadable  Unreadable  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  applied+failed:1
+html                 Unreadable  Unreadable  Unreadable  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  applied+failed:1
+empty                Unreadable  Unreadable  Unreadable  failed:0  failed:0  failed:0  unknown:0 unknown:0 unknown:0 unknown:0 unknown:0 failed:0  applied+failed:1
+bad_json             Unreadable  Unreadable  Unreadable  applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied+applied:2
+wrong_type           Unreadable  Unreadable  Unreadable  applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied+applied:2
+duplicate_keys       Unreadable  Unreadable  Unreadable  applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied+applied:2
+huge                 TooLarge    TooLarge    TooLarge    applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied+applied:2
+gzip_bomb            TooLarge    TooLarge    TooLarge    applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied+applied:2
+strip_body           answer      answer      answer      failed:0  failed:0  applied:1 failed:0  failed:0  failed:0  failed:0  applied:1 failed:0  applied+failed:1
+duplicate_request    answer      answer      answer      unknown:2 applied:2 applied:1 applied:1 applied:2 applied:2 applied:2 applied:1 applied:2 applied+applied:3
+edit_between         answer      answer      answer      applied:1 stale:0   stale:0   applied:1 stale:0   stale:0   stale:0   stale:0   stale:0   applied+stale:1
+readd_member         answer      NotFound    answer      applied:1 stale:0   stale:0   stale:0   stale:0   stale:0   stale:0   stale:0   stale:0   applied+stale:1
+wrong_id             told        Unreadable  told        applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied+applied:2
+stale_read           old         old         old         applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied+applied:2
+flapping             answer      answer      answer      failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  applied+failed:1
+half_success         Unreadable  Unreadable  Unreadable  altered:1 altered:1 unknown:0 altered:1 altered:1 altered:1 altered:1 unknown:0 altered:1 altered+applied:2
+refused_200          Refused     Refused     Refused     failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  applied+failed:1
+success_500          Unreachable Unreachable Unreachable applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied+applied:2
 """  # noqa: E501  a table is as wide as it is
 """What each case ends in.
 
@@ -102,7 +103,12 @@ WRITES: Final = {
     "grant": Write(Kind.MEMBER_GRANT, "POST", MEMBER, MEMBER | {"allowedSegments": ["free", "vip", "beta", "staff"]}),
     "revoke": Write(Kind.MEMBER_REVOKE, "DELETE", MEMBER, MEMBER | {"allowedSegments": []}),
     "remove": Write(Kind.MEMBER_REMOVE, "DELETE", MEMBER, None),
+    "group": Write(Kind.GROUP_UPDATE, "PUT", GROUP, GROUP | {"status": "Inactive", "description": "Till May."}),
 }
+
+
+AROUND_A_SET: Final = AROUND_A_WRITE | {"refuse": Strike(".*", after=2), "stale_read": Strike("GET", after=2)}
+"""Of a set of two rules, which are both read before either is sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +195,7 @@ async def test_a_read_ends_as_predicted(world: World, fault: str, operation: str
 async def test_a_write_ends_as_predicted(world: World, fault: str, operation: str, end: str, turn: int) -> None:
     write, limits = WRITES[operation], LIMITS.get(fault, PATIENT)
     target = world.target(write.kind)
-    proxy = world.proxies[target.service]
+    proxy = world.proxy(target)
     before = None if write.before is None else world.put(target, write.before)
     world.script(proxy, fault, AROUND_A_WRITE.get(fault, Strike(write.method)), seed=(operation, turn))
 
@@ -198,6 +204,23 @@ async def test_a_write_ends_as_predicted(world: World, fault: str, operation: st
     assert ended(change, write, world) == end.partition(":")[0]
     assert proxy.effects == int(end.partition(":")[2])
     assert proxy.asked[write.method] <= 1
+    assert proxy.struck
+
+
+@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.parametrize("turn", ROUNDS)
+@pytest.mark.parametrize(("fault", "operation", "end"), predicted({"pair": "two rules are edited"}))
+async def test_a_set_of_two_ends_as_predicted(world: World, fault: str, operation: str, end: str, turn: int) -> None:
+    write, limits, proxy = WRITES["update"], LIMITS.get(fault, PATIENT), world.proxies["rules"]
+    targets = [Target(service="rules", key=key) for key in (world.rule_id, world.other_id)]
+    wanted = [Proposal(write.kind, target, world.put(target, RULE), write.after, "U1", "C1") for target in targets]
+    world.script(proxy, fault, AROUND_A_SET.get(fault, Strike(write.method)), seed=(operation, turn))
+
+    changes = await world.submit_set(wanted, limits)
+
+    assert "+".join(sorted(ended(change, write, world) for change in changes)) == end.partition(":")[0]
+    assert proxy.effects == int(end.partition(":")[2])
+    assert proxy.asked[write.method] <= 2 + (fault == "429"), "sent again only where nothing was done"
     assert proxy.struck
 
 
@@ -219,11 +242,11 @@ def holds(live: Record | None, after: Record | None) -> bool:
 
 
 def test_the_table_has_every_fault_and_every_operation(record_property: Callable[[str, object], None]) -> None:
-    cases = [*predicted(READS), *predicted(WRITES)]
+    cases = [*predicted(READS), *predicted(WRITES), *predicted({"pair": ...})]
 
     assert {fault for fault, _, _ in cases} == set(PLAYS)
     assert len(PLAYS) == 28
-    assert len(set(cases)) == len(cases) == 28 * 11
+    assert len(set(cases)) == len(cases) == 28 * 13
     record_property(
-        "figure", f"G2: 28 faults x 11 operations: {len(cases) * len(ROUNDS)} cases, each in its predicted state"
+        "figure", f"G2: 28 faults x 13 operations: {len(cases) * len(ROUNDS)} cases, each in its predicted state"
     )

@@ -1,19 +1,26 @@
-"""The world that faults happen in: both services behind proxies, a store before them, one rule and one member."""
+"""The world that faults happen in: both services behind proxies, a store before them, and what the cases are about."""
 
 from __future__ import annotations
 
+import asyncio
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 from uuid import uuid4
 
 from bot.changes.effects import Effects
+from bot.changes.group_effects import GroupEffects
 from bot.changes.member_effects import MemberEffects
+from bot.changes.outbox import Wake
+from bot.changes.patience import Patience
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import Proposal
 from bot.changes.rule_effects import RuleEffects
+from bot.changes.set_proposals import set_of
+from bot.changes.sets import Sets
+from bot.clients.groups import GroupsClient
 from bot.clients.http import Limits, Service
 from bot.clients.members import MembersClient
 from bot.clients.rules import RulesClient
@@ -46,8 +53,10 @@ RULE: Final[Record] = {
     ],
     "priority": 3,
 }
+GROUP: Final[Record] = {"objectType": "group", "name": "Spring", "description": "Till June.", "status": "Active"}
 MEMBER: Final[Record] = {"name": "Zoe Young", "allowedSegments": ["free", "vip"], "createdAt": 1_756_700_000_000}
 ANEW: Final = "Redirect_anew1"
+ANEW_TOO: Final = "Group_anew1"
 THEIRS: Final = {ANEW, *(rule["id"] for rule in SEEDED)}
 
 numbers = itertools.count(1)
@@ -55,19 +64,23 @@ numbers = itertools.count(1)
 
 @dataclass(slots=True)
 class World:
-    """Both services behind proxies, a store before them; and the one rule and the one member that a case is about."""
+    """Both services behind proxies, a store before them; and the rules, the group and the member of a case."""
 
     services: Services
     proxies: dict[str, FaultProxy]
     clients: dict[tuple[str, Limits], Service]
     store: Store
     rule_id: str = ""
+    other_id: str = ""
+    """The second rule, of a set of two."""
+    group_id: str = ""
     email: str = ""
 
     async def begin(self) -> None:
         """Everything as it was seeded, and a target that no change ever had."""
         number = next(numbers)
-        self.rule_id, self.email = f"Redirect_case{number}", f"zoe{number}@example.com"
+        self.rule_id, self.other_id = f"Redirect_case{number}", f"Redirect_too{number}"
+        self.group_id, self.email = f"Group_case{number}", f"zoe{number}@example.com"
         self.services.database.wipe()
         fill(self.services.database, rules_key=RULES_KEY)
         for proxy in self.proxies.values():
@@ -76,12 +89,20 @@ class World:
     def target(self, kind: Kind) -> Target:
         if kind.partition(".")[0] == "member":
             return Target(service="members", site="site_1", key=self.email)
+        if kind is Kind.GROUP_UPDATE:
+            return Target(service="groups", key=self.group_id)
         return Target(service="rules", key=None if kind.creates else self.rule_id)
+
+    def proxy(self, target: Target) -> FaultProxy:
+        """The one before the service that has the target: groups are with the rules."""
+        return self.proxies["members" if target.service == "members" else "rules"]
 
     def put(self, target: Target, record: Record) -> Record:
         """Let the service hold *record*; return it with its key."""
         if target.service == "rules":
-            self.services.rules.put(whole := record | {"id": self.rule_id})
+            self.services.rules.put(whole := record | {"id": target.key or self.rule_id})
+        elif target.service == "groups":
+            self.services.rules.put_group(whole := record | {"id": self.group_id})
         else:
             self.services.members.put("site_1", whole := record | {"email": self.email})
         return whole
@@ -90,21 +111,27 @@ class World:
         """What the service holds of *target*; of a rule that has no key yet, the one that nobody else made."""
         if target.service == "members":
             return self.services.members.get("site_1", self.email)
+        if target.service == "groups":
+            return self.services.rules.group(self.group_id)
         if target.key is not None:
             return self.services.rules.get(target.key)
         return next((rule for rule in self.services.rules.all() if rule["id"] not in THEIRS), None)
 
     def edited(self) -> None:
-        """Somebody in the dashboard renames the rule and the member, where they are there."""
+        """Somebody in the dashboard renames the rule, the group and the member, where they are there."""
         if (rule := self.services.rules.get(self.rule_id)) is not None:
             self.services.rules.put(rule | {"name": "Somebody's"})
+        if (group := self.services.rules.group(self.group_id)) is not None:
+            self.services.rules.put_group(group | {"name": "Somebody's"})
         if (member := self.services.members.get("site_1", self.email)) is not None:
             self.services.members.put("site_1", member | {"name": "Somebody's"})
 
     def replaced(self) -> None:
-        """Somebody deletes both and adds them anew: the same to look at, and others."""
+        """Somebody deletes them and adds them anew: the same to look at, and others."""
         self.services.rules.remove(self.rule_id)
         self.services.rules.put(RULE | {"id": ANEW})
+        self.services.database.delete_group(self.group_id)
+        self.services.rules.put_group(GROUP | {"id": ANEW_TOO})
         self.services.members.remove("site_1", self.email)
         self.services.members.put("site_1", MEMBER | {"email": self.email, "createdAt": 1_790_000_000_000})
 
@@ -124,13 +151,22 @@ class World:
     def members(self, limits: Limits) -> MembersClient:
         return MembersClient(self.clients["members", limits], "site_1")
 
+    def groups(self, limits: Limits) -> GroupsClient:
+        return GroupsClient(self.clients["rules", limits], keep=0.0)
+
+    def effects(self, target: Target, limits: Limits) -> Effects:
+        match target.service:
+            case "rules":
+                return RuleEffects(self.rules(limits))
+            case "groups":
+                return GroupEffects(self.groups(limits))
+        return MemberEffects(self.members(limits))
+
     def pipeline(self, limits: Limits) -> Pipeline:
-        def effects(target: Target) -> Effects:
-            return RuleEffects(self.rules(limits)) if target.service == "rules" else MemberEffects(self.members(limits))
 
         return Pipeline(
             store=self.store,
-            effects=effects,
+            effects=lambda target: self.effects(target, limits),
             access=access(policy=UNGUARDED),
             now=lambda: datetime.now(UTC),
             new_id=lambda: uuid4().hex,
@@ -146,6 +182,39 @@ class World:
             after = after | {"email": self.email}
         proposal = Proposal(kind, target, before, after, "U1", "C1", Guard.NONE)
         return await self.pipeline(limits).submit(proposal, origin=uuid4().hex)
+
+    async def submit_set(self, wanted: Sequence[Proposal], limits: Limits) -> Sequence[Change]:
+        """Have several things done as one, with those settled that were unknown at first; the parts as they ended."""
+        pipeline, pauses = self.pipeline(limits), Pauses()
+        sets = Sets(
+            pipeline.set_ledger,
+            pipeline.applier,
+            pipeline.new_id,
+            Wake(),
+            lambda: Patience(clock=lambda: pauses.passed, sleep=pauses.sleep),
+            pauses.sleep,
+        )
+        whole = await pipeline.submit_set(set_of("Several", wanted), origin=uuid4().hex)
+        claimed = await sets.ledger.claim()
+        assert claimed is not None
+        assert claimed.id == whole.id
+        await sets.carry_out(claimed)
+        while await pipeline.recover_one():
+            pass
+        ids = [part.change_id async for part in self.store.parts.all(whole.id)]
+        changes = await self.store.changes.many([each for each in ids if each])
+        return [changes[each] for each in ids if each]
+
+
+@dataclass(slots=True)
+class Pauses:
+    """Time that passes as soon as somebody waits for it."""
+
+    passed: float = 0.0
+
+    async def sleep(self, seconds: float) -> None:
+        self.passed += seconds
+        await asyncio.sleep(0)
 
 
 @dataclass(frozen=True, slots=True)
