@@ -12,6 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from handlers.commands import of_service
 from sandbox.demo import SITES, Sandbox
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY
 from sandbox.serving import listening
@@ -20,7 +21,17 @@ from sandbox.slack.story import Person
 
 ANNA = "anna.berg@example.com"
 ODD = "zoë+tag%2F@exämple.example"
-TELLING = ("anna.berg", "anna%2Eberg", "zoë", "zo%C3%AB", "unknown.person", "o'brien", "half an@address")
+TELLING = (
+    "anna.berg",
+    "anna%2Eberg",
+    "zoë",
+    "zo%C3%AB",
+    "unknown.person",
+    "o'brien",
+    "half an@address",
+    "fresh.face",
+    "second.face",
+)
 
 
 async def test_a_shared_card_shows_itself_whole_to_who_asks(workspace: Sandbox, bob: Person, cara: Person) -> None:
@@ -95,7 +106,9 @@ async def loud_bot(workspace: Sandbox, folder: Path) -> AsyncIterator[tuple[str,
 
 
 COMMANDS = (
+    "/members",
     "/members list anna.berg",
+    "/members list anna.berg@example.com segment:vip no:beta",
     "/members segments",
     f"/members show {ANNA}",
     f"/members show {ODD}",
@@ -105,20 +118,70 @@ COMMANDS = (
     f"/members grant {ANNA} vip because anna.berg@example.com asked",
     f"/members grant {ODD} vip",
     f"/members revoke {ANNA} vip",
+    f"/members grant {ANNA} vip for 2h because anna.berg@example.com asked",
     f"/members grant {ANNA} nothing",
     "/members remove unknown.person@example.com",
     "/members remove o'brien@example.com site:docs",
     f"/members lsit {ANNA}",
     f"/members remove {ANNA}",
+    f"/members offboard {ANNA} because anna.berg@example.com left",
+    "/members offboard unknown.person@example.com",
+    f"/members export {ANNA}",
     f"/gatehouse audit {ANNA}",
 )
+FORMS = ("show", "add", "edit", "import")
+"""The commands that open a form."""
 
 
-async def test_no_log_and_no_metric_holds_an_address(workspace: Sandbox, bob: Person, tmp_path: Path) -> None:
+def test_every_command_about_members_is_among_those_that_are_listened_to() -> None:
+    said = {(text.split()[1:] or [""])[0] for text in COMMANDS if text.startswith("/members")}
+
+    assert {kind.verb for kind in of_service("members")} <= said | {*FORMS}
+
+
+async def sent(person: Person, containing: str) -> None:
+    """Send the form, see what it becomes, and close that."""
+    assert await person.submits() == {}
+    view = await person.sees_form(containing)
+    await person.slack.acting.close(person.id, view["id"], clear=True)
+
+
+async def in_forms(bob: Person) -> None:
+    """All that is done in forms, up to its end; and somebody who is found as one types."""
+    await bob.opens('/members add fresh.face@example.net named "Fresh Face" to vip')
+    await sent(bob, "Saved Fresh Face")
+    await bob.opens("/members edit fresh.face@example.net")
+    bob.fills(Name="Second Face", Segments=["premium"])
+    await sent(bob, "Saved Second Face")
+    await bob.opens("/members import")
+    bob.fills(**{"Or paste its text": f"email;name\nsecond.face@example.net;Second\n{ANNA};\nhalf an@address;x\n"})
+    assert await bob.submits() == {}
+    await bob.sees_form("nothing is changed yet")
+    await sent(bob, "under way")
+    await bob.sees_file("result")
+    menu = await bob.says("/members")
+    offered = await bob.offered(menu, "v1.pick.member.menu", "anna.berg@")
+    await bob.chooses(menu, "v1.pick.member.menu", next(iter(offered.values())))
+    await bob.sees(ANNA)
+
+
+async def leaves(alice: Person, cara: Person) -> None:
+    """Somebody is removed everywhere, with one approval, and brought back."""
+    await alice.types("/members offboard fresh.face@example.net because fresh.face@example.net left")
+    await cara.clicks(await alice.sees("f***@example.net left"), "Approve", confirm=True)
+    await alice.clicks(await alice.sees("from every site: done"), "Undo")
+    await cara.sees("Undo: ")
+
+
+async def test_no_log_and_no_metric_holds_an_address(
+    workspace: Sandbox, alice: Person, bob: Person, cara: Person, tmp_path: Path
+) -> None:
     workspace.services.members.put("site_1", {"name": "Zoe", "email": ODD, "allowedSegments": ["free"]})
     async with loud_bot(workspace, tmp_path) as (url, log):
         for text in COMMANDS:
             await bob.says(text)
+        await in_forms(bob)
+        await leaves(alice, cara)
         await bob.opens(f"/members add {ODD}")
         assert await bob.submits() == {}
         await bob.sees_form("already")
