@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from handlers.commands import of_service
+from handlers.commands.all import of_service
 from sandbox.demo import SITES, Sandbox
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY
 from sandbox.serving import listening
