@@ -9,7 +9,7 @@ from typing import Final
 
 from bot.changes.effects import Document, Snapshot
 from bot.changes.proposals import Proposal, afresh, inverse
-from bot.domain.change import Change, Guard, Kind, Target
+from bot.domain.change import Change, Guard, Kind, State, Target
 from bot.domain.change_set import Part, weightiest
 
 MOST: Final = 20_000
@@ -135,3 +135,30 @@ def _renewed(whole: Change, part: Part, live: Document | None, *, by: str, chann
         update={"kind": part.kind, "target": part.target, "before": part.before, "after": part.after, "size": 0}
     )
     return afresh(change, live, by=by, channel=channel)
+
+
+def begun(whole: Change, part: Part, *, change_id: str, now: datetime) -> Change:
+    """The change that a part of *whole* is, as it is written down just before it is sent."""
+    if part.kind is None:
+        raise ValueError("a part that is only on record")
+    return Change(
+        id=change_id,
+        kind=part.kind,
+        target=part.target,
+        before=part.before,
+        after=part.after,
+        requester=whole.requester,
+        channel=whole.channel,
+        reason=whole.reason,
+        guard=whole.guard,
+        approvals=whole.approvals,
+        decided_by=whole.decided_by,
+        decided_at=whole.decided_at,
+        created=now,
+        state=State.APPLYING,
+        attempt=1,
+        undoes=part.undoes,
+        part_of=whole.id,
+        part_number=part.number,
+        quiet_refusal=True,
+    )

@@ -17,9 +17,9 @@ from rich.table import Table
 
 from bot import logs
 from bot.app import running
+from bot.changes.carrying import AT_ONCE
 from bot.changes.proposals import Proposal
 from bot.changes.set_proposals import SetProposal
-from bot.changes.sets import AT_ONCE
 from bot.domain.change import Change, Kind, State, Target
 from bot.domain.change_set import Part
 from bot.gatehouse import Gatehouse

@@ -1,0 +1,46 @@
+"""What became of a part: by what its service said, and by what was read back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bot.changes.applying import said
+from bot.changes.effects import Reading, Truth
+from bot.changes.set_ledger import Ended
+from bot.clients.errors import ClientError, NotFound, OutcomeUnknown
+from bot.domain.change import Change, Kind, Move
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What a service said of one part: its answer, or the error."""
+
+    part: Change
+    answer: str = ""
+    error: ClientError | None = None
+
+    @property
+    def named(self) -> Change:
+        """The part with the id that its creation got."""
+        if self.part.kind is not Kind.RULE_CREATE or not self.answer:
+            return self.part
+        return self.part.model_copy(update={"target": self.part.target.model_copy(update={"key": self.answer})})
+
+
+def ending(sent: Sent, reading: Reading | None) -> Ended:
+    """The part with its last move, by what was said of it and by what was read back, if that could be read."""
+    part, error = sent.named, sent.error
+    if isinstance(error, NotFound) and part.after is None:
+        return part.model_copy(update=said(error)), Move.OUTDATE
+    if error is not None and not isinstance(error, OutcomeUnknown):
+        return part.model_copy(update=said(error)), Move.FAIL
+    if reading is not None:
+        stored = error is None and reading.truth is Truth.NEITHER and None not in (reading.live, part.after)
+        if reading.truth is Truth.DONE or stored:
+            key = part.target.key or (reading.live or {}).get("id")
+            target = part.target.model_copy(update={"key": key})
+            return part.model_copy(
+                update={"result": reading.live, "outcome": sent.answer, "target": target}
+            ), Move.FINISH
+    known = {"outcome": sent.answer, "accepted": True} if error is None else said(error)
+    return part.model_copy(update=known), Move.LOSE
