@@ -61,17 +61,19 @@ class FollowUps:
 
     async def being_undone(self, change: Change) -> bool:
         """Whether an undo of *change* is under way: asked for, at work, or of unknown outcome."""
-        for number in range(MOST_UNDOS):
-            if (known := await self.store.changes.of_origin(f"undo:{change.id}:{number}")) is None:
-                break
-            if known.state in LIVE:
-                return True
-        return False
+        return any(undo.state in LIVE for undo in await self._undos(change))
 
     async def was_not_undone(self, whole: Change) -> bool:
-        """Whether an undo of a set ended without taking any of its parts back."""
-        known = await self.store.changes.of_origin(f"undo:{whole.id}:0")
-        return known is not None and known.state is State.FAILED
+        """Whether an undo of a set, asked for since its end was due, ended without taking any of its parts back."""
+        undos = await self._undos(whole)
+        return any(undo.state is State.FAILED and undo.created >= (whole.ends or undo.created) for undo in undos)
+
+    async def _undos(self, change: Change) -> Sequence[Change]:
+        """Every undo of *change* that was ever asked for, the oldest first."""
+        found: list[Change] = []
+        while (known := await self.store.changes.of_origin(f"undo:{change.id}:{len(found)}")) is not None:
+            found.append(known)
+        return found
 
     async def put_back(self, change: Change, *, by: str, channel: str, origin: str) -> Change:
         """Propose the end of a temporary *change* that was left because somebody changed its target."""
