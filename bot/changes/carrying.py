@@ -11,11 +11,12 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Final
 
 import structlog
 
-from bot.changes.applying import Applier, once_more
+from bot.changes.applying import Applier, once_more, said
 from bot.changes.effects import Effects, Snapshot, Truth
 from bot.changes.part_ends import Sent, ending
 from bot.changes.patience import Patience
@@ -93,7 +94,7 @@ class Carrier:
             rest, now = await self._settled(taken)
             again = [change for change in rest if self._may_be_sent_again(change, now)]
             if now is not None:
-                await self._carried_out(again, now, self.applier.effects(taken[0].target))
+                await self._carried_out(again, now, None, self.applier.effects(taken[0].target))
             sent = {change.id for change in again}
             await _each([change for change in rest if change.id not in sent], self.applier.carry_out)
 
@@ -131,6 +132,7 @@ class Carrier:
         except Exception as error:  # noqa: BLE001  a site that is in no setting any more: the others go on
             await self.ledger.give_up(self.whole, numbers, str(error))
             return
+        looked = self.ledger.ledger.now()
         try:
             before = await self._read(effects, parts, self._place(parts[0].target).patience)
         except ClientError as error:
@@ -139,15 +141,27 @@ class Carrier:
         self.applier.reached("begin parts")
         at_work = await self.ledger.begin(self.whole, [self._begun(part, before) for part in parts])
         with self.hold.also(at_work):
-            await self._carried_out(at_work, before, effects)
+            await self._carried_out(at_work, before, looked, effects)
 
-    async def _carried_out(self, parts: Sequence[Change], before: Snapshot, effects: Effects) -> None:
-        """Send what is recorded, when it is its turn, read it back, and record what became of it."""
+    async def _carried_out(
+        self, parts: Sequence[Change], before: Snapshot, looked: datetime | None, effects: Effects
+    ) -> None:
+        """Send what is recorded, when it is its turn, read it back, and record what became of it.
+
+        *looked*: when *before* was read; None where a write of a dead process may have come true since.
+        """
         if not parts:
             return
         place = self._place(parts[0].target)
         async with place.sending:
             self.applier.reached("send parts")
+            if looked is not None and self._too_long_ago(looked):
+                try:  # it waited, or its process was stopped: somebody may have changed what was looked at
+                    before = await self._read(effects, parts, place.patience)
+                except ClientError as error:
+                    failed = [self._ended(part.model_copy(update=said(error)), Move.FAIL) for part in parts]
+                    await self.ledger.finish(self.whole, failed)
+                    return
             began = time.monotonic()
             sent = await self._sent(parts, before, effects, place.patience)
         sending = time.monotonic() - began
@@ -157,7 +171,10 @@ class Carrier:
         self.applier.reached("record parts")
         await self.ledger.finish(self.whole, ended)
 
-    async def _read(self, effects: Effects, parts: Sequence[Part], patience: Patience) -> Snapshot:
+    def _too_long_ago(self, looked: datetime) -> bool:
+        return self.ledger.ledger.now() > looked + self.ledger.ledger.lease / 2
+
+    async def _read(self, effects: Effects, parts: Sequence[Part | Change], patience: Patience) -> Snapshot:
         while True:
             await patience.turn()
             try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from itertools import count
 
-from bot.changes.pipeline import Decision
+from bot.changes.deciding import Decision
 from bot.changes.proposals import Proposal
 from bot.changes.set_proposals import set_of
 from bot.domain.change import Change, Kind, State, Target

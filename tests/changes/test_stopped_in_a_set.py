@@ -1,0 +1,48 @@
+"""A process that was stopped between its look and its writes does not write over what others did meanwhile."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from itertools import count
+
+import pytest
+
+from bot.changes.proposals import Proposal
+from bot.changes.set_proposals import set_of
+from bot.domain.change import Kind, Target
+from bot.domain.change_set import Outcome
+from tests.changes.world import ALICE, OPS, POLICIES, RULE_IDS, a_world, replica, rule
+
+
+@pytest.mark.parametrize("step", ["begin parts", "send parts"])
+@pytest.mark.parametrize("away", [False, True], ids=["the service answers", "the service is away"])
+async def test_the_look_is_taken_anew(database_url: str, step: str, away: bool) -> None:
+    async with a_world(database_url) as world:
+        await world.begin(POLICIES["free"])
+        mine = replica(world, "mine", count(1))
+        targets = [Target(service="rules", key=key) for key in RULE_IDS]
+        wanted = [
+            Proposal(Kind.RULE_UPDATE, target, live, live | {"name": "Ours"}, ALICE, OPS)
+            for target in targets
+            if (live := world.live(target)) is not None
+        ]
+        whole = await mine.pipeline.submit_set(set_of("Rename 2 rules", wanted), origin="origin")
+
+        def reached(name: str) -> None:
+            if name == step:
+                world.clock.moment += timedelta(minutes=30)
+                world.edit(("rules", RULE_IDS[0]), rule("Theirs"))
+                if away:
+                    world.services.rules.stage.faults.add("500", times=99)
+
+        world.clock.moment += timedelta(milliseconds=1)
+        await replace(mine.sets, applier=replace(mine.sets.applier, reached=reached)).carry_out(
+            await mine.sets.ledger.claim() or whole
+        )
+
+        tally = await world.store.parts.tally(whole.id)
+        names = [world.truth()["rules", key]["name"] for key in RULE_IDS]
+    expected = {Outcome.FAILED: 2} if away else {Outcome.STALE: 1, Outcome.APPLIED: 1}
+    assert tally.counts == expected
+    assert names == ["Theirs", "As it was" if away else "Ours"]
