@@ -7,7 +7,9 @@ import contextlib
 import json
 import multiprocessing
 import os
+import secrets
 import signal
+import socket
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -336,11 +338,16 @@ def sized(quick: int, ci: int, long: int) -> int:
 
 
 def free_ports(many: int) -> list[int]:
-    held = [listening(0) for _ in range(many)]
-    ports = [one.getsockname()[1] for one in held]
-    for one in held:
+    """Ports that stay free while a replica is dead: none of those from which a system lets connections begin."""
+    held: dict[int, socket.socket] = {}
+    while len(held) < many:
+        port = 10_000 + secrets.randbelow(22_000)  # not by `random`, whose seed all workers of a run share
+        if port not in held:
+            with contextlib.suppress(OSError):
+                held[port] = listening(port)
+    for one in held.values():
         one.close()
-    return ports
+    return list(held)
 
 
 def now() -> datetime:
