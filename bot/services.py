@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from bot.changes.effects import Effects
+from bot.changes.gone_effects import GoneEffects
 from bot.changes.group_effects import GroupEffects
 from bot.changes.member_effects import MemberEffects
 from bot.changes.rule_effects import RuleEffects
@@ -15,7 +16,6 @@ from bot.clients.http import Limits, Service
 from bot.clients.members import MembersClient
 from bot.clients.rules import RulesClient
 from bot.domain.change import Target
-from bot.gatehouse import UnknownSite
 from bot.settings import Settings
 
 
@@ -28,15 +28,13 @@ class Services:
     members: Mapping[str, MembersClient]
 
     def effects(self, target: Target) -> Effects:
-        """What changes of *target* take; raises UnknownSite for a site that no setting names."""
+        """What changes of *target* take; on a site that no setting names any more, a refusal of each."""
         if target.service == "rules":
             return RuleEffects(self.rules)
         if target.service == "groups":
             return GroupEffects(self.groups)
         client = self.members.get(target.site or "")
-        if client is None:
-            raise UnknownSite(target.site, tuple(self.members))
-        return MemberEffects(client)
+        return GoneEffects(target.site or "") if client is None else MemberEffects(client)
 
 
 @asynccontextmanager

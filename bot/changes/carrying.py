@@ -127,11 +127,7 @@ class Carrier:
     async def _at_place(self, parts: Sequence[Part]) -> None:
         """Parts of one service and site: read, record, send, read back, record."""
         numbers = [part.number for part in parts]
-        try:
-            effects = self.applier.effects(parts[0].target)
-        except Exception as error:  # noqa: BLE001  a site that is in no setting any more: the others go on
-            await self.ledger.give_up(self.whole, numbers, str(error))
-            return
+        effects = self.applier.effects(parts[0].target)
         looked = self.ledger.ledger.now()
         try:
             before = await self._read(effects, parts, self._place(parts[0].target).patience)

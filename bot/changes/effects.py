@@ -69,7 +69,7 @@ class Effects(Protocol):
 
 
 EffectsOf = Callable[[Target], Effects]
-"""The effects that a target's service and site need; raises UnknownSite for a site that no setting names."""
+"""The effects that a target's service and site need."""
 
 
 def key_of(change: Change) -> str:

@@ -1,0 +1,34 @@
+"""Changes on a site that no setting names any more: each is refused with that, and nothing is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from bot.changes.effects import Document, Reading, Snapshot
+from bot.clients.errors import Refused
+from bot.domain.change import Change, Target
+
+
+@dataclass(frozen=True, slots=True)
+class GoneEffects:
+    site: str
+
+    def _refuse(self) -> NoReturn:
+        raise Refused("members", f"no setting names the site {self.site} any more")
+
+    async def live(self, target: Target) -> Document | None:  # noqa: ARG002  there is no telling
+        self._refuse()
+
+    async def twins(self, change: Change) -> list[str]:  # noqa: ARG002
+        self._refuse()
+
+    async def write(self, change: Change) -> str:  # noqa: ARG002
+        self._refuse()
+
+    async def read_back(self, change: Change, twins: Iterable[str]) -> Reading:  # noqa: ARG002
+        self._refuse()
+
+    async def snapshot(self, targets: Sequence[Target]) -> Snapshot:  # noqa: ARG002
+        self._refuse()

@@ -1,0 +1,73 @@
+"""A site that no setting names any more: what was asked for there comes to an end, and holds nothing else up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from itertools import count
+
+import pytest
+
+from bot.changes.proposals import Proposal
+from bot.changes.set_proposals import set_of
+from bot.domain.change import Change, Kind, State, Target
+from bot.domain.change_set import Outcome
+from bot.services import Services
+from tests.changes.world import ALICE, OPS, POLICIES, Died, Replica, World, a_world, replica
+
+
+def addition(email: str) -> Proposal:
+    target = Target(service="members", site="gone", key=email)
+    return Proposal(Kind.MEMBER_ADD, target, None, {"name": "", "email": email, "allowedSegments": []}, ALICE, OPS)
+
+
+async def a_set(mine: Replica) -> Change:
+    wanted = [addition(f"person{number}@example.com") for number in range(3)]
+    return await mine.pipeline.submit_set(set_of("Add 3 members", wanted), origin="origin")
+
+
+async def carried_out(world: World, mine: Replica, reached: Callable[[str], None] | None = None) -> None:
+    """What the worker does, where the settings name rules alone."""
+    world.clock.moment += timedelta(minutes=2)
+    whole = await mine.sets.ledger.claim()
+    assert whole is not None
+    applier = replace(mine.sets.applier, effects=Services(world.rules, world.groups, {}).effects, settle_after=(0.0,))
+    if reached is not None:
+        applier = replace(mine.sets.applier, reached=reached)
+    await replace(mine.sets, applier=applier).carry_out(whole)
+
+
+async def test_parts_there_fail_with_why(database_url: str) -> None:
+    async with a_world(database_url) as world:
+        await world.begin(POLICIES["free"])
+        mine = replica(world, "mine", count(1))
+        whole = await a_set(mine)
+
+        await carried_out(world, mine)
+
+        parts = [part async for part in world.store.parts.all(whole.id)]
+        ended = await mine.pipeline.get(whole.id)
+    assert {(part.outcome, part.why) for part in parts} == {(Outcome.FAILED, "no setting names the site gone any more")}
+    assert ended.state is State.FAILED
+
+
+async def test_a_set_that_was_left_there_half_done_ends(database_url: str) -> None:
+    def dies(step: str) -> None:
+        if step == "send parts":
+            raise Died
+
+    async with a_world(database_url) as world:
+        await world.begin(POLICIES["free"])
+        mine = replica(world, "mine", count(1))
+        whole = await a_set(mine)
+        with pytest.raises(BaseExceptionGroup) as dead:
+            await carried_out(world, mine, dies)
+        assert dead.group_contains(Died)
+
+        await carried_out(world, mine)
+
+        tally = await world.store.parts.tally(whole.id)
+        ended = await mine.pipeline.get(whole.id)
+    assert tally.counts == {Outcome.UNKNOWN: 3}
+    assert ended.state is State.APPLIED
