@@ -55,6 +55,15 @@ def test_a_loop_is_found_once_with_all_its_rules(rules: list[Rule]) -> None:
     assert loops[0].needs_reason
 
 
+def test_the_chains_within_a_loop_are_not_told_besides_it_and_others_are() -> None:
+    loop, into = LOOPS[0], leads("c", f"{SHOP}/c", f"{SHOP}/a")
+
+    found = check([*loop, into])
+
+    assert kinds(found) == [Kind.LOOP, Kind.CHAIN]
+    assert names(found[1]) == ["c", "a"]
+
+
 def test_a_redirect_that_only_ever_lengthens_the_address_is_a_loop() -> None:
     found = check([leads("a", f"{SHOP}/*", f"{SHOP}/x/$1", "Wildcard_Matches")])
 

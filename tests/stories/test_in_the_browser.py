@@ -104,7 +104,6 @@ async def test_a_request_is_denied_with_a_reason(browser: Browser, workspace: Sa
 
     await expect(page.get_by_text("The newsletter still links there")).to_be_visible()
     await expect(page.get_by_text("1 reply")).to_be_visible()
-    await picture(page, "denied")
     assert workspace.services.rules.calls("DELETE") == []
 
 

@@ -93,9 +93,21 @@ def key_of(finding: Finding) -> Key:
 
 
 def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Each finding once, the worst first; of one kind by name, so that the order is always the same."""
+    """Each finding once, the worst first; of one kind by name, so that the order is always the same.
+
+    A chain between rules of a loop is left out: whoever mends the loop mends it.
+    """
     once = {key_of(finding): finding for finding in reversed(list(findings))}
-    return tuple(sorted(once.values(), key=_rank))
+    loops = [_rules(finding) for finding in once.values() if finding.kind is Kind.LOOP]
+    return tuple(sorted((finding for finding in once.values() if not _said_by(loops, finding)), key=_rank))
+
+
+def _said_by(loops: Iterable[set[str]], finding: Finding) -> bool:
+    return finding.kind is Kind.CHAIN and any(_rules(finding) <= loop for loop in loops)
+
+
+def _rules(finding: Finding) -> set[str]:
+    return {place.rule.id for place in finding.places}
 
 
 def _rank(finding: Finding) -> tuple[int, str, str, int, str]:
