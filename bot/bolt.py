@@ -57,6 +57,7 @@ def bolt_app(settings: Settings) -> AsyncApp:
         return AuthorizeResult(enterprise_id=enterprise_id, team_id=team_id, bot_token=token)
 
     return AsyncApp(
+        name="gatehouse",  # or Bolt reads the source files of all its callers to make one up
         client=AsyncWebClient(base_url=settings.slack_api_url),  # without the token: that is for authorize to say
         authorize=authorize,
         signing_secret=settings.signing_secrets[0] if settings.signing_secrets else None,

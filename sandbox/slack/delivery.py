@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 
 import httpx
 
+from bot.clients.http import authorities
 from sandbox.slack.state import State
 
 PATIENCE: Final = 3.0
@@ -58,7 +59,9 @@ class Delivery:
     """Deliver everything a second time, as a proxy might."""
     patience: float = PATIENCE
     retry_after: tuple[float, ...] = RETRY_AFTER
-    http: httpx.AsyncClient = field(default_factory=lambda: httpx.AsyncClient(trust_env=False, timeout=3600))
+    http: httpx.AsyncClient = field(
+        default_factory=lambda: httpx.AsyncClient(trust_env=False, timeout=3600, verify=authorities())
+    )
     _retries: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def form(self, what: str, fields: Mapping[str, str]) -> Ack:
