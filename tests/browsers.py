@@ -8,7 +8,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from playwright.async_api import Browser, async_playwright
+from playwright.async_api import Browser, async_playwright, expect
+
+expect.set_options(timeout=20_000)  # milliseconds: other tests run at the same time
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 QUIET = [
