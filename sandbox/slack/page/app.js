@@ -81,6 +81,7 @@ class App {
       onBack: () => this.#catchUp(),
       onState: (now) => this.header.reconnecting(now === "lost"),
     });
+    await this.#live.ready;
     await this.go(this.#nearest(place));
   }
 

@@ -12,11 +12,14 @@ export class Live {
   #tries = 0;
   #timer = 0;
   #resting = false;
-  #gap = true; // what happens before the stream is open is not in it
+  #gap = false;
+  #ready = () => {};
 
   constructor(user, { onEvent, onBack, onState }) {
     this.user = user;
     this.tell = { onEvent, onBack, onState };
+    /** Kept once the stream is open, or cannot be: what is read after that misses nothing. */
+    this.ready = new Promise((keep) => (this.#ready = keep));
     document.addEventListener("visibilitychange", this.#rest);
     this.#open();
   }
@@ -38,6 +41,7 @@ export class Live {
 
   #opened() {
     this.#tries = 0;
+    this.#ready();
     this.tell.onState("live");
     if (this.#gap) this.tell.onBack();
     this.#gap = false;
@@ -46,6 +50,7 @@ export class Live {
   #lost(source) {
     if (source !== this.#source) return;
     source.close();
+    this.#ready();
     this.#gap = true;
     this.tell.onState("lost");
     this.#tries += 1;
