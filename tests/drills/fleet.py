@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
+import pytest
 import sqlalchemy as sa
 
 from bot.changes.effects import Effects
@@ -335,6 +336,23 @@ def _pipeline(store: Store, client: RulesClient, here: Sequence[str]) -> Pipelin
 def sized(quick: int, ci: int, long: int) -> int:
     """How many of something this run takes."""
     return (quick, ci, long)[SIZE]
+
+
+def in_turn(cases: Sequence[Any]) -> list[Any]:
+    """Each case with a database, for `parametrize`: with both, or in the quick size with one and the other in turn."""
+    postgres = pytest.mark.postgres
+    both = [
+        (
+            pytest.param("sqlite", case, id=f"{_called(case)}-sqlite"),
+            pytest.param("postgres", case, marks=postgres, id=f"{_called(case)}-postgres"),
+        )
+        for case in cases
+    ]
+    return [each for number, pair in enumerate(both) for each in (pair if SIZE else pair[number % 2 : number % 2 + 1])]
+
+
+def _called(case: Any) -> str:
+    return "-".join(case if isinstance(case, tuple) else (case,)).replace(" ", "-")
 
 
 def free_ports(many: int) -> list[int]:

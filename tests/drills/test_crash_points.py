@@ -16,7 +16,7 @@ from sandbox.slack.people import ALICE, CARA
 from sandbox.slack.story import Person
 from tests.databases import BOTH
 from tests.drills import report
-from tests.drills.fleet import OPS, PATIENCE, Fleet, running_fleet, until
+from tests.drills.fleet import OPS, PATIENCE, Fleet, in_turn, running_fleet, until
 
 OLD = "Redirect_x1old"
 ANNA = members("site_1")[0]["email"]
@@ -87,16 +87,15 @@ CASES = [(name, step) for name, story in STORIES.items() for step in story.steps
 
 
 @pytest.mark.drill
-@pytest.mark.parametrize("database_url", BOTH, indirect=True)
-@pytest.mark.parametrize(("name", "step"), CASES, ids=lambda part: str(part).replace(" ", "-"))
+@pytest.mark.parametrize(("database_url", "case"), in_turn(CASES), indirect=["database_url"])
 async def test_killed_at_any_step_it_is_done_once_and_told_truly(
-    name: str,
-    step: str,
+    case: tuple[str, str],
     database_url: str,
     tmp_path: Path,
     request: pytest.FixtureRequest,
     record_property: Callable[[str, object], None],
 ) -> None:
+    name, step = case
     story = STORIES[name]
     async with running_fleet(database_url, tmp_path) as fleet:
         if step == "lose:1":

@@ -15,7 +15,7 @@ from bot.domain.change import Change, Kind, State, Target
 from bot.domain.change_set import OPEN, Outcome, Part
 from sandbox.slack.people import ALICE
 from tests.databases import BOTH
-from tests.drills.fleet import OPS, Fleet, running_fleet, sized, until
+from tests.drills.fleet import OPS, Fleet, in_turn, running_fleet, sized, until
 from tests.drills.test_kills import named
 
 pytestmark = [pytest.mark.drill, pytest.mark.timeout(7200)]
@@ -104,8 +104,7 @@ async def test_killed_at_random_moments_each_part_is_done_once(
     record_property("figure", f"G1 sets, {database}: {deaths} during a set of {many:,} members: each added once")
 
 
-@pytest.mark.parametrize("step", STEPS)
-@pytest.mark.parametrize("database_url", BOTH, indirect=True)
+@pytest.mark.parametrize(("database_url", "step"), in_turn(STEPS), indirect=["database_url"])
 async def test_killed_at_any_step_each_part_is_done_once(database_url: str, step: str, tmp_path: Path) -> None:
     async with running_fleet(database_url, tmp_path) as fleet:
         (only,) = fleet.replicas
