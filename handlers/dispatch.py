@@ -125,11 +125,8 @@ class Dispatcher:
 
     async def run(self, command: Command, caller: Caller) -> Reply:
         """The answer to a command, from whatever it came: typed, clicked, or mentioned."""
-        handler = COMMANDS.get(type(command))
-        if handler is None:
-            raise errors.NotBuiltYet(command)
         await self._check_right(command, caller)
-        return await handler(command, caller, self._gatehouse)
+        return await COMMANDS[type(command)](command, caller, self._gatehouse)
 
     async def _check_right(self, command: Command, caller: Caller) -> None:
         """Whether the caller may, here; raises NotAllowed or DirectoryUnavailable."""

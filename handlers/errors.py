@@ -9,14 +9,6 @@ from bot.domain.group import Group
 from handlers.commands.command import Command
 
 
-class NotBuiltYet(Exception):
-    """Something of the grammar that this release does not do yet."""
-
-    def __init__(self, what: Command | str) -> None:
-        super().__init__(what if isinstance(what, str) else type(what).__name__)
-        self.words = what if isinstance(what, str) else f"/{what.service} {what.verb}"
-
-
 class NothingToChange(Exception):
     """The target is already as it was asked to be. *status*: the rule's, where that was the question."""
 

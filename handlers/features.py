@@ -2,34 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
-
-from handlers import (
-    approvals,
-    check,
-    exports,
-    gatehouse,
-    groups,
-    home,
-    listing,
-    member_forms,
-    member_imports,
-    members,
-    mentions,
-    offboard,
-    options,
-    rule_forms,
-    rule_imports,
-    rules,
-    samples,
-    segments,
-    settings,
-    shortcuts,
-    which,
-    why,
-)
-
-FEATURES: Final = (
+from handlers import (  # noqa: F401  importing them is what fills the table
     approvals,
     check,
     exports,

@@ -18,17 +18,17 @@ class GoneEffects:
     def _refuse(self) -> NoReturn:
         raise Refused("members", f"no setting names the site {self.site} any more")
 
-    async def live(self, target: Target) -> Document | None:  # noqa: ARG002  there is no telling
+    async def live(self, target: Target) -> Document | None:
         self._refuse()
 
-    async def twins(self, change: Change) -> list[str]:  # noqa: ARG002
+    async def twins(self, change: Change) -> list[str]:
         self._refuse()
 
-    async def write(self, change: Change) -> str:  # noqa: ARG002
+    async def write(self, change: Change) -> str:
         self._refuse()
 
-    async def read_back(self, change: Change, twins: Iterable[str]) -> Reading:  # noqa: ARG002
+    async def read_back(self, change: Change, twins: Iterable[str]) -> Reading:
         self._refuse()
 
-    async def snapshot(self, targets: Sequence[Target]) -> Snapshot:  # noqa: ARG002
+    async def snapshot(self, targets: Sequence[Target]) -> Snapshot:
         self._refuse()

@@ -19,7 +19,7 @@ class GroupSnapshot:
     def live(self, target: Target) -> Document | None:
         return self.groups.get(target.key or "")
 
-    def twins(self, change: Change) -> list[str]:  # noqa: ARG002  nothing is created
+    def twins(self, change: Change) -> list[str]:
         return []
 
     def reading(self, change: Change) -> Reading:
@@ -36,13 +36,13 @@ class GroupEffects:
         group = await self.client.find(target.key or "")
         return None if group is None else group.document()
 
-    async def twins(self, change: Change) -> list[str]:  # noqa: ARG002  nothing is created
+    async def twins(self, change: Change) -> list[str]:
         return []
 
     async def write(self, change: Change) -> str:
         return (await self.client.update(Group.model_validate({**(change.after or {}), "id": key_of(change)}))).id
 
-    async def read_back(self, change: Change, twins: Iterable[str]) -> Reading:  # noqa: ARG002  see twins
+    async def read_back(self, change: Change, twins: Iterable[str]) -> Reading:
         return verdict(change, await self.live(change.target))
 
     async def snapshot(self, targets: Sequence[Target]) -> Snapshot:

@@ -28,7 +28,7 @@ class MemberSnapshot:
         member = self._exact.get(key) or (alike[0] if len(alike) == 1 else None)
         return None if member is None else member.document()
 
-    def twins(self, change: Change) -> list[str]:  # noqa: ARG002  a member's e-mail is its key: no twins
+    def twins(self, change: Change) -> list[str]:
         return []
 
     def reading(self, change: Change) -> Reading:
@@ -43,10 +43,10 @@ class MemberEffects:
         member = await self.client.find(target.key or "")
         return None if member is None else member.document()
 
-    async def twins(self, change: Change) -> list[str]:  # noqa: ARG002  a member's e-mail is its key: no twins
+    async def twins(self, change: Change) -> list[str]:
         return []
 
-    async def snapshot(self, targets: Sequence[Target]) -> Snapshot:  # noqa: ARG002  there is only the whole list
+    async def snapshot(self, targets: Sequence[Target]) -> Snapshot:
         return MemberSnapshot(await self.client.all())
 
     async def write(self, change: Change) -> str:
@@ -83,5 +83,5 @@ class MemberEffects:
         if dropped := [name for name in before.segments if name not in after.segments]:
             yield partial(self.client.revoke, email, dropped)
 
-    async def read_back(self, change: Change, twins: Iterable[str]) -> Reading:  # noqa: ARG002  see twins
+    async def read_back(self, change: Change, twins: Iterable[str]) -> Reading:
         return verdict(change, await self.live(change.target))

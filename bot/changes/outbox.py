@@ -6,20 +6,19 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import datetime, timedelta
+from functools import partial
 
 import structlog
 from prometheus_client import Counter
 
+from bot.changes.leases import renewed
 from bot.domain.change import Change
 from bot.store.engine import Store
-from bot.store.errors import StoreError
 from bot.store.outbox import Owed
 
 log = structlog.get_logger(__name__)
 
 LEASE = timedelta(seconds=60)
-RENEWALS = 3
-"""How often in the time of a lease it is renewed."""
 GIVE_UP = 12
 """Tries before a message is given up, loudly: with the waits below, most of an hour."""
 
@@ -138,20 +137,13 @@ class Outbox:
     @contextlib.asynccontextmanager
     async def _held(self, owed: Owed) -> AsyncIterator[None]:
         """Keep the claim while the block lasts: a file of ten thousand rows takes its time, and is sent by one."""
-        keeping = asyncio.create_task(self._keep(owed))
+        renew = partial(self._store.outbox.renew, owed, self._lease)
+        keeping = asyncio.create_task(renewed(owed.change_id, self._lease, renew))
         try:
             yield
         finally:
             keeping.cancel()
             await asyncio.gather(keeping, return_exceptions=True)
-
-    async def _keep(self, owed: Owed) -> None:
-        while True:
-            await asyncio.sleep(self._lease.total_seconds() / RENEWALS)
-            try:
-                await self._store.outbox.renew(owed, self._lease)
-            except StoreError as error:
-                log.warning("lease_not_renewed", change=owed.change_id[:8], error=str(error))
 
     async def _again(self, owed: Owed, error: Exception) -> None:
         if owed.attempt >= GIVE_UP:

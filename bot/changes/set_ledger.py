@@ -10,21 +10,15 @@ from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Final, Self, TypeVar
 
-import structlog
-
+from bot.changes.leases import renewed
 from bot.changes.ledger import EVENTS, GATEHOUSE, Ledger, event_of, told
 from bot.domain.change import Change, Move, State
 from bot.domain.change_set import Outcome
-from bot.store.errors import StoreError
-
-log = structlog.get_logger(__name__)
 
 SLICE: Final = 50
 """Parts that one transaction moves: others wait for it, and for the loop while their records are made."""
 PROGRESS: Final = timedelta(seconds=2)
 """How late a card may show how far a set is: Slack takes about one edit a second, of all cards together."""
-RENEWALS: Final = 3
-"""How often in the time of a lease it is renewed."""
 
 T = TypeVar("T")
 
@@ -48,14 +42,14 @@ class Hold:
 
     async def __aenter__(self) -> Self:
         self._until = self.ledger.now() + self.ledger.lease
-        self._renewing = asyncio.create_task(self._keep())
+        self._renewing = asyncio.create_task(renewed(self.whole.id, self.ledger.lease, self._renew))
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
     ) -> None:
         self._renewing.cancel()
-        await asyncio.gather(self._renewing, return_exceptions=True)
+        await asyncio.gather(self._renewing, return_exceptions=True)  # that it is lost, `sure` says
 
     @contextmanager
     def also(self, parts: Iterable[Change]) -> Iterator[None]:
@@ -71,16 +65,6 @@ class Hold:
         """Return where this process still holds the set, and for long enough to send something; raises Lost."""
         if self.ledger.now() + self.ledger.lease / 2 > self._until:
             await self._renew()
-
-    async def _keep(self) -> None:
-        while True:
-            await asyncio.sleep(self.ledger.lease.total_seconds() / RENEWALS)
-            try:
-                await self._renew()
-            except Lost:
-                return
-            except StoreError as error:
-                log.warning("lease_not_renewed", change=self.whole.id[:8], error=str(error))
 
     async def _renew(self) -> None:
         until = self.ledger.now() + self.ledger.lease

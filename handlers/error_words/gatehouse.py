@@ -7,13 +7,10 @@ from typing import Final
 from bot.store.channel_settings import SettingsMoved
 from bot.store.errors import StoreError
 from handlers.error_words.words import Table, Words
-from handlers.errors import BadFilter, GivenUp, NotBuiltYet
-from handlers.views.parts import code, esc
+from handlers.errors import BadFilter, GivenUp
+from handlers.views.parts import esc
 
 WORDS: Final[Table] = {
-    NotBuiltYet: lambda e: Words(
-        f"{code(e.words)} is understood, but not built yet.", next="`/gatehouse help` lists what works today."
-    ),
     SettingsMoved: lambda _: Words(
         "Somebody else changed what this channel has set, after you opened the form.",
         next="Look with `/gatehouse settings` how it is now.",

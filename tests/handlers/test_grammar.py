@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import handlers.features  # noqa: F401  it fills the table of handlers
 from handlers.commands.all import ALL
 from handlers.commands.command import Command, Lasts
 from handlers.commands.gatehouse import GatehouseHelp, GatehouseStatus
@@ -28,6 +29,7 @@ from handlers.commands.rules import (
 )
 from handlers.grammar import PARSERS, VERBS, parse, parse_mention
 from handlers.parsers.rest import Unclear
+from handlers.routes import COMMANDS
 from handlers.wording import render
 
 RULES = [
@@ -102,6 +104,11 @@ def test_members_are_understood(text: str, command: Command) -> None:
 )
 def test_a_command_reads_back_from_its_own_words(service: str, command: Command) -> None:
     assert parse(command.service, render(command)) == command
+
+
+def test_every_command_is_parsed_and_answered() -> None:
+    assert set(ALL) == set(PARSERS) | {kind for kind in ALL if not kind.verb}
+    assert set(ALL) == set(COMMANDS)
 
 
 def test_a_mention_speaks_the_same_grammar() -> None:
