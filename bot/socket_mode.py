@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
 import structlog
 from aiohttp import ClientError
-from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
+from slack_bolt.adapter.socket_mode.async_base_handler import AsyncBaseSocketModeHandler
+from slack_bolt.adapter.socket_mode.async_internals import run_async_bolt_app, send_async_response
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.socket_mode.aiohttp import SocketModeClient
@@ -26,19 +28,45 @@ CONNECTING: Final = 10.0
 RECONNECT: Final = 5.0
 
 
-class Envelopes(AsyncSocketModeHandler):
-    """Bolt's Socket Mode, which keeps hold of what is under way: the SDK would drop it, to be collected or cut off."""
+class Client(SocketModeClient):
+    """The SDK's, which reconnects once for each connection that ends.
+
+    A refresh says *disconnect* and then closes: the SDK reconnects for either, and would hang up the connection it has
+    just opened, with whatever Slack has sent through it by then.
+    """
 
     def __init__(self, bolt: AsyncApp, app_token: str, web_client: AsyncWebClient) -> None:
-        super().__init__(bolt, app_token, web_client=web_client)
-        self.client.proxy = None  # the SDK takes one from the environment where it is given none
+        super().__init__(app_token, logger=bolt.logger, web_client=web_client)
+        self.proxy = None  # the SDK takes one from the environment where it is given none
+        self._renewing = asyncio.Lock()
+
+    async def connect_to_new_endpoint(self, force: bool = False) -> None:
+        ended = self.current_session
+        async with self._renewing:
+            if self.current_session is ended:
+                await super().connect_to_new_endpoint(force)
+
+
+class Envelopes(AsyncBaseSocketModeHandler):
+    """Slack's requests to Bolt. It keeps hold of what is under way: the SDK would drop it, to be collected or cut off."""
+
+    client: Client
+
+    def __init__(self, bolt: AsyncApp, app_token: str, web_client: AsyncWebClient) -> None:
+        self.app: AsyncApp = bolt
+        self.client = Client(bolt, app_token, web_client)
+        self.client.socket_mode_request_listeners.append(self.handle)  # type: ignore[arg-type]  # as Bolt does
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def handle(self, client: SocketModeClient, req: SocketModeRequest) -> None:  # type: ignore[override]  # as Bolt's
-        task = asyncio.create_task(super().handle(client, req))
+        task = asyncio.create_task(self._answer(client, req))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         await task
+
+    async def _answer(self, client: SocketModeClient, req: SocketModeRequest) -> None:
+        began = time.time()
+        await send_async_response(client, req, await run_async_bolt_app(self.app, req), began)
 
     async def connect(self) -> None:
         """Connect, however long it takes; raises CannotStart where Slack will never have this app token."""

@@ -74,6 +74,8 @@ async def test_a_refreshed_connection_is_replaced_and_the_story_goes_on(
     await alice.sees("deleted")
 
     assert workspace.services.rules.get(OLD) is None
+    opened = [one for one in workspace.slack.state.traffic if one["what"] == "apps.connections.open"]
+    assert len(opened) == 2  # a third would have hung up the second
 
 
 async def test_a_click_whose_connection_breaks_off_is_neither_lost_nor_done_twice(
