@@ -64,7 +64,16 @@ async def _do_rules(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
     count = sum(part.kind is not None for part in parts)
     title = f"Import {count:,} rule{'' if count == 1 else 's'} from {handed.name[:60]}"
     return await submitted(
-        SetProposal(title, parts, caller.user, caller.channel, handed.reason, columns=RULE_COLUMNS), caller, gatehouse
+        SetProposal(
+            title=title,
+            parts=parts,
+            requester=caller.user,
+            channel=caller.channel,
+            reason=handed.reason,
+            columns=RULE_COLUMNS,
+        ),
+        caller,
+        gatehouse,
     )
 
 

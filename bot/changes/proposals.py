@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from bot.changes.effects import Document
 from bot.domain.change import Change, Guard, Kind, Target
@@ -25,25 +25,17 @@ UNDONE_BY: Final[Mapping[Kind, Kind]] = {
 """The kind of change that takes one of this kind back."""
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """What somebody wants changed. *before* is what they were shown; None for something new."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """Who asks for something, where and why, what must stand before it, and how long it is to last."""
 
-    kind: Kind
-    target: Target
-    before: Document | None
-    after: Document | None
     requester: str
     channel: str
+    reason: str = ""
     guard: Guard | None = None
     """What must stand before it whatever the policy says; None leaves it to the policy."""
-    reason: str = ""
     warnings: tuple[str, ...] = ()
     """What is wrong with it all the same, in plain words for its card."""
-    preview: tuple[str, ...] = ()
-    """What it does to known addresses, in plain words for its card."""
-    quiet_refusal: bool = False
-    """The one who asks sees a refusal where they typed, so the channel need not."""
     undoes: str | None = None
     """The change that this one takes back."""
     lasts: int | None = None
@@ -54,6 +46,33 @@ class Proposal:
     agreed: bool = False
     """Agreed to before, as the end of a temporary change is: nobody's right is asked again."""
 
+    def kept(self) -> dict[str, Any]:
+        """What the record of a change keeps of these."""
+        return {
+            "requester": self.requester,
+            "channel": self.channel,
+            "reason": self.reason,
+            "warnings": self.warnings,
+            "undoes": self.undoes,
+            "lasts": self.lasts,
+            "ends": self.ends,
+            "ends_as_typed": self.ends_as_typed,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal(Terms):
+    """What somebody wants changed. *before* is what they were shown; None for something new."""
+
+    kind: Kind
+    target: Target
+    before: Document | None
+    after: Document | None
+    preview: tuple[str, ...] = ()
+    """What it does to known addresses, in plain words for its card."""
+    quiet_refusal: bool = False
+    """The one who asks sees a refusal where they typed, so the channel need not."""
+
     def change(self, id_: str, created: datetime) -> Change:
         """The change that this asks for, with no guard before it yet."""
         return Change(
@@ -62,17 +81,10 @@ class Proposal:
             target=self.target,
             before=self.before,
             after=self.after,
-            requester=self.requester,
-            channel=self.channel,
-            reason=self.reason,
-            warnings=self.warnings,
             preview=self.preview,
             quiet_refusal=self.quiet_refusal,
-            undoes=self.undoes,
-            lasts=self.lasts,
-            ends=self.ends,
-            ends_as_typed=self.ends_as_typed,
             created=created,
+            **self.kept(),
         )
 
 

@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Final
 
 from bot.changes.effects import Document, Snapshot
-from bot.changes.proposals import Proposal, afresh, inverse
-from bot.domain.change import Change, Guard, Kind, State, Target
+from bot.changes.proposals import Proposal, Terms, afresh, inverse
+from bot.domain.change import Change, Kind, State, Target
 from bot.domain.change_set import Part, weightiest
 
 MOST: Final = 20_000
@@ -20,27 +20,15 @@ class NothingInSet(Exception):
     """A set without a part that is to be done."""
 
 
-@dataclass(frozen=True, slots=True)
-class SetProposal:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetProposal(Terms):
     """Several changes, to be decided as one. *title*: what it does, in a few words that a channel may see."""
 
     title: str
     parts: Sequence[Part]
-    requester: str
-    channel: str
-    reason: str = ""
-    guard: Guard | None = None
-    """What must stand before it whatever the policy says; None leaves it to the policy."""
-    undoes: str | None = None
-    lasts: int | None = None
-    ends: datetime | None = None
-    ends_as_typed: str = ""
-    agreed: bool = False
     columns: tuple[str, ...] = ()
     """The headings of the table that the parts come from."""
     separator: str = ","
-    warnings: tuple[str, ...] = ()
-    """What is wrong with it all the same, in plain sentences."""
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
@@ -61,17 +49,10 @@ class SetProposal:
             target=Target(service=self.parts[0].target.service),
             before=None,
             after=None,
-            requester=self.requester,
-            channel=self.channel,
-            reason=self.reason,
-            undoes=self.undoes,
-            lasts=self.lasts,
-            ends=self.ends,
-            ends_as_typed=self.ends_as_typed,
-            warnings=self.warnings,
             columns=self.columns,
             separator=self.separator,
             created=created,
+            **self.kept(),
         )
 
 

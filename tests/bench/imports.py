@@ -158,7 +158,9 @@ async def _set(places: Places, parts: Sequence[Part], folder: Path) -> Taken:
 
 async def _carried_out(gatehouse: Gatehouse, parts: Sequence[Part], taken: Taken) -> None:
     """Let the set be carried out, and note how long that, and the change of another meanwhile, takes."""
-    proposal = SetProposal(f"Add {len(parts)}", parts, ALICE.id, OPS, reason="a bench", agreed=True)
+    proposal = SetProposal(
+        title=f"Add {len(parts)}", parts=parts, requester=ALICE.id, channel=OPS, reason="a bench", agreed=True
+    )
     began = time.perf_counter()
     whole = await gatehouse.changes.submit_set(proposal, origin="bench")
     taken.asked = time.perf_counter() - began
@@ -188,7 +190,15 @@ async def _others(gatehouse: Gatehouse, taken: Taken) -> None:
         rule = await gatehouse.rules.get(ASIDE)
         after = rule.body() | {"status": "Inactive" if rule.status == "Active" else "Active"}
         target = Target(service="rules", key=rule.id)
-        wanted = Proposal(Kind.RULE_UPDATE, target, rule.document(), after, ALICE.id, OPS, agreed=True)
+        wanted = Proposal(
+            kind=Kind.RULE_UPDATE,
+            target=target,
+            before=rule.document(),
+            after=after,
+            requester=ALICE.id,
+            channel=OPS,
+            agreed=True,
+        )
         change = await gatehouse.changes.submit(wanted, origin=f"aside {number}")
         if change.state is not State.APPLIED:
             raise RuntimeError(f"the change of another is {change.state}: {change.outcome}")

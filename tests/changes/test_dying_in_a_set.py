@@ -16,7 +16,9 @@ from bot.domain.change_set import Outcome, Part
 from tests.changes.world import ALICE, OPS, POLICIES, Died, Replica, World, a_world, replica, rule
 
 NAME: Final = "Alike"
-CREATION: Final = Proposal(Kind.RULE_CREATE, Target(service="rules"), None, rule(NAME), ALICE, OPS)
+CREATION: Final = Proposal(
+    kind=Kind.RULE_CREATE, target=Target(service="rules"), before=None, after=rule(NAME), requester=ALICE, channel=OPS
+)
 
 
 @pytest.fixture

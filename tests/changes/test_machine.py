@@ -240,13 +240,13 @@ class Machine(RuleBasedStateMachine):
         span = asked.lasts
         ends = {"ends": self.world.clock() + timedelta(seconds=span)} if span and asked.until else {"lasts": span}
         return Proposal(
-            asked.kind,
-            target,
-            shown,
-            self._wanted(asked.kind, target, shown, which),
-            asked.by,
-            OPS,
-            asked.guard,
+            kind=asked.kind,
+            target=target,
+            before=shown,
+            after=self._wanted(asked.kind, target, shown, which),
+            requester=asked.by,
+            channel=OPS,
+            guard=asked.guard,
             quiet_refusal=asked.quiet,
             **ends,
         )

@@ -19,7 +19,14 @@ from tests.changes.world import ALICE, OPS, POLICIES, Died, Replica, World, a_wo
 
 def addition(email: str) -> Proposal:
     target = Target(service="members", site="gone", key=email)
-    return Proposal(Kind.MEMBER_ADD, target, None, {"name": "", "email": email, "allowedSegments": []}, ALICE, OPS)
+    return Proposal(
+        kind=Kind.MEMBER_ADD,
+        target=target,
+        before=None,
+        after={"name": "", "email": email, "allowedSegments": []},
+        requester=ALICE,
+        channel=OPS,
+    )
 
 
 async def a_set(mine: Replica) -> Change:

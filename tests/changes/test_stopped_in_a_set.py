@@ -23,7 +23,14 @@ async def test_the_look_is_taken_anew(database_url: str, step: str, away: bool) 
         mine = replica(world, "mine", count(1))
         targets = [Target(service="rules", key=key) for key in RULE_IDS]
         wanted = [
-            Proposal(Kind.RULE_UPDATE, target, live, live | {"name": "Ours"}, ALICE, OPS)
+            Proposal(
+                kind=Kind.RULE_UPDATE,
+                target=target,
+                before=live,
+                after=live | {"name": "Ours"},
+                requester=ALICE,
+                channel=OPS,
+            )
             for target in targets
             if (live := world.live(target)) is not None
         ]

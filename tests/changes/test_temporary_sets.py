@@ -16,7 +16,15 @@ async def in_force(world: World, mine: Replica) -> Change:
     """A rename for two hours, of two rules, approved and carried out."""
     targets = [Target(service="rules", key=key) for key in RULE_IDS]
     wanted = [
-        Proposal(Kind.RULE_UPDATE, target, live, live | {"name": "For now"}, ALICE, OPS, lasts=7200)
+        Proposal(
+            kind=Kind.RULE_UPDATE,
+            target=target,
+            before=live,
+            after=live | {"name": "For now"},
+            requester=ALICE,
+            channel=OPS,
+            lasts=7200,
+        )
         for target in targets
         if (live := world.live(target)) is not None
     ]

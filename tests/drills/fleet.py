@@ -197,7 +197,15 @@ class Fleet:
             rule = {**RULE, "id": f"Redirect_d{number:05d}", "name": f"Drill {number}"}
             self.services.rules.put(rule)
             target = Target(service="rules", key=rule["id"])
-            proposal = Proposal(Kind.RULE_DELETE, target, rule, None, ALICE.id, OPS, reason="a drill")
+            proposal = Proposal(
+                kind=Kind.RULE_DELETE,
+                target=target,
+                before=rule,
+                after=None,
+                requester=ALICE.id,
+                channel=OPS,
+                reason="a drill",
+            )
             asked.append(await self.pipeline.propose(proposal, origin=uuid4().hex))
             assert asked[-1].guard is Guard.APPROVE
         return asked

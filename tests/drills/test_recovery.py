@@ -123,7 +123,14 @@ async def temporary(fleet: Fleet, many: int, chance: random.Random, *, first: in
         after = {name: value for name, value in rule.items() if name != "id"} | {"status": "Inactive"}
         target = Target(service="rules", key=rule["id"])
         proposal = Proposal(
-            Kind.RULE_UPDATE, target, rule, after, ALICE.id, OPS, reason="a drill", lasts=chance.randint(2, 5)
+            kind=Kind.RULE_UPDATE,
+            target=target,
+            before=rule,
+            after=after,
+            requester=ALICE.id,
+            channel=OPS,
+            reason="a drill",
+            lasts=chance.randint(2, 5),
         )
         made.append(await fleet.pipeline.submit(proposal, origin=uuid4().hex))
         assert made[-1].state is State.APPLIED, made[-1].outcome

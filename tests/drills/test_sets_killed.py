@@ -49,7 +49,14 @@ def additions(many: int) -> list[Part]:
 
 
 async def submitted(fleet: Fleet, parts: Sequence[Part]) -> Change:
-    proposal = SetProposal(f"Add {len(parts)} members", parts, ALICE.id, OPS, reason="a drill", columns=("email",))
+    proposal = SetProposal(
+        title=f"Add {len(parts)} members",
+        parts=parts,
+        requester=ALICE.id,
+        channel=OPS,
+        reason="a drill",
+        columns=("email",),
+    )
     return await fleet.pipeline.submit_set(proposal, origin="drill")
 
 

@@ -213,7 +213,17 @@ async def test_a_write_ends_as_predicted(world: World, fault: str, operation: st
 async def test_a_set_of_two_ends_as_predicted(world: World, fault: str, operation: str, end: str, turn: int) -> None:
     write, limits, proxy = WRITES["update"], LIMITS.get(fault, PATIENT), world.proxies["rules"]
     targets = [Target(service="rules", key=key) for key in (world.rule_id, world.other_id)]
-    wanted = [Proposal(write.kind, target, world.put(target, RULE), write.after, "U1", "C1") for target in targets]
+    wanted = [
+        Proposal(
+            kind=write.kind,
+            target=target,
+            before=world.put(target, RULE),
+            after=write.after,
+            requester="U1",
+            channel="C1",
+        )
+        for target in targets
+    ]
     world.script(proxy, fault, AROUND_A_SET.get(fault, Strike(write.method)), seed=(operation, turn))
 
     changes = await world.submit_set(wanted, limits)

@@ -180,7 +180,9 @@ class World:
         target = self.target(kind)
         if after is not None and target.service == "members":
             after = after | {"email": self.email}
-        proposal = Proposal(kind, target, before, after, "U1", "C1", Guard.NONE)
+        proposal = Proposal(
+            kind=kind, target=target, before=before, after=after, requester="U1", channel="C1", guard=Guard.NONE
+        )
         return await self.pipeline(limits).submit(proposal, origin=uuid4().hex)
 
     async def submit_set(self, wanted: Sequence[Proposal], limits: Limits) -> Sequence[Change]:

@@ -109,7 +109,9 @@ def proposed(world: World, kind: Kind) -> Proposal:
     live = None if key is None else world.live(target)
     body: dict[str, Any] = {name: value for name, value in world.services.rules.all()[0].items() if name != "id"}
     after = None if kind is Kind.RULE_DELETE else body | {"name": "New"}
-    return Proposal(kind, target, live, after, BOB, OPS, Guard.CONFIRM, reason=LONG)
+    return Proposal(
+        kind=kind, target=target, before=live, after=after, requester=BOB, channel=OPS, guard=Guard.CONFIRM, reason=LONG
+    )
 
 
 STEPS: Final = {Kind.RULE_DELETE: 4, Kind.RULE_UPDATE: 4, Kind.RULE_CREATE: 5}

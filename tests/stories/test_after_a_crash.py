@@ -37,7 +37,13 @@ async def test_a_change_that_was_claimed_and_left_is_settled_by_looking(workspac
     gatehouse = workspace.bot.gatehouse
     rule = workspace.services.rules.get(OLD)
     proposal = Proposal(
-        Kind.RULE_DELETE, Target(service="rules", key=OLD), rule, None, alice.id, alice.channel, agreed=True
+        kind=Kind.RULE_DELETE,
+        target=Target(service="rules", key=OLD),
+        before=rule,
+        after=None,
+        requester=alice.id,
+        channel=alice.channel,
+        agreed=True,
     )
     change = await gatehouse.changes.propose(proposal, origin="origin")
     async with gatehouse.store.transaction() as tx:

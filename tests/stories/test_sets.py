@@ -135,12 +135,12 @@ async def test_a_set_that_its_process_left_is_finished_by_the_next(workspace: Sa
     rules = [await gatehouse.rules.get(each) for each in THREE]
     wanted = [
         Proposal(
-            Kind.RULE_UPDATE,
-            Target(service="rules", key=rule.id),
-            rule.document(),
-            rule.body() | {"status": "Inactive"},
-            alice.id,
-            alice.channel,
+            kind=Kind.RULE_UPDATE,
+            target=Target(service="rules", key=rule.id),
+            before=rule.document(),
+            after=rule.body() | {"status": "Inactive"},
+            requester=alice.id,
+            channel=alice.channel,
         )
         for rule in rules
     ]
@@ -157,7 +157,16 @@ async def test_a_set_that_its_process_left_is_finished_by_the_next(workspace: Sa
 async def test_of_two_rules_alike_the_lost_one_is_not_taken_for_the_other(workspace: Sandbox, alice: Person) -> None:
     gatehouse, services = workspace.bot.gatehouse, workspace.services
     wanted = (await gatehouse.rules.get(HELP)).body() | {"name": "Twice in the file"}
-    twice = [Proposal(Kind.RULE_CREATE, Target(service="rules"), None, wanted, alice.id, alice.channel)] * 2
+    twice = [
+        Proposal(
+            kind=Kind.RULE_CREATE,
+            target=Target(service="rules"),
+            before=None,
+            after=wanted,
+            requester=alice.id,
+            channel=alice.channel,
+        )
+    ] * 2
     services.rules.stage.faults.add("cut_before", method="POST", times=1)
 
     whole = await gatehouse.changes.submit_set(set_of("Create 2 rules", twice), origin="origin")
@@ -174,7 +183,12 @@ async def test_what_a_set_does_twice_to_one_rule_it_does_one_after_the_other(wor
     on, off = rule.document(), rule.body() | {"status": "Inactive"}
     target = Target(service="rules", key=rule.id)
     steps = [(on, off), (off, rule.body())]
-    wanted = [Proposal(Kind.RULE_UPDATE, target, *step, alice.id, alice.channel) for step in steps]
+    wanted = [
+        Proposal(
+            kind=Kind.RULE_UPDATE, target=target, before=before, after=after, requester=alice.id, channel=alice.channel
+        )
+        for before, after in steps
+    ]
 
     await gatehouse.changes.submit_set(set_of("Off and on", wanted), origin="origin")
     await alice.sees("2 done")
