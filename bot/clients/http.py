@@ -1,14 +1,12 @@
-"""The one request path to a service: address, key, time, size, retries and errors. The only module that knows httpx.
+"""The one request path to a service: key, time, size, retries and errors. The only module that sends.
 
-Measured traps that it closes: a redirect or an absolute URL would carry the key to another host; ``..`` survives
-percent-encoding and would turn the deletion of a rule into the deletion of its parent; a timeout per read lets a
-dripping answer go on for ever; a small compressed answer can unpack to gigabytes.
+Measured traps that it closes: a redirect would carry the key to another host; a timeout per read lets a dripping
+answer go on for ever; a small compressed answer can unpack to gigabytes.
 """
 
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import json
 import ssl
 import zlib
@@ -18,11 +16,11 @@ from dataclasses import dataclass
 from functools import cache
 from types import TracebackType
 from typing import Any, Final, Self
-from urllib.parse import quote, urlsplit
 
 import httpx
 import stamina
 
+from bot.clients.address import BadAddress, checked_base
 from bot.clients.errors import OutcomeUnknown, RateLimited, TooLarge, Unreachable, Unreadable, refusal
 from bot.clients.parsing import parsed
 
@@ -34,10 +32,6 @@ PARTIAL: Final = 206
 
 MOST_PATIENCE: Final = 5.0
 """Seconds of a Retry-After that a read waits for; longer ones are passed on."""
-
-
-class BadAddress(ValueError):
-    """A base URL that must not be used; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +153,10 @@ class Service:
         body: Any = None,
         slash: bool = False,
     ) -> Answer:
-        url = self._url(segments, query, slash=slash)
+        try:
+            url = self._base.url(segments, query, slash=slash)
+        except BadAddress as error:
+            raise Unreadable(self.name, str(error)) from error
         content = None if body is None else json.dumps(body, ensure_ascii=False).encode("utf-8", "surrogatepass")
         headers = {} if content is None else {"Content-Type": "application/json"}
         request = self._http.build_request(method, url, content=content, headers=headers)
@@ -185,53 +182,6 @@ class Service:
             if len(body) > self.limits.max_bytes:
                 raise TooLarge(self.name, f"over {self.limits.max_bytes} bytes")
         return bytes(body)
-
-    def _url(self, segments: Sequence[str], query: Mapping[str, str] | None, *, slash: bool) -> httpx.URL:
-        """The base and *segments*, each encoded whole; asserted to be just that, whatever normalisation did."""
-        path = "/".join([self._base.path.rstrip("/"), *(quote(part, safe="@") for part in segments)]) + "/" * slash
-        url = httpx.URL(f"{self._base.scheme}://{self._base.netloc}{path}", params=dict(query) if query else None)
-        raw = url.raw_path.split(b"?")[0].decode("ascii")
-        strange = [part for part in segments if part in {"", ".", ".."}]
-        if strange or raw != path or url.netloc.decode("ascii") != self._base.netloc:
-            raise Unreadable(self.name, "the address of the request came out different from what was meant")
-        return url
-
-
-@dataclass(frozen=True, slots=True)
-class Base:
-    scheme: str
-    netloc: str
-    path: str
-
-
-def checked_base(base_url: str, *, insecure_http: bool) -> Base:
-    """The parts of a service's address; raises BadAddress for one that a key must not be sent to."""
-    parts = urlsplit(base_url.strip())
-    host = parts.hostname or ""
-    if parts.scheme not in {"http", "https"} or not host:
-        raise BadAddress(f"{base_url!r} is not an http or https address")
-    if parts.username or parts.password or parts.query or parts.fragment:
-        raise BadAddress("no user, query or fragment belongs into a service's address")
-    if parts.scheme == "http" and not insecure_http and not _is_loopback(host):
-        raise BadAddress(f"the key would travel to {host} unencrypted: use https, or set INSECURE_HTTP=true")
-    if _is_link_local(host):
-        raise BadAddress(f"{host} is a link-local address, which no service of ours has")
-    netloc = httpx.URL(f"{parts.scheme}://{parts.netloc}/").netloc.decode("ascii")
-    return Base(parts.scheme, netloc, parts.path)
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
-
-
-def _is_link_local(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_link_local
-    except ValueError:
-        return False
 
 
 def _worth_another_try(error: Exception) -> bool | float:

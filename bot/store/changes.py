@@ -10,13 +10,10 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.domain.change import MOVES, Change, Kind, Move, State, Target, sources
+from bot.domain.change import MOVES, Change, Move, State, sources
+from bot.store.change_queries import Queries
 from bot.store.errors import StoreError, TargetBusy
-from bot.store.session import Session
 from bot.store.tables import LIVE_STATES, changes, decisions, micros
-
-IDS = 500
-"""Ids that one query asks for."""
 
 
 def _row(change: Change) -> dict[str, Any]:
@@ -39,9 +36,8 @@ def _row(change: Change) -> dict[str, Any]:
     }
 
 
-class Changes:
-    def __init__(self, session: Session) -> None:
-        self._session = session
+class Changes(Queries):
+    """All of them: written one by one, or, as the parts of a set, many at once."""
 
     async def add(self, tx: AsyncConnection, change: Change, origin: str) -> Change:
         """Store *change*; a second one of the same *origin* is the first one. Raises TargetBusy."""
@@ -60,11 +56,6 @@ class Changes:
     async def _live(self, connection: AsyncConnection, target: str) -> Change | None:
         query = sa.select(changes.c.document).where(changes.c.target == target, changes.c.state.in_(LIVE_STATES))
         document = await connection.scalar(query)
-        return None if document is None else Change.model_validate_json(document)
-
-    async def get(self, change_id: str) -> Change | None:
-        async with self._session.reading() as connection:
-            document = await connection.scalar(sa.select(changes.c.document).where(changes.c.id == change_id))
         return None if document is None else Change.model_validate_json(document)
 
     async def move(
@@ -241,67 +232,6 @@ class Changes:
         row = {"change_id": change_id, "person": person, "decision": decision, "reason": reason}
         await tx.execute(sa.insert(decisions).values(row | {"at": self._session.now()}))
         return True
-
-    async def many(self, ids: Sequence[str]) -> dict[str, Change]:
-        """These changes, by id."""
-        found: dict[str, Change] = {}
-        async with self._session.reading() as connection:
-            for first in range(0, len(ids), IDS):
-                query = sa.select(changes.c.document).where(changes.c.id.in_(ids[first : first + IDS]))
-                documents = map(Change.model_validate_json, await connection.scalars(query))
-                found.update((change.id, change) for change in documents)
-        return found
-
-    async def of_origin(self, origin: str) -> Change | None:
-        """The change that this origin made."""
-        query = sa.select(changes.c.document).where(changes.c.origin == origin)
-        async with self._session.reading() as connection:
-            document = await connection.scalar(query)
-        return None if document is None else Change.model_validate_json(document)
-
-    async def called(self, reference: str) -> Sequence[Change]:
-        """The changes whose id begins with *reference*, as people read it off a card; at most two."""
-        query = sa.select(changes.c.document).where(changes.c.id.startswith(reference, autoescape=True)).limit(2)
-        async with self._session.reading() as connection:
-            return [Change.model_validate_json(document) for document in await connection.scalars(query)]
-
-    async def undoable(self, requester: str, channel: str) -> Change | None:
-        """The last change that *requester* made in *channel* and that can be taken back."""
-        mine = sa.and_(changes.c.requester == requester, changes.c.channel == channel, changes.c.undoable)
-        return next(iter(await self._documents(mine, limit=1)), None)
-
-    async def of_requester(self, requester: str, limit: int) -> Sequence[Change]:
-        """The changes that *requester* asked for, newest first."""
-        return await self._documents(changes.c.requester == requester, limit=limit)
-
-    async def open(self, limit: int = 50) -> Sequence[Change]:
-        """The changes that wait for a decision, a service or an answer; newest first."""
-        return await self._documents(changes.c.state.in_(LIVE_STATES), limit=limit)
-
-    async def counts(self) -> dict[str, int]:
-        """How many changes are in each state."""
-        query = sa.select(changes.c.state, sa.func.count().label("many")).group_by(changes.c.state)
-        async with self._session.reading() as connection:
-            return {row.state: row.many for row in await connection.execute(query)}
-
-    async def creations(self, target: Target) -> Sequence[Change]:
-        """The changes that may have made the rule *target*: one that did, and those of which it is not known yet."""
-        open_ = sa.and_(
-            changes.c.target == "", changes.c.size == 0, changes.c.state.in_((State.APPLYING, State.UNKNOWN))
-        )
-        query = sa.select(changes.c.document).where(sa.or_(changes.c.target == str(target), open_))
-        async with self._session.reading() as connection:
-            found = map(Change.model_validate_json, await connection.scalars(query))
-            return [change for change in found if change.kind is Kind.RULE_CREATE]
-
-    async def for_targets(self, targets: Sequence[str], limit: int = 20) -> Sequence[Change]:
-        """The changes of these targets, newest first."""
-        return await self._documents(changes.c.target.in_(targets), limit=limit)
-
-    async def _documents(self, where: sa.ColumnElement[bool], *, limit: int) -> Sequence[Change]:
-        query = sa.select(changes.c.document).where(where).order_by(changes.c.created.desc()).limit(limit)
-        async with self._session.reading() as connection:
-            return [Change.model_validate_json(document) for document in await connection.scalars(query)]
 
 
 def micros_of(span: timedelta) -> int:

@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bot.clients import errors
-from bot.clients.http import BadAddress, Limits, Service, checked_base
+from bot.clients.address import BadAddress, checked_base
+from bot.clients.http import Limits, Service
 from bot.clients.members import MembersClient
 from bot.clients.rules import RulesClient
 from bot.domain.member import Member
