@@ -7,9 +7,13 @@ import logging
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Final
 
 import uvicorn
 from starlette.types import ASGIApp
+
+GRACE: Final = 0.1
+"""Seconds that an answer under way may still take at the end."""
 
 
 def listening(port: int) -> socket.socket:
@@ -25,10 +29,21 @@ def listening(port: int) -> socket.socket:
 
 
 class _Server(uvicorn.Server):
-    """One of several servers in a process: signals are for the process, not for it."""
+    """One of several in a process, and of thousands in a run of the tests: it ends by events, where uvicorn sleeps."""
 
-    def install_signal_handlers(self) -> None:
-        return
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for server in self.servers:
+            server.close()
+        for listener in sockets or []:
+            listener.close()
+        for connection in list(self.server_state.connections):
+            connection.shutdown()
+        answering = set(self.server_state.tasks)
+        if answering:
+            await asyncio.wait(answering, timeout=GRACE)
+        for task in answering:
+            task.cancel()
+        await asyncio.gather(*answering, return_exceptions=True)
 
 
 @asynccontextmanager
@@ -36,7 +51,7 @@ async def serving(app: ASGIApp, *, port: int = 0) -> AsyncIterator[str]:
     """Serve *app* on 127.0.0.1; gives its address, such as http://127.0.0.1:8801."""
     listener = listening(port)
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # faults are what some of these servers are for
-    config = uvicorn.Config(app, log_config=None, lifespan="off", timeout_graceful_shutdown=1, ws="websockets-sansio")
+    config = uvicorn.Config(app, log_config=None, lifespan="off", ws="websockets-sansio")
     server = _Server(config)
     config.load()
     server.lifespan = config.lifespan_class(config)
@@ -45,7 +60,6 @@ async def serving(app: ASGIApp, *, port: int = 0) -> AsyncIterator[str]:
     try:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     finally:
-        server.should_exit = True
-        server.force_exit = True
-        await running
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
         await server.shutdown(sockets=[listener])
