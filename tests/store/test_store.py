@@ -7,14 +7,13 @@ import itertools
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
 from bot.domain.change import MOVES, Change, Kind, Move, State, Target
-from bot.store.engine import Store, open_store, upgrade
-from bot.store.errors import StoreCorrupt, StoreError, TargetBusy
+from bot.store.engine import Store, open_store
+from bot.store.errors import TargetBusy
 from bot.store.tables import inbound
 from tests.databases import BOTH
 
@@ -259,18 +258,3 @@ async def test_many_writers_all_get_through(store: Store, clock: Clock) -> None:
     await asyncio.gather(*(added(store, change(clock, f"Redirect_{number}")) for number in range(100)))
 
     assert await store.health() == {"store": "ok"}
-
-
-async def test_two_may_bring_the_schema_up_at_once(database_url: str, clock: Clock) -> None:
-    await asyncio.gather(upgrade(database_url), upgrade(database_url))
-
-
-async def test_a_damaged_file_is_refused_with_what_to_do(database_url: str, clock: Clock, tmp_path: Path) -> None:
-    if not database_url.startswith("sqlite"):
-        return
-    file = tmp_path / "store.db"
-    file.write_bytes(b"SQLite format 3\x00" + b"\xff" * 5000)
-
-    with pytest.raises((StoreCorrupt, StoreError)):
-        async with open_store(database_url, now=clock):
-            pass

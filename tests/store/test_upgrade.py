@@ -23,7 +23,7 @@ from tests.changes.world import ALICE, OPS, POLICIES, START_OF_TIME, World, a_wo
 from tests.databases import BOTH
 
 pytestmark = [
-    pytest.mark.parametrize("database_url", BOTH, indirect=True),
+    pytest.mark.parametrize("empty_database", BOTH, indirect=True),
     pytest.mark.parametrize("revision", ["0001", "0002", "0003", "0004", "0005"]),
 ]
 THEN: Final = (
@@ -141,14 +141,14 @@ ENDS: Final = {"proposed": "proposed", "approved": "applied", "applying": "appli
 """What becomes of those that were not at their end, by themselves and at once."""
 
 
-async def test_every_row_goes_on_as_its_state_says(database_url: str, revision: str) -> None:
-    await brought_to(database_url, revision)
-    await written(database_url, revision)
+async def test_every_row_goes_on_as_its_state_says(empty_database: str, revision: str) -> None:
+    await brought_to(empty_database, revision)
+    await written(empty_database, revision)
 
-    await upgrade(database_url)
-    await upgrade(database_url)
+    await upgrade(empty_database)
+    await upgrade(empty_database)
 
-    async with a_world(database_url) as world:
+    async with a_world(empty_database) as world:
         prepare(world)
         world.clock.moment += timedelta(seconds=1)
         mine = replica(world, "mine", count(100))
@@ -177,11 +177,11 @@ async def state_of(world: World, number: int) -> State:
 
 
 async def test_an_open_request_may_still_be_decided_and_what_was_done_be_taken_back(
-    database_url: str, revision: str
+    empty_database: str, revision: str
 ) -> None:
-    await brought_to(database_url, revision)
-    await written(database_url, revision)
-    async with a_world(database_url) as world:
+    await brought_to(empty_database, revision)
+    await written(empty_database, revision)
+    async with a_world(empty_database) as world:
         prepare(world)
         mine = replica(world, "mine", count(100))
 
@@ -194,10 +194,10 @@ async def test_an_open_request_may_still_be_decided_and_what_was_done_be_taken_b
         assert (world.services.rules.get(key_of("applied")) or {})["name"] == "applied"
 
 
-async def test_an_open_request_expires_as_it_was_said_to(database_url: str, revision: str) -> None:
-    await brought_to(database_url, revision)
-    await written(database_url, revision)
-    async with a_world(database_url) as world:
+async def test_an_open_request_expires_as_it_was_said_to(empty_database: str, revision: str) -> None:
+    await brought_to(empty_database, revision)
+    await written(empty_database, revision)
+    async with a_world(empty_database) as world:
         prepare(world)
         mine = replica(world, "mine", count(100))
 

@@ -109,15 +109,17 @@ def prepare(world: World) -> None:
     world.services.rules.stage.calls.clear()
 
 
-@pytest.mark.parametrize("database_url", BOTH, indirect=True)
+@pytest.mark.parametrize("empty_database", BOTH, indirect=True)
 @pytest.mark.parametrize("revision", ["0004", "0005"])
-async def test_a_set_that_was_left_half_done_is_finished_and_taken_back_whole(database_url: str, revision: str) -> None:
-    await brought_to(database_url, revision)
-    await written(database_url)
+async def test_a_set_that_was_left_half_done_is_finished_and_taken_back_whole(
+    empty_database: str, revision: str
+) -> None:
+    await brought_to(empty_database, revision)
+    await written(empty_database)
 
-    await upgrade(database_url)
+    await upgrade(empty_database)
 
-    async with a_world(database_url) as world:
+    async with a_world(empty_database) as world:
         prepare(world)
         world.clock.moment += timedelta(seconds=1)
         mine = replica(world, "mine", count(100))
