@@ -34,6 +34,8 @@ PORTIONS_AT_ONCE: Final = 2
 """One is being sent, and one is read or recorded."""
 AT_ONCE: Final = 8
 """Requests to one service at a time."""
+AT_A_TIME: Final = 50
+"""Parts that are judged in one go."""
 LOOK_AGAIN: Final = 1.0
 """Seconds until a part is looked at again that somebody else still holds."""
 
@@ -228,7 +230,9 @@ class Carrier:
             log.warning("read_back_failed", error=type(error).__name__)
             after = None
         ended = []
-        for part in parts:
+        for number, part in enumerate(parts):
+            if number % AT_A_TIME == 0:
+                await asyncio.sleep(0)  # whoever asks for something meanwhile is let in between
             if part.id in sent:
                 named = sent[part.id].named
                 reading = None if after is None else await self.applier.ours(named, after.reading(named))

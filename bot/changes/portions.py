@@ -16,7 +16,7 @@ FEWEST: Final = 100
 MOST: Final = 500
 SHORTEST, LONGEST = 2.0, 10.0
 """Seconds that a portion should take to be sent: so old is the look at its targets by then."""
-LOOKS: Final = 5
+LOOKS: Final = 10
 """Times as long as a look: where the list is long, or slow, it is not read more often than pays."""
 
 
