@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from bot.gatehouse import Gatehouse
 from handlers.commands.command import Command
-from handlers.commands.members import MembersShow, MembersWhy
+from handlers.commands.members import MembersWhy
 from handlers.commands.rules import RulesNew, RulesWhich
 from handlers.errors import NothingInMessage
 from handlers.reply import Caller, Modal, Private, Reply
-from handlers.routes import COMMANDS, Shortcut, shortcut
+from handlers.routes import Shortcut, shortcut
 from handlers.views import shortcuts as views
 from handlers.views.rule_form import RuleForm
 from handlers.words import addresses_in, emails_in
@@ -34,17 +34,13 @@ async def rule_from_message(used: Shortcut, caller: Caller, gatehouse: Gatehouse
 
 @shortcut("member_info")
 async def member_info(used: Shortcut, caller: Caller, gatehouse: Gatehouse) -> Command | Reply:
-    commands = [(email, _about(email)) for email in emails_in(used.text)]
+    """Why they get in, or do not, on every site: that says more than who they are."""
+    commands = [(email, MembersWhy(email)) for email in emails_in(used.text)]
     if not commands:
         raise NothingInMessage("e-mail address")
     if len(commands) == 1:
         return commands[0][1]
     return Private(views.choice("Who?", commands))
-
-
-def _about(email: str) -> Command:
-    """Why they get in, or do not, says more than who they are."""
-    return MembersWhy(email) if MembersWhy in COMMANDS else MembersShow(email)
 
 
 @shortcut("rule_new")
