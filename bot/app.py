@@ -9,7 +9,7 @@ import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
@@ -32,7 +32,7 @@ from bot.gatehouse import Gatehouse, Site
 from bot.policy_file import BadPolicy, CurrentPolicy
 from bot.services import open_services
 from bot.settings import CannotStart, Settings
-from bot.socket_mode import Envelopes, connected
+from bot.socket_mode import Envelopes, Patience, connected
 from bot.store.clock import DatabaseClock
 from bot.store.engine import Store, open_store
 from bot.store.errors import StoreError
@@ -60,6 +60,7 @@ class Timing:
     look_every: float = 1.0
     pace: float = 1.0
     settle_after: tuple[float, ...] = SETTLE_AFTER
+    connecting: Patience = field(default_factory=Patience)
     reached: Checkpoint = nowhere
 
 
@@ -159,8 +160,9 @@ async def running(
         stack.push_async_callback(router.tasks.drain, DRAIN)
 
         if settings.slack_app_token is not None:
-            envelopes = Envelopes(bolt, settings.slack_app_token.get_secret_value(), web_client(settings))
-            await stack.enter_async_context(connected(envelopes, drain=DRAIN))
+            token = settings.slack_app_token.get_secret_value()
+            envelopes = Envelopes(bolt, token, web_client(settings), timing.connecting)
+            await stack.enter_async_context(connected(envelopes, within=timing.connecting.attempt, drain=DRAIN))
         verifier = Verifier(settings.signing_secrets, time.time)
         events = slack_endpoint(verifier, AsyncSlackRequestHandler(bolt).handle) if settings.signing_secrets else None
         yield Running(web_app(events, health), gatehouse)

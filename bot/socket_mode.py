@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Final
+from dataclasses import dataclass
 
 import structlog
 from aiohttp import ClientError
@@ -23,28 +23,49 @@ from handlers.slack import FATAL
 
 log = structlog.get_logger(__name__)
 
-CONNECTING: Final = 10.0
-"""Seconds that the start waits for the first connection."""
-RECONNECT: Final = 5.0
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """In seconds: how long an attempt to connect may take, and how long until the next one."""
+
+    attempt: float = 10.0
+    pause: float = 5.0
 
 
 class Client(SocketModeClient):
-    """The SDK's, which reconnects once for each connection that ends.
+    """The SDK's, which reconnects once for each connection that ends, and asks for a new address each time.
 
     A refresh says *disconnect* and then closes: the SDK reconnects for either, and would hang up the connection it has
-    just opened, with whatever Slack has sent through it by then.
+    just opened, with whatever Slack has sent through it by then. And it would repeat an attempt that failed for ever with
+    the address that it has, though each is good for one attempt and some seconds.
     """
 
-    def __init__(self, bolt: AsyncApp, app_token: str, web_client: AsyncWebClient) -> None:
+    def __init__(self, bolt: AsyncApp, app_token: str, web_client: AsyncWebClient, patience: Patience) -> None:
         super().__init__(app_token, logger=bolt.logger, web_client=web_client)
         self.proxy = None  # the SDK takes one from the environment where it is given none
+        self._patience = patience
         self._renewing = asyncio.Lock()
 
     async def connect_to_new_endpoint(self, force: bool = False) -> None:
         ended = self.current_session
         async with self._renewing:
-            if self.current_session is ended:
-                await super().connect_to_new_endpoint(force)
+            if self.current_session is ended and (force or not await self.is_connected()):
+                await self.connect_anew()
+
+    async def connect_anew(self) -> None:
+        """Connect, however long it takes; raises CannotStart where Slack will never have this app token."""
+        while not self.closed:
+            try:
+                self.wss_uri = await self.issue_new_wss_url()
+                async with asyncio.timeout(self._patience.attempt):
+                    await self.connect()  # type: ignore[no-untyped-call]  # the SDK's own
+            except SlackApiError as error:
+                _refused(str(error.response.get("error")))
+            except (OSError, ClientError, TimeoutError) as error:
+                log.warning("socket_mode_connect", error=type(error).__name__)
+            else:
+                return
+            await asyncio.sleep(self._patience.pause)
 
 
 class Envelopes(AsyncBaseSocketModeHandler):
@@ -52,9 +73,9 @@ class Envelopes(AsyncBaseSocketModeHandler):
 
     client: Client
 
-    def __init__(self, bolt: AsyncApp, app_token: str, web_client: AsyncWebClient) -> None:
+    def __init__(self, bolt: AsyncApp, app_token: str, web_client: AsyncWebClient, patience: Patience) -> None:
         self.app: AsyncApp = bolt
-        self.client = Client(bolt, app_token, web_client)
+        self.client = Client(bolt, app_token, web_client, patience)
         self.client.socket_mode_request_listeners.append(self.handle)  # type: ignore[arg-type]  # as Bolt does
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -67,22 +88,6 @@ class Envelopes(AsyncBaseSocketModeHandler):
     async def _answer(self, client: SocketModeClient, req: SocketModeRequest) -> None:
         began = time.time()
         await send_async_response(client, req, await run_async_bolt_app(self.app, req), began)
-
-    async def connect(self) -> None:
-        """Connect, however long it takes; raises CannotStart where Slack will never have this app token."""
-        while True:
-            try:
-                # A fresh address each time: each is good for one attempt, and the SDK would repeat the spent one.
-                self.client.wss_uri = await self.client.issue_new_wss_url()
-                async with asyncio.timeout(CONNECTING):
-                    await self.client.connect()  # type: ignore[no-untyped-call]  # the SDK's own
-            except SlackApiError as error:
-                _refused(str(error.response.get("error")))
-            except (OSError, ClientError, TimeoutError) as error:
-                log.warning("socket_mode_connect", error=type(error).__name__)
-            else:
-                return
-            await asyncio.sleep(RECONNECT)
 
     async def says(self) -> str:
         return "ok" if await self.client.is_connected() else "not connected"
@@ -104,10 +109,10 @@ def _refused(code: str) -> None:
 
 
 @asynccontextmanager
-async def connected(envelopes: Envelopes, *, drain: float) -> AsyncIterator[None]:
+async def connected(envelopes: Envelopes, *, within: float, drain: float) -> AsyncIterator[None]:
     """Connected soon: where Slack cannot be reached now, the rest of the start does not wait for it."""
-    connecting = asyncio.create_task(envelopes.connect())
-    done, _ = await asyncio.wait({connecting}, timeout=CONNECTING)
+    connecting = asyncio.create_task(envelopes.client.connect_anew())
+    done, _ = await asyncio.wait({connecting}, timeout=within)
     try:
         for task in done:
             task.result()

@@ -12,6 +12,7 @@ import pytest
 import stamina
 
 from bot.app import Timing
+from bot.socket_mode import Patience
 from sandbox.demo import Sandbox, Transport, running_sandbox
 from sandbox.services.switches import Switches
 from sandbox.slack.story import Person
@@ -49,7 +50,9 @@ def _no_waiting() -> None:
     stamina.set_testing(testing=True, attempts=3, cap=True)
 
 
-QUICK = Timing(pace=0.0, look_every=0.05, recover_every=0.2, settle_after=(0.05, 0.1, 0.2))
+QUICK = Timing(
+    pace=0.0, look_every=0.05, recover_every=0.2, settle_after=(0.05, 0.1, 0.2), connecting=Patience(2.0, 0.1)
+)
 """Without the pauses that are for people and for Slack."""
 
 

@@ -52,6 +52,8 @@ class Sockets:
     connections: list[Connection] = field(default_factory=list)
     cuts: int = 0
     """So many of the next envelopes reach the app on a connection that breaks off at once."""
+    spent: int = 0
+    """So many of the next addresses are no longer good when the app comes to use them."""
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     """Set whenever a connection comes or goes; whoever waits for that clears it."""
     _tickets: set[str] = field(default_factory=set)
@@ -61,7 +63,10 @@ class Sockets:
     def address(self, origin: str) -> str:
         """A new address to connect to, good for one connection; *origin* is that of the local Slack."""
         ticket = self.ids.secret(16)
-        self._tickets.add(ticket)
+        if self.spent > 0:
+            self.spent -= 1
+        else:
+            self._tickets.add(ticket)
         query = urlencode({"ticket": ticket, "app_id": APP_ID})
         return f"{origin.replace('http', 'ws', 1)}/link/?{query}"
 

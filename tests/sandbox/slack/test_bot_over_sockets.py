@@ -78,6 +78,17 @@ async def test_a_refreshed_connection_is_replaced_and_the_story_goes_on(
     assert len(opened) == 2  # a third would have hung up the second
 
 
+async def test_an_address_that_is_no_longer_good_is_not_tried_for_ever(workspace: Sandbox, alice: Person) -> None:
+    sockets = workspace.slack.sockets
+    (old,) = sockets.connections
+    sockets.spent = 1
+
+    await sockets.refresh(old)
+    await until(lambda: len(sockets.connections) == 1 and old not in sockets.connections)
+
+    assert "4 rules" in alice.slack_text(await alice.says("/rules list checkout"))
+
+
 async def test_a_click_whose_connection_breaks_off_is_neither_lost_nor_done_twice(
     workspace: Sandbox, alice: Person, cara: Person
 ) -> None:
