@@ -26,7 +26,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """In seconds: how long an attempt to connect may take, and how long until the next one."""
+    """In seconds: how long an attempt to connect may take, and from the end of one to the next, failed or not."""
 
     attempt: float = 10.0
     pause: float = 5.0
@@ -45,11 +45,14 @@ class Client(SocketModeClient):
         self.proxy = None  # the SDK takes one from the environment where it is given none
         self._patience = patience
         self._renewing = asyncio.Lock()
+        self._connected = 0.0
 
     async def connect_to_new_endpoint(self, force: bool = False) -> None:
         ended = self.current_session
         async with self._renewing:
             if self.current_session is ended and (force or not await self.is_connected()):
+                # Slack may end each one at once: with too many of them, or with Socket Mode switched off.
+                await asyncio.sleep(self._connected + self._patience.pause - time.monotonic())
                 await self.connect_anew()
 
     async def connect_anew(self) -> None:
@@ -64,6 +67,7 @@ class Client(SocketModeClient):
             except (OSError, ClientError, TimeoutError) as error:
                 log.warning("socket_mode_connect", error=type(error).__name__)
             else:
+                self._connected = time.monotonic()
                 return
             await asyncio.sleep(self._patience.pause)
 

@@ -5,6 +5,7 @@ All stories over it: ``pytest tests/stories --transport=socket``.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import httpx
@@ -87,6 +88,18 @@ async def test_an_address_that_is_no_longer_good_is_not_tried_for_ever(workspace
     await until(lambda: len(sockets.connections) == 1 and old not in sockets.connections)
 
     assert "4 rules" in alice.slack_text(await alice.says("/rules list checkout"))
+
+
+async def test_a_slack_that_ends_each_connection_at_once_is_not_asked_without_pause(workspace: Sandbox) -> None:
+    slack = workspace.slack
+
+    def asked() -> list[float]:
+        return [one["at"] for one in slack.state.traffic if one["what"] == "apps.connections.open"]
+
+    await slack.sockets.disable()
+    await until(lambda: len(asked()) == 5)
+
+    assert all(later - earlier >= QUICK.connecting.pause for earlier, later in pairwise(asked()[1:]))
 
 
 async def test_a_click_whose_connection_breaks_off_is_neither_lost_nor_done_twice(
