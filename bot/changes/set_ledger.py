@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Final, Self, TypeVar
+
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.changes.leases import renewed
 from bot.changes.ledger import EVENTS, GATEHOUSE, Ledger, event_of, told
@@ -95,7 +97,9 @@ class SetLedger:
         return claimed
 
     async def begin(self, whole: Change, wanted: Sequence[Change]) -> Sequence[Change]:
-        """Record that these parts are about to be sent; those whose target another change holds are ended instead."""
+        """Record that these parts are about to be sent; those whose target another change holds are ended instead, and
+        those that are no longer waiting left out. Raises Lost.
+        """
         begun: list[Change] = []
         for some in _slices(wanted):
             begun += await self._begin(whole, some)
@@ -104,9 +108,10 @@ class SetLedger:
     async def _begin(self, whole: Change, wanted: Sequence[Change]) -> Sequence[Change]:
         store = self.ledger.store
         async with store.transaction() as tx:
+            free = await self._waiting(tx, whole, [part.part_number for part in wanted])
+            wanted = [part for part in wanted if part.part_number in free]
             begun = await store.changes.begin(tx, wanted, self.ledger.owner, self.ledger.lease)
-            numbers = {part.part_number for part in begun}
-            busy = [part.part_number for part in wanted if part.part_number not in numbers]
+            busy = free - {part.part_number for part in begun}
             await store.parts.note(tx, begun)
             await store.parts.end(tx, whole.id, busy, Outcome.BUSY, "")
             events = [
@@ -115,6 +120,12 @@ class SetLedger:
             ]
             await store.audit.append(tx, *events)
         return begun
+
+    async def _waiting(self, tx: AsyncConnection, whole: Change, numbers: Collection[int]) -> set[int]:
+        """Those of *numbers* that nobody has begun or stopped; raises Lost where another carries the set out by now."""
+        if not await self.ledger.store.changes.is_applying(tx, whole, self.ledger.owner):
+            raise Lost(whole.id)
+        return await self.ledger.store.parts.waiting(tx, whole.id, numbers)
 
     async def finish(self, whole: Change, ended: Sequence[Ended]) -> None:
         """Record what became of parts that this process was applying, and owe the card."""
@@ -135,10 +146,11 @@ class SetLedger:
                 tx, *(event_of(EVENTS[move], part, GATEHOUSE, **told(part)) for part, move in mine)
             )
 
-    async def give_up(self, whole: Change, numbers: Iterable[int], why: str) -> None:
-        """End parts that were never begun, for the same reason."""
+    async def give_up(self, whole: Change, numbers: Collection[int], why: str) -> None:
+        """End parts that were never begun, for the same reason; raises Lost."""
         async with self.ledger.store.transaction() as tx:
-            await self.ledger.store.parts.end(tx, whole.id, numbers, Outcome.FAILED, why)
+            free = await self._waiting(tx, whole, numbers)
+            await self.ledger.store.parts.end(tx, whole.id, free, Outcome.FAILED, why)
             await self.ledger.store.outbox.add(tx, whole.id, "card")
         self.ledger.tell()
 

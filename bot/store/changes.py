@@ -136,6 +136,11 @@ class Changes(Queries):
         row = (await tx.execute(self._locked(change_id))).one_or_none()
         return None if row is None else Change.model_validate_json(row.document)
 
+    async def is_applying(self, tx: AsyncConnection, change: Change, owner: str) -> bool:
+        """Whether *owner* still applies *change* as it claimed it; nobody else takes it before the end of *tx*."""
+        row = (await tx.execute(self._locked(change.id))).one_or_none()
+        return row is not None and (row.state, row.owner, row.attempt) == (State.APPLYING, owner, change.attempt)
+
     async def record(self, tx: AsyncConnection, change: Change, **fields: Any) -> None:
         """Note *fields* on a change that is held, without moving it."""
         await self._replace(tx, change.state, change.attempt, change.model_copy(update=fields))

@@ -89,6 +89,11 @@ class Parts:
         async with self._session.reading() as connection:
             return Tally({Outcome(row.outcome): row.many for row in await connection.execute(query)})
 
+    async def waiting(self, tx: AsyncConnection, set_id: str, numbers: Collection[int]) -> set[int]:
+        """Those of *numbers* that nobody has begun or stopped."""
+        wanted = sa.and_(parts.c.set_id == set_id, parts.c.number.in_(numbers), parts.c.outcome == Outcome.WAITING)
+        return set(await tx.scalars(sa.select(parts.c.number).where(wanted)))
+
     async def note(self, tx: AsyncConnection, changes: Iterable[Change]) -> None:
         """Write what became of parts whose *changes* moved."""
         rows = [

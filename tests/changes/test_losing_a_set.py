@@ -1,0 +1,74 @@
+"""A process that was stopped between its look at the parts of a set and their beginning, and what others did meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from datetime import timedelta
+from itertools import count
+
+import pytest
+
+from bot.changes.proposals import Proposal
+from bot.changes.set_ledger import Lost
+from bot.changes.set_proposals import begun, set_of
+from bot.domain.change import Change, Kind, Target
+from bot.domain.change_set import Outcome
+from tests.changes.world import ALICE, OPS, POLICIES, RULE_IDS, Replica, World, a_world, replica
+from tests.databases import BOTH
+
+pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
+
+
+@pytest.fixture
+async def world(database_url: str) -> AsyncIterator[World]:
+    async with a_world(database_url) as world:
+        await world.begin(POLICIES["free"])
+        yield world
+
+
+async def claimed(world: World, mine: Replica, new_id: Callable[[], str]) -> tuple[Change, Sequence[Change]]:
+    """A set that *mine* has claimed, and its parts as they would be begun."""
+    wanted = [
+        Proposal(
+            kind=Kind.RULE_UPDATE,
+            target=Target(service="rules", key=key),
+            before=(live := world.truth()["rules", key]),
+            after=live | {"name": "Ours"},
+            requester=ALICE,
+            channel=OPS,
+        )
+        for key in RULE_IDS
+    ]
+    await mine.pipeline.submit_set(set_of(f"Rename {len(wanted)} rules", wanted), origin="origin")
+    world.clock.moment += timedelta(milliseconds=1)
+    whole = await mine.sets.ledger.claim()
+    assert whole is not None
+    parts = await world.store.parts.left(whole.id, len(wanted))
+    return whole, [begun(whole, part, change_id=new_id(), now=world.clock()) for part in parts]
+
+
+async def test_what_another_has_done_is_not_begun_again(world: World) -> None:
+    ids = count(1)
+    mine, other = replica(world, "mine", ids), replica(world, "other", ids)
+    whole, parts = await claimed(world, mine, lambda: f"{next(ids):032x}")
+    world.clock.moment += timedelta(seconds=61)
+    assert await other.carry_out_a_set()
+
+    with pytest.raises(Lost):
+        await mine.sets.ledger.begin(whole, parts)
+    with pytest.raises(Lost):
+        await mine.sets.ledger.give_up(whole, [part.part_number for part in parts], "the service is away")
+
+    assert (await world.store.parts.tally(whole.id)).counts == {Outcome.APPLIED: len(RULE_IDS)}
+
+
+async def test_what_somebody_stopped_is_not_begun(world: World) -> None:
+    ids = count(1)
+    mine = replica(world, "mine", ids)
+    whole, parts = await claimed(world, mine, lambda: f"{next(ids):032x}")
+    await mine.pipeline.stop(whole, by=ALICE)
+
+    assert await mine.sets.ledger.begin(whole, parts) == []
+    await mine.sets.ledger.give_up(whole, [part.part_number for part in parts], "the service is away")
+
+    assert (await world.store.parts.tally(whole.id)).counts == {Outcome.STOPPED: len(RULE_IDS)}
