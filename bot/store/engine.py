@@ -21,7 +21,7 @@ from bot.store.migrations.run import upgrade_schema
 from bot.store.outbox import Cards, Outbox
 from bot.store.parts import Parts
 from bot.store.samples import Samples
-from bot.store.session import Session, make_engine
+from bot.store.session import Session, bound, make_engine
 from bot.store.shown import Lists
 from bot.store.timers import Timers
 
@@ -91,6 +91,7 @@ async def upgrade(database_url: str) -> None:
             if connection.dialect.name == "sqlite":
                 await _refuse_damage(connection)
             else:
+                await connection.execute(sa.text(bound("0", locally=True)))  # another may have much to migrate
                 await connection.execute(sa.text("SELECT pg_advisory_xact_lock(7234015)"))
             await connection.run_sync(upgrade_schema)
     except (SQLAlchemyError, OSError, UnicodeError) as error:  # a damaged file garbles even what SQLite says of it

@@ -22,6 +22,8 @@ BUSY = 30
 
 FROZEN = {"idle_in_transaction_session_timeout": "10s"}
 """PostgreSQL ends the transaction of a process that stopped in the middle of one: its locks would stop all others."""
+LONGEST = "20s"
+"""The same for one that stopped in the middle of saying a statement, which is not idle; PostgreSQL 17 and later can."""
 
 
 def async_url(database_url: str) -> sa.URL:
@@ -37,15 +39,26 @@ def make_engine(database_url: str) -> AsyncEngine:
     """An engine whose transactions take SQLite's write lock at once: a later upgrade of a read lock cannot wait."""
     url = async_url(database_url)
     if url.get_backend_name() != "sqlite":
-        return create_async_engine(
-            url, pool_pre_ping=True, hide_parameters=True, connect_args={"server_settings": FROZEN}
-        )
+        settings = {"server_settings": FROZEN}
+        engine = create_async_engine(url, pool_pre_ping=True, hide_parameters=True, connect_args=settings)
+        sa.event.listen(engine.sync_engine, "connect", _bound_transactions)
+        return engine
     if url.database and url.database != ":memory:":
         Path(url.database).expanduser().parent.mkdir(parents=True, exist_ok=True)
     engine = create_async_engine(url, hide_parameters=True, connect_args={"timeout": BUSY})
     sa.event.listen(engine.sync_engine, "connect", _prepare_sqlite)
     sa.event.listen(engine.sync_engine, "begin", _begin_immediate)
     return engine
+
+
+def bound(longest: str, *, locally: bool) -> str:
+    """The statement that ends transactions after *longest*, 0 for never; *locally*: this one alone."""
+    chosen = f"set_config('transaction_timeout', '{longest}', {locally})"
+    return f"SELECT {chosen} FROM pg_settings WHERE name = 'transaction_timeout'"  # noqa: S608  our own words
+
+
+def _bound_transactions(connection: Any, _: object) -> None:
+    connection.run_async(lambda driver: driver.execute(bound(LONGEST, locally=False)))
 
 
 def _prepare_sqlite(connection: Any, _: object) -> None:
