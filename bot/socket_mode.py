@@ -53,7 +53,10 @@ class Client(SocketModeClient):
             if self.current_session is ended and (force or not await self.is_connected()):
                 # Slack may end each one at once: with too many of them, or with Socket Mode switched off.
                 await asyncio.sleep(self._connected + self._patience.pause - time.monotonic())
-                await self.connect_anew()
+                try:
+                    await self.connect_anew()
+                finally:  # an attempt that was given up leaves it off, and with it the SDK's watch over the connection
+                    self.auto_reconnect_enabled = self.default_auto_reconnect_enabled
 
     async def connect_anew(self) -> None:
         """Connect, however long it takes; raises CannotStart where Slack will never have this app token."""

@@ -90,6 +90,19 @@ async def test_an_address_that_is_no_longer_good_is_not_tried_for_ever(workspace
     assert "4 rules" in alice.slack_text(await alice.says("/rules list checkout"))
 
 
+async def test_a_token_that_is_refused_for_a_while_is_tried_again(workspace: Sandbox, alice: Person) -> None:
+    slack = workspace.slack
+    (old,) = slack.sockets.connections
+    slack.sockets.spent = 1
+    await slack.sockets.refresh(old)
+    await until(lambda: slack.sockets.spent == 0)
+    slack.faults.add("invalid_auth", method="apps.connections.open", times=2)  # once for each that reconnects
+
+    await until(lambda: len(slack.sockets.connections) == 1 and old not in slack.sockets.connections, seconds=40)
+
+    assert "4 rules" in alice.slack_text(await alice.says("/rules list checkout"))
+
+
 async def test_a_slack_that_ends_each_connection_at_once_is_not_asked_without_pause(workspace: Sandbox) -> None:
     slack = workspace.slack
 
