@@ -8,12 +8,11 @@ from itertools import count
 
 import pytest
 
-from bot.changes.proposals import Proposal
 from bot.changes.set_ledger import Lost
-from bot.changes.set_proposals import begun, set_of
-from bot.domain.change import Change, Kind, Target
+from bot.changes.set_proposals import begun
+from bot.domain.change import Change
 from bot.domain.change_set import Outcome
-from tests.changes.world import ALICE, OPS, POLICIES, RULE_IDS, Replica, World, a_world, replica
+from tests.changes.world import ALICE, POLICIES, RULE_IDS, Replica, World, a_world, renames, replica
 from tests.databases import BOTH
 
 pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
@@ -28,22 +27,11 @@ async def world(database_url: str) -> AsyncIterator[World]:
 
 async def claimed(world: World, mine: Replica, new_id: Callable[[], str]) -> tuple[Change, Sequence[Change]]:
     """A set that *mine* has claimed, and its parts as they would be begun."""
-    wanted = [
-        Proposal(
-            kind=Kind.RULE_UPDATE,
-            target=Target(service="rules", key=key),
-            before=(live := world.truth()["rules", key]),
-            after=live | {"name": "Ours"},
-            requester=ALICE,
-            channel=OPS,
-        )
-        for key in RULE_IDS
-    ]
-    await mine.pipeline.submit_set(set_of(f"Rename {len(wanted)} rules", wanted), origin="origin")
+    await mine.pipeline.submit_set(renames(world, "Ours"), origin="origin")
     world.clock.moment += timedelta(milliseconds=1)
     whole = await mine.sets.ledger.claim()
     assert whole is not None
-    parts = await world.store.parts.left(whole.id, len(wanted))
+    parts = await world.store.parts.left(whole.id, len(RULE_IDS))
     return whole, [begun(whole, part, change_id=new_id(), now=world.clock()) for part in parts]
 
 

@@ -8,11 +8,8 @@ from itertools import count
 
 import pytest
 
-from bot.changes.proposals import Proposal
-from bot.changes.set_proposals import set_of
-from bot.domain.change import Kind, Target
 from bot.domain.change_set import Outcome
-from tests.changes.world import ALICE, OPS, POLICIES, RULE_IDS, a_world, replica, rule
+from tests.changes.world import POLICIES, RULE_IDS, a_world, renames, replica, rule
 
 
 @pytest.mark.parametrize("step", ["begin parts", "send parts"])
@@ -21,20 +18,7 @@ async def test_the_look_is_taken_anew(database_url: str, step: str, away: bool) 
     async with a_world(database_url) as world:
         await world.begin(POLICIES["free"])
         mine = replica(world, "mine", count(1))
-        targets = [Target(service="rules", key=key) for key in RULE_IDS]
-        wanted = [
-            Proposal(
-                kind=Kind.RULE_UPDATE,
-                target=target,
-                before=live,
-                after=live | {"name": "Ours"},
-                requester=ALICE,
-                channel=OPS,
-            )
-            for target in targets
-            if (live := world.live(target)) is not None
-        ]
-        whole = await mine.pipeline.submit_set(set_of("Rename 2 rules", wanted), origin="origin")
+        whole = await mine.pipeline.submit_set(renames(world, "Ours"), origin="origin")
 
         def reached(name: str) -> None:
             if name == step:

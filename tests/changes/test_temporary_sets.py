@@ -6,29 +6,13 @@ from datetime import timedelta
 from itertools import count
 
 from bot.changes.deciding import Decision
-from bot.changes.proposals import Proposal
-from bot.changes.set_proposals import set_of
-from bot.domain.change import Change, Kind, State, Target
-from tests.changes.world import ALICE, BOB, OPS, POLICIES, RULE_IDS, Replica, World, a_world, replica
+from bot.domain.change import Change, State
+from tests.changes.world import ALICE, BOB, OPS, POLICIES, RULE_IDS, Replica, World, a_world, renames, replica
 
 
 async def in_force(world: World, mine: Replica) -> Change:
     """A rename for two hours, of two rules, approved and carried out."""
-    targets = [Target(service="rules", key=key) for key in RULE_IDS]
-    wanted = [
-        Proposal(
-            kind=Kind.RULE_UPDATE,
-            target=target,
-            before=live,
-            after=live | {"name": "For now"},
-            requester=ALICE,
-            channel=OPS,
-            lasts=7200,
-        )
-        for target in targets
-        if (live := world.live(target)) is not None
-    ]
-    whole = await mine.pipeline.submit_set(set_of("Rename 2 rules", wanted), origin="origin")
+    whole = await mine.pipeline.submit_set(renames(world, "For now", lasts=7200), origin="origin")
     await mine.pipeline.decide(whole.id, Decision.APPROVE, BOB)
     assert await mine.carry_out_a_set()
     return await mine.pipeline.get(whole.id)

@@ -23,8 +23,10 @@ from bot.changes.member_effects import MemberEffects
 from bot.changes.outbox import Outbox, TooSoon, Wake
 from bot.changes.patience import Patience
 from bot.changes.pipeline import Pipeline
+from bot.changes.proposals import Proposal
 from bot.changes.rule_effects import RuleEffects
 from bot.changes.set_ledger import Lost
+from bot.changes.set_proposals import SetProposal, set_of
 from bot.changes.sets import Sets
 from bot.changes.timers import Timers
 from bot.clients.errors import ClientError
@@ -32,7 +34,7 @@ from bot.clients.groups import GroupsClient
 from bot.clients.http import Limits, Service
 from bot.clients.members import MembersClient
 from bot.clients.rules import RulesClient
-from bot.domain.change import Change, Guard, Target
+from bot.domain.change import Change, Guard, Kind, Target
 from bot.domain.change_set import Tally
 from bot.domain.policy import GuardRule, Person, Policy, Role, Why
 from bot.store.audit import START
@@ -499,3 +501,20 @@ async def a_world(database_url: str) -> AsyncIterator[World]:
         store = await stack.enter_async_context(open_store(database_url, now=clock))
         groups = GroupsClient(rules, keep=0.0)
         yield World(services, store, RulesClient(rules), groups, MembersClient(members, SITE), clock)
+
+
+def renames(world: World, name: str, *, lasts: int | None = None) -> SetProposal:
+    """Both rules, as they are, to be called *name*, as one set."""
+    wanted = [
+        Proposal(
+            kind=Kind.RULE_UPDATE,
+            target=Target(service="rules", key=key),
+            before=(live := world.truth()["rules", key]),
+            after=live | {"name": name},
+            requester=ALICE,
+            channel=OPS,
+            lasts=lasts,
+        )
+        for key in RULE_IDS
+    ]
+    return set_of(f"Rename {len(wanted)} rules", wanted)
