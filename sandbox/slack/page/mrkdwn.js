@@ -64,9 +64,10 @@ const READERS = [readCode, readReference, readStyle, readEmoji, readEntity, read
 
 function inline(text, names) {
   const nodes = [];
+  const closings = closingsOf(text);
   let plainFrom = 0;
   for (let at = 0; at < text.length;) {
-    const found = readAt(text, at, names);
+    const found = readAt(text, at, names, closings);
     if (found) {
       nodes.push(text.slice(plainFrom, at), found.node);
       plainFrom = found.end;
@@ -76,9 +77,9 @@ function inline(text, names) {
   return [...nodes, text.slice(plainFrom)].filter((node) => node !== "");
 }
 
-function readAt(text, at, names) {
+function readAt(text, at, names, closings) {
   for (const reader of READERS) {
-    const found = reader(text, at, names);
+    const found = reader(text, at, names, closings);
     if (found) return found;
   }
   return null;
@@ -114,32 +115,36 @@ function readEntity(text, at) {
 function readAddress(text, at) {
   if (text[at] !== "h" || /\w/.test(text[at - 1] ?? "")) return null;
   const found = matchAt(/https?:\/\/[^\s<>|"`]+/y, text, at);
-  const url = found?.[0].replace(/(?:[.,;:!?)*_~']|&[lg]t;.*)+$/, "");
+  const url = found?.[0].split(/&[lg]t;/)[0].replace(/(?<![.,;:!?)*_~'])[.,;:!?)*_~']+$/, "");
   return url ? { node: link(unescaped(url), breakable(unescaped(url))), end: at + url.length } : null;
 }
 
-function readStyle(text, at, names) {
+function readStyle(text, at, names, closings) {
   const mark = text[at];
   const tag = STYLES[mark];
   if (!tag || /[\p{L}\p{N}]/u.test(text[at - 1] ?? " ") || /[\s]/.test(text[at + 1] ?? " ") || text[at + 1] === mark)
     return null;
-  const end = closing(text, at, mark);
-  return end < 0 ? null : { node: h(tag, null, inline(text.slice(at + 1, end), names)), end: end + 1 };
+  const end = closing(closings[mark], at);
+  return text[end] === mark ? { node: h(tag, null, inline(text.slice(at + 1, end), names)), end: end + 1 } : null;
 }
 
-// Where the style ends: the mark again, after a character and before a non-word one, outside of code and references.
-function closing(text, from, mark) {
-  for (let at = from + 1; at < text.length && text[at] !== "\n"; at += 1) {
-    const skipped = readCode(text, at) ?? (text[at] === "<" ? matchEnd(text, at) : null);
-    if (skipped) at = skipped.end - 1;
-    else if (text[at] === mark && !/\s/.test(text[at - 1]) && !/[\p{L}\p{N}]/u.test(text[at + 1] ?? " ")) return at;
+// For each mark the places where it would end a style (after a character, before a non-word one, outside of code and
+// references) and those where a line ends, which no style outlives. The first place stands last.
+function closingsOf(text) {
+  const places = { "*": [], _: [], "~": [] };
+  for (const { 0: found, index: at } of text.matchAll(/`[^`\n]+`|<[^<>\n]+>|[*_~\n]/g)) {
+    if (found === "\n") for (const each of Object.values(places)) each.push(at);
+    else if (!/\s/.test(text[at - 1]) && !/[\p{L}\p{N}]/u.test(text[at + 1] ?? " ")) places[found]?.push(at);
   }
-  return -1;
+  for (const each of Object.values(places)) each.reverse();
+  return places;
 }
 
-function matchEnd(text, at) {
-  const found = matchAt(/<[^<>\n]+>/y, text, at);
-  return found && { end: at + found[0].length };
+// The first of the places behind *at*. The reader never goes back, so what is passed is dropped: a text is read once,
+// however many marks in it are never closed.
+function closing(places, at) {
+  while (places.at(-1) <= at) places.pop();
+  return places.at(-1);
 }
 
 function reference(inside, names) {
