@@ -45,6 +45,7 @@ class App {
     this.inspector = new Inspector(this.store, { onClose: () => this.#inspect(false) });
     this.breaking = new Breaking(this.store, { onClose: () => this.#break(false) });
     this.modals = new Modals(this.store);
+    this.modals.node.addEventListener("close", () => this.#closed());
     this.#build();
     this.store.on("traffic", () => this.store.broken.length && this.#recount());
     this.store.on("thread", (ts) => this.#openThread(ts));
@@ -110,7 +111,18 @@ class App {
     this.composer.enter();
     if (direct) send("home", { user: store.me.id, tab: "messages" }).catch(() => {});
     await this.timeline.show(channel);
-    if (!matchMedia("(pointer: coarse)").matches && !document.querySelector("dialog[open]")) this.composer.focus();
+    if (!document.querySelector("dialog[open]")) this.#await();
+  }
+
+  // Ready for the next words; not on a touch screen, where the keyboard would hide half the channel.
+  #await() {
+    if (!matchMedia("(pointer: coarse)").matches) this.composer.focus();
+  }
+
+  // What had the focus before the form gets it back; unless it is gone, or the form was there first.
+  #closed() {
+    const focused = document.activeElement;
+    if (focused === document.body || this.modals.node.contains(focused)) this.#await();
   }
 
   // Where a permalink leads: to its message, in its thread or in its channel.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, Locator, Page, expect
+from playwright.async_api import Browser, Locator, Page, Route, expect
 
 from tests.sandbox.slack.desk import ALICE, OPS, Desk, words
 from tests.sandbox.slack.page.test_page import opened, say
@@ -147,6 +148,27 @@ async def test_focus_stays_in_a_form_and_comes_back(browser: Browser, desk: Desk
         assert await page.evaluate(
             "document.activeElement === document.body || !!document.activeElement.closest('dialog')"
         )
+    await page.keyboard.press("Escape")
+    await expect(dialog).to_have_count(0)
+    await expect(page.get_by_role("textbox", name=re.compile("^Message"))).to_be_focused()
+
+
+async def test_a_form_that_was_there_before_the_messages_leaves_the_focus_in_the_channel(
+    browser: Browser, desk: Desk
+) -> None:
+    page, dialog = await shown(browser, desk, field("Name", "plain_text_input"))
+    form_is_there = asyncio.Event()
+
+    async def late(route: Route) -> None:
+        await form_is_there.wait()
+        await route.continue_()
+
+    await page.route("**/_local/messages?*", late)
+    await page.reload()
+    await expect(dialog.get_by_label("Name")).to_be_focused()
+    async with page.expect_response("**/_local/messages?*"):
+        form_is_there.set()
+    await expect(page.get_by_text("Welcome to #ops-traffic")).to_be_attached()
     await page.keyboard.press("Escape")
     await expect(dialog).to_have_count(0)
     await expect(page.get_by_role("textbox", name=re.compile("^Message"))).to_be_focused()
