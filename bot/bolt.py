@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
+
 import structlog
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
+from slack_bolt.logger.messages import warning_client_prioritized_and_token_skipped
 from slack_sdk.http_retry.builtin_async_handlers import (
     AsyncConnectionErrorRetryHandler,
     AsyncRateLimitErrorRetryHandler,
@@ -41,10 +44,10 @@ async def sign_in(slack: Slack) -> None:
                 "installed app from its page OAuth & Permissions; it begins with xoxb-."
             ) from refusal
         slack.says = refusal.code
-        log.warning("slacksign_in", code=refusal.code)
+        log.warning("slack_sign_in", code=refusal.code)
     except SlackUnreachable as error:
         slack.says = "unreachable"
-        log.warning("slacksign_in", error=str(error))
+        log.warning("slack_sign_in", error=str(error))
     else:
         log.info("slack_signed_in", team=answer.get("team"), bot=answer.get("user"))
 
@@ -53,10 +56,14 @@ def bolt_app(settings: Settings) -> AsyncApp:
     """Bolt for one workspace. The signature is checked before it (bot/web.py), the token once, at the start."""
     token = settings.slack_bot_token.get_secret_value()
 
+    own_log = logging.getLogger("slack_bolt")  # one of Bolt's own making has the root's level, not what CHATTY says
+    own_log.addFilter(_useful)
+
     async def authorize(enterprise_id: str | None, team_id: str | None) -> AuthorizeResult:
         return AuthorizeResult(enterprise_id=enterprise_id, team_id=team_id, bot_token=token)
 
     return AsyncApp(
+        logger=own_log,
         name="gatehouse",  # or Bolt reads the source files of all its callers to make one up
         client=AsyncWebClient(base_url=settings.slack_api_url),  # without the token: that is for authorize to say
         authorize=authorize,
@@ -64,3 +71,8 @@ def bolt_app(settings: Settings) -> AsyncApp:
         request_verification_enabled=False,
         process_before_response=False,
     )
+
+
+def _useful(record: logging.LogRecord) -> bool:
+    # Bolt finds SLACK_BOT_TOKEN in the environment, unasked, and then warns at every start that it will not use it.
+    return record.msg != warning_client_prioritized_and_token_skipped()

@@ -70,6 +70,7 @@ async def served(slack: LocalSlack, services: Services, folder: Path) -> AsyncIt
         async with asyncio.timeout(30):
             while b"listening" not in (line := await process.stderr.readline()):
                 assert line, "the bot ended"
+                assert b"[warning" not in line, "nothing is wrong with this start"
         yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()
