@@ -161,7 +161,7 @@ async def running(
 
         if settings.slack_app_token is not None:
             token = settings.slack_app_token.get_secret_value()
-            envelopes = Envelopes(bolt, token, web_client(settings), timing.connecting)
+            envelopes = Envelopes(bolt, web_client(settings, token), timing.connecting)
             await stack.enter_async_context(connected(envelopes, within=timing.connecting.attempt, drain=DRAIN))
         verifier = Verifier(settings.signing_secrets, time.time)
         events = slack_endpoint(verifier, AsyncSlackRequestHandler(bolt).handle) if settings.signing_secrets else None

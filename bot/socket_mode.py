@@ -13,13 +13,12 @@ from aiohttp import ClientError
 from slack_bolt.adapter.socket_mode.async_base_handler import AsyncBaseSocketModeHandler
 from slack_bolt.adapter.socket_mode.async_internals import run_async_bolt_app, send_async_response
 from slack_bolt.async_app import AsyncApp
-from slack_sdk.errors import SlackApiError
 from slack_sdk.socket_mode.aiohttp import SocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.settings import CannotStart
-from handlers.slack import FATAL
+from handlers.slack import FATAL, Slack, SlackRefused, SlackUnreachable
 
 log = structlog.get_logger(__name__)
 
@@ -40,9 +39,11 @@ class Client(SocketModeClient):
     the address that it has, though each is good for one attempt and some seconds.
     """
 
-    def __init__(self, bolt: AsyncApp, app_token: str, web_client: AsyncWebClient, patience: Patience) -> None:
-        super().__init__(app_token, logger=bolt.logger, web_client=web_client)
+    def __init__(self, bolt: AsyncApp, web_client: AsyncWebClient, patience: Patience) -> None:
+        super().__init__(str(web_client.token), logger=bolt.logger, web_client=web_client)
         self.proxy = None  # the SDK takes one from the environment where it is given none
+        self.has_started = False
+        self._slack = Slack(web_client)
         self._patience = patience
         self._renewing = asyncio.Lock()
         self._connected = 0.0
@@ -58,21 +59,35 @@ class Client(SocketModeClient):
                 finally:  # an attempt that was given up leaves it off, and with it the SDK's watch over the connection
                     self.auto_reconnect_enabled = self.default_auto_reconnect_enabled
 
+    async def issue_new_wss_url(self) -> str:
+        return str((await self._slack.form("apps.connections.open")).get("url"))
+
     async def connect_anew(self) -> None:
-        """Connect, however long it takes; raises CannotStart where Slack will never have this app token."""
+        """Connect, however long it takes; during the start raises CannotStart where Slack will never have this app token."""
         while not self.closed:
+            pause = self._patience.pause
             try:
                 self.wss_uri = await self.issue_new_wss_url()
                 async with asyncio.timeout(self._patience.attempt):
                     await self.connect()  # type: ignore[no-untyped-call]  # the SDK's own
-            except SlackApiError as error:
-                _refused(str(error.response.get("error")))
-            except (OSError, ClientError, TimeoutError) as error:
+            except SlackRefused as refusal:
+                self._refused(refusal.code)
+                pause = max(pause, refusal.seconds or 0.0)
+            except (OSError, ClientError, TimeoutError, SlackUnreachable) as error:
                 log.warning("socket_mode_connect", error=type(error).__name__)
             else:
                 self._connected = time.monotonic()
                 return
-            await asyncio.sleep(self._patience.pause)
+            await asyncio.sleep(pause)
+
+    def _refused(self, code: str) -> None:
+        if self.has_started or code not in {*FATAL, "not_allowed_token_type"}:
+            log.warning("socket_mode_connect", code=code)
+            return
+        raise CannotStart(
+            f"Slack does not accept SLACK_APP_TOKEN ({code}). Make an app-level token with the scope connections:write "
+            "on the app's page Basic Information; it begins with xapp-."
+        )
 
 
 class Envelopes(AsyncBaseSocketModeHandler):
@@ -80,9 +95,9 @@ class Envelopes(AsyncBaseSocketModeHandler):
 
     client: Client
 
-    def __init__(self, bolt: AsyncApp, app_token: str, web_client: AsyncWebClient, patience: Patience) -> None:
+    def __init__(self, bolt: AsyncApp, web_client: AsyncWebClient, patience: Patience) -> None:
         self.app: AsyncApp = bolt
-        self.client = Client(bolt, app_token, web_client, patience)
+        self.client = Client(bolt, web_client, patience)
         self.client.socket_mode_request_listeners.append(self.handle)  # type: ignore[arg-type]  # as Bolt does
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -106,20 +121,12 @@ class Envelopes(AsyncBaseSocketModeHandler):
         await self.client.close()  # type: ignore[no-untyped-call]  # the SDK's own
 
 
-def _refused(code: str) -> None:
-    if code in FATAL or code == "not_allowed_token_type":
-        raise CannotStart(
-            f"Slack does not accept SLACK_APP_TOKEN ({code}). Make an app-level token with the scope connections:write "
-            "on the app's page Basic Information; it begins with xapp-."
-        )
-    log.warning("socket_mode_connect", code=code)
-
-
 @asynccontextmanager
 async def connected(envelopes: Envelopes, *, within: float, drain: float) -> AsyncIterator[None]:
     """Connected soon: where Slack cannot be reached now, the rest of the start does not wait for it."""
     connecting = asyncio.create_task(envelopes.client.connect_anew())
     done, _ = await asyncio.wait({connecting}, timeout=within)
+    envelopes.client.has_started = True
     try:
         for task in done:
             task.result()

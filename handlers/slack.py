@@ -51,6 +51,10 @@ FATAL: Final = frozenset(
 """Slack's words for a token that will never work."""
 
 
+UNREADABLE: Final = (ValueError, TypeError, AttributeError)
+"""What the SDK stumbles over where a line of text, or other JSON than an object, comes instead of Slack's answer."""
+
+
 @dataclass(slots=True)
 class Slack:
     """Sends what handlers answer. Raises SlackRefused or SlackUnreachable, nothing of the SDK's."""
@@ -85,7 +89,7 @@ class Slack:
             if refusal.code in FATAL:
                 self.says = refusal.code
             raise refusal from error
-        except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
+        except (aiohttp.ClientError, TimeoutError, OSError, *UNREADABLE) as error:
             raise SlackUnreachable(type(error).__name__) from error
         self.says = "ok"
         self._compare_clocks(response)
@@ -125,8 +129,10 @@ class Slack:
         body = {"response_type": "ephemeral", "replace_original": replace, **_content(message)}
         if caller.thread and not replace:
             body["thread_ts"] = caller.thread
+        webhook = AsyncWebhookClient(str(caller.response_url), timeout=10)
+        webhook.proxy = None  # as all else: straight to Slack, whatever the environment says
         try:
-            answer = await AsyncWebhookClient(str(caller.response_url), timeout=10).send_dict(body)
+            answer = await webhook.send_dict(body)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             log.info("response_url_unreachable", error=type(error).__name__)
             return False

@@ -7,13 +7,16 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from starlette.responses import JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.types import Receive, Scope, Send
 
 KINDS: Final = {
     "429": "ratelimited, with Retry-After",
     "500": "an error of Slack, nothing done",
     "500_after": "what was asked is done, then an error is answered",
+    "html": "a page where JSON belongs, nothing done",
+    "text": "a line of text, as of something in between, nothing done",
+    "wrong_type": "JSON that is no answer of Slack's, nothing done",
     "never": "no answer, nothing done",
     "cut_before": "the connection is cut, nothing done",
     "cut_after": "what was asked is done, then the connection is cut: the answer is lost",
@@ -43,6 +46,12 @@ class Fault:
                 return JSONResponse({"ok": False, "error": "ratelimited"}, 429, headers=headers)
             case "500" | "500_after":
                 return Response("Internal Server Error", 500)
+            case "html":
+                return HTMLResponse("<!doctype html><title>Slack</title>Back soon.", 503)
+            case "text":
+                return PlainTextResponse("upstream connect error")
+            case "wrong_type":
+                return JSONResponse(["ok"])
             case "never":
                 await asyncio.sleep(3600)
             case "cut_before" | "cut_after":

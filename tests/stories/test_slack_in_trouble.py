@@ -17,7 +17,9 @@ from tests.conftest import Clock, until
 OLD = "Redirect_x1old"
 
 
-@pytest.mark.parametrize("fault", ["429", "500", "cut_before", "internal_error", "service_unavailable"])
+@pytest.mark.parametrize(
+    "fault", ["429", "500", "cut_before", "html", "text", "wrong_type", "internal_error", "service_unavailable"]
+)
 async def test_a_card_that_slack_would_not_take_comes_later_and_once(
     workspace: Sandbox, alice: Person, clock: Clock, fault: str
 ) -> None:

@@ -5,6 +5,7 @@ All stories over it: ``pytest tests/stories --transport=socket``.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,11 +16,12 @@ from pydantic import SecretStr
 from bot.app import running
 from bot.manifest import document
 from bot.settings import CannotStart
+from bot.socket_mode import Patience
 from sandbox.demo import Sandbox, Transport, running_sandbox, settings
 from sandbox.services.running import running_services
 from sandbox.slack.running import TOKEN, running_slack
 from sandbox.slack.story import Person
-from tests.conftest import QUICK, until
+from tests.conftest import OPS, QUICK, until
 
 OLD = "Redirect_x1old"
 
@@ -90,6 +92,28 @@ async def test_an_address_that_is_no_longer_good_is_not_tried_for_ever(workspace
     assert "4 rules" in alice.slack_text(await alice.says("/rules list checkout"))
 
 
+@pytest.mark.parametrize("answer", ["500", "html", "text", "wrong_type", "cut_before", "429", "internal_error"])
+async def test_an_answer_without_an_address_is_asked_for_again(workspace: Sandbox, alice: Person, answer: str) -> None:
+    slack = workspace.slack
+    (old,) = slack.sockets.connections
+    slack.faults.add(answer, method="apps.connections.open", times=4)
+
+    await slack.sockets.refresh(old)
+    await until(lambda: len(slack.sockets.connections) == 1 and old not in slack.sockets.connections)
+
+    assert "4 rules" in alice.slack_text(await alice.says("/rules list checkout"))
+
+
+async def test_a_start_that_slack_held_up_goes_on_after_a_refusal(tmp_path: Path) -> None:
+    hurried = replace(QUICK, connecting=Patience(attempt=0.2, pause=0.1))
+    async with running_services(str(tmp_path / "services.db")) as services, running_slack(document(None)) as slack:
+        slack.faults.add("never", method="apps.connections.open")
+        slack.faults.add("invalid_auth", method="apps.connections.open", times=2)
+        chosen = settings(slack, services, tmp_path / "gatehouse.db", transport="socket")
+        async with running(chosen, timing=hurried):
+            await until(lambda: len(slack.sockets.connections) == 1, seconds=40)
+
+
 async def test_a_token_that_is_refused_for_a_while_is_tried_again(workspace: Sandbox, alice: Person) -> None:
     slack = workspace.slack
     (old,) = slack.sockets.connections
@@ -152,6 +176,10 @@ async def test_it_hangs_up_at_the_end_and_needs_no_proxy(tmp_path: Path, monkeyp
         async with running(chosen, timing=QUICK) as bot:
             assert len(slack.sockets.connections) == 1
             assert (await bot.gatehouse.health())["slack"] == "ok"
+            await Person(slack, "U0ALICE01", OPS).says("/rules list checkout")
+            assert "chat.postEphemeral" not in {
+                one["what"] for one in slack.state.traffic
+            }  # the way out, had it gone astray
 
         await until(lambda: slack.sockets.connections == [])
 

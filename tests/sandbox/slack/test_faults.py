@@ -40,6 +40,20 @@ async def test_an_error_of_slack_before_and_after(app: App, kind: str, posted: i
     assert len(app.slack.state.messages) == posted
 
 
+@pytest.mark.parametrize(
+    ("kind", "status", "content"),
+    [("html", 503, "text/html"), ("text", 200, "text/plain"), ("wrong_type", 200, "application/json")],
+)
+async def test_an_answer_that_is_none_of_slacks(app: App, kind: str, status: int, content: str) -> None:
+    app.slack.faults.add(kind, method=POST)
+
+    answer = await app.http.post(POST, json=CARD)
+
+    assert (answer.status_code, answer.headers["Content-Type"].partition(";")[0]) == (status, content)
+    assert '"ok":true' not in answer.text
+    assert app.slack.state.messages == []
+
+
 @pytest.mark.parametrize(("kind", "posted"), [("cut_before", 0), ("cut_after", 1)])
 async def test_the_answer_is_lost(app: App, kind: str, posted: int) -> None:
     app.slack.faults.add(kind, method=POST)
