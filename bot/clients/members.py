@@ -7,7 +7,7 @@ single member and none for segments: both are made out of the list.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -16,7 +16,7 @@ from bot.clients.errors import AlreadyExists, BadIdentifier, OutcomeUnknown, Ref
 from bot.clients.flights import Flight
 from bot.clients.http import Answer, Service
 from bot.clients.indexes import Indexed
-from bot.clients.parsing import gently, parsed_gently
+from bot.clients.parsing import gently, parsed_gently, taken, update
 from bot.domain.checks import BadEmail, checked_email
 from bot.domain.member import SITE_ID, Member, found
 from bot.domain.search import Index, text_of_member
@@ -37,7 +37,7 @@ class MembersClient:
             raise BadIdentifier(service.name, "the id of a site", site_id)
         self._service = service
         self._path = ("sites", site_id, "members")
-        self._flight: Flight[list[Member]] = Flight(self._all, keep=keep, clock=clock)
+        self._flight: Flight[list[Member]] = Flight(self._all, keep=keep, clock=clock, many=lambda found: found)
         self._indexed: Indexed[Member] = Indexed(text_of_member)
 
     async def all(self) -> list[Member]:
@@ -112,10 +112,12 @@ class MembersClient:
             records = _records(document)
             if records is None:
                 raise Unreadable(self._service.name, "no list of members in the answer")
-            members = [member for member in await gently(map(_member, records)) if member is not None]
-            if records and not members:
+            number = len(records)
+            records.reverse()
+            members = [member for member in await gently(map(_member, taken(records))) if member is not None]
+            if number and not members:
                 raise Unreadable(self._service.name, "none of the records in the answer is a member")
-            known.update((member.email, member) for member in members)
+            await update(known, ((member.email, member) for member in members))
             offset = document.get("nextOffset") if isinstance(document, dict) else None
             if offset is None or isinstance(offset, bool) or str(offset) in seen or len(seen) >= MOST_PAGES:
                 return list(known.values())
@@ -138,7 +140,7 @@ class MembersClient:
             raise BadIdentifier(self._service.name, "an e-mail address", email) from error
 
 
-def _records(document: Any) -> Sequence[Any] | None:
+def _records(document: Any) -> list[Any] | None:
     """The list in an answer: bare, in a field, or in a field of a field."""
     if isinstance(document, list):
         return document

@@ -71,6 +71,28 @@ async def gently(work: Iterable[T]) -> list[T]:
     return done
 
 
+async def update(known: dict[str, T], items: Iterable[tuple[str, T]]) -> None:
+    """``known.update(items)``, with the event loop let in between."""
+
+    def steps() -> Iterator[None]:
+        for name, item in items:
+            known[name] = item
+            yield
+
+    await gently(steps())
+
+
+async def let_go(items: list[Any]) -> None:
+    """Empty *items*, with the event loop let in between: what nobody else holds is freed then, which takes its time too."""
+    await gently(None for _ in taken(items))
+
+
+def taken(items: list[T]) -> Iterator[T]:
+    """The *items*, the last first, each out of the list: the list does not keep them until its end."""
+    while items:
+        yield items.pop()
+
+
 async def aside(work: Iterable[T]) -> list[T]:
     """Everything that *work* yields, worked out in a thread: for steps that are too large to be taken on the loop.
 

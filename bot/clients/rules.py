@@ -14,7 +14,7 @@ from bot.clients.flights import Flight
 from bot.clients.http import Service
 from bot.clients.indexes import Indexed
 from bot.clients.listing import Listing
-from bot.clients.parsing import gently
+from bot.clients.parsing import gently, taken, update
 from bot.domain.rule import RULE_ID, Rule, RuleDraft
 from bot.domain.search import Index, text_of_rule
 
@@ -24,7 +24,7 @@ class RulesClient:
 
     def __init__(self, service: Service, *, keep: float = 10.0, clock: Callable[[], float] = time.monotonic) -> None:
         self._service = service
-        self._flight: Flight[Listing] = Flight(self._all, keep=keep, clock=clock)
+        self._flight: Flight[Listing] = Flight(self._all, keep=keep, clock=clock, many=lambda found: found.rules)
         self._indexed: Indexed[Rule] = Indexed(text_of_rule)
 
     async def all(self) -> Listing:
@@ -43,7 +43,7 @@ class RulesClient:
         rules: dict[str, Rule] = {}
         unreadable = 0
         async for page in self.pages():
-            rules.update((rule.id, rule) for rule in page.rules)
+            await update(rules, ((rule.id, rule) for rule in page.rules))
             unreadable += page.unreadable
         return Listing(list(rules.values()), unreadable)
 
@@ -112,7 +112,8 @@ async def _listing(records: list[Any]) -> Listing:
 
 def _read(records: list[Any]) -> Iterator[Rule | None]:
     """Each record as a rule, or None where it is none: one bad record must not hide the others."""
-    for record in records:
+    records.reverse()
+    for record in taken(records):
         if isinstance(record, dict) and record.get("objectType", "rule") != "rule":
             continue  # the real service mixes groups in
         try:
