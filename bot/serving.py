@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import signal
 from collections.abc import Iterator
 
 import structlog
 import uvicorn
 
+from bot import collector
 from bot.app import DRAIN, running
 from bot.settings import Settings
 
@@ -33,14 +33,12 @@ async def serve(settings: Settings) -> None:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, server.stop)
-        leave_alone_what_stays()
-        await server.serve()
-
-
-def leave_alone_what_stays() -> None:
-    """Take what the start built out of the garbage collector's sight: each walk over it held everybody up for 0.1 s."""
-    gc.collect()
-    gc.freeze()
+        collector.take_over()
+        collecting = asyncio.create_task(collector.run())
+        try:
+            await server.serve()
+        finally:
+            collecting.cancel()
 
 
 class _Server(uvicorn.Server):

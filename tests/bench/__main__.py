@@ -15,7 +15,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from tests.bench import imports, type_ahead, which
+from bot import collector
+from tests.bench import imports, reading, type_ahead, which
 
 ROWS: Final = 10_000
 
@@ -25,6 +26,7 @@ def benches(rows: int) -> Mapping[str, Callable[[], Table]]:
         "which": which.table,
         "type-ahead rules": type_ahead.rules,
         "type-ahead members": type_ahead.members,
+        "reading": reading.table,
         "import members": partial(imports.members, rows),
         "import rules": partial(imports.rules, max(1, rows // 10)),
     }
@@ -36,6 +38,7 @@ def main(
 ) -> None:
     """What things cost, as ratios within one run."""
     console = Console()
+    collector.take_over()  # as the process does that serves
     console.print("Ratios of this run alone: the machine, and whatever else it does, is in both sides of each.\n")
     for each, bench in benches(rows).items():
         if not each.startswith(name):

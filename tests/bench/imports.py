@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,7 +15,7 @@ import httpx
 from pydantic import SecretStr
 from rich.table import Table
 
-from bot import logs
+from bot import collector, logs
 from bot.app import running
 from bot.changes.carrying import AT_ONCE
 from bot.changes.proposals import Proposal
@@ -23,11 +23,11 @@ from bot.changes.set_proposals import SetProposal
 from bot.domain.change import Change, Kind, State, Target
 from bot.domain.change_set import Part
 from bot.gatehouse import Gatehouse
-from bot.serving import leave_alone_what_stays
 from bot.settings import Settings
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY
 from sandbox.slack.people import ALICE
 from sandbox.slack.running import SECRET, TOKEN
+from tests.bench.measuring import worked
 from tests.bench.standins import Places, standing_in
 
 SITE: Final = "site_1"
@@ -36,8 +36,6 @@ ASIDE: Final = "Redirect_help1"
 """The rule that somebody on call switches off and on meanwhile."""
 EVERY: Final = 2.0
 """Seconds between two such changes."""
-PAUSE: Final = 0.005
-"""Seconds between two looks at how long the loop works in one go; what it does meanwhile counts as well."""
 
 Record = dict[str, Any]
 
@@ -134,7 +132,7 @@ async def _bare(places: Places, path: str, wanted: Sequence[Record]) -> Taken:
     )
     left = iter(wanted)
     taken = Taken(len(wanted))
-    async with httpx.AsyncClient(headers=headers, trust_env=False, timeout=60) as client, _watched(taken):
+    async with httpx.AsyncClient(headers=headers, trust_env=False, timeout=60) as client, worked() as longest:
 
         async def send() -> None:
             for each in left:
@@ -142,6 +140,7 @@ async def _bare(places: Places, path: str, wanted: Sequence[Record]) -> Taken:
 
         with _timed(taken):
             await asyncio.gather(*(send() for _ in range(AT_ONCE)))
+    taken.stall = longest.seconds
     return taken
 
 
@@ -150,9 +149,10 @@ async def _set(places: Places, parts: Sequence[Part], folder: Path) -> Taken:
     logs.configure("ERROR", "text")
     taken = Taken(len(parts))
     async with running(_settings(places, folder / "gatehouse.db")) as bot:
-        leave_alone_what_stays()
-        async with _watched(taken):
+        collector.take_over()
+        async with worked() as longest:
             await _carried_out(bot.gatehouse, parts, taken)
+    taken.stall = longest.seconds
     return taken
 
 
@@ -225,20 +225,3 @@ def _timed(taken: Taken) -> Iterator[None]:
     began = time.perf_counter()
     yield
     taken.seconds = time.perf_counter() - began
-
-
-@asynccontextmanager
-async def _watched(taken: Taken) -> AsyncIterator[None]:
-    """Notes the most work that the loop did before it got round: its own time, not that of others on the machine."""
-
-    async def watch() -> None:
-        while True:
-            before = time.thread_time()
-            await asyncio.sleep(PAUSE)
-            taken.stall = max(taken.stall, time.thread_time() - before)
-
-    watching = asyncio.create_task(watch())
-    try:
-        yield
-    finally:
-        watching.cancel()

@@ -1,16 +1,20 @@
-"""Both services and the local Slack in a process of their own, so that they do not share the loop that is measured."""
+"""What a bench speaks to, in a process of its own, so that it does not share the loop that is measured."""
 
 from __future__ import annotations
 
 import asyncio
 import multiprocessing
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from multiprocessing.connection import Connection
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
+
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from bot.manifest import document
 from sandbox.services.running import running_services
+from sandbox.serving import serving
 from sandbox.slack.running import running_slack
 
 PROCESSES: Final = multiprocessing.get_context("spawn")
@@ -27,8 +31,21 @@ class Places(NamedTuple):
 @contextmanager
 def standing_in() -> Iterator[Places]:
     """Fresh stand-ins with the sample data, gone at the end of the block."""
+    with _apart(_everything) as places:
+        yield places
+
+
+@contextmanager
+def answering(body: bytes) -> Iterator[str]:
+    """The address of a server that answers everything with *body*, as JSON."""
+    with _apart(_always, body) as address:
+        yield address
+
+
+@contextmanager
+def _apart(opened: Callable[..., AbstractAsyncContextManager[Any]], *arguments: object) -> Iterator[Any]:
     ours, theirs = PROCESSES.Pipe()
-    process = PROCESSES.Process(target=_serve, args=(theirs,), daemon=True)
+    process = PROCESSES.Process(target=_serve, args=(theirs, opened, arguments), daemon=True)
     process.start()
     theirs.close()
     try:
@@ -38,13 +55,30 @@ def standing_in() -> Iterator[Places]:
         process.join()
 
 
-def _serve(driver: Connection) -> None:
-    asyncio.run(_served(driver))
+def _serve(
+    driver: Connection, opened: Callable[..., AbstractAsyncContextManager[Any]], arguments: tuple[object, ...]
+) -> None:
+    asyncio.run(_served(driver, opened(*arguments)))
 
 
-async def _served(driver: Connection) -> None:
+async def _served(driver: Connection, opened: AbstractAsyncContextManager[Any]) -> None:
     gone = asyncio.Event()
     asyncio.get_running_loop().add_reader(driver.fileno(), gone.set)
-    async with running_services() as services, running_slack(document("http://127.0.0.1")) as slack:
-        driver.send(Places(services.rules_url, services.members_url, slack.api_url))
+    async with opened as address:
+        driver.send(address)
         await gone.wait()
+
+
+@asynccontextmanager
+async def _everything() -> AsyncIterator[Places]:
+    async with running_services() as services, running_slack(document("http://127.0.0.1")) as slack:
+        yield Places(services.rules_url, services.members_url, slack.api_url)
+
+
+@asynccontextmanager
+async def _always(body: bytes) -> AsyncIterator[str]:
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        await Response(body, media_type="application/json")(scope, receive, send)
+
+    async with serving(answer) as address:
+        yield address

@@ -1,0 +1,53 @@
+"""Reading everything that a service has: what that costs, and how long it keeps others from being answered."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import Any, Final
+
+from rich.table import Table
+
+from bot.clients.http import Limits, Service
+from bot.clients.members import MembersClient
+from bot.clients.rules import RulesClient
+from tests.bench import measuring
+from tests.bench.measuring import SIZES, best, worked
+from tests.bench.standins import answering
+
+LIMITS: Final = Limits(deadline=600, max_bytes=1_000_000_000)
+READS: Final = 3
+"""Each lets go of what the one before it brought."""
+
+
+def table() -> Table:
+    """Seconds as so many times what `json.loads` takes for the same body."""
+    made = Table("", "of json.loads", "in all", "longest work in one go", title="Reading everything")
+    for size in SIZES:
+        rules = [rule.document() for rule in measuring.rules(size)]
+        made.add_row(f"{size:,} rules", *_read(rules, lambda service: RulesClient(service).all))
+    members = [member.document() for member in measuring.members(SIZES[-1])]
+    made.add_row(f"{SIZES[-1]:,} members", *_read(members, lambda service: MembersClient(service, "site_1").all))
+    return made
+
+
+def _read(records: Sequence[Any], reader: Callable[[Service], Callable[[], Awaitable[object]]]) -> tuple[str, str, str]:
+    body = json.dumps({"success": True, "data": records}).encode()
+    alone = best(partial(json.loads, body))
+    with answering(body) as address:
+        took, longest = asyncio.run(_taken(address, reader))
+    return f"{took / alone:.1f}", f"{took * 1000:.0f} ms", f"{longest * 1000:.0f} ms"
+
+
+async def _taken(address: str, reader: Callable[[Service], Callable[[], Awaitable[object]]]) -> tuple[float, float]:
+    took = []
+    async with Service("bench", address, {}, limits=LIMITS) as service, worked() as longest:
+        read = reader(service)
+        for _ in range(READS):
+            began = time.perf_counter()
+            await read()
+            took.append(time.perf_counter() - began)
+    return min(took), longest.seconds
