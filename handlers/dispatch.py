@@ -37,6 +37,8 @@ log = structlog.get_logger(__name__)
 ACKNOWLEDGEMENT_LANDS = 0.4
 """Seconds until Slack has surely drawn what a submission was acknowledged with. An update that overtook it would be
 drawn over, and nothing tells when it is there."""
+ACKNOWLEDGEMENT_LEAVES = 0.2
+"""The same from the moment that an answer is ready: where all of us was held up meanwhile, the acknowledgement was too."""
 LINK_PATIENCE = 1.0
 """Seconds of a trigger's three that Slack has to say where a message stands."""
 
@@ -169,7 +171,7 @@ class Dispatcher:
         except Exception as error:  # noqa: BLE001
             final = self._answers.failed_view(error, caller)
             await self._answers.put_on_record(error, caller)
-        await asyncio.sleep(max(0.0, landed - asyncio.get_running_loop().time()))
+        await asyncio.sleep(max(ACKNOWLEDGEMENT_LEAVES, landed - asyncio.get_running_loop().time()))
         try:
             await self._slack.refill({"id": view.get("id")}, final)
         except (SlackRefused, SlackUnreachable) as error:
