@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime
@@ -45,10 +46,23 @@ def make_engine(database_url: str) -> AsyncEngine:
         return engine
     if url.database and url.database != ":memory:":
         Path(url.database).expanduser().parent.mkdir(parents=True, exist_ok=True)
-    engine = create_async_engine(url, hide_parameters=True, connect_args={"timeout": BUSY})
+    engine = create_async_engine(url, hide_parameters=True, connect_args={"timeout": BUSY, "factory": _Connection})
     sa.event.listen(engine.sync_engine, "connect", _prepare_sqlite)
     sa.event.listen(engine.sync_engine, "begin", _begin_immediate)
     return engine
+
+
+class _Connection(sqlite3.Connection):
+    """One that lets go of its lock when it is closed.
+
+    SQLite keeps a closed connection alive, with its transaction, for as long as somebody holds a cursor with rows left: a
+    write that was cancelled between the statement and its rows stopped all others until that cursor was collected.
+    """
+
+    def close(self) -> None:
+        if self.in_transaction:
+            self.rollback()
+        super().close()
 
 
 def bound(longest: str, *, locally: bool) -> str:
