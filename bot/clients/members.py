@@ -113,7 +113,6 @@ class MembersClient:
             if records is None:
                 raise Unreadable(self._service.name, "no list of members in the answer")
             number = len(records)
-            records.reverse()
             members = [member for member in await gently(map(_member, taken(records))) if member is not None]
             if number and not members:
                 raise Unreadable(self._service.name, "none of the records in the answer is a member")

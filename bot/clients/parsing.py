@@ -88,7 +88,8 @@ async def let_go(items: list[Any]) -> None:
 
 
 def taken(items: list[T]) -> Iterator[T]:
-    """The *items*, the last first, each out of the list: the list does not keep them until its end."""
+    """The *items* in their order, each out of the list: the list does not keep them until its end."""
+    items.reverse()
     while items:
         yield items.pop()
 

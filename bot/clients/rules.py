@@ -112,7 +112,6 @@ async def _listing(records: list[Any]) -> Listing:
 
 def _read(records: list[Any]) -> Iterator[Rule | None]:
     """Each record as a rule, or None where it is none: one bad record must not hide the others."""
-    records.reverse()
     for record in taken(records):
         if isinstance(record, dict) and record.get("objectType", "rule") != "rule":
             continue  # the real service mixes groups in

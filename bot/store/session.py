@@ -60,9 +60,11 @@ class _Connection(sqlite3.Connection):
     """
 
     def close(self) -> None:
-        if self.in_transaction:
-            self.rollback()
-        super().close()
+        try:
+            if self.in_transaction:
+                self.rollback()
+        finally:
+            super().close()
 
 
 def bound(longest: str, *, locally: bool) -> str:
