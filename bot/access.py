@@ -188,6 +188,11 @@ class Access:
             roles = change.approvers or self._roles_for(APPROVE)
             raise NotAllowed(why, APPROVE, user, roles=roles, channel=channel)
 
+    async def require_reviewer(self, change: Change, user: str) -> None:
+        """Return where *user* may review what somebody did alone; raises NotAllowed or DirectoryUnavailable."""
+        alone = change.model_copy(update={"requester": change.decided_by, "self_approval": False})
+        await self.require_approver(alone, user, change.channel)
+
     async def require_glass(self, change: Change, user: str, channel: str) -> None:
         """Return where *user* may go ahead with *change* alone; raises NotAllowed or DirectoryUnavailable."""
         person, place = await self.person(user), await self.directory.place(channel)

@@ -64,9 +64,7 @@ async def end_now(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
     if not change.temporary:
         raise NotUndoable(change)
     await gatehouse.access.require_all(change, caller.user)
-    await gatehouse.changes.undo(
-        change, by=caller.user, channel=change.channel, agreed=True, reason=f"{change.id[:8]} was ended early"
-    )
+    await gatehouse.changes.revert(change, by=caller.user, reason=f"{change.id[:8]} was ended early")
     return Announced()
 
 

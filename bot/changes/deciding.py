@@ -68,11 +68,16 @@ class Decider:
     async def _check_right(self, change: Change, decision: Decision, by: str) -> None:
         """Whether the decision is *by*'s, with the rights that they have now in the channel of the change."""
         match decision:
-            case Decision.KEEP | Decision.CONFIRM:
-                if by != change.requester or (decision is Decision.CONFIRM and change.guard is not Guard.CONFIRM):
+            case Decision.CONFIRM:
+                if by != change.requester or change.guard is not Guard.CONFIRM:
                     raise NotYours(change)
-                if decision is Decision.CONFIRM:
-                    await self.access.require_all(change, by)
+                await self.access.require_all(change, by)
+            case Decision.KEEP if by == change.requester:
+                pass
+            case Decision.KEEP | Decision.DENY if change.guard is Guard.CONFIRM:
+                await self.access.require_all(change, by)  # whoever could make it may also say that it is not wanted
+            case Decision.KEEP:
+                raise NotYours(change)
             case Decision.BREAK_GLASS:
                 await self.access.require_glass(change, by, change.channel)
             case _:
@@ -124,12 +129,13 @@ class Decider:
             raise NothingToReview(change)
         if by == change.decided_by:
             raise NotYours(change)
-        alone = change.model_copy(update={"requester": change.decided_by})
-        await self.access.require_approver(alone, by, change.channel)
+        await self.access.require_reviewer(change, by)
         return await self.ledger.record(change, "reviewed", by, reviewed_by=by)
 
     async def extend(self, change: Change, *, by: str, seconds: int) -> Change:
         """Let a temporary *change* end so much later; raises NotTemporary, NotAllowed, DirectoryUnavailable."""
+        if change.ending:
+            raise NotTemporary(change)
         ends = max(await self._may_reschedule(change, by), self.ledger.now()) + timedelta(seconds=seconds)
         return await self.ledger.record(change, "extended", by, ends=ends)
 

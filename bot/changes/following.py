@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from bot.changes.effects import EffectsOf
+from bot.access import NotAllowed
+from bot.changes.effects import Document, EffectsOf, Snapshot
 from bot.changes.errors import AlreadyDecided, NotTemporary, NotUndoable
-from bot.changes.proposals import afresh, inverse, put_back
+from bot.changes.proposals import Proposal, afresh, inverse, put_back
 from bot.changes.proposing import Proposer
-from bot.changes.set_proposals import again, inverse_of
-from bot.domain.change import LIVE, Change, State, Target
+from bot.changes.set_proposals import SetProposal, again, inverse_of
+from bot.clients.errors import ClientError
+from bot.domain.change import HOLDING, LIVE, Change, Guard, State, Target
 from bot.domain.change_set import NOT_DONE, Outcome
 from bot.store.engine import Store
-
-MOST_UNDOS: Final = 50
-"""Failed undos of one change after which it is left alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,25 +25,45 @@ class FollowUps:
     effects: EffectsOf
     proposer: Proposer
 
-    async def undo(self, change: Change, *, by: str, channel: str, agreed: bool = False, reason: str = "") -> Change:
+    async def undo(self, change: Change, *, by: str, channel: str) -> Change:
         """Take an applied *change* back, by a change like any other; raises NotUndoable for one that was not applied.
 
         Asked twice, or by two at once, it is one undo: the second asks for what the first one made.
         """
         if change.state is not State.APPLIED or change.undone_by is not None:
             raise NotUndoable(change)
-        change = change.model_copy(update={"target": await self.now_called(change.target)})
-        for number in range(MOST_UNDOS):
-            origin = f"undo:{change.id}:{number}"
-            known = await self.store.changes.of_origin(origin)
-            if known is None or known.state in LIVE | {State.APPLIED}:
-                if change.is_set:
-                    done = await self._done_parts(change)
-                    undo = inverse_of(change, done, by=by, channel=channel, agreed=agreed, reason=reason)
-                    return await self.proposer.submit_set(undo, origin=origin)
-                proposal = inverse(change, by=by, channel=channel, agreed=agreed, reason=reason)
-                return await self.proposer.submit(proposal, origin=origin)
-        raise NotUndoable(change)
+        undos = await self._undos(change, "undo")
+        if (same := next((undo for undo in undos if _serves(undo, change, by, channel)), None)) is not None:
+            return same
+        proposal = await self._inverse(change, by=by, channel=channel)
+        if change.review_owed:
+            proposal = replace(proposal, settles_review=await self._may_review(change, by))
+        return await self._submit(proposal, f"undo:{change.id}:{len(undos)}")
+
+    async def revert(self, change: Change, *, by: str, reason: str) -> Change:
+        """Take a temporary *change* back, as was agreed when it was asked for; raises NotUndoable.
+
+        What is only requested does not stand in its way. What is being done to its target does: raises TargetBusy.
+        """
+        reverts = await self._undos(change, "revert")
+        if reverts and reverts[-1].state in LIVE:
+            return reverts[-1]
+        proposal = await self._inverse(change, by=by, channel=change.channel, reason=reason)
+        return await self._submit(replace(proposal, agreed=True), f"revert:{change.id}:{len(reverts)}")
+
+    async def _submit(self, proposal: Proposal | SetProposal, origin: str) -> Change:
+        if isinstance(proposal, SetProposal):
+            return await self.proposer.submit_set(proposal, origin=origin)
+        return await self.proposer.submit(proposal, origin=origin)
+
+    async def _inverse(self, change: Change, *, by: str, channel: str, reason: str = "") -> Proposal | SetProposal:
+        if change.state is not State.APPLIED or change.undone_by is not None:
+            raise NotUndoable(change)
+        if not change.is_set:
+            moved, live = (await self._as_they_are([change]))[0]
+            return inverse(moved, live, by=by, channel=channel, reason=reason)
+        done = await self._as_they_are(await self._done_parts(change))
+        return inverse_of(change, done, by=by, channel=channel, reason=reason)
 
     async def _done_parts(self, whole: Change) -> Sequence[Change]:
         """The parts of a set that were done and can be taken back; raises NotUndoable where there is none."""
@@ -54,24 +72,51 @@ class FollowUps:
         done = [change for change in changes.values() if change.state is State.APPLIED and change.undone_by is None]
         if not done:
             raise NotUndoable(whole)
+        return sorted(done, key=lambda change: change.part_number)
+
+    async def _as_they_are(self, changes: Sequence[Change]) -> Sequence[tuple[Change, Document | None]]:
+        """Each change under the id that its target has now, with what is there: of members only, as an undo of theirs
+        is a difference. Where that cannot be read, it is as the change left it, and looked at again before the write.
+        """
+        called = [change.model_copy(update={"target": await self.now_called(change.target)}) for change in changes]
+        members = [change.target for change in called if change.target.service == "members"]
+        try:
+            snapshots = await self._snapshots(members)
+        except ClientError:
+            snapshots = {}
         return [
-            change.model_copy(update={"target": await self.now_called(change.target)})
-            for change in sorted(done, key=lambda change: change.part_number)
+            (change, snapshots[_place(change.target)].live(change.target))
+            if _place(change.target) in snapshots
+            else (change, change.result)
+            for change in called
         ]
 
+    async def _snapshots(self, targets: Sequence[Target]) -> Mapping[Place, Snapshot]:
+        """*targets* as they are now, by service and site."""
+        places: dict[Place, list[Target]] = {}
+        for target in targets:
+            places.setdefault(_place(target), []).append(target)
+        return {place: await self.effects(some[0]).snapshot(some) for place, some in places.items()}
+
+    async def _may_review(self, change: Change, by: str) -> bool:
+        try:
+            await self.proposer.access.require_reviewer(change, by)
+        except NotAllowed:
+            return False
+        return True
+
     async def being_undone(self, change: Change) -> bool:
-        """Whether an undo of *change* is under way: asked for, at work, or of unknown outcome."""
-        return any(undo.state in LIVE for undo in await self._undos(change))
+        """Whether an undo of *change* is at work, or of unknown outcome."""
+        return any(undo.state in HOLDING for undo in await self._undos(change, "undo"))
 
-    async def was_not_undone(self, whole: Change) -> bool:
-        """Whether an undo of a set, asked for since its end was due, ended without taking any of its parts back."""
-        undos = await self._undos(whole)
-        return any(undo.state is State.FAILED and undo.created >= (whole.ends or undo.created) for undo in undos)
+    async def last_revert(self, change: Change) -> Change | None:
+        """The last try to take a temporary *change* back at its end; None where there was none yet."""
+        return next(iter((await self._undos(change, "revert"))[-1:]), None)
 
-    async def _undos(self, change: Change) -> Sequence[Change]:
-        """Every undo of *change* that was ever asked for, the oldest first."""
+    async def _undos(self, change: Change, origin: str) -> Sequence[Change]:
+        """Every undo of *change* that was ever asked for by people, or every *revert* by its end, the oldest first."""
         found: list[Change] = []
-        while (known := await self.store.changes.of_origin(f"undo:{change.id}:{len(found)}")) is not None:
+        while (known := await self.store.changes.of_origin(f"{origin}:{change.id}:{len(found)}")) is not None:
             found.append(known)
         return found
 
@@ -102,14 +147,8 @@ class FollowUps:
         if not whole.is_set or whole.state in LIVE:
             raise AlreadyDecided(whole)
         parts = await self.store.parts.some(whole.id, NOT_DONE, whole.size)
-        places = {(part.target.service, part.target.site): part.target for part in parts}
-        snapshots = {
-            place: await self.effects(target).snapshot(
-                [part.target for part in parts if (part.target.service, part.target.site) == place]
-            )
-            for place, target in places.items()
-        }
-        failed = [(part, snapshots[part.target.service, part.target.site]) for part in parts]
+        snapshots = await self._snapshots([part.target for part in parts])
+        failed = [(part, snapshots[_place(part.target)]) for part in parts]
         return await self.proposer.submit_set(again(whole, failed, by=by, channel=channel), origin=origin)
 
     async def now_called(self, target: Target) -> Target:
@@ -117,3 +156,20 @@ class FollowUps:
         if target.service != "rules" or target.key is None:
             return target
         return target.model_copy(update={"key": await self.store.aliases.resolve(target.key)})
+
+
+def _serves(undo: Change, change: Change, by: str, channel: str) -> bool:
+    """Whether an *undo* of *change* that was asked for before is what *by* asks for now in *channel*.
+
+    One that waits for somebody else's own click would keep *by* from undoing it.
+    """
+    if undo.state is State.PROPOSED:
+        return undo.requester == by or (undo.guard is Guard.APPROVE and undo.channel == channel)
+    return undo.state in HOLDING or (undo.state is State.APPLIED and not change.is_set)
+
+
+Place = tuple[str, str | None]
+
+
+def _place(target: Target) -> Place:
+    return target.service, target.site

@@ -10,7 +10,8 @@ from typing import Any, Final
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.domain.change import Approval, Change, Guard, Kind, Move, Question, State
-from bot.domain.change_set import Part
+from bot.domain.change_set import Outcome, Part
+from bot.domain.essence import essence
 from bot.store.audit import Event
 from bot.store.engine import Store
 from bot.store.parts import rows_of
@@ -41,9 +42,11 @@ EVENTS: Final = {
     Move.DEFER: "deferred",
     Move.LEAVE: "unsettled",
 }
-UNBEGUN: Final = frozenset({Move.CANCEL, Move.WITHDRAW, Move.DENY, Move.EXPIRE})
+UNBEGUN: Final = frozenset({Move.CANCEL, Move.WITHDRAW, Move.DENY, Move.EXPIRE, Move.OUTDATE})
 """Moves that end a change set before any of its parts was begun."""
 ENDS_OF_SETS: Final = frozenset({Move.FINISH, Move.FAIL})
+UNDOABLE: Final = (Outcome.APPLIED, Outcome.UNKNOWN)
+"""Outcomes of parts that are, or may be, there to be taken back."""
 DECISIONS: Final = frozenset({Move.CANCEL, Move.WITHDRAW, Move.DENY})
 """Moves that a person makes; approvals are counted one by one."""
 
@@ -116,23 +119,49 @@ class Ledger:
                 return None
             if move in DECISIONS:
                 await self.store.changes.decided(tx, moved.id, by, move, moved.decision_reason)
-            if moved.part_of is not None:
-                await self.store.parts.note(tx, [moved])
-                await self.store.outbox.add(tx, moved.part_of, "card")
-            elif not _only_the_asker_cares(moved):
-                await self.store.outbox.add(tx, moved.id, "card")
-            if moved.columns and move in ENDS_OF_SETS:
-                await self.store.outbox.add(tx, moved.id, "result")
-            if moved.is_set and move in UNBEGUN:
-                await self.store.parts.stop(tx, moved.id)
-            if moved.glass_broken and move is Move.APPROVE:
-                await self.store.outbox.add(tx, moved.id, "glass")
-            await self._set_timers(tx, moved)
-            if moved.state is State.APPLIED and moved.undoes:
-                await self.undone(tx, moved)
-            await self.store.audit.append(tx, event_of(EVENTS[move], moved, by, **told(moved)))
+            await self._follow(tx, moved, move)
+            overtaken = await self.applied(tx, [moved]) if moved.state is State.APPLIED else []
+            await self.store.audit.append(tx, event_of(EVENTS[move], moved, by, **told(moved)), *overtaken)
         self.tell()
         return moved
+
+    async def _follow(self, tx: AsyncConnection, moved: Change, move: Move) -> None:
+        """What Slack is owed and what falls due, now that a change was moved."""
+        if moved.part_of is not None:
+            await self.store.parts.note(tx, [moved])
+            await self.store.outbox.add(tx, moved.part_of, "card")
+        elif not _only_the_asker_cares(moved):
+            await self.store.outbox.add(tx, moved.id, "card")
+        if moved.columns and move in ENDS_OF_SETS:
+            await self.store.outbox.add(tx, moved.id, "result")
+        if moved.is_set and move in UNBEGUN:
+            await self.store.parts.stop(tx, moved.id)
+        if moved.glass_broken and move is Move.APPROVE:
+            await self.store.outbox.add(tx, moved.id, "glass")
+        await self._set_timers(tx, moved)
+
+    async def applied(self, tx: AsyncConnection, changes: Sequence[Change]) -> Sequence[Event]:
+        """Mark what applied *changes* took back, and as stale the requests that they overtook; return the events of these.
+
+        A request was made for what there was before: an applied change of the same target, or another undo of the same
+        change, leaves nothing to decide.
+        """
+        live = {change.target: change.result for change in changes}
+        undone = {change.undoes for change in changes if change.undoes}
+        events = []
+        for request in await self.store.changes.requested(tx, changes):
+            found = live.get(request.target)
+            if request.undoes not in undone and essence(request.before) == essence(found):
+                continue
+            fields: dict[str, Any] = {"result": found, "finished_at": self.now()}
+            if (stale := await self.store.changes.move(tx, request.id, Move.OUTDATE, **fields)) is not None:
+                await self._follow(tx, stale, Move.OUTDATE)
+                events.append(event_of(EVENTS[Move.OUTDATE], stale, GATEHOUSE, **told(stale)))
+        undos = [change for change in changes if change.undoes]
+        sets = {await self._undone(tx, undo): undo for undo in undos}
+        for set_id, undo in sets.items():
+            await self._undone_whole(tx, set_id, undo.part_of or undo.id)
+        return events
 
     async def _set_timers(self, tx: AsyncConnection, moved: Change) -> None:
         """Nothing waits for a decision any more; what ends by itself and what must be looked at does from now on."""
@@ -150,18 +179,35 @@ class Ledger:
         await self.store.timers.set(tx, change.id, TimerKind.REVERT, ends)
         await self.store.timers.set(tx, change.id, TimerKind.OFFER, ends - early)
 
-    async def undone(self, tx: AsyncConnection, undo: Change) -> None:
-        """Mark what *undo* took back, and let the old id of a rule that came back mean the new one."""
+    async def _undone(self, tx: AsyncConnection, undo: Change) -> str:
+        """Mark what *undo* took back, and let the old id of a rule that came back mean the new one. Return the id of
+        the change set that it is, or is a part of.
+        """
         change = await self.store.changes.held(tx, undo.undoes or "")
         if change is None:
-            return
-        await self.store.changes.record(tx, change, undone_by=undo.id)
-        await self.store.timers.clear(tx, change.id, *TimerKind)
+            return ""
+        fields: dict[str, Any] = {} if change.is_set else {"undone_by": undo.id}
+        if change.review_owed and undo.settles_review:
+            fields["reviewed_by"] = undo.requester
+        await self.store.changes.record(tx, change, **fields)
+        over = set() if change.is_set else set(TimerKind) - {TimerKind.REVIEW}
+        reviewed = set() if change.review_owed and not undo.settles_review else {TimerKind.REVIEW}
+        await self.store.timers.clear(tx, change.id, *over, *reviewed)
         if change.part_of is not None:
             await self.store.parts.taken_back(tx, change.part_of, change.part_number)
         await self.store.outbox.add(tx, change.part_of or change.id, "card")
         if undo.kind is Kind.RULE_CREATE and change.target.key and undo.target.key:
             await self.store.aliases.put(tx, change.target.key, undo.target.key)
+        return change.id if change.is_set else change.part_of or ""
+
+    async def _undone_whole(self, tx: AsyncConnection, set_id: str, undo_id: str) -> None:
+        """Mark a change set as undone where nothing of it is left; what is left of a temporary one still has its end."""
+        whole = await self.store.changes.held(tx, set_id) if set_id else None
+        if whole is None or whole.state is not State.APPLIED or whole.undone_by is not None:
+            return
+        if not await self.store.parts.has_any(tx, set_id, UNDOABLE):
+            await self.store.changes.record(tx, whole, undone_by=undo_id)
+            await self.store.timers.clear(tx, set_id, *(set(TimerKind) - {TimerKind.REVIEW}))
 
     async def claim(self, change_id: str) -> Change | None:
         """Take an approved change; None where somebody else has."""

@@ -69,8 +69,9 @@ class Pipeline:
 
         followups = FollowUps(store, effects, proposer)
         self.undo = followups.undo
+        self.revert = followups.revert
         self.being_undone = followups.being_undone
-        self.was_not_undone = followups.was_not_undone
+        self.last_revert = followups.last_revert
         self.put_back = followups.put_back
         self.afresh = followups.afresh
         self.again = followups.again

@@ -138,13 +138,10 @@ class SetLedger:
         async with store.transaction() as tx:
             mine = await store.changes.finish(tx, ended, self.ledger.owner)
             await store.parts.note(tx, [part for part, _ in mine])
-            for part, _ in mine:
-                if part.undoes and part.state is State.APPLIED:
-                    await self.ledger.undone(tx, part)
+            events = [event_of(EVENTS[move], part, GATEHOUSE, **told(part)) for part, move in mine]
+            events += await self.ledger.applied(tx, [part for part, _ in mine if part.state is State.APPLIED])
             await store.outbox.add(tx, whole.id, "card", within=PROGRESS)
-            await store.audit.append(
-                tx, *(event_of(EVENTS[move], part, GATEHOUSE, **told(part)) for part, move in mine)
-            )
+            await store.audit.append(tx, *events)
 
     async def give_up(self, whole: Change, numbers: Collection[int], why: str) -> None:
         """End parts that were never begun, for the same reason; raises Lost."""

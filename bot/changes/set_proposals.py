@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
 from bot.changes.effects import Document, Snapshot
 from bot.changes.proposals import Proposal, Terms, afresh, inverse
-from bot.domain.change import Change, Kind, State, Target
+from bot.domain.change import Change, Guard, Kind, State, Target
 from bot.domain.change_set import Part, weightiest
 
 MOST: Final = 20_000
@@ -85,10 +85,10 @@ def part_of(number: int, proposal: Proposal, source: str = "") -> Part:
 
 
 def inverse_of(
-    whole: Change, done: Iterable[Change], *, by: str, channel: str, agreed: bool = False, reason: str = ""
+    whole: Change, done: Iterable[tuple[Change, Document | None]], *, by: str, channel: str, reason: str = ""
 ) -> SetProposal:
-    """What takes back those parts of *whole* that were *done*, the last one first."""
-    proposals = [inverse(change, by=by, channel=channel, agreed=agreed, reason=reason) for change in done]
+    """What takes back those parts of *whole* that were *done*, on what there is now of each, the last one first."""
+    proposals = [inverse(change, live, by=by, channel=channel, reason=reason) for change, live in done]
     return SetProposal(
         title=f"Undo: {whole.title}" if whole.undoes is None else whole.title.removeprefix("Undo: "),
         parts=[part_of(number, proposal) for number, proposal in enumerate(reversed(proposals), 1)],
@@ -96,19 +96,29 @@ def inverse_of(
         channel=channel,
         reason=reason or f"undo of {whole.id[:8]}",
         undoes=whole.id,
-        agreed=agreed,
     )
 
 
 def again(whole: Change, failed: Iterable[tuple[Part, Snapshot]], *, by: str, channel: str) -> SetProposal:
-    """Once more what was not done, on what there is now; parts whose target is gone, or there already, are left out."""
-    parts: list[Part] = []
+    """Once more what was not done, on what there is now and until the same end.
+
+    Parts whose target is gone, or there already, are left out. Where a target is no longer what was shown, the
+    requester is asked first.
+    """
+    proposals = []
     for part, snapshot in failed:
         live = snapshot.live(part.target)
-        if part.kind is None or (live is not None) == part.kind.creates:
-            continue
-        parts.append(part_of(len(parts) + 1, _renewed(whole, part, live, by=by, channel=channel), part.source))
-    return SetProposal(title=whole.title, parts=parts, requester=by, channel=channel, reason=whole.reason)
+        if part.kind is not None and (live is not None) != part.kind.creates:
+            proposals.append((_renewed(whole, part, live, by=by, channel=channel), part.source))
+    if not proposals:
+        raise NothingInSet(whole.title)
+    parts = [part_of(number, proposal, source) for number, (proposal, source) in enumerate(proposals, 1)]
+    asks = any(proposal.guard is Guard.CONFIRM for proposal, _ in proposals)
+    return replace(
+        set_of(whole.title, [proposal for proposal, _ in proposals]),
+        parts=parts,
+        guard=Guard.CONFIRM if asks else None,
+    )
 
 
 def _renewed(whole: Change, part: Part, live: Document | None, *, by: str, channel: str) -> Proposal:

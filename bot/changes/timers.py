@@ -17,10 +17,11 @@ from bot.changes.errors import NotUndoable
 from bot.changes.ledger import GATEHOUSE
 from bot.changes.outbox import Wake
 from bot.changes.pipeline import Pipeline
-from bot.clients.errors import ClientError
+from bot.changes.proposals import is_there
+from bot.clients.errors import ClientError, RateLimited, Unreachable
 from bot.domain.change import LIVE, Change, State
+from bot.domain.change_set import Outcome
 from bot.domain.duration import in_words
-from bot.domain.essence import essence
 from bot.store.errors import TargetBusy
 from bot.store.timers import Timer, TimerKind
 
@@ -102,27 +103,50 @@ class Timers:
 
     async def _revert(self, change: Change, timer: Timer) -> datetime | None:
         """The end of a temporary change: taken back where nobody touched it since, else left and said so."""
-        if not change.temporary:
+        if not change.temporary or change.ends is None:
             return None
         if await self.pipeline.being_undone(change):
             return self._later(change)
+        last = await self.pipeline.last_revert(change)
+        if last is not None and last.created >= change.ends and (last.state in LIVE or not _service_away(last)):
+            return await self._reverted(change, last)
         try:
-            why_not = await self._in_the_way(change)
-            if why_not:
-                await self._leave(change, why_not)
-                return None
-            late = self._now - timer.due
-            undo = await self.pipeline.undo(
-                change, by=change.requester, channel=change.channel, agreed=True, reason=_reason(change, late)
-            )
+            if why_not := await self._in_the_way(change):
+                return await self._leave(change, why_not)
+            reason = _reason(change, self._now - timer.due)
+            revert = await self.pipeline.revert(change, by=change.requester, reason=reason)
         except (ClientError, TargetBusy) as error:
             log.warning("revert_waits", change=change.id[:8], error=type(error).__name__)
             return self._later(change)
         except NotUndoable:
+            return await self._nothing_to_revert(change)
+        return await self._reverted(change, revert)
+
+    async def _reverted(self, change: Change, revert: Change) -> datetime | None:
+        """What became of the end of *change*: due again where that is not known yet, or nothing could be sent."""
+        if revert.state in LIVE or _service_away(revert):
+            return self._later(change)
+        if revert.state is not State.APPLIED:
+            return await self._leave(change, await self._why_left(revert))
+        now = await self.pipeline.get(change.id)
+        if not now.temporary:
             return None
-        if undo.state in {State.STALE, State.FAILED}:
-            await self._leave(change, "changed" if undo.state is State.STALE else "refused")
-        return self._later(change) if undo.state in LIVE else None
+        return self._later(now) if await self._has_unknown(revert) else await self._leave(now, "partly")
+
+    async def _why_left(self, revert: Change) -> str:
+        tally = await self.pipeline.store.parts.tally(revert.id)
+        refused = tally[Outcome.FAILED] > 0 if revert.is_set else revert.state is State.FAILED
+        return "refused" if refused else "changed"
+
+    async def _nothing_to_revert(self, change: Change) -> datetime | None:
+        """Nobody left anything of *change* to be taken back, unless the outcome of a part is not known yet."""
+        now = await self.pipeline.get(change.id)
+        if not now.temporary:
+            return None
+        return self._later(now) if await self._has_unknown(now) else await self._leave(now, "gone")
+
+    async def _has_unknown(self, whole: Change) -> bool:
+        return (await self.pipeline.store.parts.tally(whole.id))[Outcome.UNKNOWN] > 0
 
     def _later(self, change: Change) -> datetime:
         return self._now + min(max(BUSY, (self._now - (change.ends or self._now)) / 4), LONGEST_WAIT)
@@ -130,15 +154,22 @@ class Timers:
     async def _in_the_way(self, change: Change) -> str:
         """Why the change cannot simply be taken back: somebody changed what it made, or it is gone."""
         if change.is_set:  # each of its parts is looked at on its own
-            return "changed" if await self.pipeline.was_not_undone(change) else ""
+            return ""
         target = await self.pipeline.now_called(change.target)
         live = await self.pipeline.effects(target).live(target)
-        if essence(live) == essence(change.result):
+        if is_there(change, live):
             return ""
         return "gone" if live is None else "changed"
 
-    async def _leave(self, change: Change, why: str) -> None:
+    async def _leave(self, change: Change, why: str) -> datetime | None:
+        """Say on the card, and to the requester, why *change* was not taken back at its end; it is not due again."""
         await self.pipeline.ledger.record(change, "left_in_force", GATEHOUSE, note="left", ending=why)
+        return None
+
+
+def _service_away(revert: Change) -> bool:
+    """Whether nothing was done because nothing could be sent: then it is tried again."""
+    return revert.state is State.FAILED and revert.refusal in {Unreachable.__name__, RateLimited.__name__}
 
 
 def _reason(change: Change, late: timedelta) -> str:

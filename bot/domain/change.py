@@ -66,8 +66,12 @@ MOVES: Final[Mapping[tuple[State, Move], State]] = {
 """WITHDRAW: what was approved and waits for its service is no longer wanted. DEFER: nothing was sent, for the service
 is away, so it is tried again. LEAVE: reading back settles nothing."""
 
-LIVE: Final = frozenset({State.PROPOSED, State.APPROVED, State.APPLYING, State.UNKNOWN})
-"""States in which a change still holds its target: a second one for the same target is refused meanwhile."""
+HOLDING: Final = frozenset({State.APPROVED, State.APPLYING, State.UNKNOWN})
+"""States in which a change holds its target: a second one of the same target is refused. A request that waits for a
+decision holds nothing, or anybody could keep everybody else from a target by asking for something."""
+
+LIVE: Final = HOLDING | {State.PROPOSED}
+"""States of a change that has not ended."""
 
 
 def sources(move: Move) -> frozenset[State]:
@@ -198,6 +202,8 @@ class Change(BaseModel):
     """The id of the change that this one takes back."""
     undone_by: str | None = None
     """The id of the applied change that took this one back."""
+    settles_review: bool = False
+    """Of an undo: it is the review of what it takes back, since somebody else who may review it asked for it."""
     size: int = 0
     """Of a change set: how many parts it has; 0 for a change of one thing."""
     kinds: tuple[Kind, ...] = ()
@@ -230,9 +236,9 @@ class Change(BaseModel):
 
     @property
     def review_owed(self) -> bool:
-        """Whether somebody acted alone and nobody has looked at it since."""
+        """Whether somebody acted alone and nobody else has looked at it since; its end or an undo of theirs is no look."""
         open_ = self.state in {State.APPLIED, State.UNKNOWN, State.UNSETTLED}
-        return self.glass_broken and open_ and self.reviewed_by is None and self.undone_by is None
+        return self.glass_broken and open_ and self.reviewed_by is None
 
     @property
     def temporary(self) -> bool:

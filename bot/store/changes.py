@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from bot.domain.change import MOVES, Change, Move, State, sources
 from bot.store.change_queries import Queries
 from bot.store.errors import StoreError, TargetBusy
-from bot.store.tables import LIVE_STATES, changes, decisions, micros
+from bot.store.tables import HOLDING_STATES, changes, decisions, micros
 
 
 def _row(change: Change) -> dict[str, Any]:
@@ -40,23 +40,38 @@ class Changes(Queries):
     """All of them: written one by one, or, as the parts of a set, many at once."""
 
     async def add(self, tx: AsyncConnection, change: Change, origin: str) -> Change:
-        """Store *change*; a second one of the same *origin* is the first one. Raises TargetBusy."""
+        """Store *change*; a second one of the same *origin* is the first one.
+
+        Raises TargetBusy where another change holds the target.
+        """
         known = await tx.scalar(sa.select(changes.c.document).where(changes.c.origin == origin))
         if known is not None:
             return Change.model_validate_json(known)
-        if change.target.key and (holder := await self._live(tx, str(change.target))) is not None:
-            raise TargetBusy(holder)
+        await self._refuse_held(tx, change)
         row = _row(change) | {"id": change.id, "origin": origin, "created": micros(change.created)}
         try:
             await tx.execute(sa.insert(changes).values(row))
         except IntegrityError as error:
-            raise StoreError("another change of the same target came first; ask again") from error
+            raise StoreError("the same request came first; ask again") from error
         return change
 
-    async def _live(self, connection: AsyncConnection, target: str) -> Change | None:
-        query = sa.select(changes.c.document).where(changes.c.target == target, changes.c.state.in_(LIVE_STATES))
-        document = await connection.scalar(query)
-        return None if document is None else Change.model_validate_json(document)
+    async def _refuse_held(self, tx: AsyncConnection, change: Change) -> None:
+        """Return where nothing holds the target of *change*; raises TargetBusy."""
+        held = sa.and_(changes.c.target == str(change.target), changes.c.state.in_(HOLDING_STATES))
+        document = await tx.scalar(sa.select(changes.c.document).where(held)) if change.target.key else None
+        if document is not None:
+            raise TargetBusy(Change.model_validate_json(document))
+
+    async def requested(self, tx: AsyncConnection, applied: Sequence[Change]) -> Sequence[Change]:
+        """The requests that wait for a decision about a target of *applied*, or would undo what one of them undoes.
+
+        Those that somebody is deciding about at this moment are left out: once approved, they look at the target first.
+        """
+        targets = [str(change.target) for change in applied if change.target.key]
+        undone = [f"undo:{change.undoes}:" for change in applied if change.undoes]
+        about = sa.or_(changes.c.target.in_(targets), *map(changes.c.origin.startswith, undone))
+        wanted = sa.select(changes.c.document).where(changes.c.state == State.PROPOSED, about)
+        return [Change.model_validate_json(found) for found in await tx.scalars(self._session.skipping_locked(wanted))]
 
     async def move(
         self,
@@ -72,6 +87,7 @@ class Changes(Queries):
     ) -> Change | None:
         """Make *move* with *fields* set, or return None where the change is not where the move starts.
 
+        Raises TargetBusy where the change would hold its target now, and another one does.
         With *owner* and *from_attempt* the move is fenced: only whoever holds the change at that attempt makes it.
         *target_key*: the key of what a creation created. *due*: when an approved change is taken up, if it was left.
         """
@@ -85,6 +101,8 @@ class Changes(Queries):
         if target_key is not None:
             made = made.model_copy(update={"target": made.target.model_copy(update={"key": target_key})})
         columns = {} if due is None else {"due": micros(due)}
+        if move is Move.APPROVE:
+            await self._refuse_held(tx, made)
         if made.state is State.APPROVED:
             # Nothing was sent for it yet, so whoever claims it next does so for the first time.
             made = made.model_copy(update={"attempt": 0})
@@ -154,7 +172,10 @@ class Changes(Queries):
             .where(changes.c.id == made.id, changes.c.state == state, changes.c.attempt == attempt)
             .values(_row(made) | columns)
         )
-        return made if (await tx.execute(update)).rowcount == 1 else None
+        try:
+            return made if (await tx.execute(update)).rowcount == 1 else None
+        except IntegrityError as error:
+            raise StoreError("another change of the same target came first; try again") from error
 
     def _locked(self, change_id: str) -> sa.Select[Any]:
         query = sa.select(changes).where(changes.c.id == change_id)
@@ -172,7 +193,7 @@ class Changes(Queries):
     ) -> Sequence[Change]:
         """Store new changes that are being applied already; those whose target is held by then are left out."""
         targets = [str(part.target) for part in parts if part.target.key]
-        query = sa.select(changes.c.target).where(changes.c.target.in_(targets), changes.c.state.in_(LIVE_STATES))
+        query = sa.select(changes.c.target).where(changes.c.target.in_(targets), changes.c.state.in_(HOLDING_STATES))
         held = set(await tx.scalars(query)) if targets else set()
         free = []
         for part in parts:

@@ -89,6 +89,11 @@ class Parts:
         async with self._session.reading() as connection:
             return Tally({Outcome(row.outcome): row.many for row in await connection.execute(query)})
 
+    async def has_any(self, tx: AsyncConnection, set_id: str, outcomes: Collection[Outcome]) -> bool:
+        """Whether a part of a set has one of these outcomes."""
+        wanted = sa.and_(parts.c.set_id == set_id, parts.c.outcome.in_(sorted(outcomes)))
+        return await tx.scalar(sa.select(parts.c.number).where(wanted).limit(1)) is not None
+
     async def waiting(self, tx: AsyncConnection, set_id: str, numbers: Collection[int]) -> set[int]:
         """Those of *numbers* that nobody has begun or stopped."""
         wanted = sa.and_(parts.c.set_id == set_id, parts.c.number.in_(numbers), parts.c.outcome == Outcome.WAITING)

@@ -7,12 +7,13 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from bot.domain.change import LIVE
+from bot.domain.change import HOLDING, LIVE
 
 metadata = sa.MetaData()
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 LIVE_STATES: Final = sorted(LIVE)
+HOLDING_STATES: Final = sorted(HOLDING)
 
 changes = sa.Table(
     "changes",
@@ -34,11 +35,11 @@ changes = sa.Table(
     sa.Column("part_of", sa.String(32), nullable=False, server_default=""),
     sa.Index("changes_by_state", "state", "created"),
     sa.Index(
-        "one_live_change_per_target",
+        "one_holder_per_target",
         "target",
         unique=True,
-        sqlite_where=sa.text("state IN ('applying', 'approved', 'proposed', 'unknown') AND target <> ''"),
-        postgresql_where=sa.text("state IN ('applying', 'approved', 'proposed', 'unknown') AND target <> ''"),
+        sqlite_where=sa.text("state IN ('applying', 'approved', 'unknown') AND target <> ''"),
+        postgresql_where=sa.text("state IN ('applying', 'approved', 'unknown') AND target <> ''"),
     ),
 )
 

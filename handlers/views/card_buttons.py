@@ -44,9 +44,9 @@ def _approved(change: Change) -> list[Block | None]:
 
 
 def _applied(change: Change) -> list[Block | None]:
-    if change.undone_by:
-        return []
     sign = parts.decide_button("Sign", "sign", change.id, style="primary") if change.review_owed else None
+    if change.undone_by:
+        return [sign]
     if change.temporary:
         return [
             sign,

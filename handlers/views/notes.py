@@ -64,7 +64,7 @@ NOTES: Final[dict[str, Callable[[Change, str], str]]] = {
 PLAIN: Final = {
     "remind": "still waits for an approval",
     "offer": "ends soon",
-    "review": "a review is owed",
+    "review": "review due",
     "glass": "somebody goes ahead alone",
     "left": "was left as it is",
     "ask": "somebody asks",

@@ -136,14 +136,15 @@ def _why(change: Change) -> str:
 
 
 def glass_line(change: Change) -> str:
-    """What is owed for acting alone."""
-    return f":eyes: *A review is owed.* Somebody else than <@{change.decided_by}> signs it, or takes it back."
+    """That somebody acted alone, and somebody else has yet to look at it."""
+    return f":eyes: *Review due.* Someone other than <@{change.decided_by}> has to review and sign this."
 
 
 ENDINGS: Final = {
     "changed": ":warning: This was to end {when}, but somebody changed it since. *Gatehouse left it as it is.*",
     "gone": ":information_source: This was to end {when}; what it made is gone already.",
     "refused": ":warning: This was to end {when}, but the service refused. *It is still in force.* Undo tries again.",
+    "partly": ":warning: Some of this could not be reverted {when}. The card of the undo says what, and why.",
 }
 
 

@@ -187,9 +187,11 @@ def _buttons(change: Change, progress: Progress) -> list[Block | None]:
     again = parts.decide_button(f"Try the other {rest:,} again", "again", change.id) if rest else None
     if change.state is State.FAILED:
         return [again]
-    if change.state is not State.APPLIED or change.undone_by:
+    if change.state is not State.APPLIED:
         return []
     sign = parts.decide_button("Sign", "sign", change.id, style="primary") if change.review_owed else None
+    if change.undone_by:
+        return [sign]
     if change.temporary:
         return [
             sign,

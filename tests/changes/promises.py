@@ -11,11 +11,13 @@ import sqlalchemy as sa
 
 from bot.domain.change import Change, Guard, Kind, State
 from bot.domain.change_set import OPEN, OUTCOMES, Outcome, Part, Tally
+from bot.store.errors import TargetBusy
 from tests.changes.world import DAN, SITE, Sent, World, content, holds
 
 ENDS: Final = frozenset({"applied", "failed", "stale", "cancelled", "denied", "expired", "unsettled"})
 NOTHING_DONE: Final = ENDS - {"applied", "unsettled"}
-HOLDS_ITS_TARGET: Final = frozenset(set(State) - ENDS)
+HOLDS_ITS_TARGET: Final = frozenset({State.APPROVED, State.APPLYING, State.UNKNOWN})
+"""A request that waits for a decision holds nothing: nobody may keep others from a target by asking for something."""
 
 MAY_BECOME: Final[Mapping[str, frozenset[str]]] = {
     "proposed": frozenset(State),
@@ -37,6 +39,7 @@ FIXED: Final = ("id", "kind", "requester", "channel", "before", "after", "reason
 FIXED_TOO: Final = ("undoes", "lasts", "approvals_needed", "approvers", "self_approval", "quiet_refusal")
 FIXED_IN_SETS: Final = ("size", "kinds", "title", "part_of", "part_number")
 DONE: Final = (Outcome.APPLIED, Outcome.UNKNOWN, Outcome.UNSETTLED)
+SEGMENTS_OF: Final = "allowedSegments"
 UNTOUCHED: Final = frozenset({Outcome.WAITING, Outcome.BUSY, Outcome.FAILED, Outcome.STOPPED})
 """What a part may be that never became a change."""
 FIXED_AT_THE_END: Final = ("state", "result", "outcome", "refusal", "finished_at", "decided_by", "target", "attempt")
@@ -74,15 +77,21 @@ class Promises:
     """Whether the step is a timer's."""
     entries: int = 0
     applied: Counter[str] = field(default_factory=Counter)
+    reverts: set[str] = field(default_factory=set)
+    """The changes that timers asked for: what takes temporary ones back."""
     parts: dict[tuple[str, int], Part] = field(default_factory=dict)
     """The parts of all change sets, by set and number."""
     _documents: dict[str, str] = field(default_factory=dict)
     _versions: dict[str, int] = field(default_factory=dict)
+    _now: dict[str, Change] = field(default_factory=dict)
+    """What the step that was moved or asked for, as it now is."""
 
     async def kept(self) -> None:
         """Raise where one is broken."""
         assert self.world.calls_that_write() == self.world.writes, "something was sent that belongs to no change"
         rows, versions, events = await self._read()
+        moved = (row for row in rows if row.document != self._documents.get(row.id))
+        self._now = {row.id: Change.model_validate_json(row.document) for row in moved}
         for row in rows:
             if row.document != self._documents.get(row.id):
                 self._moved(row, self.seen.get(row.id), versions, events[row.id])
@@ -151,6 +160,7 @@ class Promises:
             self._begun(new)
         else:
             self._the_same(old, new)
+            self._reviewed(old, new)
         if old is None or old.state is not new.state:
             card = new.part_of or new.id
             self._told(new, self._versions.get(card, 0) < versions.get(card, 0), events)
@@ -165,6 +175,7 @@ class Promises:
     def _begun(self, new: Change) -> None:
         """A request is its requester's to make, and the policy's guard stands before it."""
         if self.by_timer:
+            self.reverts.add(new.id)
             taken_back = self.seen[new.undoes or ""]
             assert taken_back.ends is not None
             assert taken_back.ends <= self.world.clock(), "taken back too early"
@@ -198,6 +209,32 @@ class Promises:
         assert new.approvals[: len(old.approvals)] == old.approvals
         assert old.target == new.target or (new.kind is Kind.RULE_CREATE and old.target.key is None)
 
+    def _reviewed(self, old: Change, new: Change) -> None:
+        """What somebody did alone stays to be reviewed until somebody else signs it or takes it back."""
+        if old.review_owed and not new.review_owed and new.state in {State.APPLIED, State.UNKNOWN, State.UNSETTLED}:
+            undo = (self.seen | self._now).get(new.undone_by or "")
+            by_undo = undo.requester if undo is not None and undo.id not in self.reverts else None
+            reviewer = new.reviewed_by or by_undo
+            assert reviewer is not None, "the review is gone, and nobody looked"
+            assert not self.world.same_person(reviewer, new.decided_by or ""), "reviewed by who acted alone"
+
+    def refused(self, error: Exception) -> None:
+        """Nobody is kept from a target by what only waits for a decision, unless it is their own."""
+        if isinstance(error, TargetBusy):
+            assert error.change.state in HOLDS_ITS_TARGET, f"kept from it by one that is {error.change.state}"
+
+    def ends_came(self) -> None:
+        """Long after every timer was due, with nothing in their way: what was temporary is gone, or it is said why not."""
+        held = {str(change.target) for change in self.seen.values() if change.state in HOLDS_ITS_TARGET}
+        held |= {str(part.target) for (set_id, _), part in self.parts.items() if part.outcome in OPEN}
+        for change in self.seen.values():
+            if not change.temporary or change.ends is None or change.ends > self.world.clock():
+                continue
+            if not change.is_set:
+                assert str(change.target) in held, f"its end has come, and it is still in force: {change.kind}"
+            elif not held:
+                assert not self._in_force(change), "its end has come, and it is still in force: a set"
+
     def _told(self, new: Change, owed: bool, events: list[str]) -> None:
         """I8, and half of I4: the audit has it, and the channel hears of it, unless only the one who asked should."""
         assert TOLD_AS[new.state] & set(events), f"{new.state} without an event: {events}"
@@ -214,16 +251,19 @@ class Promises:
         if new.guard is Guard.NONE:
             assert by == new.requester
             return
+        if new.state is State.STALE and new.decided_by is None:
+            assert self._overtaken(new), "out of date, though nothing was done"
+            return
         assert new.expires is not None
         if new.state is State.EXPIRED:
             assert world.clock() >= new.expires
             return
         if new.state is State.CANCELLED:
-            assert by == new.requester
+            assert by == new.requester or (new.guard is Guard.CONFIRM and world.may(by))
             return
         assert world.step_began < new.expires, "decided too late"
         if new.state is State.DENIED:
-            assert world.may_approve(new, by)
+            assert world.may(by) if new.guard is Guard.CONFIRM else world.may_approve(new, by)
         elif new.glass_broken:
             assert by == DAN
             assert world.may(by)
@@ -232,6 +272,14 @@ class Promises:
             assert world.may(by)
         else:
             self._approved(new)
+
+    def _overtaken(self, request: Change) -> bool:
+        """Whether something that was done meanwhile left nothing of a *request* to decide."""
+        done = [change for change in (self.seen | self._now).values() if change.state is State.APPLIED]
+        return any(
+            change.target == request.target or (request.undoes is not None and change.undoes == request.undoes)
+            for change in done
+        )
 
     def _approved(self, new: Change) -> None:
         by = [approval.by for approval in new.approvals]
@@ -268,10 +316,15 @@ class Promises:
                 self._taken_back(new, self.seen[new.undoes])
 
     def _taken_back(self, undo: Change, change: Change) -> None:
-        """I12: what was taken back is as it was before, but for what only a service can set."""
+        """I12: what was taken back is as it was before, but for what only a service can set; of a member the difference."""
         live = self.world.left_by(undo)
         if change.before is None:
             assert live is None
+        elif change.target.service == "members" and change.result is not None:
+            was, made, now = ({*(each or {})[SEGMENTS_OF]} for each in (change.before, change.result, live))
+            assert not (made - was) & now, "taken back, but what was given is still there"
+            assert was - made <= now, "taken back, but what was taken is still gone"
+            assert change.before["name"] in {change.result["name"], (live or {})["name"]}
         else:
             was = {name: value for name, value in change.before.items() if name != "createdAt"}
             assert holds(live, was), "taken back, but it is not as it was"

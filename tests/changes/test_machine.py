@@ -190,8 +190,8 @@ class Machine(RuleBasedStateMachine):
         came: T | None = None
         try:
             came = self.runner.run(_taken(step(mine)))
-        except expected:
-            pass
+        except expected as error:
+            self.promises.refused(error)
         except Died:
             self.replicas[number % 2] = self._another()
         mine.fuse.left = None
@@ -417,6 +417,12 @@ class Machine(RuleBasedStateMachine):
         change = self.pick(which, [each for each in self.changes() if each.is_set and each.state not in LIVE])
         origin = f"origin {next(self.names)}"
         self.clicked(number, lambda pipeline, now: pipeline.again(now, by=by, channel=OPS, origin=origin), change)
+        asked = self.runner.run(_of(self.world.store.changes.of_origin(origin)))
+        if change is not None and asked is not None:
+            agreed = (change.lasts, None if change.lasts else change.ends, change.warnings)
+            assert (asked.lasts, asked.ends if not asked.lasts else None, asked.warnings) == agreed, (
+                "asked for otherwise"
+            )
 
     # What people do with what was done
 
@@ -541,6 +547,19 @@ class Machine(RuleBasedStateMachine):
             if not self.take(number, lambda mine: mine.timers.run_one()):
                 return
 
+    @rule()
+    def what_is_temporary_ends(self) -> None:
+        """Nothing is in the way for a while: whatever was to end by then ends."""
+        self.services_are_well()
+        self.world.directory.silent = False
+        for mine in self.replicas:
+            mine.fuse.left = None
+        for _ in range(2):
+            self.world.clock.moment += timedelta(minutes=11)
+            while sum([_until_idle(step) for step in (self._timer, self._recovery, self._set)]):
+                pass
+        self.promises.ends_came()
+
     @rule(number=anything, accident=accidents)
     def recover(self, number: int, accident: int | None) -> None:
         """A lease later, what a dead process left is taken over, if it is not left again."""
@@ -557,7 +576,7 @@ class Machine(RuleBasedStateMachine):
     # The end of a run
 
     def teardown(self) -> None:
-        """All trouble is over: before long, nothing waits for anything."""
+        """All trouble is over: before long, though the clock was set back some hours, nothing waits for anything."""
         if not self.sound or not hasattr(self, "replicas"):
             return
         self.services_are_well()
@@ -565,7 +584,7 @@ class Machine(RuleBasedStateMachine):
         self.world.directory.silent = False
         for mine in self.replicas:
             mine.fuse.left = None
-        for span in (timedelta(seconds=61), timedelta(hours=25), *[timedelta(minutes=11)] * 3):
+        for span in (timedelta(seconds=61), timedelta(hours=49), *[timedelta(minutes=11)] * 3):
             self.world.clock.moment += span
             while sum([_until_idle(step) for step in (self._timer, self._recovery, self._set)]):
                 pass

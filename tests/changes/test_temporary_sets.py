@@ -10,9 +10,9 @@ from bot.domain.change import Change, State
 from tests.changes.world import ALICE, BOB, OPS, POLICIES, RULE_IDS, Replica, World, a_world, renames, replica
 
 
-async def in_force(world: World, mine: Replica) -> Change:
-    """A rename for two hours, of two rules, approved and carried out."""
-    whole = await mine.pipeline.submit_set(renames(world, "For now", lasts=7200), origin="origin")
+async def in_force(world: World, mine: Replica, *, hours: int = 2) -> Change:
+    """A rename for some hours, of two rules, approved and carried out."""
+    whole = await mine.pipeline.submit_set(renames(world, "For now", lasts=hours * 3600), origin="origin")
     await mine.pipeline.decide(whole.id, Decision.APPROVE, BOB)
     assert await mine.carry_out_a_set()
     return await mine.pipeline.get(whole.id)
@@ -25,8 +25,9 @@ async def as_time_goes_on(world: World, mine: Replica) -> None:
             pass
 
 
-async def undos(world: World, whole: Change) -> list[State]:
-    found = [await world.store.changes.of_origin(f"undo:{whole.id}:{number}") for number in range(9)]
+async def tried(world: World, whole: Change, origin: str) -> list[State]:
+    """What became of each *origin*: ``undo``, by a person, or ``revert``, at its end."""
+    found = [await world.store.changes.of_origin(f"{origin}:{whole.id}:{number}") for number in range(9)]
     return [undo.state for undo in found if undo is not None]
 
 
@@ -43,7 +44,8 @@ async def test_an_undo_that_was_denied_before_does_not_let_the_end_be_tried_for_
         world.clock.moment += timedelta(hours=2)
         await as_time_goes_on(world, mine)
 
-        assert await undos(world, whole) == [State.DENIED, State.FAILED], "tried once at its end"
+        assert await tried(world, whole, "undo") == [State.DENIED]
+        assert await tried(world, whole, "revert") == [State.FAILED], "tried once at its end"
         assert (await mine.pipeline.get(whole.id)).ending == "changed", "left in force, and said so"
 
 
@@ -64,5 +66,67 @@ async def test_an_undo_that_failed_before_its_time_does_not_keep_the_end_from_be
         world.clock.moment += timedelta(hours=2)
         await as_time_goes_on(world, mine)
 
-        assert await undos(world, whole) == [State.FAILED, State.APPLIED]
+        assert await tried(world, whole, "undo") == [State.FAILED]
+        assert await tried(world, whole, "revert") == [State.APPLIED]
         assert {world.truth()["rules", key]["name"] for key in RULE_IDS} == {"As it was"}
+
+
+async def test_requests_and_undos_that_wait_do_not_put_the_end_off(database_url: str) -> None:
+    async with a_world(database_url) as world:
+        await world.begin(POLICIES["approve"])
+        mine = replica(world, "mine", count(1))
+        whole = await in_force(world, mine, hours=1)
+        for _ in range(60):
+            undo = await mine.pipeline.undo(whole, by=ALICE, channel=OPS)
+            await mine.pipeline.decide(undo.id, Decision.KEEP, ALICE)
+        undo = await mine.pipeline.undo(whole, by=ALICE, channel=OPS)
+        other = await mine.pipeline.submit_set(renames(world, "Once more"), origin="another")
+
+        world.clock.moment += timedelta(hours=1)
+        await as_time_goes_on(world, mine)
+
+        assert {world.truth()["rules", key]["name"] for key in RULE_IDS} == {"As it was"}
+        assert (await mine.pipeline.get(whole.id)).undone_by is not None
+        assert (await mine.pipeline.get(undo.id)).state is State.STALE, "there is nothing left to undo"
+        assert (await mine.pipeline.get(other.id)).state is State.PROPOSED, (
+            "its parts are looked at when it is approved"
+        )
+
+
+async def test_what_an_undo_could_not_take_back_still_ends(database_url: str) -> None:
+    async with a_world(database_url) as world:
+        await world.begin(POLICIES["free"])
+        mine = replica(world, "mine", count(1))
+        whole = await mine.pipeline.submit_set(renames(world, "For now", lasts=7200), origin="origin")
+        assert await mine.carry_out_a_set()
+        left = world.truth()["rules", RULE_IDS[0]]
+        world.edit(("rules", RULE_IDS[0]), left | {"name": "Theirs"})
+
+        await mine.pipeline.undo(await mine.pipeline.get(whole.id), by=ALICE, channel=OPS)
+        assert await mine.carry_out_a_set()
+        half = await mine.pipeline.get(whole.id)
+        world.edit(("rules", RULE_IDS[0]), left)
+        world.clock.moment += timedelta(hours=2)
+        await as_time_goes_on(world, mine)
+
+        assert half.undone_by is None, "a part of it is still there"
+        assert half.temporary
+        assert {world.truth()["rules", key]["name"] for key in RULE_IDS} == {"As it was"}
+        assert (await mine.pipeline.get(whole.id)).undone_by is not None
+
+
+async def test_what_could_not_be_taken_back_at_its_end_is_said(database_url: str) -> None:
+    async with a_world(database_url) as world:
+        await world.begin(POLICIES["free"])
+        mine = replica(world, "mine", count(1))
+        whole = await mine.pipeline.submit_set(renames(world, "For now", lasts=7200), origin="origin")
+        assert await mine.carry_out_a_set()
+        world.edit(("rules", RULE_IDS[0]), world.truth()["rules", RULE_IDS[0]] | {"name": "Theirs"})
+
+        world.clock.moment += timedelta(hours=2)
+        await as_time_goes_on(world, mine)
+        while await mine.outbox.deliver_one():
+            pass
+
+        assert (await mine.pipeline.get(whole.id)).ending == "partly"
+        assert world.told[whole.id, "left"] == 1, "the requester is told"

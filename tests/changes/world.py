@@ -365,6 +365,9 @@ class Watched:
             return
         sent.effects += 1
         sent.at = self.world.edits
+        if change.kind is Kind.MEMBER_GRANT:
+            had, has = (set(record["allowedSegments"]) for record in (before[place], after[place]))
+            assert had <= has, "a grant took something away"
         if change.target.key is None:
             (place,) = moved
             assert place not in before

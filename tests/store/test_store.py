@@ -80,14 +80,25 @@ async def test_one_origin_makes_one_change(store: Store, clock: Clock) -> None:
     assert second == first
 
 
-async def test_a_target_holds_one_live_change(store: Store, clock: Clock) -> None:
-    first = await added(store, change(clock))
+async def test_what_was_approved_holds_its_target(store: Store, clock: Clock) -> None:
+    first = await moved(store, await added(store, change(clock)), Move.APPROVE)
     with pytest.raises(TargetBusy) as caught:
         await added(store, change(clock))
     assert caught.value.change == first
 
-    await moved(store, first, Move.CANCEL)
+    await moved(store, first, Move.WITHDRAW)
     await added(store, change(clock))
+
+
+async def test_a_request_holds_nothing_until_it_is_approved(store: Store, clock: Clock) -> None:
+    first, second = await added(store, change(clock)), await added(store, change(clock))
+
+    approved = await moved(store, first, Move.APPROVE)
+
+    with pytest.raises(TargetBusy) as caught:
+        await moved(store, second, Move.APPROVE)
+    assert caught.value.change == approved
+    assert (await store.changes.get(second.id)) == second
 
 
 async def test_creations_do_not_hold_each_other_up(store: Store, clock: Clock) -> None:

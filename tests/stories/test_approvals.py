@@ -185,17 +185,17 @@ async def test_breaking_the_glass_is_loud_and_owes_a_review(
     assert await alice.submits() == {}
     done = await alice.sees("did this alone")
     await alice.sees_reply(card, "goes ahead alone")
-    assert "A review is owed" in alice.slack_text(done)
+    assert "Review due" in alice.slack_text(done)
     assert workspace.services.rules.get(OLD) is None
 
     await alice.clicks(done, "Sign")
     await alice.sees("cannot sign it too")
     clock.ahead += timedelta(hours=2)
-    await alice.sees_reply(card, "A review is owed")
+    await alice.sees_reply(card, "Review due")
     assert "to be signed" in alice.slack_text(await cara.says("/gatehouse pending"))
     await cara.clicks(done, "Sign")
     signed = await alice.sees("Signed by @U0CARA001")
-    assert "A review is owed" not in alice.slack_text(signed)
+    assert "Review due" not in alice.slack_text(signed)
 
 
 async def test_a_request_reminds_and_expires(workspace: Sandbox, alice: Person, clock: Clock) -> None:

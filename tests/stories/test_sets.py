@@ -210,3 +210,32 @@ async def test_too_many_or_one_unknown_changes_nothing(workspace: Sandbox, alice
     await alice.says(f"/rules {text}")
 
     assert workspace.services.rules.calls("PUT") == workspace.services.rules.calls("DELETE") == []
+
+
+async def test_trying_the_others_again_keeps_the_end(workspace: Sandbox, alice: Person, clock: Clock) -> None:
+    workspace.services.rules.stage.faults.add("refused_200", method="PUT", times=2)
+    await alice.types(f"/rules off {OLD} {PAY} for 2h")
+    failed = await alice.sees("Try the other 2 again")
+
+    await alice.clicks(failed, "Try the other 2 again")
+    await alice.sees("Ends by itself")
+    clock.ahead += timedelta(hours=2, seconds=1)
+    await alice.sees("Taken back by")
+
+    assert {(workspace.services.rules.get(key) or {})["status"] for key in (OLD, PAY)} == {"Active"}
+
+
+async def test_trying_again_asks_where_the_target_moved(workspace: Sandbox, alice: Person) -> None:
+    workspace.services.rules.stage.faults.add("refused_200", method="PUT", times=2)
+    await alice.types(f"/rules off {OLD} {PAY}")
+    failed = await alice.sees("Try the other 2 again")
+    theirs = dict(workspace.services.rules.get(PAY) or {}) | {"description": "Theirs"}
+    workspace.services.rules.put(theirs)
+
+    await alice.clicks(failed, "Try the other 2 again")
+    asked = await alice.sees("Only @U0ALICE01 can confirm it")
+    assert workspace.services.rules.get(PAY) == theirs, "nothing is done before somebody looked"
+    await alice.clicks(asked, "Do it", confirm=True)
+    await alice.sees("2 done")
+
+    assert (workspace.services.rules.get(PAY) or {})["description"] == "Theirs"

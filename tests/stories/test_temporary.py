@@ -175,3 +175,61 @@ async def test_a_service_that_is_down_at_the_end_only_delays_it(
 
     await until(a_minute_later)
     await alice.sees("switched on")
+
+
+NEEDS_APPROVAL = """
+[[guards]]
+operation = "rule.create"
+guard = "approve"
+
+[[guards]]
+operation = "rule.delete"
+guard = "approve"
+"""
+
+
+@pytest.mark.policy(NEEDS_APPROVAL)
+async def test_no_request_puts_the_end_off(workspace: Sandbox, alice: Person, cara: Person, clock: Clock) -> None:
+    await alice.opens("/rules new https://shop.example.com/a to https://shop.example.com/b for 1h")
+    alice.fills(Name="For an hour")
+    await alice.submits()
+    await cara.clicks(await alice.sees("For an hour"), "Approve")
+    await alice.sees("For an hour created")
+    waiting = await alice.says("/gatehouse undo")
+
+    clock.ahead += HOUR + timedelta(seconds=1)
+    await alice.sees("Taken back by")
+
+    assert not [rule for rule in workspace.services.rules.all() if rule["name"] == "For an hour"]
+    overtaken = await alice.sees("no longer what was shown")
+    assert overtaken.ts == waiting.ts
+
+
+async def test_what_others_did_to_a_member_since_stays_when_access_ends(
+    workspace: Sandbox, bob: Person, clock: Clock
+) -> None:
+    await bob.says(f"/members grant {ANNA} beta for 1h")
+    await bob.sees("Ends by itself")
+    member = dict(workspace.services.members.get("site_1", ANNA) or {})
+    held = member["allowedSegments"]
+    workspace.services.members.put("site_1", member | {"allowedSegments": [*held, "staff"]})
+
+    clock.ahead += HOUR + timedelta(seconds=1)
+    await bob.sees("Taken back by")
+
+    left = (workspace.services.members.get("site_1", ANNA) or {})["allowedSegments"]
+    assert set(left) == {*held, "staff"} - {"beta"}
+
+
+async def test_the_end_is_tried_again_where_the_service_is_away(
+    workspace: Sandbox, alice: Person, clock: Clock
+) -> None:
+    await alice.says(f"/rules off {OLD} for 1h")
+    workspace.services.rules.stage.faults.add("429", method="PUT", times=1)
+
+    clock.ahead += HOUR + timedelta(seconds=1)
+    await alice.sees("Nothing was changed")
+    clock.ahead += timedelta(minutes=11)
+    await alice.sees("Taken back by")
+
+    assert status(workspace) == "Active"

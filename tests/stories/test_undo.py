@@ -141,3 +141,15 @@ async def test_a_delete_whose_outcome_was_unknown_is_taken_back_once_it_is_known
 
     assert len(workspace.services.rules.calls("DELETE")) == 1
     assert len([rule for rule in workspace.services.rules.all() if rule["name"] == "Old shop to new shop"]) == 1
+
+
+async def test_an_undo_takes_nothing_away_that_was_given_since(workspace: Sandbox, bob: Person) -> None:
+    before = (workspace.services.members.get("site_1", ANNA) or {})["allowedSegments"]
+    card = await bob.says(f"/members grant {ANNA} beta")
+    await bob.says(f"/members grant {ANNA} staff")
+
+    await bob.clicks(card, "Undo")
+    await bob.sees("Taken back by")
+
+    left = (workspace.services.members.get("site_1", ANNA) or {})["allowedSegments"]
+    assert sorted(left) == sorted([*before, "staff"])

@@ -1,0 +1,65 @@
+"""Who goes ahead alone is reviewed by somebody else, whatever becomes of what they did."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from sandbox.demo import Sandbox
+from sandbox.slack.message import Message
+from sandbox.slack.story import Person
+from tests.conftest import Clock
+
+ANNA = "anna.berg@example.com"
+GLASS = """
+[roles.everyone]
+channels = ["C0OPS0001"]
+may = ["*"]
+
+[roles.oncall]
+groups = ["S0ONCALL"]
+
+[[guards]]
+operation = "member.grant"
+guard = "approve"
+break_glass = ["oncall"]
+"""
+
+
+async def granted_alone(alice: Person, command: str) -> Message:
+    """The card of what Alice did alone."""
+    card = await alice.says(command)
+    await alice.clicks(card, "Break the glass…", opens="Why can nobody be asked?")
+    alice.fills(**{"Why_can_nobody_be_asked?": "It burns and everybody sleeps"})
+    assert await alice.submits() == {}
+    return await alice.sees("did this alone")
+
+
+@pytest.mark.policy(GLASS)
+async def test_its_end_is_no_review(workspace: Sandbox, alice: Person, cara: Person, clock: Clock) -> None:
+    await granted_alone(alice, f"/members grant {ANNA} beta for 5m")
+
+    clock.ahead += timedelta(minutes=6)
+    over = await alice.sees("Taken back by")
+    assert "Review due" in alice.slack_text(over)
+    assert "to be signed" in alice.slack_text(await cara.says("/gatehouse pending"))
+    clock.ahead += timedelta(hours=2)
+    await alice.sees_reply(over, "Review due")
+
+    await cara.clicks(over, "Sign")
+    signed = await alice.sees("Signed by @U0CARA001")
+    assert "Review due" not in alice.slack_text(signed)
+
+
+@pytest.mark.policy(GLASS)
+@pytest.mark.parametrize("undoing", ["U0ALICE01", "U0CARA001"])
+async def test_an_undo_is_a_review_where_somebody_else_asked_for_it(
+    workspace: Sandbox, alice: Person, undoing: str
+) -> None:
+    done = await granted_alone(alice, f"/members grant {ANNA} beta")
+
+    await Person(workspace.slack, undoing, alice.channel).clicks(done, "Undo")
+    undone = await alice.sees("Taken back by")
+
+    assert ("Review due" in alice.slack_text(undone)) is (undoing == alice.id)
