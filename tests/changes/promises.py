@@ -321,9 +321,9 @@ class Promises:
         if change.before is None:
             assert live is None
         elif change.target.service == "members" and change.result is not None:
-            was, made, now = ({*(each or {})[SEGMENTS_OF]} for each in (change.before, change.result, live))
-            assert not (made - was) & now, "taken back, but what was given is still there"
-            assert was - made <= now, "taken back, but what was taken is still gone"
+            had, made, has = ({*(each or {})[SEGMENTS_OF]} for each in (change.before, change.result, live))
+            assert not (made - had) & has, "taken back, but what was given is still there"
+            assert had - made <= has, "taken back, but what was taken is still gone"
             assert change.before["name"] in {change.result["name"], (live or {})["name"]}
         else:
             was = {name: value for name, value in change.before.items() if name != "createdAt"}
