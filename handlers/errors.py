@@ -47,6 +47,14 @@ class NothingToExport(Exception):
         self.what = what
 
 
+class EmailsInFile(Exception):
+    """A file for a channel contains whole emails. *privately*: the command that sends it in a direct message."""
+
+    def __init__(self, privately: Command) -> None:
+        super().__init__("emails")
+        self.privately = privately
+
+
 class NothingToUndo(Exception):
     """No applied change fits what was asked."""
 

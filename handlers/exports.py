@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from bot.access import NotAllowed
 from bot.clients.parsing import gently
@@ -12,8 +13,9 @@ from bot.gatehouse import Gatehouse
 from handlers import members
 from handlers.commands.members import MembersExport, MembersList
 from handlers.commands.rules import RulesExport, RulesList
-from handlers.errors import NothingToExport
+from handlers.errors import EmailsInFile, NothingToExport
 from handlers.listing import fitting
+from handlers.masking import holds_email, is_public
 from handlers.reply import Attached, Caller, Reply
 from handlers.routes import handles
 from handlers.views import files as views
@@ -30,6 +32,8 @@ async def export_rules(command: RulesExport, caller: Caller, gatehouse: Gatehous
     if not found:
         raise NothingToExport("rule")
     content = b"".join(await gently(rulefile.pieces(found)))
+    if command.here and is_public(caller.channel) and await asyncio.to_thread(holds_email, content):
+        raise EmailsInFile(replace(command, here=False))
     comment = views.rules_comment(
         len(found),
         total=len(listing.rules),

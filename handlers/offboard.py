@@ -31,7 +31,7 @@ async def offboard(command: MembersOffboard, caller: Caller, gatehouse: Gatehous
         failed = next((there for there in found if isinstance(there, ClientError)), None)
         raise failed or NoMember(email, EVERY_SITE)
     proposal = SetProposal(
-        title=f"Remove {masked(email).replace('***', '…')} from every site",
+        title=f"Remove {masked(email)} from every site",
         parts=parts,
         requester=caller.user,
         channel=caller.channel,

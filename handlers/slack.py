@@ -15,6 +15,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
+from handlers.masking import is_public, masked_part, public
 from handlers.reply import Caller, View
 from handlers.views.parts import Message
 
@@ -105,11 +106,11 @@ class Slack:
     async def post(self, channel: str, message: Message, *, thread: str | None = None) -> tuple[str, str]:
         """Post to a channel, or to the *thread* of one of its messages; return where it can be edited."""
         place = {"channel": channel} if thread is None else {"channel": channel, "thread_ts": thread}
-        answer = await self.call("chat.postMessage", **place, **_content(message), **QUIET)
+        answer = await self.call("chat.postMessage", **place, **_content(_seen_in(channel, message)), **QUIET)
         return str(answer.get("channel") or channel), str(answer.get("ts") or "")
 
     async def edit(self, channel: str, ts: str, message: Message) -> None:
-        await self.call("chat.update", channel=channel, ts=ts, **_content(message))
+        await self.call("chat.update", channel=channel, ts=ts, **_content(_seen_in(channel, message)))
 
     async def whisper(self, caller: Caller, message: Message, *, replace: bool = False) -> None:
         """Answer *caller* alone: by the request's own URL, else privately in the channel, else in a direct message."""
@@ -147,8 +148,8 @@ class Slack:
             return ""
 
     async def publish(self, user: str, view: View) -> None:
-        """Draw the app's home for *user*."""
-        await self.call("views.publish", user_id=user, view=view)
+        """Draw the app's home for *user*; others may look on, so no email in it is whole."""
+        await self.call("views.publish", user_id=user, view=masked_part(view))
 
     async def open(self, trigger: str, view: View) -> View:
         """Open a modal; return the view as Slack keeps it, with its id and hash."""
@@ -162,6 +163,11 @@ class Slack:
             arguments["hash"] = opened["hash"]
         answer = await self.call("views.update", **arguments)
         return dict(answer.get("view") or {})
+
+
+def _seen_in(channel: str, message: Message) -> Message:
+    """Return *message* as the people in *channel* may see it."""
+    return public(message) if is_public(channel) else message
 
 
 def _content(message: Message) -> dict[str, Any]:

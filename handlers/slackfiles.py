@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
+from handlers.masking import is_public, masked_text
 from handlers.slack import Slack, SlackRefused, SlackUnreachable
 
 MOST_BYTES: Final = 20 * 1024 * 1024
@@ -66,6 +67,7 @@ class SlackFiles:
 
     async def send(self, channel: str, name: str, content: bytes, comment: str) -> Sent:
         """Send a file into *channel*, introduced by *comment* (mrkdwn)."""
+        name = masked_text(name) if is_public(channel) else name
         return await self.share(await self.upload(name, content), channel, name, comment)
 
     async def upload(self, name: str, content: bytes) -> str:
@@ -76,6 +78,8 @@ class SlackFiles:
 
     async def share(self, file_id: str, channel: str, name: str, comment: str) -> Sent:
         """Show an uploaded file in *channel*; once, also where this is asked for again because an answer was lost."""
+        if is_public(channel):
+            name, comment = masked_text(name), masked_text(comment)
         listed = [{"id": file_id, "title": name}]
         try:
             answer = await self.slack.call(

@@ -16,6 +16,7 @@ from bot.socket_mode import Patience
 from sandbox.demo import Sandbox, Transport, running_sandbox
 from sandbox.services.switches import Switches
 from sandbox.slack.story import Person
+from tests.channels import channels_watched
 
 pytest_plugins = ["tests.databases", "tests.browsers", "tests.drills.report"]
 
@@ -109,7 +110,8 @@ async def workspace(
         transport=transport,
         database_url=database_url,
     ) as sandbox:
-        yield sandbox
+        with channels_watched(sandbox.slack.state):
+            yield sandbox
 
 
 async def until(condition: Callable[[], bool], seconds: float = 10.0) -> None:

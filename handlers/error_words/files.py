@@ -6,7 +6,7 @@ from typing import Final
 
 from bot.domain.file_text import BadFile
 from handlers.error_words.words import Table, Words
-from handlers.errors import NothingToExport
+from handlers.errors import EmailsInFile, NothingToExport
 from handlers.slackfiles import FileGone, FileTooLarge, FileUnreadable
 from handlers.views.import_words import file_words
 from handlers.views.parts import esc
@@ -20,6 +20,12 @@ WORDS: Final[Table] = {
     NothingToExport: lambda e: Words(
         f"No {e.what} is there for that, so there is no file.",
         next=f"`/{e.what}s list` with the same words shows what is.",
+    ),
+    EmailsInFile: lambda e: Words(
+        "These rules contain emails, so the file can't go into a channel.",
+        next="Get it in a direct message.",
+        unchanged=None,
+        again={"Send it to me": e.privately},
     ),
     FileGone: lambda _: Words("That file is gone, or Gatehouse may not see it.", next="Upload it again."),
     FileTooLarge: lambda e: Words(

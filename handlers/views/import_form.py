@@ -129,7 +129,7 @@ def read_mode(view: View) -> Mode:
 
 def member_form(plan: MemberPlan, *, filename: str, site: str, metadata: dict[str, Any], moved: bool = False) -> View:
     """The dry run, whole addresses and all: a modal is private. It can be sent where there is something to do."""
-    shown = importing.member_blocks(plan, filename=filename, site=site, audience="private")
+    shown = importing.member_blocks(plan, filename=filename, site=site)
     blocks = [*_moved(moved), *shown]
     count = sum(1 for _ in intended(plan))
     if not count:

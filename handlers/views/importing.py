@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from bot.domain import member_plan, rule_import
-from bot.domain.member import all_masked
 from bot.domain.member_file import MemberFile, Row
 from bot.domain.member_plan import MemberPlan
 from bot.domain.rule import RuleDraft
@@ -16,7 +15,7 @@ from handlers.views import parts
 from handlers.views.diff import differences, field_name
 from handlers.views.effect import effect_line, source_line, type_name
 from handlers.views.import_words import reason_words
-from handlers.views.members import Audience, address, segments_line
+from handlers.views.members import segments_line
 from handlers.views.parts import Block, Message, code, esc
 
 MOST_ROWS: Final = 8
@@ -33,7 +32,7 @@ class _Kind:
     type: type
     mark: str
     title: str
-    line: Callable[[Any, Audience], str] | None = None
+    line: Callable[[Any], str] | None = None
 
 
 def rule_blocks(plan: RulePlan, *, filename: str) -> list[Block]:
@@ -41,25 +40,25 @@ def rule_blocks(plan: RulePlan, *, filename: str) -> list[Block]:
     title = (
         f":inbox_tray: *Import of {code(filename, 80)}*\n{_many(len(plan.entries), 'record')}, nothing is changed yet."
     )
-    return [parts.section(title), *_kinds(plan.entries, RULE_KINDS, "private")]
+    return [parts.section(title), *_kinds(plan.entries, RULE_KINDS)]
 
 
 def rule_preview(plan: RulePlan, *, filename: str) -> Message:
     return parts.message(f"Import of {_many(len(plan.entries), 'rule')}", rule_blocks(plan, filename=filename))
 
 
-def member_blocks(plan: MemberPlan, *, filename: str, site: str, audience: Audience) -> list[Block]:
-    """The same for members. In a channel, no address is whole."""
+def member_blocks(plan: MemberPlan, *, filename: str, site: str) -> list[Block]:
+    """The same for members."""
     title = (
         f":inbox_tray: *Import of {code(filename, 80)}*   :globe_with_meridians: {esc(site, 60)}\n"
         f"{_many(len(plan.entries), 'row')}, nothing is changed yet."
     )
     read = parts.context(_how_it_was_read(plan.file))
-    return [parts.section(title), *_kinds(plan.entries, MEMBER_KINDS, audience), read]
+    return [parts.section(title), *_kinds(plan.entries, MEMBER_KINDS), read]
 
 
-def member_preview(plan: MemberPlan, *, filename: str, site: str, audience: Audience) -> Message:
-    blocks = member_blocks(plan, filename=filename, site=site, audience=audience)
+def member_preview(plan: MemberPlan, *, filename: str, site: str) -> Message:
+    blocks = member_blocks(plan, filename=filename, site=site)
     return parts.message(f"Import of {_many(len(plan.entries), 'row')} into {esc(site, 60)}", blocks)
 
 
@@ -86,24 +85,24 @@ def _many(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def _kinds(entries: Iterable[Any], kinds: Sequence[_Kind], audience: Audience) -> list[Block]:
+def _kinds(entries: Iterable[Any], kinds: Sequence[_Kind]) -> list[Block]:
     """How many of each kind, then the first of each that has something to tell."""
     by_type: dict[type, list[Any]] = {}
     for entry in entries:
         by_type.setdefault(type(entry), []).append(entry)
     there = [kind for kind in kinds if kind.type in by_type]
     counts = "\n".join(f"{kind.mark} *{len(by_type[kind.type]):,}* {kind.title}" for kind in there)
-    lists = [_listed(kind, by_type[kind.type], audience) for kind in there]
+    lists = [_listed(kind, by_type[kind.type]) for kind in there]
     return [parts.section(counts), *(block for block in lists if block)]
 
 
-def _listed(kind: _Kind, entries: Sequence[Any], audience: Audience) -> Block | None:
+def _listed(kind: _Kind, entries: Sequence[Any]) -> Block | None:
     if kind.line is None:
         return None
     text = f"{kind.mark} *{kind.title[:1].upper()}{kind.title[1:]}*"
     shown = 0
     for entry in entries[:MOST_ROWS]:
-        line = kind.line(entry, audience)
+        line = kind.line(entry)
         if shown and len(text) + len(line) > MOST_TEXT:
             break
         text, shown = f"{text}\n{line}", shown + 1
@@ -117,12 +116,12 @@ def _rule_line(number: int, draft: RuleDraft, note: str = "") -> str:
     return f"{number:,}. *{esc(draft.title, 50)}*   {type_name(draft)}   {does}{note}"
 
 
-def _new_line(entry: rule_import.New, _: Audience) -> str:
+def _new_line(entry: rule_import.New) -> str:
     namesake = f"   :warning: {code(entry.namesake, 60)} has this name too" if entry.namesake else ""
     return _rule_line(entry.number, entry.draft, namesake + _lost(entry.ungrouped))
 
 
-def _differs_line(entry: rule_import.Differs, _: Audience) -> str:
+def _differs_line(entry: rule_import.Differs) -> str:
     names = [field_name(line.field) for line in differences(entry.live.body(), entry.merged())]
     more = f" and {len(names) - 4} more" if len(names) > 4 else ""
     fields = f"{', '.join(esc(name, 30) for name in names[:4])}{more}"
@@ -133,16 +132,16 @@ def _lost(group: str | None) -> str:
     return f"   :warning: without its group {code(group, 40)}, which is not here" if group else ""
 
 
-def _invalid_line(entry: rule_import.Invalid, _: Audience) -> str:
+def _invalid_line(entry: rule_import.Invalid) -> str:
     return f"{entry.number:,}. *{esc(entry.title, 50)}*: {esc(reason_words(entry.reason), 160)}"
 
 
-def _twice_line(entry: rule_import.Twice, _: Audience) -> str:
+def _twice_line(entry: rule_import.Twice) -> str:
     how = "" if entry.alike else " with other content, which is not taken"
     return f"{entry.number:,}. *{esc(entry.title, 50)}*: stands in the file before, at {entry.first:,}{how}"
 
 
-def _skipped_line(entry: rule_import.Skipped, _: Audience) -> str:
+def _skipped_line(entry: rule_import.Skipped) -> str:
     what = "a group; groups are not imported" if entry.why is NoRule.GROUP else "no rule"
     return f"{entry.number:,}. *{esc(entry.title, 50)}*: {what}"
 
@@ -157,37 +156,35 @@ RULE_KINDS: Final = (
 )
 
 
-def _row_line(row: Row, text: str, audience: Audience) -> str:
-    name = esc(row.name or "", 40) if audience == "private" else ""
-    return f"line {row.line:,}  {address(row.email[:80], audience)} {name}   {text}".rstrip()
+def _row_line(row: Row, text: str) -> str:
+    name = esc(row.name or "", 40)
+    return f"line {row.line:,}  {code(row.email[:80])} {name}   {text}".rstrip()
 
 
-def _add_line(entry: member_plan.Add, audience: Audience) -> str:
-    return _row_line(entry.row, _segments(entry.after["allowedSegments"], audience), audience)
+def _add_line(entry: member_plan.Add) -> str:
+    return _row_line(entry.row, _segments(entry.after["allowedSegments"]))
 
 
-def _alter_line(entry: member_plan.Alter, audience: Audience) -> str:
+def _alter_line(entry: member_plan.Alter) -> str:
     had, has = (list(document.get("allowedSegments") or ()) for document in (entry.before, entry.after))
-    gains = [f":heavy_plus_sign: {_segments([name], audience)}" for name in has if name not in had]
-    losses = [f":heavy_minus_sign: {_segments([name], audience)}" for name in had if name not in has]
+    gains = [f":heavy_plus_sign: {_segments([name])}" for name in has if name not in had]
+    losses = [f":heavy_minus_sign: {_segments([name])}" for name in had if name not in has]
     told = [*gains, *losses]
     more = f"and {len(told) - 5} more" if len(told) > 5 else ""
-    return _row_line(entry.row, "  ".join([*told[:5], more]), audience)
+    return _row_line(entry.row, "  ".join([*told[:5], more]))
 
 
-def _remove_line(entry: member_plan.Remove, audience: Audience) -> str:
-    return _row_line(entry.row, _segments(list(entry.before.get("allowedSegments") or ()), audience), audience)
+def _remove_line(entry: member_plan.Remove) -> str:
+    return _row_line(entry.row, _segments(list(entry.before.get("allowedSegments") or ())))
 
 
-def _refused_line(entry: member_plan.Invalid, audience: Audience) -> str:
-    words = reason_words(entry.reason)
-    return _row_line(entry.row, esc(words if audience == "private" else all_masked(words), 200), audience)
+def _refused_line(entry: member_plan.Invalid) -> str:
+    return _row_line(entry.row, esc(reason_words(entry.reason), 200))
 
 
-def _segments(names: Sequence[str], audience: Audience) -> str:
-    shown = names[:5] if audience == "private" else [all_masked(name) for name in names[:5]]
+def _segments(names: Sequence[str]) -> str:
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return segments_line(shown) + more
+    return segments_line(names[:5]) + more
 
 
 MEMBER_KINDS: Final = (

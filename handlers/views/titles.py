@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from bot.domain.change import Change, Kind, State
-from bot.domain.member import all_masked, masked
+from bot.domain.member import masked
 from handlers.views.diff import differences
 from handlers.views.parts import code, esc
 
@@ -59,7 +59,7 @@ def mark_of(change: Change) -> str:
 def plain_title(change: Change) -> str:
     """What is asked, without markup."""
     if change.is_set:
-        return esc(all_masked(change.title), 150)
+        return esc(change.title, 150)
     return f"{VERBS[change.kind][2]} {_name(change).replace('`', '')}"
 
 

@@ -10,9 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.domain.change import Approval, Change, Guard, Kind, Question, State, Target
+from handlers.masking import public
 from handlers.views import changes, notes
 from handlers.views.parts import Message
 from sandbox.slack.validation import blocks_too_long, check_message
+from tests.channels import emails_seen
 
 NOW = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
 OURS = re.compile(r"@U0ALICE01|@U0CARA001|!date\^\d+\^\{date_short_pretty\} \{time\}|!subteam\^S0ONCALL|#C0OPS0001")
@@ -32,6 +34,8 @@ HOSTILE = st.one_of(
             "\u202eesrever\u2066",
             "a\u200bb\u0000c",
             "x" * 5000,
+            "of anna_b@example.com & ben!@example.com, <mailto:c@example.com|c@example.com>",
+            "a@b.co " * 700,
             "https://shop.example.com/" + "a/" * 2000,
         ]
     ),
@@ -97,7 +101,14 @@ def _mrkdwn(found: Any) -> list[str]:
     return [text for one in found for text in _mrkdwn(one)] if isinstance(found, list | tuple) else []
 
 
-def _is_harmless(message: Message) -> None:
+def _is_harmless(whole: Message) -> None:
+    """Before an email is masked, as the requester alone may get it, and after, as a channel does."""
+    _is_taken(whole)
+    _is_taken(public(whole))
+    assert emails_seen([public(whole).text, public(whole).blocks]) == []
+
+
+def _is_taken(message: Message) -> None:
     blocks = list(message.blocks)
     assert check_message({"text": message.text, "blocks": blocks}) == []
     assert not blocks_too_long(blocks)
@@ -122,13 +133,3 @@ def test_a_note_is_taken_by_slack_and_rings_nobody_but_whom_it_means(change: Cha
     ended = change.model_copy(update={"ending": "changed"}) if purpose == "left" else change
     if (message := notes.note(ended, purpose)) is not None:
         _is_harmless(message)
-
-
-@given(CHANGES)
-@settings(max_examples=100, deadline=None)
-def test_a_card_never_shows_a_whole_address(change: Change) -> None:
-    assert "ben@example.com" not in str(
-        changes.card(change.model_copy(update={"reason": "ben@example.com asked"}), places={})
-    )
-    if change.target.service == "members":
-        assert "anna@example.com" not in str(changes.card(change, places={}).blocks)

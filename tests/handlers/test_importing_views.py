@@ -128,12 +128,12 @@ def test_a_plan_of_rules_is_taken_by_slack_whatever_they_hold(texts: list[str], 
     is_view(import_form.rule_form(plan, filename=filename, metadata=KEPT))
 
 
-@given(TEXTS, HOSTILE, st.sampled_from(["private", "channel"]))
+@given(TEXTS, HOSTILE)
 @settings(deadline=None, max_examples=25)
-def test_a_plan_of_members_is_taken_by_slack_whatever_they_hold(texts: list[str], name: str, audience: Any) -> None:
+def test_a_plan_of_members_is_taken_by_slack_whatever_they_hold(texts: list[str], name: str) -> None:
     plan = member_table(*texts)
 
-    fits(importing.member_preview(plan, filename=name, site=name, audience=audience))
+    fits(importing.member_preview(plan, filename=name, site=name))
     is_view(import_form.member_form(plan, filename=name, site=name, metadata=KEPT))
     is_view(import_form.members_file(site=name, pasted=name, wrong=name, metadata=KEPT))
     is_view(import_form.rules_file(pasted=name, wrong=name, metadata=KEPT))
@@ -162,30 +162,9 @@ def test_a_different_rule_names_the_fields() -> None:
     assert "1. *Redirect x1*   `Redirect_x1`   status, pair 1 destination" in text
 
 
-def test_no_address_is_whole_in_a_channel() -> None:
-    file = read_member_file(
-        b'email,name,segments\nanna@example.com,Anna Smith,vip\n"ben@example.com x",Ben,vip\nDan@example.com,,cara@example.com\n'
-        b"EVA@example.com,,vip\nfay@example.com,,vip\n"
-    )
-    members = [Member(email=email) for email in ("eva@example.com", "Eva@example.com")]
-    members.append(Member(email="fay@example.com", segments=("gil@example.com",)))
-    plan = plan_members(file, Mode.SET, members, ("vip",))
-
-    channel = str(importing.member_preview(plan, filename="m.csv", site="blog", audience="channel"))
-    private = str(importing.member_preview(plan, filename="m.csv", site="blog", audience="private"))
-
-    for name in ("anna", "ben", "cara", "dan", "eva", "fay", "gil"):
-        assert f"{name}@" not in channel.lower()
-    assert "anna@example.com" in private
-    assert "a***@example.com" in channel
-    assert "Smith" not in channel
-
-
 def test_how_a_table_was_read_is_said() -> None:
     file = read_member_file("Vorname;Mail;Schuhgröße\nÄnne;a@b.co;38\n".encode("cp1252"))
-    text = str(
-        importing.member_preview(plan_members(file, Mode.ADD, []), filename="m.csv", site="blog", audience="private")
-    )
+    text = str(importing.member_preview(plan_members(file, Mode.ADD, []), filename="m.csv", site="blog"))
 
     assert "Read as Windows-1252 with semicolons: first name from column 1, email from column 2." in text
     assert "Not used: Schuhgröße." in text

@@ -1,0 +1,88 @@
+"""What a channel may see: every message, title and file name that leaves for one goes through here, and no email is whole.
+
+Direct messages, private answers and forms keep emails whole: they never come here.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Mapping
+from typing import Any, Final
+
+from bot.domain.member import all_masked
+from handlers.views.parts import Message, clip, esc
+from handlers.views.parts import message as fitted
+
+STARS: Final = "***@"
+AMPERSAND: Final = "\ue000"
+"""Stands for ``&amp;`` while emails are looked for: an email may hold an ampersand, but no semicolon."""
+MASKED: Final = re.compile(r"(?<!\w)([\w\"])\*\*\*@")
+HIDDEN: Final = "\ue001"
+"""Stands for the stars of an email that a view has masked: what is written before it, such as ``members/``, is no part of it."""
+AT: Final = "(?:[@＠﹫]|%40)"
+URL: Final = re.compile(r"([a-z][a-z0-9+.-]{0,20}://[^\s<>|\"`/?#]*)([^\s<>|\"`]*)", re.IGNORECASE)
+"""Where a URL leads, and the rest of it."""
+PIECE: Final = re.compile(f"[^/?#=&{AMPERSAND}]+")
+"""Of that rest. An email may hold any of these signs, and would swallow all before it."""
+BARE: Final = re.compile(f"[/?#=&{AMPERSAND}]{AT}")
+"""An email in a URL that does end in such a sign."""
+CUT: Final = re.compile(rf'(?:"[^"@\n]{{1,64}}"|[^\s@<>|:;,()\[\]"]{{1,64}}){AT}([\w.-]{{0,63}})(?=…)')
+"""An email that was cut off after its @: it still names a person."""
+LIMITS: Final = (30, 75, 100, 150, 300, 2000, 3000)
+"""Slack's limits for a text, in characters: a mask may be longer than what it hides, and the text must still fit."""
+CHOICES: Final = ("elements", "options", "option_groups")
+
+
+def is_public(channel: str) -> bool:
+    """Return whether several people read *channel*: it is neither a direct message nor the id of a person."""
+    return not channel.startswith(("D", "U", "W"))
+
+
+def public(message: Message) -> Message:
+    """Return *message* with every email masked, still within Slack's limits."""
+    return fitted(masked_text(message.text), masked_part(list(message.blocks)))
+
+
+def masked_part(part: Any) -> Any:
+    """Return *part* of a payload with every email masked; None for a button that would carry one.
+
+    The value of a button is a command, and a masked email would make it another one.
+    """
+    if isinstance(part, str):
+        return masked_text(part)
+    if isinstance(part, list | tuple):
+        return [found for one in part if (found := masked_part(one)) is not None]
+    if not isinstance(part, Mapping):
+        return part
+    if part.get("type") == "mrkdwn":
+        return {**part, "text": masked_text(part["text"], is_markup=True)}
+    shown = {name: found for name, value in part.items() if (found := masked_part(value)) is not None}
+    is_broken = "text" in part and shown.get("value") != part.get("value")
+    is_empty = any(part.get(name) and not shown.get(name) for name in CHOICES)
+    return None if is_broken or is_empty else shown
+
+
+def masked_text(text: str, *, is_markup: bool = False) -> str:
+    """Return *text* with every email masked, also where Slack's escapes are in it. *is_markup*: stars must stay stars."""
+    parts = URL.split(MASKED.sub(rf"\1{HIDDEN}", text.replace("&amp;", AMPERSAND)))
+    parts[::3], parts[1::3], parts[2::3] = map(_masked, parts[::3]), map(_masked, parts[1::3]), map(_path, parts[2::3])
+    found = "".join(parts).replace(AMPERSAND, "&amp;").replace(HIDDEN, STARS)
+    if found == text:
+        return text
+    found = found.replace(STARS, esc(STARS)) if is_markup else found
+    fits = bisect_left(LIMITS, len(text))
+    return clip(found, LIMITS[fits]) if fits < len(LIMITS) else found
+
+
+def _path(text: str) -> str:
+    return _masked(text) if BARE.search(text) else PIECE.sub(lambda piece: _masked(piece[0]), text)
+
+
+def _masked(text: str) -> str:
+    return CUT.sub(lambda cut: f"{cut[0][0]}{STARS}{cut[1]}", all_masked(text))
+
+
+def holds_email(content: bytes) -> bool:
+    """Return whether there is an email in a file."""
+    return any(all_masked(line) != line for line in content.decode("utf-8", "replace").splitlines())

@@ -1,0 +1,82 @@
+"""What the bot showed in channels, and that none of it tells anybody's email and every button of it works."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from handlers.dispatch import commanded
+from handlers.routes import CLICKS, RUNNING, action_name
+from handlers.wording import render
+from sandbox.slack.state import State
+
+WHOLE = re.compile(r"(?<!\*\*\*)(?<![\s<|`(])@[\w-]+(\.[\w-]+)+")
+"""An @ within a word, a domain after it, and no stars before it. On purpose not the bot's own idea of an email."""
+ESCAPES = {"\u2060": "", "&amp;": "&", "&lt;": "<", "&gt;": ">", "%40": "@", "＠": "@", "﹫": "@"}
+CHANGE = re.compile(r"[0-9a-f]{32}")
+
+
+def as_read(text: str) -> str:
+    """*text* as a person reads it, without Slack's escapes."""
+    for escape, sign in ESCAPES.items():
+        text = text.replace(escape, sign)
+    return text
+
+
+def strings(part: Any) -> Iterator[str]:
+    """Every string in a payload, wherever it is, and every key."""
+    if isinstance(part, str):
+        yield part
+    elif isinstance(part, dict):
+        yield from (text for pair in part.items() for each in pair for text in strings(each))
+    elif isinstance(part, list | tuple):
+        yield from (text for each in part for text in strings(each))
+
+
+def emails_seen(part: Any, planted: tuple[str, ...] = ()) -> list[str]:
+    """The strings of *part* in which somebody finds a whole email, or one of *planted*."""
+    read = [as_read(text) for text in strings(part)]
+    return [text for text in read if WHOLE.search(text) or any(email in text for email in planted)]
+
+
+def buttons(part: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(part, dict):
+        if part.get("type") == "button":
+            yield part
+        part = list(part.values())
+    if isinstance(part, list | tuple):
+        yield from (found for each in part for found in buttons(each))
+
+
+def check_button(button: dict[str, Any]) -> None:
+    """That a click on *button* means something: a command that can be written again, a change, or a member."""
+    name, value = action_name(button["action_id"]), button["value"]
+    assert name is not None, f"nobody answers {button}"
+    if name in RUNNING:
+        command = commanded(value)
+        assert f"{command.service} {render(command)}" == value, button
+    elif name.startswith("decide."):
+        assert CHANGE.fullmatch(value), button
+    assert name in CLICKS.keys() | RUNNING
+
+
+@contextmanager
+def channels_watched(state: State) -> Iterator[None]:
+    """Look, in the end, at all that the bot showed in a channel: first versions, edits, files and answers in threads."""
+    seen: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+    state.watchers.append((None, seen))
+    yield
+    state.watchers.remove((None, seen))
+    bot = state.workspace.bot.id
+    while not seen.empty():
+        event = seen.get_nowait()
+        message = event.get("message") or {}
+        if message.get("user") != bot or message["ephemeral"] or state.channels[event["channel"]].kind == "im":
+            continue
+        shown = {name: message[name] for name in ("text", "blocks", "files")}
+        assert emails_seen(shown) == [], "an email is whole in a channel"
+        for button in buttons(message["blocks"]):
+            check_button(button)

@@ -1,0 +1,127 @@
+"""Emails wherever people and services can put them: in channels none is whole, and what is shown there still works.
+
+Every story ends with a look at all that channels showed (tests/channels.py). These here plant emails for it.
+"""
+
+from __future__ import annotations
+
+import json
+
+from sandbox.demo import Sandbox
+from sandbox.slack.message import Message
+from sandbox.slack.story import Person
+from tests.channels import emails_seen
+from tests.conftest import OPS
+
+OLD = "Redirect_x1old"
+ANNA = "anna.berg@example.com"
+LINK = "https://shop.example.com/in?email=anna.berg%40example.com&next=%2Fa"
+RULE = {
+    "id": "Redirect_mail",
+    "name": f"Way in of {ANNA}",
+    "description": f"{ANNA} needs it",
+    "status": "Inactive",
+    "ruleType": "Redirect",
+    "pairs": [
+        {
+            "source": {"key": "Url", "operator": "Equals", "value": LINK},
+            "destinationType": "url",
+            "destination": f"{LINK}&c={ANNA}",
+        }
+    ],
+}
+
+
+async def shared(person: Person, command: str) -> Message:
+    """The answer to *command* as the channel gets it."""
+    reply = await person.says(command)
+    assert emails_seen([reply.text, reply.blocks]) != [], "private answers are whole"
+    before = len(person.cards)
+    await person.clicks(reply, "Share in channel")
+    return await person.sees_more(before)
+
+
+async def test_a_reason_in_a_shared_history(workspace: Sandbox, alice: Person) -> None:
+    await alice.says(f"/rules off {OLD} because {ANNA} complained")
+
+    assert "a***@example.com" in alice.slack_text(await shared(alice, f"/rules history {OLD}"))
+
+
+async def test_a_file_that_is_named_after_an_email(workspace: Sandbox, bob: Person) -> None:
+    await bob.opens("/members import")
+    bob.attaches("File", **{f"{ANNA}.csv": f"email\n{ANNA}\n".encode()})
+    bob.fills(**{"What is to be done with these people?": "Remove them from the site"})
+    assert await bob.submits() == {}
+    await bob.sees_form("nothing is changed yet")
+    assert await bob.submits() == {}
+
+    card = await bob.sees("Import 1 row from a")
+
+    assert "Import 1 row from a***@example.com.csv" in json.dumps([block.get("elements") for block in card.blocks])
+    home = await bob.opens_home("Import 1 row")
+    assert emails_seen(home["blocks"]) == [], "others may look on"
+
+
+async def test_a_shared_audit_has_no_button_that_names_somebody(workspace: Sandbox, bob: Person) -> None:
+    await bob.says(f"/members grant {ANNA} vip because {ANNA} asked")
+
+    seen = bob.slack_text(await shared(bob, f"/gatehouse audit {ANNA}"))
+
+    assert "a***@example.com asked" in seen
+    assert "[Share in channel]" not in seen
+
+
+async def test_segments_that_are_named_after_emails(workspace: Sandbox, bob: Person) -> None:
+    segments = ["free", f"list-{ANNA}"]
+    member = {"name": f"of {ANNA}", "email": "zed@example.net", "allowedSegments": segments}
+    workspace.services.members.put("site_1", member)
+    await bob.says("/members remove zed@example.net")
+    await bob.types("@gatehouse members segments")
+    assert (await bob.sees("`l***@example.com`   1 member")).visible_to is None
+    for command in ("/members show zed@example.net", f"/members list segment:list-{ANNA}"):
+        await shared(bob, command)
+
+
+async def test_links_and_texts_of_rules(workspace: Sandbox, alice: Person, cara: Person) -> None:
+    workspace.services.rules.put(RULE)
+    await alice.says("/rules on Redirect_mail")
+    await alice.sees("switched on")
+    await alice.says(f"/rules set Redirect_mail pair1.destination={LINK}x")
+    await alice.says("/rules delete Redirect_mail")
+    for command in ("/rules show Redirect_mail", f"/rules list {ANNA}", f"/rules which {LINK}"):
+        await shared(alice, command)
+
+
+async def test_an_answer_to_a_mention_is_for_the_channel(workspace: Sandbox, alice: Person) -> None:
+    await alice.says(f"/rules samples add {LINK}")
+
+    await alice.types("@gatehouse rules samples")
+
+    assert (await alice.sees("https://shop.example.com/in?email=a***@example.com&next=%2Fa")).visible_to is None
+
+
+async def test_what_is_asked_and_answered_about_a_request(workspace: Sandbox, alice: Person, cara: Person) -> None:
+    card = await alice.says(f"/rules delete {OLD} because {ANNA} asked")
+    await cara.clicks(card, "Ask…", opens="Your question")
+    cara.fills(Your_question=f"Did {ANNA} see it?")
+    assert await cara.submits() == {}
+    await cara.sees_reply(card, "Did a***@example.com see it?")
+
+    await cara.clicks(card, "Deny…", opens="Why not?")
+    cara.fills(**{"Why not?": f"{ANNA} needs it"})
+    assert await cara.submits() == {}
+
+    await alice.sees("a***@example.com needs it")
+
+
+async def test_rules_with_emails_are_not_exported_into_a_channel(workspace: Sandbox, alice: Person) -> None:
+    workspace.services.rules.put(RULE)
+
+    reply = await alice.says("/rules export here")
+
+    assert "These rules contain emails" in alice.slack_text(reply)
+    await alice.clicks(reply, "Send it to me")
+    file, message = await alice.sees_file()
+    assert message.channel == alice.dm
+    assert ANNA.encode() in (file.content or b""), "a private file is whole"
+    assert [one for one in workspace.slack.state.files.all.values() if OPS in one.shares] == []
