@@ -15,6 +15,8 @@ SECRETS: Final = re.compile(
 )
 EMAILS: Final = re.compile(r"(\w)[\w.!#$&'*+/=?^`{|}~%-]*(?:@|%40)([\w-]+\.[\w.-]+)")
 
+NUMBERS: Final = (int, float, type(None))
+
 CHATTY: Final = (
     "httpx",
     "httpcore",
@@ -37,7 +39,12 @@ def redacted(text: str) -> str:
 
 
 def _redact(_: object, __: str, event: Event) -> Event:
-    return {name: redacted(value) if isinstance(value, str) else value for name, value in event.items()}
+    """The last step before a line is written: nothing is added after it, and what is no text is redacted as it would read."""
+    return {name: value if isinstance(value, NUMBERS) else _redacted(value) for name, value in event.items()}
+
+
+def _redacted(value: object) -> str:
+    return redacted(value if isinstance(value, str) else repr(value))
 
 
 def configure(level: str, form: str) -> None:
@@ -48,7 +55,6 @@ def configure(level: str, form: str) -> None:
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,
-        _redact,
     ]
     structlog.configure(
         processors=[structlog.stdlib.filter_by_level, *shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
@@ -62,7 +68,7 @@ def configure(level: str, form: str) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=[*shared[:-1], structlog.stdlib.ExtraAdder(), _redact],
+            foreign_pre_chain=[*shared, structlog.stdlib.ExtraAdder()],
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, _redact, renderer],
         )
     )
