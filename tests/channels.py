@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import unquote
 
 from handlers.dispatch import commanded
 from handlers.routes import CLICKS, RUNNING, action_name
@@ -15,15 +16,15 @@ from sandbox.slack.state import State
 
 WHOLE = re.compile(r"(?<!\*\*\*)(?<![\s<|`(])@[\w-]+(\.[\w-]+)+")
 """An @ within a word, a domain after it, and no stars before it. On purpose not the bot's own idea of an email."""
-ESCAPES = {"\u2060": "", "&amp;": "&", "&lt;": "<", "&gt;": ">", "%40": "@", "＠": "@", "﹫": "@"}
+ESCAPES = {"\u2060": "", "&amp;": "&", "&lt;": "<", "&gt;": ">", "＠": "@", "﹫": "@"}
 CHANGE = re.compile(r"[0-9a-f]{32}")
 
 
 def as_read(text: str) -> str:
-    """*text* as a person reads it, without Slack's escapes."""
+    """*text* as a person reads it, without the escapes of Slack and of URLs."""
     for escape, sign in ESCAPES.items():
         text = text.replace(escape, sign)
-    return text
+    return unquote(text)
 
 
 def strings(part: Any) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Any
 from bot.domain.change import Change, Kind, State
 from bot.domain.essence import essence
 from bot.domain.group import Groups, held_back
-from bot.domain.member import Member, all_masked
+from bot.domain.member import Member
 from bot.domain.rule import Rule, RuleDraft
 from handlers.views import parts
 from handlers.views.diff import Line, differences, rendered
@@ -36,12 +36,7 @@ def body(change: Change, groups: Groups | None) -> list[Block]:
     if change.kind.creates:
         return [*_whole(change, change.after, groups), *_not_restored(change)]
     lines = differences(change.before, change.after)
-    return [parts.section(_differing(change, lines))] if lines else []
-
-
-def _differing(change: Change, lines: list[Line]) -> str:
-    """The differences, for a channel."""
-    return rendered(lines, shown=all_masked if change.target.service == "members" else str)
+    return [parts.section(rendered(lines))] if lines else []
 
 
 def _stored_otherwise(change: Change) -> str:
@@ -51,7 +46,7 @@ def _stored_otherwise(change: Change) -> str:
     asked = essence(change.after) or {}
     found = essence(change.result) or {}
     lines = differences(asked, {name: found.get(name) for name in asked})
-    return _differing(change, [line for line in lines if not _added_in_pair(line)])
+    return rendered([line for line in lines if not _added_in_pair(line)])
 
 
 def _added_in_pair(line: Line) -> bool:
@@ -63,9 +58,9 @@ def _stale(change: Change) -> list[Block]:
     if change.result is None:
         return [parts.section("Now: it does not exist any more.")]
     then_now = differences(change.before, change.result)
-    shown = [parts.section(f"*Shown then → now*\n{_differing(change, then_now)}")] if then_now else []
+    shown = [parts.section(f"*Shown then → now*\n{rendered(then_now)}")] if then_now else []
     wanted = differences(change.before, change.after) if change.before and change.after else []
-    return [*shown, parts.section(f"*What was asked*\n{_differing(change, wanted)}")] if wanted else shown
+    return [*shown, parts.section(f"*What was asked*\n{rendered(wanted)}")] if wanted else shown
 
 
 def _not_restored(change: Change) -> list[Block]:

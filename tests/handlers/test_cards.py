@@ -34,7 +34,7 @@ HOSTILE = st.one_of(
             "\u202eesrever\u2066",
             "a\u200bb\u0000c",
             "x" * 5000,
-            "of anna_b@example.com & ben!@example.com, <mailto:c@example.com|c@example.com>",
+            "of anna_b@example.com & ben@example.com, <mailto:c@example.com|c@example.com>",
             "a@b.co " * 700,
             "https://shop.example.com/" + "a/" * 2000,
         ]

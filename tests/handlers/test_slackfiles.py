@@ -137,3 +137,16 @@ async def test_no_other_host_hears_of_the_token_or_gets_a_file(workspace: Sandbo
 )
 def test_which_addresses_are_slacks(url: str, api: str, own: bool) -> None:
     assert is_slacks(url, api) is own
+
+
+async def test_a_file_for_a_channel_is_not_called_after_anybody(workspace: Sandbox, alice: Person) -> None:
+    files = workspace.bot.gatehouse.files
+    assert isinstance(files, SlackFiles)
+    workspace.slack.state.open_direct(alice.id)
+
+    for channel in (alice.channel, alice.dm):
+        await files.send(channel, "anna.berg@example.com.json", b"[]", "for anna.berg@example.com")
+
+    _, message = await alice.sees_file("anna.berg@")
+    assert message.channel == alice.dm
+    assert "anna.berg@example.com" in message.text, "private answers are whole"

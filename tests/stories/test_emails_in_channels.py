@@ -15,7 +15,7 @@ from tests.conftest import OPS
 
 OLD = "Redirect_x1old"
 ANNA = "anna.berg@example.com"
-LINK = "https://shop.example.com/in?email=anna.berg%40example.com&next=%2Fa"
+LINK = "https://shop.example.com/in?email=anna.berg@example.com&next=%2Fa"
 RULE = {
     "id": "Redirect_mail",
     "name": f"Way in of {ANNA}",
@@ -88,16 +88,8 @@ async def test_links_and_texts_of_rules(workspace: Sandbox, alice: Person, cara:
     await alice.sees("switched on")
     await alice.says(f"/rules set Redirect_mail pair1.destination={LINK}x")
     await alice.says("/rules delete Redirect_mail")
-    for command in ("/rules show Redirect_mail", f"/rules list {ANNA}", f"/rules which {LINK}"):
+    for command in ("/rules show Redirect_mail", f"/rules list {ANNA}"):
         await shared(alice, command)
-
-
-async def test_an_answer_to_a_mention_is_for_the_channel(workspace: Sandbox, alice: Person) -> None:
-    await alice.says(f"/rules samples add {LINK}")
-
-    await alice.types("@gatehouse rules samples")
-
-    assert (await alice.sees("https://shop.example.com/in?email=a***@example.com&next=%2Fa")).visible_to is None
 
 
 async def test_what_is_asked_and_answered_about_a_request(workspace: Sandbox, alice: Person, cara: Person) -> None:
