@@ -2,48 +2,63 @@
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; exit; }; done; echo python3)
 BIN := .venv/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes
+COMPILE := uv pip compile --universal --generate-hashes --no-emit-index-url --no-emit-find-links --python-version 3.11
 # Many tests wait, for a process that was killed or a lease that ends: two workers a core.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
 
-.PHONY: demo test lint format bench reliability pictures setup lock clean
+.PHONY: demo test lint format bench reliability pictures setup develop lock audit-dependencies clean
 
 demo: setup ## the whole of Gatehouse on this machine, no account anywhere
 	@$(BIN)/python -m sandbox
 
-test: setup ## every test; TEST="-k words" for some
+test: develop ## every test; TEST="-k words" for some
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(TEST)
 
-lint: setup ## what must be clean before a commit
+lint: develop ## what must be clean before a commit
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/deptry .
 
-format: setup
+format: develop
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: setup ## what things cost, as ratios within one run
+bench: develop ## what things cost, as ratios within one run
 	$(BIN)/python -m tests.bench
 
-reliability: setup ## kills, stops and races at full size, one after the other, into docs/reliability.md; SIZE=long: a night's
+reliability: develop ## kills, stops and races at full size, one after the other, into docs/reliability.md; SIZE=long: a night's
 	RELIABILITY=$(or $(SIZE),ci) $(BIN)/python -m pytest -p no:randomly --write-reliability tests/drills tests/faults tests/changes
 
-pictures: setup ## the screenshots of README and docs, made anew
+pictures: develop ## the screenshots of README and docs, made anew
 	SCREENSHOTS=docs/pictures $(BIN)/python -m pytest -q tests/stories/test_in_the_browser.py
 
-setup: .venv/ready
+setup: .venv/ready ## what Gatehouse and the demo run with, and no more
 
-.venv/ready: requirements.lock pyproject.toml
+develop: .venv/ready-dev ## what tests and checks it as well
+
+.venv/ready: requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Gatehouse needs Python 3.11 or newer (make PYTHON=/path/to/python3.11)."; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(INSTALL) -r requirements.lock
+	@$(BIN)/python -c 'import pathlib, sysconfig; pathlib.Path(sysconfig.get_path("purelib"), "gatehouse.pth").write_text("$(CURDIR)\n")'
 	@touch $@
 
-lock: ## make the lock anew (needs uv)
-	uv pip compile --universal --generate-hashes --no-emit-index-url --no-emit-find-links --python-version 3.11 --group dev pyproject.toml -o requirements.lock
+.venv/ready-dev: .venv/ready requirements-dev.lock
+	$(INSTALL) -r requirements-dev.lock
+	@touch $@
+
+lock: ## write both locks again (needs uv)
+	$(COMPILE) pyproject.toml -o requirements.lock
+	$(COMPILE) --group dev -c requirements.lock -o requirements-dev.lock
+
+audit-dependencies: setup ## known vulnerabilities of both locks; asks an advisory database on the internet
+	$(PYTHON) -m venv .venv/audit
+	.venv/audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit
+	.venv/audit/bin/pip-audit --require-hashes --disable-pip -r requirements.lock
+	.venv/audit/bin/pip-audit --require-hashes --disable-pip -r requirements-dev.lock
 
 clean:
 	rm -rf .venv

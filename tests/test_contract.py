@@ -6,6 +6,7 @@ import asyncio
 import os
 import re
 import sys
+import tomllib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -176,5 +177,37 @@ def test_the_example_environment_names_real_settings() -> None:
     assert names == {name.upper() for name in Settings.model_fields}
 
 
-def test_no_registry_is_named_in_the_lock() -> None:
-    assert "://" not in (ROOT / "requirements.lock").read_text()
+def _pinned(lock: str) -> set[str]:
+    return set(re.findall(r"^([a-z0-9-]+)==", (ROOT / lock).read_text(), re.MULTILINE))
+
+
+def _named(requirements: list[str]) -> set[str]:
+    return {re.split(r"[^A-Za-z0-9_-]", each)[0].lower().replace("_", "-") for each in requirements}
+
+
+LOCKS = ("requirements.lock", "requirements-dev.lock")
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_a_lock_has_hashes_and_names_no_registry(lock: str) -> None:
+    text = (ROOT / lock).read_text()
+
+    assert "://" not in text
+    assert len(re.findall(r"^[a-z0-9-]+==.* \\\n    --hash=sha256:", text, re.MULTILINE)) == len(_pinned(lock))
+
+
+def test_what_runs_and_what_develops_are_locked_apart() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    runs, develops = _named(project["project"]["dependencies"]), _named(project["dependency-groups"]["dev"])
+    runtime, development = map(_pinned, LOCKS)
+
+    assert runs <= runtime
+    assert develops <= development
+    assert not runtime & develops
+
+
+def test_both_locks_agree_on_every_version() -> None:
+    versions = [dict(re.findall(r"^([a-z0-9-]+)==(\S+)", (ROOT / lock).read_text(), re.MULTILINE)) for lock in LOCKS]
+
+    for name in versions[0].keys() & versions[1].keys():
+        assert versions[0][name] == versions[1][name], name
