@@ -1,8 +1,8 @@
 """The ASGI edge: what comes before Bolt, and the addresses that operators ask.
 
 Bolt parses a body before it checks the signature and trips over odd headers, so strangers could make it raise.
-Here size, header shapes, time and signature are checked on the raw bytes, then the shape of the body; Bolt and
-the handlers only ever see requests that Slack signed.
+Here header shapes, time and declared size are checked before the body is read, the signature on its raw bytes, then
+its shape; Bolt and the handlers only ever see requests that Slack signed.
 """
 
 from __future__ import annotations
@@ -18,11 +18,15 @@ from urllib.parse import parse_qs
 
 from prometheus_client import CONTENT_TYPE_LATEST, Counter, generate_latest
 from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 MAX_BODY: Final = 1024 * 1024
+SMALL_BODY: Final = 64 * 1024
+"""Bytes of a body that are always read, so that strangers with large bodies turn no ordinary request of Slack's away."""
+MAX_UNSIGNED: Final = 16 * 1024 * 1024
+"""Bytes beyond that which all bodies together may have while their signatures are not checked yet."""
 MAX_DRIFT: Final = 300
 """Seconds that a request's timestamp may be off, in either direction (Slack's own rule)."""
 
@@ -49,12 +53,16 @@ class Verifier:
     secrets: Sequence[str]
     clock: Callable[[], float]
 
-    def check(self, timestamp: bytes, signature: bytes, body: bytes) -> None:
-        """Return nothing where the signature holds; raise Refused (401) in every other case."""
+    def check_headers(self, timestamp: bytes, signature: bytes) -> None:
+        """Return nothing where Slack may have sent these headers now; raise Refused (401) in every other case."""
         if not TIMESTAMP.fullmatch(timestamp) or not SIGNATURE.fullmatch(signature):
             raise Refused(401, "headers")
         if abs(self.clock() - int(timestamp)) > MAX_DRIFT:
             raise Refused(401, "stale")
+
+    def check(self, timestamp: bytes, signature: bytes, body: bytes) -> None:
+        """Return nothing where the signature holds; raise Refused (401) in every other case."""
+        self.check_headers(timestamp, signature)
         text = b"v0:" + timestamp + b":" + body
         if not any(hmac.compare_digest(_signed(secret, text), signature) for secret in self.secrets):
             raise Refused(401, "signature")
@@ -70,15 +78,36 @@ def _header(request: Request, name: bytes) -> bytes:
     return values[0] if len(values) == 1 else b""
 
 
-async def _body(request: Request) -> bytes:
+@dataclass(slots=True)
+class UnsignedBytes:
+    """How many bytes beyond the small bodies are in memory before their signatures are checked."""
+
+    limit: int = MAX_UNSIGNED
+    total: int = 0
+
+
+def _check_declared_size(request: Request) -> None:
     declared = _header(request, b"content-length")
     if declared.isdigit() and int(declared) > MAX_BODY:
         raise Refused(413, "size")
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MAX_BODY:
-            raise Refused(413, "size")
+
+
+async def _body(request: Request, unsigned: UnsignedBytes) -> bytes:
+    """The whole body; raises Refused where it is too large, alone or together with those of others, or breaks off."""
+    body, counted = bytearray(), 0
+    try:
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > MAX_BODY:
+                raise Refused(413, "size")
+            more = max(0, len(body) - SMALL_BODY) - counted
+            counted, unsigned.total = counted + more, unsigned.total + more
+            if more and unsigned.total > unsigned.limit:
+                raise Refused(503, "busy")
+    except ClientDisconnect as error:
+        raise Refused(400, "disconnected") from error
+    finally:
+        unsigned.total -= counted
     return bytes(body)
 
 
@@ -102,13 +131,19 @@ def _well_formed(body: bytes) -> None:
 SlackHandler = Callable[[Request], Awaitable[Response]]
 
 
-def slack_endpoint(verifier: Verifier, bolt: SlackHandler) -> Callable[[Request], Awaitable[Response]]:
+def slack_endpoint(
+    verifier: Verifier, bolt: SlackHandler, *, unsigned_limit: int = MAX_UNSIGNED
+) -> Callable[[Request], Awaitable[Response]]:
     """The handler of ``POST /slack/events``: bytes that pass every check go on to *bolt*, all others end here."""
+    unsigned = UnsignedBytes(unsigned_limit)
 
     async def events(request: Request) -> Response:
+        timestamp, signature = (_header(request, b"x-slack-" + name) for name in (b"request-timestamp", b"signature"))
         try:
-            body = await _body(request)
-            verifier.check(_header(request, b"x-slack-request-timestamp"), _header(request, b"x-slack-signature"), body)
+            verifier.check_headers(timestamp, signature)
+            _check_declared_size(request)
+            body = await _body(request, unsigned)
+            verifier.check(timestamp, signature, body)
             _well_formed(body)
         except Refused as refusal:
             REJECTED.labels(refusal.why).inc()

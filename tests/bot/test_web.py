@@ -5,20 +5,28 @@ This is about HTTP by nature: over Socket Mode there is no such edge, so ``--tra
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import hashlib
 import hmac
 import json
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
 from urllib.parse import urlencode
 
 import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
 
-from bot.web import Refused, Verifier
+from bot.serving import web_server
+from bot.web import Refused, SlackHandler, Verifier, slack_endpoint, web_app
 from sandbox.demo import Sandbox, Transport
+from sandbox.serving import listening
 from sandbox.slack.running import SECRET
 
 
@@ -26,6 +34,8 @@ from sandbox.slack.running import SECRET
 def transport() -> Transport:
     return "http"
 
+
+Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 NOW = 1_800_000_000.0
 BODY = urlencode({"command": "/rules", "text": "list", "user_id": "U0ALICE01", "channel_id": "C0OPS0001"}).encode()
@@ -103,6 +113,190 @@ async def test_health_and_metrics_answer(workspace: Sandbox) -> None:
     assert health.text == "ok"
     assert ready.json() == {"slack": "ok", "clock": "ok", "store": "ok"}
     assert "gatehouse_accepted_requests_total" in metrics.text
+
+
+@asynccontextmanager
+async def served(
+    handler: SlackHandler, *, unsigned_limit: int = 1024 * 1024, **limits: Any
+) -> AsyncIterator[Callable[[], Awaitable[Connection]]]:
+    """The edge in the server that runs in production, with *handler* where Bolt would be; gives what connects to it."""
+
+    async def ready() -> dict[str, str]:
+        return {}
+
+    events = slack_endpoint(Verifier((SECRET,), time.time), handler, unsigned_limit=unsigned_limit)
+    server = web_server(web_app(events, ready), host="127.0.0.1", port=0, **limits)
+    listener = listening(0)
+    listener.listen()
+    running = asyncio.create_task(server.serve([listener]))
+    try:
+        async with AsyncExitStack() as stack:
+
+            async def connect() -> Connection:
+                reader, writer = await asyncio.open_connection(*listener.getsockname())
+                stack.callback(writer.close)
+                return reader, writer
+
+            yield connect
+    finally:
+        server.stop()
+        await running
+
+
+async def accepted(_: Request) -> Response:
+    return PlainTextResponse("accepted")
+
+
+async def never(_: Request) -> Response:
+    raise AssertionError("strangers reach no handler")
+
+
+def head(length: int | str, headers: dict[str, str]) -> bytes:
+    lines = {"Host": "bot", "Content-Length": str(length)} | headers
+    return "\r\n".join(
+        ["POST /slack/events HTTP/1.1", *(f"{name}: {value}" for name, value in lines.items()), "", ""]
+    ).encode()
+
+
+async def status(connection: Connection) -> int:
+    """The status of the next answer, whose connection may stay open; 0 where it was closed without one."""
+    try:
+        line = await connection[0].readline()
+    except ConnectionError:
+        return 0
+    return int(line.split()[1]) if line else 0
+
+
+PLAUSIBLE = signed(b"another body")
+"""Headers that have the right shape and time, as anybody can write them."""
+
+
+@pytest.mark.parametrize(
+    ("length", "headers", "expected"),
+    [
+        (100, {}, 401),
+        (100, signed(BODY, at=1_000_000_000), 401),
+        (1024 * 1024 + 1, PLAUSIBLE, 413),
+        ("9" * 400, PLAUSIBLE, 400),
+    ],
+    ids=["no signature", "stale", "large", "endless"],
+)
+async def test_headers_are_refused_without_waiting_for_a_body(
+    length: int | str, headers: dict[str, str], expected: int
+) -> None:
+    async with served(never) as connect:
+        connection = await connect()
+        connection[1].write(head(length, headers))
+
+        assert await status(connection) == expected
+
+
+SLOW = {
+    "nothing": b"",
+    "half a header": b"POST /slack/events HTTP/1.1\r\nX-Slack",
+    "no signature, half a body": head(100, {}) + b"x",
+    "half a body": head(100, PLAUSIBLE) + b"x",
+    "half a chunk": head("", PLAUSIBLE).replace(b"Content-Length: ", b"Transfer-Encoding: chunked") + b"10000\r\nx",
+    "half of a second request": b"GET /healthz HTTP/1.1\r\nHost: bot\r\n\r\n" + b"GET /heal",
+}
+
+
+@pytest.mark.parametrize("sent", SLOW.values(), ids=SLOW)
+async def test_what_does_not_arrive_in_time_is_closed(sent: bytes, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", logger="uvicorn.error")
+    async with served(never, request_seconds=0.05) as connect:
+        connections = [await connect() for _ in range(10)]
+        for _, writer in connections:
+            writer.write(sent)
+
+        for reader, _ in connections:
+            with contextlib.suppress(ConnectionError):
+                await reader.read()  # to the end: the server closes it
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
+
+
+async def test_a_request_that_arrived_takes_as_long_as_it_takes() -> None:
+    closed = asyncio.Event()
+
+    async def slow(_: Request) -> Response:
+        await closed.wait()
+        return PlainTextResponse("accepted")
+
+    async with served(slow, request_seconds=0.05) as connect:
+        patient, stranger = await connect(), await connect()
+        patient[1].write(head(len(BODY), signed(BODY)) + BODY)
+        stranger[1].write(head(100, PLAUSIBLE))
+        assert await status(stranger) == 0, "the deadline of both went by"
+        closed.set()
+
+        assert await status(patient) == 200
+
+
+async def test_where_there_are_too_many_connections_the_one_that_waits_longest_makes_room() -> None:
+    async with served(accepted, request_seconds=3600, max_connections=2) as connect:
+        strangers = [await connect(), await connect()]
+        for stranger in strangers:
+            stranger[1].write(head(100, PLAUSIBLE))
+        slack = await connect()
+        slack[1].write(head(len(BODY), signed(BODY)) + BODY)
+
+        assert await status(slack) == 200
+        assert await status(strangers[0]) == 0
+
+
+async def test_where_all_connections_are_at_work_another_one_is_told_to_come_back() -> None:
+    begun, done = asyncio.Event(), asyncio.Event()
+
+    async def slow(_: Request) -> Response:
+        begun.set()
+        await done.wait()
+        return PlainTextResponse("accepted")
+
+    async with served(slow, request_seconds=3600, max_connections=1) as connect:
+        first = await connect()
+        first[1].write(head(len(BODY), signed(BODY)) + BODY)
+        await begun.wait()
+
+        assert await status(await connect()) == 503
+        done.set()
+        assert await status(first) == 200
+
+
+async def test_large_bodies_without_a_checked_signature_share_a_limit() -> None:
+    large = b"x" * (164 * 1024)
+    async with served(accepted, unsigned_limit=150 * 1024, request_seconds=3600) as connect:
+        for _ in range(3):
+            alone = await connect()
+            alone[1].write(head(len(large), PLAUSIBLE) + large)
+            assert await status(alone) == 401, "one at a time has room, however many there were before"
+        both = [await connect(), await connect()]
+        for _, writer in both:
+            writer.write(head(len(large) + 1, PLAUSIBLE) + large)
+        answers = [asyncio.create_task(status(each)) for each in both]
+        await asyncio.wait(answers, return_when=asyncio.FIRST_COMPLETED)
+        assert [task.result() for task in answers if task.done()] == [503]
+
+        slack = await connect()
+        slack[1].write(head(len(BODY), signed(BODY)) + BODY)
+        assert await status(slack) == 200, "an ordinary request is read nevertheless"
+
+
+@pytest.mark.parametrize("headers", [{}, PLAUSIBLE], ids=["unsigned", "plausible"])
+async def test_no_log_has_a_refused_body(headers: dict[str, str], caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("DEBUG")
+    caplog.set_level("DEBUG", logger="uvicorn.error")
+    canary = b"text=CANARY-in-a-body"
+    async with served(never) as connect:
+        whole, broken = await connect(), await connect()
+        whole[1].write(head(len(canary), headers) + canary)
+        assert await status(whole) == 401
+        broken[1].write(head(len(canary) + 1, headers) + canary)
+        broken[1].write_eof()
+        broken[1].close()
+        await broken[1].wait_closed()
+
+    assert "CANARY" not in caplog.text
+    assert "Traceback" not in caplog.text
 
 
 @settings(max_examples=2000, suppress_health_check=[HealthCheck.too_slow], deadline=None)
