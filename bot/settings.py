@@ -75,7 +75,9 @@ class Settings(BaseSettings):
     service_max_bytes: int = Field(
         default=32 * 1024 * 1024, ge=1024, description="Largest decoded answer that is read, in bytes."
     )
-    insecure_http: bool = Field(default=False, description="Allow http:// to services that are not on this machine.")
+    insecure_http: bool = Field(
+        default=False, description="Allow http:// to services and a Slack that are not on this machine."
+    )
 
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
     port: int = Field(default=3000, ge=0, le=65535, description="Port to listen on.")
@@ -109,6 +111,17 @@ class Settings(BaseSettings):
         for name, key in self.members_api_keys.items():
             if name not in self.members_sites or not key.get_secret_value():
                 raise ValueError("MEMBERS_API_KEYS: write name=key, with names that MEMBERS_SITES has")
+        return self
+
+    @model_validator(mode="after")
+    def _addresses_may_get_keys(self) -> Self:
+        from bot.clients.address import BadAddress, checked_base  # noqa: PLC0415  wrong settings answer without it
+
+        for name in ("slack_api_url", "rules_base_url", "members_base_url"):
+            try:
+                checked_base(getattr(self, name), insecure_http=self.insecure_http)
+            except BadAddress as error:
+                raise ValueError(f"{name.upper()}: {error}") from None
         return self
 
     def key_of(self, site: str) -> str:

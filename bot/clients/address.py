@@ -7,11 +7,48 @@ and would turn the deletion of a rule into the deletion of its parent.
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 from urllib.parse import quote, urlsplit
 
+import ada_url
 import httpx
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+FORBIDDEN: Final = [
+    ipaddress.ip_network(net)
+    for net in (
+        "169.254.0.0/16",  # link-local, where most clouds have their metadata
+        "100.100.100.200/32",  # Alibaba's
+        "168.63.129.16/32",  # Azure's
+        "192.0.0.192/32",  # Oracle's
+        "fe80::/10",
+        "fd00:ec2::254/128",  # Amazon's
+        "fd20:ce::254/128",  # Google's
+    )
+]
+"""Where a cloud hands out credentials to whoever asks, and what is on no network but the nearest."""
+METADATA_NAMES: Final = {
+    "instance-data",
+    "instance-data.ec2.internal",
+    "metadata",
+    "metadata.goog",
+    "metadata.google.internal",
+    "metadata.azure.com",
+    "metadata.azure.internal",
+    "metadata.tencentyun.com",
+}
+TRANSLATED: Final = {
+    ipaddress.IPv6Network("::/96"): 0,
+    ipaddress.IPv6Network("::ffff:0:0/96"): 0,
+    ipaddress.IPv6Network("::ffff:0:0:0/96"): 0,
+    ipaddress.IPv6Network("64:ff9b::/96"): 0,
+    ipaddress.IPv6Network("64:ff9b:1::/48"): 0,
+    ipaddress.IPv6Network("2002::/16"): 80,
+}
+"""IPv6 networks whose addresses hold an IPv4 address, and by how many bits it is shifted."""
 
 
 class BadAddress(ValueError):
@@ -39,29 +76,51 @@ class Base:
 
 def checked_base(base_url: str, *, insecure_http: bool) -> Base:
     """The parts of a service's address; raises BadAddress for one that a key must not be sent to."""
-    parts = urlsplit(base_url.strip())
-    host = parts.hostname or ""
+    try:
+        parts = urlsplit(base_url.strip())
+        host, read_as = parts.hostname or "", ada_url.URL(base_url.strip()).hostname.strip("[]")
+        netloc = httpx.URL(f"{parts.scheme}://{parts.netloc}/").netloc.decode("ascii")
+    except (ValueError, httpx.InvalidURL):
+        raise BadAddress("this is not a URL") from None  # it may hold a password: its text goes nowhere
     if parts.scheme not in {"http", "https"} or not host:
-        raise BadAddress(f"{base_url!r} is not an http or https address")
-    if parts.username or parts.password or parts.query or parts.fragment:
-        raise BadAddress("no user, query or fragment belongs into a service's address")
+        raise BadAddress("this is not an http or https URL")
+    if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
+        raise BadAddress("remove the user, query or fragment from the URL")
+    if _address(read_as) != _address(host):
+        raise BadAddress(f"{host} is another way to write {read_as}: write that")
+    if _is_forbidden(host):
+        raise BadAddress(f"{host} is a link-local or metadata address, where none of our services is")
     if parts.scheme == "http" and not insecure_http and not _is_loopback(host):
-        raise BadAddress(f"the key would travel to {host} unencrypted: use https, or set INSECURE_HTTP=true")
-    if _is_link_local(host):
-        raise BadAddress(f"{host} is a link-local address, which no service of ours has")
-    netloc = httpx.URL(f"{parts.scheme}://{parts.netloc}/").netloc.decode("ascii")
+        raise BadAddress(f"{host} would get the key unencrypted: use https, or set INSECURE_HTTP=true")
     return Base(parts.scheme, netloc, parts.path)
 
 
+def _address(host: str) -> Address | None:
+    try:
+        return ipaddress.ip_address(host)
+    except ValueError:
+        return None
+
+
 def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
+    if (address := _address(host)) is not None:
+        return address.is_loopback
+    return host == "localhost" or host.endswith(".localhost")
 
 
-def _is_link_local(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_link_local
-    except ValueError:
-        return False
+def _is_forbidden(host: str) -> bool:
+    address = _address(host)
+    if address is None:
+        return host.rstrip(".") in METADATA_NAMES
+    return any(
+        each in net for each in (address, *_embedded(address)) for net in FORBIDDEN if each.version == net.version
+    )
+
+
+def _embedded(address: Address) -> Iterator[ipaddress.IPv4Address]:
+    """The IPv4 addresses that an IPv6 address may be translated to."""
+    if isinstance(address, ipaddress.IPv6Address):
+        for net, shift in TRANSLATED.items():
+            if address in net:
+                yield ipaddress.IPv4Address(int(address) >> shift & 0xFFFFFFFF)
+        yield from address.teredo or ()

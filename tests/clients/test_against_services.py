@@ -236,10 +236,95 @@ async def test_an_address_is_one_segment_or_refused(services: Services, local: s
         "http://example.com/v1",
         "https://user:pw@example.com/v1",
         "https://example.com/v1?x=1",
-        "http://169.254.169.254/v1",
+        "https://token@example.com/v1",
+        "https://@example.com/v1",
+        "https://example.com:port/v1",
         "nonsense",
+        *(
+            f"https://{host}/v1"
+            for host in (
+                "169.254.169.254",
+                "2852039166",
+                "0xa9fea9fe",
+                "0xA9.0xFE.0xA9.0xFE",
+                "0251.0376.0251.0376",
+                "169.254.43518",
+                "169.16689662",
+                "169.254.169.254.",
+                "１６９.254.169.254",
+                "%3169.254.169.254",
+                "[::ffff:169.254.169.254]",
+                "[::ffff:a9fe:a9fe]",
+                "[0:0:0:0:0:ffff:a9fe:a9fe]",
+                "[::169.254.169.254]",
+                "[::ffff:0:169.254.169.254]",
+                "[64:ff9b::169.254.169.254]",
+                "[64:ff9b:1::169.254.169.254]",
+                "[2002:a9fe:a9fe::1]",
+                "[2001:0:a9fe:a9fe::1]",
+                "[2001:0:102:304:0:0:5601:5601]",
+                "[fe80::1]",
+                "[fe80::1%25eth0]",
+                "[fd00:ec2::254]",
+                "[fd20:ce::254]",
+                "100.100.100.200",
+                "168.63.129.16",
+                "192.0.0.192",
+                "metadata",
+                "METADATA.google.internal",
+                "metadata.google.internal.",
+                "metadata.goog",
+                "instance-data.ec2.internal",
+            )
+        ),
     ],
 )
 def test_an_address_that_a_key_must_not_go_to_is_refused(url: str) -> None:
+    for insecure in (False, True) if url.startswith("https") else (False,):
+        with pytest.raises(BadAddress) as refused:
+            checked_base(url, insecure_http=insecure)
+        assert "user:pw" not in str(refused.value)
+        assert "token" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "netloc"),
+    [
+        ("https://rules.example.com/v1", "rules.example.com"),
+        ("https://RULES.example.com:8443/v1", "rules.example.com:8443"),
+        ("https://bücher.example/v1", "xn--bcher-kva.example"),
+        ("https://10.0.0.7/v1", "10.0.0.7"),
+        ("https://[2001:db8::7]/v1", "[2001:db8::7]"),
+        ("http://127.0.0.1:8801/v1", "127.0.0.1:8801"),
+        ("http://[::1]:8801/v1", "[::1]:8801"),
+        ("http://localhost/v1", "localhost"),
+        ("https://metadata.rules.example/v1", "metadata.rules.example"),
+    ],
+)
+def test_an_address_of_a_service_is_taken(url: str, netloc: str) -> None:
+    base = checked_base(url, insecure_http=False)
+
+    assert (base.netloc, base.path) == (netloc, "/v1")
+
+
+@pytest.mark.parametrize("segment", ["..", ".", ""])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_no_segment_leads_out_of_the_address(segment: str, place: int) -> None:
+    segments = ["rules", "Redirect_x1old"]
+    segments.insert(place, segment)
+
     with pytest.raises(BadAddress):
-        checked_base(url, insecure_http=False)
+        checked_base("https://rules.example.com/v1", insecure_http=False).url(segments)
+
+
+@pytest.mark.parametrize("variable", ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"])
+async def test_no_proxy_of_the_environment_sees_a_key(
+    services: Services, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv(variable, "http://127.0.0.1:1")
+
+    async with rules_client(services) as rules, members_client(services) as members:
+        assert (await rules.get("Redirect_x1old")).id == "Redirect_x1old"
+        assert await members.all()
