@@ -28,8 +28,6 @@ app.add_typer(audit, name="audit")
 
 ADDRESS = re.compile(r"https://[^\s/?#@]+(/[^\s?#]*)?")
 """Where Slack may send requests: https alone."""
-PASSWORD = re.compile(r"(//[^/:@]*:)[^@/]*@")
-"""In a database's address."""
 
 
 def _settings() -> Settings:
@@ -57,7 +55,7 @@ def _read(kind: type[S]) -> S:
 def serve() -> None:
     """Run Gatehouse: take Slack's requests on HOST:PORT, or by Socket Mode."""
     settings = _settings()
-    logs.configure(settings.log_level, settings.log_format)
+    logs.configure(settings.log_level, settings.log_format, settings.redacted)
     from bot import serving  # noqa: PLC0415  so that wrong settings answer at once
 
     try:
@@ -85,8 +83,7 @@ def check() -> None:
         raise typer.Exit(1) from None
     table = Table("setting", "value", title="Gatehouse's settings")
     for name in Settings.model_fields:
-        value = getattr(settings, name)
-        table.add_row(name.upper(), PASSWORD.sub(r"\1***@", str(value)))
+        table.add_row(name.upper(), settings.shown(name))
     for each in (table, *policy_tables(policy)):
         Console().print(each)
 

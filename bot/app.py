@@ -90,7 +90,7 @@ async def running(
         policy = _policy(settings)
         store, clock = await stack.enter_async_context(_store(settings, now))
         services = await stack.enter_async_context(open_services(settings))
-        slack = Slack(web_client(settings, settings.slack_bot_token.get_secret_value()))
+        slack = Slack(web_client(settings, settings.slack_bot_token.get_secret_value()), settings.redacted)
         await sign_in(slack)
 
         envelopes: Envelopes | None = None
@@ -161,7 +161,7 @@ async def running(
 
         if settings.slack_app_token is not None:
             token = settings.slack_app_token.get_secret_value()
-            envelopes = Envelopes(bolt, web_client(settings, token), timing.connecting)
+            envelopes = Envelopes(bolt, Slack(web_client(settings, token), settings.redacted), timing.connecting)
             await stack.enter_async_context(connected(envelopes, within=timing.connecting.attempt, drain=DRAIN))
         verifier = Verifier(settings.signing_secrets, time.time)
         events = slack_endpoint(verifier, AsyncSlackRequestHandler(bolt).handle) if settings.signing_secrets else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import sys
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
 from typing import Any, Final
 
 import structlog
@@ -47,8 +47,15 @@ def _redacted(value: object) -> str:
     return redacted(value if isinstance(value, str) else repr(value))
 
 
-def configure(level: str, form: str) -> None:
-    """Set up logging for the whole process: *level* by name, *form* ``text`` or ``json``, to standard error."""
+def configure(level: str, form: str, redact: Callable[[str], str] = str) -> None:
+    """Set up logging for the whole process: *level* by name, *form* ``text`` or ``json``, to standard error.
+
+    *redact* sees each line as it is written, whatever value, traceback or library its words came from.
+    """
+
+    def without_secrets(_: object, __: str, line: Any) -> str:
+        return redact(str(line))
+
     shared: list[structlog.types.Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
@@ -69,7 +76,7 @@ def configure(level: str, form: str) -> None:
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=[*shared, structlog.stdlib.ExtraAdder()],
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, _redact, renderer],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, _redact, renderer, without_secrets],
         )
     )
     root = logging.getLogger()

@@ -62,4 +62,6 @@ async def _members(settings: Settings, name: str) -> AsyncIterator[MembersClient
 
 def _service(name: str, base_url: str, headers: dict[str, str], settings: Settings) -> Service:
     limits = Limits(deadline=settings.service_timeout, max_bytes=settings.service_max_bytes)
-    return Service(name, base_url, headers, limits=limits, insecure_http=settings.insecure_http)
+    return Service(
+        name, base_url, headers, limits=limits, insecure_http=settings.insecure_http, redact=settings.redacted
+    )

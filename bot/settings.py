@@ -5,12 +5,23 @@ Nothing else in the project reads the environment.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Annotated, Any, Final, Self
+from urllib.parse import quote, unquote
 
 from pydantic import BeforeValidator, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from bot.domain.member import SITE_ID
+
+CREDENTIALS: Final = re.compile(
+    r"(?i)//[^:/@]*:(?P<password>.+)@|[?&][^=&]*(?:pass|pwd|secret|token|key)[^=&]*=(?P<query>[^&]+)"
+)
+"""What is secret in a URL, however it is written; a password may hold a slash or an ``@``."""
+SHORTEST_SECRET: Final = 4
+"""Characters; cutting shorter ones out of every text would leave no text."""
 
 
 def _sites(value: Any) -> Any:
@@ -123,6 +134,34 @@ class Settings(BaseSettings):
             except BadAddress as error:
                 raise ValueError(f"{name.upper()}: {error}") from None
         return self
+
+    def _secrets(self) -> Iterator[str]:
+        for value in dict(self).values():
+            for one in value.values() if isinstance(value, dict) else [value]:
+                if isinstance(one, SecretStr):
+                    yield one.get_secret_value()
+        yield from self.signing_secrets
+        for found in CREDENTIALS.finditer(self.database_url):
+            yield found["password"] or found["query"]
+
+    @cached_property
+    def _spelled_secrets(self) -> re.Pattern[str]:
+        """Every secret value, in each way that a text may hold it, the longest first."""
+        values = {value for value in self._secrets() if len(value) >= SHORTEST_SECRET}
+        spelled = {spelling for value in values for spelling in (value, quote(value, safe=""), unquote(value))}
+        return re.compile("|".join(map(re.escape, sorted(spelled, key=len, reverse=True))) or r"(?!)")
+
+    def redacted(self, text: str) -> str:
+        """*text*, which others wrote, without any secret of these settings."""
+        return self._spelled_secrets.sub("[secret]", text)
+
+    def shown(self, name: str) -> str:
+        """The setting *name* as it may be printed."""
+        text = str(getattr(self, name))
+        for found in reversed(list(CREDENTIALS.finditer(text))):
+            start, end = found.span("password" if found["password"] else "query")
+            text = text[:start] + "***" + text[end:]
+        return self.redacted(text)
 
     def key_of(self, site: str) -> str:
         """The key for the site of that name: its own where it has one."""

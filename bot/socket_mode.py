@@ -15,7 +15,6 @@ from slack_bolt.adapter.socket_mode.async_internals import run_async_bolt_app, s
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.socket_mode.aiohttp import SocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
-from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.settings import CannotStart
 from handlers.slack import FATAL, Slack, SlackRefused, SlackUnreachable
@@ -39,11 +38,11 @@ class Client(SocketModeClient):
     the address that it has, though each is good for one attempt and some seconds.
     """
 
-    def __init__(self, bolt: AsyncApp, web_client: AsyncWebClient, patience: Patience) -> None:
-        super().__init__(str(web_client.token), logger=bolt.logger, web_client=web_client)
+    def __init__(self, bolt: AsyncApp, slack: Slack, patience: Patience) -> None:
+        super().__init__(str(slack.client.token), logger=bolt.logger, web_client=slack.client)
         self.proxy = None  # the SDK takes one from the environment where it is given none
         self.has_started = False
-        self._slack = Slack(web_client)
+        self._slack = slack
         self._patience = patience
         self._renewing = asyncio.Lock()
         self._connected = 0.0
@@ -95,9 +94,9 @@ class Envelopes(AsyncBaseSocketModeHandler):
 
     client: Client
 
-    def __init__(self, bolt: AsyncApp, web_client: AsyncWebClient, patience: Patience) -> None:
+    def __init__(self, bolt: AsyncApp, slack: Slack, patience: Patience) -> None:
         self.app: AsyncApp = bolt
-        self.client = Client(bolt, web_client, patience)
+        self.client = Client(bolt, slack, patience)
         self.client.socket_mode_request_listeners.append(self.handle)  # type: ignore[arg-type]  # as Bolt does
         self._tasks: set[asyncio.Task[None]] = set()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
@@ -61,6 +61,8 @@ class Slack:
     """Sends what handlers answer. Raises SlackRefused or SlackUnreachable, nothing of the SDK's."""
 
     client: AsyncWebClient
+    redact: Callable[[str], str] = str
+    """Sees Slack's own words before anybody else: they may hold the token that is refused."""
     says: str = "ok"
     """What Slack said of our token the last time that it mattered."""
     ahead: float = 0.0
@@ -86,7 +88,7 @@ class Slack:
         try:
             response = await call
         except SlackApiError as error:
-            refusal = _refusal(error)
+            refusal = _refusal(error, self.redact)
             if refusal.code in FATAL:
                 self.says = refusal.code
             raise refusal from error
@@ -174,12 +176,12 @@ def _content(message: Message) -> dict[str, Any]:
     return {"text": message.text, "blocks": list(message.blocks)}
 
 
-def _refusal(error: SlackApiError) -> SlackRefused:
+def _refusal(error: SlackApiError, redact: Callable[[str], str]) -> SlackRefused:
     headers = getattr(error.response, "headers", None) or {}
     after = headers.get("Retry-After") or headers.get("retry-after")
     try:
-        code = str(error.response.get("error") or "unknown_error")
-        needed = str(error.response.get("needed") or "")
+        code = redact(str(error.response.get("error") or "unknown_error"))
+        needed = redact(str(error.response.get("needed") or ""))
     except (AttributeError, ValueError):
         code, needed = "unknown_error", ""
     return SlackRefused(code, float(after) if after and str(after).isdigit() else None, needed)

@@ -10,7 +10,7 @@ import asyncio
 import json
 import ssl
 import zlib
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -21,7 +21,7 @@ import httpx
 import stamina
 
 from bot.clients.address import BadAddress, checked_base
-from bot.clients.errors import OutcomeUnknown, RateLimited, TooLarge, Unreachable, Unreadable, refusal
+from bot.clients.errors import OutcomeUnknown, RateLimited, Refusal, TooLarge, Unreachable, Unreadable, refusal
 from bot.clients.parsing import parsed
 
 NOT_SENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
@@ -67,7 +67,10 @@ def authorities() -> ssl.SSLContext:
 
 
 class Service:
-    """One service at one address. Use as an async context manager: it holds a pool of connections."""
+    """One service at one address. Use as an async context manager: it holds a pool of connections.
+
+    *redact* sees the service's own words before anybody else: some say back the key that they refuse.
+    """
 
     def __init__(
         self,
@@ -77,8 +80,10 @@ class Service:
         *,
         limits: Limits | None = None,
         insecure_http: bool = False,
+        redact: Callable[[str], str] = str,
     ) -> None:
         self.name = name
+        self._redact = redact
         self.limits = limits or Limits()
         self._base = checked_base(base_url, insecure_http=insecure_http)
         self._http = httpx.AsyncClient(
@@ -121,7 +126,7 @@ class Service:
         if 300 <= answer.status < 400:
             raise Unreadable(self.name, f"status {answer.status}: a redirect, which is not followed")
         if not answer.ok:
-            raise refusal(self.name, answer.status, _message(answer), answer.retry_after)
+            raise self._refusal(answer)
         if answer.status == PARTIAL:
             raise Unreadable(self.name, "status 206: only a part, though the whole was asked for")
         return answer
@@ -139,10 +144,13 @@ class Service:
         if answer.ok:
             return answer
         if 400 <= answer.status < 500 and (answer.status == 429 or _is_refusal(answer)):
-            raise refusal(self.name, answer.status, _message(answer), answer.retry_after)
+            raise self._refusal(answer)
         if answer.status >= 500 and _is_known_refusal(answer):
-            raise refusal(self.name, answer.status, _message(answer), answer.retry_after)
+            raise self._refusal(answer)
         raise OutcomeUnknown(self.name, f"status {answer.status}")
+
+    def _refusal(self, answer: Answer) -> Refusal:
+        return refusal(self.name, answer.status, self._redact(_message(answer)), answer.retry_after)
 
     async def _call(
         self,

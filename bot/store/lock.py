@@ -9,6 +9,7 @@ from pathlib import Path
 from sqlalchemy.engine import make_url
 
 from bot.store.errors import StoreError
+from bot.store.session import private
 
 try:
     import fcntl
@@ -28,7 +29,7 @@ def alone(database_url: str) -> Iterator[None]:
         return
     path = Path(str(url.database) + ".lock").expanduser()
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as held:
+    with open(path, "w", opener=private) as held:
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:

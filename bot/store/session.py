@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
 import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -27,6 +29,11 @@ LONGEST = "20s"
 """The same for one that stopped in the middle of saying a statement, which is not idle; PostgreSQL 17 and later can."""
 
 
+def private(path: str, flags: int) -> int:
+    """Open *path* like `os.open`; a file that was not there is for this user alone: it holds emails of members."""
+    return os.open(path, flags, 0o600)
+
+
 def async_url(database_url: str) -> sa.URL:
     """The plain URL of the settings with the driver that we use; raises StoreError for another kind of database."""
     url = make_url(database_url)
@@ -45,7 +52,10 @@ def make_engine(database_url: str) -> AsyncEngine:
         sa.event.listen(engine.sync_engine, "connect", _bound_transactions)
         return engine
     if url.database and url.database != ":memory:":
-        Path(url.database).expanduser().parent.mkdir(parents=True, exist_ok=True)
+        path = Path(url.database).expanduser()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(OSError):  # a file that can't be opened is reported by SQLite
+            open(path, "ab", opener=private).close()  # its journals get the same mode from SQLite
     engine = create_async_engine(url, hide_parameters=True, connect_args={"timeout": BUSY, "factory": _Connection})
     sa.event.listen(engine.sync_engine, "connect", _prepare_sqlite)
     sa.event.listen(engine.sync_engine, "begin", _begin_immediate)

@@ -17,6 +17,7 @@ KINDS: Final = {
     "500": "an error of the service, nothing done",
     "500_after": "the write is applied, then an error is answered",
     "403": "refused: the key may not",
+    "echo": "refused, in words that hold the key",
     "bodiless": "the request's body is lost on the way, as a proxy may do to a DELETE",
     "429": "refused for now, with Retry-After",
     "html": "a gateway's page under 200, nothing done",
@@ -74,6 +75,9 @@ class Faults:
         fault.times -= 1
         if fault.kind == "bodiless":
             return await answer(b"")
+        if fault.kind == "echo":
+            key = request.headers.get("x-api-key") or request.headers.get("authorization")
+            return JSONResponse({"success": False, "message": f"The key {key} is not allowed to do this"}, 403)
         if fault.kind == "delay":
             await asyncio.sleep(fault.value)
             return await answer(body)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import stat
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 
 from bot.store.engine import open_store, upgrade
 from bot.store.errors import StoreError
+from bot.store.lock import alone
 from tests.databases import BOTH
 
 
@@ -34,3 +37,16 @@ async def test_a_file_that_is_no_database_is_refused_and_left_as_it_is(tmp_path:
             pass
 
     assert file.read_bytes() == content
+
+
+async def test_a_new_database_is_its_owners_alone(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'store.db'}"
+    before = os.umask(0)
+    try:
+        with alone(url):
+            async with open_store(url, now=now) as store, store.transaction():
+                modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
+    finally:
+        os.umask(before)
+
+    assert modes == dict.fromkeys(("store.db", "store.db-wal", "store.db-shm", "store.db.lock"), 0o600)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from bot.store.audit import Filters
 from sandbox.demo import Sandbox
+from sandbox.services.running import MEMBERS_KEY, RULES_KEY
 from sandbox.slack.story import Person
 
 OLD = "Redirect_x1old"
@@ -91,3 +93,22 @@ async def test_what_slack_never_takes_is_counted_and_tried_again_after_a_restart
     assert "messages" in status
     assert "1 applied" in status
     assert "policy" in status
+
+
+async def test_a_key_that_a_service_says_back_is_nowhere(workspace: Sandbox, alice: Person, bob: Person) -> None:
+    for stage in (workspace.services.rules.stage, workspace.services.members.stage):
+        stage.faults.add("echo", method="PUT|POST|PATCH|DELETE", times=9)
+    await alice.says(f"/rules off {OLD}")
+    await alice.sees("is not allowed to do this")
+    await bob.says(f"/members grant {ANNA} vip")
+    for stage in (workspace.services.rules.stage, workspace.services.members.stage):
+        stage.faults.add("echo", method="GET", times=9)
+    await alice.says("/rules list")
+    await bob.says(f"/members show {ANNA}")
+
+    entries = [dict(entry.detail) async for entry in workspace.bot.gatehouse.store.audit.all(Filters())]
+    told = str([(message.text, message.blocks) for message in workspace.slack.state.messages])
+    for key in (RULES_KEY, MEMBERS_KEY):
+        assert key not in told
+        assert key not in str(entries)
+    assert str(entries).count("[secret]") == 2
