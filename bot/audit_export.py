@@ -7,6 +7,7 @@ import json
 from datetime import UTC, datetime, timedelta
 from typing import Final, TextIO
 
+from bot.domain.cells import defused
 from bot.store.audit import Filters
 from bot.store.engine import open_store
 
@@ -27,8 +28,6 @@ COLUMNS: Final = (
     "now",
     "hash",
 )
-FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet would take for a formula at the beginning of a cell."""
 
 
 def _now() -> datetime:
@@ -54,7 +53,7 @@ def _cell(value: object) -> str:
     text = (
         json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else "" if value is None else str(value)
     )
-    return f"'{text}" if text.startswith(FORMULA) else text
+    return defused(text)
 
 
 async def verified(database_url: str, head: str) -> tuple[str, bool]:

@@ -8,12 +8,11 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime
 from typing import Any, Final
 
+from bot.domain.cells import defused
 from bot.domain.member import Member
 
 BOM: Final = b"\xef\xbb\xbf"
 """Without it Excel takes the file for one of the machine's own code page, and Bjørk for BjÃ¸rk; others pass over it."""
-FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-"""With what a cell begins that a spreadsheet would run; some read the wide signs as the narrow ones."""
 CREATED: Final = ("createdAt", "created_at", "created")
 """Fields in which a service may say since when; the specification shows none."""
 
@@ -30,11 +29,6 @@ def pieces(members: Sequence[Member], site: str) -> Iterator[bytes]:
     for member in members:
         cells = [member.name or "", member.email, ",".join(member.segments), site]
         yield _line([*cells, *([_created(member)] if dated else [])])
-
-
-def defused(cell: str) -> str:
-    """*cell* such that a spreadsheet shows it and runs nothing: an apostrophe goes before what would begin a formula."""
-    return f"'{cell}" if cell.startswith(FORMULA) else cell
 
 
 def _line(cells: Sequence[str]) -> bytes:

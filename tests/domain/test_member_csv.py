@@ -10,8 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from bot.audit_export import _cell as audit_cell
+from bot.domain.cells import defused, is_formula, undefused
 from bot.domain.member import Member
-from bot.domain.member_csv import FORMULA, defused, exported
+from bot.domain.member_csv import exported
 
 
 def rows(content: bytes) -> list[dict[str, str]]:
@@ -35,20 +37,52 @@ def test_since_when_is_there_where_the_service_tells() -> None:
     assert "created" not in rows(exported([member()], "blog"))[0]
 
 
-@pytest.mark.parametrize("start", FORMULA)
+STARTS = ["=", "+", "-", "@", "＝", "＋", "－", "＠", "﹦", "﹢", "﹣", "﹫"]
+BEFORE = [
+    "",
+    " ",
+    "\t",
+    "\r",
+    "\n",
+    "\u00a0",
+    "\ufeff",
+    "\u200b",
+    "\u2060",
+    "\u202e",
+    "\u00ad",
+    "\x00",
+    "\x1f",
+    "\u3000",
+    " \ufeff\n",
+]
+
+
+@pytest.mark.parametrize("start", ["\t", "\r", "\n", *(before + sign for before in BEFORE for sign in STARTS)])
 def test_no_cell_begins_a_formula(start: str) -> None:
     (row,) = rows(exported([member(name=f"{start}cmd|'/c calc'!A1", allowedSegments=[f"{start}1"])], "blog"))
 
+    assert undefused(row["name"]) == f"{start}cmd|'/c calc'!A1"
     assert row["name"].startswith(f"'{start}")
     assert row["segments"].startswith(f"'{start}")
 
 
+TEXT = st.text(st.characters(exclude_categories=["Cs"])) | st.text("'=+-@＝ \t\n\ufeff\u200bx1", max_size=6)
+
+
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(
-    name=st.text(st.characters(exclude_categories=["Cs"])), segment=st.text(st.characters(exclude_categories=["Cs"]))
-)
+@given(name=TEXT, segment=TEXT)
 def test_any_text_comes_back_whole(name: str, segment: str) -> None:
     (row,) = rows(exported([member(name=name, allowedSegments=[segment])], "blog"))
 
-    assert (row["name"], row["segments"]) == (defused(name), defused(segment))
-    assert not row["name"].startswith(FORMULA)
+    assert (undefused(row["name"]), undefused(row["segments"])) == (name, segment)
+    assert not is_formula(row["name"])
+
+
+@pytest.mark.parametrize(
+    "text", ["=1+1", " =1", "\n=1", "＝1", "\u00a0=1", "\ufeff=1", "\u200b=1", "'=1", "''=1", "-", "x=1", "'x"]
+)
+def test_every_export_writes_a_cell_the_same_way(text: str) -> None:
+    (row,) = rows(exported([member(name=text)], "blog"))
+
+    assert row["name"] == audit_cell(text) == defused(text)
+    assert undefused(defused(text)) == text
