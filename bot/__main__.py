@@ -8,8 +8,9 @@ from __future__ import annotations
 import asyncio
 import re
 import sys
+from collections.abc import Coroutine
 from enum import StrEnum
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 from pydantic import ValidationError
@@ -49,6 +50,20 @@ def _read(kind: type[S]) -> S:
             print(f"  {name}: {'is not set' if missing else problem['msg']}", file=sys.stderr)
         print("See .env.example for all of them.", file=sys.stderr)
         raise typer.Exit(2) from None
+
+
+T = TypeVar("T")
+
+
+def _with_database(work: Coroutine[Any, Any, T]) -> T:
+    """What *work* returns, or an end with one sentence where the database refuses."""
+    from bot.store.errors import StoreError  # noqa: PLC0415
+
+    try:
+        return asyncio.run(work)
+    except StoreError as error:
+        print(f"Gatehouse can't use its database: {error}", file=sys.stderr)
+        raise typer.Exit(1) from None
 
 
 @app.command()
@@ -93,7 +108,7 @@ def upgrade() -> None:
     """Bring the database to this release's schema."""
     from bot.store.engine import upgrade as run  # noqa: PLC0415
 
-    asyncio.run(run(_settings().database_url))
+    _with_database(run(_settings().database_url))
 
 
 class Format(StrEnum):
@@ -114,7 +129,7 @@ def export(
     if since and not seconds_of(since):
         print(f"--since {since}: write a duration such as 24h or 30d.", file=sys.stderr)
         raise typer.Exit(2)
-    asyncio.run(exported(_settings().database_url, form.value, seconds_of(since) if since else None, sys.stdout))
+    _with_database(exported(_settings().database_url, form.value, seconds_of(since) if since else None, sys.stdout))
 
 
 @audit.command("verify")
@@ -124,7 +139,7 @@ def verify(
     """Walk the chain of hashes; names the first entry that was altered, dropped, added or moved."""
     from bot.audit_export import verified  # noqa: PLC0415
 
-    words, sound = asyncio.run(verified(_settings().database_url, head))
+    words, sound = _with_database(verified(_settings().database_url, head))
     print(words)
     raise typer.Exit(0 if sound else 1)
 

@@ -143,6 +143,7 @@ async def running(
             slack, store, dict(gatehouse.places), Pace(time.monotonic, timing.pace), timing.reached, services.groups
         )
         outbox = Outbox(store, cards.deliver, owner=owner, now=clock, wake=wakes[0], lease=lease)
+        slack.heard = outbox.slack_answered
         timers = Timers(pipeline, owner=owner, wake=wakes[1], lease=lease)
         sets = Sets(pipeline.set_ledger, pipeline.applier, pipeline.new_id, wakes[2])
         await store.outbox.try_again()

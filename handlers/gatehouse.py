@@ -70,7 +70,10 @@ async def status(command: GatehouseStatus, caller: Caller, gatehouse: Gatehouse)
     parts["policy"] = gatehouse.policy_trouble() or "ok"
     undelivered = await gatehouse.store.outbox.undelivered()
     waiting = await gatehouse.store.outbox.waiting()
-    parts["messages"] = f"{undelivered} were never taken by Slack" if undelivered else f"ok, {waiting} on their way"
+    late = await gatehouse.store.outbox.late()
+    trouble = [f"{undelivered} were never taken by Slack"] * bool(undelivered)
+    trouble += [f"{late} were not taken yet and will be sent again"] * bool(late)
+    parts["messages"] = ", ".join(trouble) or f"ok, {waiting} on their way"
     counts = await gatehouse.store.changes.counts()
     return Private(views.status(parts, places=gatehouse.places, counts=counts))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 from dataclasses import replace
 from datetime import timedelta
@@ -13,6 +12,7 @@ from slack_bolt.async_app import AsyncAck
 from slack_bolt.request.async_request import AsyncBoltRequest
 
 from bot.changes.applying import Checkpoint
+from bot.changes.loops import repeated
 from bot.store.inbound import MOST_ATTEMPTS, Inbound, InboundRequests
 from handlers import errors, inputs
 from handlers.answers import Answers
@@ -71,17 +71,17 @@ class Intake:
 
     async def resume(self, *, every: float) -> None:
         """Take up stored requests whose process died before it was done with them; runs until cancelled."""
-        while True:
-            try:
-                while (kept := await self._inbound.claim_next(self._owner, self._lease)) is not None:
-                    if kept.attempt > MOST_ATTEMPTS:
-                        await self._give_up(kept)
-                        continue
-                    log.info("resuming", kind=kept.kind, request=kept.id[:8])
-                    await self._finish(kept.id, kept.kind, kept.payload)
-            except Exception as error:
-                log.exception("resume_failed", error=type(error).__name__)
-            await asyncio.sleep(every)
+
+        async def work() -> float:
+            while (kept := await self._inbound.claim_next(self._owner, self._lease)) is not None:
+                if kept.attempt > MOST_ATTEMPTS:
+                    await self._give_up(kept)
+                    continue
+                log.info("resuming", kind=kept.kind, request=kept.id[:8])
+                await self._finish(kept.id, kept.kind, kept.payload)
+            return every
+
+        await repeated("resume", work)
 
     async def _give_up(self, kept: Inbound) -> None:
         """A request that no process survived: nobody tries again, and whoever asked hears of it."""

@@ -22,6 +22,10 @@ from handlers.views.parts import Message
 log = structlog.get_logger(__name__)
 
 
+AWAY: Final = frozenset({"fatal_error", "internal_error", "request_timeout", "service_unavailable", "unknown_error"})
+"""Slack's words for trouble of its own, which passes."""
+
+
 class SlackRefused(Exception):
     """Slack said no. *code* is its word (``channel_not_found``), *seconds* its Retry-After where it gave one.
 
@@ -31,12 +35,15 @@ class SlackRefused(Exception):
     def __init__(self, code: str, seconds: float | None = None, needed: str = "") -> None:
         super().__init__(code)
         self.code = code
+        self.is_away = code in AWAY
         self.seconds = seconds
         self.needed = needed
 
 
 class SlackUnreachable(Exception):
     """No answer from Slack, or none that can be read."""
+
+    is_away: Final = True
 
 
 MOST_SKEW: Final = 60
@@ -65,6 +72,8 @@ class Slack:
     """Sees Slack's own words before anybody else: they may hold the token that is refused."""
     says: str = "ok"
     """What Slack said of our token the last time that it mattered."""
+    heard: Callable[[], None] = lambda: None
+    """Called whenever Slack did what it was asked."""
     ahead: float = 0.0
     """Seconds by which Slack's clock was ahead of ours at its last answer."""
 
@@ -96,6 +105,7 @@ class Slack:
             raise SlackUnreachable(type(error).__name__) from error
         self.says = "ok"
         self._compare_clocks(response)
+        self.heard()
         return response.data if isinstance(response.data, dict) else {}
 
     def _compare_clocks(self, response: AsyncSlackResponse) -> None:

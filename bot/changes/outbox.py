@@ -12,6 +12,7 @@ import structlog
 from prometheus_client import Counter
 
 from bot.changes.leases import renewed
+from bot.changes.loops import repeated
 from bot.domain.change import Change
 from bot.store.engine import Store
 from bot.store.outbox import Owed
@@ -20,8 +21,13 @@ log = structlog.get_logger(__name__)
 
 LEASE = timedelta(seconds=60)
 GIVE_UP = 12
-"""Tries before a message is given up, loudly: with the waits below, most of an hour."""
-
+"""Tries before a message that Slack refuses is given up, loudly: with the waits below, most of an hour."""
+LONGEST_WAIT = 600.0
+GIVE_UP_AWAY = 720
+"""The same while Slack is away: a day."""
+LONGEST_WAIT_AWAY = 120.0
+NUDGE = timedelta(seconds=30)
+"""At least from one hurry to the next: Slack may answer one method and refuse another."""
 
 UNDELIVERED = Counter("gatehouse_undelivered_messages_total", "Messages that Slack never took, given up")
 DELIVERED = Counter("gatehouse_delivered_messages_total", "Messages and edits that Slack took")
@@ -90,18 +96,27 @@ class Outbox:
         self._owner = owner
         self._now = now
         self._wake = wake
+        self._slack_was_away = self._slack_is_back = False
+        self._nudged = now() - NUDGE
 
     async def run(self, *, every: float) -> None:
         """Deliver until cancelled; look for the work of others every so many seconds."""
-        while True:
-            wait = every
-            try:
-                while await self.deliver_one():
-                    pass
-                wait = await self._next(every)
-            except Exception as error:
-                log.exception("outbox", error=type(error).__name__)
-            await self._wake.wait(wait)
+
+        async def work() -> float:
+            if self._slack_is_back:
+                log.info("slack_is_back", messages=await self._store.outbox.hurry())
+                self._slack_is_back, self._slack_was_away, self._nudged = False, False, self._now()
+            while await self.deliver_one():
+                pass
+            return await self._next(every)
+
+        await repeated("outbox", work, self._wake.wait)
+
+    def slack_answered(self) -> None:
+        """Slack took something: what waits because it was away is due at once."""
+        if self._slack_was_away and self._now() - self._nudged >= NUDGE:
+            self._slack_is_back = True
+            self._wake()
 
     async def _next(self, most: float) -> float:
         """Seconds until something is due that is known of, at most *most*."""
@@ -146,13 +161,17 @@ class Outbox:
             await asyncio.gather(keeping, return_exceptions=True)
 
     async def _again(self, owed: Owed, error: Exception) -> None:
-        if owed.attempt >= GIVE_UP:
+        away = bool(getattr(error, "is_away", False))
+        self._slack_was_away = self._slack_was_away or away
+        if owed.attempt >= (GIVE_UP_AWAY if away else GIVE_UP):
             log.error("undeliverable", change=owed.change_id[:8], purpose=owed.purpose, error=str(error)[:200])
             UNDELIVERED.inc()
             await self._store.outbox.give_up(owed, str(error)[:200])
             return
         asked = getattr(error, "seconds", None)
-        wait = timedelta(seconds=asked or min(600.0, 2.0**owed.attempt))
+        wait = timedelta(
+            seconds=asked or min(LONGEST_WAIT_AWAY if away else LONGEST_WAIT, 2.0 ** min(owed.attempt, 10))
+        )
         log.warning(
             "not_delivered", change=owed.change_id[:8], error=type(error).__name__, again_in=wait.total_seconds()
         )

@@ -6,7 +6,6 @@ process may die at any line, and two people or two replicas may act at once, and
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
@@ -18,6 +17,7 @@ from bot.changes.deciding import Decider
 from bot.changes.effects import EffectsOf
 from bot.changes.following import FollowUps
 from bot.changes.ledger import LEASE, Ledger
+from bot.changes.loops import repeated
 from bot.changes.proposing import Proposer
 from bot.changes.set_ledger import SetLedger
 from bot.store.audit import Event
@@ -79,13 +79,13 @@ class Pipeline:
 
     async def recover(self, *, every: float) -> None:
         """Take over changes whose process died, or whose outcome is still unknown; runs until cancelled."""
-        while True:
-            try:
-                while await self.recover_one():
-                    pass
-            except Exception as error:
-                log.exception("recover_failed", error=type(error).__name__)
-            await asyncio.sleep(every)
+
+        async def work() -> float:
+            while await self.recover_one():
+                pass
+            return every
+
+        await repeated("recover", work)
 
     async def recover_one(self) -> bool:
         """Take over one change; False where none was left."""

@@ -12,6 +12,7 @@ import structlog
 
 from bot.changes.applying import HELD_FOR, TOO_OLD, Applier
 from bot.changes.carrying import Carrier
+from bot.changes.loops import repeated
 from bot.changes.outbox import Wake
 from bot.changes.patience import Patience
 from bot.changes.portions import Portions
@@ -38,17 +39,17 @@ class Sets:
     async def run(self, *, every: float) -> None:
         """Carry sets out until cancelled, several at a time, so that a long one holds up no short one."""
         busy: set[asyncio.Task[None]] = set()
+
+        async def work() -> float:
+            while len(busy) < SETS_AT_ONCE and (whole := await self.ledger.claim()) is not None:
+                task = asyncio.create_task(self._logged(whole))
+                busy.add(task)
+                task.add_done_callback(busy.discard)
+                task.add_done_callback(lambda _: self.wake())
+            return every
+
         try:
-            while True:
-                try:
-                    while len(busy) < SETS_AT_ONCE and (whole := await self.ledger.claim()) is not None:
-                        task = asyncio.create_task(self._logged(whole))
-                        busy.add(task)
-                        task.add_done_callback(busy.discard)
-                        task.add_done_callback(lambda _: self.wake())
-                except Exception as error:
-                    log.exception("sets", error=type(error).__name__)
-                await self.wake.wait(every)
+            await repeated("sets", work, self.wake.wait)
         finally:
             for task in busy:
                 task.cancel()

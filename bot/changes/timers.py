@@ -15,6 +15,7 @@ import structlog
 
 from bot.changes.errors import NotUndoable
 from bot.changes.ledger import GATEHOUSE
+from bot.changes.loops import repeated
 from bot.changes.outbox import Wake
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import is_there
@@ -49,13 +50,13 @@ class Timers:
 
     async def run(self, *, every: float) -> None:
         """Do what is due until cancelled, looking every so many seconds."""
-        while True:
-            try:
-                while await self.run_one():
-                    pass
-            except Exception as error:
-                log.exception("timers", error=type(error).__name__)
-            await self.wake.wait(every)
+
+        async def work() -> float:
+            while await self.run_one():
+                pass
+            return every
+
+        await repeated("timers", work, self.wake.wait)
 
     async def run_one(self) -> bool:
         """Do the one thing that is overdue the longest; False where nothing is due."""

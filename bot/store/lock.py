@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from sqlalchemy.engine import make_url
-
 from bot.store.errors import StoreError
-from bot.store.session import private
+from bot.store.session import async_url, private
 
 try:
     import fcntl
@@ -23,13 +21,17 @@ def alone(database_url: str) -> Iterator[None]:
 
     The system lets go of it when the process ends, however it ends. PostgreSQL is made for several: nothing is held.
     """
-    url = make_url(database_url)
+    url = async_url(database_url)
     if not hasattr(fcntl, "flock") or url.get_backend_name() != "sqlite" or url.database in {None, "", ":memory:"}:
         yield
         return
     path = Path(str(url.database) + ".lock").expanduser()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "w", opener=private) as held:
+    with ExitStack() as stack:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            held = stack.enter_context(open(path, "w", opener=private))
+        except OSError as error:
+            raise StoreError(f"{path} can't be opened: {error.strerror}") from error
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Final
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -11,6 +12,15 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from bot.store.changes import micros_of
 from bot.store.session import Session
 from bot.store.tables import cards, micros, moment, outbox
+
+_card = outbox.alias("card")
+WAITS: Final = outbox.c.delivered < outbox.c.version
+CAN_GO: Final = sa.or_(
+    outbox.c.purpose.in_(["card", "result"]),
+    ~sa.exists().where(_card.c.change_id == outbox.c.change_id, _card.c.purpose == "card"),
+    sa.exists().where(cards.c.change_id == outbox.c.change_id, cards.c.purpose == "card"),
+)
+"""A note in a card's thread waits for the card: nobody can answer a reminder of a request that nobody sees."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +59,7 @@ class Outbox:
         """Take the message that is due the longest and that nobody holds; None where there is none."""
         now = self._session.now()
         free = sa.or_(outbox.c.lease.is_(None), outbox.c.lease < now)
-        query = sa.select(outbox).where(outbox.c.delivered < outbox.c.version, outbox.c.due <= now, free)
+        query = sa.select(outbox).where(WAITS, CAN_GO, outbox.c.due <= now, free)
         query = query.order_by(outbox.c.due).limit(1)
         async with self._session.claiming(query) as claim:
             if claim is None:
@@ -79,9 +89,7 @@ class Outbox:
 
     async def next_due(self) -> datetime | None:
         """When the next message is due that nobody holds."""
-        query = sa.select(sa.func.min(outbox.c.due)).where(
-            outbox.c.delivered < outbox.c.version, outbox.c.lease.is_(None)
-        )
+        query = sa.select(sa.func.min(outbox.c.due)).where(WAITS, CAN_GO, outbox.c.lease.is_(None))
         async with self._session.reading() as connection:
             due = await connection.scalar(query)
         return None if due is None else moment(due)
@@ -92,14 +100,25 @@ class Outbox:
 
     async def undelivered(self) -> int:
         """How many messages were given up."""
-        given_up = sa.and_(outbox.c.delivered >= outbox.c.version, outbox.c.last_error != "")
-        query = sa.select(sa.func.count()).select_from(outbox).where(given_up)
-        async with self._session.reading() as connection:
-            return int(await connection.scalar(query) or 0)
+        return await self._count(outbox.c.delivered >= outbox.c.version, outbox.c.last_error != "")
 
     async def waiting(self) -> int:
         """How many messages are still owed."""
-        query = sa.select(sa.func.count()).select_from(outbox).where(outbox.c.delivered < outbox.c.version)
+        return await self._count(WAITS)
+
+    async def late(self) -> int:
+        """How many of them were tried and not taken."""
+        return await self._count(WAITS, outbox.c.last_error != "")
+
+    async def hurry(self) -> int:
+        """Make due what waits after it was not taken, but for what Slack asked to wait with; how many that is."""
+        failed = outbox.c.last_error.not_in(["", "ratelimited"])
+        update = sa.update(outbox).where(WAITS, failed, outbox.c.lease.is_(None)).values(due=self._session.now())
+        async with self._session.writing() as tx:
+            return int((await tx.execute(update)).rowcount)
+
+    async def _count(self, *which: sa.ColumnElement[bool]) -> int:
+        query = sa.select(sa.func.count()).select_from(outbox).where(*which)
         async with self._session.reading() as connection:
             return int(await connection.scalar(query) or 0)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, IntegrityError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from bot.store.errors import StoreError
@@ -36,7 +36,12 @@ def private(path: str, flags: int) -> int:
 
 def async_url(database_url: str) -> sa.URL:
     """The plain URL of the settings with the driver that we use; raises StoreError for another kind of database."""
-    url = make_url(database_url)
+    try:
+        url = make_url(database_url)
+    except (ArgumentError, ValueError):
+        raise StoreError(
+            "DATABASE_URL is not a URL such as sqlite:///gatehouse.db or postgresql://user@host/name"
+        ) from None
     drivers = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg", "postgres": "postgresql+asyncpg"}
     if (driver := drivers.get(url.drivername.partition("+")[0])) is None:
         raise StoreError(f"DATABASE_URL: {url.drivername} is neither sqlite:///path nor postgresql://…")
@@ -53,8 +58,8 @@ def make_engine(database_url: str) -> AsyncEngine:
         return engine
     if url.database and url.database != ":memory:":
         path = Path(url.database).expanduser()
-        path.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.suppress(OSError):  # a file that can't be opened is reported by SQLite
+            path.parent.mkdir(parents=True, exist_ok=True)
             open(path, "ab", opener=private).close()  # its journals get the same mode from SQLite
     engine = create_async_engine(url, hide_parameters=True, connect_args={"timeout": BUSY, "factory": _Connection})
     sa.event.listen(engine.sync_engine, "connect", _prepare_sqlite)

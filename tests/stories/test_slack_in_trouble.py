@@ -77,7 +77,7 @@ async def test_what_slack_never_takes_is_given_up_loudly_and_tried_again_later(
     workspace: Sandbox, alice: Person, clock: Clock
 ) -> None:
     store = workspace.bot.gatehouse.store
-    workspace.slack.faults.add("fatal_error", method="chat.postMessage", times=12)
+    workspace.slack.faults.add("invalid_blocks", method="chat.postMessage", times=12)
     await alice.types(f"/rules off {OLD}")
     await until(lambda: len(workspace.slack.faults.waiting) == 1 and workspace.slack.faults.waiting[0].times < 12)
 
@@ -125,3 +125,34 @@ async def test_a_second_account_of_one_mailbox_is_the_same_person(
 
 def _renamed(user: User, name: str) -> User:
     return replace(user, name=name)
+
+
+@pytest.mark.parametrize("fault", ["fatal_error", "500"])
+async def test_what_waited_while_slack_was_away_comes_at_once_and_in_order(
+    workspace: Sandbox, alice: Person, bob: Person, cara: Person, clock: Clock, fault: str
+) -> None:
+    """For an hour nothing is given up, and the reminder comes after the card that it reminds of."""
+    store = workspace.bot.gatehouse.store
+    workspace.slack.faults.add(fault, method="chat.postMessage", times=1000)
+    (waiting,) = workspace.slack.faults.waiting
+    await alice.types(f"/rules delete {OLD}")
+
+    def thirty_tries_later() -> bool:
+        clock.ahead += timedelta(seconds=5)
+        return waiting.times <= 970
+
+    await until(thirty_tries_later, 60)
+    assert await store.outbox.undelivered() == 0
+    assert "not taken yet" in alice.slack_text(await alice.says("/gatehouse status"))
+    async with asyncio.timeout(10):
+        while await store.outbox.waiting() < 2:  # noqa: ASYNC110  the reminder falls due by the clock that was set
+            await asyncio.sleep(0.01)
+    clock.ahead += timedelta(seconds=31)
+    workspace.slack.faults.waiting.clear()
+
+    await bob.says("/rules list")  # no clock goes on: this says that Slack is back
+    card = await cara.sees("Delete Old shop to new shop?")
+    reminder = await cara.sees("still waits")
+    assert reminder.thread_ts == card.ts
+    await cara.clicks(card, "Approve", confirm=True)
+    await alice.sees("deleted")
