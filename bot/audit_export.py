@@ -46,14 +46,19 @@ async def exported(database_url: str, form: str, since: int | None, out: TextIO)
             if form == "csv":
                 table.writerow([_cell(row.get(name, row["detail"].get(name))) for name in COLUMNS])
             else:
-                out.write(json.dumps(row, ensure_ascii=False, sort_keys=True) + "\n")
+                out.write(_printable(json.dumps(row, ensure_ascii=False, sort_keys=True)) + "\n")
 
 
 def _cell(value: object) -> str:
     text = (
         json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else "" if value is None else str(value)
     )
-    return defused(text)
+    return _printable(defused(text))
+
+
+def _printable(text: str) -> str:
+    """*text* with what UTF-8 can't hold written as the escape that JSON has for it."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 async def verified(database_url: str, head: str) -> tuple[str, bool]:

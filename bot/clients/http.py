@@ -21,7 +21,7 @@ import httpx
 import stamina
 
 from bot.clients.address import BadAddress, checked_base
-from bot.clients.errors import OutcomeUnknown, RateLimited, Refusal, TooLarge, Unreachable, Unreadable, refusal
+from bot.clients.errors import OutcomeUnknown, RateLimited, Refusal, Refused, TooLarge, Unreachable, Unreadable, refusal
 from bot.clients.parsing import parsed
 
 NOT_SENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
@@ -165,11 +165,20 @@ class Service:
             url = self._base.url(segments, query, slash=slash)
         except BadAddress as error:
             raise Unreadable(self.name, str(error)) from error
-        content = None if body is None else json.dumps(body, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        content = None if body is None else self._encoded(body)
         headers = {} if content is None else {"Content-Type": "application/json"}
         request = self._http.build_request(method, url, content=content, headers=headers)
         async with asyncio.timeout(self.limits.deadline), self._streamed(request) as response:
             return Answer(response.status_code, await self._capped(response), _retry_after(response))
+
+    def _encoded(self, body: Any) -> bytes:
+        """*body* as JSON in ASCII: a lone surrogate goes back as the escape that it came as. Raises Refused, unsent."""
+        try:
+            return json.dumps(body, allow_nan=False).encode()
+        except ValueError as error:
+            raise Refused(
+                self.name, "a number in it is too large to be sent back as it was read; change it where it was made"
+            ) from error
 
     @asynccontextmanager
     async def _streamed(self, request: httpx.Request) -> AsyncIterator[httpx.Response]:

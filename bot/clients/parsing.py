@@ -21,6 +21,9 @@ SLICE: Final = 0.01
 """Seconds of work between two breaths of the event loop."""
 SPACE: Final = re.compile(r"[ \t\r\n]*")
 
+LONGEST_INTEGER: Final = 4_000
+"""Characters."""
+
 T = TypeVar("T")
 
 
@@ -36,7 +39,12 @@ def _of_one_mind(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-DECODER: Final = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_of_one_mind)
+def _integer(digits: str) -> int | float:
+    """Python refuses to read or write longer ones; as infinite as ``1e999`` they hide no other record."""
+    return int(digits) if len(digits) <= LONGEST_INTEGER else float(digits)
+
+
+DECODER: Final = json.JSONDecoder(parse_constant=_no_constant, parse_int=_integer, object_pairs_hook=_of_one_mind)
 
 
 def parsed(body: bytes) -> Any:

@@ -117,7 +117,7 @@ class Guard(StrEnum):
 class Target(BaseModel):
     """What a change is about. *key* is a rule's or a group's id or a member's e-mail; a rule to be created has none yet."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, ser_json_inf_nan="constants")
 
     service: str
     site: str | None = None
@@ -130,7 +130,7 @@ class Target(BaseModel):
 class Approval(BaseModel):
     """One of the approvals that a change needs."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, ser_json_inf_nan="constants")
 
     by: str
     at: datetime
@@ -139,7 +139,7 @@ class Approval(BaseModel):
 class Question(BaseModel):
     """What somebody wants to know before they decide."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, ser_json_inf_nan="constants")
 
     by: str
     text: str
@@ -148,7 +148,7 @@ class Question(BaseModel):
 class Change(BaseModel):
     """One recorded change. Times are UTC; *before* and *after* are the target's content, None where it is absent."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, ser_json_inf_nan="constants")
 
     id: str
     kind: Kind

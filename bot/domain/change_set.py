@@ -52,7 +52,7 @@ OUTCOMES: Final[Mapping[State, Outcome]] = {
 class Part(BaseModel):
     """One thing of a change set: what a change of it would be, and what became of it."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, ser_json_inf_nan="constants")
 
     number: int
     kind: Kind | None = None

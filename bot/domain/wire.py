@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+import json
+from typing import Any, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def stored(model: BaseModel, *, exclude: set[str] | None = None) -> str:
+    """*model* as JSON that `restored` reads back exactly, lone surrogates and infinite numbers of services too."""
+    return json.dumps(model.model_dump(mode="json", exclude=exclude))
+
+
+def restored(kind: type[M], text: str) -> M:
+    """What `stored` wrote, as the *kind* of model that it was."""
+    return kind.model_validate(json.loads(text))
 
 
 class Wire(BaseModel):
     """A record of a service: frozen, and every field it came with is kept, known to us or not."""
 
     model_config = ConfigDict(
-        extra="allow", frozen=True, populate_by_name=True, hide_input_in_errors=True, protected_namespaces=()
+        extra="allow",
+        frozen=True,
+        populate_by_name=True,
+        hide_input_in_errors=True,
+        protected_namespaces=(),
+        ser_json_inf_nan="constants",  # or an infinite number would become null
     )
 
     def document(self) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 
 from bot.domain.change import Change, Kind, State, Target
+from bot.domain.wire import restored
 from bot.store.session import Session
 from bot.store.tables import LIVE_STATES, changes
 
@@ -21,7 +22,7 @@ class Queries:
     async def get(self, change_id: str) -> Change | None:
         async with self._session.reading() as connection:
             document = await connection.scalar(sa.select(changes.c.document).where(changes.c.id == change_id))
-        return None if document is None else Change.model_validate_json(document)
+        return None if document is None else restored(Change, document)
 
     async def many(self, ids: Sequence[str]) -> dict[str, Change]:
         """These changes, by id."""
@@ -29,7 +30,7 @@ class Queries:
         async with self._session.reading() as connection:
             for first in range(0, len(ids), IDS):
                 query = sa.select(changes.c.document).where(changes.c.id.in_(ids[first : first + IDS]))
-                documents = map(Change.model_validate_json, await connection.scalars(query))
+                documents = (restored(Change, document) for document in await connection.scalars(query))
                 found.update((change.id, change) for change in documents)
         return found
 
@@ -38,13 +39,13 @@ class Queries:
         query = sa.select(changes.c.document).where(changes.c.origin == origin)
         async with self._session.reading() as connection:
             document = await connection.scalar(query)
-        return None if document is None else Change.model_validate_json(document)
+        return None if document is None else restored(Change, document)
 
     async def called(self, reference: str) -> Sequence[Change]:
         """The changes whose id begins with *reference*, as people read it off a card; at most two."""
         query = sa.select(changes.c.document).where(changes.c.id.startswith(reference, autoescape=True)).limit(2)
         async with self._session.reading() as connection:
-            return [Change.model_validate_json(document) for document in await connection.scalars(query)]
+            return [restored(Change, document) for document in await connection.scalars(query)]
 
     async def undoable(self, requester: str, channel: str) -> Change | None:
         """The last change that *requester* made in *channel* and that can be taken back."""
@@ -72,7 +73,7 @@ class Queries:
         )
         query = sa.select(changes.c.document).where(sa.or_(changes.c.target == str(target), open_))
         async with self._session.reading() as connection:
-            found = map(Change.model_validate_json, await connection.scalars(query))
+            found = (restored(Change, document) for document in await connection.scalars(query))
             return [change for change in found if change.kind is Kind.RULE_CREATE]
 
     async def for_targets(self, targets: Sequence[str], limit: int = 20) -> Sequence[Change]:
@@ -82,4 +83,4 @@ class Queries:
     async def _documents(self, where: sa.ColumnElement[bool], *, limit: int) -> Sequence[Change]:
         query = sa.select(changes.c.document).where(where).order_by(changes.c.created.desc()).limit(limit)
         async with self._session.reading() as connection:
-            return [Change.model_validate_json(document) for document in await connection.scalars(query)]
+            return [restored(Change, document) for document in await connection.scalars(query)]

@@ -11,6 +11,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.domain.change import MOVES, Change, Move, State, sources
+from bot.domain.wire import restored, stored
 from bot.store.change_queries import Queries
 from bot.store.errors import StoreError, TargetBusy
 from bot.store.tables import HOLDING_STATES, changes, decisions, micros
@@ -21,7 +22,7 @@ def _row(change: Change) -> dict[str, Any]:
     return {
         "target": str(change.target) if change.target.key else "",
         "state": change.state,
-        "document": change.model_dump_json(),
+        "document": stored(change),
         "attempt": change.attempt,
         "requester": change.requester,
         "channel": change.channel,
@@ -46,7 +47,7 @@ class Changes(Queries):
         """
         known = await tx.scalar(sa.select(changes.c.document).where(changes.c.origin == origin))
         if known is not None:
-            return Change.model_validate_json(known)
+            return restored(Change, known)
         await self._refuse_held(tx, change)
         row = _row(change) | {"id": change.id, "origin": origin, "created": micros(change.created)}
         try:
@@ -60,7 +61,7 @@ class Changes(Queries):
         held = sa.and_(changes.c.target == str(change.target), changes.c.state.in_(HOLDING_STATES))
         document = await tx.scalar(sa.select(changes.c.document).where(held)) if change.target.key else None
         if document is not None:
-            raise TargetBusy(Change.model_validate_json(document))
+            raise TargetBusy(restored(Change, document))
 
     async def requested(self, tx: AsyncConnection, applied: Sequence[Change]) -> Sequence[Change]:
         """The requests that wait for a decision about a target of *applied*, or would undo what one of them undoes.
@@ -71,7 +72,7 @@ class Changes(Queries):
         undone = [f"undo:{change.undoes}:" for change in applied if change.undoes]
         about = sa.or_(changes.c.target.in_(targets), *map(changes.c.origin.startswith, undone))
         wanted = sa.select(changes.c.document).where(changes.c.state == State.PROPOSED, about)
-        return [Change.model_validate_json(found) for found in await tx.scalars(self._session.skipping_locked(wanted))]
+        return [restored(Change, found) for found in await tx.scalars(self._session.skipping_locked(wanted))]
 
     async def move(
         self,
@@ -96,7 +97,7 @@ class Changes(Queries):
             return None
         if owner is not None and (row.owner != owner or row.attempt != from_attempt):
             return None
-        change = Change.model_validate_json(row.document)
+        change = restored(Change, row.document)
         made = change.model_copy(update={**fields, "state": MOVES[State(row.state), move]})
         if target_key is not None:
             made = made.model_copy(update={"target": made.target.model_copy(update={"key": target_key})})
@@ -144,7 +145,7 @@ class Changes(Queries):
     async def _taken(
         self, tx: AsyncConnection, row: sa.Row[Any], state: State, owner: str, lease: timedelta
     ) -> Change | None:
-        change = Change.model_validate_json(row.document)
+        change = restored(Change, row.document)
         taken = change.model_copy(update={"state": state, "attempt": row.attempt + 1})
         until = self._session.now() + micros_of(lease)
         return await self._replace(tx, row.state, row.attempt, taken, owner=owner, lease=until)
@@ -152,7 +153,7 @@ class Changes(Queries):
     async def held(self, tx: AsyncConnection, change_id: str) -> Change | None:
         """The change, read within *tx* and kept from others until its end."""
         row = (await tx.execute(self._locked(change_id))).one_or_none()
-        return None if row is None else Change.model_validate_json(row.document)
+        return None if row is None else restored(Change, row.document)
 
     async def is_applying(self, tx: AsyncConnection, change: Change, owner: str) -> bool:
         """Whether *owner* still applies *change* as it claimed it; nobody else takes it before the end of *tx*."""

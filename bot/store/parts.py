@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.domain.change import Change, State
 from bot.domain.change_set import OPEN, OUTCOMES, Outcome, Part, Tally
+from bot.domain.wire import restored, stored
 from bot.store.session import Session
 from bot.store.tables import parts
 
@@ -33,7 +34,7 @@ async def rows_of(set_id: str, wanted: Sequence[Part]) -> Sequence[Row]:
                 "outcome": part.outcome,
                 "change_id": part.change_id,
                 "why": part.why,
-                "document": part.model_dump_json(exclude={"outcome", "change_id", "why"}),
+                "document": stored(part, exclude={"outcome", "change_id", "why"}),
             }
         )
     return rows
@@ -136,5 +137,5 @@ class Parts:
 
 
 def _part(row: sa.Row[tuple[object, ...]]) -> Part:
-    part = Part.model_validate_json(row.document)
+    part = restored(Part, row.document)
     return part.model_copy(update={"outcome": Outcome(row.outcome), "change_id": row.change_id, "why": row.why})

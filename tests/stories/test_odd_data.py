@@ -1,0 +1,113 @@
+"""Rules with what JSON allows and few programs expect: shown, changed and deleted, or refused in words, and never altered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from bot.app import running
+from bot.manifest import document
+from sandbox.demo import settings
+from sandbox.services.running import running_services
+from sandbox.serving import serving
+from sandbox.slack.running import running_slack
+from sandbox.slack.story import Person
+from tests.conftest import OPS, QUICK
+
+ODD = "Redirect_odd1"
+PAIRS = (
+    '[{"source":{"key":"Url","operator":"Equals","value":"https://t.example/"},"destination":"https://t.example/x"}]'
+)
+LONG = "9" * 3000
+FIELDS = {
+    "surrogate in the name": '"name":"a\\ud800b"',
+    "surrogate in a field": '"name":"odd","note":{"a":["\\ud83d"]}',
+    "nul": '"name":"a\\u0000b","note":"\\u0000"',
+    "long integer": f'"name":"odd","weight":{LONG}',
+}
+INFINITE = {
+    "infinite": '"name":"odd","weight":1e999',
+    "endless integer": f'"name":"odd","weight":-{"9" * 5000}',
+}
+
+
+class OddService:
+    """A rules service with one rule, whose text it keeps as it came."""
+
+    def __init__(self, fields: str) -> None:
+        self.rule = f'{{"id":"{ODD}",{fields},"ruleType":"Redirect","status":"Active","pairs":{PAIRS}}}'
+        self.sent: list[tuple[str, bytes]] = []
+
+    async def all(self, _: Request) -> Response:
+        rules = f"[{self.rule}]" if self.rule else "[]"
+        return Response(f'{{"success":true,"data":{rules}}}', media_type="application/json")
+
+    async def one(self, request: Request) -> Response:
+        body = await request.body()
+        if request.method != "GET":
+            self.sent.append((request.method, body))
+        if not self.rule:
+            return JSONResponse({"success": False, "message": "Rule not found"}, 404)
+        if request.method == "PUT":
+            self.rule = json.dumps(json.loads(body) | {"id": ODD})
+        answer = f'{{"success":true,"message":"ok","data":{self.rule}}}'
+        if request.method == "DELETE":
+            self.rule = ""
+        return Response(answer, media_type="application/json")
+
+    def app(self) -> Starlette:
+        path = "/v1/rules/{rule}"
+        return Starlette(routes=[Route("/v1/rules", self.all), Route(path, self.one, methods=["GET", "PUT", "DELETE"])])
+
+
+@asynccontextmanager
+async def people(odd: OddService, folder: Path) -> AsyncIterator[tuple[Person, Person]]:
+    async with AsyncExitStack() as stack:
+        services = await stack.enter_async_context(running_services(str(folder / "services.db")))
+        slack = await stack.enter_async_context(running_slack(document("http://x")))
+        url = await stack.enter_async_context(serving(odd.app()))
+        chosen = settings(slack, services, folder / "bot.db").model_copy(update={"rules_base_url": f"{url}/v1"})
+        bot = await stack.enter_async_context(running(chosen, timing=QUICK))
+        slack.delivery.url = f"{await stack.enter_async_context(serving(bot.web))}/slack/events"
+        yield Person(slack, "U0ALICE01", OPS), Person(slack, "U0CARA001", OPS)
+
+
+@pytest.mark.parametrize("fields", FIELDS.values(), ids=FIELDS)
+async def test_an_odd_rule_is_changed_and_deleted_as_it_is(fields: str, tmp_path: Path) -> None:
+    odd = OddService(fields)
+    before = json.loads(odd.rule)
+    async with people(odd, tmp_path) as (alice, cara):
+        await alice.says(f"/rules show {ODD}")
+        await alice.says(f"/rules off {ODD}")
+        await alice.sees("switched off")
+        assert json.loads(odd.rule) == before | {"status": "Inactive"}
+
+        card = await alice.says(f"/rules delete {ODD}")
+        await cara.clicks(card, "Approve", confirm=True)
+        await alice.sees("deleted")
+
+    assert [method for method, _ in odd.sent] == ["PUT", "DELETE"]
+
+
+@pytest.mark.parametrize("fields", INFINITE.values(), ids=INFINITE)
+async def test_a_number_that_can_not_go_back_as_it_was_is_not_sent(fields: str, tmp_path: Path) -> None:
+    odd = OddService(fields)
+    async with people(odd, tmp_path) as (alice, cara):
+        await alice.says(f"/rules show {ODD}")
+        await alice.says(f"/rules off {ODD}")
+        await alice.sees("too large to be sent back as it was read")
+        assert odd.sent == []
+
+        card = await alice.says(f"/rules delete {ODD}")
+        await cara.clicks(card, "Approve", confirm=True)
+        await alice.sees("deleted")
+
+    assert [method for method, _ in odd.sent] == ["DELETE"]
