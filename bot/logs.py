@@ -10,10 +10,13 @@ from typing import Any, Final
 
 import structlog
 
+from bot.domain.emails import MAX_EMAIL, all_masked
+
 SECRETS: Final = re.compile(
     r"xox[a-z]-[A-Za-z0-9-]+|xapp-[A-Za-z0-9-]+|(?i:bearer )[^\s\"']+|(?i:x-api-key:? ?)[^\s\"']+"
 )
-EMAILS: Final = re.compile(r"(\w)[\w.!#$&'*+/=?^`{|}~%-]*(?:@|%40)([\w-]+\.[\w.-]+)")
+MAX_LOGGED: Final = 20_000
+"""Characters of one value: a traceback has fewer, and a body that some error quotes has no place in a log."""
 
 NUMBERS: Final = (int, float, type(None))
 
@@ -34,8 +37,9 @@ Event = MutableMapping[str, Any]
 
 
 def redacted(text: str) -> str:
-    """*text* with tokens and keys cut out and e-mail addresses masked."""
-    return EMAILS.sub(r"\1***@\2", SECRETS.sub("[secret]", text))
+    """*text* with tokens and keys cut out and emails masked, up to a length that a line of a log may have."""
+    shown = all_masked(SECRETS.sub("[secret]", text[: MAX_LOGGED + MAX_EMAIL]), MAX_LOGGED)
+    return shown if len(text) <= MAX_LOGGED else f"{shown}… ({len(text):,} characters)"
 
 
 def _redact(_: object, __: str, event: Event) -> Event:

@@ -17,7 +17,7 @@ from bot.domain.policy import DEFAULT, Policy
 
 log = structlog.get_logger(__name__)
 
-TABLE: Final = re.compile(r"\s*\[(?P<many>\[)?\s*(?P<name>[^\[\]]+?)\s*\](?(many)\])\s*(#.*)?")
+TABLE: Final = re.compile(r"\[(?P<many>\[)?(?P<name>[^\[\]]+)\](?(many)\])\s*(#.*)?")
 KEY: Final = re.compile(r"""\s*(?P<name>[A-Za-z0-9_.\-]+|"[^"]*"|'[^']*')\s*=""")
 UNKNOWN: Final = "is no setting of a policy"
 LINE: Final = re.compile(r"at line (\d+)")
@@ -79,9 +79,10 @@ def line_of(text: str, path: Sequence[str | int]) -> int:
     seen: dict[str, int] = {}
     best, depth = 1, 0
     for number, line in enumerate(text.splitlines(), 1):
-        if match := TABLE.fullmatch(line):
-            table = [part.strip().strip("\"'") for part in match["name"].split(".")]
-            seen[match["name"]] = seen.get(match["name"], -1) + 1
+        if match := TABLE.fullmatch(line.strip()):
+            name = match["name"].strip()
+            table = [part.strip().strip("\"'") for part in name.split(".")]
+            seen[name] = seen.get(name, -1) + 1
             here = table
         elif match := KEY.match(line):
             here = [*table, *(part.strip("\"'") for part in match["name"].split("."))]

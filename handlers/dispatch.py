@@ -25,6 +25,7 @@ from handlers.routes import (
     Heard,
     Outcome,
     Shortcut,
+    ShortcutRoute,
     action_name,
     find_event,
     find_form,
@@ -77,9 +78,15 @@ class Dispatcher:
         if route is None:
             await self._answers.say(caller, errors.OldButton(), "that shortcut")
             return
+        await self._carry_out(caller, inputs.asked("shortcut", body), self._use(name, route, body, caller))
+
+    async def _use(self, name: str, route: ShortcutRoute, body: Body, caller: Caller) -> Outcome:
+        """What a shortcut comes to; the message is searched only for somebody who may use what is found in it."""
+        if route.stands_for is not None:
+            await self._check_right(route.stands_for, caller)
         link = await self._link(caller) if route.linked else ""
         shortcut = Shortcut(name, inputs.all_said(body.get("message")), link)
-        await self._carry_out(caller, inputs.asked("shortcut", body), route.run(shortcut, caller, self._gatehouse))
+        return await route.run(shortcut, caller, self._gatehouse)
 
     async def _link(self, caller: Caller) -> str:
         """Where the message stands, unless Slack takes so long to say it that the trigger would be gone."""
@@ -130,7 +137,7 @@ class Dispatcher:
         await self._check_right(command, caller)
         return await COMMANDS[type(command)](command, caller, self._gatehouse)
 
-    async def _check_right(self, command: Command, caller: Caller) -> None:
+    async def _check_right(self, command: Command | type[Command], caller: Caller) -> None:
         """Whether the caller may, here; raises NotAllowed or DirectoryUnavailable."""
         access = self._gatehouse.access
         if command.needs is not None:

@@ -11,7 +11,7 @@ from handlers.reply import Caller, View
 from handlers.routes import Click, Typed
 from handlers.views.fields import chosen_channel
 from handlers.views.forms import metadata
-from handlers.words import cleaned
+from handlers.words import MOST, cleaned
 
 Body = Mapping[str, Any]
 
@@ -101,17 +101,25 @@ SPOKEN = frozenset({"text", "url", "value", "title", "title_link", "from_url", "
 """The fields of a message, its blocks and attachments in which something is said."""
 
 
+MAX_SAID: Final = 40_000
+"""Characters of a message that are searched: Slack's own limit for a text. Its blocks and attachments may hold more."""
+
+
 def all_said(message: Any) -> str:
     """Everything that a message says, a line each: machines put into blocks and attachments what people write."""
-    return "\n".join(dict.fromkeys(_said(message)))
+    text = "\n".join(dict.fromkeys(_said(message)))
+    return text if len(text) <= MAX_SAID else (text[:MAX_SAID].rsplit(maxsplit=1) or [""])[0]
 
 
-def _said(part: Any) -> Iterator[str]:
-    if isinstance(part, Mapping):
-        yield from (text for name, text in part.items() if name in SPOKEN and isinstance(text, str) and text)
-    if isinstance(part, Mapping | list):
-        for inner in part.values() if isinstance(part, Mapping) else part:
-            yield from _said(inner)
+def _said(message: Any) -> Iterator[str]:
+    parts = [message]
+    while parts:
+        part = parts.pop()
+        if isinstance(part, Mapping):
+            yield from (text for name, text in part.items() if name in SPOKEN and isinstance(text, str) and text)
+            part = list(part.values())
+        if isinstance(part, list):
+            parts += reversed(part)
 
 
 def caller_of_event(body: Body) -> Caller:
@@ -171,7 +179,7 @@ def label(body: Body) -> str:
 def asked(kind: str, body: Body) -> str:
     """The words of the person, or what stands for them, to be quoted in an answer to them alone."""
     if kind == "event":
-        return cleaned(str((body.get("event") or {}).get("text") or "")) or "that event"
+        return cleaned(str((body.get("event") or {}).get("text") or "")[:MOST]) or "that event"
     return f"{body.get('command')} {body.get('text') or ''}".strip() if kind == "command" else "that " + kind
 
 

@@ -69,6 +69,8 @@ class Shortcut:
 @dataclass(frozen=True, slots=True)
 class ShortcutRoute:
     run: ShortcutHandler
+    stands_for: type[Command] | None
+    """The command that comes of it: who may not use that is told so before the message is looked at."""
     linked: bool
     """Whether it wants to know the message's permalink, which Slack has to be asked for."""
 
@@ -142,11 +144,13 @@ def offers(action: str, *, needs: str) -> Callable[[OptionsHandler], OptionsHand
     return keep
 
 
-def shortcut(callback_id: str, *, linked: bool = False) -> Callable[[ShortcutHandler], ShortcutHandler]:
+def shortcut(
+    callback_id: str, *, stands_for: type[Command] | None = None, linked: bool = False
+) -> Callable[[ShortcutHandler], ShortcutHandler]:
     """Make the function the one that answers this shortcut of the manifest."""
 
     def keep(handler: ShortcutHandler) -> ShortcutHandler:
-        SHORTCUTS[callback_id] = ShortcutRoute(handler, linked)
+        SHORTCUTS[callback_id] = ShortcutRoute(handler, stands_for, linked)
         return handler
 
     return keep

@@ -14,7 +14,7 @@ from handlers.views.rule_form import RuleForm
 from handlers.words import addresses_in, emails_in
 
 
-@shortcut("rule_which")
+@shortcut("rule_which", stands_for=RulesWhich)
 async def which_rule(used: Shortcut, caller: Caller, gatehouse: Gatehouse) -> Command | Reply:
     """Of one address the answer, of several the choice."""
     commands = [RulesWhich(url) for url in addresses_in(used.text)]
@@ -25,14 +25,14 @@ async def which_rule(used: Shortcut, caller: Caller, gatehouse: Gatehouse) -> Co
     return Private(views.choice("Which address?", [(command.url, command) for command in commands]))
 
 
-@shortcut("rule_from_message", linked=True)
+@shortcut("rule_from_message", stands_for=RulesNew, linked=True)
 async def rule_from_message(used: Shortcut, caller: Caller, gatehouse: Gatehouse) -> Command:
     """The form for a new rule; the message that it comes from is its reason, and so is on record."""
     source = next(iter(addresses_in(used.text)), None)
     return RulesNew(source=source, because=f"from {used.link}" if used.link else None)
 
 
-@shortcut("member_info")
+@shortcut("member_info", stands_for=MembersWhy)
 async def member_info(used: Shortcut, caller: Caller, gatehouse: Gatehouse) -> Command | Reply:
     """Why they get in, or do not, on every site: that says more than who they are."""
     commands = [(email, MembersWhy(email)) for email in emails_in(used.text)]

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from bot.domain.member import ADDRESS
+from bot.domain import emails
 
 MOST: Final = 3000
 """Characters of a command: more than that is something pasted by mistake."""
@@ -34,7 +34,7 @@ WORD: Final = re.compile(
 WEB: Final = re.compile(r"https?://[^\s<>|\"“”`]+", re.IGNORECASE)
 TRAILING: Final = ".,;:!?)]}'’*_~…"
 """What ends a sentence or a style rather than an address."""
-DASHED: Final = re.compile(r"[-–—]+(?=[A-Za-z])")
+DASHED: Final = re.compile(r"^[-–—]+(?=[A-Za-z])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Word:
     @property
     def keyword(self) -> str:
         """The word as a keyword: no case, no dashes in front (``--because``, ``—because``); nothing if it was quoted."""
-        return "" if self.quoted else DASHED.sub("", self.text, count=1).casefold()
+        return "" if self.quoted else DASHED.sub("", self.text).casefold()
 
 
 def cleaned(text: str) -> str:
@@ -82,7 +82,7 @@ def _address(match: re.Match[str]) -> str:
 
 def emails_in(text: str) -> list[str]:
     """The e-mail addresses in it, each once; what looks like one in a web address is none."""
-    return list(dict.fromkeys(match[0].rstrip(".") for match in ADDRESS.finditer(WEB.sub(" ", text))))
+    return emails.emails_in(WEB.sub(" ", text))
 
 
 def escaped(text: str) -> str:

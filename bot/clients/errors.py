@@ -30,7 +30,7 @@ CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 def kept(text: str) -> str:
     """A service's words, on one line and short."""
-    return CONTROL.sub(" ", text).strip()[:LONGEST]
+    return CONTROL.sub(" ", text[: 4 * LONGEST]).strip()[:LONGEST]
 
 
 class ClientError(Exception):

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from email_validator import EmailNotValidError, validate_email
 
+from bot.domain.emails import MAX_EMAIL
 from bot.domain.rule import ACTIVE, INACTIVE, Pair, RuleDraft
 
 KEYS: Final = ("Url", "host", "path")
@@ -22,6 +23,8 @@ OPERATORS: Final = ("Equals", "Contains", "Matches", "Wildcard_Matches")
 STATUSES: Final = (ACTIVE, INACTIVE)
 NEEDS_SOURCE: Final = frozenset({"Redirect", "Cancel", "Delay", "Request", "Response"})
 """Types for which the real service's own forms refuse an empty source: it would be every URL."""
+MAX_SOURCE: Final = 4_000
+"""Characters of a source: no browser's engine needs more, and each of them is looked at for every URL."""
 SCHEMES: Final = frozenset({"http", "https", "ftp"})
 RULE_TYPE: Final = re.compile(r"[A-Za-z][A-Za-z0-9]{0,31}")
 CAPTURE: Final = re.compile(r"\$[0-9]")
@@ -43,7 +46,7 @@ def problems(draft: RuleDraft) -> list[Problem]:
 
 def introduced(before: RuleDraft, after: RuleDraft) -> list[Problem]:
     """What is wrong with *after* and was not with *before*: an old flaw does not stand in the way of another edit."""
-    known = problems(before)
+    known = set(problems(before))
     return [problem for problem in problems(after) if problem not in known]
 
 
@@ -71,8 +74,11 @@ def _pairs(draft: RuleDraft) -> Iterator[Problem]:
 
 
 def _source(rule_type: str | None, pair: Pair, number: int) -> Iterator[Problem]:
-    if rule_type in NEEDS_SOURCE and not (pair.source and pair.source.value):
+    value = (pair.source and pair.source.value) or ""
+    if rule_type in NEEDS_SOURCE and not value:
         yield Problem("value", "An empty source would match every URL. Say which one is meant.", number)
+    if len(value) > MAX_SOURCE:
+        yield Problem("value", f"This source has {len(value):,} characters. Use at most {MAX_SOURCE:,}.", number)
 
 
 def _redirect(pair: Pair, number: int) -> Iterator[Problem]:
@@ -91,7 +97,7 @@ def is_destination(text: str) -> bool:
         parts = urlsplit(text)
     except ValueError:
         return False
-    return parts.scheme in SCHEMES and bool(parts.netloc) and not any(mark.isspace() for mark in text)
+    return parts.scheme in SCHEMES and bool(parts.netloc) and text.split() == [text]
 
 
 class BadEmail(ValueError):
@@ -101,6 +107,8 @@ class BadEmail(ValueError):
 def checked_email(text: str) -> str:
     """*text* as typed, less surrounding space; raises BadEmail. The spelling is kept: services may tell cases apart."""
     address = text.strip()
+    if len(address) > MAX_EMAIL:
+        raise BadEmail(f"It has {len(address):,} characters. An email has at most 254.")
     try:
         validate_email(address, check_deliverability=False, test_environment=True)
     except EmailNotValidError as error:

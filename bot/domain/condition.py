@@ -10,9 +10,13 @@ from typing import Any, Final
 
 import re2
 
+from bot.domain.address import LONGEST
+
 SLASHED: Final = re.compile(r"/(.+)/(|i|g|ig|gi)")
 """A regular expression as the engines want it: in slashes, with no flags but these."""
 LOOSE: Final = re.compile(r"/(.+)/([a-z]*)")
+MAX_EXPRESSION: Final = 4_000
+"""Characters of an expression that is tried: reading a megabyte of them takes the engine many seconds."""
 MOST_WORK: Final = 5_000_000
 """Characters times steps of an expression, at some nanoseconds each: an ordinary one has 50 steps."""
 GROUP: Final = re.compile(r"\$(\d)")
@@ -80,6 +84,7 @@ def _matches(value: str) -> Test:
 
 def _wildcard(value: str) -> Test:
     """Stars by hand: an expression with hundreds of groups takes seconds for one address, finding runs does not."""
+    tryable(value)
     first, *rest = value.split("*")
 
     def test(text: str) -> Hit | None:
@@ -122,8 +127,9 @@ def _runs_backwards(text: str, parts: Sequence[str], start: int, end: int) -> tu
 @lru_cache(maxsize=8192)
 def compiled(expression: str, *, ignore_case: bool = False) -> Any:
     """*expression* for the linear engine; raises CannotTell for what it cannot express, or what is no expression."""
-    if (odd := UNLIKE.search(expression)) is not None:
-        raise CannotTell(f"browsers do not read {odd[1]} as it is read here, so the expression cannot be tried here")
+    tryable(expression)
+    if (odd := next((each[1] for each in UNLIKE.finditer(expression) if each[1]), None)) is not None:
+        raise CannotTell(f"browsers do not read {odd} as it is read here, so the expression cannot be tried here")
     options = re2.Options()
     options.log_errors = False
     options.case_sensitive = not ignore_case
@@ -135,6 +141,18 @@ def compiled(expression: str, *, ignore_case: bool = False) -> Any:
         raise CannotTell(f"the expression {what}, so it cannot be tried here") from error
 
 
+def tryable(expression: str) -> None:
+    """Raise CannotTell for an expression, or a text with stars, that takes long to be read."""
+    if (length := len(expression)) > MAX_EXPRESSION:
+        raise CannotTell(f"the expression has {length:,} characters, and up to {MAX_EXPRESSION:,} can be tried here")
+
+
+def of_a_length(length: int) -> None:
+    """Raise CannotTell for what is longer than any address: a few letters of a rule can stand for gigabytes."""
+    if length > LONGEST:
+        raise CannotTell("what it makes of the address is too long to be worked out here")
+
+
 def bounded(expression: Any, text: str) -> None:
     """Raise CannotTell where trying *expression* on *text* could take long: linear time is long where both are large."""
     if expression.programsize * len(text) > MOST_WORK:
@@ -142,8 +160,8 @@ def bounded(expression: Any, text: str) -> None:
 
 
 LOOKS: Final = re.compile(r"\(\?(?:[=!]|<[=!])|\\[1-9]|\\k<")
-UNLIKE: Final = re.compile(r"(?<!\\)(?:\\\\)*(\\[AzQECapP]|\(\?P|\(\?[a-zA-Z-]+[:)]|\[\[:)")
-"""What means one thing to browsers, if anything, and another to the linear engine."""
+UNLIKE: Final = re.compile(r"(\\[AzQECapP]|\(\?P|\(\?[a-zA-Z-]+[:)]|\[\[:)|\\.", re.DOTALL)
+"""What means one thing to browsers, if anything, and another to the linear engine; or else an escape, to be passed over."""
 
 OPERATORS: Final[dict[str | None, Callable[[str], Test]]] = {
     "Equals": _equals,
@@ -154,7 +172,9 @@ OPERATORS: Final[dict[str | None, Callable[[str], Test]]] = {
 
 
 def filled(template: str, captures: Captures) -> str:
-    """*template* with ``$1`` … ``$9`` in place; a number that no group has stays as it is written."""
+    """*template* with ``$1`` … ``$9`` in place; a number that no group has stays as it is written. Raises CannotTell."""
+    longest = max((len(caught or "") for caught in captures), default=0)
+    of_a_length(len(template) + template.count("$") * longest)
 
     def value(match: re.Match[str]) -> str:
         number = int(match[1])

@@ -11,7 +11,7 @@ from typing import Any, Final
 from urllib.parse import quote, unquote_plus
 
 from bot.domain.address import Address, NoAddress
-from bot.domain.condition import SLASHED, CannotTell, Hit, bounded, compiled, condition, filled
+from bot.domain.condition import SLASHED, CannotTell, Hit, bounded, compiled, condition, filled, of_a_length
 from bot.domain.rule import Pair
 from bot.domain.verdict import Acts
 
@@ -128,19 +128,32 @@ def replaced(pair: Pair, text: str) -> str:
     """*text* with the first occurrence replaced; all of them for an expression with the flag g."""
     find, to = pair.find or "", pair.replacement or ""
     if (found := SLASHED.fullmatch(find)) is None:
+        of_a_length(len(text) + len(to))
         return text.replace(find, to, 1) if find else text
     expression = compiled(found[1], ignore_case="i" in found[2])
     bounded(expression, text)
     most = 0 if "g" in found[2] else 1
-    return str(expression.sub(lambda match: filled(to, tuple(match.groups())), text, most))
+    length = len(text)
+
+    def put(match: Any) -> str:
+        nonlocal length
+        made = filled(to, tuple(match.groups()))
+        length += len(made)
+        of_a_length(length)
+        return made
+
+    return str(expression.sub(put, text, most))
 
 
 def _query(acts: Acts, hits: Hits, address: Address) -> Acts:
-    """All that hold, in order."""
+    """All that hold, in order; raises CannotTell where reading the query again for each of them takes long."""
     base, mark, query = address.full.partition("?")
-    notes = acts.notes
+    notes, work = acts.notes, 0
     for each in hits:
         for change in _modifications(each.pair):
+            work += len(query) + PER_CHANGE
+            if work > MOST_WORK:
+                raise CannotTell("it changes too many parameters to be followed here")
             if _adds_to_one(query, change):
                 notes = (*notes, ADDED.format(change.get("param")))
             query = _changed_query(query, change)
@@ -149,6 +162,10 @@ def _query(acts: Acts, hits: Hits, address: Address) -> Acts:
     return replace(acts, idle=True) if result == address.full else replace(acts, result=result)
 
 
+MOST_WORK: Final = 1_000_000
+"""Characters of queries that are read for one rule on one address."""
+PER_CHANGE: Final = 100
+"""What a change takes of that beside its query."""
 ADDED: Final = f"{ENGINES_DIFFER}: the extension puts {{}} in place of the one that is there"
 
 

@@ -10,13 +10,13 @@ from typing import Annotated, Final
 
 from pydantic import BeforeValidator, Field
 
+from bot.domain.emails import all_masked, masked
 from bot.domain.wire import Wire
+
+__all__ = ["LAST_MOMENT", "SITE_ID", "Member", "Segments", "all_masked", "found", "masked", "reference"]
 
 SITE_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """What a site's id may be: nothing in it may mean something in a path."""
-
-ADDRESS: Final = re.compile(r"[\w.+%-]+@[\w-]+(?:\.[\w-]+)+")
-"""What looks like an e-mail address in a running text."""
 
 LAST_MOMENT: Final = 253_402_300_800_000
 """The end of the year 9999, in milliseconds: what is later is no time that Slack could show."""
@@ -65,14 +65,3 @@ def found(members: Iterable[Member], email: str) -> Member | None:
 def reference(secret: bytes, site: str, email: str) -> str:
     """What stands for a member where no address may be, such as in a channel's buttons: it tells nothing without *secret*."""
     return hmac.new(secret, f"{site}\n{email}".encode(), hashlib.sha256).hexdigest()[:32]
-
-
-def masked(email: str) -> str:
-    """The address as a channel may see it: ``a***@example.com``."""
-    local, at, domain = email.rpartition("@")
-    return f"{local[:1]}***@{domain}" if at else f"{email[:1]}***"
-
-
-def all_masked(text: str) -> str:
-    """*text* with every address in it as a channel may see it."""
-    return ADDRESS.sub(lambda match: masked(match[0]), text)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Final
 
-from bot.domain.member import ADDRESS
+from bot.domain.emails import emails_in
 
 
 class Column(StrEnum):
@@ -36,6 +36,8 @@ WORDS: Final = {word: (column, at) for column, words in HEADINGS.items() for at,
 SEPARATED: Final = re.compile(r"[,;|\n]")
 LONGEST: Final = 400
 """Characters of what may be an address with a name: a longer cell is none, and not worth the search."""
+LONGEST_HEADING: Final = 100
+"""Characters of a heading: putting its accents in order takes time with the square of their number."""
 WORD: Final = re.compile(r"[^\s@]+")
 
 Columns = dict[Column, int]
@@ -50,8 +52,8 @@ class ColumnTwice(ValueError):
 
 
 def normal(heading: str) -> str:
-    """*heading* as it is looked up: ``E-Mail Adresse`` -> ``emailadresse``."""
-    plain = unicodedata.normalize("NFKD", heading).casefold()
+    """*heading* as it is looked up: ``E-Mail Adresse`` -> ``emailadresse``. What is longer than any is cut off."""
+    plain = unicodedata.normalize("NFKD", heading[:LONGEST_HEADING]).casefold()
     return "".join(character for character in plain if character.isalnum())
 
 
@@ -95,7 +97,7 @@ def by_content(rows: Sequence[Sequence[str]], known: Columns, actions: frozenset
 
 def is_address(cell: str) -> bool:
     text = cell.strip()
-    return len(text) <= LONGEST and "\n" not in text and ADDRESS.search(text) is not None
+    return len(text) <= LONGEST and "\n" not in text and bool(emails_in(text))
 
 
 def parts(cell: str) -> list[str]:

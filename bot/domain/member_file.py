@@ -7,7 +7,7 @@ import io
 import itertools
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -17,6 +17,9 @@ from bot.domain.file_text import BadFile, EmptyFile, FileKind, WrongKind, file_t
 from bot.domain.member_columns import Column, Columns, ColumnTwice, by_content, by_headings, is_address
 
 MOST_ROWS: Final = 20_000
+MAX_COLUMNS: Final = 500
+MAX_LINE: Final = 1_000_000
+"""Characters of a line: the parser of tables keeps the interpreter to itself until it is through one."""
 SAMPLE: Final = 100
 """Rows by which the separator and the columns are told."""
 SEPARATORS: Final = (",", ";", "\t", "|")
@@ -72,6 +75,14 @@ class TooManyRows(BadFile):
     def __init__(self, most: int) -> None:
         super().__init__(f"more than {most}")
         self.most = most
+
+
+class TooWide(BadFile):
+    """The row in *line*, from 1, has more cells or characters than any table."""
+
+    def __init__(self, line: int) -> None:
+        super().__init__(f"line {line}")
+        self.line = line
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,12 +145,25 @@ def _separator(text: str) -> str:
 def _score(text: str, separator: str) -> tuple[int, int]:
     rows: list[list[str]] = []
     try:
-        rows.extend(itertools.islice(csv.reader(io.StringIO(text, newline=""), delimiter=separator), SAMPLE))
+        said = (row for row in csv.reader(_physical(text), delimiter=separator) if not _is_blank(row))
+        rows.extend(itertools.islice(said, SAMPLE))
     except csv.Error:
         return 0, 0
-    alone = sum(any(_is_bare(cell) for cell in row) for row in rows)
-    width, count = Counter(len(row) for row in rows if row).most_common(1)[0]
+    alone = sum(any(_is_bare(cell) for cell in row[:MAX_COLUMNS]) for row in rows)
+    ((width, count),) = Counter(len(row) for row in rows).most_common(1) or [(0, 0)]
     return alone, count if width > 1 else 0
+
+
+def _physical(text: str, after: int = 0) -> Iterator[str]:
+    """The lines of *text* as they stand there; raises TooWide before one is parsed that would take long."""
+    for number, line in enumerate(io.StringIO(text, newline=""), after + 1):
+        if len(line) > MAX_LINE:
+            raise TooWide(number)
+        yield line
+
+
+def _is_blank(row: Sequence[str]) -> bool:
+    return not "".join(row).strip(BLANKS)
 
 
 def _is_bare(cell: str) -> bool:
@@ -148,12 +172,14 @@ def _is_bare(cell: str) -> bool:
 
 def _lines(text: str, separator: str, after: int = 0) -> Lines:
     """Every row that is not blank, with the number of the line where it begins."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True, skipinitialspace=True)
+    reader = csv.reader(_physical(text, after), delimiter=separator, strict=True, skipinitialspace=True)
     found: Lines = []
     start = after + 1
     try:
         for cells in reader:
-            if any(cell.strip(BLANKS) for cell in cells):
+            if len(cells) > MOST_ROWS:
+                raise TooWide(start)
+            if not _is_blank(cells):
                 found.append((start, cells))
             start = after + reader.line_num + 1
             if len(found) > MOST_ROWS + 1:
@@ -165,11 +191,16 @@ def _lines(text: str, separator: str, after: int = 0) -> Lines:
 
 def _is_list(lines: Lines) -> bool:
     """Whether it is nothing but addresses, several to a line, as they are pasted from a mail."""
-    cells = [cell.strip(BLANKS) for _, row in lines for cell in row if cell.strip(BLANKS)]
-    return any(len(row) > 1 for _, row in lines) and len(cells) > 1 and all(map(is_address, cells))
+    cells = (cell for _, row in lines for cell in row if cell.strip(BLANKS))
+    first = list(itertools.islice(cells, 2))
+    return (
+        any(len(row) > 1 for _, row in lines) and len(first) > 1 and all(map(is_address, itertools.chain(first, cells)))
+    )
 
 
 def _table(lines: Lines, encoding: str, separator: str) -> MemberFile:
+    if wide := next((line for line, cells in lines if len(cells) > MAX_COLUMNS), None):
+        raise TooWide(wide)
     header, columns = _columns(lines)
     body = lines[1:] if header is not None else lines
     if not body:

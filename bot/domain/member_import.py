@@ -42,6 +42,8 @@ NO_SEGMENTS: Final = frozenset({"-", "–", "—"})
 """What stands for no segments at all, where a member is to have just those of the cell."""
 MOST_SUGGESTED: Final = 200
 """Unknown names for which near ones are looked up: of a table with more of them, the first tell enough."""
+MOST_LOOKED_AT: Final = 200
+"""Characters of an unknown name by which near ones are looked up."""
 
 
 class _Refused(Exception):
@@ -143,7 +145,8 @@ class _Reader:
 
     def _nearest(self, name: str) -> tuple[str, ...]:
         if name not in self._suggested and len(self._suggested) < MOST_SUGGESTED:
-            hits = process.extract(name.casefold(), list(self._by_fold), scorer=fuzz.ratio, limit=3, score_cutoff=60)
+            wanted = name[:MOST_LOOKED_AT].casefold()
+            hits = process.extract(wanted, list(self._by_fold), scorer=fuzz.ratio, limit=3, score_cutoff=60)
             self._suggested[name] = tuple(self._by_fold[fold] for fold, _, _ in hits)
         return self._suggested.get(name, ())
 
@@ -223,13 +226,14 @@ def _added(wish: _Wish, member: Member) -> Entry:
 def _altered(wish: _Wish, member: Member) -> Entry:
     before = member.document()
     had = list(member.segments)
+    held, named = {*had}, {*wish.segments}
     match wish.mode:
         case Mode.REMOVE:
             return Remove(wish.row, before)
         case Mode.GRANT:
-            kind, has = Kind.MEMBER_GRANT, [*had, *(name for name in wish.segments if name not in had)]
+            kind, has = Kind.MEMBER_GRANT, [*had, *(name for name in wish.segments if name not in held)]
         case Mode.REVOKE:
-            kind, has = Kind.MEMBER_REVOKE, [name for name in had if name not in wish.segments]
+            kind, has = Kind.MEMBER_REVOKE, [name for name in had if name not in named]
         case _:
             kind, has = Kind.MEMBER_UPDATE, list(wish.segments)
     if sorted(has) == sorted(had):

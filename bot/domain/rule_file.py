@@ -98,10 +98,11 @@ def _is_table(text: str) -> bool:
 
 
 def _of_one_mind(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
-        raise NameTwice(next(name for name in names if names.count(name) > 1))
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise NameTwice(name)
+        found[name] = value
     return found
 
 

@@ -67,8 +67,10 @@ def _compare(path: str, before: Any, after: Any) -> Iterator[Line]:
 
 def _lists(path: str, before: list[Any], after: list[Any]) -> Iterator[Line]:
     """Lists inside of a pair, such as its headers: what stands in both is left out, the others are set side by side."""
-    gone = [(at, one) for at, one in enumerate(before, 1) if one not in after]
-    come = [(at, one) for at, one in enumerate(after, 1) if one not in before]
+    had, has = ([json.dumps(one, sort_keys=True) for one in each] for each in (before, after))
+    stays = {*had} & {*has}
+    gone = [(at, one) for at, (one, text) in enumerate(zip(before, had, strict=True), 1) if text not in stays]
+    come = [(at, one) for at, (one, text) in enumerate(zip(after, has, strict=True), 1) if text not in stays]
     if not gone and not come:
         yield Line(path, before, after)
     for (_, old), (at, new) in zip(gone, come, strict=False):
@@ -111,25 +113,34 @@ def _rendered(line: Line, shown: Callable[[str], str]) -> str:
         )
         lost = "  ".join(f":heavy_minus_sign: {code(shown(str(each)), 60)}" for each in sorted(old - new, key=str)[:20])
         return f"*{name}*  {gained}  {lost}".strip()
-    before, after = around(_seen(line.before, shown), _seen(line.after, shown))
+    before, after = around(_seen(line.before), _seen(line.after), shown=shown)
     return f"*{name}*  {before}  →  {after}"
 
 
-def around(before: Any, after: Any, limit: int = 120) -> tuple[str, str]:
-    """Both values as code, long ones cut to the place where they begin to differ."""
+def around(before: Any, after: Any, limit: int = 120, *, shown: Callable[[str], str] = str) -> tuple[str, str]:
+    """Both values as code, long ones cut to the place where they begin to differ; *shown* as for `rendered`."""
     old, new = _text(before), _text(after)
     if old is None or new is None or max(len(old), len(new)) <= limit:
-        return _shown(old, limit), _shown(new, limit)
-    same = next(
-        (at for at, (one, two) in enumerate(zip(old, new, strict=False)) if one != two), min(len(old), len(new))
-    )
-    start = max(0, same - limit // 3)
+        return _shown(old, limit, shown), _shown(new, limit, shown)
+    start = max(0, _alike(old, new) - limit // 3)
     lead = "…" if start else ""
-    return _shown(lead + old[start:], limit), _shown(lead + new[start:], limit)
+    return _shown(lead + old[start:], limit, shown), _shown(lead + new[start:], limit, shown)
 
 
-def _seen(value: Any, shown: Callable[[str], str]) -> str | None:
-    return None if value is None else shown(_written(value))
+def _alike(one: str, two: str) -> int:
+    """How many characters both begin with, by halves: they may be a megabyte."""
+    least, most = 0, min(len(one), len(two))
+    while least < most:
+        middle = (least + most + 1) // 2
+        if one[least:middle] == two[least:middle]:
+            least = middle
+        else:
+            most = middle - 1
+    return least
+
+
+def _seen(value: Any) -> str | None:
+    return None if value is None else _written(value)
 
 
 def _written(value: Any) -> str:
@@ -145,5 +156,8 @@ def _text(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
-def _shown(text: str | None, limit: int) -> str:
-    return "_not set_" if text is None else code(text, limit)
+def _shown(text: str | None, limit: int, shown: Callable[[str], str]) -> str:
+    if text is None:
+        return "_not set_"
+    looked_at = 20 * limit
+    return code(shown(text[:looked_at]), limit, more=max(0, len(text) - looked_at))

@@ -63,6 +63,10 @@ FILES: Final[Mapping[type[BadFile], Callable[[Any], tuple[str, str]]]] = {
         "Take one of them out, or give it another heading.",
     ),
     member_file.TooManyRows: lambda e: (f"The table has more than {e.most:,} rows.", "Split it."),
+    member_file.TooWide: lambda e: (
+        f"The row in line {e.line:,} is too long: a row has at most {member_file.MAX_COLUMNS} cells.",
+        "Take out the columns that Gatehouse doesn't need. Put each email of a list on a line of its own.",
+    ),
     BadFile: lambda _: ("The file cannot be read.", ""),
 }
 

@@ -49,12 +49,17 @@ def _written_out(character: str) -> str:
     return " " if character in "\n\r\t" else f"\\u{ord(character):04x}"
 
 
-def clip(text: str, limit: int) -> str:
-    """*text*, cut to *limit* characters with a word on how much is left out."""
-    if len(text) <= limit:
+def clip(text: str, limit: int, more: int = 0) -> str:
+    """*text*, cut to *limit* characters with a word on how much is left out: *more* are left out of it already."""
+    if len(text) <= limit and not more:
         return text
-    tail = f"… (+{len(text) - limit:,})"
+    tail = f"… (+{max(0, len(text) - limit) + more:,})"
     return text[: max(0, limit - len(tail))] + tail
+
+
+def _clipped(text: str, limit: int, more: int = 0) -> str:
+    """The visible form of *text*, cut; what is cut off is not looked at, since it may be a megabyte."""
+    return clip(visible(text[:limit]), limit, more + max(0, len(text) - limit))
 
 
 def entities(text: str) -> str:
@@ -62,21 +67,21 @@ def entities(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def esc(text: str, limit: int = 300) -> str:
+def esc(text: str, limit: int = 300, more: int = 0) -> str:
     """Foreign text for mrkdwn: nothing in it is a mention, a link, a style or an emoji."""
-    shown = clip(visible(str(text)), limit)
+    shown = _clipped(str(text), limit, more)
     shown = EMOJI.sub(":" + WORD_JOINER, shown)
     return MARKS.sub(lambda match: WORD_JOINER + match[0] + WORD_JOINER, entities(shown))
 
 
-def code(text: str | None, limit: int = 300) -> str:
+def code(text: str | None, limit: int = 300, more: int = 0) -> str:
     """Foreign text as code, the safest way to show an id or an address exactly."""
-    shown = clip(visible(str(text or "")), limit).replace("`", "ˋ").strip()
+    shown = _clipped(str(text or ""), limit, more).replace("`", "ˋ").strip()
     return f"`{entities(shown)}`" if shown else "_empty_"
 
 
 def plain_text(text: str, limit: int) -> Block:
-    return {"type": "plain_text", "text": clip(visible(text), limit) or "–", "emoji": False}
+    return {"type": "plain_text", "text": _clipped(text, limit) or "–", "emoji": False}
 
 
 def moment(milliseconds: int) -> str:

@@ -178,7 +178,8 @@ def at(change: Change) -> str:
 
 def words(text: str, limit: int = 300) -> str:
     """What a person or a service wrote, for a channel: nothing in it is more than text, and no address is whole."""
-    return esc(all_masked(text), limit)
+    looked_at = 20 * limit
+    return esc(all_masked(text, looked_at), limit, more=max(0, len(text) - looked_at))
 
 
 def mention(name: str) -> str:

@@ -336,3 +336,12 @@ def test_a_change_is_not_looked_at_for_ever_either() -> None:
 
     assert all(found)
     assert (effort.enough, ample.enough) == (False, True)
+
+
+@pytest.mark.parametrize("operator", ["Equals", "Contains", "Wildcard_Matches", "Matches"])
+def test_a_source_that_is_too_long_to_be_checked_is_said_to_be(operator: str) -> None:
+    found = check([leads("long", f"/{'[' * 3_000}/", f"{SHOP}/b", operator)])
+
+    assert [(finding.kind, finding.untold) for finding in found] == [
+        (Kind.UNTOLD, "its source has 3,002 characters, and only sources of up to 2,000 are checked")
+    ]

@@ -445,3 +445,24 @@ def test_a_replace_whose_expression_is_broken_cannot_be_told() -> None:
 
     assert isinstance(found, Untold)
     assert "cannot be tried" in found.why
+
+
+@pytest.mark.parametrize(
+    ("kind", "pair"),
+    [
+        ("Redirect", when("Wildcard_Matches", "*a*", destination="https://a.example/" + "$1" * 60)),
+        ("Redirect", when("Matches", "/(.*)/", destination="https://a.example/" + "$1" * 60)),
+        ("Redirect", when("Matches", f"/{'a' * 4_001}|(.*)/", destination="https://a.example/")),
+        ("Redirect", when("Wildcard_Matches", "*" * 4_001, destination="https://a.example/")),
+        ("Replace", when("Contains", "", **{"from": "a", "to": "a" * 70_000})),
+        ("Replace", when("Contains", "", **{"from": "/a/g", "to": "a" * 70})),
+        ("QueryParam", when("Contains", "", modifications=[{"type": "Remove", "param": "x"}] * 900)),
+    ],
+)
+def test_what_a_few_letters_of_a_rule_make_of_an_address_is_not_worked_out_without_end(
+    kind: str, pair: dict[str, Any]
+) -> None:
+    found = explain([rule(kind, pair)], Address.of("https://shop.example/?" + "a" * 2_000))
+
+    assert not found.acting
+    assert len(found.untold) == 1

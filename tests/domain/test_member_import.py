@@ -17,6 +17,8 @@ from bot.domain.file_text import MOST_BYTES, BadFile, EmptyFile, FileTooLarge, U
 from bot.domain.member import Member
 from bot.domain.member_columns import Column
 from bot.domain.member_file import (
+    MAX_COLUMNS,
+    MAX_LINE,
     MOST_ROWS,
     BrokenTable,
     MemberFile,
@@ -24,6 +26,7 @@ from bot.domain.member_file import (
     NoAddresses,
     SameColumn,
     TooManyRows,
+    TooWide,
     read_member_file,
 )
 from bot.domain.member_import import plan_members
@@ -170,6 +173,11 @@ REFUSED: list[tuple[bytes, type[BadFile]]] = [
     (b'email,name\na@b.co,"Anna\n', BrokenTable),
     (b"email,E-Mail\na@b.co,c@d.co\n", SameColumn),
     (b"email\n" + b"a@b.co\n" * (MOST_ROWS + 1), TooManyRows),
+    (b"email\na@b.co" + b"," * MAX_COLUMNS, TooWide),
+    (b"email" + b"," * MOST_ROWS, TooWide),
+    (b"email" + b"," * (MOST_BYTES - 5), TooWide),
+    (b"email\n" + b'"\n",' * (MOST_BYTES // 4 - 2), TooWide),
+    (b"email\n" + b"a@b.co " * (MAX_LINE // 7 + 1), TooWide),
 ]
 
 
@@ -179,6 +187,26 @@ REFUSED: list[tuple[bytes, type[BadFile]]] = [
 def test_what_is_no_table_of_members_is_refused_with_why(content: bytes, error: type[BadFile]) -> None:
     with pytest.raises(error):
         read_member_file(content)
+
+
+@pytest.mark.parametrize("blank", ["\n", "\r\n", " \t\n", ";;\n"])
+def test_blank_lines_before_a_table_are_passed_over(blank: str) -> None:
+    file = read(blank * 150 + "email;name\na@b.co;Anna\n")
+
+    assert [(row.line, row.email, row.name) for row in file.rows] == [(152, "a@b.co", "Anna")]
+
+
+def test_a_list_of_emails_on_one_line_may_be_as_long_as_a_table() -> None:
+    many = [f"member{number}@example.com" for number in range(MOST_ROWS)]
+
+    assert [row.email for row in read(", ".join(many)).rows] == many
+
+
+def test_a_row_that_is_too_wide_is_pointed_at() -> None:
+    with pytest.raises(TooWide) as caught:
+        read("email,name\n\na@b.co,Anna\nb@c.de" + "," * MAX_COLUMNS)
+
+    assert caught.value.line == 4
 
 
 def test_a_hundred_megabytes_are_not_even_looked_at() -> None:

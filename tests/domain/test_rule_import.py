@@ -143,6 +143,7 @@ REFUSED: list[tuple[bytes, type[BadFile]]] = [
     (b'{"success": false, "message": "Unauthorized action"}', NotRules),
     (b'[{"email": "anna@example.com"}]', NotRules),
     (b'[{"pairs": [], "pairs": [1]}]', NameTwice),
+    (b'[{"pairs": [], "name": "", "name": ""}]', NameTwice),
     (b'{"rules": [}', BrokenJson),
     (b"hello", BrokenJson),
     (b"[" * 200_000, NestedTooDeep),

@@ -17,7 +17,7 @@ from bot.domain.file_text import BadFile, EmptyFile, FileKind, FileTooLarge, Und
 from bot.domain.group import Groups
 from bot.domain.member import Member
 from bot.domain.member_columns import Column
-from bot.domain.member_file import BrokenTable, Mode, NoAddresses, SameColumn, TooManyRows, read_member_file
+from bot.domain.member_file import BrokenTable, Mode, NoAddresses, SameColumn, TooManyRows, TooWide, read_member_file
 from bot.domain.member_import import plan_members
 from bot.domain.member_plan import MemberPlan
 from bot.domain.rule import Rule
@@ -284,6 +284,7 @@ FILES: list[BadFile] = [
     NoAddresses(),
     SameColumn(Column.EMAIL),
     TooManyRows(20_000),
+    TooWide(3),
 ]
 
 

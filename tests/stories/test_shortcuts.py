@@ -118,6 +118,16 @@ async def test_a_guest_is_refused_in_a_modal_where_there_is_no_channel(workspace
     await dan.sees_form("Guests")
 
 
+@pytest.mark.parametrize("shortcut", ["rule_which", "rule_from_message", "member_info"])
+@pytest.mark.parametrize("text", ["good morning", "<https://shop.example.com/old> anna.berg@example.com"])
+async def test_a_guest_is_refused_before_a_message_is_searched(workspace: Sandbox, shortcut: str, text: str) -> None:
+    dan = Person(workspace.slack, "U0DAN0001", SUPPORT)
+
+    await dan.uses(shortcut, posted(workspace, dan, text, SUPPORT))
+
+    await dan.sees("Guests")
+
+
 async def test_in_a_thread_the_answer_comes_into_the_thread(workspace: Sandbox, alice: Person) -> None:
     root = posted(workspace, alice, "checkout is broken")
     reply = posted(workspace, alice, f"<{ADDRESS}>")

@@ -23,7 +23,9 @@ NEVER_SENT: Final = {
 """Characters that a browser never sends there as they are: written otherwise, or left out."""
 SAMPLE: Final = "x"
 """Stands for whatever a wildcard or a group catches."""
-ANYTHING: Final = re.compile(r"\((?:\?:)?[.\\\[\]^/\w-]*[*+]\)|(?:\.|\\w|\\d|\[[^\]]*\])[*+]")
+MAX_CHECKED: Final = 2_000
+"""Characters of a condition that is checked; a longer one is said to be too long."""
+ANYTHING: Final = re.compile(r"\((?:\?:)?[.\\\[\]^/\w-]*[*+]\)|(?:\.|\\w|\\d|\[[^\[\]]*\])[*+]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,8 @@ def never(source: Source) -> Never | None:
         close = {name.casefold(): name for name in OPERATORS if name}
         return Never(Why.OPERATOR, close.get((source.operator or "").casefold(), ""))
     value = source.value or ""
+    if len(value) > MAX_CHECKED:
+        return None
     if source.operator == "Matches":
         return _expression(value)
     if source.operator == "Equals" or (source.operator == "Wildcard_Matches" and "*" not in value):
@@ -122,6 +126,8 @@ def _begins(key: str, value: str) -> Never | None:
 
 def untold(source: Source) -> str:
     """Why *source* cannot be judged; empty where it can, or is known never to hold."""
+    if (length := len(source.value or "")) > MAX_CHECKED:
+        return f"its source has {length:,} characters, and only sources of up to {MAX_CHECKED:,} are checked"
     if source.operator != "Matches" or (found := SLASHED.fullmatch(source.value or "")) is None:
         return ""
     try:
@@ -137,7 +143,7 @@ def groups_of(source: Source) -> int | None:
         return (source.value or "").count("*")
     if source.operator != "Matches":
         return 0
-    if (found := SLASHED.fullmatch(source.value or "")) is None:
+    if len(source.value or "") > MAX_CHECKED or (found := SLASHED.fullmatch(source.value or "")) is None:
         return None
     try:
         return int(compiled(found[1]).groups)
@@ -165,6 +171,8 @@ def fulfilled(source: Source, address: Address) -> bool:
 
 def _guesses(source: Source) -> Iterator[str]:
     text = source.value or ""
+    if len(text) > MAX_CHECKED:
+        return
     if source.operator == "Matches":
         text = _written_out(text)
     text = text.replace("*", SAMPLE) if source.operator == "Wildcard_Matches" else text
@@ -194,7 +202,9 @@ def literal(source: Source, *, any_case: bool = False) -> str:
         return value
     if source.operator == "Wildcard_Matches":
         return max(value.split("*"), key=len)
-    return _literal_of_expression(value, any_case=any_case) if source.operator == "Matches" else ""
+    if source.operator != "Matches" or len(value) > MAX_CHECKED:
+        return ""
+    return _literal_of_expression(value, any_case=any_case)
 
 
 RUN: Final = re.compile(r"(?:[A-Za-z0-9:=%&~,;@!_<>\"' -]|\\[./:?&=-]|(?<!\\)/)+")

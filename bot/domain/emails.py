@@ -1,0 +1,93 @@
+"""Emails in running text: where they are, and the text without them. Time grows with the text, whatever is in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+AT: Final = re.compile(r"[@＠﹫]|%40")
+"""The sign in the middle, as people, wide keyboards and URLs write it."""
+LOCAL: Final = re.compile(r"[^\s()<>\[\]:;,\"@＠﹫]+")
+"""What may come before it, read from right to left: mail allows nearly everything, in any script."""
+DOMAIN: Final = re.compile(
+    r"[\w\u0300-\u036f\u00ad\u200b-\u200f\u2060-\u2064\ufeff-]+"
+    r"(?:[.。．｡]+[\w\u0300-\u036f\u00ad\u200b-\u200f\u2060-\u2064\ufeff-]+)+"
+)
+"""What comes after it, also with accents of their own, characters that nobody sees, and the dots of other scripts."""
+USUAL: Final = re.compile(r"[\w.+%'-]+")
+"""What people's emails are made of, from right to left: in ``to=anna@example.com``, ``to=`` is hardly a part of it."""
+HOST: Final = re.compile(r"[\w-]+(?:\.[\w-]+)+")
+LETTER: Final = re.compile(r"\w")
+MAX_EMAIL: Final = 320
+"""Characters of an email: 64, the sign, and 255."""
+MAX_QUOTED_LOCAL: Final = 66
+"""Characters of ``"anna berg"`` in ``"anna berg"@example.com``, with the quotes."""
+
+
+def masked(email: str) -> str:
+    """The email as a channel may see it: ``a***@example.com``."""
+    local, at, domain = email.rpartition("@")
+    return f"{local[:1]}***@{domain}" if at else f"{email[:1]}***"
+
+
+def all_masked(text: str, limit: int | None = None) -> str:
+    """*text*, or its first *limit* characters, with every email as a channel may see it: rather too much than too little.
+
+    An email that the limit cuts through is masked as a whole.
+    """
+    limit = len(text) if limit is None else limit
+    shown, done = [], 0
+    for start, at, after in _places(text[: limit + MAX_EMAIL]):
+        if start >= limit:
+            break
+        letter = LETTER.search(text, start, at)
+        first = letter.start() if letter else start
+        shown += [text[done:first], letter[0] if letter else "", "***@"]
+        done = after
+    return "".join([*shown, text[done:limit]])
+
+
+def emails_in(text: str) -> list[str]:
+    """The emails in *text*, each once, as somebody would look them up."""
+    found: dict[str, None] = {}
+    for start, at, after in _places(text):
+        host, local = HOST.match(text, after), _meant(text[start:at])
+        if host is not None and text[at] != "%" and LETTER.search(local):
+            found[f"{local}@{host[0]}"] = None
+    return list(found)
+
+
+def _meant(local: str) -> str:
+    """The end of *local* that somebody means who writes it in a sentence or in a setting."""
+    usual = USUAL.match(local[::-1])
+    return (usual[0][::-1].lstrip("'.") if usual else "") or local
+
+
+def _places(text: str) -> Iterator[tuple[int, int, int]]:
+    """Where each email begins, where its sign does, and where that ends.
+
+    Each way goes from one sign to the next one at most, so no character is looked at more than twice.
+    """
+    mirrored = ""
+    done = sign_end = domain_end = 0
+    for sign in AT.finditer(text):
+        least, sign_end = sign_end, sign.end()
+        domain = DOMAIN.match(text, sign_end)
+        if domain is None:
+            continue
+        mirrored = mirrored or text[::-1]
+        local = LOCAL.match(mirrored, len(text) - sign.start(), len(text) - least)
+        start = sign.start() - len(local[0]) if local else max(done, _opening_quote(text, sign.start()))
+        if start < domain_end < sign.start():
+            start = domain_end
+        if start < sign.start():
+            yield start, sign.start(), sign_end
+            done = sign_end
+        domain_end = domain.end()
+
+
+def _opening_quote(text: str, at: int) -> int:
+    """Where a local part in quotes begins that ends at *at*; *at* where there is none."""
+    start = text.rfind('"', max(0, at - MAX_QUOTED_LOCAL), at - 1) if text[at - 1 : at] == '"' else -1
+    return at if start < 0 else start

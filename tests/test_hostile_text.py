@@ -1,0 +1,240 @@
+"""Text that others write, a megabyte of each hostile shape, to everything that reads it: the work grows with the text.
+
+Work is counted, not timed: the lines of Python that run. What happens within one line is judged where it is written:
+the expressions by `test_linear.py`. What remains in C code is what the standard library does with one text, once.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final
+
+import pytest
+
+from bot.clients.errors import refusal
+from bot.clients.parsing import _of_one_mind as answer_object
+from bot.clients.parsing import parsed
+from bot.domain.address import LONGEST, Address, NoAddress
+from bot.domain.cells import defused, undefused
+from bot.domain.checks import OPERATORS, BadEmail, checked_email, introduced
+from bot.domain.duration import seconds_of
+from bot.domain.file_text import BadFile
+from bot.domain.lint import check
+from bot.domain.lint.conditions import MAX_CHECKED
+from bot.domain.matching import explain
+from bot.domain.member import all_masked
+from bot.domain.member_file import Mode, read_member_file
+from bot.domain.member_import import plan_members
+from bot.domain.rule import Rule
+from bot.domain.rule_file import _of_one_mind as file_object
+from bot.domain.rule_file import read_rule_file
+from bot.domain.rule_import import plan_rules
+from bot.domain.search import Index, search, text_of_rule
+from bot.logs import redacted
+from handlers.grammar import parse, parse_mention
+from handlers.inputs import all_said, asked
+from handlers.parsers.lasts import parse_lasts
+from handlers.parsers.rest import Unclear
+from handlers.views.diff import around, differences, rendered
+from handlers.views.parts import code, esc, plain_text
+from handlers.views.sentences import words
+from handlers.words import MOST, addresses_in, emails_in
+
+MEGABYTE: Final = 1024 * 1024
+PIECES: Final = (
+    "a", "é", "@", "a@", "@a.", "a@b.c ", "a.", ".", "[", "(", "(a", "(?:", "{", ",", ";", "|", '"', "'", '"a"', "\\", "%", "%40",
+    "a%40b.c", "/", "//", "https://", "https://a.b ", " ", " \n", "\n", "\t", "*", "_", "~", "`", "*_~`", ":a", "-", "—", "<",
+    "<a", "<mailto:", "<mailto:a@b.c|", "&amp;", "&", "$1", "$", "#", "=",
+    "-1", "\u0315\u0300", "\u200b", "9", "1h", "a=", "\ud800",
+)  # fmt: skip
+MAX_LINES_PER_CHARACTER: Final = 100
+"""Lines of Python for each character, at most: five readings of a table with a row for every two characters."""
+
+
+OURS: Final = tuple(str(Path(__file__).parents[1] / folder) for folder in ("bot", "handlers"))
+
+
+class TooMuch(BaseException):
+    """More lines than a megabyte may take; no `except` of ours may swallow it."""
+
+
+@contextmanager
+def counted(most: int) -> Iterator[None]:
+    """Raise TooMuch as soon as more than *most* lines of ours have run."""
+    left = most
+
+    def line(frame: FrameType, event: str, _: Any) -> Any:
+        nonlocal left
+        if not frame.f_code.co_filename.startswith(OURS):
+            return None
+        left -= event == "line"
+        if left < 0:
+            raise TooMuch(f"{frame.f_code.co_filename}:{frame.f_lineno}")
+        return line
+
+    before = sys.gettrace()
+    sys.settrace(line)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+def rule(source: str, operator: str, **pair: Any) -> Rule:
+    kind = "Replace" if "from" in pair else "Redirect"
+    pairs = [{"source": {"key": "Url", "operator": operator, "value": source}, "destination": "https://a.b/"} | pair]
+    return Rule.model_validate({"id": f"{kind}_x", "name": "x", "ruleType": kind, "status": "Active", "pairs": pairs})
+
+
+HERE: Final = Address.of("https://shop.example.com/" + "a" * 2_000)
+
+
+def judge(*rules: Rule) -> None:
+    """All that is made of rules that somebody saved, or wants to."""
+    for one in rules:
+        introduced(one, one)
+        check([one, rule("https://shop.example.com/", "Contains")])
+        explain([one], HERE)
+
+
+def read_message(text: str) -> None:
+    for message in ({"text": text}, {"blocks": [{"text": text[at : at + 3_000]} for at in range(0, len(text), 3_000)]}):
+        said = all_said(message)
+        addresses_in(said)
+        emails_in(said)
+
+
+def read_command(text: str) -> None:
+    asked("event", {"event": {"text": text}})
+    for typed in (text, text[:MOST], f"set x {text[: MOST - 6]}", f"on {text[: MOST - 3]}"):
+        with suppress(Unclear):
+            parse("rules", typed)
+        with suppress(Unclear):
+            parse_mention(typed)
+
+
+def read_address(text: str) -> None:
+    reads: tuple[Callable[[str], object], ...] = (Address.typed, Address.of, checked_email)
+    for read in reads:
+        with suppress(NoAddress, BadEmail):
+            read(text)
+    with suppress(NoAddress):
+        Address.of(f"https://{text[: LONGEST - 8]}")
+
+
+def show(text: str) -> None:
+    for shown in (words, esc, code):
+        shown(text)
+    plain_text(text, 75)
+    rendered(differences({"name": text}, {"name": f"{text}x"}), all_masked)
+    around(text, f"{text}x")
+
+
+def show_headers(text: str) -> None:
+    old = [text[at : at + 200] for at in range(0, len(text), 200)]
+    new = [f"{header}{number}" for number, header in enumerate(old)]
+    differences({"pairs": [{"modifications": old}]}, {"pairs": [{"modifications": new}]})
+
+
+def find(text: str) -> None:
+    shop = text_of_rule(rule(text, "Equals"))
+    for index, typed in ((Index(["x"], ["\nold shop\n"]), text), (Index(["x"], [shop]), "old shop")):
+        list(search(index, typed, most=5))
+
+
+def import_members(text: str) -> None:
+    cell = text[:100_000].replace('"', "")
+    headed = f'email,segments,"{cell}"\na@b.co,"{cell}",x\n'
+    for table in (text, f"email{text}", f"email\n{text}", headed):
+        with suppress(BadFile):
+            plan_members(read_member_file(table.encode("utf-8", "replace")), Mode.ADD, (), ("free", "vip"))
+
+
+def import_rules(text: str) -> None:
+    record = rule(text, "Matches").model_dump(by_alias=True)
+    for content in (text.encode("utf-8", "replace"), json.dumps([record]).encode()):
+        with suppress(BadFile):
+            plan_rules(read_rule_file(content), ())
+
+
+def read_answer(text: str) -> None:
+    refusal("rules", 400, text)
+    with suppress(ValueError):
+        parsed(text.encode("utf-8", "replace"))
+
+
+ENTRIES: Final[dict[str, Callable[[str], Any]]] = {
+    "a message": read_message,
+    "a command": read_command,
+    "a duration": lambda text: (parse_lasts(text), seconds_of(text)),
+    "an address": read_address,
+    "a log value": redacted,
+    "a reason, a name": show,
+    "all emails of a text": all_masked,
+    "headers": show_headers,
+    "a search": find,
+    "a source": lambda text: judge(*(rule(text, operator) for operator in OPERATORS)),
+    "an expression": lambda text: judge(
+        *(rule(f"/{text[:most]}/", "Matches") for most in (MAX_CHECKED // 4, MEGABYTE))
+    ),
+    "a destination": lambda text: judge(
+        rule("*a*", "Wildcard_Matches", destination=f"https://a.b/{text}"),
+        rule("/(.*)/", "Matches", destination=f"https://a.b/{text}"),
+    ),
+    "a replacement": lambda text: judge(
+        *(rule("a", "Contains", **{"from": old, "to": text}) for old in ("a", "/(a*)/g", "/a/g")),
+        *(rule("a", "Contains", **{"from": old, "to": "b"}) for old in (text, f"/{text}/g")),
+    ),
+    "a file of members": import_members,
+    "a file of rules": import_rules,
+    "a cell": lambda text: (defused(text), undefused(text)),
+    "an answer of a service": read_answer,
+}
+
+
+LINE_BY_LINE: Final = {"all emails of a text", "headers", "a file of members"}
+"""What Python itself reads piece by piece: counting takes ten times as long as reading, so there is less to read."""
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_the_work_grows_with_the_text_and_no_faster(entry: str) -> None:
+    read = ENTRIES[entry]
+    for piece in PIECES:
+        text = piece * (MEGABYTE // len(piece))
+        text = text[: MEGABYTE // 16] if entry in LINE_BY_LINE else text
+        try:
+            with counted(MAX_LINES_PER_CHARACTER * len(text)):
+                read(text)
+        except TooMuch as error:
+            pytest.fail(
+                f"{len(text):,} characters of {piece!r} takes more than {MAX_LINES_PER_CHARACTER} lines a character: {error}"
+            )
+
+
+class Name(str):
+    """A name that counts how often it is compared with another."""
+
+    __slots__ = ()
+    compared = 0
+
+    def __eq__(self, other: object) -> bool:
+        Name.compared += 1
+        return str.__eq__(self, str(other))
+
+    __hash__ = str.__hash__
+
+
+@pytest.mark.parametrize("read", [file_object, answer_object])
+def test_a_name_that_comes_twice_is_found_in_one_go(read: Callable[[list[tuple[str, Any]]], Any]) -> None:
+    names = [(Name(number), None) for number in range(2_000)]
+    Name.compared = 0
+
+    with pytest.raises(ValueError, match=r"1999|twice"):
+        read([*names, (Name(1_999), None)])
+
+    assert Name.compared < 2 * len(names)
