@@ -412,3 +412,17 @@ def test_a_type_never_changes() -> None:
 
     assert isinstance(entry, Invalid)
     assert entry.reason == OtherType("Cancel")
+
+
+def test_a_source_that_is_too_long_is_refused_where_it_is_new_and_stays_where_it_is_old() -> None:
+    source = {"key": "Url", "operator": "Matches", "value": f"/{'[' * 4_000}/"}
+    long = record(pairs=[{"source": source, "destination": "https://shop.example.com/"}])
+
+    (new,) = plan(long).entries
+    assert isinstance(new, Invalid)
+    assert isinstance(new.reason, Flawed)
+    assert [problem.words for problem in new.reason.problems] == [
+        "This source has 4,002 characters. Use at most 4,000."
+    ]
+    (old,) = plan(long | {"name": "Renamed"}, having=(long,)).entries
+    assert isinstance(old, Differs)
