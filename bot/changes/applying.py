@@ -152,6 +152,7 @@ class Applier:
                 reading = await self.ours(change, await effects.read_back(change, _twins(change)))
             except ClientError as error:
                 log.warning("settling", change=change.id[:8], error=type(error).__name__)
+                reading = None  # the one of before is no look right before a write
                 continue
             if reading.truth is Truth.DONE:
                 return await self._finish(change, reading.live)

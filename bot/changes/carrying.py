@@ -9,21 +9,21 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Final
 
 import structlog
 
-from bot.changes.applying import Applier, once_more, said
-from bot.changes.effects import Effects, Snapshot, Truth
+from bot.changes.applying import Applier, once_more
+from bot.changes.effects import Document, Effects, Snapshot, Truth
+from bot.changes.looks import Look
 from bot.changes.part_ends import Sent, ending
 from bot.changes.patience import Patience
 from bot.changes.portions import Portions
 from bot.changes.set_ledger import Ended, Hold, SetLedger
 from bot.changes.set_proposals import begun
-from bot.clients.errors import ClientError, RateLimited, Unreachable
+from bot.clients.errors import ClientError, OutcomeUnknown, RateLimited, Unreachable
 from bot.domain.change import MOVES, Change, Kind, Move, State, Target
 from bot.domain.change_set import Outcome, Part
 from bot.domain.essence import essence
@@ -95,8 +95,7 @@ class Carrier:
         with self.hold.also(taken):
             rest, now = await self._settled(taken)
             again = [change for change in rest if self._may_be_sent_again(change, now)]
-            if now is not None:
-                await self._carried_out(again, now, None, self.applier.effects(taken[0].target))
+            await self._carried_out(again, self._look(taken))
             sent = {change.id for change in again}
             await _each([change for change in rest if change.id not in sent], self.applier.carry_out)
 
@@ -129,54 +128,41 @@ class Carrier:
     async def _at_place(self, parts: Sequence[Part]) -> None:
         """Parts of one service and site: read, record, send, read back, record."""
         numbers = [part.number for part in parts]
-        effects = self.applier.effects(parts[0].target)
-        looked = self.ledger.ledger.now()
+        look = self._look(parts)
         try:
-            before = await self._read(effects, parts, self._place(parts[0].target).patience)
+            before = await self._read(look, self._place(parts[0].target).patience)
         except ClientError as error:
             await self.ledger.give_up(self.whole, numbers, str(error))
             return
         self.applier.reached("begin parts")
         at_work = await self.ledger.begin(self.whole, [self._begun(part, before) for part in parts])
         with self.hold.also(at_work):
-            await self._carried_out(at_work, before, looked, effects)
+            await self._carried_out(at_work, look)
 
-    async def _carried_out(
-        self, parts: Sequence[Change], before: Snapshot, looked: datetime | None, effects: Effects
-    ) -> None:
-        """Send what is recorded, when it is its turn, read it back, and record what became of it.
-
-        *looked*: when *before* was read; None where a write of a dead process may have come true since.
-        """
+    async def _carried_out(self, parts: Sequence[Change], look: Look) -> None:
+        """Send what is recorded, when it is its turn, read it back, and record what became of it."""
         if not parts:
             return
         place = self._place(parts[0].target)
         async with place.sending:
             self.applier.reached("send parts")
-            if looked is not None and self._too_long_ago(looked):
-                try:  # it waited, or its process was stopped: somebody may have changed what was looked at
-                    before = await self._read(effects, parts, place.patience)
-                except ClientError as error:
-                    failed = [self._ended(part.model_copy(update=said(error)), Move.FAIL) for part in parts]
-                    await self.ledger.finish(self.whole, failed)
-                    return
             began = time.monotonic()
-            sent = await self._sent(parts, before, effects, place.patience)
+            sent = await self._sent(parts, look, place.patience)
         sending = time.monotonic() - began
         self.applier.reached("read parts back")
-        ended = await self._judged(sent, parts, before, effects)
+        ended = await self._judged(sent, look.effects)
         self.portions.took(len(parts), sending, time.monotonic() - began - sending)
         self.applier.reached("record parts")
         await self.ledger.finish(self.whole, ended)
 
-    def _too_long_ago(self, looked: datetime) -> bool:
-        return self.ledger.ledger.now() > looked + self.ledger.ledger.lease / 2
+    def _look(self, parts: Sequence[Part | Change]) -> Look:
+        return Look(self.applier.effects(parts[0].target), [part.target for part in parts], self.ledger.ledger.now)
 
-    async def _read(self, effects: Effects, parts: Sequence[Part | Change], patience: Patience) -> Snapshot:
+    async def _read(self, look: Look, patience: Patience) -> Snapshot:
         while True:
             await patience.turn()
             try:
-                found = await effects.snapshot([part.target for part in parts])
+                found = await look.take()
             except (RateLimited, Unreachable) as error:
                 patience.try_on(error)
             else:
@@ -189,25 +175,28 @@ class Carrier:
             return change.model_copy(update={"result": {"twins": before.twins(change)}})
         return change
 
-    async def _sent(
-        self, parts: Sequence[Change], before: Snapshot, effects: Effects, patience: Patience
-    ) -> Mapping[str, Sent]:
-        """Send those parts whose target is as it was shown, several at a time; what the service said of each."""
-        fitting = [part for part in parts if essence(before.live(part.target)) == essence(part.before)]
-        sent: dict[str, Sent] = {}
+    async def _sent(self, parts: Sequence[Change], look: Look, patience: Patience) -> Sequence[Sent]:
+        """Send those parts whose target is as it was shown, several at a time; what came of each."""
+        sent: list[Sent] = []
 
         async def send(part: Change) -> None:
-            sent[part.id] = await self._send(part, effects, patience)
+            sent.append(await self._send(part, look, patience))
 
-        await _each(fitting, send)
+        await _each(parts, send)
         return sent
 
-    async def _send(self, part: Change, effects: Effects, patience: Patience) -> Sent:
+    async def _send(self, part: Change, look: Look, patience: Patience) -> Sent:
         while True:
             try:
                 await patience.turn()
                 await self.hold.sure()
-                answer = await effects.write(part)
+                live = await look.live(part)
+                if essence(live) != essence(part.before):
+                    return _not_sent(part, live)
+                self.applier.reached("send part")
+                if not self.hold.is_sure:
+                    continue  # the process was stopped in between: look again
+                answer = await look.effects.write(part)
             except (RateLimited, Unreachable) as error:  # nothing was done, so it may be sent again
                 try:
                     patience.try_on(error)
@@ -220,26 +209,19 @@ class Carrier:
                 patience.went_well()
                 return Sent(part, answer)
 
-    async def _judged(
-        self, sent: Mapping[str, Sent], parts: Sequence[Change], before: Snapshot, effects: Effects
-    ) -> Sequence[Ended]:
+    async def _judged(self, sent: Sequence[Sent], effects: Effects) -> Sequence[Ended]:
         """Every part with its last move: as the service shows it now, not as it said."""
         try:
-            after = await effects.snapshot([sent[part.id].named.target for part in parts if part.id in sent])
+            after = await effects.snapshot([each.named.target for each in sent])
         except ClientError as error:
             log.warning("read_back_failed", error=type(error).__name__)
             after = None
         ended = []
-        for number, part in enumerate(parts):
+        for number, each in enumerate(sent):
             if number % AT_A_TIME == 0:
                 await asyncio.sleep(0)  # whoever asks for something meanwhile is let in between
-            if part.id in sent:
-                named = sent[part.id].named
-                reading = None if after is None else await self.applier.ours(named, after.reading(named))
-                change, move = ending(sent[part.id], reading)
-            else:
-                change, move = part.model_copy(update={"result": before.live(part.target)}), Move.OUTDATE
-            ended.append(self._ended(change, move))
+            reading = None if after is None else await self.applier.ours(each.named, after.reading(each.named))
+            ended.append(self._ended(*ending(each, reading)))
         return ended
 
     def _ended(self, change: Change, move: Move) -> Ended:
@@ -248,6 +230,13 @@ class Carrier:
 
     def _place(self, target: Target) -> Place:
         return self.places.setdefault((target.service, target.site), Place(self.patience()))
+
+
+def _not_sent(part: Change, live: Document | None) -> Sent:
+    """A part whose target is no longer as it was shown: that is all, where nothing was sent before this process had it."""
+    if part.attempt > 1:
+        return Sent(part, error=OutcomeUnknown(part.target.service, "changed since it was taken over"))
+    return Sent(part, moved_to=(live,))
 
 
 def _by_place(parts: Sequence[Part]) -> Iterable[list[Part]]:

@@ -61,6 +61,9 @@ class Effects(Protocol):
         A refusal that is raised means that nothing was done: OutcomeUnknown where a part was, or may have been.
         """
 
+    def replaces(self, change: Change) -> bool:
+        """Whether the write puts a whole in the place of what is there: what somebody did since the look would be lost."""
+
     async def read_back(self, change: Change, twins: Iterable[str]) -> Reading:
         """Compare the service's state with the change's before and after."""
 

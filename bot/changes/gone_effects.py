@@ -27,6 +27,9 @@ class GoneEffects:
     async def write(self, change: Change) -> str:
         self._refuse()
 
+    def replaces(self, change: Change) -> bool:
+        self._refuse()
+
     async def read_back(self, change: Change, twins: Iterable[str]) -> Reading:
         self._refuse()
 

@@ -42,6 +42,9 @@ class GroupEffects:
     async def write(self, change: Change) -> str:
         return (await self.client.update(Group.model_validate({**(change.after or {}), "id": key_of(change)}))).id
 
+    def replaces(self, change: Change) -> bool:
+        return True
+
     async def read_back(self, change: Change, twins: Iterable[str]) -> Reading:
         return verdict(change, await self.live(change.target))
 

@@ -83,5 +83,16 @@ class MemberEffects:
         if dropped := [name for name in before.segments if name not in after.segments]:
             yield partial(self.client.revoke, email, dropped)
 
+    def replaces(self, change: Change) -> bool:
+        """Only a new name does, since PATCH may replace the segments that it takes along.
+
+        A grant or a revocation names the segments that come or go, so what others gave or took since the look stays.
+        A removal, or an addition at a service that takes it for an update, would lose that. Both come by the
+        thousand, and the service has no read of one member, so for them a look some seconds old has to do.
+        """
+        return change.kind is Kind.MEMBER_UPDATE and (change.before or {}).get("name") != (change.after or {}).get(
+            "name"
+        )
+
     async def read_back(self, change: Change, twins: Iterable[str]) -> Reading:
         return verdict(change, await self.live(change.target))

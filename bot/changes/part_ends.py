@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bot.changes.applying import said
-from bot.changes.effects import Reading, Truth
+from bot.changes.effects import Document, Reading, Truth
 from bot.changes.set_ledger import Ended
 from bot.clients.errors import ClientError, NotFound, OutcomeUnknown
 from bot.domain.change import Change, Kind, Move
@@ -13,11 +13,13 @@ from bot.domain.change import Change, Kind, Move
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What a service said of one part: its answer, or the error."""
+    """What became of one part that was to be sent: the answer of its service, its error, or that it was left."""
 
     part: Change
     answer: str = ""
     error: ClientError | None = None
+    moved_to: tuple[Document | None] | None = None
+    """What its target had become, where it was not sent for that."""
 
     @property
     def named(self) -> Change:
@@ -30,6 +32,8 @@ class Sent:
 def ending(sent: Sent, reading: Reading | None) -> Ended:
     """The part with its last move, by what was said of it and by what was read back, if that could be read."""
     part, error = sent.named, sent.error
+    if sent.moved_to is not None:
+        return part.model_copy(update={"result": sent.moved_to[0]}), Move.OUTDATE
     if isinstance(error, NotFound) and part.after is None:
         return part.model_copy(update=said(error)), Move.OUTDATE
     if error is not None and not isinstance(error, OutcomeUnknown):

@@ -15,7 +15,7 @@ FEWEST: Final = 100
 """Parts of a portion, where a service is slow, and of the first one."""
 MOST: Final = 500
 SHORTEST, LONGEST = 2.0, 10.0
-"""Seconds that a portion should take to be sent: so old is the look at its targets by then."""
+"""Seconds that a portion should take to be sent, and for which a look at many members counts."""
 LOOKS: Final = 10
 """Times as long as a look: where the list is long, or slow, it is not read more often than pays."""
 
@@ -62,8 +62,12 @@ class Portions:
 
     def took(self, many: int, seconds: float, look: float) -> None:
         """Note how long so many parts took to be sent, and the *look* at them to be read."""
-        wanted = max(SHORTEST, min(LONGEST, LOOKS * look))
-        self._size = max(FEWEST, min(MOST, int(many * wanted / max(seconds, 0.001))))
+        self._size = max(FEWEST, min(MOST, int(many * fresh_for(look) / max(seconds, 0.001))))
+
+
+def fresh_for(look: float) -> float:
+    """Seconds for which a *look* counts that took so many: where a list is long, it is not read more often than pays."""
+    return max(SHORTEST, min(LONGEST, LOOKS * look))
 
 
 def _thing(part: Part) -> str:

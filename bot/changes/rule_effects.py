@@ -100,6 +100,9 @@ class RuleEffects:
         except NotFound as error:
             return await believed(error, self, change)
 
+    def replaces(self, change: Change) -> bool:
+        return True
+
     async def read_back(self, change: Change, twins: Iterable[str]) -> Reading:
         if change.kind is not Kind.RULE_CREATE:
             return verdict(change, await self.live(change.target))

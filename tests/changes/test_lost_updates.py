@@ -1,0 +1,245 @@
+"""Somebody edits a target of a set while the set is at work: their edit stays, and the part says so."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from itertools import count
+from typing import Any, Final
+
+import pytest
+
+from bot.changes.effects import Reading
+from bot.changes.portions import LONGEST
+from bot.changes.proposals import Proposal
+from bot.changes.rule_effects import RuleEffects
+from bot.changes.set_proposals import set_of
+from bot.clients.errors import Unreachable
+from bot.domain.change import Change, Kind, State, Target
+from bot.domain.change_set import Outcome
+from sandbox.services.database import Record
+from tests.changes.world import (
+    ALICE,
+    EMAILS,
+    GROUP_IDS,
+    OPS,
+    POLICIES,
+    SITE,
+    Died,
+    Place,
+    Replica,
+    World,
+    a_world,
+    replica,
+    rule,
+)
+
+MOMENTS: Final = ("begin parts", "send parts", "sent part")
+"""After the set looked at its targets: before its parts are recorded, before they are sent, after the first one was."""
+KEYS: Final = tuple(f"Redirect_many{number:02d}" for number in range(12))
+"""More rules than are sent at a time, so that the last one waits while others are sent."""
+THEIRS: Final = "https://shop.example.com/incident-fix"
+
+
+@pytest.fixture
+async def world(database_url: str) -> AsyncIterator[World]:
+    async with a_world(database_url) as world:
+        await world.begin(POLICIES["free"])
+        for key in KEYS:
+            world.services.rules.put(rule("As it was") | {"id": key})
+        yield world
+
+
+def fixed(record: Record) -> Record:
+    """*record* with what somebody changed in an incident."""
+    if "pairs" in record:
+        return record | {"pairs": [record["pairs"][0] | {"destination": THEIRS}]}
+    return record | ({"allowedSegments": ["free", "beta"]} if "email" in record else {"colourOfTheirs": "blue"})
+
+
+def wanted(world: World, kind: Kind, place: Place, made: dict[str, Any] | None) -> Proposal:
+    service, key = place
+    before = world.truth()[place]
+    return Proposal(
+        kind=kind,
+        target=Target(service=service, site=SITE if service == "members" else None, key=key),
+        before=before,
+        after=None if made is None else before | made,
+        requester=ALICE,
+        channel=OPS,
+    )
+
+
+async def carried_out(world: World, mine: Replica, reached: Callable[[str], None]) -> bool:
+    """What *mine* does with the next set, told of each step; False where it died."""
+    world.clock.moment += timedelta(milliseconds=1)
+    sets = replace(mine.sets, applier=replace(mine.sets.applier, reached=reached))
+    try:
+        return await replace(mine, sets=sets).carry_out_a_set()
+    except Died:
+        return False
+
+
+def once(step: str, act: Callable[[], None]) -> Callable[[str], None]:
+    """*act*, the first time that *step* is reached."""
+    left = [act]
+
+    def reached(name: str) -> None:
+        if name == step and left:
+            left.pop()()
+
+    return reached
+
+
+async def outcomes(world: World, whole: Change) -> Sequence[Outcome]:
+    return [part.outcome async for part in world.store.parts.all(whole.id)]
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("kind", [Kind.RULE_UPDATE, Kind.RULE_DELETE])
+async def test_a_rule_that_was_edited_is_not_written_over(world: World, kind: Kind, moment: str) -> None:
+    mine, last = replica(world, "mine", count(1)), ("rules", KEYS[-1])
+    made = None if kind is Kind.RULE_DELETE else {"status": "Inactive"}
+    parts = [wanted(world, kind, ("rules", key), made) for key in KEYS]
+    whole = await mine.pipeline.submit_set(set_of("All of them", parts), origin="origin")
+    theirs = fixed(world.truth()[last])
+
+    assert await carried_out(world, mine, once(moment, lambda: world.edit(last, theirs)))
+
+    assert world.truth()[last] == theirs
+    assert await outcomes(world, whole) == [Outcome.APPLIED] * (len(KEYS) - 1) + [Outcome.STALE]
+
+
+@pytest.mark.parametrize("moment", MOMENTS[:2])
+@pytest.mark.parametrize("place", [("groups", GROUP_IDS[0]), ("members", EMAILS[0])], ids=["group", "member"])
+async def test_a_whole_that_was_edited_is_not_written_over(world: World, place: Place, moment: str) -> None:
+    """A group goes back whole, and the name of a member takes the segments along."""
+    mine = replica(world, "mine", count(1))
+    kind = Kind.GROUP_UPDATE if place[0] == "groups" else Kind.MEMBER_UPDATE
+    parts = [wanted(world, kind, place, {"name": "Ours"})]
+    await mine.pipeline.submit_set(set_of("One", parts), origin="origin")
+    theirs = fixed(world.truth()[place])
+
+    assert await carried_out(world, mine, once(moment, lambda: world.edit(place, theirs)))
+
+    assert world.truth()[place] == theirs
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+async def test_a_member_that_was_edited_some_seconds_ago_is_not_removed(world: World, moment: str) -> None:
+    """The list is read again after some seconds, not for each of the members on it."""
+    mine, emails = replica(world, "mine", count(1)), [f"many{number:02d}@example.com" for number in range(12)]
+    for email in emails:
+        world.services.members.put(SITE, {"name": "Many", "email": email, "allowedSegments": ["free"]})
+    last = ("members", emails[-1])
+    parts = [wanted(world, Kind.MEMBER_REMOVE, ("members", email), None) for email in emails]
+    whole = await mine.pipeline.submit_set(set_of("All of them", parts), origin="origin")
+    theirs = fixed(world.truth()[last])
+
+    def edited() -> None:
+        world.edit(last, theirs)
+        world.clock.moment += timedelta(seconds=LONGEST)
+
+    assert await carried_out(world, mine, once(moment, edited))
+
+    assert world.truth()[last] == theirs
+    assert await outcomes(world, whole) == [Outcome.APPLIED] * (len(emails) - 1) + [Outcome.STALE]
+    assert len(world.services.members.calls("GET")) <= 4
+
+
+@pytest.mark.parametrize("moment", MOMENTS[:2])
+@pytest.mark.parametrize("kind", [Kind.MEMBER_GRANT, Kind.MEMBER_REVOKE])
+async def test_segments_that_somebody_else_gave_stay(world: World, kind: Kind, moment: str) -> None:
+    mine, ann = replica(world, "mine", count(1)), ("members", EMAILS[0])
+    segments = ["free", "vip"] if kind is Kind.MEMBER_GRANT else []
+    parts = [wanted(world, kind, ann, {"allowedSegments": segments})]
+    await mine.pipeline.submit_set(set_of("One", parts), origin="origin")
+    theirs = fixed(world.truth()[ann])
+
+    assert await carried_out(world, mine, once(moment, lambda: world.edit(ann, theirs)))
+
+    assert set(world.truth()[ann]["allowedSegments"]) == {*segments, "beta"}
+
+
+async def test_a_process_that_was_stopped_before_it_sent_a_part_looks_again(world: World) -> None:
+    mine, last = replica(world, "mine", count(1)), ("rules", KEYS[-1])
+    parts = [wanted(world, Kind.RULE_UPDATE, last, {"status": "Inactive"})]
+    whole = await mine.pipeline.submit_set(set_of("One", parts), origin="origin")
+    theirs = fixed(world.truth()[last])
+
+    def stopped() -> None:
+        world.edit(last, theirs)
+        world.clock.moment += timedelta(seconds=45)
+
+    assert await carried_out(world, mine, once("send part", stopped))
+
+    assert world.truth()[last] == theirs
+    assert await outcomes(world, whole) == [Outcome.STALE]
+
+
+@pytest.mark.parametrize("died_at", MOMENTS)
+@pytest.mark.parametrize("edited_at", ["before it is taken over", *MOMENTS])
+async def test_who_takes_a_set_over_writes_over_no_edit(world: World, died_at: str, edited_at: str) -> None:
+    ids, last = count(1), ("rules", KEYS[-1])
+    first, second = replica(world, "first", ids), replica(world, "second", ids)
+    parts = [wanted(world, Kind.RULE_UPDATE, ("rules", key), {"status": "Inactive"}) for key in KEYS]
+    whole = await first.pipeline.submit_set(set_of("All of them", parts), origin="origin")
+    theirs = fixed(world.truth()[last])
+
+    def dies() -> None:
+        raise Died
+
+    assert not await carried_out(world, first, once(died_at, dies))
+    world.clock.moment += timedelta(seconds=61)
+    if edited_at not in MOMENTS:
+        world.edit(last, theirs)
+    await carried_out(world, second, once(edited_at, lambda: world.edit(last, theirs)))
+    while await second.pipeline.recover_one():
+        pass
+
+    *others, of_last = await outcomes(world, whole)
+    assert {*others} == {Outcome.APPLIED}
+    if world.edits:
+        assert world.truth()[last] == theirs
+        assert of_last in {Outcome.STALE, Outcome.UNKNOWN, Outcome.UNSETTLED}
+
+
+@dataclass(frozen=True, slots=True)
+class Flapping(RuleEffects):
+    """Rules that can be read back once: then somebody edits one, and the service is away for the next look."""
+
+    meanwhile: Callable[[], None]
+    looks: list[str] = field(default_factory=list)
+
+    async def read_back(self, change: Change, twins: Iterable[str]) -> Reading:
+        self.looks.append(change.id)
+        if len(self.looks) > 1:
+            raise Unreachable("rules", "away")
+        reading = await RuleEffects.read_back(self, change, twins)
+        self.meanwhile()
+        return reading
+
+
+async def test_one_change_is_not_sent_again_on_a_look_of_before_the_last(world: World) -> None:
+    ids, place = count(1), ("rules", KEYS[0])
+    first, second = replica(world, "first", ids), replica(world, "second", ids)
+    theirs = fixed(world.truth()[place])
+
+    def dies(step: str) -> None:
+        if step == "write":
+            raise Died
+
+    proposal = wanted(world, Kind.RULE_UPDATE, place, {"status": "Inactive"})
+    approved = await first.pipeline.propose(proposal, origin="origin")
+    with pytest.raises(Died):
+        await replace(first.pipeline.applier, reached=dies).apply(approved)
+    world.clock.moment += timedelta(seconds=61)
+    taken = await second.pipeline.ledger.claim_due()
+    assert taken is not None
+    flapping = Flapping(world.rules, lambda: world.edit(place, theirs))
+    ended = await replace(second.pipeline.applier, effects=lambda _: flapping).carry_out(taken)
+
+    assert len(flapping.looks) > 1
+    assert world.truth()[place] == theirs
+    assert ended.state is State.UNKNOWN
