@@ -6,12 +6,15 @@ what was shown, it is shown again.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from bot.changes.set_proposals import SetProposal
+from bot.domain.essence import fingerprint
 from bot.domain.member_file import Mode
 from bot.gatehouse import Gatehouse
 from handlers.reply import Caller, View
@@ -95,6 +98,11 @@ def handed_errors(view: View) -> dict[str, str]:
 def nothing_wrong(_: View) -> dict[str, str]:
     """A preview has nothing to be filled in wrongly."""
     return {}
+
+
+async def seen(entries: Iterable[Any]) -> str:
+    """Return a short text that stands for the *entries* of a plan, worked out aside: there may be very many."""
+    return (await asyncio.to_thread(lambda: fingerprint([fingerprint(entry) for entry in entries])))[:16]
 
 
 async def submitted(proposal: SetProposal, caller: Caller, gatehouse: Gatehouse) -> View:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from bot.changes.set_proposals import SetProposal
 from bot.domain import member_plan
 from bot.domain.change import Target
 from bot.domain.change_set import Outcome, Part
-from bot.domain.essence import fingerprint
+from bot.domain.essence import essence
 from bot.domain.file_text import BadFile
 from bot.domain.intended import Intended
 from bot.domain.member_file import Mode, Row, read_member_file
@@ -19,7 +19,7 @@ from bot.domain.member_plan import MemberPlan
 from bot.domain.result_table import headings
 from bot.gatehouse import Gatehouse
 from handlers.commands.members import MembersImport
-from handlers.imports import Handed, handed_errors, nothing_wrong, submitted
+from handlers.imports import Handed, handed_errors, nothing_wrong, seen, submitted
 from handlers.reply import Caller, Modal, Reply, View
 from handlers.routes import Form, handles, submits
 from handlers.sites import extra_segments, site_for
@@ -48,7 +48,7 @@ async def _preview_members(view: View, caller: Caller, gatehouse: Gatehouse) -> 
             wrong=" ".join(file_words(error)),
             metadata={"channel": handed.channel, "site": handed.site},
         )
-    metadata = handed.metadata(seen=_seen(plan))
+    metadata = handed.metadata(seen=await _seen(plan))
     return import_form.member_form(plan, filename=handed.name, site=handed.site, metadata=metadata)
 
 
@@ -60,16 +60,22 @@ async def _member_plan(handed: Handed, caller: Caller, gatehouse: Gatehouse) -> 
     return await asyncio.to_thread(plan_members, file, Mode(handed.mode), live, extra)
 
 
-def _seen(plan: MemberPlan) -> str:
-    """What stands for *plan* in the form that shows it."""
-    return fingerprint([[entry.row.line, type(entry).__name__] for entry in plan.entries])[:16]
+async def _seen(plan: MemberPlan) -> str:
+    """Return what stands for *plan* in the form that shows it: what would be written, and over what."""
+    return await seen(_contents(plan))
+
+
+def _contents(plan: MemberPlan) -> Iterator[list[Any]]:
+    wanted = {each.number: [essence(each.before), essence(each.after)] for each in member_plan.intended(plan)}
+    for entry in plan.entries:
+        yield [entry.row.line, type(entry).__name__, wanted.get(entry.row.line)]
 
 
 async def _do_members(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
     handed = Handed.of(view)
     plan = await _member_plan(handed, caller, gatehouse)
-    if _seen(plan) != handed.seen:
-        metadata = handed.metadata(seen=_seen(plan))
+    if (now := await _seen(plan)) != handed.seen:
+        metadata = handed.metadata(seen=now)
         return import_form.member_form(plan, filename=handed.name, site=handed.site, metadata=metadata, moved=True)
     parts = _member_parts(plan, handed.site)
     count = sum(part.kind is not None for part in parts)

@@ -11,7 +11,7 @@ from bot.clients.parsing import gently
 from bot.domain import rule_import
 from bot.domain.change import Target
 from bot.domain.change_set import Outcome, Part
-from bot.domain.essence import fingerprint
+from bot.domain.essence import essence
 from bot.domain.file_text import BadFile
 from bot.domain.intended import Intended
 from bot.domain.rule_choices import Choices, proposals
@@ -19,7 +19,7 @@ from bot.domain.rule_file import read_rule_file
 from bot.domain.rule_import import RulePlan, planned
 from bot.gatehouse import Gatehouse
 from handlers.commands.rules import RulesImport
-from handlers.imports import Handed, handed_errors, nothing_wrong, submitted
+from handlers.imports import Handed, handed_errors, nothing_wrong, seen, submitted
 from handlers.reply import Caller, Modal, Reply, View
 from handlers.routes import Form, handles, submits
 from handlers.views import forms, import_form
@@ -41,7 +41,7 @@ async def _preview_rules(view: View, _: Caller, gatehouse: Gatehouse) -> View:
         wrong = " ".join(file_words(error))
         kept = {"channel": handed.channel}
         return import_form.rules_file(pasted=handed.pasted, reason=handed.reason, wrong=wrong, metadata=kept)
-    return import_form.rule_form(plan, filename=handed.name, metadata=handed.metadata(seen=_seen(plan)))
+    return import_form.rule_form(plan, filename=handed.name, metadata=handed.metadata(seen=await _seen(plan)))
 
 
 async def _rule_plan(handed: Handed, gatehouse: Gatehouse) -> RulePlan:
@@ -50,16 +50,25 @@ async def _rule_plan(handed: Handed, gatehouse: Gatehouse) -> RulePlan:
     return RulePlan(tuple(await gently(planned(file, listing.rules, await gatehouse.groups.groups()))))
 
 
-def _seen(plan: RulePlan) -> str:
-    """What stands for *plan* in the form that shows it."""
-    return fingerprint([[entry.number, type(entry).__name__] for entry in plan.entries])[:16]
+async def _seen(plan: RulePlan) -> str:
+    """Return what stands for *plan* in the form that shows it: what would be written, and over what."""
+    return await seen([entry.number, type(entry).__name__, *_contents(entry)] for entry in plan.entries)
+
+
+def _contents(entry: rule_import.Entry) -> tuple[Any, ...]:
+    match entry:
+        case rule_import.New(draft=draft, namesake=namesake):
+            return draft.body(), namesake
+        case rule_import.Differs(live=live, draft=draft):
+            return live.id, essence(live.document()), draft.body()
+    return ()
 
 
 async def _do_rules(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
     handed = Handed.of(view)
     plan = await _rule_plan(handed, gatehouse)
-    if _seen(plan) != handed.seen:
-        return import_form.rule_form(plan, filename=handed.name, metadata=handed.metadata(seen=_seen(plan)), moved=True)
+    if (now := await _seen(plan)) != handed.seen:
+        return import_form.rule_form(plan, filename=handed.name, metadata=handed.metadata(seen=now), moved=True)
     parts = _rule_parts(plan, import_form.read_choices(view))
     count = sum(part.kind is not None for part in parts)
     title = f"Import {count:,} rule{'' if count == 1 else 's'} from {handed.name[:60]}"

@@ -153,6 +153,53 @@ async def test_what_changed_since_it_was_shown_is_shown_again(workspace: Sandbox
     assert workspace.services.rules.calls("POST") == []
 
 
+@pytest.mark.parametrize("choice", ["Overwrite what is there", "Create a copy beside it"])
+async def test_a_rule_that_was_edited_since_it_was_shown_is_shown_again(
+    workspace: Sandbox, alice: Person, choice: str
+) -> None:
+    services, asked = workspace.services, "What to do with the 1 rule that is different here?"
+    live = dict(services.rules.get("Redirect_x1old") or {})
+    in_the_file = [live | {"description": "From the file"}]
+    theirs = live | {"pairs": [live["pairs"][0] | {"destination": f"{SHOP}/incident-fix"}]}
+    await shown(alice, "/rules import", "File", "rules.json", json.dumps(in_the_file).encode())
+    alice.fills(**{asked: choice})
+    services.rules.put(theirs)
+
+    await alice.submits()
+    await alice.sees_form("look once more")
+    assert "destination" in alice.form
+    assert services.rules.get("Redirect_x1old") == theirs
+    assert services.rules.calls("PUT") == services.rules.calls("POST") == []
+
+    alice.fills(**{asked: choice})
+    await alice.submits()
+    await alice.sees("Import 1 rule from rules.json: done")
+
+
+@pytest.mark.parametrize(
+    "mode",
+    ["Give them just these segments", "Give them the segments, beside those they have", "Remove them from the site"],
+)
+async def test_a_member_that_was_changed_since_they_were_shown_is_shown_again(
+    workspace: Sandbox, bob: Person, mode: str
+) -> None:
+    services, email = workspace.services, "anna.berg@example.com"
+    anna = dict(services.members.get("site_1", email) or {}) | {"allowedSegments": ["free"]}
+    services.members.put("site_1", anna)
+    await bob.opens("/members import")
+    bob.attaches("File", **{"some.csv": f"email,segments\n{email},vip\n".encode()})
+    bob.fills(**{"What is to be done with these people?": mode})
+    await bob.submits()
+    await bob.sees_form("nothing is changed yet")
+    services.members.put("site_1", anna | {"allowedSegments": ["free", "staff"]})
+
+    await bob.submits()
+    await bob.sees_form("look once more")
+
+    assert services.members.get("site_1", email) == anna | {"allowedSegments": ["free", "staff"]}
+    assert await workspace.bot.gatehouse.store.changes.open() == []
+
+
 async def test_removing_from_a_file_waits_for_an_approval(workspace: Sandbox, bob: Person) -> None:
     await bob.opens("/members import")
     bob.attaches("File", **{"gone.csv": b"email\nanna.berg@example.com\n"})
