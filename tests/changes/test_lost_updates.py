@@ -205,6 +205,24 @@ async def test_who_takes_a_set_over_writes_over_no_edit(world: World, died_at: s
         assert of_last in {Outcome.STALE, Outcome.UNKNOWN, Outcome.UNSETTLED}
 
 
+async def test_what_a_dead_process_sent_and_comes_true_late_is_done_and_not_out_of_date(world: World) -> None:
+    ids, place = count(1), ("rules", KEYS[0])
+    first, second = replica(world, "first", ids), replica(world, "second", ids)
+    parts = [wanted(world, Kind.RULE_UPDATE, place, {"status": "Inactive"})]
+    whole = await first.pipeline.submit_set(set_of("One", parts), origin="origin")
+    late = world.truth()[place] | {"status": "Inactive"}
+
+    def dies() -> None:
+        raise Died
+
+    assert not await carried_out(world, first, once("send part", dies))
+    world.clock.moment += timedelta(seconds=61)
+    assert await carried_out(world, second, once("send parts", lambda: world.edit(place, late)))
+
+    assert await outcomes(world, whole) == [Outcome.APPLIED]
+    assert world.writes == 0
+
+
 @dataclass(frozen=True, slots=True)
 class Flapping(RuleEffects):
     """Rules that can be read back once: then somebody edits one, and the service is away for the next look."""

@@ -23,6 +23,7 @@ pytestmark = [pytest.mark.drill, pytest.mark.timeout(7200)]
 STEPS: Final = (
     "begin parts:1",
     "send parts:2",
+    "send part:9",
     "sent part:7",
     "read parts back:1",
     "record parts:2",
