@@ -190,11 +190,12 @@ class Carrier:
             try:
                 await patience.turn()
                 await self.hold.sure()
+                began = self.ledger.ledger.now()
                 live = await look.live(part)
                 if essence(live) != essence(part.before):
                     return _not_sent(part, live)
                 self.applier.reached("send part")
-                if not self.hold.is_sure:
+                if self.ledger.ledger.now() > began + self.ledger.ledger.lease / 2:
                     continue  # the process was stopped in between: look again
                 answer = await look.effects.write(part)
             except (RateLimited, Unreachable) as error:  # nothing was done, so it may be sent again

@@ -29,9 +29,9 @@ class Look:
 
     async def take(self) -> Snapshot:
         """Read all targets together; raises the clients' errors."""
-        at, began = self.now(), time.monotonic()
+        began = time.monotonic()
         self._all = await self.effects.snapshot(self.targets)
-        self._counts_until = at + timedelta(seconds=fresh_for(time.monotonic() - began))
+        self._counts_until = self.now() + timedelta(seconds=fresh_for(time.monotonic() - began))
         return self._all
 
     async def live(self, part: Change) -> Document | None:

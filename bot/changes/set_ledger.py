@@ -65,12 +65,8 @@ class Hold:
 
     async def sure(self) -> None:
         """Return where this process still holds the set, and for long enough to send something; raises Lost."""
-        if not self.is_sure:
+        if self.ledger.now() + self.ledger.lease / 2 > self._until:
             await self._renew()
-
-    @property
-    def is_sure(self) -> bool:
-        return self.ledger.now() + self.ledger.lease / 2 <= self._until
 
     async def _renew(self) -> None:
         until = self.ledger.now() + self.ledger.lease
