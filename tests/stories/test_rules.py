@@ -162,12 +162,15 @@ async def test_a_rule_that_changed_meanwhile_is_not_deleted(workspace: Sandbox, 
     assert workspace.services.rules.calls("DELETE") == []
 
 
-async def test_two_deletions_of_one_rule_do_not_pile_up(workspace: Sandbox, alice: Person, cara: Person) -> None:
-    await alice.says(f"/rules delete {OLD}")
+async def test_of_two_requests_to_delete_one_rule_one_is_done(workspace: Sandbox, alice: Person, cara: Person) -> None:
+    first = await alice.says(f"/rules delete {OLD}")
+    second = await cara.says(f"/rules delete {OLD}")
 
-    reply = await cara.says(f"/rules delete {OLD}")
+    await cara.clicks(first, "Approve", confirm=True)
+    overtaken = await alice.sees("no longer what was shown")
 
-    assert "under way" in cara.slack_text(reply)
+    assert overtaken.ts == second.ts
+    assert len(workspace.services.rules.calls("DELETE")) == 1
 
 
 async def test_an_ambiguous_name_is_a_choice(workspace: Sandbox, alice: Person) -> None:
