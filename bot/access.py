@@ -7,39 +7,15 @@ cannot be asked, nobody may.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Protocol
+from contextlib import suppress
+from dataclasses import dataclass
 
 from bot.domain.change import Change, Guard, Kind
 from bot.domain.policy import APPROVE, OPERATIONS, GuardRule, Person, Place, Policy, Why, strictest
+from bot.inquiry import Directory, DirectoryUnavailable, Inquiry
 
 MOST_LOOKED_AT = 200
 """People of a channel that are looked at for somebody who could approve."""
-
-
-class DirectoryUnavailable(Exception):
-    """Slack did not say who somebody is or what a channel is. *asked*: what about; *code*: Slack's word, if any."""
-
-    def __init__(self, asked: str, code: str = "") -> None:
-        super().__init__(f"{asked}: {code}" if code else asked)
-        self.asked = asked
-        self.code = code
-
-
-class Directory(Protocol):
-    """What Slack knows. Every method raises DirectoryUnavailable; answers may be up to a minute old."""
-
-    async def person(self, user: str) -> Person:
-        """Somebody, without their groups."""
-
-    async def place(self, channel: str) -> Place:
-        """A channel, as it is now."""
-
-    async def people_in(self, channel: str) -> Sequence[str]:
-        """The ids of everybody in a channel, bots and guests too."""
-
-    async def group(self, group: str) -> frozenset[str]:
-        """The ids of the people of a user group."""
 
 
 class NotAllowed(Exception):
@@ -73,12 +49,13 @@ class Access:
     directory: Directory
 
     async def person(self, user: str) -> Person:
-        """Somebody, with those of their groups that the policy names."""
-        found = await self.directory.person(user)
-        if found.barred is not None:
-            return found
-        groups = [group for group in self.policy().groups if user in await self.directory.group(group)]
-        return replace(found, groups=frozenset(groups))
+        """Somebody, as Slack knows them; what they are members of is asked where it decides."""
+        return await self.directory.person(user)
+
+    async def _inquiry(self, user: str, channel: str | None) -> Inquiry:
+        """What decides about *user* in *channel*, or about what they may in some channel where none is named."""
+        place = Place("") if channel is None else await self.directory.place(channel)
+        return Inquiry(self.directory, self.policy(), await self.directory.person(user), place)
 
     async def require(self, operation: str, user: str, channel: str) -> None:
         """Return where *user* may do *operation* in *channel*; raises NotAllowed or DirectoryUnavailable."""
@@ -92,16 +69,32 @@ class Access:
 
     async def require_somewhere(self, operation: str, user: str) -> None:
         """Return where *user* may do *operation* in some channel, to be chosen yet; raises as `require` does."""
-        if (why := self.policy().refusal_anywhere(operation, await self.person(user))) is not None:
+        about = await self._inquiry(user, None)
+        why = await about.judge(
+            lambda person: about.policy.refusal_anywhere(operation, person), self._roles_for(operation)
+        )
+        if why is not None:
             raise NotAllowed(why, operation, user, roles=self._roles_for(operation))
 
     async def refusal(self, operation: str, user: str, channel: str) -> Why | None:
-        return self.policy().refusal(operation, await self.person(user), await self.directory.place(channel))
+        return await self._refusal(operation, await self._inquiry(user, channel))
+
+    async def _refusal(self, operation: str, about: Inquiry) -> Why | None:
+        def verdict(person: Person) -> Why | None:
+            return about.policy.refusal(operation, person, about.place)
+
+        return await about.judge(verdict, self._roles_for(operation))
 
     async def all(self, user: str, channel: str) -> Mapping[str, Why | None]:
-        """Every operation, and why not where not."""
-        person, place = await self.person(user), await self.directory.place(channel)
-        return {operation: self.policy().refusal(operation, person, place) for operation in OPERATIONS}
+        """Every operation, and why not where not; what Slack does not say the facts of is refused as well."""
+        about = await self._inquiry(user, channel)
+        found: dict[str, Why | None] = {}
+        for operation in OPERATIONS:
+            try:
+                found[operation] = await self._refusal(operation, about)
+            except DirectoryUnavailable:
+                found[operation] = Why.CANT_TELL
+        return found
 
     async def guard(self, kind: Kind, site: str | None, requester: str, channel: str) -> GuardRule:
         """What stands before this change, here and now: never APPROVE_OR_CONFIRM, that is decided here.
@@ -167,23 +160,22 @@ class Access:
 
     async def _eligible(self, approvers: Sequence[str], user: str, channel: str, asker: Person) -> bool:
         person = await self.person(user)
-        return not person.same_as(asker) and await self._approve_refusal(approvers, person, channel) is None
+        return not person.same_as(asker) and await self._approve_refusal(approvers, user, channel) is None
 
-    async def _approve_refusal(self, approvers: Sequence[str], person: Person, channel: str) -> Why | None:
-        place, policy = await self.directory.place(channel), self.policy()
-        if (why := policy.refusal(APPROVE, person, place)) is not None and not (approvers and why is Why.NO_ROLE):
-            return why
-        if approvers and not policy.holds_any(approvers, person, place):
-            return Why.NO_ROLE
-        by_name = any(policy.roles[name].held_by(person, Place("")) for name in approvers if name in policy.roles)
-        return None if by_name or person.id in await self.directory.people_in(channel) else Why.NOT_HERE
+    async def _approve_refusal(self, approvers: Sequence[str], user: str, channel: str) -> Why | None:
+        about = await self._inquiry(user, channel)
+
+        def verdict(person: Person) -> Why | None:
+            return about.policy.approve_refusal(approvers, person, about.place)
+
+        return await about.judge(verdict, approvers or self._roles_for(APPROVE))
 
     async def require_approver(self, change: Change, user: str, channel: str) -> None:
         """Return where *user* may approve *change* now; raises NotAllowed or DirectoryUnavailable."""
-        person = await self.person(user)
-        why = await self._approve_refusal(change.approvers, person, channel)
-        if why is None and not change.self_approval and person.same_as(await self.person(change.requester)):
-            why = Why.OWN_REQUEST
+        why = await self._approve_refusal(change.approvers, user, channel)
+        if why is None and not change.self_approval:
+            asker, person = await self.person(change.requester), await self.person(user)
+            why = Why.OWN_REQUEST if person.same_as(asker) else None
         if why is not None:
             roles = change.approvers or self._roles_for(APPROVE)
             raise NotAllowed(why, APPROVE, user, roles=roles, channel=channel)
@@ -195,13 +187,21 @@ class Access:
 
     async def require_glass(self, change: Change, user: str, channel: str) -> None:
         """Return where *user* may go ahead with *change* alone; raises NotAllowed or DirectoryUnavailable."""
-        person, place = await self.person(user), await self.directory.place(channel)
-        refusals = (self.policy().refusal(operation, person, place) for operation in change.operations)
-        why = next((why for why in refusals if why is not None), None)
-        if why is None and not self.policy().holds_any(change.break_glass, person, place):
-            why = Why.NO_ROLE
+        about = await self._inquiry(user, channel)
+
+        def verdict(person: Person) -> Why | None:
+            return None if about.policy.holds_any(change.break_glass, person, about.place) else Why.NO_ROLE
+
+        refusals = [await self._refusal(operation, about) for operation in change.operations]
+        why = next((why for why in refusals if why is not None), None) or await about.judge(verdict, change.break_glass)
         if why is not None:
             raise NotAllowed(why, "break-glass", user, roles=change.break_glass, channel=channel)
+
+    async def look_at_groups(self) -> None:
+        """Ask for every user group of the policy, so that the directory knows which are missing; an outage says nothing."""
+        for group in sorted(self.policy().groups):
+            with suppress(DirectoryUnavailable):
+                await self.directory.group(group)
 
     def guards(self) -> Mapping[str, GuardRule]:
         """What stands before each kind of change, where no site has a rule of its own."""

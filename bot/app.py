@@ -37,7 +37,7 @@ from bot.store.clock import DatabaseClock
 from bot.store.engine import Store, open_store
 from bot.store.errors import StoreError
 from bot.store.lock import alone
-from bot.web import Verifier, slack_endpoint, web_app
+from bot.web import WARNING, Verifier, slack_endpoint, web_app
 from handlers.cards import Cards
 from handlers.directory import SlackDirectory
 from handlers.router import Router
@@ -97,7 +97,13 @@ async def running(
 
         async def health() -> dict[str, str]:
             socket = {} if envelopes is None else {"socket mode": await envelopes.says()}
-            return {"slack": slack.says, **socket, "clock": slack.clock_says(), **await store.health()}
+            groups = {"user groups": f"{WARNING}{words}"} if (words := missing_groups()) else {}
+            return {"slack": slack.says, **socket, "clock": slack.clock_says(), **await store.health(), **groups}
+
+        def missing_groups() -> str:
+            """Which of the user groups that the policy names are gone, in words; nothing where none is."""
+            gone = sorted(directory.missing_groups & policy().groups)
+            return f"{', '.join(gone)} not found in Slack: nobody has a role through them" if gone else ""
 
         wakes = Wake(), Wake(), Wake()
 
@@ -106,7 +112,8 @@ async def running(
                 wake()
 
         lease = timedelta(seconds=timing.lease)
-        access = Access(policy, SlackDirectory(slack, clock))
+        directory = SlackDirectory(slack, clock)
+        access = Access(policy, directory)
         pipeline = Pipeline(
             store=store,
             effects=services.effects,

@@ -166,6 +166,9 @@ def _replayed(request: Request, body: bytes) -> Request:
 Readiness = Callable[[], Awaitable[dict[str, str]]]
 """What each part says of itself: "ok", or in a few words what is wrong."""
 
+WARNING: Final = "warning: "
+"""Begins what a part says that works, but that somebody should look at."""
+
 
 def web_app(events: SlackHandler | None, readiness: Readiness) -> Starlette:
     """The one ASGI application: Slack's requests (unless Socket Mode brings them), health, readiness, metrics."""
@@ -175,7 +178,8 @@ def web_app(events: SlackHandler | None, readiness: Readiness) -> Starlette:
 
     async def readyz(_: Request) -> Response:
         parts = await readiness()
-        return JSONResponse(parts, status_code=200 if set(parts.values()) <= {"ok"} else 503)
+        ready = all(says == "ok" or says.startswith(WARNING) for says in parts.values())
+        return JSONResponse(parts, status_code=200 if ready else 503)
 
     async def metrics(_: Request) -> Response:
         return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)

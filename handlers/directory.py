@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
-from bot.access import DirectoryUnavailable
 from bot.domain.policy import Person, Place, Why
+from bot.inquiry import DirectoryUnavailable
 from handlers.slack import Slack, SlackRefused, SlackUnreachable
 
 T = TypeVar("T")
@@ -15,6 +15,8 @@ T = TypeVar("T")
 FRESH = timedelta(seconds=60)
 """How old what is known of a person or a channel may be."""
 GROUPS_FRESH = timedelta(minutes=3)
+NO_SUCH_GROUP = "no_such_subteam"
+"""Slack's word for a user group that was deleted or disabled."""
 MOST_KEPT = 5_000
 PAGE = 1_000
 
@@ -27,6 +29,8 @@ class SlackDirectory:
         self._now = now
         self._known: dict[tuple[str, str], tuple[datetime, Any]] = {}
         self._team = ""
+        self.missing_groups: set[str] = set()
+        """The user groups that Slack did not know when they were last asked for."""
 
     async def person(self, user: str) -> Person:
         """Somebody, as Slack knows them now; raises DirectoryUnavailable."""
@@ -67,7 +71,7 @@ class SlackDirectory:
         return Place(channel, bot_in=bool(known.get("is_member")), shared=shared, direct=bool(known.get("is_im")))
 
     async def people_in(self, channel: str) -> Sequence[str]:
-        """Everybody in a channel; nobody where we may not look. Raises DirectoryUnavailable."""
+        """Everybody in a channel, or the first 10,000; raises DirectoryUnavailable, also where we may not look."""
         return await self._remembered("people", channel, FRESH, lambda: self._people_in(channel))
 
     async def _people_in(self, channel: str) -> Sequence[str]:
@@ -82,12 +86,23 @@ class SlackDirectory:
             if not cursor or len(people) >= 10 * PAGE:
                 return people
 
+    async def is_in(self, user: str, channel: str) -> bool:
+        """Whether somebody is in a channel; raises DirectoryUnavailable."""
+        return user in await self.people_in(channel)
+
     async def group(self, group: str) -> frozenset[str]:
-        """The people of a user group; raises DirectoryUnavailable."""
+        """The people of a user group, nobody where it was deleted or disabled; raises DirectoryUnavailable."""
         return await self._remembered("group", group, GROUPS_FRESH, lambda: self._group(group))
 
     async def _group(self, group: str) -> frozenset[str]:
-        found = await self._asked("usergroups.users.list", "who is in a user group", usergroup=group)
+        try:
+            found = await self._asked("usergroups.users.list", "who is in a user group", usergroup=group)
+        except DirectoryUnavailable as error:
+            if error.code == NO_SUCH_GROUP:
+                self.missing_groups.add(group)
+                return frozenset()
+            raise
+        self.missing_groups.discard(group)
         return frozenset(map(str, found.get("users") or ()))
 
     async def _asked(self, method: str, about: str, **arguments: Any) -> dict[str, Any]:

@@ -7,13 +7,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from bot.access import DirectoryUnavailable
 from bot.clients.errors import ClientError
 from bot.clients.listing import Listing
 from bot.domain.change import Change
 from bot.domain.duration import seconds_of
 from bot.domain.member import Member
 from bot.gatehouse import Gatehouse
+from bot.inquiry import DirectoryUnavailable
 from bot.store.audit import Filters
 from bot.store.timers import TimerKind
 from handlers.commands.command import Command
@@ -63,6 +63,7 @@ async def _may_run(caller: Caller, gatehouse: Gatehouse) -> Callable[[type[Comma
 
 @handles(GatehouseStatus)
 async def status(command: GatehouseStatus, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    await gatehouse.access.look_at_groups()
     parts = dict(await gatehouse.health())
     parts["rules"] = await _says(gatehouse.rules.all())
     for site in gatehouse.sites.values():

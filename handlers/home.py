@@ -7,11 +7,12 @@ from collections.abc import Awaitable, Sequence, Sized
 from functools import partial
 from typing import Final
 
-from bot.access import DirectoryUnavailable, NotAllowed
+from bot.access import NotAllowed
 from bot.clients.errors import ClientError
 from bot.clients.listing import Listing
 from bot.domain.change import Change, Guard, State
 from bot.gatehouse import Gatehouse
+from bot.inquiry import DirectoryUnavailable
 from bot.store.timers import TimerKind
 from handlers.gatehouse import changes_of
 from handlers.reply import Caller, HomeTab, Modal, Reply, View

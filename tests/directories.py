@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from bot.access import Access, DirectoryUnavailable
+from bot.access import Access
 from bot.domain.policy import DEFAULT, Person, Place, Policy
+from bot.inquiry import DirectoryUnavailable
 
 
 @dataclass(slots=True)
 class Directory:
-    """People, channels and groups as a test wants them; whoever is not named is a plain full member."""
+    """People, channels and groups as a test wants them; who is not named is a plain full member.
+
+    Everybody is in a channel whose members are not named, though nobody can be found there.
+    """
 
     people: dict[str, Person] = field(default_factory=dict)
     places: dict[str, Place] = field(default_factory=dict)
@@ -19,6 +23,10 @@ class Directory:
     groups: dict[str, frozenset[str]] = field(default_factory=dict)
     silent: bool = False
     """Slack does not answer."""
+    silent_about: set[str] = field(default_factory=set)
+    """Channels and groups whose people Slack does not tell."""
+    asked: list[str] = field(default_factory=list)
+    """Channels and groups whose people were asked for."""
 
     async def person(self, user: str) -> Person:
         self._answering()
@@ -32,12 +40,17 @@ class Directory:
         self._answering()
         return self.members.get(channel, ())
 
+    async def is_in(self, user: str, channel: str) -> bool:
+        self._answering(channel)
+        return channel not in self.members or user in self.members[channel]
+
     async def group(self, group: str) -> frozenset[str]:
-        self._answering()
+        self._answering(group)
         return self.groups.get(group, frozenset())
 
-    def _answering(self) -> None:
-        if self.silent:
+    def _answering(self, about: str = "") -> None:
+        self.asked += [about] if about else []
+        if self.silent or about in self.silent_about:
             raise DirectoryUnavailable("who you are")
 
 

@@ -45,6 +45,7 @@ class Why(StrEnum):
     NO_ROLE = "no_role"
     OWN_REQUEST = "own_request"
     NOT_HERE = "not_here"
+    CANT_TELL = "cant_tell"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,8 @@ class Person:
     id: str
     barred: Why | None = None
     groups: frozenset[str] = frozenset()
+    channels: frozenset[str] = frozenset()
+    """Of the channels that were asked about, those that they are in."""
     tz: str = "UTC"
     mailbox: str = ""
     """Their e-mail address without tags and case: two accounts of one mailbox are one person."""
@@ -100,7 +103,7 @@ class _Strict(BaseModel):
 
 
 class Role(_Strict):
-    """Some people and what they may: by name, by user group, or by the channel in which they act."""
+    """Some people and what they may: by name, by user group, or by a channel that they are in and act in."""
 
     users: tuple[UserId, ...] = ()
     groups: tuple[GroupId, ...] = ()
@@ -108,7 +111,8 @@ class Role(_Strict):
     may: tuple[Operation, ...] = ()
 
     def held_by(self, person: Person, place: Place) -> bool:
-        return person.id in self.users or bool(person.groups & set(self.groups)) or place.id in self.channels
+        here = place.id in self.channels and place.id in person.channels
+        return here or person.id in self.users or bool(person.groups & set(self.groups))
 
     def allows(self, operation: str) -> bool:
         return any(fits(operation, pattern) for pattern in self.may)
@@ -210,10 +214,23 @@ class Policy(_Strict):
             return person.barred
         if not operation.endswith(".read") and (why := self._place_refusal(place)) is not None:
             return why
+        if not operation.endswith(".read") and operation != APPROVE and place.id not in person.channels:
+            return Why.NOT_HERE
         if not self.roles:
             return None
         held = (role for role in self.roles.values() if role.held_by(person, place))
         return None if any(role.allows(operation) for role in held) else Why.NO_ROLE
+
+    def approve_refusal(self, approvers: Sequence[str], person: Person, place: Place) -> Why | None:
+        """Why *person* may not approve at *place* what the roles *approvers* decide; None where they may.
+
+        Being named in such a role is the right, wherever they are; everybody else has to be in the channel.
+        """
+        if (why := self.refusal(APPROVE, person, place)) is not None and not (approvers and why is Why.NO_ROLE):
+            return why
+        if approvers and not self.holds_any(approvers, person, place):
+            return Why.NO_ROLE
+        return None if self.holds_any(approvers, person, Place("")) or place.id in person.channels else Why.NOT_HERE
 
     def refusal_anywhere(self, operation: str, person: Person) -> Why | None:
         """Why *person* may do *operation* in no channel at all; None where one may be the right one."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from bot.access import DirectoryUnavailable, NobodyCanApprove, NotAllowed
+from bot.access import NobodyCanApprove, NotAllowed
 from bot.domain.policy import Irreconcilable, Why
+from bot.inquiry import DirectoryUnavailable
 from handlers.error_words.words import Table, Words
 from handlers.views.parts import code, esc
 
@@ -33,7 +34,11 @@ WHY_NOT: Final = {
         "You asked for this, so somebody else has to approve it.",
         "Withdraw it if you changed your mind.",
     ),
-    Why.NOT_HERE: ("Only people of this channel may approve.", "Join the channel first."),
+    Why.NOT_HERE: (
+        "You are not in this channel, so you can't make or approve changes here.",
+        "Join the channel, then try again in a minute.",
+    ),
+    Why.CANT_TELL: ("Slack didn't say who is in a channel or user group that decides this.", "Try again in a moment."),
 }
 
 

@@ -61,7 +61,7 @@ def status(parts_of: Mapping[str, str], *, places: Mapping[str, str], counts: Ma
         place = f"  {code(places[name], 80)}" if name in places else ""
         lines.append(f"{mark} *{esc(name, 60)}*  {esc(says, 400)}{place}")
     well = all(says.startswith("ok") for says in parts_of.values())
-    text = "Everything answers." if well else "Something does not answer."
+    text = "Everything answers." if well else "Something needs attention."
     so_far = ", ".join(f"{count:,} {state}" for state, count in sorted(counts.items())) or "none so far"
     return parts.message(text, [parts.section(f"*{text}*\n" + "\n".join(lines)), parts.context(f"Changes: {so_far}")])
 
@@ -77,6 +77,8 @@ SHORT: Final = {
     Why.NOT_ADDED: "Gatehouse was not added to this channel",
     Why.OTHER_CHANNEL: "not in this channel",
     Why.NO_ROLE: "no role of yours allows it",
+    Why.NOT_HERE: "you are not in this channel",
+    Why.CANT_TELL: "Slack doesn't say who is in a channel or user group that decides it",
 }
 DOES: Final = {
     "rule.read": "read rules",

@@ -22,7 +22,7 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
-from bot.access import DirectoryUnavailable, NobodyCanApprove, NotAllowed
+from bot.access import NobodyCanApprove, NotAllowed
 from bot.changes.deciding import Decision
 from bot.changes.errors import AlreadyDecided, NothingToReview, NotTemporary, NotUndoable, NotYours
 from bot.changes.pipeline import Pipeline
@@ -31,6 +31,7 @@ from bot.changes.set_proposals import NothingInSet, SetProposal, set_of
 from bot.clients.errors import ClientError
 from bot.domain.change import LIVE, Change, Guard, Kind, State, Target
 from bot.domain.policy import Irreconcilable, Person, Why
+from bot.inquiry import DirectoryUnavailable
 from bot.store.errors import TargetBusy
 from sandbox.services.database import Record
 from tests.changes.promises import Promises

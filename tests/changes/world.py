@@ -468,6 +468,9 @@ class _Present:
     async def people_in(self, channel: str) -> Any:
         return await self.world.directory.people_in(channel)
 
+    async def is_in(self, user: str, channel: str) -> bool:
+        return await self.world.directory.is_in(user, channel)
+
     async def group(self, group: str) -> frozenset[str]:
         return await self.world.directory.group(group)
 

@@ -9,9 +9,10 @@ from typing import Final
 
 import pytest
 
-from bot.access import Access, DirectoryUnavailable, NobodyCanApprove, NotAllowed
+from bot.access import Access, NobodyCanApprove, NotAllowed
 from bot.domain.change import Change, Guard, Kind, Target
 from bot.domain.policy import GuardRule, Irreconcilable, Person, Place, Policy, Role, Why, strictest
+from bot.inquiry import DirectoryUnavailable
 from tests.directories import Directory
 from tests.store.test_store import Clock
 
@@ -54,50 +55,61 @@ ROLES: Final = {
 """What somebody may by their only role."""
 
 
-def expected(kind: str, place: str, role: str, operation: str) -> bool:
+def expected(kind: str, place: str, role: str, operation: str, *, inside: bool) -> bool:
     """The oracle: a full member, whose role has the operation, in a place where changes belong or for a read."""
     if kind != "full" or operation not in ROLES[role][1]:
         return False
-    if role == "editor" and place in {"private", "another", "direct"}:
-        return False  # who has a role by a channel has it there
-    return operation.endswith(".read") or place == "public"
+    if role == "editor" and (place in {"private", "another", "direct"} or not inside):
+        return False  # who has a role by a channel has it there, and while they are in it
+    return operation.endswith(".read") or (place == "public" and (inside or operation == "approve"))
 
 
-CASES: Final = list(itertools.product(PEOPLE, PLACES, ROLES, sorted(ALL)))
+CASES: Final = list(itertools.product(PEOPLE, PLACES, ROLES, sorted(ALL), (True, False)))
 
 
-def somebody(kind: str, role: str) -> Person:
-    return Person(ASKER, barred=PEOPLE[kind], groups=frozenset({"S0SUPPORT"} if role == "support" else ()))
+def somebody(kind: str, role: str, place: Place, *, inside: bool) -> Person:
+    return Person(
+        ASKER,
+        barred=PEOPLE[kind],
+        groups=frozenset({"S0SUPPORT"} if role == "support" else ()),
+        channels=frozenset({place.id} if inside else ()),
+    )
 
 
 def test_of_all_combinations_only_these_may() -> None:
-    for kind, place, role, operation in CASES:
+    for kind, place, role, operation, inside in CASES:
         policy = Policy.model_validate({"channels": {"act": [OPS]}, "roles": {role: ROLES[role][0]}})
-        why = policy.refusal(operation, somebody(kind, role), PLACES[place][0])
+        person = somebody(kind, role, PLACES[place][0], inside=inside)
+        why = policy.refusal(operation, person, PLACES[place][0])
 
-        assert (why is None) == expected(kind, place, role, operation), (kind, place, role, operation)
+        may = expected(kind, place, role, operation, inside=inside)
+        assert (why is None) == may, (kind, place, role, operation, inside)
         if PEOPLE[kind] is not None:
             assert why is PEOPLE[kind]
         elif not operation.endswith(".read") and PLACES[place][1] is not None:
             assert why is PLACES[place][1]
 
-    allowed = sum(expected(*case) for case in CASES)
-    assert (len(CASES), allowed) == (7 * 6 * 6 * 12, 61)
+    allowed = sum(expected(*case, inside=inside) for *case, inside in CASES)
+    assert (len(CASES), allowed) == (7 * 6 * 6 * 12 * 2, 105)
 
 
 def test_without_roles_full_members_may_all_where_others_see_it_and_nobody_else_anything() -> None:
-    for kind, place, operation in itertools.product(PEOPLE, PLACES, sorted(ALL)):
-        why = Policy().refusal(operation, Person(ASKER, barred=PEOPLE[kind]), PLACES[place][0])
+    for kind, place, operation, inside in itertools.product(PEOPLE, PLACES, sorted(ALL), (True, False)):
+        person = somebody(kind, "nobody", PLACES[place][0], inside=inside)
+        why = Policy().refusal(operation, person, PLACES[place][0])
 
-        here = place in {"public", "private", "another"} or operation.endswith(".read")
-        assert (why is None) == (kind == "full" and here), (kind, place, operation)
+        here = place in {"public", "private", "another"} and (inside or operation == "approve")
+        assert (why is None) == (kind == "full" and (here or operation.endswith(".read"))), (kind, place, operation)
+
+
+INSIDE: Final = Person(ASKER, channels=frozenset({OPS}))
 
 
 @pytest.mark.parametrize("operation", ["", "*", "rule", "rule.*", "rule.rename", "member.delete", "Approve"])
 def test_what_is_no_operation_is_nobodys(operation: str) -> None:
     role = Role(users=(ASKER,), may=("read", "rule.create", "approve"))
 
-    assert Policy(roles={"some": role}).refusal(operation, Person(ASKER), Place(OPS)) is Why.NO_ROLE
+    assert Policy(roles={"some": role}).refusal(operation, INSIDE, Place(OPS)) is Why.NO_ROLE
 
 
 GUARDS: Final = (
@@ -315,7 +327,8 @@ async def test_where_slack_does_not_tell_nobody_may(ask: Callable[[Access], obje
     [
         (HELPER, ("all",), None),
         (HELPER, ("leads",), Why.NO_ROLE),
-        (LEAD, ("all", "leads"), None),
+        (HELPER, ("all", "leads"), None),
+        (LEAD, ("all", "leads"), Why.NOT_HERE),
         (HELPER, (), Why.NO_ROLE),
         ("U0GUEST01", ("all",), Why.GUEST),
     ],

@@ -35,7 +35,7 @@ async def test_status_tells_what_answers(workspace: Sandbox, alice: Person) -> N
 
     workspace.services.rules.stage.faults.add("500", times=9)
     reply = await alice.says("/gatehouse status")
-    assert "does not answer" in alice.slack_text(reply)
+    assert "needs attention" in alice.slack_text(reply)
 
 
 async def test_whoami_names_the_caller(workspace: Sandbox, alice: Person) -> None:

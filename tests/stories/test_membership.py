@@ -1,0 +1,121 @@
+"""A channel's changes are for the people in it: a role by channel, and any change, counts only where they are members."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from sandbox.demo import Sandbox
+from sandbox.slack.story import Person
+from tests.conftest import GENERAL, OPS, SUPPORT
+from tests.payloads import Forger
+
+OLD = "Redirect_x1old"
+ROLES = """
+[roles.readers]
+users = ["U0ALICE01", "U0BOB0001"]
+may = ["rule.read"]
+
+[roles.ops]
+channels = ["C0OPS0001"]
+may = ["*"]
+"""
+HERE = "You are not in this channel"
+
+
+@pytest.fixture
+def outsider(workspace: Sandbox) -> Person:
+    """Bob, who left #ops-traffic, but still sees it: it is public."""
+    channels = workspace.slack.state.channels
+    others = tuple(user for user in channels[OPS].members if user != "U0BOB0001")
+    channels[OPS] = replace(channels[OPS], members=others)
+    return Person(workspace.slack, "U0BOB0001", OPS)
+
+
+@pytest.mark.parametrize("route", ["shortcut", "home"])
+@pytest.mark.parametrize("_", [pytest.param("", marks=pytest.mark.policy(ROLES)), pytest.param("no policy file")])
+async def test_a_form_announces_only_in_a_channel_that_the_person_is_in(
+    workspace: Sandbox, outsider: Person, alice: Person, route: str, _: str
+) -> None:
+    for person in (outsider, alice):
+        if route == "home":
+            await person.clicks(await person.opens_home("New rule"), "New rule", opens="Announce in")
+        else:
+            await person.uses("rule_new")
+            await person.sees_form("Announce in")
+        person.fills(
+            Announce_in=OPS, Name="Spring", Source="https://a.example.com/b", Destination="https://c.example.com/"
+        )
+        assert await person.submits() == {}
+        if person is outsider:
+            await outsider.sees_form(HERE)
+            assert workspace.services.rules.calls("POST") == []
+
+    await alice.sees("Spring")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [f"/rules off {OLD}", f"/rules delete {OLD}", "/members remove anna.berg@example.com", "/gatehouse undo"],
+)
+async def test_a_command_typed_in_a_channel_that_one_only_looks_into_changes_nothing(
+    workspace: Sandbox, outsider: Person, alice: Person, text: str
+) -> None:
+    await outsider.says("/rules off Redirect_chk01", channel=SUPPORT)
+    await outsider.sees("switched off")
+    changes = workspace.bot.gatehouse.store.changes
+    last = (await changes.of_requester(outsider.id, 1))[0]
+    forger = Forger(workspace, outsider.id, OPS)
+
+    await forger.types(f"{text} {last.id[:8]}" if text.endswith("undo") else text)
+    await forger.hears(HERE)
+
+    assert [one.state for one in await changes.of_requester(outsider.id, 5)] == ["applied"]
+
+
+@pytest.mark.policy(ROLES)
+async def test_a_role_by_a_channel_reads_and_approves_only_from_inside(
+    workspace: Sandbox, outsider: Person, alice: Person, cara: Person
+) -> None:
+    card = await alice.says(f"/rules delete {OLD}")
+
+    forger = Forger(workspace, outsider.id, OPS)
+    change = (await workspace.bot.gatehouse.store.changes.open())[0]
+
+    await forger.clicks(card, "v1.decide.approve", change.id)
+    await forger.hears("None of your roles")
+    await forger.types("/members list")
+    await forger.hears("None of your roles", times=2)
+    assert workspace.services.rules.calls("DELETE") == []
+
+    await cara.clicks(card, "Approve", confirm=True)
+    await alice.sees("deleted")
+
+
+@pytest.mark.parametrize("action", ["undo", "end", "stay", "extend"])
+async def test_a_card_in_a_channel_that_one_only_looks_into_changes_nothing(
+    workspace: Sandbox, outsider: Person, alice: Person, action: str
+) -> None:
+    await alice.says(f"/rules off {OLD} for 2h")
+    card = await alice.sees("switched off")
+
+    change = (await workspace.bot.gatehouse.store.changes.of_requester(alice.id, 1))[0]
+    forger = Forger(workspace, outsider.id, OPS)
+
+    await forger.clicks(card, f"v1.decide.{action}", change.id)
+    await forger.hears(HERE)
+
+    assert len(workspace.services.rules.calls("PUT")) == 1
+
+
+async def test_where_slack_does_not_say_who_is_in_a_channel_nobody_changes_anything_there(
+    workspace: Sandbox, alice: Person
+) -> None:
+    workspace.slack.faults.add("internal_error", method="conversations.members", times=99)
+
+    refused = await alice.says(f"/rules off {OLD}")
+
+    assert "who is in this channel" in alice.slack_text(refused)
+    assert "Old shop" in alice.slack_text(await alice.says("/rules show Redirect_x1old", channel=GENERAL))
+    assert workspace.services.rules.calls("PUT") == []

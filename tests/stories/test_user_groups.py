@@ -1,0 +1,74 @@
+"""A user group that is gone in Slack gives nobody a role, and takes nothing from those who do not need it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import httpx
+import pytest
+
+from sandbox.demo import Sandbox
+from sandbox.slack.story import Person
+from tests.conftest import SUPPORT
+
+OLD = "Redirect_x1old"
+ROLES = """
+[roles.all]
+channels = ["C0OPS0001"]
+may = ["rule.*"]
+
+[roles.leads]
+groups = ["S0LEADS"]
+may = ["*"]
+"""
+
+
+async def readiness(workspace: Sandbox) -> httpx.Response:
+    async with httpx.AsyncClient(trust_env=False) as http:
+        return await http.get(f"{workspace.bot_url}/readyz")
+
+
+@pytest.mark.policy(ROLES)
+@pytest.mark.parametrize("how", ["deleted", "disabled"])
+async def test_nobody_is_in_a_group_that_is_gone_and_operators_are_told(
+    workspace: Sandbox, alice: Person, cara: Person, how: str
+) -> None:
+    assert (await readiness(workspace)).json().get("user groups") is None
+    groups = workspace.slack.state.groups
+    group = groups.pop("S0LEADS")
+    if how == "disabled":
+        groups["S0LEADS"] = replace(group, is_disabled=True)
+
+    assert "Old shop" in alice.slack_text(await alice.says(f"/rules show {OLD}"))
+    await alice.says(f"/rules off {OLD}")
+    await alice.sees("switched off")
+    assert "None of your roles" in cara.slack_text(await cara.says("/members list"))
+    assert "read rules" in alice.slack_text(await alice.says("/gatehouse whoami"))
+
+    ready = await readiness(workspace)
+    assert ready.status_code == 200
+    assert "S0LEADS" in ready.json()["user groups"]
+    assert "S0LEADS" in alice.slack_text(await alice.says("/gatehouse status"))
+
+
+@pytest.mark.policy(ROLES)
+async def test_status_asks_also_for_groups_that_nobody_needed_yet(workspace: Sandbox, alice: Person) -> None:
+    workspace.slack.state.groups.pop("S0LEADS")
+
+    assert "S0LEADS" in alice.slack_text(await alice.says("/gatehouse status"))
+
+
+@pytest.mark.policy(ROLES)
+async def test_an_outage_of_groups_stops_only_what_depends_on_one(
+    workspace: Sandbox, alice: Person, cara: Person
+) -> None:
+    workspace.slack.faults.add("internal_error", method="usergroups.users.list", times=99)
+
+    await alice.says(f"/rules off {OLD}")
+    await alice.sees("switched off")
+    refused = await cara.says("/members list", channel=SUPPORT)
+    who = await alice.says("/gatehouse whoami")
+
+    assert "who is in a user group" in cara.slack_text(refused)
+    assert "change rules" in alice.slack_text(who)
+    assert "read members: Slack doesn't say" in alice.slack_text(who)
