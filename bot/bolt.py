@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
+from typing import Any
 
 import structlog
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.logger.messages import warning_client_prioritized_and_token_skipped
+from slack_bolt.request.async_request import AsyncBoltRequest
+from slack_bolt.response import BoltResponse
 from slack_sdk.http_retry.builtin_async_handlers import (
     AsyncConnectionErrorRetryHandler,
     AsyncRateLimitErrorRetryHandler,
@@ -52,6 +56,25 @@ async def sign_in(slack: Slack) -> None:
         log.info("slack_signed_in", team=answer.get("team"), bot=answer.get("user"))
 
 
+class App(AsyncApp):
+    """Bolt, for bodies that have what it takes for granted: it looks into them before anybody could catch its errors."""
+
+    async def async_dispatch(self, req: AsyncBoltRequest) -> BoltResponse:
+        return (
+            await super().async_dispatch(req) if _is_well_shaped(req.body) else BoltResponse(status=400, body="shape")
+        )
+
+
+def _is_well_shaped(body: Mapping[str, Any]) -> bool:
+    """Whether a body of its type has the acts, the view or the event that it is about."""
+    kind = body.get("type")
+    if kind == "block_actions":
+        actions = body.get("actions")
+        return isinstance(actions, list) and bool(actions) and all(isinstance(action, Mapping) for action in actions)
+    part = {"view_submission": "view", "view_closed": "view", "event_callback": "event"}.get(str(kind))
+    return part is None or isinstance(body.get(part), Mapping)
+
+
 def bolt_app(settings: Settings) -> AsyncApp:
     """Bolt for one workspace. The signature is checked before it (bot/web.py), the token once, at the start."""
     token = settings.slack_bot_token.get_secret_value()
@@ -62,7 +85,7 @@ def bolt_app(settings: Settings) -> AsyncApp:
     async def authorize(enterprise_id: str | None, team_id: str | None) -> AuthorizeResult:
         return AuthorizeResult(enterprise_id=enterprise_id, team_id=team_id, bot_token=token)
 
-    return AsyncApp(
+    return App(
         logger=own_log,
         name="gatehouse",  # or Bolt reads the source files of all its callers to make one up
         client=AsyncWebClient(base_url=settings.slack_api_url),  # without the token: that is for authorize to say

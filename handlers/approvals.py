@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable
 
@@ -10,7 +11,7 @@ from bot.changes.errors import AlreadyDecided, NotUndoable
 from bot.domain.change import Change, State
 from bot.gatehouse import Gatehouse
 from handlers.commands.gatehouse import GatehouseUndo
-from handlers.errors import NothingToUndo, OldCard
+from handlers.errors import NothingToUndo, OldButton, OldCard
 from handlers.reply import Announced, Caller, Modal, Reply, View
 from handlers.routes import Click, Form, clicks, handles, submits
 from handlers.views import decision_form, forms
@@ -18,6 +19,10 @@ from handlers.views.titles import plain_title
 
 REFERENCE = re.compile(r"[0-9a-fA-F]{6,32}")
 """The beginning of a change's id, as cards show it."""
+
+LOOKS_FOR_CARD = 10
+CARD_PAUSE_SECONDS = 0.1
+"""A card is on record within milliseconds of its post; a click in between is looked at again for a second."""
 
 EXTENSION = 3600
 """Seconds that one click on *Extend* adds."""
@@ -27,10 +32,15 @@ async def clicked(click: Click, caller: Caller, gatehouse: Gatehouse) -> Change:
     """The change whose card was clicked; raises OldCard where it was not the one card that speaks for it.
 
     A button's value says no more than which change is meant: what it is about is read from the store, and where the
-    card stands must be where we put it.
+    card stands must be where we put it. Somebody quick may click on a card in the moment before it is on record.
     """
     change = await gatehouse.changes.get(click.value)
-    if not await gatehouse.store.cards.stands(change.id, caller.channel, caller.message):
+    for _ in range(LOOKS_FOR_CARD):
+        stands = await gatehouse.store.cards.stands(change.id, caller.channel, caller.message)
+        if stands is not None:
+            break
+        await asyncio.sleep(CARD_PAUSE_SECONDS)
+    if not stands:
         raise OldCard(await gatehouse.store.cards.link(change.id))
     return change
 
@@ -152,6 +162,8 @@ REASONED: dict[str, Callable[[Change, str, Caller, Gatehouse], Awaitable[str]]] 
 
 async def _save(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
     name, change_id, text = decision_form.read(view)
+    if name not in REASONED:
+        raise OldButton
     change = await gatehouse.changes.get(change_id)
     return forms.done("Gatehouse", await REASONED[name](change, text, caller, gatehouse))
 

@@ -17,6 +17,7 @@ FRESH = timedelta(seconds=60)
 GROUPS_FRESH = timedelta(minutes=3)
 NO_SUCH_GROUP = "no_such_subteam"
 """Slack's word for a user group that was deleted or disabled."""
+GMAIL = ("gmail.com", "googlemail.com")
 MOST_KEPT = 5_000
 PAGE = 1_000
 
@@ -156,6 +157,10 @@ def _barred(user: Mapping[str, Any], user_id: str, team: str) -> Why | None:
     return None
 
 
-def _mailbox(address: str) -> str:
-    name, _, domain = address.strip().casefold().rpartition("@")
-    return f"{name.partition('+')[0]}@{domain}" if name else ""
+def _mailbox(email: str) -> str:
+    """Where mail to *email* ends up: without its tag, and at Gmail, which ignores them, without its dots."""
+    name, _, domain = email.strip().casefold().rpartition("@")
+    name = name.partition("+")[0]
+    if domain in GMAIL:
+        name, domain = name.replace(".", ""), GMAIL[0]
+    return f"{name}@{domain}" if name else ""

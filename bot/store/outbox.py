@@ -168,12 +168,12 @@ class Cards:
         """Note that there is no such message after all."""
         await tx.execute(sa.delete(cards).where(cards.c.change_id == change_id, cards.c.purpose == purpose))
 
-    async def stands(self, change_id: str, channel: str, ts: str) -> bool:
-        """Whether a message is one that speaks for the change; just after it was posted it may not be written down."""
+    async def stands(self, change_id: str, channel: str, ts: str) -> bool | None:
+        """Whether a message is one that speaks for the change; None where no message of the change is on record."""
         query = sa.select(cards.c.channel, cards.c.ts).where(cards.c.change_id == change_id)
         async with self._session.reading() as connection:
             known = [(row.channel, row.ts) for row in await connection.execute(query)]
-        return not known or (channel, ts) in known
+        return (channel, ts) in known if known else None
 
     async def link(self, change_id: str) -> str:
         """The permalink of the change's card; nothing while there is none."""

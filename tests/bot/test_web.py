@@ -105,6 +105,28 @@ async def test_unknown_kinds_of_signed_payloads_are_no_server_error(workspace: S
         assert await answered(workspace, body, signed(body)) < 500
 
 
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {"type": "block_actions", "actions": []},
+        {"type": "block_actions", "actions": ["v1.decide.approve"]},
+        {"type": "block_actions", "actions": {"action_id": "v1.decide.approve"}},
+        {"type": "view_submission", "view": None},
+        {"type": "view_closed", "view": "V0"},
+        {"type": "event_callback", "event": "type"},
+    ],
+)
+async def test_signed_payloads_of_a_wrong_shape_end_before_bolt_trips_over_them(
+    workspace: Sandbox, payload: dict[str, object], capfd: pytest.CaptureFixture[str]
+) -> None:
+    body = urlencode({"payload": json.dumps(payload)}).encode()
+
+    assert await answered(workspace, body, signed(body)) == 400
+
+    said = capfd.readouterr()
+    assert "Traceback" not in said.out + said.err
+
+
 async def test_health_and_metrics_answer(workspace: Sandbox) -> None:
     async with httpx.AsyncClient(trust_env=False) as client:
         health = await client.get(f"{workspace.bot_url}/healthz")

@@ -9,8 +9,10 @@ from datetime import timedelta
 import pytest
 
 from sandbox.demo import Sandbox
+from sandbox.slack.message import Message
 from sandbox.slack.story import Person
-from tests.conftest import OPS, Clock
+from tests.conftest import OPS, Clock, until
+from tests.payloads import Forger
 
 OLD = "Redirect_x1old"
 ANNA = "anna.berg@example.com"
@@ -279,6 +281,23 @@ async def test_a_button_on_a_copy_of_the_card_does_nothing(workspace: Sandbox, a
     assert workspace.services.rules.calls("DELETE") == []
     await cara.clicks(copies[-1], "Approve", confirm=True)
     await alice.sees("deleted")
+
+
+async def test_while_no_card_is_on_record_no_message_speaks_for_a_change(
+    workspace: Sandbox, alice: Person, cara: Person
+) -> None:
+    workspace.slack.faults.add("fatal_error", method="chat.postMessage", times=99)
+    await alice.types(f"/rules delete {OLD}")
+    await until(lambda: workspace.slack.faults.waiting[0].times < 99)
+    changes = workspace.bot.gatehouse.store.changes
+    waiting = await changes.open()
+    copy = Message("9.9", OPS, workspace.slack.state.workspace.bot.id, "Delete?", [])
+
+    await Forger(workspace, cara.id, OPS).clicks(copy, "v1.decide.approve", waiting[0].id)
+    await Forger(workspace, cara.id, OPS).hears("no longer speaks for its change")
+
+    assert (await changes.open())[0].state == "proposed"
+    assert workspace.services.rules.calls("DELETE") == []
 
 
 async def test_a_stale_request_can_be_asked_again_as_it_is_now(workspace: Sandbox, alice: Person, cara: Person) -> None:
