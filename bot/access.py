@@ -57,6 +57,14 @@ class Access:
         place = Place("") if channel is None else await self.directory.place(channel)
         return Inquiry(self.directory, self.policy(), await self.directory.person(user), place)
 
+    async def require_member(self, user: str) -> None:
+        """Return where *user* is a full member of the workspace: nobody else can use Gatehouse, not even its help.
+
+        Raises NotAllowed or DirectoryUnavailable.
+        """
+        if (why := (await self.person(user)).barred) is not None:
+            raise NotAllowed(why, "use", user)
+
     async def require(self, operation: str, user: str, channel: str) -> None:
         """Return where *user* may do *operation* in *channel*; raises NotAllowed or DirectoryUnavailable."""
         if (why := await self.refusal(operation, user, channel)) is not None:

@@ -27,6 +27,7 @@ from bot.changes.outbox import Outbox, Pace, Wake
 from bot.changes.pipeline import Pipeline
 from bot.changes.sets import Sets
 from bot.changes.timers import Timers
+from bot.domain.limits import Limits
 from bot.domain.member import reference
 from bot.gatehouse import Gatehouse, Site
 from bot.policy_file import BadPolicy, CurrentPolicy
@@ -134,6 +135,7 @@ async def running(
             access=access,
             store=store,
             files=SlackFiles(slack),
+            limits=Limits(clock),
             now=clock,
             health=health,
             prefix=settings.command_prefix,
@@ -161,9 +163,11 @@ async def running(
             pipeline.recover(every=timing.recover_every),
             sets.run(every=timing.recover_every),
             policy.watch(every=5),
+            pipeline.refusals.run(every=timing.look_every),
             _once_a_day(store),
         ):
             await stack.enter_async_context(_in_background(work))
+        stack.push_async_callback(pipeline.refusals.flush)
         stack.push_async_callback(outbox.flush, DRAIN)
         stack.push_async_callback(router.tasks.drain, DRAIN)
 

@@ -11,6 +11,7 @@ from bot.access import Access
 from bot.changes.pipeline import Pipeline
 from bot.clients.listing import Listing
 from bot.domain.group import Group, Groups
+from bot.domain.limits import Limits
 from bot.domain.member import Member
 from bot.domain.rule import Rule
 from bot.domain.search import Index
@@ -95,6 +96,7 @@ class Gatehouse:
     access: Access
     store: Store
     files: FileReader
+    limits: Limits
     now: Callable[[], datetime]
     health: Callable[[], Awaitable[dict[str, str]]]
     prefix: str = ""

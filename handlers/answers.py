@@ -63,6 +63,17 @@ class Answers:
         else:
             await self._slack.whisper(caller, message, replace=caller.replacing)
 
+    async def refuse(self, caller: Caller, error: Exception, asked: str, *, home: bool) -> None:
+        """Tell somebody who was not let in: on their home where they opened it, else as `say` does."""
+        if not home:
+            await self.say(caller, error, asked)
+            return
+
+        async def fill() -> View:
+            raise error
+
+        await self._draw_home(caller, HomeTab(None, fill))
+
     async def _draw_home(self, caller: Caller, home: HomeTab) -> None:
         if home.skeleton is not None:
             await self._slack.publish(caller.user, home.skeleton)

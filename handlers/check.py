@@ -28,6 +28,11 @@ NEW: Final = "new"
 
 @handles(RulesCheck)
 async def check(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    with gatehouse.limits.one_at_a_time("rules check", caller.user):
+        return await _checked(command, caller, gatehouse)
+
+
+async def _checked(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) -> Reply:
     one = await find_rule(command.ref, caller, gatehouse) if command.ref else None
     listing = await gatehouse.rules.all()
     groups = await groups_of(listing.rules, gatehouse)

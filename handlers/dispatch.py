@@ -10,11 +10,13 @@ from typing import Final
 import structlog
 
 from bot.access import NotAllowed
+from bot.domain.limits import COMMAND_RATE
 from bot.domain.policy import Why
 from bot.gatehouse import Gatehouse
 from handlers import errors, grammar, inputs
 from handlers.answers import Answers
 from handlers.commands.command import Command
+from handlers.commands.gatehouse import GatehouseUndo
 from handlers.inputs import Body
 from handlers.reply import Caller, Modal, Private, Reply, View
 from handlers.routes import (
@@ -54,7 +56,28 @@ class Dispatcher:
 
     async def dispatch(self, kind: str, body: Body, caller: Caller) -> None:
         """See a payload of *kind* to its answer."""
+        if kind != "submission":  # its refusal belongs into its modal, once that is there
+            try:
+                await self._admit(kind, body, caller)
+            except Exception as error:  # noqa: BLE001  one place turns every error into one answer and one log line
+                asked = inputs.label(body) if kind == "click" else inputs.asked(kind, body)
+                await self._answers.refuse(caller, error, asked, home=inputs.is_home(body))
+                return
         await RUNS[kind](self, body, caller)
+
+    async def _admit(self, kind: str, body: Body, caller: Caller) -> None:
+        """Whether the caller may use Gatehouse at all, and now; raises TooFast, NotAllowed or DirectoryUnavailable."""
+        if self._counts(kind, body):
+            self._gatehouse.limits.take(COMMAND_RATE, caller.user, caller.channel)
+        await self._gatehouse.access.require_member(caller.user)
+
+    def _counts(self, kind: str, body: Body) -> bool:
+        """Whether this is a command, typed, clicked or mentioned; undo, decisions and the home are never too many."""
+        if kind == "command":
+            return not isinstance(self.parsed(body), GatehouseUndo)
+        if kind == "click":
+            return action_name(inputs.action_id(body)) in RUNNING
+        return kind == "shortcut" or (kind == "event" and not inputs.is_home(body))
 
     def parsed(self, body: Body) -> Command | Exception:
         """The command of a slash command's payload, or why there is none."""
@@ -174,6 +197,7 @@ class Dispatcher:
             return
         landed = asyncio.get_running_loop().time() + ACKNOWLEDGEMENT_LANDS
         try:
+            await self._admit("submission", body, caller)
             final = await form.save(view, caller, self._gatehouse)
         except Exception as error:  # noqa: BLE001
             final = self._answers.failed_view(error, caller)

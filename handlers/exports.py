@@ -8,6 +8,7 @@ from dataclasses import replace
 from bot.access import NotAllowed
 from bot.clients.parsing import gently
 from bot.domain import member_csv, rulefile
+from bot.domain.limits import EXPORT_RATE
 from bot.domain.policy import Why
 from bot.gatehouse import Gatehouse
 from handlers import members
@@ -25,6 +26,7 @@ from handlers.views import files as views
 async def export_rules(command: RulesExport, caller: Caller, gatehouse: Gatehouse) -> Reply:
     if command.here and (await gatehouse.access.directory.place(caller.channel)).shared:
         raise NotAllowed(Why.SHARED_CHANNEL, "export", caller.user, channel=caller.channel)
+    gatehouse.limits.take(EXPORT_RATE, caller.user, caller.channel)
     listing = await gatehouse.rules.all()
     wanted = RulesList(text=command.text, type=command.type, status=command.status)
     groups = await gatehouse.groups.groups()
@@ -48,6 +50,7 @@ async def export_rules(command: RulesExport, caller: Caller, gatehouse: Gatehous
 async def export_members(command: MembersExport, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """Always to the person alone: whole addresses have no place in a channel."""
     site = gatehouse.site(command.site)
+    gatehouse.limits.take(EXPORT_RATE, caller.user, caller.channel)
     everyone = await site.members.all()
     wanted = MembersList(text=command.text, segment=command.segment, without_segment=command.without_segment)
     checked = await gently((member, members.fits(member, wanted)) for member in everyone)

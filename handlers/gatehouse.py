@@ -9,7 +9,7 @@ from typing import Final
 
 from bot.clients.errors import ClientError
 from bot.clients.listing import Listing
-from bot.domain.change import Change
+from bot.domain.change import LIVE, Change
 from bot.domain.duration import seconds_of
 from bot.domain.member import Member
 from bot.gatehouse import Gatehouse
@@ -102,11 +102,16 @@ async def whoami(command: GatehouseWhoami, caller: Caller, gatehouse: Gatehouse)
 
 @handles(GatehousePending)
 async def pending(command: GatehousePending, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    found = await gatehouse.store.changes.open()
+    found = await gatehouse.store.changes.open(limit=pending_views.MOST)
+    total = await _open_count(gatehouse)
     links = {change.id: await gatehouse.store.cards.link(change.id) for change in found}
     owed = await changes_of(TimerKind.REVIEW, gatehouse)
     links |= {change.id: await gatehouse.store.cards.link(change.id) for change in owed}
-    return Private(pending_views.pending(found, [each for each in owed if each.review_owed], links))
+    return Private(pending_views.pending(found, [each for each in owed if each.review_owed], links, total=total))
+
+
+async def _open_count(gatehouse: Gatehouse) -> int:
+    return sum(count for state, count in (await gatehouse.store.changes.counts()).items() if state in LIVE)
 
 
 @handles(GatehouseTimers)
@@ -146,14 +151,14 @@ async def digest(command: GatehouseDigest, caller: Caller, gatehouse: Gatehouse)
     span = command.since or A_DAY
     filters = Filters(since=_since(span, gatehouse.now()), without=STEPS)
     entries = await gatehouse.store.audit.found(filters, limit=MOST_COUNTED)
-    waiting = await gatehouse.store.changes.open()
+    waiting = await _open_count(gatehouse)
     ending = [change for change in await changes_of(TimerKind.REVERT, gatehouse) if change.temporary]
     return Private(
         digest_views.digest(
             entries,
             span=span,
             more=len(entries) == MOST_COUNTED,
-            waiting=len(waiting),
+            waiting=waiting,
             ending=len(ending),
             public=caller.public,
             command=command,

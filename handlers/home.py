@@ -47,9 +47,6 @@ async def new_rule(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
 
 
 async def _drawn(caller: Caller, gatehouse: Gatehouse) -> View:
-    person = await gatehouse.access.person(caller.user)
-    if person.barred is not None:
-        raise NotAllowed(person.barred, "home", caller.user)
     allowed = await gatehouse.access.all(caller.user, caller.channel)
     waiting = [each for each in await gatehouse.store.changes.open() if await _waits_for(each, caller.user, gatehouse)]
     reverts = await changes_of(TimerKind.REVERT, gatehouse)

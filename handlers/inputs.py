@@ -139,6 +139,11 @@ def caller_of_event(body: Body) -> Caller:
     )
 
 
+def is_home(body: Body) -> bool:
+    """Whether somebody opened the app's home."""
+    return str(_inner(body, "event", "type")) == "app_home_opened"
+
+
 def own_id(body: Body) -> str:
     """The bot's own user id, as an event tells it."""
     authorizations = body.get("authorizations") or [{}]

@@ -13,6 +13,7 @@ from bot.domain.change_set import Outcome, Part
 from bot.domain.essence import essence
 from bot.domain.file_text import BadFile
 from bot.domain.intended import Intended
+from bot.domain.limits import IMPORT_RATE
 from bot.domain.member_file import Mode, Row, read_member_file
 from bot.domain.member_import import plan_members
 from bot.domain.member_plan import MemberPlan
@@ -36,6 +37,7 @@ async def import_members(command: MembersImport, caller: Caller, gatehouse: Gate
 
 
 async def _preview_members(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
+    gatehouse.limits.take(IMPORT_RATE, caller.user, caller.channel)
     handed = Handed.typed(view)
     try:
         plan = await _member_plan(handed, caller, gatehouse)

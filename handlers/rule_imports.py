@@ -14,6 +14,7 @@ from bot.domain.change_set import Outcome, Part
 from bot.domain.essence import essence
 from bot.domain.file_text import BadFile
 from bot.domain.intended import Intended
+from bot.domain.limits import IMPORT_RATE
 from bot.domain.rule_choices import Choices, proposals
 from bot.domain.rule_file import read_rule_file
 from bot.domain.rule_import import RulePlan, planned
@@ -33,7 +34,8 @@ async def import_rules(command: RulesImport, caller: Caller, gatehouse: Gatehous
     return Modal(import_form.rules_file(metadata={"channel": caller.channel}))
 
 
-async def _preview_rules(view: View, _: Caller, gatehouse: Gatehouse) -> View:
+async def _preview_rules(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
+    gatehouse.limits.take(IMPORT_RATE, caller.user, caller.channel)
     handed = Handed.typed(view)
     try:
         plan = await _rule_plan(handed, gatehouse)

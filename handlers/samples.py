@@ -10,6 +10,7 @@ from typing import Final
 from bot.clients.errors import ClientError
 from bot.domain.address import Address, NoAddress, is_address
 from bot.domain.impact import impact
+from bot.domain.policy import SETTINGS
 from bot.domain.rule import Rule, RuleDraft
 from bot.gatehouse import Gatehouse
 from bot.store.samples import MOST
@@ -26,7 +27,10 @@ URL: Final = re.compile(r"https?://[^\s<>|\"]+")
 
 @handles(RulesSamples)
 async def samples(command: RulesSamples, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """The URLs of a channel. Changing them is changing what the channel has set."""
     said = ""
+    if command.action in {"add", "remove"}:
+        await gatehouse.access.require(SETTINGS, caller.user, caller.channel)
     if command.action == "add":
         said = await _add(command, caller, gatehouse)
     elif command.action == "remove":

@@ -47,3 +47,20 @@ class NothingToReview(Exception):
 
 class UnknownChange(Exception):
     """No change has this id."""
+
+
+class TooManyRequests(Exception):
+    """So many (*count*) requests of the person, or in the *channel*, wait for a decision that there can be no more."""
+
+    def __init__(self, count: int, *, channel: bool) -> None:
+        super().__init__(count)
+        self.count = count
+        self.channel = channel
+
+
+class TooManyQuestions(Exception):
+    """All the questions that a request takes were asked about *change*."""
+
+    def __init__(self, change: Change) -> None:
+        super().__init__(len(change.questions))
+        self.change = change

@@ -9,9 +9,11 @@ from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from bot.changes.errors import TooManyQuestions, TooManyRequests
 from bot.domain.change import Approval, Change, Guard, Kind, Move, Question, State
 from bot.domain.change_set import Outcome, Part
 from bot.domain.essence import essence
+from bot.domain.limits import DEFAULT_LIMITS, MAX_QUESTIONS_PER_REQUEST, OpenLimits
 from bot.store.audit import Event
 from bot.store.engine import Store
 from bot.store.parts import rows_of
@@ -61,14 +63,20 @@ class Ledger:
     tell: Callable[[], None]
     """Wakes the workers; called after every commit."""
     lease: timedelta = LEASE
+    open_limits: OpenLimits = DEFAULT_LIMITS
 
     async def open(self, change: Change, origin: str, parts: Sequence[Part] = ()) -> Change:
-        """Record a new change, once per *origin*; one without a guard is approved with it. Raises TargetBusy."""
+        """Record a new change, once per *origin*; one without a guard is approved with it.
+
+        Raises TargetBusy, and TooManyRequests where it would wait beside too many others.
+        """
         rows = await rows_of(change.id, parts)
         async with self.store.transaction() as tx:
             kept = await self.store.changes.add(tx, change, origin)
             if kept.id != change.id:
                 return kept
+            if change.guard is not Guard.NONE and change.undoes is None:
+                await self._within_limits(tx, change)
             await self.store.parts.add(tx, rows)
             events = [event_of("requested", change, change.requester, **_asked(change))]
             if change.guard is Guard.NONE:
@@ -79,6 +87,12 @@ class Ledger:
             await self.store.audit.append(tx, *events)
         self.tell()
         return kept
+
+    async def _within_limits(self, tx: AsyncConnection, change: Change) -> None:
+        of_person, in_channel = await self.store.changes.waiting(tx, change.requester, change.channel)
+        if self.open_limits.exceeded(of_person, in_channel):
+            of_one = of_person > self.open_limits.per_person
+            raise TooManyRequests((of_person if of_one else in_channel) - 1, channel=not of_one)
 
     async def _approved_at_once(self, tx: AsyncConnection, change: Change) -> Change:
         decided: dict[str, Any] = {"decided_by": change.requester, "decided_at": change.created}
@@ -228,11 +242,16 @@ class Ledger:
         return claimed
 
     async def ask(self, change: Change, question: Question) -> Change:
-        """Put *question* to those that were asked before it, and owe its note; the same one twice is one."""
+        """Put *question* to those that were asked before it, and owe its note; the same one twice is one.
+
+        Raises TooManyQuestions.
+        """
         async with self.store.transaction() as tx:
             held = await self.store.changes.held(tx, change.id) or change
             if question in held.questions:
                 return held
+            if len(held.questions) >= MAX_QUESTIONS_PER_REQUEST:
+                raise TooManyQuestions(held)
             asked = held.model_copy(update={"questions": (*held.questions, question)})
             await self.store.changes.record(tx, asked)
             await self.store.outbox.add(tx, asked.id, f"ask-{len(asked.questions)}")

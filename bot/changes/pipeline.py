@@ -19,7 +19,9 @@ from bot.changes.following import FollowUps
 from bot.changes.ledger import LEASE, Ledger
 from bot.changes.loops import repeated
 from bot.changes.proposing import Proposer
+from bot.changes.refusals import Refusals
 from bot.changes.set_ledger import SetLedger
+from bot.domain.limits import DEFAULT_LIMITS, OpenLimits
 from bot.store.audit import Event
 from bot.store.engine import Store
 
@@ -42,13 +44,16 @@ class Pipeline:
         settle_after: Sequence[float] = SETTLE_AFTER,
         lease: timedelta = LEASE,
         reached: Checkpoint = nowhere,
+        open_limits: OpenLimits = DEFAULT_LIMITS,
     ) -> None:
         """*tell* wakes the workers; it is called after every commit that gives them something to do."""
         self.store = store
         self.effects = effects
         self.now = now
         self.new_id = new_id
-        self.ledger = Ledger(store, now, owner, tell, lease)
+        self.ledger = Ledger(store, now, owner, tell, lease, open_limits)
+        self.refusals = Refusals(self.ledger.note, now)
+        self.refused = self.refusals.refused
         self.set_ledger = SetLedger(self.ledger)
         self.applier = Applier(self.ledger, effects, settle_after, reached)
 
@@ -100,7 +105,3 @@ class Pipeline:
         kind = f"{count} as a file to {'the channel' if here else 'the person alone'}"
         detail = {"count": count, "here": here, "kind": kind}
         await self.ledger.note(Event("exported", by, channel, target=what, detail=detail))
-
-    async def refused(self, operation: str, by: str, channel: str, why: str) -> None:
-        """Put a refusal on record."""
-        await self.ledger.note(Event("refused", by, channel, target=operation, detail={"why": why}))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.domain.change import Change, Kind, State, Target
 from bot.domain.wire import restored
@@ -57,8 +58,25 @@ class Queries:
         return await self._documents(changes.c.requester == requester, limit=limit)
 
     async def open(self, limit: int = 50) -> Sequence[Change]:
-        """The changes that wait for a decision, a service or an answer; newest first."""
-        return await self._documents(changes.c.state.in_(LIVE_STATES), limit=limit)
+        """The changes that wait for a decision, a service or an answer.
+
+        First the oldest of each person, then the second oldest: nobody's are hidden behind another's flood.
+        """
+        turn = sa.func.row_number().over(partition_by=changes.c.requester, order_by=changes.c.created)
+        query = sa.select(changes.c.document, changes.c.created, turn.label("turn"))
+        turns = query.where(changes.c.state.in_(LIVE_STATES)).subquery()
+        fair = sa.select(turns.c.document).order_by(turns.c.turn, turns.c.created).limit(limit)
+        async with self._session.reading() as connection:
+            return [Change.model_validate_json(document) for document in await connection.scalars(fair)]
+
+    async def waiting(self, tx: AsyncConnection, requester: str, channel: str) -> tuple[int, int]:
+        """How many requests of *requester*, and how many in *channel*, wait for a decision."""
+        theirs, here = (
+            sa.func.coalesce(sa.func.sum(sa.case((condition, 1), else_=0)), 0)
+            for condition in (changes.c.requester == requester, changes.c.channel == channel)
+        )
+        row = (await tx.execute(sa.select(theirs, here).where(changes.c.state == State.PROPOSED))).one()
+        return int(row[0]), int(row[1])
 
     async def counts(self) -> dict[str, int]:
         """How many changes are in each state."""

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from typing import Final
 
-from bot.changes.errors import AlreadyDecided, NothingToReview, NotTemporary, NotUndoable, NotYours, UnknownChange
+from bot.changes.errors import (
+    AlreadyDecided,
+    NothingToReview,
+    NotTemporary,
+    NotUndoable,
+    NotYours,
+    TooManyQuestions,
+    TooManyRequests,
+    UnknownChange,
+)
 from bot.changes.set_proposals import NothingInSet
 from bot.domain.change import State
 from bot.store.errors import TargetBusy
+from handlers.commands.gatehouse import GatehousePending
 from handlers.error_words.words import Table, Words
 from handlers.errors import NothingToChange, NothingToUndo, OldCard
 from handlers.views.parts import code, esc
@@ -56,6 +66,16 @@ WORDS: Final[Table] = {
         "There is nothing left to do.", "What was to be done is done, or its target is gone."
     ),
     TargetBusy: _busy,
+    TooManyRequests: lambda e: Words(
+        f"{'This channel has' if e.channel else 'You have'} {e.count} requests waiting for a decision.",
+        next="Withdraw one or wait until one is decided.",
+        again={"Show what waits": GatehousePending()},
+    ),
+    TooManyQuestions: lambda e: Words(
+        f"This request has {len(e.change.questions)} questions already.",
+        next="Write in the thread of its card.",
+        unchanged=None,
+    ),
     UnknownChange: lambda _: Words(
         "That change is not on record here.", "The card is from another Gatehouse, or its record is gone."
     ),

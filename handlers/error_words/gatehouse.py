@@ -4,13 +4,30 @@ from __future__ import annotations
 
 from typing import Final
 
+from bot.domain.limits import StillRunning, TooFast
 from bot.store.channel_settings import SettingsMoved
 from bot.store.errors import StoreError
 from handlers.error_words.words import Table, Words
 from handlers.errors import BadFilter, GivenUp
-from handlers.views.parts import esc
+from handlers.views.parts import code, esc
+
+
+def _too_fast(error: TooFast) -> Words:
+    rate = error.rate
+    span = "minute" if rate.seconds == 60 else "hour"
+    who = f"This channel has used its {rate.per_channel}" if error.channel else f"You have used your {rate.per_person}"
+    number, unit = (error.seconds, "second") if error.seconds < 120 else (-(-error.seconds // 60), "minute")
+    return Words(
+        f"{who} {rate.what} for this {span}.",
+        next=f"Try again in {number} {unit}{'' if number == 1 else 's'}. You can still approve, deny, withdraw and undo.",
+    )
+
 
 WORDS: Final[Table] = {
+    TooFast: _too_fast,
+    StillRunning: lambda e: Words(
+        f"Your last {code(e.what)} is still running.", next="Wait for its answer.", unchanged=None
+    ),
     SettingsMoved: lambda _: Words(
         "Somebody else changed what this channel has set, after you opened the form.",
         next="Look with `/gatehouse settings` how it is now.",

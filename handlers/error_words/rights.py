@@ -13,9 +13,9 @@ from handlers.views.parts import code, esc
 WHY_NOT: Final = {
     Why.UNKNOWN: ("Slack does not say who you are.", "Ask a workspace admin to look at your account."),
     Why.DEACTIVATED: ("That account is deactivated.", ""),
-    Why.BOT: ("Apps and workflows may not do this.", "A person has to ask."),
-    Why.GUEST: ("Guests of the workspace may not use Gatehouse.", "Ask a full member."),
-    Why.STRANGER: ("Only members of this workspace may use Gatehouse.", "Ask one of them."),
+    Why.BOT: ("Apps and workflows can't use Gatehouse.", "A person has to ask."),
+    Why.GUEST: ("Guests can't use Gatehouse.", "Ask a full member of the workspace."),
+    Why.STRANGER: ("Only members of this workspace can use Gatehouse.", "Ask one of them."),
     Why.SHARED_CHANNEL: (
         "Changes are not taken in a channel that is shared with another company.",
         "Ask in a channel of your own workspace.",

@@ -51,8 +51,11 @@ def _line(entry: Entry, card: str, *, public: bool) -> str:
     said = f": {words(str(reason), 120) if public else esc(str(reason), 120)}" if reason else ""
     what = f"{esc(str(entry.detail.get('kind') or ''), 40)} {target_name(entry.target, public=public)}".strip()
     change = f" {code(entry.change_id[:8])}" if entry.change_id else ""
+    times = f" {entry.detail['count']:,} times" if entry.event == "refused" and "count" in entry.detail else ""
     sign = SIGNS.get(entry.event, ":small_blue_diamond:")
-    return f"{sign} *{esc(entry.event.replace('_', ' '), 40)}*  {what}{change}{link}\n{when(entry.at)}  {who}{said}"
+    return (
+        f"{sign} *{esc(entry.event.replace('_', ' '), 40)}*  {what}{times}{change}{link}\n{when(entry.at)}  {who}{said}"
+    )
 
 
 def target_name(target: str, *, public: bool) -> str:

@@ -14,18 +14,25 @@ from handlers.views.titles import WORDS, plain_title
 MOST = 20
 
 
-def pending(waiting: Sequence[Change], reviews: Sequence[Change], links: Mapping[str, str]) -> Message:
-    """Requests that are open, and reviews that are owed; newest first."""
+def pending(waiting: Sequence[Change], reviews: Sequence[Change], links: Mapping[str, str], *, total: int) -> Message:
+    """Requests that are open, some of *total*, and reviews that are owed; those that wait the longest first."""
     if not waiting and not reviews:
         return _nothing(":white_check_mark: Nothing waits for anybody.", GatehousePending())
     blocks: list[Block] = []
     if waiting:
-        blocks.append(parts.section(f"*{len(waiting)} open*"))
-        blocks += [parts.section(_open(change, links)) for change in waiting[:MOST]]
+        shown = sorted(waiting[:MOST], key=lambda change: change.created)
+        blocks.append(parts.section(f"*{total:,} open*"))
+        blocks += [parts.section(_open(change, links)) for change in shown]
+        blocks += _more(total - len(shown))
     if reviews:
         blocks.append(parts.section(f"*{len(reviews)} to be signed*"))
         blocks += [parts.section(_review(change, links)) for change in reviews[:MOST]]
+        blocks += _more(len(reviews) - MOST)
     return _listed("What waits for somebody", blocks, GatehousePending())
+
+
+def _more(count: int) -> list[Block]:
+    return [parts.context(f"…and {count:,} more")] if count > 0 else []
 
 
 def _open(change: Change, links: Mapping[str, str]) -> str:

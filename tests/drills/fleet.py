@@ -30,6 +30,7 @@ from bot.changes.rule_effects import RuleEffects
 from bot.clients.http import Service
 from bot.clients.rules import RulesClient
 from bot.domain.change import Change, Guard, Kind, State, Target
+from bot.domain.limits import OpenLimits
 from bot.manifest import document
 from bot.store.audit import Filters
 from bot.store.engine import Store, open_store
@@ -338,6 +339,7 @@ def _pipeline(store: Store, client: RulesClient, here: Sequence[str]) -> Pipelin
         new_id=lambda: uuid4().hex,
         owner="the drill",
         tell=lambda: None,
+        open_limits=OpenLimits(per_person=1_000_000),
     )
 
 

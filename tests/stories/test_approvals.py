@@ -224,7 +224,7 @@ async def test_guests_strangers_and_the_deactivated_are_refused(workspace: Sandb
     reply = await other.says("/rules list")
 
     assert (
-        "may not" in other.slack_text(refusal)
+        "can't use" in other.slack_text(refusal)
         or "Only members" in other.slack_text(refusal)
         or "deactivated" in (other.slack_text(refusal))
     )

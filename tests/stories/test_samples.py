@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from sandbox.demo import Sandbox
 from sandbox.slack.story import Person
+from tests.conftest import GENERAL, OPS
 
 SHOP = "https://shop.example.com"
 OLD = "Redirect_x1old"
@@ -19,6 +22,27 @@ async def test_a_channel_keeps_addresses(workspace: Sandbox, alice: Person, bob:
     assert "0 URLs" in bob.slack_text(await bob.says("/rules samples", channel=bob.dm))
     assert "1 URL of" in alice.slack_text(await alice.says("/rules samples remove https://shop.example.com"))
     assert f"{SHOP}/old" in alice.slack_text(await alice.says("/rules samples"))
+
+
+@pytest.mark.parametrize("channel", ["D0ALICE01", "C0PARTNER", GENERAL, OPS])
+@pytest.mark.parametrize("action", ["add", "remove"])
+@pytest.mark.policy("""
+[roles.readers]
+users = ["U0ALICE01"]
+may = ["read"]
+""")
+async def test_changing_them_is_changing_what_a_channel_has_set(
+    workspace: Sandbox, alice: Person, channel: str, action: str
+) -> None:
+    """Not in a direct message, not where others see it, not without Gatehouse, and not without the right."""
+    await workspace.bot.gatehouse.store.samples.add(channel, [f"{SHOP}/kept"])
+
+    refused = await alice.says(f"/rules samples {action} {SHOP}/kept", channel=channel)
+    assert "Nothing was changed" in alice.slack_text(refused)
+    shown = await alice.says("/rules samples", channel=channel)
+
+    assert f"{SHOP}/kept" in alice.slack_text(shown)
+    assert await workspace.bot.gatehouse.store.samples.of(channel) == [f"{SHOP}/kept"]
 
 
 async def test_what_is_no_address_is_not_kept(workspace: Sandbox, alice: Person) -> None:

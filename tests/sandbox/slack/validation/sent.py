@@ -145,8 +145,10 @@ def _lists() -> Iterator[Message]:
         )
     for audience in ("private", "channel"):
         yield members.member_card(ANNA, site="blog", command=MembersShow(email=ANNA.email), audience=audience)
-    yield pending.pending([OPEN], [change(Kind.RULE_DELETE, State.APPLIED, glass_broken=True)], {OPEN.id: "https://x"})
-    yield pending.pending([], [], {})
+    yield pending.pending(
+        [OPEN], [change(Kind.RULE_DELETE, State.APPLIED, glass_broken=True)], {OPEN.id: "https://x"}, total=41
+    )
+    yield pending.pending([], [], {}, total=0)
     yield pending.timers([ENDING], {})
 
 

@@ -1,0 +1,77 @@
+"""Refusals on record: the first of a person at once, those of the minute after it as one entry with their count."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+
+import structlog
+
+from bot.store.audit import Event
+from bot.store.errors import StoreError
+
+log = structlog.get_logger(__name__)
+
+COUNTED_FOR: Final = timedelta(minutes=1)
+
+
+@dataclass(slots=True)
+class _Minute:
+    begun: datetime
+    more: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    """(operation, channel, why) -> how often since the first."""
+
+
+@dataclass(slots=True)
+class Refusals:
+    """Keeps somebody who is refused over and over from filling the audit, which takes its head for each entry.
+
+    What is counted and not yet on record is lost where the process is killed; the first refusal never is.
+    """
+
+    note: Callable[[Event], Awaitable[None]]
+    now: Callable[[], datetime]
+    _minutes: dict[str, _Minute] = field(default_factory=dict)
+
+    async def refused(self, operation: str, by: str, channel: str, why: str) -> None:
+        """Put a refusal on record, or count it; raises StoreError."""
+        minute, now = self._minutes.get(by), self.now()
+        if minute is not None and not self._is_over(minute):
+            minute.more[operation, channel, why] += 1
+            return
+        self._minutes[by] = _Minute(now)
+        if minute is not None:
+            await self._record(by, minute)
+        await self.note(Event("refused", by, channel, target=operation, detail={"why": why}))
+
+    def _is_over(self, minute: _Minute) -> bool:
+        return not timedelta(0) <= self.now() - minute.begun < COUNTED_FOR
+
+    async def _record(self, by: str, minute: _Minute) -> None:
+        """Put what was counted for *by* on record, under what was refused most."""
+        if not minute.more:
+            return
+        (operation, channel, why), _ = minute.more.most_common(1)[0]
+        operations = sorted({each[0] for each in minute.more})
+        detail = {"why": why, "count": minute.more.total(), "operations": operations}
+        await self.note(Event("refused", by, channel, target=operation, detail=detail))
+
+    async def flush(self, *, everything: bool = True) -> None:
+        """Put on record what was counted, of minutes that are over or of all."""
+        for by in [by for by, minute in self._minutes.items() if everything or self._is_over(minute)]:
+            if (minute := self._minutes.pop(by, None)) is None:
+                continue
+            try:
+                await self._record(by, minute)
+            except StoreError as error:
+                log.warning("refusals_not_recorded", error=str(error), user=by, count=minute.more.total())
+
+    async def run(self, *, every: float) -> None:
+        """Close minutes as they end, until cancelled."""
+        while True:
+            await asyncio.sleep(every)
+            await self.flush(everything=False)

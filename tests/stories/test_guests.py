@@ -1,0 +1,156 @@
+"""Guests, strangers and accounts that are gone can't use Gatehouse: no command, button, form, menu or home is theirs.
+
+What there is comes from the registries, so that a new command is covered as soon as there is one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from bot.gatehouse import Gatehouse
+from bot.store.audit import Filters
+from handlers import grammar
+from handlers.commands.all import ALL
+from handlers.reply import Caller
+from handlers.routes import CLICKS, EVENTS, FORMS, OPTIONS, RUNNING, SHORTCUTS, Form
+from handlers.views import forms
+from sandbox.demo import Sandbox
+from sandbox.slack import payloads
+from sandbox.slack.message import Message
+from sandbox.slack.state import View
+from sandbox.slack.story import Person
+from tests.conftest import OPS, SUPPORT, Clock, until
+from tests.payloads import Forger
+
+NOBODY = pytest.mark.parametrize(
+    ("user", "words"),
+    [
+        ("U0DAN0001", "Guests can't use Gatehouse"),
+        ("U0FRANK01", "Only members of this workspace can use Gatehouse"),
+        ("U0ERIN001", "That account is deactivated"),
+    ],
+)
+
+
+async def nothing_came_of_it(workspace: Sandbox, user: str) -> None:
+    """No service was asked, nothing was recorded but refusals, and of those few."""
+    assert [one for one in workspace.slack.state.traffic if one["direction"] == "bot_to_service"] == []
+    store = workspace.bot.gatehouse.store
+    assert await store.changes.of_requester(user, 1) == []
+    found = await store.audit.found(Filters(), limit=100)
+    assert {(entry.event, entry.actor) for entry in found} <= {("refused", user)}
+    assert len(found) < 10
+
+
+@NOBODY
+async def test_no_command_answers_them(workspace: Sandbox, clock: Clock, user: str, words: str) -> None:
+    forger = Forger(workspace, user, SUPPORT)
+    for number, kind in enumerate(ALL, 1):
+        assert type(grammar.parse(kind.service, kind.example)) is kind, kind
+        clock.ahead += timedelta(seconds=2)
+
+        await forger.types(f"/{kind.service} {kind.example}")
+        await forger.hears(words, times=number)
+
+    assert len(forger.told) == len(ALL)
+    await nothing_came_of_it(workspace, user)
+
+
+@NOBODY
+async def test_no_button_answers_them(workspace: Sandbox, user: str, words: str) -> None:
+    forger = Forger(workspace, user, SUPPORT)
+    message = Message("1.1", SUPPORT, workspace.slack.state.workspace.bot.id, "Buttons", [])
+    for number, action in enumerate(sorted(CLICKS.keys() | RUNNING), 1):
+        await forger.clicks(message, f"v1.{action}", "rules list" if action in RUNNING else "a" * 32)
+        await forger.hears(words, times=number)
+
+    assert len(forger.told) == number
+    await nothing_came_of_it(workspace, user)
+
+
+@NOBODY
+async def test_no_shortcut_answers_them(workspace: Sandbox, user: str, words: str) -> None:
+    forger = Forger(workspace, user, SUPPORT)
+    message = Message("1.1", SUPPORT, user, "https://shop.example.com/old anna.berg@example.com", [])
+    for callback_id in SHORTCUTS:
+        await forger.uses(callback_id, message)
+
+    await forger.hears(words, times=len(SHORTCUTS))
+    assert len(forger.told) == len(SHORTCUTS)
+    await nothing_came_of_it(workspace, user)
+
+
+def view(callback_id: str) -> View:
+    metadata = json.dumps({"channel": OPS, "change": "a" * 32, "name": "deny"})
+    title = {"type": "plain_text", "text": "Forged"}
+    return {
+        "id": "V0FORGED1",
+        "type": "modal",
+        "callback_id": callback_id,
+        "private_metadata": metadata,
+        "hash": "1",
+        "title": title,
+        "blocks": [],
+    }
+
+
+@pytest.fixture
+def saved() -> Iterator[list[str]]:
+    """Who a form was saved for: one that has no errors, and so comes as far as any form can."""
+    found: list[str] = []
+
+    async def save(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
+        found.append(caller.user)
+        return forms.done("Form", "Saved.")
+
+    FORMS["v1.test"] = Form(lambda _: {}, lambda _: forms.working("Form"), save)
+    yield found
+    del FORMS["v1.test"]
+
+
+@NOBODY
+async def test_no_form_is_saved_for_them(workspace: Sandbox, saved: list[str], user: str, words: str) -> None:
+    forger = Forger(workspace, user, SUPPORT)
+    for callback_id in FORMS:
+        await forger.submits(view(callback_id))
+    await Forger(workspace, "U0ALICE01", OPS).submits(view("v1.test"))
+
+    await until(lambda: bool(saved))
+    assert saved == ["U0ALICE01"]
+    await nothing_came_of_it(workspace, user)
+
+
+@NOBODY
+async def test_no_menu_offers_them_anything(workspace: Sandbox, user: str, words: str) -> None:
+    forger = Forger(workspace, user, SUPPORT)
+
+    for name in OPTIONS:
+        assert await forger.asks_options(view("v1.any"), f"v1.{name}.1", "a") == {"options": []}
+
+    await nothing_came_of_it(workspace, user)
+
+
+async def test_no_mention_message_or_home_answers_a_guest(workspace: Sandbox) -> None:
+    dan = Person(workspace.slack, "U0DAN0001", SUPPORT)
+    bot = workspace.slack.state.workspace.bot.id
+    said = {"user": dan.id, "text": f"<@{bot}> rules list", "ts": "1.1"}
+    happened: dict[str, dict[str, Any]] = {
+        "app_mention": {"type": "app_mention", "channel": SUPPORT, **said},
+        "message.im": {"type": "message", "channel_type": "im", "channel": dan.dm, **said, "text": "rules list"},
+        "app_home_opened": {"type": "app_home_opened", "tab": "home", "user": dan.id, "channel": dan.dm},
+    }
+    assert happened.keys() == EVENTS.keys()
+
+    for event in happened.values():
+        await workspace.slack.delivery.event(payloads.event(workspace.slack.state, event))
+
+    await Forger(workspace, dan.id, SUPPORT).hears("Guests can't use Gatehouse")
+    await until(lambda: len(dan.dms) == 1 and dan.home is not None)
+    assert "Guests can't use Gatehouse" in dan.slack_text(dan.dms[0])
+    assert "Guests can't use Gatehouse" in str(dan.home)
+    await nothing_came_of_it(workspace, dan.id)

@@ -1,0 +1,139 @@
+"""One person's flood is refused in words, and stops neither others nor what must always work."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from bot.changes.errors import TooManyQuestions
+from bot.domain.limits import COMMAND_RATE, EXPORT_RATE, MAX_QUESTIONS_PER_REQUEST, OpenLimits
+from bot.store.audit import Filters
+from sandbox.demo import Sandbox
+from sandbox.slack.story import Person
+from tests.conftest import OPS, SUPPORT, Clock, until
+from tests.payloads import Forger
+
+OLD = "Redirect_x1old"
+
+
+def with_rules(workspace: Sandbox, many: int) -> list[str]:
+    """So many rules more; their ids."""
+    ids = [f"Redirect_f{number:03d}" for number in range(many)]
+    for one in ids:
+        source = {"key": "Url", "operator": "Equals", "value": f"https://f.example/{one}"}
+        pair = {"source": source, "destination": "https://f.example/"}
+        workspace.services.rules.put(
+            {"id": one, "name": one, "description": "", "ruleType": "Redirect", "status": "Active", "pairs": [pair]}
+        )
+    return ids
+
+
+async def asked(alice: Person, ids: list[str]) -> None:
+    """Alice asks for the deletion of each, one after the other."""
+    for one in ids:
+        before = len(alice.cards)
+        await alice.types(f"/rules delete {one}")
+        await alice.sees_more(before)
+
+
+async def test_commands_are_limited_for_one_person_and_what_must_work_still_does(
+    workspace: Sandbox, alice: Person, cara: Person, clock: Clock
+) -> None:
+    await alice.says(f"/rules off {OLD}")
+    card = await alice.sees("switched off")
+    await alice.says("/rules off Redirect_chk01")
+    await until(lambda: len(workspace.services.rules.calls("PUT")) == 2)
+    for _ in range(COMMAND_RATE.per_person - 2):
+        workspace.bot.gatehouse.limits.take(COMMAND_RATE, alice.id, OPS)
+
+    refused = await alice.says("/gatehouse whoami")
+    assert "You have used your 60 commands for this minute" in alice.slack_text(refused)
+    assert "Rules" in cara.slack_text(await cara.says("/gatehouse help"))
+    await alice.types("/gatehouse undo")
+    await until(lambda: len(workspace.services.rules.calls("PUT")) == 3)
+    await alice.clicks(card, "Undo")
+    await until(lambda: len(workspace.services.rules.calls("PUT")) == 4)
+
+    clock.ahead += timedelta(minutes=2)
+    assert "Rules" in alice.slack_text(await alice.says("/gatehouse help"))
+    found = await workspace.bot.gatehouse.store.audit.found(Filters(who=alice.id))
+    assert "refused" not in {entry.event for entry in found}, "being fast is no attempt at anything"
+
+
+async def test_requests_that_wait_are_limited_and_a_decision_makes_room(
+    workspace: Sandbox, alice: Person, cara: Person
+) -> None:
+    most = OpenLimits().per_person
+    *ids, last = with_rules(workspace, most + 1)
+    await cara.says(f"/rules delete {OLD}")
+    await asked(alice, ids)
+
+    refused = await alice.says(f"/rules delete {last}")
+    assert "You have 20 requests waiting for a decision" in alice.slack_text(refused)
+    await alice.says(f"/rules off {last}")
+    await alice.sees("switched off")  # what waits for nobody is not limited
+    await cara.says(f"/rules delete {last}")
+
+    shown = alice.slack_text(await alice.says("/gatehouse pending"))
+    assert "22 open" in shown
+    assert "Old shop" in shown, "nobody's request is hidden behind a flood"
+    assert "and 2 more" in shown
+    assert "22 wait for somebody" in alice.slack_text(await alice.says("/gatehouse digest"))
+
+    card = await alice.sees(f"Delete {ids[0]}?")
+    await alice.clicks(card, "Withdraw")
+    await alice.sees("kept")
+    await asked(alice, ids[:1])
+    assert len(await workspace.bot.gatehouse.store.changes.open()) == most + 2
+
+
+async def test_exports_are_limited(workspace: Sandbox, alice: Person) -> None:
+    for _ in range(EXPORT_RATE.per_person - 1):
+        workspace.bot.gatehouse.limits.take(EXPORT_RATE, alice.id, OPS)
+    await alice.types("/rules export")
+    await alice.sees_file("export")
+
+    refused = await alice.says("/members export")
+
+    assert "You have used your 10 exports for this hour" in alice.slack_text(refused)
+
+
+async def test_questions_about_a_request_are_limited(workspace: Sandbox, alice: Person, cara: Person) -> None:
+    await alice.says(f"/rules delete {OLD}")
+    changes = workspace.bot.gatehouse.changes
+    change = (await workspace.bot.gatehouse.store.changes.open())[0]
+    for number in range(MAX_QUESTIONS_PER_REQUEST):
+        await changes.ask(change, by=cara.id, text=f"Question {number}?")
+
+    with pytest.raises(TooManyQuestions):
+        await changes.ask(change, by=cara.id, text="One more?")
+    await changes.ask(change, by=cara.id, text="Question 0?")  # the same one twice is one
+
+
+async def test_refusals_of_one_person_are_on_record_once_a_minute_with_their_count(
+    workspace: Sandbox, alice: Person, clock: Clock
+) -> None:
+    forger = Forger(workspace, "U0DAN0001", SUPPORT)
+    audit = workspace.bot.gatehouse.store.audit
+    for _ in range(30):
+        await forger.types("/rules list")
+    await forger.hears("Guests can't use Gatehouse", times=30)
+    assert [entry.detail for entry in await audit.found(Filters(who=forger.user))] == [{"why": "guest"}]
+
+    clock.ahead += timedelta(seconds=61)
+    await forger.types("/rules list")
+    await forger.hears("Guests can't use Gatehouse", times=31)
+
+    entries = await audit.found(Filters(who=forger.user))
+    assert sorted(entry.detail.get("count", 1) for entry in entries) == [1, 1, 29]
+    assert "29 times" in alice.slack_text(await alice.says("/gatehouse audit"))
+
+
+async def test_a_check_runs_once_at_a_time_for_each_person(workspace: Sandbox, alice: Person, cara: Person) -> None:
+    workspace.services.rules.stage.faults.add("delay", method="GET", value=3.0)
+    await alice.types("/rules check")
+
+    assert "still running" in alice.slack_text(await alice.says("/rules check"))
+    assert "still running" not in cara.slack_text(await cara.says("/rules check"))
+    await alice.sees("Nothing found in 25 rules")
