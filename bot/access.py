@@ -14,6 +14,8 @@ from bot.domain.change import Change, Guard, Kind
 from bot.domain.policy import APPROVE, OPERATIONS, GuardRule, Person, Place, Policy, Why, strictest
 from bot.inquiry import Directory, DirectoryUnavailable, Inquiry
 
+MAX_UNANSWERED = 3
+"""Questions about approvers that Slack may leave unanswered before no more are asked."""
 MOST_LOOKED_AT = 200
 """People of a channel that are looked at for somebody who could approve."""
 
@@ -138,15 +140,26 @@ class Access:
         return rule
 
     async def _approvers(self, rule: GuardRule, requester: str, channel: str) -> int:
-        """How many could approve, as far as it matters: looking ends when there are enough."""
+        """How many could approve, as far as it matters: looking ends when there are enough.
+
+        Raises DirectoryUnavailable where there are too few, and Slack did not say of some whether they could.
+        """
         asker, found = await self.person(requester), 0
         able: list[str] = []
-        for user in (await self._candidates(rule, channel))[:MOST_LOOKED_AT]:
-            if user != requester and await self._eligible(rule.approvers, user, channel, asker):
-                able.append(user)
-                found = await self.people(able)
+        candidates, silent = await self._candidates(rule, channel)
+        for user in candidates[:MOST_LOOKED_AT]:
+            try:
+                if user != requester and await self._eligible(rule.approvers, user, channel, asker):
+                    able.append(user)
+                    found = await self.people(able)
+            except DirectoryUnavailable as error:
+                silent.append(error)
             if found >= rule.approvals:
+                return found
+            if len(silent) > MAX_UNANSWERED:
                 break
+        if silent:
+            raise silent[0]
         return found
 
     async def people(self, users: Sequence[str]) -> int:
@@ -156,15 +169,20 @@ class Access:
             known += [] if any(person.same_as(other) for other in known) else [person]
         return len(known)
 
-    async def _candidates(self, rule: GuardRule, channel: str) -> Sequence[str]:
+    async def _candidates(self, rule: GuardRule, channel: str) -> tuple[Sequence[str], list[DirectoryUnavailable]]:
+        """Who may be able to approve, those that the roles name first; and of which groups Slack did not tell."""
         here = list(await self.directory.people_in(channel))
         named: list[str] = []
+        silent: list[DirectoryUnavailable] = []
         for name in rule.approvers:
             role = self.policy().roles[name]
             named += role.users
             for group in role.groups:
-                named += sorted(await self.directory.group(group))
-        return list(dict.fromkeys([*named, *here]))
+                try:
+                    named += sorted(await self.directory.group(group))
+                except DirectoryUnavailable as error:
+                    silent.append(error)
+        return list(dict.fromkeys([*named, *here])), silent
 
     async def _eligible(self, approvers: Sequence[str], user: str, channel: str, asker: Person) -> bool:
         person = await self.person(user)

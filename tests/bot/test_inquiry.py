@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.access import Access, NotAllowed
+from bot.domain.change import Guard, Kind
 from bot.domain.policy import GuardRule, Person, Policy, Role, Why
 from bot.inquiry import DirectoryUnavailable
 from tests.directories import Directory
@@ -120,3 +121,29 @@ async def test_a_form_from_anywhere_opens_for_those_who_have_the_right_somewhere
         await rights.require_somewhere("member.add", ANN)
 
     assert directory.asked == ["S0SUPPORT", "S0SUPPORT"]
+
+
+@pytest.mark.parametrize("approvers", [("named", "oncall"), ("named",)])
+async def test_a_request_needs_no_group_while_others_are_enough_to_approve_it(approvers: tuple[str, ...]) -> None:
+    policy = POLICY.model_copy(
+        update={"guards": (GuardRule(operation="rule.delete", guard="approve", approvers=approvers),)}
+    )
+    _, directory = access(silent_about={"S0ONCALL1"})
+    rights = Access(lambda: policy, directory)
+
+    assert (await rights.guard(Kind.RULE_DELETE, None, BEN, OPS)).guard is Guard.APPROVE
+    if "oncall" in approvers:
+        with pytest.raises(DirectoryUnavailable):
+            await rights.guard(Kind.RULE_DELETE, None, ANN, OPS)
+
+
+async def test_where_slack_does_not_say_who_could_approve_nobody_confirms_alone() -> None:
+    policy = Policy(
+        roles={"all": Role(channels=(OPS,), may=("rule.*",)), "leads": Role(groups=("S0LEADS01",), may=("approve",))}
+    )
+    _, directory = access(silent_about={"S0LEADS01"}, members={OPS: (ANN, *(f"U0{n}" for n in range(9)))})
+
+    with pytest.raises(DirectoryUnavailable):
+        await Access(lambda: policy, directory).guard(Kind.RULE_DELETE, None, ANN, OPS)
+
+    assert directory.asked.count("S0LEADS01") < 9
