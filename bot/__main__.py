@@ -36,6 +36,7 @@ def _settings() -> Settings:
 
 
 S = TypeVar("S", Settings, ManifestSettings)
+R = TypeVar("R")
 
 
 def _read(kind: type[S]) -> S:

@@ -22,7 +22,7 @@ from starlette.applications import Starlette
 from bot.access import Access
 from bot.bolt import bolt_app, sign_in, web_client
 from bot.changes.applying import SETTLE_AFTER, Checkpoint, nowhere
-from bot.changes.ledger import LEASE
+from bot.changes.leases import lease_for
 from bot.changes.outbox import Outbox, Pace, Wake
 from bot.changes.pipeline import Pipeline
 from bot.changes.sets import Sets
@@ -56,7 +56,8 @@ DRAIN = 10.0
 class Timing:
     """How long things may take and how often is looked, in seconds; and, in drills, where the process is to die."""
 
-    lease: float = LEASE.total_seconds()
+    lease: float | None = None
+    """None: as long as the services' timeout needs."""
     recover_every: float = 5.0
     look_every: float = 1.0
     pace: float = 1.0
@@ -112,7 +113,7 @@ async def running(
             for wake in wakes:
                 wake()
 
-        lease = timedelta(seconds=timing.lease)
+        lease = lease_for(settings.service_timeout) if timing.lease is None else timedelta(seconds=timing.lease)
         directory = SlackDirectory(slack, clock)
         access = Access(policy, directory)
         pipeline = Pipeline(
@@ -206,6 +207,8 @@ async def _once_a_day(store: Store) -> None:
             number, seal = await store.audit.head()
             log.info("audit_head", number=number, hash=seal)
             await store.inbound.forget()
+            if newer := await store.left_to_newer_release():
+                log.warning("changes_of_a_newer_release", count=newer)
         except StoreError as error:
             log.warning("daily_work_failed", error=str(error))
         await asyncio.sleep(DAY)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -15,6 +16,7 @@ from bot.domain.member import Member
 from bot.gatehouse import Gatehouse
 from bot.inquiry import DirectoryUnavailable
 from bot.store.audit import Filters
+from bot.store.errors import NewerRelease
 from bot.store.timers import TimerKind
 from handlers.commands.command import Command
 from handlers.commands.gatehouse import (
@@ -75,6 +77,10 @@ async def status(command: GatehouseStatus, caller: Caller, gatehouse: Gatehouse)
     trouble = [f"{undelivered} were never taken by Slack"] * bool(undelivered)
     trouble += [f"{late} were not taken yet and will be sent again"] * bool(late)
     parts["messages"] = ", ".join(trouble) or f"ok, {waiting} on their way"
+    if newer := await gatehouse.store.left_to_newer_release():
+        parts["release"] = (
+            f"{newer:,} {'change' if newer == 1 else 'changes'} of a newer release of Gatehouse, which this one leaves alone"
+        )
     counts = await gatehouse.store.changes.counts()
     return Private(views.status(parts, places=gatehouse.places, counts=counts))
 
@@ -122,10 +128,13 @@ async def timers(command: GatehouseTimers, caller: Caller, gatehouse: Gatehouse)
 
 
 async def changes_of(kind: TimerKind, gatehouse: Gatehouse) -> list[Change]:
-    """The changes that have a timer of this kind, the next to fall due first."""
+    """The changes that have a timer of this kind, the next to fall due first; none of a newer release."""
     waiting = await gatehouse.store.timers.pending(kind)
-    changes = [await gatehouse.store.changes.get(timer.change_id) for timer in waiting]
-    return [change for change in changes if change is not None]
+    found = []
+    for timer in waiting:
+        with suppress(NewerRelease):
+            found.append(await gatehouse.store.changes.get(timer.change_id))
+    return [change for change in found if change is not None]
 
 
 @handles(GatehouseAudit)

@@ -11,8 +11,10 @@ from typing import Any, Final
 import structlog
 
 from bot.changes.effects import Effects, EffectsOf, Reading, Truth
+from bot.changes.leases import Hold, Lost
 from bot.changes.ledger import Ledger
 from bot.clients.errors import ClientError, NotFound, OutcomeUnknown, RateLimited, Unreachable
+from bot.clients.http import pass_fence
 from bot.domain.change import Change, Guard, Kind, Move, State
 from bot.domain.essence import essence
 
@@ -31,6 +33,9 @@ MOST_SENDS: Final = 5
 
 HELD_FOR: Final = timedelta(hours=1)
 """How long an approval holds while the service is away."""
+
+LOOKS_BEFORE_A_WRITE: Final = 2
+"""The second where the first took long: its process was stopped, or its service is slow."""
 
 SHORTEST_WAIT, LONGEST_WAIT = timedelta(seconds=5), timedelta(seconds=60)
 
@@ -64,24 +69,33 @@ class Applier:
         return await self.carry_out(claimed) if claimed is not None else await self._as_it_stands(change)
 
     async def carry_out(self, change: Change) -> Change:
-        """Do the work of a change that this process holds, at its first attempt or after another process died."""
+        """Do the work of a change that this process holds; where another took it over in the meantime, as it stands."""
+        try:
+            async with Hold(self.ledger, change):
+                return await self._carried_out(change)
+        except Lost:
+            log.warning("change_lost", change=change.id[:8])
+            return await self._as_it_stands(change)
+
+    async def _carried_out(self, change: Change) -> Change:
+        """The change after its first attempt, or after what became of another process's attempt was settled."""
         effects = self.effects(change.target)
         if change.state is State.UNKNOWN or (change.attempt > 1 and _may_have_been_sent(change)):
             return await self._settle(change, effects)
         if self.too_old(change):
             return await self._end(change, Move.FAIL, refusal=TOO_OLD)
-        held_until = self.ledger.now() + self.ledger.lease
-        self.reached("look")
         try:
-            live = await effects.live(change.target)
-            if essence(live) != essence(change.before):
-                return await self._end(change, Move.OUTDATE, result=live)
-            change = await self._remember_twins(change, effects)
+            for _ in range(LOOKS_BEFORE_A_WRITE):
+                self.reached("look")
+                looked = self.ledger.now()
+                live = await effects.live(change.target)
+                if essence(live) != essence(change.before):
+                    return await self._end(change, Move.OUTDATE, result=live)
+                change = await self._remember_twins(change, effects)
+                if self.ledger.now() <= looked + self.ledger.lease / 2:
+                    break
         except ClientError as error:
             return await self._not_begun(change, error)
-        if self.ledger.now() + self.ledger.lease / 2 > held_until:
-            # Stopped for so long that somebody else may hold it by now; who still holds it lets it be begun anew.
-            return await self._end(change, Move.DEFER, due=self.ledger.now())
         return await self._write(change, effects)
 
     def too_old(self, change: Change) -> bool:
@@ -106,6 +120,7 @@ class Applier:
 
     async def _write(self, change: Change, effects: Effects) -> Change:
         self.reached("write")
+        await pass_fence()
         try:
             answer = await effects.write(change)
         except NotFound as error:

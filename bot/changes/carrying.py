@@ -17,11 +17,12 @@ import structlog
 
 from bot.changes.applying import Applier, once_more
 from bot.changes.effects import Document, Effects, Snapshot, Truth
+from bot.changes.leases import Hold
 from bot.changes.looks import Look
 from bot.changes.part_ends import Sent, ending
 from bot.changes.patience import Patience
 from bot.changes.portions import Portions
-from bot.changes.set_ledger import Ended, Hold, SetLedger
+from bot.changes.set_ledger import Ended, SetLedger
 from bot.changes.set_proposals import begun
 from bot.clients.errors import ClientError, OutcomeUnknown, RateLimited, Unreachable
 from bot.domain.change import MOVES, Change, Kind, Move, State, Target

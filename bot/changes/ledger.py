@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -20,7 +20,7 @@ from bot.store.parts import rows_of
 from bot.store.timers import TimerKind
 
 LEASE: Final = timedelta(seconds=60)
-"""How long a claimed change is left to its owner; well over twice the longest a service call may take."""
+"""How long a claimed change is left to its owner, at least, unless its owner renews it; `lease_for` derives the real one."""
 
 REMIND_AFTER: Final = timedelta(minutes=15)
 REVIEW_AFTER: Final = timedelta(hours=1)
@@ -64,6 +64,8 @@ class Ledger:
     """Wakes the workers; called after every commit."""
     lease: timedelta = LEASE
     open_limits: OpenLimits = DEFAULT_LIMITS
+    at_work: set[str] = field(default_factory=set)
+    """Ids of the changes that this process is carrying out: it doesn't take them over from itself."""
 
     async def open(self, change: Change, origin: str, parts: Sequence[Part] = ()) -> Change:
         """Record a new change, once per *origin*; one without a guard is approved with it.
@@ -124,7 +126,7 @@ class Ledger:
         self, change: Change, move: Move, *, by: str = GATEHOUSE, fenced: bool = False, **fields: Any
     ) -> Change | None:
         """Make *move*, or return None where the change is not where the move starts, or no longer this owner's."""
-        fence: dict[str, Any] = {"owner": self.owner, "from_attempt": change.attempt} if fenced else {}
+        fence: dict[str, Any] = {"owner": self.owner, "token": change.token} if fenced else {}
         if move is Move.APPROVE:
             fields.setdefault("due", self.now() + (timedelta() if change.is_set else self.lease))
         async with self.store.transaction() as tx:
@@ -233,10 +235,10 @@ class Ledger:
 
     async def claim_due(self) -> Change | None:
         """Take a change that was left, by a process that died or by a service that was away."""
-        if not await self.store.changes.any_due():
+        if not await self.store.changes.any_due(but=self.at_work):
             return None
         async with self.store.transaction() as tx:
-            claimed = await self.store.changes.claim_due(tx, self.owner, self.lease)
+            claimed = await self.store.changes.claim_due(tx, self.owner, self.lease, but=self.at_work)
             if claimed is not None and claimed.state is State.APPLYING:
                 await self.store.audit.append(tx, event_of("applying", claimed, GATEHOUSE, attempt=claimed.attempt))
         return claimed
@@ -282,9 +284,11 @@ class Ledger:
             await self.set_end(tx, change, change.ends)
 
     async def remember(self, change: Change, **fields: Any) -> Change:
-        """Note something for the work under way; nobody needs to be told."""
+        """Note something for the work under way, if it is still this process's; nobody needs to be told."""
         async with self.store.transaction() as tx:
-            await self.store.changes.record(tx, change, **fields)
+            held = await self.store.changes.held(tx, change.id)
+            if held is not None and held.token == change.token:
+                await self.store.changes.record(tx, held, **fields)
         return change.model_copy(update=fields)
 
     async def note(self, event: Event) -> None:

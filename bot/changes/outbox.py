@@ -15,6 +15,7 @@ from bot.changes.leases import renewed
 from bot.changes.loops import repeated
 from bot.domain.change import Change
 from bot.store.engine import Store
+from bot.store.errors import NewerRelease
 from bot.store.outbox import Owed
 
 log = structlog.get_logger(__name__)
@@ -135,13 +136,17 @@ class Outbox:
         owed = await self._store.outbox.claim_next(self._owner, self._lease)
         if owed is None:
             return False
-        change = await self._store.changes.get(owed.change_id)
         try:
+            change = await self._store.changes.get(owed.change_id)
             if change is not None:
                 async with self._held(owed):
                     await self._deliver(change, owed.purpose)
         except TooSoon as pace:
             await self._store.outbox.put_back(owed, self._now() + timedelta(seconds=pace.seconds))
+        except NewerRelease as error:
+            self._store.newer.pass_over(error.change_id)
+            self._store.newer.pass_over(owed.change_id)
+            await self._store.outbox.put_back(owed, self._now())
         except Exception as error:  # noqa: BLE001  whatever went wrong, the message stays owed
             await self._again(owed, error)
         else:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from types import TracebackType
-from typing import Final, Self, TypeVar
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final, TypeVar
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.changes.leases import renewed
+from bot.changes.leases import Lost
 from bot.changes.ledger import EVENTS, GATEHOUSE, Ledger, event_of, told
 from bot.domain.change import Change, Move, State
 from bot.domain.change_set import Outcome
@@ -28,55 +25,6 @@ Ended = tuple[Change, Move]
 """A part as it is after its last move, and that move."""
 
 
-class Lost(Exception):
-    """Another process carries the set out by now: nothing more may be sent by this one."""
-
-
-@dataclass(slots=True)
-class Hold:
-    """The lease on a set and on those of its parts that are at work, renewed while the block lasts."""
-
-    ledger: Ledger
-    whole: Change
-    parts: set[str] = field(default_factory=set)
-    _until: datetime = field(init=False)
-    _renewing: asyncio.Task[None] = field(init=False)
-
-    async def __aenter__(self) -> Self:
-        self._until = self.ledger.now() + self.ledger.lease
-        self._renewing = asyncio.create_task(renewed(self.whole.id, self.ledger.lease, self._renew))
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
-    ) -> None:
-        self._renewing.cancel()
-        await asyncio.gather(self._renewing, return_exceptions=True)  # that it is lost, `sure` says
-
-    @contextmanager
-    def also(self, parts: Iterable[Change]) -> Iterator[None]:
-        """Hold these parts as well while the block lasts."""
-        ids = {part.id for part in parts}
-        self.parts |= ids
-        try:
-            yield
-        finally:
-            self.parts -= ids
-
-    async def sure(self) -> None:
-        """Return where this process still holds the set, and for long enough to send something; raises Lost."""
-        if self.ledger.now() + self.ledger.lease / 2 > self._until:
-            await self._renew()
-
-    async def _renew(self) -> None:
-        until = self.ledger.now() + self.ledger.lease
-        held = [self.whole.id, *sorted(self.parts)]
-        async with self.ledger.store.transaction() as tx:
-            if not await self.ledger.store.changes.renew(tx, held, self.ledger.owner, self.ledger.lease):
-                raise Lost(self.whole.id)
-        self._until = until
-
-
 @dataclass(frozen=True, slots=True)
 class SetLedger:
     """The transactions of a set that is being carried out."""
@@ -86,10 +34,12 @@ class SetLedger:
     async def claim(self) -> Change | None:
         """Take a set that was approved, or left by a process that died; None where there is none."""
         store = self.ledger.store
-        if not await store.changes.any_due(sets=True):
+        if not await store.changes.any_due(sets=True, but=self.ledger.at_work):
             return None
         async with store.transaction() as tx:
-            claimed = await store.changes.claim_due(tx, self.ledger.owner, self.ledger.lease, sets=True)
+            claimed = await store.changes.claim_due(
+                tx, self.ledger.owner, self.ledger.lease, sets=True, but=self.ledger.at_work
+            )
             if claimed is not None:
                 await store.outbox.add(tx, claimed.id, "card")
                 await store.audit.append(tx, event_of("applying", claimed, GATEHOUSE, attempt=claimed.attempt))

@@ -12,13 +12,15 @@ import structlog
 
 from bot.changes.applying import HELD_FOR, TOO_OLD, Applier
 from bot.changes.carrying import Carrier
+from bot.changes.leases import Hold, Lost
 from bot.changes.loops import repeated
 from bot.changes.outbox import Wake
 from bot.changes.patience import Patience
 from bot.changes.portions import Portions
-from bot.changes.set_ledger import Hold, Lost, SetLedger
+from bot.changes.set_ledger import SetLedger
 from bot.domain.change import Change, Move
 from bot.domain.change_set import Outcome
+from bot.store.errors import NewerRelease
 
 log = structlog.get_logger(__name__)
 
@@ -58,12 +60,12 @@ class Sets:
     async def _logged(self, whole: Change) -> None:
         try:
             await self.carry_out(whole)
-        except Exception as error:  # it stays claimed until its lease ends, and is then taken over
-            others = error.split(Lost)[1] if isinstance(error, ExceptionGroup) else error
-            if others is None or isinstance(others, Lost):
-                log.warning("set_lost", change=whole.id[:8])
-            else:
-                log.exception("set_failed", change=whole.id[:8], error=type(error).__name__)
+        except* Lost:
+            log.warning("set_lost", change=whole.id[:8])
+        except* NewerRelease:
+            self.ledger.ledger.store.newer.pass_over(whole.id)
+        except* Exception as group:  # it stays claimed until its lease ends, and is then taken over
+            log.exception("set_failed", change=whole.id[:8], error=type(group.exceptions[0]).__name__)
 
     async def carry_out(self, whole: Change) -> None:
         """Do every part of a set that this process holds, and end it; raises Lost where another took it over."""

@@ -10,8 +10,9 @@ import asyncio
 import json
 import ssl
 import zlib
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from types import TracebackType
@@ -29,6 +30,17 @@ NOT_SENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, 
 
 PARTIAL: Final = 206
 """An answer's status that says that the rest is missing: we never ask for a part."""
+
+Fence = Callable[[], Awaitable[None]]
+fence: Final[ContextVar[Fence | None]] = ContextVar("fence", default=None)
+"""Awaited right before each write by work under a lease; what it raises keeps the request from leaving."""
+
+
+async def pass_fence() -> None:
+    """Return where this task may send a write now; raises what its `fence` raises."""
+    if (check := fence.get()) is not None:
+        await check()
+
 
 MOST_PATIENCE: Final = 5.0
 """Seconds of a Retry-After that a read waits for; longer ones are passed on."""
@@ -133,8 +145,9 @@ class Service:
 
     async def write(self, method: str, *segments: str, body: Any = None, slash: bool = False) -> Answer:
         """Send once, never again. Raises Unreachable where nothing left, a Refusal where the service clearly said no,
-        OutcomeUnknown for all else that is not a complete 2xx answer.
+        OutcomeUnknown for all else that is not a complete 2xx answer; and what the `fence` raises, then nothing left.
         """
+        await pass_fence()
         try:
             answer = await self._call(method, segments, body=body, slash=slash)
         except NOT_SENT as error:

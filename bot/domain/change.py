@@ -11,9 +11,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field
 
 from bot.domain.essence import essence, fingerprint
+from bot.domain.stored import Stored
 
 
 class State(StrEnum):
@@ -114,10 +115,8 @@ class Guard(StrEnum):
     """Somebody else's where there is somebody else, the requester's own where there is nobody. Of policies only."""
 
 
-class Target(BaseModel):
+class Target(Stored):
     """What a change is about. *key* is a rule's or a group's id or a member's e-mail; a rule to be created has none yet."""
-
-    model_config = ConfigDict(frozen=True, ser_json_inf_nan="constants")
 
     service: str
     site: str | None = None
@@ -127,28 +126,22 @@ class Target(BaseModel):
         return "/".join(part for part in (self.service, self.site, self.key) if part)
 
 
-class Approval(BaseModel):
+class Approval(Stored):
     """One of the approvals that a change needs."""
-
-    model_config = ConfigDict(frozen=True, ser_json_inf_nan="constants")
 
     by: str
     at: datetime
 
 
-class Question(BaseModel):
+class Question(Stored):
     """What somebody wants to know before they decide."""
-
-    model_config = ConfigDict(frozen=True, ser_json_inf_nan="constants")
 
     by: str
     text: str
 
 
-class Change(BaseModel):
+class Change(Stored):
     """One recorded change. Times are UTC; *before* and *after* are the target's content, None where it is absent."""
-
-    model_config = ConfigDict(frozen=True, ser_json_inf_nan="constants")
 
     id: str
     kind: Kind
@@ -198,6 +191,11 @@ class Change(BaseModel):
     result: dict[str, Any] | None = None
     """What was read back after the change was applied, or found live when it turned out stale."""
     attempt: int = 0
+    """How often it was taken up to be done, or settled, since it was approved or last put back."""
+    token: int = Field(default=0, exclude=True)
+    """The fencing token: grows with every claim and never shrinks. A column of its own keeps it, not the document."""
+    held_until: datetime | None = Field(default=None, exclude=True)
+    """When the lease ends that it was claimed with; None where it was only read."""
     undoes: str | None = None
     """The id of the change that this one takes back."""
     undone_by: str | None = None
@@ -224,6 +222,8 @@ class Change(BaseModel):
     """What it does to addresses that people know, in plain lines, by the rules as they were when it was asked for."""
     quiet_refusal: bool = False
     """Whoever asked sees a refusal where they typed it, so the channel gets no card of it."""
+    ignorable: tuple[str, ...] = ()
+    """Names of fields that an older release may act without, though it doesn't know them."""
 
     @property
     def is_set(self) -> bool:

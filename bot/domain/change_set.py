@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict
-
 from bot.domain.change import Kind, State, Target
+from bot.domain.stored import Stored
 
 
 class Outcome(StrEnum):
@@ -49,10 +48,8 @@ OUTCOMES: Final[Mapping[State, Outcome]] = {
 """What the state of a part's change means for the part."""
 
 
-class Part(BaseModel):
+class Part(Stored):
     """One thing of a change set: what a change of it would be, and what became of it."""
-
-    model_config = ConfigDict(frozen=True, ser_json_inf_nan="constants")
 
     number: int
     kind: Kind | None = None

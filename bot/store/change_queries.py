@@ -8,50 +8,55 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.domain.change import Change, Kind, State, Target
-from bot.domain.wire import restored
+from bot.store.newer import STORED, Newer, change_of, is_ours, ours, readable
 from bot.store.session import Session
-from bot.store.tables import LIVE_STATES, changes
+from bot.store.tables import LIVE_STATES, changes, outbox, timers
 
 IDS = 500
 """Ids that one query asks for."""
 
 
 class Queries:
-    def __init__(self, session: Session) -> None:
+    """Those of one change raise NewerRelease where it is a newer release's; lists leave such changes out."""
+
+    def __init__(self, session: Session, newer: Newer) -> None:
         self._session = session
+        self._newer = newer
 
     async def get(self, change_id: str) -> Change | None:
         async with self._session.reading() as connection:
-            document = await connection.scalar(sa.select(changes.c.document).where(changes.c.id == change_id))
-        return None if document is None else restored(Change, document)
+            row = (await connection.execute(sa.select(*STORED).where(changes.c.id == change_id))).one_or_none()
+        return None if row is None else ours(row)
 
     async def many(self, ids: Sequence[str]) -> dict[str, Change]:
         """These changes, by id."""
         found: dict[str, Change] = {}
         async with self._session.reading() as connection:
             for first in range(0, len(ids), IDS):
-                query = sa.select(changes.c.document).where(changes.c.id.in_(ids[first : first + IDS]))
-                documents = (restored(Change, document) for document in await connection.scalars(query))
-                found.update((change.id, change) for change in documents)
+                query = sa.select(*STORED).where(changes.c.id.in_(ids[first : first + IDS]))
+                found.update((change.id, change) for change in map(ours, await connection.execute(query)))
         return found
 
     async def of_origin(self, origin: str) -> Change | None:
         """The change that this origin made."""
-        query = sa.select(changes.c.document).where(changes.c.origin == origin)
+        query = sa.select(*STORED).where(changes.c.origin == origin)
         async with self._session.reading() as connection:
-            document = await connection.scalar(query)
-        return None if document is None else restored(Change, document)
+            row = (await connection.execute(query)).one_or_none()
+        return None if row is None else change_of(row)
 
     async def called(self, reference: str) -> Sequence[Change]:
         """The changes whose id begins with *reference*, as people read it off a card; at most two."""
-        query = sa.select(changes.c.document).where(changes.c.id.startswith(reference, autoescape=True)).limit(2)
+        query = sa.select(*STORED).where(changes.c.id.startswith(reference, autoescape=True)).limit(2)
         async with self._session.reading() as connection:
-            return [restored(Change, document) for document in await connection.scalars(query)]
+            return [ours(row) for row in await connection.execute(query)]
 
     async def undoable(self, requester: str, channel: str) -> Change | None:
         """The last change that *requester* made in *channel* and that can be taken back."""
         mine = sa.and_(changes.c.requester == requester, changes.c.channel == channel, changes.c.undoable)
-        return next(iter(await self._documents(mine, limit=1)), None)
+        query = sa.select(*STORED).where(mine).order_by(changes.c.created.desc()).limit(1)
+        async with self._session.reading() as connection:
+            row = (await connection.execute(query)).first()
+        return None if row is None else ours(row)
 
     async def of_requester(self, requester: str, limit: int) -> Sequence[Change]:
         """The changes that *requester* asked for, newest first."""
@@ -89,9 +94,9 @@ class Queries:
         open_ = sa.and_(
             changes.c.target == "", changes.c.size == 0, changes.c.state.in_((State.APPLYING, State.UNKNOWN))
         )
-        query = sa.select(changes.c.document).where(sa.or_(changes.c.target == str(target), open_))
+        query = sa.select(*STORED).where(sa.or_(changes.c.target == str(target), open_))
         async with self._session.reading() as connection:
-            found = (restored(Change, document) for document in await connection.scalars(query))
+            found = readable(await connection.execute(query))
             return [change for change in found if change.kind is Kind.RULE_CREATE]
 
     async def for_targets(self, targets: Sequence[str], limit: int = 20) -> Sequence[Change]:
@@ -99,6 +104,18 @@ class Queries:
         return await self._documents(changes.c.target.in_(targets), limit=limit)
 
     async def _documents(self, where: sa.ColumnElement[bool], *, limit: int) -> Sequence[Change]:
-        query = sa.select(changes.c.document).where(where).order_by(changes.c.created.desc()).limit(limit)
+        query = sa.select(*STORED).where(where).order_by(changes.c.created.desc()).limit(limit)
         async with self._session.reading() as connection:
-            return [restored(Change, document) for document in await connection.scalars(query)]
+            found = readable(await connection.execute(query))
+            return [change for change in found if not change.unknown_fields]
+
+    async def of_newer_release(self) -> frozenset[str]:
+        """The ids of changes that are left to a newer release, of those that are open, waited for, or in a state of its."""
+        waited_for = sa.union(
+            sa.select(timers.c.change_id), sa.select(outbox.c.change_id).where(outbox.c.delivered < outbox.c.version)
+        )
+        unknown = changes.c.state.not_in(sorted(State))
+        wanted = sa.or_(changes.c.state.in_(LIVE_STATES), unknown, changes.c.id.in_(waited_for))
+        async with self._session.reading() as connection:
+            rows = await connection.execute(sa.select(*STORED).where(wanted))
+            return frozenset(row.id for row in rows if not is_ours(row))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -11,10 +11,11 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.domain.change import MOVES, Change, Move, State, sources
-from bot.domain.wire import restored, stored
+from bot.domain.wire import stored
 from bot.store.change_queries import Queries
 from bot.store.errors import StoreError, TargetBusy
-from bot.store.tables import HOLDING_STATES, changes, decisions, micros
+from bot.store.newer import STORED, change_of, is_ours, ours, readable
+from bot.store.tables import HOLDING_STATES, changes, decisions, micros, moment
 
 
 def _row(change: Change) -> dict[str, Any]:
@@ -24,6 +25,7 @@ def _row(change: Change) -> dict[str, Any]:
         "state": change.state,
         "document": stored(change),
         "attempt": change.attempt,
+        "token": change.token,
         "requester": change.requester,
         "channel": change.channel,
         "undoable": (
@@ -45,9 +47,9 @@ class Changes(Queries):
 
         Raises TargetBusy where another change holds the target.
         """
-        known = await tx.scalar(sa.select(changes.c.document).where(changes.c.origin == origin))
+        known = (await tx.execute(sa.select(*STORED).where(changes.c.origin == origin))).one_or_none()
         if known is not None:
-            return restored(Change, known)
+            return change_of(known)
         await self._refuse_held(tx, change)
         row = _row(change) | {"id": change.id, "origin": origin, "created": micros(change.created)}
         try:
@@ -59,20 +61,22 @@ class Changes(Queries):
     async def _refuse_held(self, tx: AsyncConnection, change: Change) -> None:
         """Return where nothing holds the target of *change*; raises TargetBusy."""
         held = sa.and_(changes.c.target == str(change.target), changes.c.state.in_(HOLDING_STATES))
-        document = await tx.scalar(sa.select(changes.c.document).where(held)) if change.target.key else None
-        if document is not None:
-            raise TargetBusy(restored(Change, document))
+        row = (await tx.execute(sa.select(*STORED).where(held))).first() if change.target.key else None
+        if row is not None:
+            raise TargetBusy(change_of(row))
 
     async def requested(self, tx: AsyncConnection, applied: Sequence[Change]) -> Sequence[Change]:
         """The requests that wait for a decision about a target of *applied*, or would undo what one of them undoes.
 
-        Those that somebody is deciding about at this moment are left out: once approved, they look at the target first.
+        Those that somebody is deciding about at this moment are left out: once approved, they look at the target first. So
+        are those of a newer release.
         """
         targets = [str(change.target) for change in applied if change.target.key]
         undone = [f"undo:{change.undoes}:" for change in applied if change.undoes]
         about = sa.or_(changes.c.target.in_(targets), *map(changes.c.origin.startswith, undone))
-        wanted = sa.select(changes.c.document).where(changes.c.state == State.PROPOSED, about)
-        return [restored(Change, found) for found in await tx.scalars(self._session.skipping_locked(wanted))]
+        wanted = sa.select(*STORED).where(changes.c.state == State.PROPOSED, about)
+        found = readable(await tx.execute(self._session.skipping_locked(wanted)))
+        return [request for request in found if not request.unknown_fields]
 
     async def move(
         self,
@@ -81,7 +85,7 @@ class Changes(Queries):
         move: Move,
         *,
         owner: str | None = None,
-        from_attempt: int | None = None,
+        token: int | None = None,
         target_key: str | None = None,
         due: datetime | None = None,
         **fields: Any,
@@ -89,15 +93,15 @@ class Changes(Queries):
         """Make *move* with *fields* set, or return None where the change is not where the move starts.
 
         Raises TargetBusy where the change would hold its target now, and another one does.
-        With *owner* and *from_attempt* the move is fenced: only whoever holds the change at that attempt makes it.
+        With *owner* and *token* the move is fenced: only the holder of the change under that fencing token makes it.
         *target_key*: the key of what a creation created. *due*: when an approved change is taken up, if it was left.
         """
         row = (await tx.execute(self._locked(change_id))).one_or_none()
         if row is None or row.state not in sources(move):
             return None
-        if owner is not None and (row.owner != owner or row.attempt != from_attempt):
+        if owner is not None and (row.owner != owner or row.token != token):
             return None
-        change = restored(Change, row.document)
+        change = ours(row) if owner is None else change_of(row)  # what a holder has done is recorded in any case
         made = change.model_copy(update={**fields, "state": MOVES[State(row.state), move]})
         if target_key is not None:
             made = made.model_copy(update={"target": made.target.model_copy(update={"key": target_key})})
@@ -107,31 +111,38 @@ class Changes(Queries):
         if made.state is State.APPROVED:
             # Nothing was sent for it yet, so whoever claims it next does so for the first time.
             made = made.model_copy(update={"attempt": 0})
-        return await self._replace(tx, row.state, row.attempt, made, **columns)
+        return await self._replace(tx, row.state, row.token, made, **columns)
 
     async def claim(self, tx: AsyncConnection, change_id: str, owner: str, lease: timedelta) -> Change | None:
         """Take an approved change for *owner*, or return None where somebody else has."""
         row = (await tx.execute(self._locked(change_id))).one_or_none()
-        if row is None or row.state not in sources(Move.CLAIM):
+        if row is None or row.state not in sources(Move.CLAIM) or not is_ours(row):
             return None
         return await self._taken(tx, row, MOVES[State(row.state), Move.CLAIM], owner, lease)
 
     async def claim_due(
-        self, tx: AsyncConnection, owner: str, lease: timedelta, *, sets: bool = False
+        self, tx: AsyncConnection, owner: str, lease: timedelta, *, sets: bool = False, but: Collection[str] = ()
     ) -> Change | None:
-        """Take a change that was approved and left, or whose holder's lease is over; None where there is none."""
-        row = (await tx.execute(self._session.skipping_locked(self._due(sets=sets)))).one_or_none()
-        if row is None:
-            return None
+        """Take a change that was approved and left, or whose holder's lease is over; None where there is none.
+
+        *but*: ids of those that are not to be taken.
+        """
+        while True:
+            row = (await tx.execute(self._session.skipping_locked(self._due(sets, but)))).one_or_none()
+            if row is None:
+                return None
+            if is_ours(row):
+                break
+            self._newer.pass_over(row.id)
         state = State(row.state)
         return await self._taken(tx, row, MOVES.get((state, Move.CLAIM), state), owner, lease)
 
-    async def any_due(self, *, sets: bool = False) -> bool:
+    async def any_due(self, *, sets: bool = False, but: Collection[str] = ()) -> bool:
         """Whether there is something for `claim_due`: a look that holds nobody up."""
         async with self._session.reading() as connection:
-            return (await connection.execute(self._due(sets=sets))).first() is not None
+            return (await connection.execute(self._due(sets, but))).first() is not None
 
-    def _due(self, *, sets: bool) -> sa.Select[Any]:
+    def _due(self, sets: bool, but: Collection[str]) -> sa.Select[Any]:
         """What may be taken. A part that is being applied is its set's; one whose outcome is not known is anybody's."""
         now = self._session.now()
         held = sa.or_(
@@ -140,37 +151,40 @@ class Changes(Queries):
         abandoned = sa.and_(held, changes.c.lease < now)
         left = sa.and_(changes.c.state == State.APPROVED, changes.c.due < now)
         kind = changes.c.size > 0 if sets else changes.c.size == 0
-        return sa.select(changes).where(kind, sa.or_(abandoned, left)).order_by(changes.c.created).limit(1)
+        wanted = sa.and_(kind, sa.or_(abandoned, left), changes.c.id.not_in({*but, *self._newer.ids}))
+        return sa.select(changes).where(wanted).order_by(changes.c.created).limit(1)
 
     async def _taken(
         self, tx: AsyncConnection, row: sa.Row[Any], state: State, owner: str, lease: timedelta
     ) -> Change | None:
-        change = restored(Change, row.document)
-        taken = change.model_copy(update={"state": state, "attempt": row.attempt + 1})
         until = self._session.now() + micros_of(lease)
-        return await self._replace(tx, row.state, row.attempt, taken, owner=owner, lease=until)
+        change = ours(row)
+        now_held = {"state": state, "attempt": change.attempt + 1, "token": row.token + 1, "held_until": moment(until)}
+        return await self._replace(
+            tx, row.state, row.token, change.model_copy(update=now_held), owner=owner, lease=until
+        )
 
     async def held(self, tx: AsyncConnection, change_id: str) -> Change | None:
         """The change, read within *tx* and kept from others until its end."""
         row = (await tx.execute(self._locked(change_id))).one_or_none()
-        return None if row is None else restored(Change, row.document)
+        return None if row is None else change_of(row)
 
     async def is_applying(self, tx: AsyncConnection, change: Change, owner: str) -> bool:
         """Whether *owner* still applies *change* as it claimed it; nobody else takes it before the end of *tx*."""
         row = (await tx.execute(self._locked(change.id))).one_or_none()
-        return row is not None and (row.state, row.owner, row.attempt) == (State.APPLYING, owner, change.attempt)
+        return row is not None and (row.state, row.owner, row.token) == (State.APPLYING, owner, change.token)
 
     async def record(self, tx: AsyncConnection, change: Change, **fields: Any) -> None:
         """Note *fields* on a change that is held, without moving it."""
-        await self._replace(tx, change.state, change.attempt, change.model_copy(update=fields))
+        await self._replace(tx, change.state, change.token, change.model_copy(update=fields))
 
     async def _replace(
-        self, tx: AsyncConnection, state: str, attempt: int, made: Change, **columns: Any
+        self, tx: AsyncConnection, state: str, token: int, made: Change, **columns: Any
     ) -> Change | None:
-        """The compare-and-set: only if state and attempt are still what they were."""
+        """The compare-and-set: only if state and fencing token are still what they were."""
         update = (
             sa.update(changes)
-            .where(changes.c.id == made.id, changes.c.state == state, changes.c.attempt == attempt)
+            .where(changes.c.id == made.id, changes.c.state == state, changes.c.token == token)
             .values(_row(made) | columns)
         )
         try:
@@ -183,7 +197,10 @@ class Changes(Queries):
         return query if self._session.sqlite else query.with_for_update()
 
     async def take_up(self, tx: AsyncConnection, change_id: str, owner: str, lease: timedelta) -> Change | None:
-        """Take a part that is being applied over from a process that died; None where its holder's lease still runs."""
+        """Take a part that is being applied over from a process that died; None where its holder's lease still runs.
+
+        Raises NewerRelease.
+        """
         row = (await tx.execute(self._locked(change_id))).one_or_none()
         if row is None or row.state != State.APPLYING or (row.owner != owner and row.lease > self._session.now()):
             return None
@@ -221,14 +238,18 @@ class Changes(Queries):
             raise StoreError("another change of the same target came first") from error
         return free
 
-    async def renew(self, tx: AsyncConnection, ids: Sequence[str], owner: str, lease: timedelta) -> bool:
-        """Hold these for another *lease*; False where the first of them is somebody else's by now."""
+    async def renew(
+        self, tx: AsyncConnection, change: Change, parts: Sequence[str], owner: str, lease: timedelta
+    ) -> bool:
+        """Hold *change* and those *parts* of it for another *lease*; False where *owner* no longer holds the change."""
         until = self._session.now() + micros_of(lease)
-        mine = sa.and_(changes.c.owner == owner, changes.c.state == State.APPLYING)
-        first = await tx.execute(sa.update(changes).where(changes.c.id == ids[0], mine).values(lease=until))
-        if first.rowcount != 1:
+        held = sa.and_(changes.c.owner == owner, changes.c.state.in_((State.APPLYING, State.UNKNOWN)))
+        this = sa.and_(changes.c.id == change.id, changes.c.token == change.token)
+        renewed = await tx.execute(sa.update(changes).where(this, held).values(lease=until))
+        if renewed.rowcount != 1:
             return False
-        await tx.execute(sa.update(changes).where(changes.c.id.in_(ids[1:]), mine).values(lease=until))
+        if parts:
+            await tx.execute(sa.update(changes).where(changes.c.id.in_(parts), held).values(lease=until))
         return True
 
     async def finish(
@@ -236,12 +257,12 @@ class Changes(Queries):
     ) -> Sequence[tuple[Change, Move]]:
         """Move changes that *owner* is applying, each already as it then is; those of somebody else are left out."""
         ids = [change.id for change, _ in parts]
-        query = sa.select(changes.c.id, changes.c.attempt).where(
+        query = sa.select(changes.c.id, changes.c.token).where(
             changes.c.id.in_(ids), changes.c.state == State.APPLYING, changes.c.owner == owner
         )
         rows = await tx.execute(query if self._session.sqlite else query.with_for_update())
-        held = {row.id: row.attempt for row in rows}
-        mine = [(change, move) for change, move in parts if held.get(change.id) == change.attempt]
+        held = {row.id: row.token for row in rows}
+        mine = [(change, move) for change, move in parts if held.get(change.id) == change.token]
         update = sa.update(changes).where(changes.c.id == sa.bindparam("which"))
         values = [{"which": change.id, "lease": self._session.now(), **_row(change)} for change, _ in mine]
         if values:

@@ -18,6 +18,7 @@ from bot.store.channel_settings import ChannelSettings
 from bot.store.errors import StoreCorrupt, StoreError
 from bot.store.inbound import InboundRequests
 from bot.store.migrations.run import upgrade_schema
+from bot.store.newer import Newer
 from bot.store.outbox import Cards, Outbox
 from bot.store.parts import Parts
 from bot.store.samples import Samples
@@ -42,10 +43,16 @@ class Store:
     parts: Parts
     channel_settings: ChannelSettings
     samples: Samples
+    newer: Newer
 
     def transaction(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """What belongs together, committed together; raises StoreError and then nothing was written."""
         return self.session.writing()
+
+    async def left_to_newer_release(self) -> int:
+        """How many changes wait for a newer release: this one passes them over."""
+        found = [await each.of_newer_release() for each in (self.changes, self.timers, self.outbox)]
+        return len(frozenset[str]().union(*found))
 
     async def health(self) -> dict[str, str]:
         """``{"store": "ok"}``, or in a few words what is wrong."""
@@ -64,20 +71,21 @@ async def open_store(database_url: str, *, now: Callable[[], datetime]) -> Async
     try:
         await upgrade(database_url)
         session = Session(engine, now)
-        audit = Audit(session)
+        audit, newer = Audit(session), Newer()
         yield Store(
             session,
-            changes=Changes(session),
+            changes=Changes(session, newer),
             inbound=InboundRequests(session),
-            outbox=Outbox(session),
+            outbox=Outbox(session, newer),
             cards=Cards(session),
             lists=Lists(session),
             aliases=Aliases(session),
-            timers=Timers(session),
+            timers=Timers(session, newer),
             audit=audit,
             parts=Parts(session),
             channel_settings=ChannelSettings(session, audit),
             samples=Samples(session),
+            newer=newer,
         )
     finally:
         await engine.dispose()

@@ -15,6 +15,8 @@ from bot.store.changes import micros_of
 from bot.store.session import Session
 from bot.store.tables import inbound
 
+KINDS = ("command", "click", "submission", "event")
+"""Kinds of requests that this release takes in, and takes up."""
 KEPT = timedelta(hours=24)
 """How long a request is remembered by its signature."""
 SAME_ACT = timedelta(minutes=10)
@@ -41,6 +43,8 @@ class InboundRequests:
         self, key: str, natural_key: str, kind: str, payload: Mapping[str, Any], *, owner: str, lease: timedelta
     ) -> Inbound | None:
         """Store a request and hold it for *owner*; None where it is known by either key, and so not to be done again."""
+        if kind not in KINDS:
+            raise ValueError(kind)
         now = self._session.now()
         row = {
             "id": key,
@@ -63,12 +67,15 @@ class InboundRequests:
         return Inbound(key, kind, dict(payload), 1)
 
     async def claim_next(self, owner: str, lease: timedelta) -> Inbound | None:
-        """Take the oldest request whose holder's lease is over; None where there is none that is still remembered."""
+        """Take the oldest request whose holder's lease is over; None where there is none that is still remembered.
+
+        Requests of a kind that only a newer release takes in are left to it.
+        """
         now = self._session.now()
         left = sa.and_(inbound.c.done.is_(False), inbound.c.lease < now, inbound.c.attempt <= MOST_ATTEMPTS)
         query = (
             sa.select(inbound)
-            .where(left, inbound.c.received >= now - micros_of(KEPT))
+            .where(left, inbound.c.kind.in_(KINDS), inbound.c.received >= now - micros_of(KEPT))
             .order_by(inbound.c.received)
             .limit(1)
         )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import Final
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.store.changes import micros_of
+from bot.store.newer import Newer
 from bot.store.session import Session
 from bot.store.tables import cards, micros, moment, outbox
 
@@ -34,15 +36,35 @@ class Owed:
     owner: str
 
 
+class Purpose(StrEnum):
+    """What a message is for. One that may come several times has a number behind a dash, such as ``remind-2``."""
+
+    CARD = "card"
+    RESULT = "result"
+    GLASS = "glass"
+    LEFT = "left"
+    REMIND = "remind"
+    OFFER = "offer"
+    REVIEW = "review"
+    ASK = "ask"
+
+
+KNOWN: Final = sa.or_(outbox.c.purpose.in_(sorted(Purpose)), *(outbox.c.purpose.startswith(f"{p}-") for p in Purpose))
+"""Messages that this release can write: those of a newer one are left to it."""
+
+
 class Outbox:
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, newer: Newer) -> None:
         self._session = session
+        self._newer = newer
 
     async def add(self, tx: AsyncConnection, change_id: str, purpose: str, *, within: timedelta = timedelta()) -> None:
         """Owe the message *purpose* of a change; where it is owed already, it is owed as things stand now.
 
-        *within*: how long an edit may wait for others to come; one that waits already keeps its time.
+        *within*: how long an edit may wait for others to come; one that waits already keeps its time. Raises ValueError for
+        a purpose that is not among `Purpose`, which nobody would deliver.
         """
+        Purpose(purpose.partition("-")[0])
         now = self._session.now()
         mine = sa.and_(outbox.c.change_id == change_id, outbox.c.purpose == purpose)
         latest = now + micros_of(within)
@@ -59,7 +81,8 @@ class Outbox:
         """Take the message that is due the longest and that nobody holds; None where there is none."""
         now = self._session.now()
         free = sa.or_(outbox.c.lease.is_(None), outbox.c.lease < now)
-        query = sa.select(outbox).where(WAITS, CAN_GO, outbox.c.due <= now, free)
+        mine = sa.and_(KNOWN, outbox.c.change_id.not_in(self._newer.ids))
+        query = sa.select(outbox).where(WAITS, CAN_GO, mine, outbox.c.due <= now, free)
         query = query.order_by(outbox.c.due).limit(1)
         async with self._session.claiming(query) as claim:
             if claim is None:
@@ -69,6 +92,11 @@ class Outbox:
             values = {"owner": owner, "lease": now + micros_of(lease), "attempt": owed.attempt}
             await tx.execute(sa.update(outbox).where(_key(owed)).values(values))
         return owed
+
+    async def of_newer_release(self) -> frozenset[str]:
+        """The ids of changes with a message that this release can't write."""
+        async with self._session.reading() as connection:
+            return frozenset(await connection.scalars(sa.select(outbox.c.change_id).where(WAITS, sa.not_(KNOWN))))
 
     async def renew(self, owed: Owed, lease: timedelta) -> None:
         """Hold a message for another *lease*."""
@@ -89,7 +117,8 @@ class Outbox:
 
     async def next_due(self) -> datetime | None:
         """When the next message is due that nobody holds."""
-        query = sa.select(sa.func.min(outbox.c.due)).where(WAITS, CAN_GO, outbox.c.lease.is_(None))
+        mine = sa.and_(KNOWN, outbox.c.change_id.not_in(self._newer.ids))
+        query = sa.select(sa.func.min(outbox.c.due)).where(WAITS, CAN_GO, mine, outbox.c.lease.is_(None))
         async with self._session.reading() as connection:
             due = await connection.scalar(query)
         return None if due is None else moment(due)

@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from bot.domain.change import Change, State
 from bot.domain.change_set import OPEN, OUTCOMES, Outcome, Part, Tally
 from bot.domain.wire import restored, stored
+from bot.store.errors import NewerRelease
 from bot.store.session import Session
 from bot.store.tables import parts
 
@@ -58,7 +59,8 @@ class Parts:
         return await self._read(set_id, outcomes, limit)
 
     async def _read(self, set_id: str, outcomes: Collection[Outcome], limit: int) -> Sequence[Part]:
-        wanted = sa.and_(parts.c.set_id == set_id, parts.c.outcome.in_(sorted(outcomes)))
+        unknown = parts.c.outcome.not_in(sorted(Outcome))  # read as well, so that it is noticed
+        wanted = sa.and_(parts.c.set_id == set_id, sa.or_(parts.c.outcome.in_(sorted(outcomes)), unknown))
         query = sa.select(parts).where(wanted).order_by(parts.c.number).limit(limit)
         async with self._session.reading() as connection:
             return [_part(row) for row in await connection.execute(query)]
@@ -88,7 +90,10 @@ class Parts:
         many = sa.func.count().label("many")
         query = sa.select(parts.c.outcome, many).where(parts.c.set_id == set_id).group_by(parts.c.outcome)
         async with self._session.reading() as connection:
-            return Tally({Outcome(row.outcome): row.many for row in await connection.execute(query)})
+            rows = list(await connection.execute(query))
+        if not {row.outcome for row in rows} <= set(Outcome):
+            raise NewerRelease(set_id)
+        return Tally({Outcome(row.outcome): row.many for row in rows})
 
     async def has_any(self, tx: AsyncConnection, set_id: str, outcomes: Collection[Outcome]) -> bool:
         """Whether a part of a set has one of these outcomes."""
@@ -136,6 +141,12 @@ class Parts:
         await tx.execute(sa.update(parts).where(waiting).values(outcome=Outcome.STOPPED))
 
 
-def _part(row: sa.Row[tuple[object, ...]]) -> Part:
-    part = restored(Part, row.document)
-    return part.model_copy(update={"outcome": Outcome(row.outcome), "change_id": row.change_id, "why": row.why})
+def _part(row: sa.Row[*tuple[Any, ...]]) -> Part:
+    """The part of a row; raises NewerRelease, for what a set is about must be known as a whole."""
+    try:
+        part, outcome = restored(Part, row.document), Outcome(row.outcome)
+    except ValueError as error:
+        raise NewerRelease(row.set_id) from error
+    if part.unknown_fields:
+        raise NewerRelease(row.set_id)
+    return part.model_copy(update={"outcome": outcome, "change_id": row.change_id, "why": row.why})

@@ -25,6 +25,7 @@ changes = sa.Table(
     sa.Column("document", sa.Text, nullable=False),
     sa.Column("created", sa.BigInteger, nullable=False),
     sa.Column("attempt", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("token", sa.BigInteger, nullable=False, server_default="0"),
     sa.Column("owner", sa.String(64)),
     sa.Column("lease", sa.BigInteger),
     sa.Column("requester", sa.String(32), nullable=False, server_default=""),
@@ -168,6 +169,14 @@ channel_settings = sa.Table(
     sa.Column("name", sa.String(32), primary_key=True),
     sa.Column("value", sa.Text, nullable=False),
 )
+
+compatibility = sa.Table(
+    "compatibility",
+    metadata,
+    sa.Column("one", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("oldest_schema", sa.String(8), nullable=False),
+)
+"""One row: the oldest schema whose release may work with this database."""
 
 
 def micros(moment: datetime) -> int:

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Final
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.store.changes import micros_of
+from bot.store.newer import Newer
 from bot.store.session import Session
 from bot.store.tables import micros, moment, timers
 
@@ -21,6 +23,10 @@ class TimerKind(StrEnum):
     OFFER = "offer"
     REVERT = "revert"
     REVIEW = "review"
+
+
+KNOWN: Final = timers.c.kind.in_(sorted(TimerKind))
+"""Timers of the kinds of this release: those of a newer one are left to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +41,9 @@ class Timer:
 
 
 class Timers:
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, newer: Newer) -> None:
         self._session = session
+        self._newer = newer
 
     async def set(self, tx: AsyncConnection, change_id: str, kind: TimerKind, due: datetime) -> None:
         """From now on *kind* is due at *due*, and not when it was due before."""
@@ -52,15 +59,23 @@ class Timers:
         """Take the timer that is overdue the longest; None where none is due. It is never handed out early."""
         now = self._session.now()
         free = sa.or_(timers.c.lease.is_(None), timers.c.lease < now)
-        query = sa.select(timers).where(timers.c.due <= now, free).order_by(timers.c.due).limit(1)
-        async with self._session.claiming(query) as claim:
-            if claim is None:
-                return None
-            tx, row = claim
-            taken = Timer(row.change_id, TimerKind(row.kind), moment(row.due), row.number, owner)
-            values = {"owner": owner, "lease": now + micros_of(lease)}
-            await tx.execute(sa.update(timers).where(_held(taken)).values(values))
-        return taken
+        query = sa.select(timers).where(timers.c.due <= now, free, KNOWN).order_by(timers.c.due).limit(1)
+        while True:
+            async with self._session.claiming(query.where(timers.c.change_id.not_in(self._newer.ids))) as claim:
+                if claim is None:
+                    return None
+                tx, row = claim
+                if await self._newer.takes(tx, row.change_id):
+                    continue
+                taken = Timer(row.change_id, TimerKind(row.kind), moment(row.due), row.number, owner)
+                values = {"owner": owner, "lease": now + micros_of(lease)}
+                await tx.execute(sa.update(timers).where(_held(taken)).values(values))
+            return taken
+
+    async def of_newer_release(self) -> frozenset[str]:
+        """The ids of changes with a timer that this release doesn't know."""
+        async with self._session.reading() as connection:
+            return frozenset(await connection.scalars(sa.select(timers.c.change_id).where(sa.not_(KNOWN))))
 
     async def again(self, timer: Timer, due: datetime) -> None:
         """Done for this time, and due again."""

@@ -16,7 +16,7 @@ from bot.changes.errors import (
 )
 from bot.changes.set_proposals import NothingInSet
 from bot.domain.change import State
-from bot.store.errors import TargetBusy
+from bot.store.errors import NewerRelease, TargetBusy
 from handlers.commands.gatehouse import GatehousePending
 from handlers.error_words.words import Table, Words
 from handlers.errors import NothingToChange, NothingToUndo, OldCard
@@ -75,6 +75,11 @@ WORDS: Final[Table] = {
         f"This request has {len(e.change.questions)} questions already.",
         next="Write in the thread of its card.",
         unchanged=None,
+    ),
+    NewerRelease: lambda _: Words(
+        "A newer release of Gatehouse recorded this change, and this one can't act on it.",
+        "Gatehouse is being updated, or was put back to an older release.",
+        "Try again in some minutes. If that doesn't help, ask your Gatehouse admin to finish the update.",
     ),
     UnknownChange: lambda _: Words(
         "That change is not on record here.", "The card is from another Gatehouse, or its record is gone."

@@ -8,7 +8,7 @@ from itertools import count
 
 import pytest
 
-from bot.changes.set_ledger import Lost
+from bot.changes.leases import Lost
 from bot.changes.set_proposals import begun
 from bot.domain.change import Change
 from bot.domain.change_set import Outcome

@@ -19,13 +19,13 @@ import sqlalchemy as sa
 from bot.access import Access
 from bot.changes.effects import Document, Effects, Reading, Snapshot
 from bot.changes.group_effects import GroupEffects
+from bot.changes.leases import Lost
 from bot.changes.member_effects import MemberEffects
 from bot.changes.outbox import Outbox, TooSoon, Wake
 from bot.changes.patience import Patience
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import Proposal
 from bot.changes.rule_effects import RuleEffects
-from bot.changes.set_ledger import Lost
 from bot.changes.set_proposals import SetProposal, set_of
 from bot.changes.sets import Sets
 from bot.changes.timers import Timers
@@ -350,10 +350,10 @@ class Watched:
 
     async def _recorded(self, change: Change) -> None:
         """I1: nothing is sent without its row, committed before, and held by whoever sends."""
-        query = "SELECT state, owner, attempt, document FROM changes WHERE id = :id"
+        query = "SELECT state, owner, token, document FROM changes WHERE id = :id"
         async with self.world.store.session.reading() as connection:
             row = (await connection.execute(sa.text(query), {"id": change.id})).one()
-        assert (row.state, row.owner, row.attempt) == ("applying", self.owner, change.attempt)
+        assert (row.state, row.owner, row.token) == ("applying", self.owner, change.token)
         recorded = Change.model_validate_json(row.document)
         assert recorded.fingerprint == change.fingerprint
         first = self.world.sent.get(change.id, Sent()).effects == 0 or self.world.meddled(change)

@@ -149,8 +149,8 @@ async def test_an_approved_change_is_claimed_once_and_taken_over_when_its_lease_
     assert yours is not None
     assert yours.attempt == 2
     async with store.transaction() as tx:
-        late = await store.changes.move(tx, one.id, Move.FINISH, owner="me", from_attempt=1)
-        done = await store.changes.move(tx, one.id, Move.FINISH, owner="you", from_attempt=2)
+        late = await store.changes.move(tx, one.id, Move.FINISH, owner="me", token=1)
+        done = await store.changes.move(tx, one.id, Move.FINISH, owner="you", token=2)
     assert late is None
     assert done is not None
 

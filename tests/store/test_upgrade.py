@@ -24,7 +24,7 @@ from tests.databases import BOTH
 
 pytestmark = [
     pytest.mark.parametrize("empty_database", BOTH, indirect=True),
-    pytest.mark.parametrize("revision", ["0001", "0002", "0003", "0004", "0005"]),
+    pytest.mark.parametrize("revision", ["0001", "0002", "0003", "0004", "0005", "0006", "0007"]),
 ]
 THEN: Final = (
     "proposed",

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import sqlalchemy as sa
+
+from bot.store.tables import changes
 from sandbox.demo import Sandbox
+from sandbox.slack.people import CARA
 from sandbox.slack.story import Person
 
 
@@ -36,6 +40,24 @@ async def test_status_tells_what_answers(workspace: Sandbox, alice: Person) -> N
     workspace.services.rules.stage.faults.add("500", times=9)
     reply = await alice.says("/gatehouse status")
     assert "needs attention" in alice.slack_text(reply)
+
+
+async def test_what_a_newer_release_wrote_is_left_out_and_counted_and_nobody_can_decide_about_it(
+    workspace: Sandbox, alice: Person
+) -> None:
+    cara, store = Person(workspace.slack, CARA.id, alice.channel), workspace.bot.gatehouse.store
+    await alice.says("/rules delete Redirect_chk01")
+    card = await alice.sees("Approve")
+    async with store.transaction() as tx:
+        guarded = sa.func.replace(changes.c.document, '"guard":', '"second_factor":"webauthn","guard":')
+        await tx.execute(sa.update(changes).values(document=guarded))
+
+    await cara.clicks(card, "Approve", confirm=True)
+
+    await cara.sees("A newer release of Gatehouse recorded this change")
+    assert "Redirect_chk01" not in alice.slack_text(await alice.says("/gatehouse pending"))
+    assert "1 change of a newer release" in alice.slack_text(await alice.says("/gatehouse status"))
+    assert workspace.services.rules.calls("DELETE") == []
 
 
 async def test_whoami_names_the_caller(workspace: Sandbox, alice: Person) -> None:

@@ -1,0 +1,274 @@
+"""One approval, one write: a change is held for as long as it is being carried out, and who lost it sends nothing more."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from itertools import count
+from typing import Any, Final
+
+import pytest
+import sqlalchemy as sa
+
+from bot.changes.applying import Applier
+from bot.changes.effects import Document, Effects, Reading
+from bot.changes.ledger import LEASE
+from bot.changes.member_effects import MemberEffects
+from bot.clients.http import Service
+from bot.clients.members import MembersClient
+from bot.domain.change import Change, Guard, Kind, Move, State, Target
+from bot.store.tables import changes
+from sandbox.services.running import MEMBERS_KEY
+from tests.changes.world import (
+    ALICE,
+    EMAILS,
+    OPS,
+    POLICIES,
+    RULE_IDS,
+    SITE,
+    Replica,
+    Watched,
+    World,
+    a_world,
+    replica,
+    rule,
+)
+from tests.databases import BOTH
+from tests.drills.fleet import until
+
+pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
+OVER: Final = LEASE + timedelta(seconds=1)
+
+
+@pytest.fixture
+async def world(database_url: str) -> AsyncIterator[World]:
+    async with a_world(database_url) as world:
+        await world.begin(POLICIES["free"])
+        yield world
+
+
+@dataclass(frozen=True, slots=True)
+class Paused(Watched):
+    """Effects that wait at one step, as a service that is slow or a process that is stopped does."""
+
+    step: str = ""
+    there: asyncio.Event = field(default_factory=asyncio.Event)
+    free: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def _at(self, step: str) -> None:
+        if step == self.step:
+            self.there.set()
+            await self.free.wait()
+
+    async def live(self, target: Target) -> Document | None:
+        found = await Watched.live(self, target)
+        await self._at("look")
+        return found
+
+    async def write(self, change: Change) -> str:
+        answer = await Watched.write(self, change)
+        await self._at("write")
+        return answer
+
+    async def read_back(self, change: Change, twins: Iterable[str]) -> Reading:
+        await self._at("read back")
+        return await Watched.read_back(self, change, twins)
+
+
+def paused(world: World, mine: Replica, step: str) -> tuple[Applier, Paused]:
+    """The applier of that process, which comes to a stand at *step*."""
+    effects = mine.pipeline.effects(Target(service="rules"))
+    assert isinstance(effects, Watched)
+    slow = Paused(effects.inner, world, effects.owner, step=step)
+    return replace(mine.pipeline.applier, effects=lambda _: slow), slow
+
+
+def rename(world: World, **more: Any) -> Change:
+    """An approved change of a rule, of which nothing was done yet."""
+    live = world.truth()["rules", RULE_IDS[0]]
+    return Change(
+        id=f"{next(world.names):032x}",
+        kind=Kind.RULE_UPDATE,
+        target=Target(service="rules", key=RULE_IDS[0]),
+        before=live,
+        after=live | {"name": "Ours"},
+        requester=ALICE,
+        channel=OPS,
+        guard=Guard.CONFIRM,
+        decided_at=world.clock(),
+        created=world.clock(),
+        state=State.APPROVED,
+        **more,
+    )
+
+
+async def kept(world: World, change: Change) -> Change:
+    async with world.store.transaction() as tx:
+        return await world.store.changes.add(tx, change, change.id)
+
+
+async def columns(world: World, change: Change) -> Any:
+    async with world.store.session.reading() as connection:
+        return (await connection.execute(sa.select(changes).where(changes.c.id == change.id))).one()
+
+
+STEPS: Final = ["look", "write", "read back"]
+
+
+@pytest.mark.parametrize("step", STEPS)
+async def test_what_is_still_being_done_here_is_not_taken_over_by_the_same_process(world: World, step: str) -> None:
+    mine = replica(world, "mine", count(1))
+    applier, slow = paused(world, mine, step)
+    change = await kept(world, rename(world))
+    doing = asyncio.create_task(applier.apply(change))
+    await slow.there.wait()
+    world.clock.moment += OVER
+
+    assert not await mine.pipeline.recover_one()
+    slow.free.set()
+
+    assert (await doing).state is State.APPLIED
+    assert world.calls_that_write() == 1
+    assert not await mine.pipeline.recover_one()
+
+
+@pytest.mark.parametrize("step", STEPS)
+async def test_who_lost_a_change_sends_and_records_nothing_more(world: World, step: str) -> None:
+    mine, other = (replica(world, owner, count(1)) for owner in ("mine", "other"))
+    applier, slow = paused(world, mine, step)
+    change = await kept(world, rename(world))
+    doing = asyncio.create_task(applier.apply(change))
+    await slow.there.wait()
+    world.clock.moment += OVER
+    assert await other.pipeline.recover_one()
+    done = await columns(world, change)
+    slow.free.set()
+
+    assert (await doing).state is State.APPLIED
+    assert await columns(world, change) == done
+    assert world.calls_that_write() == 1
+
+
+async def test_who_lost_a_change_does_not_go_on_with_one_of_several_requests(world: World) -> None:
+    mine, other = (replica(world, owner, count(1)) for owner in ("mine", "other"))
+    live = world.truth()["members", EMAILS[0]]
+    change = rename(world).model_copy(
+        update={
+            "kind": Kind.MEMBER_UPDATE,
+            "target": Target(service="members", site="blog", key=EMAILS[0]),
+            "before": live,
+            "after": live | {"name": "Anna", "allowedSegments": ["premium"]},
+        }
+    )
+    await kept(world, change)
+
+    async def lost() -> None:
+        world.clock.moment += OVER
+        assert await other.pipeline.recover_one()
+
+    headers = {"Authorization": f"Bearer {MEMBERS_KEY}"}
+    async with Service("members", world.services.members_url, headers) as service:
+        effects: Effects = MemberEffects(Interrupted(service, SITE, lost))
+        left = await replace(mine.pipeline.applier, effects=lambda _: effects).apply(change)
+
+    assert [call.method for call in world.services.members.calls() if call.method != "GET"] == ["PATCH"]
+    assert left.state is State.UNKNOWN
+    assert (await columns(world, change)).owner == "other"
+
+
+class Interrupted(MembersClient):
+    """After the first request of an edit, something happens."""
+
+    def __init__(self, service: Service, site: str, happens: Callable[[], Awaitable[None]]) -> None:
+        super().__init__(service, site)
+        self._happens = happens
+
+    async def update(self, email: str, *, name: str | None, segments: Iterable[str]) -> None:
+        await super().update(email, name=name, segments=segments)
+        await self._happens()
+
+
+async def test_a_lease_is_renewed_for_as_long_as_the_change_is_being_carried_out(world: World) -> None:
+    mine, other = (replica(world, owner, count(1)) for owner in ("mine", "other"))
+    applier, slow = paused(world, mine, "look")
+    change = await kept(world, rename(world))
+    short = replace(applier.ledger, lease=timedelta(seconds=0.3))
+    doing = asyncio.create_task(replace(applier, ledger=short).apply(change))
+    await slow.there.wait()
+
+    for _ in range(3):
+        before = (await columns(world, change)).lease
+        world.clock.moment += timedelta(seconds=0.2)
+
+        async def renewed(before: int = before) -> bool:
+            return bool((await columns(world, change)).lease > before)
+
+        await until(renewed, "the lease is renewed", 30)
+        assert not await other.pipeline.recover_one()
+    slow.free.set()
+
+    assert (await doing).state is State.APPLIED
+    assert world.calls_that_write() == 1
+
+
+@dataclass(frozen=True, slots=True)
+class Slow(Watched):
+    """A service that takes most of a lease for every look; *after* the first one, something happens there."""
+
+    after: Callable[[], None] = lambda: None
+    looks: list[Target] = field(default_factory=list)
+
+    async def live(self, target: Target) -> Document | None:
+        found = await Watched.live(self, target)
+        self.looks.append(target)
+        self.world.clock.moment += LEASE * 0.7
+        if len(self.looks) == 1:
+            self.after()
+        return found
+
+
+async def test_a_service_that_is_slow_to_read_is_written_to_all_the_same(world: World) -> None:
+    mine = replica(world, "mine", count(1))
+    effects = mine.pipeline.effects(Target(service="rules"))
+    assert isinstance(effects, Watched)
+    slow = Slow(effects.inner, world, "mine")
+
+    done = await replace(mine.pipeline.applier, effects=lambda _: slow).apply(await kept(world, rename(world)))
+
+    assert (done.state, len(slow.looks)) == (State.APPLIED, 2)
+
+
+async def test_a_look_that_took_long_is_taken_again_before_anything_is_sent(world: World) -> None:
+    mine = replica(world, "mine", count(1))
+    effects = mine.pipeline.effects(Target(service="rules"))
+    assert isinstance(effects, Watched)
+    theirs = ("rules", RULE_IDS[0]), rule("Theirs")
+    slow = Slow(effects.inner, world, "mine", after=lambda: world.edit(*theirs))
+
+    done = await replace(mine.pipeline.applier, effects=lambda _: slow).apply(await kept(world, rename(world)))
+
+    assert done.state is State.STALE
+    assert world.calls_that_write() == 0
+
+
+async def test_a_fencing_token_never_comes_again_though_the_count_of_attempts_begins_anew(world: World) -> None:
+    store, change = world.store, await kept(world, rename(world))
+    async with store.transaction() as tx:
+        first = await store.changes.claim(tx, change.id, "mine", LEASE)
+    world.clock.moment += OVER
+    async with store.transaction() as tx:
+        second = await store.changes.claim_due(tx, "other", LEASE)
+        assert second is not None
+        await store.changes.move(tx, change.id, Move.DEFER, owner="other", token=second.token)
+        third = await store.changes.claim(tx, change.id, "mine", LEASE)
+    assert first is not None
+    assert third is not None
+    assert first.token < second.token < third.token
+    assert (first.attempt, second.attempt, third.attempt) == (1, 2, 1)
+
+    async with store.transaction() as tx:
+        assert await store.changes.move(tx, change.id, Move.FINISH, owner="mine", token=first.token) is None
+        assert not await store.changes.renew(tx, first, [], "mine", LEASE)
+        assert await store.changes.renew(tx, third, [], "mine", LEASE)
