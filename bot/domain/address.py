@@ -70,3 +70,34 @@ def is_address(text: str) -> bool:
     except NoAddress:
         return False
     return True
+
+
+SPECIAL: Final = re.compile(
+    r"[\x00-\x20]*(?:(?:https?|ftp|wss?):[/\\]*|([a-z*][a-z0-9+.-]*)://)[^/\\?#]*", re.IGNORECASE
+)
+"""A URL up to the end of its host and port, as browsers divide it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Authority:
+    """Where a URL leads. *host*: in ASCII, with a port that is not the default. *end*: where the path begins in the text."""
+
+    host: str
+    user_info: bool
+    """Whether a user name or a password comes before the host."""
+    end: int
+
+
+def authority(text: str) -> Authority | None:
+    """Return the host that a browser would take from *text*, a whole URL or a wildcard such as ``*://shop.example/*``.
+
+    None where *text* is no URL, or has no host that can be read.
+    """
+    if (found := SPECIAL.match(text)) is None:
+        return None
+    start = found[0] if found[1] is None else f"https://{found[0].partition('://')[2]}"
+    try:
+        url = ada_url.URL(f"{start}/")
+    except (ValueError, UnicodeError):
+        return None
+    return Authority(url.host, bool(url.username or url.password), found.end()) if url.host else None

@@ -10,9 +10,11 @@ from typing import Any, Final
 from bot.domain.essence import essence
 from handlers.views.other_types import plain_change
 from handlers.views.parts import code, esc
+from handlers.views.urls import MAX_SHORTENED, shortened
 
 Document = Mapping[str, Any] | None
 MOST_LINES: Final = 12
+MOST_SEGMENTS: Final = 20
 NAMES: Final = {
     "name": "name",
     "status": "status",
@@ -79,6 +81,31 @@ def _lists(path: str, before: list[Any], after: list[Any]) -> Iterator[Line]:
     yield from (Line(f"{path}.{at}", None, new) for at, new in come[len(gone) :])
 
 
+def every_field(before: Document, after: Document) -> list[Line]:
+    """Every single value that differs, whole and never as JSON: what `differences` says in fewer lines."""
+    old, new = dict(_leaves((), essence(before) or {})), dict(_leaves((), essence(after) or {}))
+    lines = (Line(_path(path), old.get(path), new.get(path)) for path in dict.fromkeys([*old, *new]))
+    return [line for line in lines if json.dumps(line.before) != json.dumps(line.after)]
+
+
+def _leaves(path: tuple[str, ...], value: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """The values in a document, each with the way to it; a list of plain values is one."""
+    if isinstance(value, Mapping) and (value or not path):
+        for name, inner in value.items():
+            yield from _leaves((*path, str(name)), inner)
+    elif isinstance(value, list) and any(isinstance(one, Mapping | list) for one in value):
+        for number, inner in enumerate(value, 1):
+            yield from _leaves((*path, str(number)), inner)
+    else:
+        yield path, value
+
+
+def _path(path: tuple[str, ...]) -> str:
+    if len(path) > 1 and path[0] == "pairs":
+        path = (f"pair {path[1]}", *path[2:])
+    return ".".join(path)
+
+
 def field_name(path: str) -> str:
     """The field as people call it: ``pair 2.source.value`` -> ``pair 2 source``."""
     first, _, rest = path.partition(".")
@@ -100,7 +127,8 @@ def rendered(lines: list[Line], shown: Callable[[str], str] = str) -> str:
     """
     told = [_rendered(line, shown) for line in lines[:MOST_LINES]]
     if len(lines) > MOST_LINES:
-        told.append(f"…and {len(lines) - MOST_LINES} more fields.")
+        left = len(lines) - MOST_LINES
+        told.append(f"…and {left} more field{'' if left == 1 else 's'}.")
     return "\n".join(told)
 
 
@@ -108,23 +136,26 @@ def _rendered(line: Line, shown: Callable[[str], str]) -> str:
     name = esc(field_name(line.field), 80)
     if line.field == "allowedSegments":
         old, new = set(line.before or ()), set(line.after or ())
-        gained = "  ".join(
-            f":heavy_plus_sign: {code(shown(str(each)), 60)}" for each in sorted(new - old, key=str)[:20]
-        )
-        lost = "  ".join(f":heavy_minus_sign: {code(shown(str(each)), 60)}" for each in sorted(old - new, key=str)[:20])
+        gained = _listed(":heavy_plus_sign:", new - old, shown)
+        lost = _listed(":heavy_minus_sign:", old - new, shown)
         return f"*{name}*  {gained}  {lost}".strip()
     before, after = around(_seen(line.before), _seen(line.after), shown=shown)
     return f"*{name}*  {before}  →  {after}"
 
 
+def _listed(mark: str, segments: set[Any], shown: Callable[[str], str]) -> str:
+    ordered = sorted(segments, key=str)
+    more = f"  …and {len(ordered) - MOST_SEGMENTS} more" if len(ordered) > MOST_SEGMENTS else ""
+    return "  ".join(f"{mark} {code(shown(str(each)), 60)}" for each in ordered[:MOST_SEGMENTS]) + more
+
+
 def around(before: Any, after: Any, limit: int = 120, *, shown: Callable[[str], str] = str) -> tuple[str, str]:
-    """Both values as code, long ones cut to the place where they begin to differ; *shown* as for `rendered`."""
+    """Both values as code, long ones cut to where they begin to differ, and to the host of a URL; *shown* as for `rendered`."""
     old, new = _text(before), _text(after)
     if old is None or new is None or max(len(old), len(new)) <= limit:
         return _shown(old, limit, shown), _shown(new, limit, shown)
-    start = max(0, _alike(old, new) - limit // 3)
-    lead = "…" if start else ""
-    return _shown(lead + old[start:], limit, shown), _shown(lead + new[start:], limit, shown)
+    same = _alike(old, new)
+    return _shown(old, limit, shown, same), _shown(new, limit, shown, same)
 
 
 def _alike(one: str, two: str) -> int:
@@ -156,8 +187,5 @@ def _text(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
-def _shown(text: str | None, limit: int, shown: Callable[[str], str]) -> str:
-    if text is None:
-        return "_not set_"
-    looked_at = 20 * limit
-    return code(shown(text[:looked_at]), limit, more=max(0, len(text) - looked_at))
+def _shown(text: str | None, limit: int, shown: Callable[[str], str], at: int = 0) -> str:
+    return "_not set_" if text is None else code(shown(shortened(text, limit, at)), MAX_SHORTENED)

@@ -8,6 +8,7 @@ from bot.domain.group import Groups, held_back
 from bot.domain.rule import Pair, RuleDraft
 from handlers.views.other_types import described
 from handlers.views.parts import code, esc
+from handlers.views.urls import url_code
 
 TYPE_MARK: Final = {
     "Redirect": ":arrow_right_hook:",
@@ -53,19 +54,19 @@ def source_line(pair: Pair, limit: int = 160) -> str:
     key, operator = pair.source.key or "?", (pair.source.operator or "?").replace("_", " ").lower()
     where = "" if key == "Url" else f"{esc(key, 40)} "
     how = "" if operator == "equals" else f"{esc(operator, 40)} "
-    return f"{where}{how}{code(pair.source.value, limit)}"
+    return f"{where}{how}{url_code(pair.source.value, limit)}"
 
 
 def effect_line(rule_type: str | None, pair: Pair, limit: int = 160) -> str:
     """What happens to what matches."""
     if rule_type == "Redirect":
-        return f"→ {code(pair.destination, limit)}"
+        return f"→ {url_code(pair.destination, limit)}"
     if rule_type == "Cancel":
         return "is blocked"
     if rule_type == "Replace":
-        return f"{code(pair.find, limit)} becomes {code(pair.replacement, limit)}"
+        return f"{url_code(pair.find, limit)} becomes {url_code(pair.replacement, limit)}"
     lines = other_lines(rule_type, pair, limit)
-    more = f"; and {len(lines) - MOST_EFFECTS} more" if len(lines) > MOST_EFFECTS else ""
+    more = f"; …and {len(lines) - MOST_EFFECTS} more" if len(lines) > MOST_EFFECTS else ""
     return "; ".join(lines[:MOST_EFFECTS]) + more
 
 

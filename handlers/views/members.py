@@ -58,7 +58,7 @@ def address(email: str, audience: Audience) -> str:
 
 def segments_line(segments: Sequence[str]) -> str:
     shown = " ".join(code(name, 60) for name in segments[:30])
-    more = f" and {len(segments) - 30} more" if len(segments) > 30 else ""
+    more = f" …and {len(segments) - 30} more" if len(segments) > 30 else ""
     return f"{shown}{more}" if segments else "_no segments_"
 
 

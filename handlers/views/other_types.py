@@ -144,7 +144,8 @@ MOMENTS: Final = {
 def _scripts(pair: Fields, limit: int) -> Iterator[str]:
     if libraries := pair.get("libraries"):
         names = libraries if isinstance(libraries, list) else [libraries]
-        yield "with " + ", ".join(code(_text(name), 40) for name in names[:8])
+        more = f" …and {len(names) - 8} more" if len(names) > 8 else ""
+        yield "with " + ", ".join(code(_text(name), 40) for name in names[:8]) + more
     found = pair.get("scripts")
     for script in found if isinstance(found, list) else []:
         yield _script(script, limit) if isinstance(script, Mapping) else sized(script, limit)

@@ -7,12 +7,12 @@ neither ping a channel nor pose as a link, a button or another text than it is.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from bot.domain.lookalike import is_invisible
 from handlers.commands.command import Command
 from handlers.wording import render
 
@@ -25,6 +25,7 @@ MOST_TEXT: Final = 3_000
 MOST_VALUE: Final = 2_000
 FALLBACK: Final = 3_500
 
+ENTITY_CUT: Final = re.compile(r"&[a-z]{0,3}$")
 MARKS: Final = re.compile(r"[*_~`]")
 EMOJI: Final = re.compile(r":(?=[A-Za-z0-9_+'-]+:)")
 WORD_JOINER: Final = "\u2060"
@@ -40,9 +41,9 @@ class Message:
 
 def visible(text: str) -> str:
     r"""*text* with characters that hide, turn round or break lines written out, such as ``\u202e``."""
-    return "".join(
-        _written_out(one) if unicodedata.category(one) in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"} else one for one in text
-    )
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_written_out(one) if is_invisible(one, text[at - 1 : at]) else one for at, one in enumerate(text))
 
 
 def _written_out(character: str) -> str:
@@ -95,7 +96,12 @@ def moment(milliseconds: int) -> str:
 
 
 def mrkdwn(text: str) -> Block:
-    return {"type": "mrkdwn", "text": text[:MOST_TEXT], "verbatim": True}
+    return {"type": "mrkdwn", "text": _within(text, MOST_TEXT), "verbatim": True}
+
+
+def _within(text: str, limit: int) -> str:
+    """Cut to what Slack takes, with a mark that it was: who decides must know that there is more."""
+    return text if len(text) <= limit else ENTITY_CUT.sub("", text[: limit - 1]) + "…"
 
 
 def section(text: str, accessory: Block | None = None) -> Block:
@@ -105,7 +111,7 @@ def section(text: str, accessory: Block | None = None) -> Block:
 
 def fields(pairs: Iterable[tuple[str, str]]) -> Block:
     """Two columns of label and value, at most ten; values are mrkdwn."""
-    return {"type": "section", "fields": [mrkdwn(f"*{label}*\n{value}"[:2000]) for label, value in pairs][:10]}
+    return {"type": "section", "fields": [mrkdwn(_within(f"*{label}*\n{value}", 2_000)) for label, value in pairs][:10]}
 
 
 def context(*texts: str) -> Block:
@@ -181,15 +187,21 @@ def decide_button(
 
 
 def message(text: str, blocks: Sequence[Block]) -> Message:
-    """A message within Slack's limits: what is too much is left out from before the last block, and said."""
+    """A message within Slack's limits: the last texts of too many are left out, and that is said; buttons stay."""
     kept = [block for block in blocks if block]
-    left_out = 0
+    last = None
     while len(kept) > MOST_BLOCKS - 1 or _size(kept) > MOST_CHARACTERS:
-        kept.pop(-2 if len(kept) > 1 else -1)
-        left_out += 1
-    if left_out:
-        kept.insert(-1, context(":scissors: There is more than a message holds; the rest is left out here."))
+        last = _last_text(kept)
+        kept.pop(last)
+    if last is not None:
+        kept.insert(last, context(":scissors: …There is more than a message holds; the rest is left out here."))
     return Message(clip(text, FALLBACK), tuple(kept))
+
+
+def _last_text(blocks: Sequence[Block]) -> int:
+    """Which block can be missed first: the last text but the footer, then whatever comes last."""
+    texts = [at for at, block in enumerate(blocks[:-1]) if at and block["type"] != "actions"]
+    return texts[-1] if texts else len(blocks) - 1
 
 
 def _size(blocks: Sequence[Block]) -> int:
