@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Awaitable, Callable
 
 from bot.changes.deciding import Decision
@@ -12,13 +11,12 @@ from bot.domain.change import Change, State
 from bot.gatehouse import Gatehouse
 from handlers.commands.gatehouse import GatehouseUndo
 from handlers.errors import NothingToUndo, OldButton, OldCard
+from handlers.full_view import require_seen
+from handlers.refs import change_called
 from handlers.reply import Announced, Caller, Modal, Reply, View
 from handlers.routes import Click, Form, clicks, handles, submits
 from handlers.views import decision_form, forms
 from handlers.views.titles import plain_title
-
-REFERENCE = re.compile(r"[0-9a-fA-F]{6,32}")
-"""The beginning of a change's id, as cards show it."""
 
 LOOKS_FOR_CARD = 10
 CARD_PAUSE_SECONDS = 0.1
@@ -51,6 +49,8 @@ def _decides(name: str, decision: Decision) -> None:
     @clicks(f"decide.{name}", stored=True)
     async def decide(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
         change = await clicked(click, caller, gatehouse)
+        if decision is not Decision.KEEP:
+            await require_seen(change, decision, caller, gatehouse)
         await gatehouse.changes.decide(change.id, decision, caller.user)
         return Announced()
 
@@ -183,10 +183,9 @@ async def undo(command: GatehouseUndo, caller: Caller, gatehouse: Gatehouse) -> 
 
 async def _meant(reference: str | None, caller: Caller, gatehouse: Gatehouse) -> Change:
     if reference is not None:
-        found = await gatehouse.store.changes.called(reference.lower()) if REFERENCE.fullmatch(reference) else ()
-        if len(found) != 1:
+        if (named := await change_called(reference, gatehouse)) is None:
             raise NothingToUndo(reference)
-        return found[0]
+        return named
     if (change := await gatehouse.store.changes.undoable(caller.user, caller.channel)) is None:
         raise NothingToUndo(None)
     return change

@@ -12,15 +12,15 @@ import structlog
 from bot.changes.applying import Checkpoint, nowhere
 from bot.changes.outbox import Pace
 from bot.domain.change import Change
-from bot.domain.change_set import NOT_DONE, Outcome, Part
-from bot.domain.group import Groups
+from bot.domain.change_set import Part
 from bot.gatehouse import GroupsReader
 from bot.store.audit import Event
 from bot.store.engine import Store
+from handlers import drawing
 from handlers.slack import Slack, SlackRefused, SlackUnreachable
 from handlers.slackfiles import SlackFiles
 from handlers.views import changes as views
-from handlers.views import notes, results, sets
+from handlers.views import notes, results
 from handlers.views.parts import Message
 
 log = structlog.get_logger(__name__)
@@ -41,7 +41,6 @@ ELSEWHERE: Final = frozenset(
 GONE: Final = frozenset({"message_not_found", "cant_update_message", "edit_window_closed"})
 CARD: Final = "card"
 RESULT: Final = "result"
-WRONG: Final = NOT_DONE | {Outcome.UNKNOWN, Outcome.UNSETTLED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +65,7 @@ class Cards:
 
     async def _card(self, change: Change) -> None:
         place = await self.store.cards.get(change.id, CARD)
-        drawn = message = await self._drawn(change)
+        drawn = message = await drawing.drawn(change, self.store, self.groups, self.places)
         if place is not None and place[0] != change.channel:
             message = views.elsewhere(message, change.channel)
         if place is not None and await self._edited(place, change, message):
@@ -82,25 +81,6 @@ class Cards:
             await self.store.cards.put(tx, change.id, channel, ts, CARD, link)
             event = Event("announced", "gatehouse", channel, change.id, str(change.target))
             await self.store.audit.append(tx, event)
-
-    async def _drawn(self, change: Change) -> Message:
-        if not change.is_set:
-            return views.card(change, places=self.places, groups=await self._groups(change))
-        return sets.card(change, await self._progress(change), places=self.places)
-
-    async def _progress(self, whole: Change) -> sets.Progress:
-        """How far a set is; of a long one, first what went wrong."""
-        tally = await self.store.parts.tally(whole.id)
-        if whole.size <= sets.SHOWN:
-            return sets.Progress(tally, await self.store.parts.some(whole.id, set(Outcome), sets.SHOWN))
-        wrong = await self.store.parts.some(whole.id, WRONG, sets.SHOWN)
-        others = await self.store.parts.some(whole.id, set(Outcome) - WRONG, sets.SHOWN - len(wrong))
-        return sets.Progress(tally, [*wrong, *others])
-
-    async def _groups(self, change: Change) -> Groups | None:
-        """The groups, where the change is about a rule in one: what is on may still be held back."""
-        in_group = any((document or {}).get("groupId") for document in (change.before, change.after))
-        return await self.groups.groups() if in_group and self.groups is not None else None
 
     async def _result(self, whole: Change) -> None:
         """Send whoever asked for an import its table, with what became of each row; once.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from bot.domain.change import Change
 from bot.domain.checks import Problem
 from bot.domain.group import Group
 from handlers.commands.command import Command
@@ -122,6 +123,14 @@ class OldCard(Exception):
     def __init__(self, link: str) -> None:
         super().__init__("old card")
         self.link = link
+
+
+class LookFirst(Exception):
+    """Somebody decides about a change whose card doesn't show all of it, and has not seen the rest."""
+
+    def __init__(self, change: Change) -> None:
+        super().__init__(change.id)
+        self.change = change
 
 
 class NothingInMessage(Exception):

@@ -6,6 +6,7 @@ from handlers import (  # noqa: F401  importing them is what fills the table
     approvals,
     check,
     exports,
+    full_view,
     gatehouse,
     groups,
     home,

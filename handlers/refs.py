@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 from bot.clients.errors import NotFound
 from bot.clients.indexes import looked_up
+from bot.domain.change import Change
 from bot.domain.group import Groups
 from bot.domain.rule import RULE_ID, Rule
 from bot.gatehouse import Gatehouse
@@ -22,6 +23,8 @@ CANDIDATES = 10
 MOST = 100
 """Rules that one command may name."""
 NEAR = 3
+REFERENCE = re.compile(r"[0-9a-fA-F]{6,32}")
+"""The beginning of a change's id, as cards show it."""
 
 
 class NotOne(Exception):
@@ -121,3 +124,9 @@ def fitting_rules(ref: str, rules: Sequence[Rule]) -> list[Rule]:
 
 def _sources(rule: Rule) -> set[str]:
     return {(pair.source.value or "").casefold() for pair in rule.pairs or () if pair.source and pair.source.value}
+
+
+async def change_called(reference: str, gatehouse: Gatehouse) -> Change | None:
+    """The change whose id begins with *reference*; None where there is none, or more than one."""
+    found = await gatehouse.store.changes.called(reference.lower()) if REFERENCE.fullmatch(reference) else ()
+    return found[0] if len(found) == 1 else None

@@ -26,6 +26,7 @@ from handlers.routes import Click, Form, clicks, submits
 from handlers.rules import update_of
 from handlers.samples import preview
 from handlers.views import fields, forms, rule_form
+from handlers.views.full_view import draft_warnings
 from handlers.views.json_pairs import NotPairs
 from handlers.views.rule_form import RuleForm
 from handlers.views.rule_form_reading import read_form
@@ -82,7 +83,8 @@ async def _save_rule(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
         return unfit
     look = await look_at(gatehouse, edited, draft)
     shifts = await preview(gatehouse, caller, edited, draft, (form.reason,))
-    if (warned := _warned(form, look, shifts)) is not None:
+    doubts = draft_warnings(edited.document() if edited is not None else None, draft.body())
+    if (warned := _warned(form, look, shifts, doubts)) is not None:
         return warned.view()
     if edited is not None:
         proposal = update_of(edited, draft, caller, reason=form.reason, quiet_refusal=True)
@@ -102,16 +104,19 @@ def _unfit(rule: Rule, draft: RuleDraft, form: RuleForm) -> View | None:
     return None
 
 
-def _warned(form: RuleForm, look: Look, shifts: Sequence[str]) -> RuleForm | None:
-    """The form with what is wrong, to be sent again; None where nothing is, or where that was seen and answered."""
-    if not look.findings:
+def _warned(form: RuleForm, look: Look, shifts: Sequence[str], doubts: Sequence[str]) -> RuleForm | None:
+    """The form with what is wrong, to be sent again; None where nothing is, or where that was seen and answered.
+
+    *doubts*: warnings about text that looks like something else, which the card repeats on its own.
+    """
+    if not look.findings and not doubts:
         return None
-    seen = fingerprint([list(key_of(finding)) for finding in look.findings])
+    seen = fingerprint([[list(key_of(finding)) for finding in look.findings], *doubts])
     silent = any(finding.needs_reason for finding in look.findings) and not form.reason.strip()
     if form.warned == seen and not silent:
         return None
     then = "It needs a reason: see “Why” below." if silent else "Send it again to save it all the same."
-    notes = {"": " ".join(["Not saved yet.", *look.warnings, *shifts[:1], then])}
+    notes = {"": " ".join(["Not saved yet.", *look.warnings, *doubts, *shifts[:1], then])}
     if silent:
         notes[fields.REASON] = "This loops, so it needs a reason. Say why here, or lead it elsewhere."
     return replace(form, warned=seen).noted(notes)

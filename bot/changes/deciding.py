@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
-from bot.access import Access
+from bot.access import Access, NotAllowed
 from bot.changes.applying import Applier
 from bot.changes.errors import AlreadyDecided, NothingToReview, NotTemporary, NotYours, UnknownChange
-from bot.changes.ledger import Ledger
+from bot.changes.ledger import Ledger, event_of
 from bot.changes.set_ledger import SetLedger
 from bot.domain.change import Change, Guard, Move, Question, State
+
+LOOKED: Final = "seen"
+"""Stands among the decisions of a change for a person who was shown all of it."""
 
 
 class Decision(StrEnum):
@@ -108,6 +111,39 @@ class Decider:
         if change.state is not State.PROPOSED:
             return None
         return await self.ledger.move(change, Move.EXPIRE, finished_at=self.ledger.now())
+
+    async def require_look(self, change: Change, by: str) -> None:
+        """Return where *by* may see all of *change*: where they asked for it, or could decide about it, now.
+
+        Raises NotYours, NotAllowed, DirectoryUnavailable, or AlreadyDecided where nobody has to decide any more.
+        """
+        if change.state is not State.PROPOSED and not change.review_owed:
+            raise AlreadyDecided(change)
+        if by == change.requester:
+            return await self.access.require_all(change, by)
+        if change.guard is Guard.CONFIRM:
+            raise NotYours(change)
+        try:
+            await self.access.require_approver(change, by, change.channel)
+        except NotAllowed:
+            if not change.break_glass:
+                raise
+            await self.access.require_glass(change, by, change.channel)
+        return None
+
+    async def note_look(self, change: Change, by: str) -> None:
+        """Put on record that *by* was shown all of *change*; once, however often they look."""
+        async with self.ledger.store.transaction() as tx:
+            if await self.ledger.store.changes.decided(tx, change.id, by, LOOKED, change.fingerprint):
+                await self.ledger.store.audit.append(tx, event_of("looked", change, by))
+
+    async def has_looked(self, change: Change, by: str) -> bool:
+        """Whether *by* was shown all of this very *change*; what a stored change does never changes."""
+        return await self.ledger.store.changes.has_decided(change.id, by, LOOKED, change.fingerprint)
+
+    async def require_decision(self, change: Change, decision: Decision, by: str) -> None:
+        """Return where *decision* is *by*'s to take now; raises NotYours, NotAllowed or DirectoryUnavailable."""
+        await self._check_right(change, decision, by)
 
     async def ask(self, change: Change, *, by: str, text: str) -> Change:
         """Put a question about an open *change* into the thread of its card; the same one twice is one."""

@@ -65,6 +65,10 @@ class Pipeline:
         decider = Decider(self.ledger, self.set_ledger, access, self.applier)
         self.get = decider.get
         self.decide = decider.decide
+        self.require_look = decider.require_look
+        self.note_look = decider.note_look
+        self.has_looked = decider.has_looked
+        self.require_decision = decider.require_decision
         self.ask = decider.ask
         self.expire = decider.expire
         self.stop = decider.stop

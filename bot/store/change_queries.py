@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from bot.domain.change import Change, Kind, State, Target
 from bot.store.newer import STORED, Newer, change_of, is_ours, ours, readable
 from bot.store.session import Session
-from bot.store.tables import LIVE_STATES, changes, outbox, timers
+from bot.store.tables import LIVE_STATES, changes, decisions, outbox, timers
 
 IDS = 500
 """Ids that one query asks for."""
@@ -119,3 +119,10 @@ class Queries:
         async with self._session.reading() as connection:
             rows = await connection.execute(sa.select(*STORED).where(wanted))
             return frozenset(row.id for row in rows if not is_ours(row))
+
+    async def has_decided(self, change_id: str, person: str, decision: str, reason: str) -> bool:
+        """Whether *person* took this decision, with this very reason."""
+        known = {"change_id": change_id, "person": person, "decision": decision, "reason": reason}
+        query = sa.select(decisions.c.at).filter_by(**known)
+        async with self._session.reading() as connection:
+            return await connection.scalar(query) is not None

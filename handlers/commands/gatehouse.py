@@ -19,6 +19,17 @@ class GatehousePending(GatehouseCommand):
 
 
 @dataclass(frozen=True)
+class GatehouseInspect(GatehouseCommand):
+    verb, usage, summary = (
+        "inspect",
+        "inspect CHANGE",
+        "Everything that a waiting change does, for those who can decide",
+    )
+    example = "inspect 1a2b3c4d"
+    change: str
+
+
+@dataclass(frozen=True)
 class GatehouseUndo(GatehouseCommand):
     verb, usage, summary = (
         "undo",

@@ -17,9 +17,10 @@ from bot.changes.errors import (
 from bot.changes.set_proposals import NothingInSet
 from bot.domain.change import State
 from bot.store.errors import NewerRelease, TargetBusy
-from handlers.commands.gatehouse import GatehousePending
+from handlers.commands.gatehouse import GatehouseInspect, GatehousePending
 from handlers.error_words.words import Table, Words
-from handlers.errors import NothingToChange, NothingToUndo, OldCard
+from handlers.errors import LookFirst, NothingToChange, NothingToUndo, OldCard
+from handlers.views.card_gaps import label
 from handlers.views.parts import code, esc
 
 STANDS: Final = {
@@ -99,6 +100,11 @@ WORDS: Final[Table] = {
     ),
     NotTemporary: lambda e: Words(f"Change `{e.change.id[:8]}` does not end by itself any more.", unchanged=None),
     NothingToReview: lambda e: Words(f"Change `{e.change.id[:8]}` is signed already.", unchanged=None),
+    LookFirst: lambda e: Words(
+        "This card doesn’t show everything. Look at the full change first.",
+        next="Then decide on the card.",
+        again={label(e.change): GatehouseInspect(e.change.id)},
+    ),
     OldCard: lambda e: Words(
         "That message no longer speaks for its change.",
         next=f"Use the newer one: {e.link}" if e.link else "Use the newer one, a moment from now, in the channel.",

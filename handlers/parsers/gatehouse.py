@@ -16,6 +16,7 @@ def _audit(rest: Rest) -> Command:
 
 PARSERS: Final[dict[type[Command], Parser]] = {
     c.GatehousePending: alone(c.GatehousePending),
+    c.GatehouseInspect: lambda rest: c.GatehouseInspect(rest.one("which change")),
     c.GatehouseUndo: lambda rest: c.GatehouseUndo(rest.rest() or None),
     c.GatehouseTimers: alone(c.GatehouseTimers),
     c.GatehouseAudit: _audit,

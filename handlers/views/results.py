@@ -8,7 +8,7 @@ from bot.domain.change import Change
 from bot.domain.change_set import DONE, Outcome, Part
 from bot.domain.result_table import result_table
 from handlers.views.parts import code, esc
-from handlers.views.sets import OUTCOMES
+from handlers.views.set_lines import OUTCOMES
 
 
 def table(whole: Change, parts: Sequence[Part]) -> bytes:

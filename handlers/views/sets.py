@@ -6,46 +6,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bot.domain.change import Change, Guard, Kind, State
+from bot.domain.change import Change, Guard, State
 from bot.domain.change_set import DONE, NOT_DONE, OPEN, Outcome, Part, Tally
-from bot.domain.member import all_masked, masked
 from handlers.views import parts
-from handlers.views.changes import WARNED
-from handlers.views.diff import differences, rendered
-from handlers.views.members import segments_line
+from handlers.views.card_gaps import actions
+from handlers.views.changes import warned
+from handlers.views.full_view import change_warnings, part_warnings
 from handlers.views.parts import Block, Message, code, esc
 from handlers.views.sentences import ending_line, glass_line, sentence, words
+from handlers.views.set_lines import OUTCOMES, line_of, packed
 from handlers.views.titles import MARKS, WORDS, plain_title
 
 SHOWN: Final = 12
 """Parts that a card has a line for."""
 MOST_SINGLE: Final = 6
 BAR: Final = 20
-NAME: Final = 70
-
-OUTCOMES: Final[Mapping[Outcome, tuple[str, str]]] = {
-    Outcome.APPLIED: (":white_check_mark:", "done"),
-    Outcome.UNDONE: (":leftwards_arrow_with_hook:", "taken back"),
-    Outcome.FAILED: (":x:", "failed"),
-    Outcome.STALE: (":arrows_counterclockwise:", "changed meanwhile, left alone"),
-    Outcome.BUSY: (":lock:", "held by another change, left alone"),
-    Outcome.UNKNOWN: (":grey_question:", "not known yet"),
-    Outcome.UNSETTLED: (":grey_question:", "not known, look yourself"),
-    Outcome.STOPPED: (":octagonal_sign:", "not begun"),
-    Outcome.APPLYING: (":hourglass_flowing_sand:", "under way"),
-    Outcome.WAITING: (":small_blue_diamond:", "to do"),
-    Outcome.SKIPPED: (":heavy_minus_sign:", "left out"),
-}
-VERBS: Final[Mapping[Kind, str]] = {
-    Kind.RULE_CREATE: "create",
-    Kind.RULE_UPDATE: "change",
-    Kind.RULE_DELETE: "delete",
-    Kind.MEMBER_ADD: "add",
-    Kind.MEMBER_UPDATE: "change",
-    Kind.MEMBER_GRANT: "give access",
-    Kind.MEMBER_REVOKE: "take access",
-    Kind.MEMBER_REMOVE: "remove",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +38,18 @@ def card(change: Change, progress: Progress, *, places: Mapping[str, str]) -> Me
     if change.state not in {State.PROPOSED, State.CANCELLED, State.DENIED, State.EXPIRED}:
         blocks.append(parts.section(counted(progress.tally)))
     blocks += _lines(change, progress)
-    if change.warnings and change.state in WARNED:
-        blocks.append(parts.section("\n".join(f":warning: {esc(line, 500)}" for line in change.warnings[:5])))
+    blocks += warned(change, (*change.warnings, *change_warnings(change), *part_warnings(progress.first[:SHOWN])))
     if change.reason:
         blocks.append(parts.section(f":speech_balloon: {words(change.reason, 500)}"))
     if change.review_owed:
         blocks.append(parts.section(glass_line(change)))
     if ending := ending_line(change):
         blocks.append(parts.section(ending))
-    blocks += parts.actions(_buttons(change, progress))
+    footer = parts.context(_footer(change, progress, places))
+    blocks += actions(change, [*blocks, footer], _buttons(change, progress))
     if change.undone_by:
         blocks.append(parts.context(f":leftwards_arrow_with_hook: Taken back by change {code(change.undone_by[:8])}"))
-    blocks.append(parts.context(_footer(change, progress, places)))
+    blocks.append(footer)
     return parts.message(f"{plain_title(change)}: {_in_words(change, progress.tally)}", blocks)
 
 
@@ -125,56 +100,11 @@ def counted(tally: Tally) -> str:
 def _lines(change: Change, progress: Progress) -> list[Block]:
     if change.state in {State.CANCELLED, State.DENIED, State.EXPIRED} or not progress.first:
         return []
-    shown = [_line(part) for part in progress.first[:SHOWN]]
+    shown = [line_of(part) for part in progress.first[:SHOWN]]
     total = sum(progress.tally.counts.values())
     if total > len(shown):
         shown.append(f"…and {total - len(shown):,} more.")
-    return [parts.section(text) for text in _packed(shown)]
-
-
-def _packed(lines: Sequence[str]) -> list[str]:
-    """Lines as few texts, each short enough for a section."""
-    texts = [""]
-    for line in lines:
-        if len(texts[-1]) + len(line) >= parts.MOST_TEXT:
-            texts.append("")
-        texts[-1] = f"{texts[-1]}\n{line}".strip()
-    return texts
-
-
-def _line(part: Part) -> str:
-    mark, name = OUTCOMES[part.outcome]
-    what = part_name(part)
-    if part.outcome is Outcome.WAITING:
-        return f"{mark} {what}   {_what(part)}"
-    if part.outcome is Outcome.SKIPPED:
-        return f"{mark} {what}   {words(part.why, 160) or name}"
-    why = f": {words(part.why, 120)}" if part.why else ""
-    return f"{mark} {what}   {_what(part) if part.outcome is Outcome.APPLIED else name}{why}"
-
-
-def part_name(part: Part) -> str:
-    """What a part is about, as a channel may see it."""
-    site = f" at {esc(part.target.site, 40)}" if part.target.site else ""
-    if part.target.service == "members":
-        return f"{code(masked(part.target.key or ''))}{site}"
-    return f"*{esc(part.name or 'a rule', NAME)}*"
-
-
-def _what(part: Part) -> str:
-    """What is done to it, in one line."""
-    if part.kind is None:
-        return ""
-    if part.kind is Kind.MEMBER_REMOVE and part.before is not None:
-        return f"remove   segments {segments_line([all_masked(str(one)) for one in part.before.get('allowedSegments') or ()])}"
-    lines = differences(part.before, part.after) if part.before and part.after else []
-    if not lines:
-        return VERBS[part.kind]
-    if len(lines) == 1 and lines[0].field == "status":
-        return "switch on" if lines[0].after == "Active" else "switch off"
-    shown = all_masked if part.target.service == "members" else str
-    more = f"   …and {len(lines) - 2} more fields" if len(lines) > 2 else ""
-    return rendered(lines[:2], shown=shown).replace("\n", "   ") + more
+    return [parts.section(text) for text in packed(shown)]
 
 
 def _buttons(change: Change, progress: Progress) -> list[Block | None]:
@@ -230,7 +160,7 @@ def _proposed(change: Change) -> list[Block | None]:
 
 
 def _asked(change: Change, yes: str) -> Block:
-    text = f"{change.title}? What it does to each is on the card."
+    text = f"{change.title}? What it does to each is on the card, or in the full view."
     return parts.confirm("All of it?", text, yes, "Not yet", danger=change.kind.destroys)
 
 

@@ -17,6 +17,7 @@ from sandbox.slack.story import Person
 from tests.databases import BOTH
 from tests.drills import report
 from tests.drills.fleet import OPS, PATIENCE, Fleet, in_turn, running_fleet, until
+from tests.looking import looks
 
 OLD = "Redirect_x1old"
 ANNA = members("site_1")[0]["email"]
@@ -191,6 +192,8 @@ async def approves(fleet: Fleet, cara: Person) -> bool:
     """Click on the card that is on record, once there is one."""
     (change,) = await fleet.all_changes() or await _first(fleet)
     cards = await fleet.cards([change])
+    if change.target.service == "members":
+        await looks(cara, cards[change.id])
     block_id, found = cara._button(cards[change.id], "Approve")
     place = {"channel": OPS, "ts": cards[change.id].ts}
     ack = await fleet.slack.acting.act(cara.id, place, block_id, found["action_id"], {}, {})

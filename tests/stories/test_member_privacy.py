@@ -18,6 +18,7 @@ from sandbox.services.running import MEMBERS_KEY, RULES_KEY
 from sandbox.serving import listening
 from sandbox.slack.running import SECRET, TOKEN
 from sandbox.slack.story import Person
+from tests.looking import approves
 
 ANNA = "anna.berg@example.com"
 ODD = "zoë+tag%2F@exämple.example"
@@ -168,7 +169,7 @@ async def in_forms(bob: Person) -> None:
 async def leaves(alice: Person, cara: Person) -> None:
     """Somebody is removed everywhere, with one approval, and brought back."""
     await alice.types("/members offboard fresh.face@example.net because fresh.face@example.net left")
-    await cara.clicks(await alice.sees("f***@example.net left"), "Approve", confirm=True)
+    await approves(cara, await alice.sees("f***@example.net left"))
     await alice.clicks(await alice.sees("from every site: done"), "Undo")
     await cara.sees("Undo: ")
 

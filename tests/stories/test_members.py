@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sandbox.demo import Sandbox
 from sandbox.slack.story import Person
+from tests.looking import approves
 
 ANNA = "anna.berg@example.com"
 BEN = "ben.costa@example.com"
@@ -52,7 +53,7 @@ async def test_a_removal_shows_who_goes_and_waits(workspace: Sandbox, bob: Perso
     assert workspace.services.members.get("site_2", BEN) is not None
     assert "free" in bob.slack_text(card)
 
-    await cara.clicks(card, "Approve", confirm=True)
+    await approves(cara, card)
     await bob.sees("removed")
 
     assert workspace.services.members.get("site_2", BEN) is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sandbox.demo import Sandbox
 from sandbox.slack.story import Person
+from tests.looking import approves
 
 ANNA = "anna.berg@example.com"
 
@@ -28,7 +29,7 @@ async def test_one_approval_removes_from_every_site_and_one_undo_brings_back(
     assert ANNA not in text
     assert present(workspace) == [True, True]
 
-    await cara.clicks(card, "Approve", confirm=True)
+    await approves(cara, card)
     done = await alice.sees("from every site: done")
     assert present(workspace) == [False, False]
 
@@ -45,13 +46,13 @@ async def test_a_site_that_does_not_answer_hides_no_other_and_is_tried_again(
     card = await alice.says(f"/members offboard {ANNA}")
     assert "could not be asked" in alice.slack_text(card)
 
-    await cara.clicks(card, "Approve", confirm=True)
+    await approves(cara, card)
     done = await alice.sees("1 of 2 done")
     assert present(workspace) == [False, True]
 
     await alice.clicks(done, "Try the other 1 again")
     again = await alice.sees("every site?")
-    await cara.clicks(again, "Approve", confirm=True)
+    await approves(cara, again)
     await alice.sees("from every site: done")
     assert present(workspace) == [False, False]
 

@@ -13,6 +13,7 @@ from sandbox.demo import Sandbox, running_sandbox, settings
 from sandbox.services.running import MEMBERS_KEY
 from sandbox.slack.story import Person
 from tests.conftest import QUICK
+from tests.looking import approves
 
 ANNA = "anna.berg@example.com"
 INES = "ines.quist@example.com"
@@ -79,7 +80,7 @@ async def test_a_removal_meanwhile_is_no_grant(workspace: Sandbox, bob: Person, 
     bob.fills(Name="Anna Late")
     assert await bob.submits() == {}
     await bob.sees_form("Nobody on blog has the address")
-    await bob.clicks(card, "Approve", confirm=True)
+    await approves(bob, card)
     await bob.sees("could not remove")
     assert "Nobody on blog" in bob.slack_text(await bob.says(f"/members grant {ANNA} vip"))
     assert [call.method for call in workspace.services.members.calls() if call.method != "GET"] == []

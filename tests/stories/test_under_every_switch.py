@@ -11,6 +11,7 @@ from sandbox.demo import Sandbox
 from sandbox.services.switches import CHOICES
 from sandbox.slack.story import Person
 from tests.conftest import Clock
+from tests.looking import approves
 
 OF_MEMBERS: Final = (
     "error_codes",
@@ -83,7 +84,7 @@ async def test_somebody_is_let_in_changed_and_taken_out(workspace: Sandbox, bob:
 
     card = await bob.says(f"/members remove {NEW} site:docs because she left")
     assert segments(workspace, NEW) is not None
-    await cara.clicks(card, "Approve", confirm=True)
+    await approves(cara, card)
     await bob.sees("removed")
     assert segments(workspace, NEW) is None
 
@@ -115,7 +116,7 @@ async def test_what_cannot_be_done_is_told_and_what_is_for_a_while_ends(
 
     card = await bob.says(f"/members remove {ANNA}")
     members.remove("site_1", ANNA)
-    await cara.clicks(card, "Approve", confirm=True)
+    await approves(cara, card)
     await bob.sees("no longer what was shown")
     assert members.calls("DELETE")[1:] == [], "only the end of the grant"
 

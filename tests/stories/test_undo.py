@@ -8,6 +8,7 @@ from datetime import timedelta
 from sandbox.demo import Sandbox
 from sandbox.slack.story import Person
 from tests.conftest import Clock
+from tests.looking import approves
 
 OLD = "Redirect_x1old"
 ANNA = "anna.berg@example.com"
@@ -99,7 +100,7 @@ async def test_what_somebody_changed_since_is_not_overwritten(workspace: Sandbox
 async def test_a_removed_member_returns_with_name_and_segments(workspace: Sandbox, bob: Person, cara: Person) -> None:
     before = workspace.services.members.get("site_1", ANNA)
     card = await bob.says(f"/members remove {ANNA}")
-    await cara.clicks(card, "Approve", confirm=True)
+    await approves(cara, card)
     done = await bob.sees("removed")
 
     await bob.clicks(done, "Undo")

@@ -1,0 +1,20 @@
+"""People of stories who look at all of a change before they decide about it."""
+
+from __future__ import annotations
+
+from sandbox.slack.message import Message
+from sandbox.slack.story import Person
+
+BUTTON = "v1.run.full"
+
+
+async def looks(person: Person, card: Message) -> str:
+    """Press the button that shows everything; what the modal says."""
+    await person.clicks(card, BUTTON, opens="This is everything")
+    return person.form
+
+
+async def approves(person: Person, card: Message) -> None:
+    """Look at everything, then approve what takes something away."""
+    await looks(person, card)
+    await person.clicks(card, "Approve", confirm=True)

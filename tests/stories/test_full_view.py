@@ -1,0 +1,243 @@
+"""Whoever decides about a change can see all of it, and does where its card is not everything."""
+
+from __future__ import annotations
+
+import pytest
+
+from sandbox.demo import Sandbox
+from sandbox.slack.story import Person
+from tests.conftest import OPS
+from tests.looking import looks
+
+OLD = "Redirect_x1old"
+LONG = "Redirect_lng1"
+LOOK = "This card doesn’t show everything"
+
+EVERYTHING = """
+[roles.everyone]
+channels = ["C0OPS0001"]
+may = ["*"]
+
+[[guards]]
+operation = "*"
+guard = "approve"
+"""
+CONFIRMED = EVERYTHING.replace('"approve"', '"confirm"')
+
+LEADS = """
+[roles.everyone]
+channels = ["C0OPS0001", "C0SUPPORT"]
+may = ["*"]
+
+[roles.leads]
+users = ["U0CARA001"]
+
+[[guards]]
+operation = "member.remove"
+guard = "approve"
+approvers = ["leads"]
+"""
+
+
+def redirect(number: int, *, pairs: int = 1) -> dict[str, object]:
+    sources = [f"https://t.example/{number}-{at}" for at in range(1, pairs + 1)]
+    return {
+        "id": f"Redirect_tst{number:02d}",
+        "name": f"Test rule {number}",
+        "description": "",
+        "ruleType": "Redirect",
+        "status": "Inactive",
+        "pairs": [
+            {"source": {"key": "Url", "operator": "Equals", "value": source}, "destination": "https://new.example/"}
+            for source in sources
+        ],
+    }
+
+
+async def deletion_of_fourteen(workspace: Sandbox, alice: Person) -> str:
+    for number in range(1, 14):
+        workspace.services.rules.put(redirect(number))
+    workspace.services.rules.put({**workspace.services.rules.get(OLD), "name": "Test rule 14"})
+    ids = [f"Redirect_tst{number:02d}" for number in range(1, 14)]
+    return f"/rules delete {' '.join([*ids, OLD])}"
+
+
+async def test_the_last_of_fourteen_deletions_is_seen_before_they_are_approved(
+    workspace: Sandbox, alice: Person, cara: Person
+) -> None:
+    card = await alice.says(await deletion_of_fourteen(workspace, alice))
+    text = alice.slack_text(card)
+    assert "`Redirect_tst01`" in text
+    assert "`https://t.example/1-1` → `https://new.example/`" in text
+    assert OLD not in text
+    assert LOOK in text
+
+    await cara.clicks(card, "Approve", confirm=True)
+    refused = await cara.sees("Look at the full change first.")
+    assert refused.visible_to == cara.id
+    assert workspace.services.rules.calls("DELETE") == []
+
+    await cara.clicks(refused, "Show all 14 rules", opens="Requested by")
+    assert f"14. Delete rule `Test rule 14` `{OLD}`" in cara.form
+    assert "`https://shop.example.com/old`" in cara.form
+    await cara.clicks(card, "Approve", confirm=True)
+    await alice.sees("Delete 14 rules: done")
+
+
+async def test_a_look_counts_for_the_person_who_looked_and_for_that_change(
+    workspace: Sandbox, alice: Person, cara: Person
+) -> None:
+    bob = Person(workspace.slack, "U0BOB0001", OPS)
+    card = await alice.says(await deletion_of_fourteen(workspace, alice))
+
+    await looks(bob, card)
+    await looks(alice, card)
+    await cara.clicks(card, "Approve", confirm=True)
+    await cara.sees("Look at the full change first.")
+    assert workspace.services.rules.calls("DELETE") == []
+
+    await bob.clicks(card, "Approve", confirm=True)
+    await alice.sees("Delete 14 rules: done")
+
+
+@pytest.mark.policy(EVERYTHING)
+async def test_the_thirteenth_line_of_an_edit_is_seen_before_it_is_approved(
+    workspace: Sandbox, alice: Person, cara: Person
+) -> None:
+    workspace.services.rules.put(redirect(1, pairs=20) | {"id": LONG, "name": "Long"})
+    fields = [f"pair{number}.destination=https://shop.example.com/{number}" for number in range(1, 13)]
+    card = await alice.says(f"/rules set {LONG} {' '.join(fields)} pair13.destination=https://evil.example/steal")
+    assert "…and 1 more field." in alice.slack_text(card)
+    assert "evil.example" not in alice.slack_text(card)
+
+    await cara.clicks(card, "Approve")
+    await cara.sees("Look at the full change first.")
+    shown = await looks(cara, card)
+    assert "pair 13 destination  `https://new.example/` → `https://evil.example/steal`" in shown
+
+    await cara.clicks(card, "Approve")
+    await alice.sees("Long changed")
+
+
+@pytest.mark.policy(EVERYTHING)
+async def test_a_card_that_shows_everything_asks_for_no_look(workspace: Sandbox, alice: Person, cara: Person) -> None:
+    card = await alice.says(f"/rules set {OLD} destination=https://shop.example.com/other")
+    assert LOOK not in alice.slack_text(card)
+    assert "[Show full change]" in alice.slack_text(card)
+
+    await cara.clicks(card, "Approve")
+
+    await alice.sees("changed")
+
+
+@pytest.mark.policy(CONFIRMED)
+async def test_the_requester_who_confirms_looks_first_too(workspace: Sandbox, alice: Person, cara: Person) -> None:
+    destination = f"https://shop.example.com/{'a' * 300}/end"
+    card = await alice.says(f"/rules set {OLD} destination={destination}")
+
+    await alice.clicks(card, "Change", confirm=True)
+    await alice.sees("Look at the full change first.")
+    await cara.clicks(card, "Show full change")
+    await cara.sees("it is their request")
+    assert destination in await looks(alice, card)
+
+    await alice.clicks(card, "Change", confirm=True)
+    await alice.sees("changed")
+
+
+async def test_two_people_whose_masked_emails_are_alike_are_told_apart(
+    workspace: Sandbox, alice: Person, cara: Person
+) -> None:
+    cards = []
+    for email in ("bob.ceo@example.com", "bill.spam@example.com"):
+        member = {"name": "Test account", "email": email, "allowedSegments": ["free"]}
+        workspace.services.members.put("site_1", member)
+        cards.append(await alice.says(f"/members remove {email}"))
+        assert email not in alice.slack_text(cards[-1])
+
+    await cara.clicks(cards[0], "Approve", confirm=True)
+    await cara.sees("Look at the full change first.")
+    assert "`bob.ceo@example.com`" in await looks(cara, cards[0])
+    await cara.clicks(cards[0], "Approve", confirm=True)
+    await alice.sees("removed")
+
+    assert workspace.services.members.get("site_1", "bob.ceo@example.com") is None
+    assert workspace.services.members.get("site_1", "bill.spam@example.com") is not None
+    assert "`bill.spam@example.com`" in await looks(cara, cards[1])
+    shown = [str(one.blocks) for one in workspace.slack.state.messages if one.channel == OPS and not one.visible_to]
+    assert not [text for text in shown if "bob.ceo" in text or "bill.spam" in text]
+
+
+@pytest.mark.policy(LEADS)
+async def test_only_people_who_can_decide_see_everything(
+    workspace: Sandbox, alice: Person, bob: Person, cara: Person
+) -> None:
+    card = await alice.says("/members remove anna.berg@example.com")
+    reference = alice.slack_text(card).rpartition("change `")[2][:8]
+
+    reply = await bob.says(f"/gatehouse inspect {reference}")
+
+    assert "anna.berg@example.com" not in bob.slack_text(reply)
+    assert bob.modal is None
+    assert "anna.berg@example.com" in await looks(cara, card)
+    assert "That change is not on record" in bob.slack_text(await bob.says("/gatehouse inspect 123456"))
+
+
+async def test_what_is_too_long_for_a_modal_comes_as_a_file(workspace: Sandbox, alice: Person, cara: Person) -> None:
+    body = "\n".join(f"line {number} of a script" for number in range(2_000))
+    pair = {"source": {"key": "Url", "operator": "Equals", "value": "https://t.example/"}, "response": {"value": body}}
+    workspace.services.rules.put(
+        {"id": "Response_r1", "name": "R", "ruleType": "Response", "status": "Active", "pairs": [pair]}
+    )
+    card = await alice.says("/rules delete Response_r1")
+    assert LOOK in alice.slack_text(card)
+
+    await cara.clicks(card, "Show full change")
+    await cara.sees("was sent to you in a direct message")
+    file, message = await cara.sees_file("gatehouse-change-")
+    assert message.channel == cara.dm
+    content = file.content.decode()
+
+    assert "answer's body: line 0 of a script↵line 1" in content
+    assert "line 1999 of a script" in content
+    await cara.clicks(card, "Approve", confirm=True)
+    await alice.sees("deleted")
+
+
+@pytest.mark.policy(EVERYTHING)
+@pytest.mark.parametrize(
+    "destination",
+    [
+        f"https://shop.example.com%2F{'a' * 300}@evil.example/x",
+        f"https://shop.example.com-{'-'.join(['secure'] * 20)}.evil.example/x",
+        "https://shop.example.com@evil.example/",
+        f"https://evil.example/{'a' * 300}",
+    ],
+)
+async def test_the_host_that_a_url_leads_to_is_on_the_card(workspace: Sandbox, alice: Person, destination: str) -> None:
+    card = await alice.says(f"/rules set {OLD} destination={destination}")
+
+    text = alice.slack_text(card)
+    assert "evil.example/" in text
+    assert ("leads to evil.example" in text) == ("@" in destination)
+
+
+async def test_invisible_letters_and_other_scripts_are_visible_and_warned_of(workspace: Sandbox, alice: Person) -> None:
+    workspace.services.rules.put(redirect(1) | {"id": "Redirect_fil1", "name": "Check\u2800out\u3164"})
+    workspace.services.rules.put(redirect(2) | {"id": "Redirect_mix1", "name": "\u0421heckout"})
+
+    card = alice.slack_text(await alice.says("/rules delete Redirect_fil1"))
+    assert "Check\\u2800out\\u3164" in card
+    assert "In “name”: invisible characters (U+2800 U+3164)." in card
+    card = alice.slack_text(await alice.says("/rules delete Redirect_mix1"))
+    assert "a word mixes Cyrillic and Latin letters" in card
+
+
+async def test_a_look_is_on_record_once(workspace: Sandbox, alice: Person, cara: Person) -> None:
+    card = await alice.says(f"/rules delete {OLD}")
+    await looks(cara, card)
+    await looks(cara, card)
+
+    record = alice.slack_text(await alice.says("/gatehouse audit who:<@U0CARA001>"))
+
+    assert record.count("looked") == 1
