@@ -64,7 +64,7 @@ def _entry(part: Part) -> Entry:
     key = target.key or str((part.after or {}).get("email") or "")
     one_sided = kind is None or kind.creates or kind.destroys
     headed = {("name", name), ("email", key)} if one_sided else set()
-    empty = ("", [], {}) if one_sided else ()
+    empty: list[Any] = ["", [], {}] if one_sided else []
     return Entry(
         number=part.number,
         verb=verb,
@@ -184,7 +184,7 @@ def _grouped(entry: Entry) -> Iterator[list[str]]:
     group: list[str] = []
     for line in entry.lines:
         said = _said(line, entry, marked=True)
-        short = entry.one_sided and len(said) <= SHORT
+        short = entry.one_sided and len(said) <= SHORT and "/" not in str(line.after)
         if group and not (short and sum(map(len, group)) < parts.MOST_TEXT // 20):
             yield group
             group = []

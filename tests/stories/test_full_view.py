@@ -57,7 +57,7 @@ def redirect(number: int, *, pairs: int = 1) -> dict[str, object]:
 async def deletion_of_fourteen(workspace: Sandbox, alice: Person) -> str:
     for number in range(1, 14):
         workspace.services.rules.put(redirect(number))
-    workspace.services.rules.put({**workspace.services.rules.get(OLD), "name": "Test rule 14"})
+    workspace.services.rules.put((workspace.services.rules.get(OLD) or {}) | {"name": "Test rule 14"})
     ids = [f"Redirect_tst{number:02d}" for number in range(1, 14)]
     return f"/rules delete {' '.join([*ids, OLD])}"
 
@@ -196,7 +196,7 @@ async def test_what_is_too_long_for_a_modal_comes_as_a_file(workspace: Sandbox, 
     await cara.sees("was sent to you in a direct message")
     file, message = await cara.sees_file("gatehouse-change-")
     assert message.channel == cara.dm
-    content = file.content.decode()
+    content = (file.content or b"").decode()
 
     assert "answer's body: line 0 of a script↵line 1" in content
     assert "line 1999 of a script" in content
