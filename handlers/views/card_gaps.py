@@ -8,6 +8,7 @@ from typing import Final
 
 from bot.domain.change import Change, State
 from handlers.commands.gatehouse import GatehouseInspect
+from handlers.masking import masked_part
 from handlers.views import parts
 from handlers.views.diff import Document, every_field
 from handlers.views.full_view import THINGS, text_of
@@ -22,7 +23,10 @@ def hides(change: Change, blocks: Iterable[Block]) -> bool:
 
     Whatever is cut leaves a ``…``, so one that somebody typed only makes us ask for a look that was not needed.
     """
-    text = "\n".join(_texts(blocks))
+    drawn = list(blocks)
+    text = "\n".join(_texts(drawn))
+    if masked_part(drawn) != drawn:
+        return True
     if change.target.service == "members" or "…" in text:
         return True
     return not (change.is_set or change.kind.destroys or says(text, change.before, change.after))

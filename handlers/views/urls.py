@@ -17,7 +17,7 @@ MIN_PATH: Final = 20
 def shortened(text: str, limit: int, at: int = 0) -> str:
     """Return *text* in about *limit* characters, the true host of a URL always whole, and the rest from near *at*.
 
-    What is left out shows as ``…``. A user name before the host is left out too, so that it can't pass for the host.
+    What is left out shows as ``…``. A user name before the host is masked, so that it can't pass for the host.
     """
     if len(text) <= limit:
         return text
@@ -26,7 +26,7 @@ def shortened(text: str, limit: int, at: int = 0) -> str:
         return _window(text, limit, at)
     scheme = text[: place.end].partition(":")[0].strip()
     host = place.host if len(place.host) <= MAX_HOST else f"…{place.host[-MAX_HOST:]}"
-    head = f"{scheme}://{'…@' if place.user_info else ''}{host}"
+    head = f"{scheme}://{'…***@' if place.user_info else ''}{host}"
     return head + _window(text[place.end :], max(MIN_PATH, limit - len(head)), at - place.end)
 
 
