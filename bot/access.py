@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from bot.domain.change import Change, Guard, Kind
+from bot.domain.operations import Need
 from bot.domain.policy import APPROVE, OPERATIONS, GuardRule, Person, Place, Policy, Why, strictest
 from bot.inquiry import Directory, DirectoryUnavailable, Inquiry
 
@@ -35,9 +36,9 @@ class NotAllowed(Exception):
 class NobodyCanApprove(Exception):
     """A request that could never be approved here: *needed* people with the right, *found* are there."""
 
-    def __init__(self, kind: Kind, needed: int, found: int, roles: Sequence[str]) -> None:
-        super().__init__(kind)
-        self.kind = kind
+    def __init__(self, operation: str, needed: int, found: int, roles: Sequence[str]) -> None:
+        super().__init__(operation)
+        self.operation = operation
         self.needed = needed
         self.found = found
         self.roles = tuple(roles)
@@ -71,6 +72,13 @@ class Access:
         """Return where *user* may do *operation* in *channel*; raises NotAllowed or DirectoryUnavailable."""
         if (why := await self.refusal(operation, user, channel)) is not None:
             raise NotAllowed(why, operation, user, roles=self._roles_for(operation), channel=channel)
+
+    async def require_any(self, operations: Sequence[str], user: str, channel: str) -> None:
+        """Return where *user* may do at least one of *operations* in *channel*; raises as `require` does, for the first."""
+        for operation in operations:
+            if await self.refusal(operation, user, channel) is None:
+                return
+        await self.require(operations[0], user, channel)
 
     async def require_all(self, change: Change, user: str) -> None:
         """Return where *user* may ask for all of *change* in its channel now; raises as `require` does."""
@@ -106,12 +114,12 @@ class Access:
                 found[operation] = Why.CANT_TELL
         return found
 
-    async def guard(self, kind: Kind, site: str | None, requester: str, channel: str) -> GuardRule:
-        """What stands before this change, here and now: never APPROVE_OR_CONFIRM, that is decided here.
+    async def guard(self, operation: str, site: str | None, requester: str, channel: str) -> GuardRule:
+        """What stands before *operation*, here and now: never APPROVE_OR_CONFIRM, that is decided here.
 
         Raises NobodyCanApprove where too few people could.
         """
-        rule = self.policy().guard_for(kind, site)
+        rule = self.policy().guard_for(operation, site)
         if rule.guard not in {Guard.APPROVE, Guard.APPROVE_OR_CONFIRM} or rule.self_approval:
             return (
                 rule if rule.guard is not Guard.APPROVE_OR_CONFIRM else rule.model_copy(update={"guard": Guard.CONFIRM})
@@ -121,17 +129,15 @@ class Access:
             return rule.model_copy(update={"guard": Guard.APPROVE})
         if rule.guard is Guard.APPROVE_OR_CONFIRM and not found:
             return rule.model_copy(update={"guard": Guard.CONFIRM})
-        raise NobodyCanApprove(kind, rule.approvals, found, rule.approvers or self._roles_for(APPROVE))
+        raise NobodyCanApprove(operation, rule.approvals, found, rule.approvers or self._roles_for(APPROVE))
 
-    async def guard_of_all(
-        self, wanted: Collection[tuple[Kind, str | None]], requester: str, channel: str
-    ) -> GuardRule:
-        """What stands before all these kinds and sites as one decision: no less than before each of them alone.
+    async def guard_of_all(self, wanted: Collection[Need], requester: str, channel: str) -> GuardRule:
+        """What stands before all that is *wanted* as one decision: no less than before each of it alone.
 
         Raises NobodyCanApprove where too few people could approve all of it, and Irreconcilable.
         """
         ordered = sorted(wanted, key=lambda each: (each[0], each[1] or ""))
-        rules = [await self.guard(kind, site, requester, channel) for kind, site in ordered]
+        rules = [await self.guard(operation, site, requester, channel) for operation, site in ordered]
         rule = strictest(rules)
         if rule.guard is Guard.APPROVE and not rule.self_approval and rule not in rules:
             found = await self._approvers(rule, requester, channel)
@@ -231,7 +237,7 @@ class Access:
 
     def guards(self) -> Mapping[str, GuardRule]:
         """What stands before each kind of change, where no site has a rule of its own."""
-        return {kind.value: self.policy().guard_for(kind, None) for kind in Kind}
+        return {kind.value: self.policy().guard_for(kind.operation, None) for kind in Kind}
 
     def act_in(self) -> tuple[str, ...]:
         """The channels that the policy names for changes; none where it leaves that to where the bot was added."""

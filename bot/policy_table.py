@@ -22,8 +22,10 @@ def policy_tables(policy: Policy) -> Sequence[Table]:
         roles.add_row("(none)", "every full member of the workspace", "everything, under the guards below")
     guards = Table("change", "site", "guard", "approvers", "open for", "break glass", title="Guards")
     for kind in Kind:
-        for site in dict.fromkeys([*(rule.site for rule in policy.guards if rule.fits(kind, rule.site)), None]):
-            guards.add_row(kind.value, site or "any", *_guard(policy.guard_for(kind, site)))
+        for site in dict.fromkeys(
+            [*(rule.site for rule in policy.guards if rule.fits(kind.operation, rule.site)), None]
+        ):
+            guards.add_row(kind.value, site or "any", *_guard(policy.guard_for(kind.operation, site)))
     return roles, guards
 
 

@@ -58,7 +58,7 @@ async def _may_run(caller: Caller, gatehouse: Gatehouse) -> Callable[[type[Comma
         return lambda _: True  # help helps, also while Slack does not say who asks
 
     def may(kind: type[Command]) -> bool:
-        return kind.needs is None or allowed[kind.needs] is None
+        return kind.needs is None or any(allowed[name] is None for name in (kind.needs, *kind.or_needs))
 
     return may
 

@@ -64,7 +64,7 @@ async def _save_member(view: View, caller: Caller, gatehouse: Gatehouse) -> View
 
 def _as_it_is(member: Member) -> dict[str, Any]:
     """*member* as a form says it in which nothing was changed."""
-    return member.document() | {"name": member.name or "", "allowedSegments": list(member.segments)}
+    return member.document() | {"allowedSegments": list(member.segments)}
 
 
 def _proposal(form: MemberForm, base: Member | None, after: dict[str, Any], site: Site, caller: Caller) -> Proposal:

@@ -99,6 +99,8 @@ async def show_privately(click: Click, caller: Caller, gatehouse: Gatehouse) -> 
 @handles(MembersAdd)
 async def add(command: MembersAdd, caller: Caller, gatehouse: Gatehouse) -> Reply:
     site = await site_for(command.site, caller, gatehouse)
+    if command.segments:
+        await gatehouse.access.require(Kind.MEMBER_GRANT.operation, caller.user, caller.channel)
 
     async def fill() -> dict[str, Any]:
         known = await catalogue(site, caller, gatehouse)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.access import Access
@@ -10,7 +10,7 @@ from bot.changes.applying import Applier
 from bot.changes.ledger import Ledger
 from bot.changes.proposals import Proposal
 from bot.changes.set_proposals import SetProposal
-from bot.domain.change import Change, Guard, Kind
+from bot.domain.change import Change, Guard
 from bot.domain.policy import STRENGTH
 
 
@@ -38,7 +38,7 @@ class Proposer:
             return known
         change = proposal.change(self.new_id(), self.ledger.now())
         if not proposal.agreed:
-            change = await self._under_guard(change, {(proposal.kind, proposal.target.site)}, proposal.guard)
+            change = await self._under_guard(change, proposal.guard)
         self.applier.reached("propose")
         return await self.ledger.open(change, origin)
 
@@ -48,17 +48,14 @@ class Proposer:
             return known
         whole = proposal.change(self.new_id(), self.ledger.now())
         if not proposal.agreed:
-            wanted = {(part.kind, part.target.site) for part in proposal.parts if part.kind is not None}
-            whole = await self._under_guard(whole, wanted, proposal.guard)
+            whole = await self._under_guard(whole, proposal.guard)
         self.applier.reached("propose")
         return await self.ledger.open(whole, origin, proposal.parts)
 
-    async def _under_guard(
-        self, change: Change, wanted: Collection[tuple[Kind, str | None]], asked: Guard | None
-    ) -> Change:
-        """*change* with what must stand before it here and now: the strictest guard of all that is *wanted*."""
+    async def _under_guard(self, change: Change, asked: Guard | None) -> Change:
+        """*change* with what must stand before it here and now: the strictest guard of all that it needs."""
         await self.access.require_all(change, change.requester)
-        rule = await self.access.guard_of_all(wanted, change.requester, change.channel)
+        rule = await self.access.guard_of_all(change.needs, change.requester, change.channel)
         expires = change.created + rule.expires
         return change.model_copy(
             update={

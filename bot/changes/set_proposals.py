@@ -44,6 +44,7 @@ class SetProposal(Terms):
             id=id_,
             kind=kinds[0],
             kinds=kinds,
+            needs_of_parts=tuple(dict.fromkeys(need for part in self.parts for need in part.needs)),
             size=len(self.parts),
             title=self.title,
             target=Target(service=self.parts[0].target.service),

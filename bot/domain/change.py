@@ -14,6 +14,7 @@ from typing import Any, Final
 from pydantic import Field
 
 from bot.domain.essence import essence, fingerprint
+from bot.domain.operations import Need, operations_of
 from bot.domain.stored import Stored
 
 
@@ -93,7 +94,7 @@ class Kind(StrEnum):
 
     @property
     def operation(self) -> str:
-        """What the policy must allow for it: a group has no rights of its own, its rules are what changes."""
+        """The policy's name for it: a group has no rights of its own, its rules are what changes."""
         return Kind.RULE_UPDATE.value if self is Kind.GROUP_UPDATE else self.value
 
     @property
@@ -206,6 +207,8 @@ class Change(Stored):
     """Of a change set: how many parts it has; 0 for a change of one thing."""
     kinds: tuple[Kind, ...] = ()
     """Of a change set: every kind among its parts; *kind* is the weightiest."""
+    needs_of_parts: tuple[Need, ...] = ()
+    """Of a change set: every operation that its parts need, by site; records of older releases have none."""
     title: str = ""
     """Of a change set: what it does, in a few words."""
     columns: tuple[str, ...] = ()
@@ -230,9 +233,19 @@ class Change(Stored):
         return self.size > 0
 
     @property
+    def needs(self) -> tuple[Need, ...]:
+        """Every operation of the policy that it takes to ask for this, by site."""
+        if self.is_set:
+            return self.needs_of_parts or tuple(
+                dict.fromkeys((kind.operation, None) for kind in self.kinds or (self.kind,))
+            )
+        found = operations_of(self.kind.operation, self.before, self.after)
+        return tuple((operation, self.target.site) for operation in found)
+
+    @property
     def operations(self) -> tuple[str, ...]:
         """Every operation of the policy that it takes to ask for this."""
-        return tuple(dict.fromkeys(kind.operation for kind in self.kinds or (self.kind,)))
+        return tuple(dict.fromkeys(operation for operation, _ in self.needs))
 
     @property
     def review_owed(self) -> bool:

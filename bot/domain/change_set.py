@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from bot.domain.change import Kind, State, Target
+from bot.domain.operations import Need, operations_of
 from bot.domain.stored import Stored
 
 
@@ -75,6 +76,12 @@ class Part(Stored):
         """What people call the thing; may be an address."""
         document = self.before or self.after or {}
         return str(document.get("name") or self.target.key or "")
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """Every operation of the policy that it takes to ask for this part, by site."""
+        found = operations_of(self.kind.operation, self.before, self.after) if self.kind is not None else ()
+        return tuple((operation, self.target.site) for operation in found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,8 @@ SETTINGS: Final = "settings.update"
 OPERATIONS: Final = (*READS, *dict.fromkeys(kind.operation for kind in Kind), APPROVE, SETTINGS)
 """All that a role may be given; patterns such as ``rule.*`` are allowed, ``read`` stands for every ``*.read``."""
 
+DESTRUCTIVE: Final = frozenset(kind.operation for kind in Kind if kind.destroys)
+
 STRENGTH: Final = (Guard.NONE, Guard.CONFIRM, Guard.APPROVE_OR_CONFIRM, Guard.APPROVE)
 """Guards from the lightest to the strictest."""
 
@@ -132,8 +134,8 @@ class GuardRule(_Strict):
     break_glass: tuple[str, ...] = ()
     """Names of roles whose people may go ahead alone, with a typed reason and a review after."""
 
-    def fits(self, kind: Kind, site: str | None) -> bool:
-        return fits(kind.operation, self.operation) and self.site in {None, site}
+    def fits(self, operation: str, site: str | None) -> bool:
+        return fits(operation, self.operation) and self.site in {None, site}
 
 
 def strictest(rules: Sequence[GuardRule]) -> GuardRule:
@@ -201,12 +203,14 @@ class Policy(_Strict):
         """Every user group that some role names."""
         return frozenset(group for role in self.roles.values() for group in role.groups)
 
-    def guard_for(self, kind: Kind, site: str | None) -> GuardRule:
-        """What stands before this kind of change: the first rule that fits, else the default of its kind."""
+    def guard_for(self, operation: str, site: str | None) -> GuardRule:
+        """What stands before *operation*: the first rule that fits, else the default."""
         for rule in self.guards:
-            if rule.fits(kind, site):
+            if rule.fits(operation, site):
                 return rule
-        return GuardRule(operation=kind.operation, guard=Guard.APPROVE_OR_CONFIRM if kind.destroys else Guard.NONE)
+        return GuardRule(
+            operation=operation, guard=Guard.APPROVE_OR_CONFIRM if operation in DESTRUCTIVE else Guard.NONE
+        )
 
     def refusal(self, operation: str, person: Person, place: Place) -> Why | None:
         """Why *person* may not do *operation* at *place*; None where they may."""

@@ -31,3 +31,5 @@ class Command:
     """Whether it takes something away: never suggested for a typo."""
     needs: ClassVar[str | None] = None
     """The operation of the policy that whoever asks must be allowed; None where everybody may."""
+    or_needs: ClassVar[tuple[str, ...]] = ()
+    """Operations that are enough instead: what a form or a file changes is known only when it comes back."""

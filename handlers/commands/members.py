@@ -74,7 +74,7 @@ class MembersAdd(MembersCommand):
 
 @dataclass(frozen=True)
 class MembersEdit(MembersCommand):
-    needs = "member.update"
+    needs, or_needs = "member.update", ("member.grant", "member.revoke")
     verb, synonyms = "edit", ("change", "update")
     usage, summary = "edit EMAIL [site:blog]", "Edit name and segments, in a form"
     example = "edit anna@example.com"
@@ -151,7 +151,7 @@ class MembersExport(MembersCommand):
 
 @dataclass(frozen=True)
 class MembersImport(MembersCommand):
-    needs = "member.add"
+    needs, or_needs = "member.add", ("member.grant", "member.revoke", "member.remove")
     verb, usage, summary = "import", "import [site:blog]", "Members from a file"
     example = "import"
     site: str | None = None

@@ -186,7 +186,7 @@ class RulesExport(RulesCommand):
 
 @dataclass(frozen=True)
 class RulesImport(RulesCommand):
-    needs = "rule.create"
+    needs, or_needs = "rule.create", ("rule.update",)
     verb, usage, summary = "import", "import", "Rules from a file"
     example = "import"
 

@@ -45,6 +45,7 @@ WHY_NOT: Final = {
 def _not_allowed(error: NotAllowed) -> Words:
     what, then = WHY_NOT[error.why]
     roles = f"somebody with the role {' or '.join(map(esc, error.roles))}" if error.roles else "whoever runs Gatehouse"
+    roles += f" (this needs {code(error.operation)})" if "." in error.operation else ""
     return Words(what, next=then.format(roles=roles, channels="a channel that `/gatehouse whoami` names"))
 
 

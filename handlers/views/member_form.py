@@ -65,9 +65,10 @@ class MemberForm:
         return replace(self, notes=notes, known=known)
 
     def document(self, base: Member | None = None) -> dict[str, Any]:
-        """The member as the form says, with the fields of *base* that it does not show."""
+        """The member as the form says, with what it does not show of *base*, such as the end of a long name."""
         kept = base.document() if base is not None else {"email": self.email}
-        return kept | {"name": self.name, "allowedSegments": [*self.segments, *self._unshown(base)]}
+        name = {} if base is not None and self.name == _name_shown(base.name) else {"name": self.name}
+        return kept | name | {"allowedSegments": [*self.segments, *self._unshown(base)]}
 
     def _unshown(self, base: Member | None) -> list[str]:
         """Segments that the menu could not hold, being too many or too long: the form never takes those away."""
@@ -98,7 +99,7 @@ class MemberForm:
             if self.mode == "add"
             else section(f"*E-mail*  {code(self.email)}")
         )
-        name = fields.text("name", "Name", self.name[: fields.MOST_TYPED], optional=True)
+        name = fields.text("name", "Name", _name_shown(self.name), optional=True)
         if not self.known and not self.segments:
             line = fields.text(
                 "segment_names", "Segments", None, optional=True, hint="Names with commas between. " + SEGMENTS_HINT
@@ -111,6 +112,10 @@ class MemberForm:
 
     def _ends(self) -> list[View]:
         return [fields.lasts(self.lasts)] if self.mode == "add" else []
+
+
+def _name_shown(name: str | None) -> str:
+    return (name or "")[: fields.MOST_TYPED]
 
 
 def segment_notes(unknown: Sequence[str], known: Sequence[str]) -> dict[str, str]:

@@ -37,7 +37,7 @@ TOLD_AS: Final[Mapping[str, frozenset[str]]] = {
 
 FIXED: Final = ("id", "kind", "requester", "channel", "before", "after", "reason", "guard", "created", "expires")
 FIXED_TOO: Final = ("undoes", "lasts", "approvals_needed", "approvers", "self_approval", "quiet_refusal")
-FIXED_IN_SETS: Final = ("size", "kinds", "title", "part_of", "part_number")
+FIXED_IN_SETS: Final = ("size", "kinds", "needs_of_parts", "title", "part_of", "part_number")
 DONE: Final = (Outcome.APPLIED, Outcome.UNKNOWN, Outcome.UNSETTLED)
 SEGMENTS_OF: Final = "allowedSegments"
 UNTOUCHED: Final = frozenset({Outcome.WAITING, Outcome.BUSY, Outcome.FAILED, Outcome.STOPPED})
@@ -193,7 +193,7 @@ class Promises:
         """No weaker guard stands before it than the policy has for this *kind*, which may be one of several."""
         least = LEAST[self.policy].get(kind, Guard.NONE)
         assert STRENGTH.index(new.guard) >= STRENGTH.index(least)
-        rule = self.world.policy.guard_for(kind, SITE)
+        rule = self.world.policy.guard_for(kind.operation, SITE)
         if rule.guard is Guard.APPROVE:
             assert new.approvals_needed >= rule.approvals
             assert rule.self_approval or not new.self_approval, "approved by who asked"

@@ -139,14 +139,14 @@ GUARDS: Final = (
 def test_the_first_guard_that_fits_counts(kind: Kind, site: str | None, guard: Guard) -> None:
     rules = tuple(GuardRule(operation=operation, site=where, guard=each) for operation, where, each in GUARDS)
 
-    assert Policy(guards=rules).guard_for(kind, site).guard is guard
+    assert Policy(guards=rules).guard_for(kind.operation, site).guard is guard
 
 
 @pytest.mark.parametrize("kind", Kind)
 def test_without_a_guard_what_destroys_asks_somebody_and_the_rest_nobody(kind: Kind) -> None:
     destroys = kind in {Kind.RULE_DELETE, Kind.MEMBER_REMOVE}
 
-    assert Policy().guard_for(kind, None).guard is (Guard.APPROVE_OR_CONFIRM if destroys else Guard.NONE)
+    assert Policy().guard_for(kind.operation, None).guard is (Guard.APPROVE_OR_CONFIRM if destroys else Guard.NONE)
 
 
 # Approvers

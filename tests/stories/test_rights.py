@@ -1,0 +1,192 @@
+"""A right and a guard stand before what is changed, by whatever way somebody asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeAlias
+
+import pytest
+
+from sandbox.demo import Sandbox
+from sandbox.services.database import Record
+from sandbox.slack.story import Person
+
+ZED = "zed@example.com"
+NEW = "new@example.com"
+
+SUPPORT: Final = """
+[roles.support]
+users = ["U0BOB0001"]
+may = ["read", "member.update", "member.add", "member.revoke", "member.remove"]
+
+[roles.leads]
+users = ["U0CARA001"]
+may = ["*"]
+"""
+"""Bob may do all to members but give them access."""
+
+GUARDED: Final = """
+[roles.support]
+users = ["U0BOB0001"]
+may = ["read", "member.*"]
+
+[roles.leads]
+users = ["U0CARA001"]
+may = ["*"]
+
+[[guards]]
+operation = "member.grant"
+guard = "approve"
+approvers = ["leads"]
+
+[[guards]]
+operation = "member.*"
+guard = "none"
+"""
+"""Bob may do everything to members, but nobody gives access alone."""
+
+
+def found(workspace: Sandbox, email: str = ZED) -> Record | None:
+    return workspace.services.members.get("site_1", email)
+
+
+def segments(workspace: Sandbox, email: str = ZED) -> list[str] | None:
+    member = found(workspace, email)
+    return None if member is None else sorted(member["allowedSegments"])
+
+
+async def by_form(workspace: Sandbox, bob: Person) -> None:
+    await bob.opens(f"/members edit {ZED}")
+    bob.fills(Segments=["free", "vip"])
+    assert await bob.submits() == {}
+
+
+async def by_import(workspace: Sandbox, bob: Person, mode: str) -> None:
+    await bob.opens("/members import")
+    bob.fills(
+        **{"Or paste its text": f"email;segments\n{ZED};free,vip\n", "What is to be done with these people?": mode}
+    )
+    assert await bob.submits() == {}
+    await bob.sees_form("nothing is changed yet")
+    assert await bob.submits() == {}
+
+
+async def by_import_of_a_list(workspace: Sandbox, bob: Person) -> None:
+    await by_import(workspace, bob, "Give them just these segments")
+
+
+async def by_import_of_a_grant(workspace: Sandbox, bob: Person) -> None:
+    await by_import(workspace, bob, "Give them the segments, beside those they have")
+
+
+async def by_add(workspace: Sandbox, bob: Person) -> None:
+    await bob.opens(f"/members add {NEW} named New")
+    bob.fills(Segments=["vip"])
+    assert await bob.submits() == {}
+
+
+async def by_undo_of_a_revoke(workspace: Sandbox, bob: Person) -> None:
+    workspace.services.members.put("site_1", {"name": "Zed", "email": ZED, "allowedSegments": ["free", "vip"]})
+    card = await bob.says(f"/members revoke {ZED} vip")
+    await bob.sees("lost access")
+    await bob.clicks(card, "Undo")
+
+
+IMPORTS: Final = [by_import_of_a_list, by_import_of_a_grant]
+ROUTES: Final = [by_form, *IMPORTS, by_add, by_undo_of_a_revoke]
+Route: TypeAlias = Callable[[Sandbox, Person], Awaitable[None]]
+
+
+@pytest.fixture
+def zed(workspace: Sandbox) -> None:
+    workspace.services.members.put("site_1", {"name": "Zed", "email": ZED, "allowedSegments": ["free"]})
+
+
+@pytest.mark.usefixtures("zed")
+@pytest.mark.policy(SUPPORT)
+@pytest.mark.parametrize("route", ROUTES)
+async def test_access_is_not_given_without_the_right_to(workspace: Sandbox, bob: Person, route: Route) -> None:
+    await route(workspace, bob)
+
+    refused = "this needs `member.grant`"
+    await (bob.sees(refused) if route is by_undo_of_a_revoke else bob.sees_form(refused))
+    assert segments(workspace) == ["free"]
+    assert found(workspace, NEW) is None
+
+
+@pytest.mark.usefixtures("zed")
+@pytest.mark.policy(GUARDED)
+@pytest.mark.parametrize("route", ROUTES)
+async def test_the_guard_of_giving_access_stands_before_every_way_to_give_it(
+    workspace: Sandbox, bob: Person, cara: Person, route: Route
+) -> None:
+    await route(workspace, bob)
+
+    card = await bob.sees("@U0CARA001 must approve")
+    assert segments(workspace) == ["free"]
+    assert found(workspace, NEW) is None
+
+    await Person(workspace.slack, cara.id, bob.channel).clicks(card, "Approve", confirm=route in IMPORTS)
+    await bob.sees("approved by @U0CARA001")
+
+
+@pytest.mark.usefixtures("zed")
+@pytest.mark.policy(SUPPORT)
+async def test_taking_access_and_changing_a_name_need_no_more_than_that(workspace: Sandbox, bob: Person) -> None:
+    await bob.opens(f"/members edit {ZED}")
+    bob.fills(Name="Zed Z.", Segments=[])
+    assert await bob.submits() == {}
+    await bob.sees("Zed Z.")
+
+    assert segments(workspace) == []
+
+
+ONLY_ACCESS: Final = """
+[roles.access]
+users = ["U0BOB0001"]
+may = ["read", "member.grant", "member.revoke"]
+"""
+
+
+@pytest.mark.policy(ONLY_ACCESS)
+@pytest.mark.parametrize("name", ["Zed", "Z" * 3_500, None])
+async def test_who_may_give_access_may_do_so_in_the_form_and_change_no_name(
+    workspace: Sandbox, bob: Person, name: str | None
+) -> None:
+    """A form that cannot show all of a name does not change it either."""
+    kept = {"email": ZED, "allowedSegments": ["free"]} | ({} if name is None else {"name": name})
+    workspace.services.members.put("site_1", kept)
+    await by_form(workspace, bob)
+    await bob.sees_form("Saved")
+    assert segments(workspace) == ["free", "vip"]
+
+    await bob.types(f"/members edit {ZED}")
+    await bob.sees_form("Name")
+    bob.fills(Name="Somebody else")
+    assert await bob.submits() == {}
+    await bob.sees_form("this needs `member.update`")
+    assert (found(workspace) or {}).get("name") == name
+    assert "members edit" in bob.slack_text(await bob.says("/gatehouse help members"))
+
+
+@pytest.mark.usefixtures("zed")
+@pytest.mark.policy(ONLY_ACCESS)
+async def test_who_may_give_access_may_do_so_from_a_file_and_add_nobody(workspace: Sandbox, bob: Person) -> None:
+    await by_import_of_a_list(workspace, bob)
+    await bob.sees("done")
+    assert segments(workspace) == ["free", "vip"]
+
+    assert "None of your roles" in bob.slack_text(await bob.says(f"/members add {NEW}"))
+
+
+@pytest.mark.policy(SUPPORT)
+async def test_adding_somebody_to_a_segment_is_refused_before_any_form(workspace: Sandbox, bob: Person) -> None:
+    assert "`member.grant`" in bob.slack_text(await bob.says(f"/members add {NEW} to vip"))
+
+
+@pytest.mark.policy(SUPPORT)
+async def test_whoami_tells_names_from_access(workspace: Sandbox, bob: Person) -> None:
+    text = bob.slack_text(await bob.says("/gatehouse whoami"))
+
+    assert "change names of members" in text
+    assert "give access to segments: no role of yours allows it" in text
