@@ -235,6 +235,15 @@ class Access:
             with suppress(DirectoryUnavailable):
                 await self.directory.group(group)
 
+    async def require_still(self, change: Change) -> None:
+        """Return where all who asked for *change* and decided about it still may; raises as `require` does."""
+        await self.require_all(change, change.requester)
+        if change.glass_broken:
+            await self.require_glass(change, change.decided_by or "", change.channel)
+            return
+        for given in change.approvals:
+            await self.require_approver(change, given.by, change.channel)
+
     def guards(self) -> Mapping[str, GuardRule]:
         """What stands before each kind of change, where no site has a rule of its own."""
         return {kind.value: self.policy().guard_for(kind.operation, None) for kind in Kind}

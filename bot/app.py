@@ -150,7 +150,13 @@ async def running(
         router.register(bolt)
 
         cards = Cards(
-            slack, store, dict(gatehouse.places), Pace(time.monotonic, timing.pace), timing.reached, services.groups
+            slack,
+            store,
+            access.directory,
+            dict(gatehouse.places),
+            Pace(time.monotonic, timing.pace),
+            timing.reached,
+            services.groups,
         )
         outbox = Outbox(store, cards.deliver, owner=owner, now=clock, wake=wakes[0], lease=lease)
         slack.heard = outbox.slack_answered

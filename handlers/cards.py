@@ -9,6 +9,7 @@ from typing import Final
 
 import structlog
 
+from bot.access import Directory
 from bot.changes.applying import Checkpoint, nowhere
 from bot.changes.outbox import Pace
 from bot.domain.change import Change
@@ -45,10 +46,14 @@ RESULT: Final = "result"
 
 @dataclass(frozen=True, slots=True)
 class Cards:
-    """Brings what Slack shows of a change up to date. Raises SlackRefused or SlackUnreachable: then it is tried again."""
+    """Brings what Slack shows of a change up to date.
+
+    Raises SlackRefused, SlackUnreachable or DirectoryUnavailable: then it is tried again.
+    """
 
     slack: Slack
     store: Store
+    directory: Directory
     places: dict[str, str]
     pace: Pace
     reached: Checkpoint = nowhere
@@ -67,7 +72,7 @@ class Cards:
         place = await self.store.cards.get(change.id, CARD)
         drawn = message = await drawing.drawn(change, self.store, self.groups, self.places)
         if place is not None and place[0] != change.channel:
-            message = views.elsewhere(message, change.channel)
+            message = await self._elsewhere(message, change)
         if place is not None and await self._edited(place, change, message):
             return
         self.pace.take(change.channel)
@@ -113,6 +118,8 @@ class Cards:
         return channel, file_id
 
     async def _edited(self, place: tuple[str, str], change: Change, message: Message) -> bool:
+        if place[0] == change.channel and await self._is_shared(change):
+            return False
         try:
             self.reached("edit")
             await self.slack.edit(*place, message)
@@ -124,13 +131,23 @@ class Cards:
         return True
 
     async def _posted(self, change: Change, message: Message, *, thread: str | None = None) -> tuple[str, str]:
+        """Where the message went: to the channel, or to the one who asked if it cannot, or must not, go there."""
+        if await self._is_shared(change):
+            return await self.slack.post(change.requester, await self._elsewhere(message, change))
         try:
             return await self.slack.post(change.channel or change.requester, message, thread=thread)
         except SlackRefused as refusal:
             if refusal.code not in ELSEWHERE:
                 raise
             log.info("to_requester", change=change.id[:8], code=refusal.code)
-            return await self.slack.post(change.requester, views.elsewhere(message, change.channel))
+            return await self.slack.post(change.requester, await self._elsewhere(message, change))
+
+    async def _elsewhere(self, message: Message, change: Change) -> Message:
+        return views.elsewhere(message, change.channel, shared=await self._is_shared(change))
+
+    async def _is_shared(self, change: Change) -> bool:
+        """Whether people of another company read the channel by now: what is about changes is for our own."""
+        return (await self.directory.place(change.channel)).shared
 
     async def _link(self, channel: str, ts: str) -> str:
         """The card's address, for the audit; a card without one is still a card."""

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import structlog
 
+from bot.access import Access, DirectoryUnavailable, NotAllowed
 from bot.changes.effects import Effects, EffectsOf, Reading, Truth
 from bot.changes.leases import Hold, Lost
 from bot.changes.ledger import Ledger
@@ -33,6 +34,8 @@ MOST_SENDS: Final = 5
 
 HELD_FOR: Final = timedelta(hours=1)
 """How long an approval holds while the service is away."""
+ASKED_AGAIN_AFTER: Final = timedelta(minutes=1)
+"""How old a decision may be before everybody's right to it is asked for again."""
 
 LOOKS_BEFORE_A_WRITE: Final = 2
 """The second where the first took long: its process was stopped, or its service is slow."""
@@ -53,6 +56,7 @@ class Applier:
 
     ledger: Ledger
     effects: EffectsOf
+    access: Access
     settle_after: Sequence[float] = SETTLE_AFTER
     reached: Checkpoint = nowhere
 
@@ -84,6 +88,8 @@ class Applier:
             return await self._settle(change, effects)
         if self.too_old(change):
             return await self._end(change, Move.FAIL, refusal=TOO_OLD)
+        if (refused := await self._refused(change)) is not None:
+            return refused
         try:
             for _ in range(LOOKS_BEFORE_A_WRITE):
                 self.reached("look")
@@ -102,6 +108,42 @@ class Applier:
         """An approval is for now: it does not come true hours later, from a backup or after a long outage."""
         return change.decided_at is not None and self.ledger.now() > change.decided_at + HELD_FOR
 
+    async def _refused(self, change: Change) -> Change | None:
+        """What becomes of a change that waited, where somebody's right to it is gone or Slack does not say; else None.
+
+        One that may have been sent before is not deferred, which would forget that: it is looked at again when its lease
+        is over.
+        """
+        asked_for = change
+        if change.part_of is not None:
+            asked_for = await self.ledger.store.changes.get(change.part_of) or change
+        try:
+            lost = await self.lost_right(asked_for)
+        except DirectoryUnavailable as error:
+            return change if change.attempt > 1 else await self.wait(change, f"Slack does not say {error}")
+        return None if lost is None else await self._end(change, Move.FAIL, **lost)
+
+    async def lost_right(self, change: Change) -> dict[str, str] | None:
+        """The fields that say who may not do this any more, though it was decided; None where everybody still may.
+
+        Asked only where time went by since the decision. Raises DirectoryUnavailable.
+        """
+        decided = change.decided_at or change.created
+        waited = bool(change.waits) or self.ledger.now() > decided + ASKED_AGAIN_AFTER
+        if change.agreed or not waited:
+            return None
+        try:
+            await self.access.require_still(change)
+        except NotAllowed as error:
+            return {"refusal": LOST_RIGHT, "lost_right": error.user, "outcome": error.why.value}
+        return None
+
+    async def wait(self, change: Change, why: str) -> Change:
+        """Nothing was sent: try again later, the longer it has waited the later."""
+        waited = self.ledger.now() - (change.decided_at or change.created)
+        wait = min(max(waited / 4, SHORTEST_WAIT), LONGEST_WAIT)
+        return await self._end(change, Move.DEFER, due=self.ledger.now() + wait, waits=why[:200])
+
     async def _not_begun(self, change: Change, error: ClientError) -> Change:
         """Nothing was sent. Where somebody's approval would be lost and the service is only away, it waits."""
         away = isinstance(error, Unreachable | RateLimited)
@@ -109,8 +151,7 @@ class Applier:
         waited = self.ledger.now() - decided
         if not away or change.guard is Guard.NONE or waited >= HELD_FOR:
             return await self._end(change, Move.FAIL, **said(error))
-        wait = min(max(waited / 4, SHORTEST_WAIT), LONGEST_WAIT)
-        return await self._end(change, Move.DEFER, due=self.ledger.now() + wait, waits=str(error)[:200])
+        return await self.wait(change, f"the service is not answering ({error})")
 
     async def _remember_twins(self, change: Change, effects: Effects) -> Change:
         """Before a create: note what looks the same already, or a lost answer could not be told from an old rule."""
@@ -173,7 +214,7 @@ class Applier:
                 return await self._finish(change, reading.live)
         if reading is not None and reading.truth is Truth.NOT_DONE and not _may_still_show(change):
             if once_more(change) and not self.too_old(change):
-                return await self._write(change, effects)
+                return await self._refused(change) or await self._write(change, effects)
             if _may_be_gone_again(change):
                 return await self._leave(change)
             return await self._end(change, Move.FAIL, result=reading.live)
@@ -243,6 +284,9 @@ def once_more(change: Change) -> bool:
 
 TOO_OLD: Final = "TooOld"
 """The refusal of a change whose approval no longer holds: ours, not a service's."""
+
+LOST_RIGHT: Final = "LostRight"
+"""The refusal of a change that waited until somebody had no right to it any more: ours, not a service's."""
 
 
 def said(error: ClientError) -> dict[str, str]:

@@ -61,6 +61,8 @@ class Carrier:
     new_id: Callable[[], str]
     patience: Callable[[], Patience]
     sleep: Callable[[float], Awaitable[None]]
+    refused: bool = False
+    """Somebody's right to it is gone: what was under way is settled, and nothing more is sent."""
     places: dict[tuple[str, str | None], Place] = field(default_factory=dict)
 
     async def carry_out(self) -> None:
@@ -102,7 +104,7 @@ class Carrier:
 
     def _may_be_sent_again(self, change: Change, now: Snapshot | None) -> bool:
         """Whether a part whose process died surely did not come true, and may be sent by the one that took over."""
-        if now is None or not once_more(change) or self.applier.too_old(change):
+        if now is None or self.refused or not once_more(change) or self.applier.too_old(change):
             return False
         return now.reading(change).truth is Truth.NOT_DONE
 

@@ -95,10 +95,7 @@ class Decider:
             raise AlreadyDecided(await self.get(change.id))
         if await self.access.people([given.by for given in counted.approvals]) < counted.approvals_needed:
             return counted
-        await self.access.require_all(counted, counted.requester)
-        for given in counted.approvals:
-            if given.by != by:
-                await self.access.require_approver(counted, given.by, counted.channel)
+        await self.access.require_still(counted)
         return await self._go_on(await self.ledger.move(counted, Move.APPROVE, by=by, **self._decided(by)), change.id)
 
     async def _go_on(self, moved: Change | None, change_id: str) -> Change:

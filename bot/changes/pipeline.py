@@ -55,7 +55,7 @@ class Pipeline:
         self.refusals = Refusals(self.ledger.note, now)
         self.refused = self.refusals.refused
         self.set_ledger = SetLedger(self.ledger)
-        self.applier = Applier(self.ledger, effects, settle_after, reached)
+        self.applier = Applier(self.ledger, effects, access, settle_after, reached)
 
         proposer = Proposer(self.ledger, access, self.applier, new_id)
         self.propose = proposer.propose

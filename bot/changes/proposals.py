@@ -64,6 +64,7 @@ class Terms:
             "lasts": self.lasts,
             "ends": self.ends,
             "ends_as_typed": self.ends_as_typed,
+            "agreed": self.agreed,
         }
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
 import structlog
 
-from bot.changes.applying import HELD_FOR, TOO_OLD, Applier
+from bot.access import DirectoryUnavailable
+from bot.changes.applying import TOO_OLD, Applier
 from bot.changes.carrying import Carrier
 from bot.changes.leases import Hold, Lost
 from bot.changes.loops import repeated
@@ -70,26 +71,41 @@ class Sets:
     async def carry_out(self, whole: Change) -> None:
         """Do every part of a set that this process holds, and end it; raises Lost where another took it over."""
         parts = self.ledger.ledger.store.parts
-        if whole.decided_at is not None and self.ledger.ledger.now() > whole.decided_at + HELD_FOR:
+        too_old = self.applier.too_old(whole)
+        try:
+            lost = None if too_old else await self.applier.lost_right(whole)
+        except DirectoryUnavailable as error:
+            await self._wait(whole, error)
+            return
+        if lost or too_old:
             async with self.ledger.ledger.store.transaction() as tx:
                 await parts.stop(tx, whole.id)
         async with Hold(self.ledger.ledger, whole) as hold:
             portions = Portions(parts, whole.id)
-            carrier = Carrier(whole, hold, portions, self.ledger, self.applier, self.new_id, self.patience, self.sleep)
+            carrier = Carrier(
+                whole, hold, portions, self.ledger, self.applier, self.new_id, self.patience, self.sleep, bool(lost)
+            )
             while await parts.left(whole.id, 1):
                 await carrier.carry_out()
             self.applier.reached("end of set")
-            await self._end(whole)
+            await self._end(whole, lost or {})
 
-    async def _end(self, whole: Change) -> None:
+    async def _wait(self, whole: Change, error: DirectoryUnavailable) -> None:
+        """Slack cannot be asked: try again later. What was begun already is looked at again when the lease is over."""
+        log.warning("set_waits", change=whole.id[:8], error=str(error))
+        tally = await self.ledger.ledger.store.parts.tally(whole.id)
+        if tally[Outcome.WAITING] == tally.meant:
+            await self.applier.wait(whole, f"Slack does not say {error}")
+
+    async def _end(self, whole: Change, lost: Mapping[str, str]) -> None:
         """Done where anything was, or may have been; the card has the outcome of each part."""
         tally = await self.ledger.ledger.store.parts.tally(whole.id)
         now = self.ledger.ledger.now()
         done = tally.of((Outcome.APPLIED, Outcome.UNKNOWN, Outcome.UNSETTLED)) > 0
-        late = whole.decided_at is not None and now > whole.decided_at + HELD_FOR and whole.attempt <= 1
-        fields: dict[str, Any] = {"finished_at": now}
+        late = self.applier.too_old(whole) and whole.attempt <= 1
+        fields: dict[str, Any] = {"finished_at": now, **lost}
         if done and whole.lasts is not None:
             fields["ends"] = now + timedelta(seconds=whole.lasts)
-        if not done and late:
+        if not done and late and not lost:
             fields["refusal"] = TOO_OLD
         await self.ledger.ledger.move(whole, Move.FINISH if done else Move.FAIL, fenced=True, **fields)

@@ -169,6 +169,8 @@ class Change(Stored):
     """When it takes itself back, once that is known; None again when it was made to stay."""
     ends_as_typed: str = ""
     """``18:00 Europe/Berlin``: the end as somebody wrote it, with the zone that it was read in."""
+    agreed: bool = False
+    """Agreed to before, as the end of a temporary change is: nobody's right to it is asked for."""
     ending: str = ""
     """Why a temporary change did not take itself back as agreed: ``changed`` meanwhile, ``gone``, ``refused``."""
     state: State = State.PROPOSED
@@ -189,6 +191,8 @@ class Change(Stored):
     """The service said yes, and what it shows does not say so yet: never to be called failed."""
     refusal: str | None = None
     """The name of the error that a service refused with, where one did."""
+    lost_right: str = ""
+    """Who had no right to it any more when it was to be carried out; *outcome* says why."""
     result: dict[str, Any] | None = None
     """What was read back after the change was applied, or found live when it turned out stale."""
     attempt: int = 0

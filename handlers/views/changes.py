@@ -63,9 +63,12 @@ def _footer(change: Change, places: Mapping[str, str]) -> str:
     return f"{change.target.service}{host}{site}{key} · change {code(change.id[:8])}"
 
 
-def elsewhere(message: Message, channel: str) -> Message:
-    """The card, for the requester alone, where the channel could not be written to."""
-    note = parts.context(
-        f":mailbox: This is here because Gatehouse cannot post in <#{channel}>. Add it there with `/invite @Gatehouse`."
+def elsewhere(message: Message, channel: str, *, shared: bool) -> Message:
+    """The card, for the requester alone, where the channel can't be written to or is *shared* with another company."""
+    why = (
+        f"<#{channel}> is shared with another company now."
+        if shared
+        else f"Gatehouse cannot post in <#{channel}>. Add it there with `/invite @Gatehouse`."
     )
+    note = parts.context(f":mailbox: This is here because {why}")
     return replace(message, blocks=(*message.blocks[: parts.MOST_BLOCKS - 1], note))

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
-from bot.changes.applying import HELD_FOR, TOO_OLD
+from bot.changes.applying import HELD_FOR, LOST_RIGHT, TOO_OLD
 from bot.domain.change import Change, Guard, Kind, State
 from bot.domain.duration import in_words
 from bot.domain.member import all_masked
+from bot.domain.policy import Why
 from handlers.views.parts import esc
 
 
@@ -45,7 +46,7 @@ def _done(change: Change, asker: str) -> str:
 def _held(change: Change, asker: str) -> str:
     ends = when(change.decided_at + HELD_FOR) if change.decided_at else "an hour after that"
     return (
-        f"{_by(change, asker)}, but the service is not answering ({words(change.waits, 120)}). *Nothing was sent yet.* "
+        f"{_by(change, asker)}, but {words(change.waits, 160)}. *Nothing was sent yet.* "
         f"Gatehouse tries again until {ends}."
     )
 
@@ -61,8 +62,25 @@ def _asked(change: Change, asker: str) -> str:
 def _failed(change: Change, asker: str) -> str:
     if change.refusal == TOO_OLD:
         return f"asked by {asker}. *Nothing was changed*: the approval is more than an hour old. Ask again."
+    if change.refusal == LOST_RIGHT:
+        return f"asked by {asker}. *Nothing was changed*: {why_not_any_more(change)}."
     said = _said(change) or " Read back, the service shows nothing of it."
     return f"asked by {asker}. *Nothing was changed.*{said}"
+
+
+LOST: Final = {
+    Why.DEACTIVATED: "the account of {who} is deactivated",
+    Why.GUEST: "{who} is a guest now",
+    Why.SHARED_CHANNEL: "this channel is shared with another company now",
+    Why.NOT_ADDED: "Gatehouse is not in this channel any more",
+    Why.NO_ROLE: "{who} has no role any more that allows this",
+}
+
+
+def why_not_any_more(change: Change) -> str:
+    """Who had lost the right to *change* when it was to be carried out, and how."""
+    lost = LOST.get(Why(change.outcome), "{who} may not do this any more")
+    return lost.format(who=f"<@{change.lost_right}>")
 
 
 def _unknown(change: Change, asker: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from bot.changes.applying import LOST_RIGHT
 from bot.domain.change import Change, Guard, State
 from bot.domain.change_set import DONE, NOT_DONE, OPEN, Outcome, Part, Tally
 from handlers.views import parts
@@ -13,7 +14,7 @@ from handlers.views.card_gaps import actions
 from handlers.views.changes import warned
 from handlers.views.full_view import change_warnings, part_warnings
 from handlers.views.parts import Block, Message, code, esc
-from handlers.views.sentences import ending_line, glass_line, sentence, words
+from handlers.views.sentences import ending_line, glass_line, sentence, why_not_any_more, words
 from handlers.views.set_lines import OUTCOMES, line_of, packed
 from handlers.views.titles import MARKS, WORDS, plain_title
 
@@ -79,6 +80,8 @@ def _sentence(change: Change, progress: Progress) -> str:
     if change.state is State.FAILED and change.refusal is None:
         return f"asked by <@{change.requester}>. *Nothing was changed.*"
     stopped = f" Stopped by <@{change.stopped_by}>." if change.stopped_by else ""
+    if change.refusal == LOST_RIGHT and change.state is State.APPLIED:
+        stopped = f" The rest was not done: {why_not_any_more(change)}."
     left = progress.tally[Outcome.UNKNOWN]
     looking = " Gatehouse keeps looking at what is not known." if left and change.state is State.APPLIED else ""
     return f"{sentence(change)}{stopped}{looking}"

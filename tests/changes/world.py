@@ -360,6 +360,11 @@ class Watched:
         assert first, "sent again though it came true"
         decided = change.decided_at or change.created
         assert self.world.step_began <= decided + timedelta(hours=1), "an approval of long ago came true"
+        waited = self.world.step_began > decided + timedelta(minutes=1)
+        if waited and recorded.part_of is None and not recorded.agreed:
+            deciders = [approval.by for approval in recorded.approvals]
+            assert self.world.may(recorded.requester), "done for somebody who may not any more"
+            assert recorded.glass_broken or all(self.world.may_approve(recorded, user) for user in deciders)
 
     def _note(self, change: Change, before: dict[Place, Record], sent: Sent) -> None:
         """What the write did: nothing, or just what was asked for, to its target and to nothing else."""

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import timedelta
 from typing import Final, TypeAlias
 
 import pytest
 
 from sandbox.demo import Sandbox
 from sandbox.services.database import Record
+from sandbox.slack.message import Message
 from sandbox.slack.story import Person
+from tests.conftest import OPS, Clock
 
 ZED = "zed@example.com"
 NEW = "new@example.com"
@@ -190,3 +194,82 @@ async def test_whoami_tells_names_from_access(workspace: Sandbox, bob: Person) -
 
     assert "change names of members" in text
     assert "give access to segments: no role of yours allows it" in text
+
+
+OLD: Final = "Redirect_x1old"
+
+
+def shared(workspace: Sandbox) -> None:
+    channels = workspace.slack.state.channels
+    channels[OPS] = replace(channels[OPS], is_ext_shared=True)
+
+
+def deactivated(user: str) -> Callable[[Sandbox], None]:
+    def left(workspace: Sandbox) -> None:
+        users = workspace.slack.state.users
+        users[user] = replace(users[user], is_deleted=True)
+
+    return left
+
+
+async def held(workspace: Sandbox, alice: Person, cara: Person) -> Message:
+    """The card of a deletion that Cara approved while the service was away."""
+    card = await alice.says(f"/rules delete {OLD}")
+    workspace.services.rules.stage.faults.add("500", method="GET", times=3)
+    await cara.clicks(card, "Approve", confirm=True)
+    return await alice.sees("Nothing was sent yet")
+
+
+@pytest.mark.parametrize("who", ["U0ALICE01", "U0CARA001"])
+async def test_an_approval_that_waited_does_not_outlive_an_account(
+    workspace: Sandbox, alice: Person, cara: Person, clock: Clock, who: str
+) -> None:
+    card = await held(workspace, alice, cara)
+    deactivated(who)(workspace)
+    clock.ahead += timedelta(minutes=2)
+
+    failed = await alice.sees(f"the account of @{who} is deactivated")
+    assert failed.ts == card.ts
+    assert "Nothing was changed" in alice.slack_text(failed)
+    assert workspace.services.rules.calls("DELETE") == []
+
+
+async def test_nothing_is_done_or_told_in_a_channel_that_is_shared_by_then(
+    workspace: Sandbox, alice: Person, cara: Person, clock: Clock
+) -> None:
+    card = await held(workspace, alice, cara)
+    before = alice.slack_text(card)
+    shared(workspace)
+    clock.ahead += timedelta(minutes=2)
+
+    failed = await alice.sees("this channel is shared with another company now")
+    assert (failed.channel, failed in alice.dms) == (alice.dm, True)
+    assert alice.slack_text(alice.cards[-1]) == before
+    assert workspace.services.rules.calls("DELETE") == []
+
+
+async def test_a_request_in_a_channel_that_is_shared_by_now_reminds_its_requester_alone(
+    workspace: Sandbox, alice: Person, clock: Clock
+) -> None:
+    card = await alice.says(f"/rules delete {OLD}")
+    shared(workspace)
+    clock.ahead += timedelta(minutes=20)
+
+    reminder = await alice.sees("still waits for an approval")
+    assert reminder in alice.dms
+    assert "is shared with another company now" in alice.slack_text(reminder)
+    assert alice.thread(card) == []
+
+
+async def test_what_waits_is_not_done_while_slack_does_not_say_who_may(
+    workspace: Sandbox, alice: Person, cara: Person, clock: Clock
+) -> None:
+    await held(workspace, alice, cara)
+    workspace.slack.faults.add("internal_error", method="users.info")
+    clock.ahead += timedelta(minutes=2)
+    await alice.sees("Slack does not say who you are")
+    assert workspace.services.rules.calls("DELETE") == []
+
+    clock.ahead += timedelta(minutes=2)
+    await alice.sees("deleted")
+    assert len(workspace.services.rules.calls("DELETE")) == 1

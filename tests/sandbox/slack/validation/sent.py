@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import product
 from typing import Any, Final
 
+from bot.changes.applying import LOST_RIGHT
 from bot.domain.change import Approval, Change, Guard, Kind, Question, State, Target
 from bot.domain.group import Group, Groups
 from bot.domain.member import Member
@@ -108,6 +109,7 @@ LATER: Final[list[Payload]] = [
     {"undone_by": "fedcba9876543210" * 2},
     {"glass_broken": True},
     {"waits": "503"},
+    {"refusal": LOST_RIGHT, "lost_right": "U0ALICE01", "outcome": Why.DEACTIVATED.value},
 ]
 """What else may be true of a change, so that its card has other buttons and lines."""
 
@@ -115,7 +117,7 @@ LATER: Final[list[Payload]] = [
 def _cards() -> Iterator[Message]:
     for kind, state, guard, more in product(Kind, State, [Guard.CONFIRM, Guard.APPROVE], LATER):
         card = changes.card(change(kind, state, guard, **more), places={"rules": "rules.example.com"})
-        yield from [card, changes.elsewhere(card, OPS)]
+        yield from [card, *(changes.elsewhere(card, OPS, shared=shared) for shared in (False, True))]
 
 
 def _lists() -> Iterator[Message]:

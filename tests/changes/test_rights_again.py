@@ -1,0 +1,282 @@
+"""What waited since it was decided is done only while all who asked for it and decided about it still may."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from datetime import timedelta
+from itertools import count
+from typing import Final, TypeAlias
+
+import pytest
+
+from bot.changes.applying import LOST_RIGHT, TOO_OLD
+from bot.changes.deciding import Decision
+from bot.changes.proposals import Proposal
+from bot.domain.change import Change, Kind, State, Target
+from bot.domain.change_set import Outcome
+from bot.domain.policy import Person, Place, Why
+from tests.changes.world import (
+    ALICE,
+    BOB,
+    DAN,
+    OPS,
+    POLICIES,
+    RULE_IDS,
+    Died,
+    Replica,
+    World,
+    a_world,
+    renames,
+    replica,
+)
+
+A_WHILE: Final = timedelta(minutes=2)
+HELD: Final = timedelta(minutes=70)
+Loss: TypeAlias = Callable[[World], None]
+
+
+@pytest.fixture
+async def world(database_url: str) -> AsyncIterator[World]:
+    async with a_world(database_url) as world:
+        yield world
+
+
+def barred(user: str) -> Loss:
+    def loss(world: World) -> None:
+        world.directory.people[user] = Person(user, barred=Why.DEACTIVATED)
+
+    return loss
+
+
+def gone(user: str) -> Loss:
+    def loss(world: World) -> None:
+        world.directory.members[OPS] = [each for each in world.directory.members[OPS] if each != user]
+
+    return loss
+
+
+def place(**facts: bool) -> Loss:
+    def loss(world: World) -> None:
+        world.directory.places[OPS] = Place(OPS, **facts)
+
+    return loss
+
+
+def roleless(world: World) -> None:
+    world.policy = world.policy.model_copy(update={"roles": {"leads": POLICIES["two"].roles["leads"]}})
+
+
+LOSSES: Final = [
+    (barred(ALICE), ALICE, Why.DEACTIVATED),
+    (barred(BOB), BOB, Why.DEACTIVATED),
+    (gone(BOB), BOB, Why.NOT_HERE),
+    (place(shared=True), ALICE, Why.SHARED_CHANNEL),
+    (place(bot_in=False), ALICE, Why.NOT_ADDED),
+    (roleless, ALICE, Why.NO_ROLE),
+]
+
+
+def rename(world: World, *, lasts: int | None = None) -> Proposal:
+    live = world.truth()["rules", RULE_IDS[0]]
+    return Proposal(
+        kind=Kind.RULE_UPDATE,
+        target=Target(service="rules", key=RULE_IDS[0]),
+        before=live,
+        after=live | {"name": "Ours"},
+        requester=ALICE,
+        channel=OPS,
+        lasts=lasts,
+    )
+
+
+def names(world: World) -> list[str]:
+    return [world.truth()["rules", key]["name"] for key in RULE_IDS]
+
+
+async def started(world: World, policy: str) -> Replica:
+    await world.begin(POLICIES[policy])
+    return replica(world, "mine", count(1))
+
+
+async def waiting(world: World, mine: Replica) -> Change:
+    """A change that was approved by Bob while the service was away."""
+    change = await mine.pipeline.submit(rename(world), origin="origin")
+    world.services.rules.stage.faults.add("500", times=99)
+    waits = await mine.pipeline.decide(change.id, Decision.APPROVE, BOB)
+    world.services.rules.stage.faults.clear()
+    assert (waits.state, bool(waits.waits)) == (State.APPROVED, True)
+    return waits
+
+
+async def settled(world: World, mine: Replica, change: Change) -> Change:
+    while await mine.pipeline.recover_one():
+        pass
+    return await mine.pipeline.get(change.id)
+
+
+@pytest.mark.parametrize(("loss", "who", "why"), LOSSES, ids=[f"{who} {why}" for _, who, why in LOSSES])
+async def test_what_waited_for_its_service_is_not_done_by_those_who_may_not_any_more(
+    world: World, loss: Loss, who: str, why: Why
+) -> None:
+    mine = await started(world, "approve")
+    change = await waiting(world, mine)
+    loss(world)
+    world.clock.moment += A_WHILE
+
+    ended = await settled(world, mine, change)
+
+    assert (ended.state, ended.refusal, ended.lost_right, ended.outcome) == (State.FAILED, LOST_RIGHT, who, why)
+    assert world.calls_that_write() == 0
+
+
+async def test_who_went_ahead_alone_must_still_be_one_who_may(world: World) -> None:
+    mine = await started(world, "two")
+    change = await mine.pipeline.submit(rename(world), origin="origin")
+    world.services.rules.stage.faults.add("500", times=99)
+    await mine.pipeline.decide(change.id, Decision.BREAK_GLASS, DAN, reason="It loops and everybody sleeps")
+    world.services.rules.stage.faults.clear()
+    barred(DAN)(world)
+    world.clock.moment += A_WHILE
+
+    ended = await settled(world, mine, change)
+
+    assert (ended.state, ended.lost_right) == (State.FAILED, DAN)
+    assert world.calls_that_write() == 0
+
+
+@pytest.mark.parametrize("step", range(1, 10))
+async def test_what_a_process_left_is_not_done_by_somebody_who_may_not_any_more(world: World, step: int) -> None:
+    """Whether it died before its first look, or just before it sent."""
+    mine = await started(world, "free")
+    mine.fuse.left = step
+    change = None
+    try:
+        change = await mine.pipeline.submit(rename(world), origin="origin")
+    except Died:
+        change = await world.store.changes.of_origin("origin")
+    if change is None:
+        return
+    before = world.calls_that_write()
+    barred(ALICE)(world)
+    world.clock.moment += A_WHILE
+
+    ended = await settled(world, mine, change)
+
+    assert ended.state is (State.APPLIED if before else State.FAILED)
+    assert world.calls_that_write() == before
+
+
+async def test_where_slack_does_not_say_it_waits_and_is_done_once_slack_does(world: World) -> None:
+    mine = await started(world, "approve")
+    change = await waiting(world, mine)
+    world.directory.silent = True
+    world.clock.moment += A_WHILE
+
+    waits = await settled(world, mine, change)
+    assert waits.state is State.APPROVED
+    assert "Slack does not say" in waits.waits
+    assert world.calls_that_write() == 0
+
+    world.directory.silent = False
+    world.clock.moment += A_WHILE
+    assert (await settled(world, mine, change)).state is State.APPLIED
+
+
+async def test_it_waits_no_longer_for_slack_than_an_approval_holds(world: World) -> None:
+    mine = await started(world, "approve")
+    change = await waiting(world, mine)
+    world.directory.silent = True
+    world.clock.moment += HELD
+
+    ended = await settled(world, mine, change)
+
+    assert (ended.state, ended.refusal) == (State.FAILED, TOO_OLD)
+
+
+@pytest.mark.parametrize("accident", [None, *range(1, 8)])
+async def test_what_is_temporary_ends_though_its_requester_left(world: World, accident: int | None) -> None:
+    """Also where the process that ends it dies, and another one goes on minutes later."""
+    mine = await started(world, "free")
+    change = await mine.pipeline.submit(rename(world, lasts=600), origin="origin")
+    assert names(world)[0] == "Ours"
+    barred(ALICE)(world)
+    world.clock.moment += timedelta(minutes=11)
+
+    mine.fuse.left = accident
+    for _ in range(3):
+        with suppress(Died):
+            await mine.timers.run_one()
+        world.clock.moment += A_WHILE
+        while await mine.pipeline.recover_one():
+            pass
+
+    first = await world.store.changes.of_origin(f"undo:{change.id}:0")
+    assert first is not None
+    assert first.state is State.APPLIED
+    assert names(world)[0] == "As it was"
+
+
+# Change sets
+
+
+async def approved_set(world: World, mine: Replica) -> Change:
+    whole = await mine.pipeline.submit_set(renames(world, "Ours"), origin="origin")
+    return await mine.pipeline.decide(whole.id, Decision.APPROVE, BOB)
+
+
+@pytest.mark.parametrize(("loss", "who", "why"), LOSSES, ids=[f"{who} {why}" for _, who, why in LOSSES])
+async def test_a_set_that_waited_is_not_begun(world: World, loss: Loss, who: str, why: Why) -> None:
+    mine = await started(world, "approve")
+    whole = await approved_set(world, mine)
+    loss(world)
+    world.clock.moment += A_WHILE
+
+    assert await mine.carry_out_a_set()
+
+    ended = await mine.pipeline.get(whole.id)
+    assert (ended.state, ended.refusal, ended.lost_right, ended.outcome) == (State.FAILED, LOST_RIGHT, who, why)
+    assert (await world.store.parts.tally(whole.id)).counts == {Outcome.STOPPED: 2}
+    assert world.calls_that_write() == 0
+
+
+@pytest.mark.parametrize("step", range(1, 25))
+async def test_a_set_that_a_process_left_is_not_gone_on_with(world: World, step: int) -> None:
+    """Nothing more is sent, and what was sent is told as it came out."""
+    mine = await started(world, "approve")
+    whole = await approved_set(world, mine)
+    mine.fuse.left = step
+    with suppress(Died):
+        await mine.carry_out_a_set()
+    mine.fuse.left = None
+    before = world.calls_that_write()
+    barred(BOB)(world)
+    world.clock.moment += A_WHILE
+
+    for _ in range(3):
+        await mine.carry_out_a_set()
+        world.clock.moment += A_WHILE
+
+    ended = await mine.pipeline.get(whole.id)
+    counts = (await world.store.parts.tally(whole.id)).counts
+    assert world.calls_that_write() == before
+    assert counts.get(Outcome.APPLIED, 0) == names(world).count("Ours")
+    assert ended.state is (State.APPLIED if counts.get(Outcome.APPLIED) else State.FAILED)
+    assert ended.refusal == (LOST_RIGHT if before < len(RULE_IDS) else ended.refusal)
+
+
+async def test_a_set_waits_for_slack(world: World) -> None:
+    mine = await started(world, "approve")
+    whole = await approved_set(world, mine)
+    world.directory.silent = True
+    world.clock.moment += A_WHILE
+    assert await mine.carry_out_a_set()
+    waits = await mine.pipeline.get(whole.id)
+    assert waits.state is State.APPROVED
+    assert world.calls_that_write() == 0
+
+    world.directory.silent = False
+    world.clock.moment += A_WHILE
+    assert await mine.carry_out_a_set()
+    assert (await mine.pipeline.get(whole.id)).state is State.APPLIED
+    assert names(world) == ["Ours", "Ours"]
