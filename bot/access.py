@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from bot.domain.change import Change, Guard, Kind
 from bot.domain.operations import Need
@@ -148,6 +149,7 @@ class Access:
     async def _approvers(self, rule: GuardRule, requester: str, channel: str) -> int:
         """How many could approve, as far as it matters: looking ends when there are enough.
 
+        Enough as well where not everybody was looked at: one of the others may be able to.
         Raises DirectoryUnavailable where there are too few, and Slack did not say of some whether they could.
         """
         asker, found = await self.person(requester), 0
@@ -166,7 +168,37 @@ class Access:
                 break
         if silent:
             raise silent[0]
-        return found
+        return found if len(candidates) <= MOST_LOOKED_AT else max(found, rule.approvals)
+
+    async def stricter(self, change: Change) -> Mapping[str, Any]:
+        """Those fields of an open *change* for which the policy has become stricter since it was asked for.
+
+        Raises Irreconcilable where those who could approve then and those who can now have nobody in common.
+        """
+        try:
+            now = await self.guard_of_all(change.needs, change.requester, change.channel)
+        except NobodyCanApprove:  # somebody may come
+            rules = [self.policy().guard_for(operation, site) for operation, site in change.needs]
+            now = strictest(rules).model_copy(update={"guard": Guard.APPROVE})
+        then = GuardRule(
+            operation="*",
+            guard=change.guard,
+            approvals=change.approvals_needed,
+            approvers=change.approvers,
+            self_approval=change.self_approval,
+            break_glass=change.break_glass,
+        )
+        both = strictest([then, now])
+        fields: dict[str, Any] = {
+            "guard": both.guard,
+            "approvals_needed": both.approvals,
+            "approvers": both.approvers,
+            "self_approval": both.self_approval and change.self_approval,
+            "break_glass": both.break_glass,
+        }
+        if both.approvers != change.approvers:
+            fields["summoned"] = self.named(both.approvers)
+        return {name: value for name, value in fields.items() if value != getattr(change, name)}
 
     async def people(self, users: Sequence[str]) -> int:
         """How many people these accounts are: two of one mailbox are one."""

@@ -9,10 +9,11 @@ from typing import Any, Final
 
 from bot.access import Access, NotAllowed
 from bot.changes.applying import Applier
-from bot.changes.errors import AlreadyDecided, NothingToReview, NotTemporary, NotYours, UnknownChange
-from bot.changes.ledger import Ledger, event_of
+from bot.changes.errors import AlreadyDecided, NothingToReview, NotTemporary, NotYours, PolicyTightened, UnknownChange
+from bot.changes.ledger import GATEHOUSE, Ledger, event_of
 from bot.changes.set_ledger import SetLedger
 from bot.domain.change import Change, Guard, Move, Question, State
+from bot.domain.policy import Irreconcilable
 
 LOOKED: Final = "seen"
 """Stands among the decisions of a change for a person who was shown all of it."""
@@ -44,7 +45,8 @@ class Decider:
     async def decide(self, change_id: str, decision: Decision, by: str, *, reason: str = "") -> Change:
         """Take the decision if it is *by*'s to take now and still open, and apply what has all it needs.
 
-        Raises UnknownChange, NotYours, NotAllowed, DirectoryUnavailable, or AlreadyDecided with the change as it stands.
+        Raises UnknownChange, NotYours, NotAllowed, PolicyTightened, DirectoryUnavailable, or AlreadyDecided with the
+        change as it stands.
         """
         change = await self.get(change_id)
         if not _open(change, decision):
@@ -52,6 +54,11 @@ class Decider:
         if change.expires is not None and self.ledger.now() >= change.expires and change.state is State.PROPOSED:
             raise AlreadyDecided(await self.expire(change) or await self.get(change_id))
         await self._check_right(change, decision, by)
+        if decision not in {Decision.KEEP, Decision.DENY} and (stricter := await self._tightened(change)) is not None:
+            if decision is Decision.CONFIRM and stricter.guard is not Guard.CONFIRM:
+                raise PolicyTightened(stricter)
+            change = stricter
+            await self._check_right(change, decision, by)
         match decision:
             case Decision.KEEP:
                 move = Move.CANCEL if change.state is State.PROPOSED else Move.WITHDRAW
@@ -64,6 +71,19 @@ class Decider:
                 glass: dict[str, Any] = {"glass_broken": True} if decision is Decision.BREAK_GLASS else {}
                 moved = await self.ledger.move(change, Move.APPROVE, by=by, **self._decided(by, reason), **glass)
         return await self._go_on(moved, change_id)
+
+    async def _tightened(self, change: Change) -> Change | None:
+        """*change* under the policy of now, where that asks for more than the one it was asked for under; else None.
+
+        Raises PolicyTightened where nobody could approve under both.
+        """
+        try:
+            stricter = await self.access.stricter(change)
+        except Irreconcilable as error:
+            raise PolicyTightened(change) from error
+        if not stricter:
+            return None
+        return await self.ledger.record(change, "tightened", GATEHOUSE, state=State.PROPOSED, **stricter)
 
     def _decided(self, by: str, reason: str = "") -> dict[str, Any]:
         return {"decided_by": by, "decided_at": self.ledger.now(), "decision_reason": reason}

@@ -21,6 +21,14 @@ class NotYours(Exception):
         self.change = change
 
 
+class PolicyTightened(Exception):
+    """The policy asks for more than when *change* was asked for, and for more than this decision."""
+
+    def __init__(self, change: Change) -> None:
+        super().__init__(change.id)
+        self.change = change
+
+
 class NotUndoable(Exception):
     """The change was not applied, or was taken back already; *change* is how it stands."""
 

@@ -261,10 +261,17 @@ class Ledger:
         self.tell()
         return asked
 
-    async def record(self, change: Change, event: str, by: str, *, note: str = "", **fields: Any) -> Change:
-        """Write *fields* on a change without moving it, with an event that says so, and owe the *note* of that name."""
+    async def record(
+        self, change: Change, event: str, by: str, *, note: str = "", state: State | None = None, **fields: Any
+    ) -> Change:
+        """Write *fields* on a change without moving it, with an event that says so, and owe the *note* of that name.
+
+        *state*: where it must still be, else nothing is written.
+        """
         async with self.store.transaction() as tx:
             held = await self.store.changes.held(tx, change.id) or change
+            if state not in {None, held.state}:
+                return held
             noted = held.model_copy(update=fields)
             await self.store.changes.record(tx, noted)
             for purpose in filter(None, ("card", note)):

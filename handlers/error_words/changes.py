@@ -10,6 +10,7 @@ from bot.changes.errors import (
     NotTemporary,
     NotUndoable,
     NotYours,
+    PolicyTightened,
     TooManyQuestions,
     TooManyRequests,
     UnknownChange,
@@ -87,6 +88,10 @@ WORDS: Final[Table] = {
     ),
     AlreadyDecided: _already,
     NotYours: _not_yours,
+    PolicyTightened: lambda _: Words(
+        "The policy is stricter now than when this was requested.",
+        next="The card says who must approve it now. If nobody can, withdraw it and ask again.",
+    ),
     NotUndoable: lambda e: Words(
         f"Change `{e.change.id[:8]}` was taken back already."
         if e.change.undone_by

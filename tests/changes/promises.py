@@ -35,8 +35,8 @@ TOLD_AS: Final[Mapping[str, frozenset[str]]] = {
 } | {name: frozenset({name}) for name in (ENDS | {"unknown"}) - {"cancelled"}}
 """The event that must be on record for each state."""
 
-FIXED: Final = ("id", "kind", "requester", "channel", "before", "after", "reason", "guard", "created", "expires")
-FIXED_TOO: Final = ("undoes", "lasts", "approvals_needed", "approvers", "self_approval", "quiet_refusal")
+FIXED: Final = ("id", "kind", "requester", "channel", "before", "after", "reason", "created", "expires")
+FIXED_TOO: Final = ("undoes", "lasts", "quiet_refusal")
 FIXED_IN_SETS: Final = ("size", "kinds", "needs_of_parts", "title", "part_of", "part_number")
 DONE: Final = (Outcome.APPLIED, Outcome.UNKNOWN, Outcome.UNSETTLED)
 SEGMENTS_OF: Final = "allowedSegments"
@@ -206,6 +206,7 @@ class Promises:
         assert new.state in MAY_BECOME[old.state], f"{old.state} became {new.state}"
         for name in (*FIXED, *FIXED_TOO, *FIXED_IN_SETS, *(FIXED_AT_THE_END if old.state in ENDS else ())):
             assert getattr(old, name) == getattr(new, name), f"{name} of a change that was {old.state}"
+        self._no_weaker(old, new)
         assert new.approvals[: len(old.approvals)] == old.approvals
         assert old.target == new.target or (new.kind is Kind.RULE_CREATE and old.target.key is None)
 
@@ -234,6 +235,17 @@ class Promises:
                 assert str(change.target) in held, f"its end has come, and it is still in force: {change.kind}"
             elif not held:
                 assert not self._in_force(change), "its end has come, and it is still in force: a set"
+
+    def _no_weaker(self, old: Change, new: Change) -> None:
+        """What stands before a change only ever becomes stricter, and nothing once it was decided."""
+        assert STRENGTH.index(new.guard) >= STRENGTH.index(old.guard)
+        assert new.approvals_needed >= old.approvals_needed
+        assert not old.approvers or (new.approvers and {*new.approvers} <= {*old.approvers})
+        assert old.self_approval or not new.self_approval
+        assert {*new.break_glass} <= {*old.break_glass}
+        if old.state is not State.PROPOSED:
+            for name in ("guard", "approvals_needed", "approvers", "self_approval", "break_glass"):
+                assert getattr(new, name) == getattr(old, name), f"{name} after the decision"
 
     def _told(self, new: Change, owed: bool, events: list[str]) -> None:
         """I8, and half of I4: the audit has it, and the channel hears of it, unless only the one who asked should."""

@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from bot.access import Access, NobodyCanApprove, NotAllowed
+from bot.access import MOST_LOOKED_AT, Access, NobodyCanApprove, NotAllowed
 from bot.domain.change import Change, Guard, Kind, Target
 from bot.domain.policy import GuardRule, Irreconcilable, Person, Place, Policy, Role, Why, strictest
 from bot.inquiry import DirectoryUnavailable
@@ -301,6 +301,31 @@ async def test_the_guard_is_one_that_can_be_met_here(
         came = (error.needed, error.found)
 
     assert came == guard
+
+
+@pytest.mark.parametrize(
+    ("guard", "approvals", "others", "came"),
+    [
+        (Guard.APPROVE_OR_CONFIRM, 1, MOST_LOOKED_AT - 1, Guard.CONFIRM),
+        (Guard.APPROVE_OR_CONFIRM, 1, MOST_LOOKED_AT, Guard.APPROVE),
+        (Guard.APPROVE_OR_CONFIRM, 3, MOST_LOOKED_AT, Guard.APPROVE),
+        (Guard.APPROVE, 1, MOST_LOOKED_AT - 1, NobodyCanApprove),
+        (Guard.APPROVE, 1, MOST_LOOKED_AT, Guard.APPROVE),
+    ],
+)
+async def test_where_not_everybody_was_looked_at_somebody_may_be_able_to_approve(
+    guard: Guard, approvals: int, others: int, came: object
+) -> None:
+    guests = [f"U0GUEST{number:03d}" for number in range(others)]
+    here = directory(ASKER, *guests, HELPER) if others == MOST_LOOKED_AT else directory(ASKER, *guests)
+    here.people |= {guest: Person(guest, barred=Why.GUEST) for guest in guests}
+    access = Access(lambda: guarded(guard, approvals), here)
+    try:
+        found: object = (await access.guard("rule.delete", None, ASKER, OPS)).guard
+    except NobodyCanApprove:
+        found = NobodyCanApprove
+
+    assert found is came
 
 
 @pytest.mark.parametrize(
