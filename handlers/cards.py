@@ -9,12 +9,12 @@ from typing import Final
 
 import structlog
 
-from bot.access import Directory
 from bot.changes.applying import Checkpoint, nowhere
 from bot.changes.outbox import Pace
 from bot.domain.change import Change
 from bot.domain.change_set import Part
 from bot.gatehouse import GroupsReader
+from bot.inquiry import Directory
 from bot.store.audit import Event
 from bot.store.engine import Store
 from handlers import drawing

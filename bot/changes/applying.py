@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import structlog
 
-from bot.access import Access, DirectoryUnavailable, NotAllowed
+from bot.access import Access, NotAllowed
 from bot.changes.effects import Effects, EffectsOf, Reading, Truth
 from bot.changes.leases import Hold, Lost
 from bot.changes.ledger import Ledger
@@ -18,6 +18,7 @@ from bot.clients.errors import ClientError, NotFound, OutcomeUnknown, RateLimite
 from bot.clients.http import pass_fence
 from bot.domain.change import Change, Guard, Kind, Move, State
 from bot.domain.essence import essence
+from bot.inquiry import DirectoryUnavailable
 
 log = structlog.get_logger(__name__)
 

@@ -10,7 +10,6 @@ from typing import Any, Final
 
 import structlog
 
-from bot.access import DirectoryUnavailable
 from bot.changes.applying import TOO_OLD, Applier
 from bot.changes.carrying import Carrier
 from bot.changes.leases import Hold, Lost
@@ -21,6 +20,7 @@ from bot.changes.portions import Portions
 from bot.changes.set_ledger import SetLedger
 from bot.domain.change import Change, Move
 from bot.domain.change_set import Outcome
+from bot.inquiry import DirectoryUnavailable
 from bot.store.errors import NewerRelease
 
 log = structlog.get_logger(__name__)
