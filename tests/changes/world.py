@@ -435,6 +435,8 @@ def replica(world: World, owner: str, ids: count[int]) -> Replica:
             raise world.deaf.pop()
         if purpose == "card":
             world.cards[change.id] = change
+            async with world.store.transaction() as tx:
+                await world.store.cards.put(tx, change.id, OPS, f"1.{len(world.cards)}", purpose)
             if change.is_set:
                 world.tallies[change.id] = await world.store.parts.tally(change.id)
         world.told[change.id, purpose] += 1
