@@ -1,4 +1,4 @@
-"""What the bot showed in channels, and that none of it tells anybody's email and every button of it works."""
+"""What the bot showed in channels: none of it tells anybody's email or has Slack fetch a link, every button works."""
 
 from __future__ import annotations
 
@@ -64,13 +64,32 @@ def check_button(button: dict[str, Any]) -> None:
     assert name in CLICKS.keys() | RUNNING
 
 
+MESSAGES = {"chat.postMessage", "chat.update", "chat.postEphemeral", "response_url"}
+"""The calls by which people read something of the bot's."""
+
+
+def loud_messages(traffic: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The messages with which Slack was let loose on their text: to fetch what it links, or to make names mentions."""
+    sent = [(one["what"], one["request"]) for one in traffic if one["what"] in MESSAGES]
+    return [
+        request
+        for what, request in sent
+        if {"link_names", "parse"} & set(request)
+        or (what == "chat.postMessage" and (request["unfurl_links"], request["unfurl_media"]) != (False, False))
+    ]
+
+
 @contextmanager
 def channels_watched(state: State) -> Iterator[None]:
-    """Look, in the end, at all that the bot showed in a channel: first versions, edits, files and answers in threads."""
+    """Look, in the end, at all that the bot showed in a channel: first versions, edits, files and answers in threads.
+
+    And at how it sent them, and its private answers.
+    """
     seen: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
     state.watchers.append((None, seen))
     yield
     state.watchers.remove((None, seen))
+    assert loud_messages(state.traffic) == []
     bot = state.workspace.bot.id
     while not seen.empty():
         event = seen.get_nowait()

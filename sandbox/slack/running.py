@@ -103,6 +103,7 @@ async def running_slack(
             sockets=sockets,
             limits=limits,
             home_tabs=manifest.get("features", {}).get("app_home", {}),
+            now=lambda: time.time() + delivery.skew,
         )
 
     async def told(workspace: str, subscription: str, event: dict[str, Any]) -> None:

@@ -44,6 +44,8 @@ class State:
     traffic: list[dict[str, Any]] = field(default_factory=list)
     trigger_life: float = TRIGGER_LIFE
     """Seconds; of the first workspace, for all beside it."""
+    new_response_urls: tuple[float, int] = (RESPONSE_LIFE, 0)
+    """Seconds that a response URL lives, and how many of its uses count as spent; of the first workspace as well."""
     watchers: list[tuple[str | None, asyncio.Queue[dict[str, Any]]]] = field(default_factory=list)
     _neighbours: list[State] = field(default_factory=list)
     _threads: dict[tuple[str, str], list[Message]] = field(default_factory=dict)
@@ -192,7 +194,8 @@ class State:
     def new_response_url(self, user: str, channel: str, source: str | None) -> str:
         """The name of a new response URL; *source*: the app's message that it belongs to."""
         name = f"{self.workspace.id}/{self.number()}"
-        self.response_urls[name] = ResponseUrl(user, channel, self.clock() + RESPONSE_LIFE, source)
+        life, uses = self._neighbours[0].new_response_urls
+        self.response_urls[name] = ResponseUrl(user, channel, self.clock() + life, source, uses)
         return name
 
     def stack(self, user: str) -> list[View]:

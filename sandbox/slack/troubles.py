@@ -16,7 +16,7 @@ from sandbox.slack.faults import KINDS, SlackFaults
 from sandbox.slack.ratelimits import RateLimits
 from sandbox.slack.sockets import Sockets
 from sandbox.slack.state import State
-from sandbox.slack.tickets import TRIGGER_LIFE
+from sandbox.slack.tickets import RESPONSE_LIFE, RESPONSE_USES, TRIGGER_LIFE
 
 Choices = Mapping[str, str]
 """Words by value; the first is how it normally is."""
@@ -189,6 +189,11 @@ def slack_troubles(
     copies = {"once": ("once", False), "twice": ("twice", True)}
     skews = {"right": ("right", 0.0), "slow": ("6 minutes slow", -360.0), "fast": ("6 minutes fast", 360.0)}
     lives = {"fresh": ("good for 3 seconds", TRIGGER_LIFE), "expired": ("expired on arrival", -1.0)}
+    urls = {
+        "fresh": ("good for half an hour", (RESPONSE_LIFE, 0)),
+        "expired": ("expired on arrival", (-1.0, 0)),
+        "used": ("used up on arrival", (RESPONSE_LIFE, RESPONSE_USES)),
+    }
     tiers = {"off": ("not enforced", False), "on": ("enforced, as by Slack", True)}
     cuts = {"stays": ("stays up", 0), "cut": ("cut with the next envelope", 1)}
 
@@ -201,6 +206,7 @@ def slack_troubles(
         one("copies", TO_BOT, "Deliveries come", "As after a lost answer.", (delivery, "twice"), copies),
         one("clock", TO_BOT, "Slack's clock is", "Five minutes off is refused.", (delivery, "skew"), skews),
         one("triggers", TO_BOT, "Triggers are", "Without one no form opens.", (state, "trigger_life"), lives),
+        one("urls", TO_BOT, "Response URLs are", "An answer needs another way.", (state, "new_response_urls"), urls),
         *([socket] if sockets.is_enabled else []),
         one("limits", FROM_BOT, "Rate limits are", "Per method and channel.", (limits, "is_on"), tiers),
         faulty(

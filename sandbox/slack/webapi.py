@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from email.utils import formatdate
 from typing import Any
 
 from starlette.requests import Request
@@ -37,7 +38,7 @@ class AppToken:
 class WebApi:
     """Answers ``/api/METHOD`` for one app, with its bot token and, where Socket Mode is asked for, its app token.
 
-    *home_tabs*: what the manifest says of the app's home.
+    *home_tabs*: what the manifest says of the app's home; *now*: what Slack's clock shows.
     """
 
     def __init__(
@@ -51,12 +52,14 @@ class WebApi:
         app: AppToken,
         limits: RateLimits,
         home_tabs: Mapping[str, Any],
+        now: Callable[[], float],
     ) -> None:
         self._state = state
         self._token = token
         self._app = app
         self._sockets = sockets
         self._limits = limits
+        self._now = now
         self.refusal = ""
         """Why the token is no longer good, in Slack's word."""
         self._scopes = scopes
@@ -103,7 +106,9 @@ class WebApi:
         self._state.note("bot_to_slack", method, status, (time.perf_counter() - began) * 1000, shown, answer)
         if fault is not None:
             return await fault.answer()
-        headers = {"x-oauth-scopes": ",".join(self._scopes)} if method == "auth.test" else {}
+        headers = {"Date": formatdate(self._now(), usegmt=True)}
+        if method == "auth.test":
+            headers["x-oauth-scopes"] = ",".join(self._scopes)
         return JSONResponse(answer, headers=headers)
 
     async def _answered(self, method: str, arguments: Arguments, request: Request) -> dict[str, Any]:

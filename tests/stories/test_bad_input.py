@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import deepcopy
 from typing import Any
 
 import pytest
 
 from sandbox.demo import Sandbox
 from sandbox.slack.story import Person
+from tests.channels import MESSAGES, loud_messages
 
 ODD_RULES = [
     "/rules frobnicate",
@@ -149,3 +151,66 @@ async def test_slack_being_busy_delays_a_card_and_loses_nothing(workspace: Sandb
 
     assert card.visible_to is None
     assert len(workspace.services.rules.calls("PUT")) == 1
+
+
+UNKNOWN_BUTTONS = [
+    ("v0.decide.approve", None, "older version"),
+    ("v2.decide.approve", None, "older version"),
+    ("approve", None, "older version"),
+    ("v1.approve", None, "older version"),
+    ("v1.run.1", "rules frobnicate Redirect_x1old", "Nothing was changed"),
+    ("v1.run.1", '{"operation": "delete", "rule": "Redirect_x1old"}', "Nothing was changed"),
+]
+"""What the buttons of other releases may have: an action id, a value (None: that of today), and the answer to it."""
+
+
+@pytest.mark.parametrize(("action_id", "value", "words"), UNKNOWN_BUTTONS)
+async def test_a_button_of_another_release_changes_nothing(
+    workspace: Sandbox, alice: Person, cara: Person, action_id: str, value: str | None, words: str
+) -> None:
+    card = await alice.says("/rules delete Redirect_x1old")
+    today = card.blocks
+    card.blocks = deepcopy(today)
+    _, button = cara._button(card, "Approve")
+    button |= {"action_id": action_id} | ({} if value is None else {"value": value})
+
+    await cara.clicks(card, "Approve", confirm=True)
+
+    told = await cara.sees(words)
+    assert told.visible_to == cara.id
+    assert "broke" not in cara.slack_text(told)
+    assert [call for call in workspace.services.rules.calls() if call.method != "GET"] == []
+    card.blocks = today
+    await cara.clicks(card, "Approve", confirm=True)
+    await alice.sees("deleted")
+
+
+async def test_a_form_of_another_release_saves_nothing(workspace: Sandbox, bob: Person) -> None:
+    view = await bob.opens("/members add")
+    bob.fills(**{"E-mail": "new.person@example.com"}, Name="New Person", Segments=["vip"])
+    view["callback_id"] = "v0.member.form"
+
+    assert await bob.submits() == {}
+
+    await bob.sees_form("older version")
+    assert [call for call in workspace.services.members.calls() if call.method != "GET"] == []
+
+
+async def test_slack_looks_up_nobody_and_fetches_nothing_that_a_message_names(
+    workspace: Sandbox, alice: Person, cara: Person
+) -> None:
+    reason = "see https://evil.example/?secret, @alice and #ops-traffic say so"
+    listed = await alice.says("/rules list checkout")
+    await alice.clicks(listed, "Share in channel")
+    await alice.sees_more(0)
+    workspace.slack.troubles.take("urls", {"choice": "expired"})
+    await alice.says("/rules list checkout")
+    card = await alice.says(f"/rules delete Redirect_x1old because {reason}")
+    await cara.clicks(card, "Deny…", opens="Deny")
+    cara.fills(**{"Why not?": reason})
+    assert await cara.submits() == {}
+    await alice.sees("not deleted")
+
+    traffic = workspace.slack.state.traffic
+    assert {one["what"] for one in traffic} >= MESSAGES
+    assert loud_messages(traffic) == []

@@ -12,7 +12,7 @@ import pytest
 from sandbox.demo import Sandbox
 from sandbox.slack.people import User
 from sandbox.slack.story import Person
-from tests.conftest import Clock, until
+from tests.conftest import GENERAL, Clock, until
 
 OLD = "Redirect_x1old"
 
@@ -108,6 +108,47 @@ async def test_a_token_that_was_revoked_shows_in_readiness(workspace: Sandbox, a
 
     assert ready.status_code == 503
     assert ready.json()["slack"] == "token_revoked"
+
+
+@pytest.mark.parametrize(("ahead", "is_right"), [(0, True), (30, True), (120, False), (-120, False)])
+async def test_a_clock_that_is_off_shows_in_readiness(
+    workspace: Sandbox, alice: Person, ahead: float, is_right: bool
+) -> None:
+    workspace.slack.delivery.skew = ahead  # a request is stale once its time is 300 seconds off
+    await alice.says(f"/rules off {OLD}")
+
+    async with httpx.AsyncClient(trust_env=False) as http:
+        ready = await http.get(f"{workspace.bot_url}/readyz")
+
+    assert ready.status_code == (200 if is_right else 503)
+    assert ready.json()["clock"].startswith("ok" if is_right else "off by ")
+
+
+@pytest.mark.parametrize("state", ["expired", "used"])
+async def test_an_answer_gets_through_where_the_response_url_does_not(
+    workspace: Sandbox, alice: Person, cara: Person, state: str
+) -> None:
+    slack = workspace.slack
+    slack.troubles.take("urls", {"choice": state})
+
+    listed = await alice.says("/rules list checkout")
+    assert (listed.channel, listed.visible_to) == (alice.channel, alice.id)
+    assert "4 rules" in alice.slack_text(listed)
+    refused = await alice.says("/rules show nothing-like-it")
+    assert (refused.channel, refused.visible_to) == (alice.channel, alice.id)
+
+    elsewhere = await alice.says("/rules list checkout", channel=GENERAL)  # Gatehouse was not added there
+    assert elsewhere.channel == alice.dm
+    assert "4 rules" in alice.slack_text(elsewhere)
+
+    card = await alice.says(f"/rules delete {OLD}")
+    await alice.clicks(card, "Approve", confirm=True)
+    assert (await alice.sees("somebody else has to approve")).visible_to == alice.id
+    await cara.clicks(card, "Approve", confirm=True)
+    assert (await alice.sees("deleted")).ts == card.ts
+
+    tried = [one["status"] for one in slack.state.traffic if one["what"] == "response_url"]
+    assert set(tried) == {f"{state}_url"}
 
 
 async def test_a_second_account_of_one_mailbox_is_the_same_person(

@@ -21,6 +21,7 @@ def test_every_method_has_a_tier_or_a_limit_of_its_own() -> None:
         app=AppToken("xapp-1", ()),
         limits=RateLimits(time.time),
         home_tabs={},
+        now=time.time,
     )
 
     assert TIERS.keys() | SPECIAL == api._methods.keys() | {"apps.connections.open"}
