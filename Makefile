@@ -7,7 +7,7 @@ COMPILE := uv pip compile --universal --generate-hashes --no-emit-index-url --no
 # Many tests wait, for a process that was killed or a lease that ends: two workers a core.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
 
-.PHONY: demo test lint format bench reliability pictures setup develop lock audit-dependencies clean
+.PHONY: demo test lint format bench reliability pictures setup develop threats lock audit-dependencies clean
 
 demo: setup ## the whole of Gatehouse on this machine, no account anywhere
 	@$(BIN)/python -m sandbox
@@ -34,6 +34,9 @@ reliability: develop ## kills, stops and races at full size, one after the other
 
 pictures: develop ## the screenshots of README and docs, made anew
 	SCREENSHOTS=docs/pictures $(BIN)/python -m pytest -q tests/stories/test_in_the_browser.py
+
+threats: ## the table of docs/security.md, from tests/threats.toml and the markers of tests
+	$(PYTHON) -m tests.threats
 
 setup: .venv/ready ## what Gatehouse and the demo run with, and no more
 

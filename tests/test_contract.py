@@ -211,6 +211,7 @@ def _named(requirements: list[str]) -> set[str]:
 LOCKS = ("requirements.lock", "requirements-dev.lock")
 
 
+@pytest.mark.threat("E5")
 @pytest.mark.parametrize("lock", LOCKS)
 def test_a_lock_has_hashes_and_names_no_registry(lock: str) -> None:
     text = (ROOT / lock).read_text()
@@ -219,6 +220,7 @@ def test_a_lock_has_hashes_and_names_no_registry(lock: str) -> None:
     assert len(re.findall(r"^[a-z0-9-]+==.* \\\n    --hash=sha256:", text, re.MULTILINE)) == len(_pinned(lock))
 
 
+@pytest.mark.threat("E5")
 def test_what_runs_and_what_develops_are_locked_apart() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     runs, develops = _named(project["project"]["dependencies"]), _named(project["dependency-groups"]["dev"])

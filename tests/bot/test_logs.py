@@ -38,6 +38,7 @@ def say_everywhere(said: str) -> None:
         library.exception("event")
 
 
+@pytest.mark.threat("E3", "E4")
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_no_line_tells_a_secret_or_an_email(form: str, capsys: pytest.CaptureFixture[str]) -> None:
     configure("DEBUG", form)

@@ -37,6 +37,7 @@ def made(**others: Any) -> Settings:
     return Settings(_env_file=None, **REQUIRED | others)
 
 
+@pytest.mark.threat("E1")
 @pytest.mark.parametrize("name", ["slack_api_url", "rules_base_url", "members_base_url"])
 @pytest.mark.parametrize("url", ["http://example.com/", "https://2852039166/", "https://user:canary@example.com/"])
 def test_no_url_is_taken_that_a_key_must_not_go_to(name: str, url: str) -> None:
@@ -112,6 +113,7 @@ def planted() -> Settings:
     return made(**CANARIES, database_url=f"postgresql://u:{PASSWORD}@h/db")
 
 
+@pytest.mark.threat("E3")
 def test_no_text_of_others_holds_a_secret(planted: Settings) -> None:
     for word in _words(planted):
         assert planted.redacted(f"key {word} is not allowed") == "key [secret] is not allowed"
@@ -136,6 +138,7 @@ def _logging_as_before() -> Iterator[None]:
     structlog.reset_defaults()
 
 
+@pytest.mark.threat("E3")
 @pytest.mark.usefixtures("_logging_as_before")
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_no_line_of_the_log_holds_a_secret(planted: Settings, form: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -156,6 +159,7 @@ def test_no_line_of_the_log_holds_a_secret(planted: Settings, form: str, capsys:
         assert all(json.loads(line) for line in written.splitlines())
 
 
+@pytest.mark.threat("E3")
 async def test_no_refusal_of_slack_holds_a_secret(planted: Settings) -> None:
     async def refuse(request: Request) -> Response:
         token = request.headers["authorization"].removeprefix("Bearer ")

@@ -75,23 +75,27 @@ FORGED: dict[str, Callable[[], dict[str, str]]] = {
 }
 
 
+@pytest.mark.threat("A1")
 @pytest.mark.parametrize("case", FORGED)
 async def test_what_slack_did_not_sign_now_is_refused(workspace: Sandbox, case: str) -> None:
     assert await answered(workspace, BODY, FORGED[case]()) == 401
     assert workspace.slack.state.messages == []
 
 
+@pytest.mark.threat("A2")
 @pytest.mark.parametrize("body", [b"\xff\xfe", b"payload=%7B", b"payload=[]", b"{", b"[]", b'"x"', b"", b"{" * 100_000])
 async def test_a_signed_body_that_is_none_is_a_bad_request(workspace: Sandbox, body: bytes) -> None:
     assert await answered(workspace, body, signed(body)) == 400
 
 
+@pytest.mark.threat("A2")
 async def test_a_huge_body_is_refused_before_it_is_read(workspace: Sandbox) -> None:
     body = b"x" * (1024 * 1024 + 1)
 
     assert await answered(workspace, body, signed(body)) == 413
 
 
+@pytest.mark.threat("A2")
 async def test_non_ascii_headers_are_no_server_error(workspace: Sandbox) -> None:
     async with httpx.AsyncClient(trust_env=False) as client:
         headers = [(b"x-slack-request-timestamp", "１２３".encode()), (b"x-slack-signature", b"v0=\xff\xfe")]
@@ -105,6 +109,7 @@ async def test_unknown_kinds_of_signed_payloads_are_no_server_error(workspace: S
         assert await answered(workspace, body, signed(body)) < 500
 
 
+@pytest.mark.threat("A2", "A10")
 @pytest.mark.parametrize(
     "payload",
     [
@@ -193,6 +198,7 @@ PLAUSIBLE = signed(b"another body")
 """Headers that have the right shape and time, as anybody can write them."""
 
 
+@pytest.mark.threat("A2")
 @pytest.mark.parametrize(
     ("length", "headers", "expected"),
     [
@@ -223,6 +229,7 @@ SLOW = {
 }
 
 
+@pytest.mark.threat("A2")
 @pytest.mark.parametrize("sent", SLOW.values(), ids=SLOW)
 async def test_what_does_not_arrive_in_time_is_closed(sent: bytes, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO", logger="uvicorn.error")
@@ -284,6 +291,7 @@ async def test_where_all_connections_are_at_work_another_one_is_told_to_come_bac
         assert await status(first) == 200
 
 
+@pytest.mark.threat("A2")
 async def test_large_bodies_without_a_checked_signature_share_a_limit() -> None:
     large = b"x" * (164 * 1024)
     async with served(accepted, unsigned_limit=150 * 1024, request_seconds=3600) as connect:
@@ -303,6 +311,7 @@ async def test_large_bodies_without_a_checked_signature_share_a_limit() -> None:
         assert await status(slack) == 200, "an ordinary request is read nevertheless"
 
 
+@pytest.mark.threat("A1")
 @pytest.mark.parametrize("headers", [{}, PLAUSIBLE], ids=["unsigned", "plausible"])
 async def test_no_log_has_a_refused_body(headers: dict[str, str], caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("DEBUG")
@@ -321,6 +330,7 @@ async def test_no_log_has_a_refused_body(headers: dict[str, str], caplog: pytest
     assert "Traceback" not in caplog.text
 
 
+@pytest.mark.threat("A1")
 @settings(max_examples=2000, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(timestamp=st.binary(max_size=30), signature=st.binary(max_size=90), body=st.binary(max_size=60))
 def test_no_forged_request_passes(timestamp: bytes, signature: bytes, body: bytes) -> None:
@@ -328,6 +338,7 @@ def test_no_forged_request_passes(timestamp: bytes, signature: bytes, body: byte
         Verifier(("secret",), lambda: NOW).check(timestamp, signature, body)
 
 
+@pytest.mark.threat("E6")
 @pytest.mark.parametrize("secrets", [("old", "new"), ("new", "old")])
 def test_two_secrets_hold_during_a_rotation(secrets: tuple[str, str]) -> None:
     for secret in secrets:

@@ -66,6 +66,7 @@ async def claimed(world: World, whole: Change) -> list[str]:
     return sorted(change.target.key or "" for change in changes.values() if change.state is State.APPLIED)
 
 
+@pytest.mark.threat("B10")
 async def test_of_two_alike_neither_is_taken_for_the_other_wherever_the_process_died(world: World) -> None:
     for step in count(1):
         first, second = await begun_anew(world)

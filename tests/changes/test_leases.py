@@ -134,6 +134,7 @@ async def test_what_is_still_being_done_here_is_not_taken_over_by_the_same_proce
     assert not await mine.pipeline.recover_one()
 
 
+@pytest.mark.threat("D8")
 @pytest.mark.parametrize("step", STEPS)
 async def test_who_lost_a_change_sends_and_records_nothing_more(world: World, step: str) -> None:
     mine, other = (replica(world, owner, count(1)) for owner in ("mine", "other"))

@@ -96,6 +96,7 @@ async def outcomes(world: World, whole: Change) -> Sequence[Outcome]:
     return [part.outcome async for part in world.store.parts.all(whole.id)]
 
 
+@pytest.mark.threat("B11")
 @pytest.mark.parametrize("moment", MOMENTS)
 @pytest.mark.parametrize("kind", [Kind.RULE_UPDATE, Kind.RULE_DELETE])
 async def test_a_rule_that_was_edited_is_not_written_over(world: World, kind: Kind, moment: str) -> None:

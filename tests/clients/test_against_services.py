@@ -115,6 +115,7 @@ REFUSALS = [
 ]
 
 
+@pytest.mark.threat("B3")
 @pytest.mark.parametrize("codes", ["real", "always_200"])
 @pytest.mark.parametrize(("fields", "error"), REFUSALS, ids=[error.__name__ for _, error in REFUSALS])
 async def test_each_error_of_the_specification_is_its_own(
@@ -193,6 +194,7 @@ async def test_an_unreadable_record_hides_no_other(services: Services) -> None:
     assert (len(listing.rules), listing.unreadable) == (25, 1)
 
 
+@pytest.mark.threat("B7")
 @pytest.mark.parametrize(
     "rule_id",
     [
@@ -217,6 +219,7 @@ async def test_what_cannot_be_an_id_is_refused_before_anything_is_sent(services:
     assert services.rules.calls() == []
 
 
+@pytest.mark.threat("B8")
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(local=st.text(min_size=1, max_size=30), domain=st.sampled_from(["example.com", "münchen.example.com", "x"]))
 async def test_an_address_is_one_segment_or_refused(services: Services, local: str, domain: str) -> None:
@@ -229,6 +232,7 @@ async def test_an_address_is_one_segment_or_refused(services: Services, local: s
     assert all(path.startswith("/api/v1/sites/site_1/members/") and path.count("/") == 6 for path in paths)
 
 
+@pytest.mark.threat("E1")
 @pytest.mark.parametrize(
     "url",
     [
@@ -307,6 +311,7 @@ def test_an_address_of_a_service_is_taken(url: str, netloc: str) -> None:
     assert (base.netloc, base.path) == (netloc, "/v1")
 
 
+@pytest.mark.threat("B7")
 @pytest.mark.parametrize("segment", ["..", ".", ""])
 @pytest.mark.parametrize("place", [0, 1, 2])
 def test_no_segment_leads_out_of_the_address(segment: str, place: int) -> None:
@@ -317,6 +322,7 @@ def test_no_segment_leads_out_of_the_address(segment: str, place: int) -> None:
         checked_base("https://rules.example.com/v1", insecure_http=False).url(segments)
 
 
+@pytest.mark.threat("E2")
 @pytest.mark.parametrize("variable", ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"])
 async def test_no_proxy_of_the_environment_sees_a_key(
     services: Services, monkeypatch: pytest.MonkeyPatch, variable: str

@@ -105,6 +105,7 @@ async def test_some_seconds_share_one_read(services: Services, client: GroupsCli
     assert len(services.rules.calls("GET")) == 1
 
 
+@pytest.mark.threat("B7")
 @pytest.mark.parametrize("group_id", ["", "..", "../rules/x", "a/b", "a b"])
 async def test_what_cannot_be_an_id_is_refused_before_anything_is_sent(
     services: Services, client: GroupsClient, group_id: str

@@ -51,6 +51,7 @@ def answer(head: str, body: bytes) -> Play:
     return play
 
 
+@pytest.mark.threat("B5")
 async def test_a_drip_ends_at_the_deadline() -> None:
     async def drip(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
@@ -62,6 +63,7 @@ async def test_a_drip_ends_at_the_deadline() -> None:
     assert await refused_with(drip) is errors.Unreachable
 
 
+@pytest.mark.threat("B5")
 async def test_a_compressed_bomb_is_not_unpacked() -> None:
     bomb = gzip.compress(b" " * 50_000_000)
     head = f"Content-Encoding: gzip\r\nContent-Length: {len(bomb)}"
@@ -69,6 +71,7 @@ async def test_a_compressed_bomb_is_not_unpacked() -> None:
     assert await refused_with(answer(head, bomb)) is errors.TooLarge
 
 
+@pytest.mark.threat("B5")
 async def test_a_flood_is_cut_off() -> None:
     assert await refused_with(answer("Content-Type: application/json", b"[" * 5_000_000)) is errors.TooLarge
 
@@ -80,6 +83,7 @@ async def test_an_honest_compressed_answer_is_read() -> None:
         assert (await RulesClient(service).all()).rules == []
 
 
+@pytest.mark.threat("B6")
 async def test_the_key_does_not_follow_a_redirect() -> None:
     seen: list[bytes] = []
 
@@ -99,6 +103,7 @@ async def test_the_key_does_not_follow_a_redirect() -> None:
     assert seen == []
 
 
+@pytest.mark.threat("B4")
 @pytest.mark.parametrize(
     "body",
     [
@@ -148,6 +153,7 @@ async def test_reading_in_slices_is_reading(body: bytes, monkeypatch: pytest.Mon
         assert await parsed_gently(body) == whole
 
 
+@pytest.mark.threat("B3")
 @pytest.mark.parametrize("status", [400, 404, 409, 422, 500, 503])
 async def test_a_yes_under_an_error_is_neither(status: int) -> None:
     async def play(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

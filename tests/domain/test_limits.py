@@ -49,6 +49,7 @@ def test_one_person_may_so_much_in_all_channels_together_until_time_has_passed(r
     assert taken(limits, rate, "U1", HERE, rate.per_person + 1) == rate.per_person
 
 
+@pytest.mark.threat("A13")
 @RATES
 def test_a_channel_that_many_flood_still_takes_acts_of_those_who_were_quiet(rate: Rate) -> None:
     limits = Limits(Clock())

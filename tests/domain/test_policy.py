@@ -76,6 +76,7 @@ def somebody(kind: str, role: str, place: Place, *, inside: bool) -> Person:
     )
 
 
+@pytest.mark.threat("A6")
 def test_of_all_combinations_only_these_may() -> None:
     for kind, place, role, operation, inside in CASES:
         policy = Policy.model_validate({"channels": {"act": [OPS]}, "roles": {role: ROLES[role][0]}})
@@ -246,6 +247,7 @@ async def test_one_may_approve_alone_only_where_the_policy_says_so() -> None:
     assert await refused(access, request(self_approval=True), "U0GUEST01") is Why.GUEST
 
 
+@pytest.mark.threat("A7")
 @pytest.mark.parametrize(
     ("users", "people"),
     [

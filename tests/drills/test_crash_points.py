@@ -87,6 +87,7 @@ STORIES = {
 CASES = [(name, step) for name, story in STORIES.items() for step in story.steps]
 
 
+@pytest.mark.threat("B1")
 @pytest.mark.drill
 @pytest.mark.parametrize(("database_url", "case"), in_turn(CASES), indirect=["database_url"])
 async def test_killed_at_any_step_it_is_done_once_and_told_truly(
@@ -121,6 +122,7 @@ async def test_killed_at_any_step_it_is_done_once_and_told_truly(
         assert report.promised(row) in known, "docs/reliability.md says otherwise: run make reliability"
 
 
+@pytest.mark.threat("B1")
 @pytest.mark.drill
 @pytest.mark.parametrize("database_url", BOTH, indirect=True)
 async def test_killed_again_by_each_that_takes_over_it_is_still_done_once(database_url: str, tmp_path: Path) -> None:

@@ -51,6 +51,7 @@ async def killed_once(chance: random.Random, one: Replica) -> None:
     await one.ready()
 
 
+@pytest.mark.threat("B1")
 @pytest.mark.parametrize("database_url", BOTH, indirect=True)
 async def test_killed_at_random_moments_every_delete_is_done_once(
     database_url: str, tmp_path: Path, record_property: Callable[[str, object], None]
@@ -93,6 +94,7 @@ async def bad_outcomes(fleet: Fleet, asked: list[Change]) -> tuple[int, int, int
     return lost, twice, sum(events[name].count("applied") != 1 for name in gone)
 
 
+@pytest.mark.threat("A5")
 @pytest.mark.parametrize("database_url", BOTH, indirect=True)
 async def test_what_was_acknowledged_is_stored_whenever_the_process_dies(
     database_url: str, tmp_path: Path, record_property: Callable[[str, object], None]

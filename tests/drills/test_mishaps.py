@@ -86,6 +86,7 @@ async def test_a_database_that_restarts_costs_no_delete_and_repeats_none(
     )
 
 
+@pytest.mark.threat("D5")
 async def test_a_second_process_on_a_sqlite_file_says_what_to_do(tmp_path: Path) -> None:
     async with running_fleet(f"sqlite:///{tmp_path / 'store.db'}", tmp_path) as fleet:
         await fleet.start()
@@ -107,6 +108,7 @@ LEASE: Final = 8.0
 """Longer than the drill takes from one kill to the copy, so that nobody takes up what was left."""
 
 
+@pytest.mark.threat("D4")
 async def test_a_restored_backup_does_nothing_again_and_nothing_old(
     tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:

@@ -100,6 +100,7 @@ async def check(fleet: Fleet, ended: list[Change]) -> int:
     return len(applied)
 
 
+@pytest.mark.threat("A7", "A9")
 async def test_of_many_clicks_at_once_one_decides(
     database_url: str, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
@@ -133,6 +134,7 @@ async def test_of_many_clicks_at_once_one_decides(
     )
 
 
+@pytest.mark.threat("A9")
 async def test_two_approvers_within_a_millisecond_make_one_delete(
     database_url: str, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:

@@ -81,6 +81,7 @@ async def test_from_a_death_to_the_takeover(
     )
 
 
+@pytest.mark.threat("B14")
 @POSTGRES
 async def test_temporary_changes_end_late_rather_than_early(
     database_url: str, tmp_path: Path, record_property: Callable[[str, object], None]

@@ -82,6 +82,7 @@ def events_of(events: dict[str, list[str]], name: str) -> list[str]:
     return [change for change, told in events.items() for event in told if event == name]
 
 
+@pytest.mark.threat("B13")
 @pytest.mark.parametrize("database_url", BOTH, indirect=True)
 async def test_killed_at_random_moments_each_part_is_done_once(
     database_url: str, tmp_path: Path, record_property: Callable[[str, object], None]
@@ -112,6 +113,7 @@ async def test_killed_at_random_moments_each_part_is_done_once(
     record_property("figure", f"G1 sets, {database}: {deaths} during a set of {many:,} members: each added once")
 
 
+@pytest.mark.threat("B13")
 @pytest.mark.parametrize(("database_url", "step"), in_turn(STEPS), indirect=["database_url"])
 async def test_killed_at_any_step_each_part_is_done_once(database_url: str, step: str, tmp_path: Path) -> None:
     async with running_fleet(database_url, tmp_path) as fleet:
@@ -127,6 +129,7 @@ async def test_killed_at_any_step_each_part_is_done_once(database_url: str, step
         await as_if_never_killed(fleet, whole, 120)
 
 
+@pytest.mark.threat("D8")
 @pytest.mark.parametrize("database_url", SHARED, indirect=True)
 async def test_a_process_that_was_stopped_sends_nothing_more_once_it_was_replaced(
     database_url: str, tmp_path: Path

@@ -37,6 +37,7 @@ async def approved(fleet: Fleet, many: int, port: int) -> list[str]:
     return [change.id for change in asked]
 
 
+@pytest.mark.threat("D8")
 @POSTGRES
 @pytest.mark.parametrize("step", ["look", "write", "read back", "record"])
 async def test_a_stopped_process_that_wakes_up_changes_nothing_any_more(

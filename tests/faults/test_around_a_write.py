@@ -23,6 +23,7 @@ AFTER_THE_WRITE = {
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
+@pytest.mark.threat("B2")
 @pytest.mark.parametrize("fault", AFTERWARDS)
 async def test_an_update_that_cannot_be_read_back_is_never_called_failed(world: World, fault: str) -> None:
     target = Target(service="rules", key=world.rule_id)
@@ -64,6 +65,7 @@ async def test_an_edit_whose_second_step_fails_is_half_done_and_says_so(world: W
     assert change.outcome.startswith("half done")
 
 
+@pytest.mark.threat("B2")
 async def test_a_write_that_lands_late_is_seen_by_a_later_look(world: World) -> None:
     target = Target(service="rules", key=world.rule_id)
     before, proxy = world.put(target, RULE), world.proxies["rules"]

@@ -164,6 +164,7 @@ ROUNDS: Final = range(5 if os.environ.get("RELIABILITY") == "long" else 1)
 """With RELIABILITY=long every case is played five times: cut at other places, late by other times."""
 
 
+@pytest.mark.threat("B4")
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("turn", ROUNDS)
 @pytest.mark.parametrize(("fault", "operation", "end"), predicted(READS))
@@ -189,6 +190,7 @@ async def test_a_read_ends_as_predicted(world: World, fault: str, operation: str
     assert proxy.struck
 
 
+@pytest.mark.threat("B2", "B3", "B4", "B9", "B10", "B11", "B12")
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("turn", ROUNDS)
 @pytest.mark.parametrize(("fault", "operation", "end"), predicted(WRITES))

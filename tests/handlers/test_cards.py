@@ -6,6 +6,7 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -118,6 +119,7 @@ def _is_taken(message: Message) -> None:
         assert "<!" not in OURS.sub("", text)
 
 
+@pytest.mark.threat("C5", "C6")
 @given(CHANGES)
 @settings(max_examples=600, deadline=None)
 def test_a_card_is_taken_by_slack_and_rings_nobody_but_whom_it_means(change: Change) -> None:

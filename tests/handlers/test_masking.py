@@ -52,6 +52,7 @@ def test_every_spelling_is_masked(email: str, written: Any) -> None:
     assert emails_seen(masked_text(written(email))) == []
 
 
+@pytest.mark.threat("E4")
 @given(TREE)
 @settings(max_examples=500, deadline=None)
 def test_nothing_of_a_payload_that_leaves_for_a_channel_holds_an_email(tree: Any) -> None:

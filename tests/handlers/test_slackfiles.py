@@ -93,6 +93,7 @@ async def test_the_scope_that_is_missing_is_told(workspace: Sandbox, alice: Pers
         await workspace.bot.gatehouse.files.read(file.id)
 
 
+@pytest.mark.threat("E1")
 async def test_no_other_host_hears_of_the_token_or_gets_a_file(workspace: Sandbox, alice: Person) -> None:
     heard: list[str] = []
 

@@ -83,6 +83,7 @@ async def found_after(store: Store, *statements: sa.Executable) -> Flaw | None:
     return await store.audit.verify()
 
 
+@pytest.mark.threat("D9")
 @pytest.mark.parametrize("seq", [1, 6, MANY])
 @pytest.mark.parametrize("column", [column.name for column in audit.columns if column.name != "seq"])
 async def test_an_altered_column_is_found_in_its_row(chain: Store, column: str, seq: int) -> None:
@@ -94,6 +95,7 @@ async def test_an_altered_column_is_found_in_its_row(chain: Store, column: str, 
     assert flaw.seq == seq
 
 
+@pytest.mark.threat("D9")
 @pytest.mark.parametrize(("seq", "words"), [(1, "missing"), (6, "missing"), (MANY, "cut off")])
 async def test_a_dropped_row_is_missed(chain: Store, seq: int, words: str) -> None:
     flaw = await found_after(chain, sa.delete(audit).where(audit.c.seq == seq))
@@ -121,6 +123,7 @@ async def test_a_head_that_was_cut_back_with_the_end_is_missed_by_whoever_wrote_
     assert await chain.audit.head() != written_down
 
 
+@pytest.mark.threat("D9")
 @pytest.mark.parametrize("first", [1, 6, MANY - 1])
 async def test_swapped_rows_are_found_at_the_first(chain: Store, first: int) -> None:
     numbers = [(first, 900), (first + 1, first), (900, first + 1)]
@@ -138,6 +141,7 @@ async def _copy(tx: AsyncConnection, of: int, to: int) -> None:
     await tx.execute(sa.insert(audit).values({**row, "seq": to}))
 
 
+@pytest.mark.threat("D9")
 @pytest.mark.parametrize(("of", "to"), [(6, 0), (6, MANY + 1), (MANY, MANY + 1), (1, MANY + 2)])
 async def test_an_inserted_row_is_found(chain: Store, of: int, to: int) -> None:
     async with chain.transaction() as tx:

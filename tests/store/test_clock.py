@@ -18,6 +18,7 @@ async def session(database_url: str) -> AsyncIterator[Session]:
     await engine.dispose()
 
 
+@pytest.mark.threat("D7")
 @pytest.mark.parametrize("database_url", [pytest.param("postgres", marks=pytest.mark.postgres)], indirect=True)
 async def test_the_database_is_read_and_carried_on(session: Session) -> None:
     ticks = [1000.0]

@@ -29,6 +29,7 @@ from tests.store.test_store import Clock, added, change
 # D1: the file is locked
 
 
+@pytest.mark.threat("D1")
 async def test_a_lock_of_another_process_is_waited_for(tmp_path: Path) -> None:
     file, clock = tmp_path / "store.db", Clock()
     async with open_store(f"sqlite:///{file}", now=clock) as store:
@@ -47,6 +48,7 @@ async def test_a_lock_of_another_process_is_waited_for(tmp_path: Path) -> None:
         assert await store.changes.get(one.id) == one
 
 
+@pytest.mark.threat("D1")
 async def test_four_processes_write_at_once_and_none_is_turned_away(tmp_path: Path) -> None:
     clock = Clock()
 
@@ -118,6 +120,7 @@ STEPS: Final = {Kind.RULE_DELETE: 4, Kind.RULE_UPDATE: 4, Kind.RULE_CREATE: 5}
 """Transactions of a change: asked, confirmed, claimed, (what looks alike noted,) finished."""
 
 
+@pytest.mark.threat("D2")
 @pytest.mark.parametrize("fault", ["full", "read-only"])
 @pytest.mark.parametrize(("kind", "at"), [(kind, at) for kind, last in STEPS.items() for at in range(1, last + 2)])
 async def test_a_disk_that_takes_no_more_stops_a_change_before_its_effect_or_is_made_up_for_later(
@@ -182,6 +185,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
+@pytest.mark.threat("D3")
 @pytest.mark.parametrize("seed", range(4))
 async def test_a_damaged_file_is_refused_or_good_enough_to_open(whole: Path, tmp_path: Path, seed: int) -> None:
     """50 places a seed, some of them in the first page. What opens can be read, or says so with an error of ours."""
@@ -203,6 +207,7 @@ async def test_a_damaged_file_is_refused_or_good_enough_to_open(whole: Path, tmp
     assert 0 < refused < 50
 
 
+@pytest.mark.threat("D3")
 async def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) -> None:
     file = tmp_path / "store.db"
     file.write_bytes(text := b"Dear diary, " * 500)

@@ -28,6 +28,7 @@ async def test_two_may_bring_the_schema_up_at_once(empty_database: str) -> None:
         assert await store.health() == {"store": "ok"}
 
 
+@pytest.mark.threat("D3")
 async def test_a_file_that_is_no_database_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
     file, content = tmp_path / "store.db", b"SQLite format 3\x00" + b"\xff" * 5000
     file.write_bytes(content)

@@ -90,6 +90,7 @@ async def test_what_was_approved_holds_its_target(store: Store, clock: Clock) ->
     await added(store, change(clock))
 
 
+@pytest.mark.threat("B15")
 async def test_a_request_holds_nothing_until_it_is_approved(store: Store, clock: Clock) -> None:
     first, second = await added(store, change(clock)), await added(store, change(clock))
 
@@ -122,6 +123,7 @@ async def test_a_change_moves_as_the_table_says_and_not_otherwise(
     assert kept.state == (wanted or state)
 
 
+@pytest.mark.threat("A9")
 async def test_of_many_who_decide_at_once_one_wins(store: Store, clock: Clock) -> None:
     one = await added(store, change(clock))
 
@@ -130,6 +132,7 @@ async def test_of_many_who_decide_at_once_one_wins(store: Store, clock: Clock) -
     assert sum(result is not None for result in made) == 1
 
 
+@pytest.mark.threat("D8")
 async def test_an_approved_change_is_claimed_once_and_taken_over_when_its_lease_is_over(
     store: Store, clock: Clock
 ) -> None:
@@ -155,6 +158,7 @@ async def test_an_approved_change_is_claimed_once_and_taken_over_when_its_lease_
     assert done is not None
 
 
+@pytest.mark.threat("A3")
 async def test_a_request_is_taken_in_once_by_either_key(store: Store) -> None:
     async def take(key: str, natural: str) -> bool:
         return await store.inbound.take_in(key, natural, "click", {"a": 1}, owner="me", lease=LEASE) is not None

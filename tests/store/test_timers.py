@@ -136,6 +136,7 @@ async def test_one_that_is_cleared_while_held_does_not_come_back(store: Store, c
     assert [await claimed(store) is None for _ in range(2)] == [False, True]
 
 
+@pytest.mark.threat("D7")
 async def test_a_clock_that_goes_back_an_hour_makes_nothing_early_and_nothing_twice(store: Store, clock: Clock) -> None:
     await due_in(store, clock, timedelta(0), "now")
     await due_in(store, clock, timedelta(minutes=1), "soon")

@@ -92,6 +92,7 @@ async def test_a_change_that_may_be_guarded_is_passed_over_and_what_is_behind_it
     assert [change.id for change in await world.store.changes.of_requester(ALICE, 5)] == [ours.id]
 
 
+@pytest.mark.threat("D6")
 @pytest.mark.parametrize("database_url", BOTH, indirect=True)
 @pytest.mark.parametrize("more", GUARDS.values(), ids=GUARDS)
 async def test_nobody_decides_about_it_by_way_of_this_release(world: World, more: dict[str, Any]) -> None:
@@ -272,6 +273,7 @@ async def _newer_schema(database_url: str, *statements: str) -> None:
     await engine.dispose()
 
 
+@pytest.mark.threat("D6")
 @pytest.mark.parametrize("empty_database", BOTH, indirect=True)
 async def test_this_release_works_on_a_newer_schema_that_only_adds(empty_database: str) -> None:
     await _newer_schema(

@@ -141,6 +141,7 @@ ENDS: Final = {"proposed": "proposed", "approved": "applied", "applying": "appli
 """What becomes of those that were not at their end, by themselves and at once."""
 
 
+@pytest.mark.threat("D6")
 async def test_every_row_goes_on_as_its_state_says(empty_database: str, revision: str) -> None:
     await brought_to(empty_database, revision)
     await written(empty_database, revision)
@@ -194,6 +195,7 @@ async def test_an_open_request_may_still_be_decided_and_what_was_done_be_taken_b
         assert (world.services.rules.get(key_of("applied")) or {})["name"] == "applied"
 
 
+@pytest.mark.threat("D6")
 async def test_an_open_request_expires_as_it_was_said_to(empty_database: str, revision: str) -> None:
     await brought_to(empty_database, revision)
     await written(empty_database, revision)

@@ -109,6 +109,7 @@ def prepare(world: World) -> None:
     world.services.rules.stage.calls.clear()
 
 
+@pytest.mark.threat("D6")
 @pytest.mark.parametrize("empty_database", BOTH, indirect=True)
 @pytest.mark.parametrize("revision", ["0004", "0005"])
 async def test_a_set_that_was_left_half_done_is_finished_and_taken_back_whole(

@@ -11,7 +11,7 @@ import pytest
 from sandbox.demo import Sandbox
 from sandbox.slack.message import Message
 from sandbox.slack.story import Person
-from tests.conftest import OPS, Clock, until
+from tests.conftest import OPS, SUPPORT, Clock, until
 from tests.payloads import Forger
 
 OLD = "Redirect_x1old"
@@ -150,6 +150,7 @@ async def test_a_question_goes_into_the_thread_and_the_request_stays_open(
     await alice.sees("deleted")
 
 
+@pytest.mark.threat("A9")
 async def test_the_loser_of_a_race_reads_who_won(
     workspace: Sandbox, alice: Person, cara: Person, bob_in_ops: Person
 ) -> None:
@@ -212,6 +213,7 @@ async def test_a_request_reminds_and_expires(workspace: Sandbox, alice: Person, 
     assert workspace.services.rules.calls("DELETE") == []
 
 
+@pytest.mark.threat("A6")
 @pytest.mark.parametrize("who", ["U0DAN0001", "U0FRANK01", "U0ERIN001"])
 async def test_guests_strangers_and_the_deactivated_are_refused(workspace: Sandbox, alice: Person, who: str) -> None:
     channels = workspace.slack.state.channels
@@ -246,6 +248,7 @@ async def test_changes_are_taken_only_where_others_of_the_workspace_see_them(
     assert "rules" in alice.slack_text(await alice.says("/rules list", channel=channel))
 
 
+@pytest.mark.threat("A6")
 async def test_where_slack_does_not_say_who_somebody_is_nobody_may(workspace: Sandbox, alice: Person) -> None:
     workspace.slack.faults.add("internal_error", method="users.info", times=3)
 
@@ -269,6 +272,7 @@ async def test_a_person_who_leaves_cannot_have_their_request_approved(
     assert workspace.services.rules.calls("DELETE") == []
 
 
+@pytest.mark.threat("C4")
 async def test_a_button_on_a_copy_of_the_card_does_nothing(workspace: Sandbox, alice: Person, cara: Person) -> None:
     workspace.slack.faults.add("cut_after", method="chat.postMessage")
     await alice.types(f"/rules delete {OLD}")
@@ -283,6 +287,26 @@ async def test_a_button_on_a_copy_of_the_card_does_nothing(workspace: Sandbox, a
     await alice.sees("deleted")
 
 
+@pytest.mark.threat("A10")
+async def test_a_button_says_no_more_than_which_card_it_is_on(workspace: Sandbox, alice: Person, cara: Person) -> None:
+    card = await alice.says(f"/rules delete {OLD}")
+    other = await alice.says("/rules delete Redirect_chk01")
+    values = [cara._button(one, "Approve")[1]["value"] for one in (card, other)]
+    forger = Forger(workspace, cara.id, OPS)
+    wrong = [values[1], values[0][:8], "0" * 32, "x" * 3000, f"{values[0]} ", OLD, "../..", ""]
+
+    for value in wrong:
+        await forger.clicks(card, "v1.decide.approve", value)
+    await until(lambda: len(forger.told) == len(wrong))
+    await Forger(workspace, cara.id, SUPPORT).clicks(card, "v1.decide.approve", values[0], channel={"id": SUPPORT})
+    await until(lambda: len(forger.told) == len(wrong) + 1)
+
+    assert not [told for told in forger.told if "broke" in told]
+    assert {change.state for change in await workspace.bot.gatehouse.store.changes.open()} == {"proposed"}
+    assert workspace.services.rules.calls("DELETE") == []
+
+
+@pytest.mark.threat("A10")
 async def test_while_no_card_is_on_record_no_message_speaks_for_a_change(
     workspace: Sandbox, alice: Person, cara: Person
 ) -> None:
@@ -315,6 +339,7 @@ async def test_a_stale_request_can_be_asked_again_as_it_is_now(workspace: Sandbo
     assert workspace.services.rules.get(OLD) is None
 
 
+@pytest.mark.threat("B16")
 async def test_an_approval_waits_for_a_service_that_is_away(
     workspace: Sandbox, alice: Person, cara: Person, clock: Clock
 ) -> None:

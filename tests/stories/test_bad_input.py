@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -11,6 +10,8 @@ import pytest
 from sandbox.demo import Sandbox
 from sandbox.slack.story import Person
 from tests.channels import MESSAGES, loud_messages
+from tests.conftest import OPS
+from tests.payloads import Forger
 
 ODD_RULES = [
     "/rules frobnicate",
@@ -86,6 +87,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.threat("C6")
 @pytest.mark.parametrize("name", HOSTILE, ids=lambda name: name[:12])
 async def test_a_hostile_name_is_shown_as_text_and_survives(workspace: Sandbox, alice: Person, name: str) -> None:
     rule = {
@@ -117,6 +119,7 @@ async def test_a_hostile_name_is_shown_as_text_and_survives(workspace: Sandbox, 
     }
 
 
+@pytest.mark.threat("C5")
 async def test_three_hundred_segments_are_shown_and_kept(workspace: Sandbox, bob: Person) -> None:
     names = [f"segment-{number:03d}" for number in range(300)]
     member = {"email": "many@example.com", "name": "Many", "allowedSegments": names}
@@ -154,37 +157,35 @@ async def test_slack_being_busy_delays_a_card_and_loses_nothing(workspace: Sandb
 
 
 UNKNOWN_BUTTONS = [
-    ("v0.decide.approve", None, "older version"),
-    ("v2.decide.approve", None, "older version"),
-    ("approve", None, "older version"),
-    ("v1.approve", None, "older version"),
+    ("v0.decide.approve", "", "older version"),
+    ("v2.decide.approve", "", "older version"),
+    ("approve", "", "older version"),
+    ("v1.approve", "", "older version"),
     ("v1.run.1", "rules frobnicate Redirect_x1old", "Nothing was changed"),
     ("v1.run.1", '{"operation": "delete", "rule": "Redirect_x1old"}', "Nothing was changed"),
 ]
-"""What the buttons of other releases may have: an action id, a value (None: that of today), and the answer to it."""
+"""What the buttons of other releases may have: an action id, a value (none: that of today), and the answer to it."""
 
 
+@pytest.mark.threat("A11")
 @pytest.mark.parametrize(("action_id", "value", "words"), UNKNOWN_BUTTONS)
 async def test_a_button_of_another_release_changes_nothing(
-    workspace: Sandbox, alice: Person, cara: Person, action_id: str, value: str | None, words: str
+    workspace: Sandbox, alice: Person, cara: Person, action_id: str, value: str, words: str
 ) -> None:
     card = await alice.says("/rules delete Redirect_x1old")
-    today = card.blocks
-    card.blocks = deepcopy(today)
-    _, button = cara._button(card, "Approve")
-    button |= {"action_id": action_id} | ({} if value is None else {"value": value})
+    _, approve = cara._button(card, "Approve")
+    forger = Forger(workspace, cara.id, OPS)
 
-    await cara.clicks(card, "Approve", confirm=True)
+    await forger.clicks(card, action_id, value or approve["value"])
 
-    told = await cara.sees(words)
-    assert told.visible_to == cara.id
-    assert "broke" not in cara.slack_text(told)
+    await forger.hears(words)
+    assert "broke" not in forger.told[-1]
     assert [call for call in workspace.services.rules.calls() if call.method != "GET"] == []
-    card.blocks = today
     await cara.clicks(card, "Approve", confirm=True)
     await alice.sees("deleted")
 
 
+@pytest.mark.threat("A11")
 async def test_a_form_of_another_release_saves_nothing(workspace: Sandbox, bob: Person) -> None:
     view = await bob.opens("/members add")
     bob.fills(**{"E-mail": "new.person@example.com"}, Name="New Person", Segments=["vip"])
@@ -196,6 +197,7 @@ async def test_a_form_of_another_release_saves_nothing(workspace: Sandbox, bob: 
     assert [call for call in workspace.services.members.calls() if call.method != "GET"] == []
 
 
+@pytest.mark.threat("C6")
 async def test_slack_looks_up_nobody_and_fetches_nothing_that_a_message_names(
     workspace: Sandbox, alice: Person, cara: Person
 ) -> None:

@@ -22,6 +22,7 @@ def edited(workspace: Sandbox, rule_id: str, **more: str) -> Record:
     return theirs
 
 
+@pytest.mark.threat("A8")
 @pytest.mark.parametrize("command", ["edit", "copy"])
 @pytest.mark.parametrize("rule_id", [OLD, "Headers_cors1"])
 async def test_a_form_that_was_open_saves_nothing(

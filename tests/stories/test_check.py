@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from sandbox.demo import Sandbox
 from sandbox.slack.story import Person
 
@@ -49,6 +51,7 @@ async def test_one_rule_can_be_checked_alone(workspace: Sandbox, alice: Person) 
     assert "Nothing found in 1 rule" in alice.slack_text(await alice.says(f"/rules check {OLD}"))
 
 
+@pytest.mark.threat("C5")
 async def test_many_findings_come_in_pages(workspace: Sandbox, alice: Person) -> None:
     for number in range(30):
         workspace.services.rules.put(redirect(f"Redirect_d{number}", f"https://d{number}.example", f"{SHOP}/gone"))

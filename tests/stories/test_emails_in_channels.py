@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from sandbox.demo import Sandbox
 from sandbox.slack.message import Message
 from sandbox.slack.story import Person
@@ -41,12 +43,14 @@ async def shared(person: Person, command: str) -> Message:
     return await person.sees_more(before)
 
 
+@pytest.mark.threat("E4")
 async def test_a_reason_in_a_shared_history(workspace: Sandbox, alice: Person) -> None:
     await alice.says(f"/rules off {OLD} because {ANNA} complained")
 
     assert "a***@example.com" in alice.slack_text(await shared(alice, f"/rules history {OLD}"))
 
 
+@pytest.mark.threat("E4")
 async def test_a_file_that_is_named_after_an_email(workspace: Sandbox, bob: Person) -> None:
     await bob.opens("/members import")
     bob.attaches("File", **{f"{ANNA}.csv": f"email\n{ANNA}\n".encode()})
@@ -82,6 +86,7 @@ async def test_segments_that_are_named_after_emails(workspace: Sandbox, bob: Per
         await shared(bob, command)
 
 
+@pytest.mark.threat("E4")
 async def test_links_and_texts_of_rules(workspace: Sandbox, alice: Person, cara: Person) -> None:
     workspace.services.rules.put(RULE)
     await alice.says("/rules on Redirect_mail")

@@ -62,6 +62,7 @@ async def deletion_of_fourteen(workspace: Sandbox, alice: Person) -> str:
     return f"/rules delete {' '.join([*ids, OLD])}"
 
 
+@pytest.mark.threat("A14")
 async def test_the_last_of_fourteen_deletions_is_seen_before_they_are_approved(
     workspace: Sandbox, alice: Person, cara: Person
 ) -> None:
@@ -145,6 +146,7 @@ async def test_the_requester_who_confirms_looks_first_too(workspace: Sandbox, al
     await alice.sees("changed")
 
 
+@pytest.mark.threat("A14")
 async def test_two_people_whose_masked_emails_are_alike_are_told_apart(
     workspace: Sandbox, alice: Person, cara: Person
 ) -> None:
@@ -204,6 +206,7 @@ async def test_what_is_too_long_for_a_modal_comes_as_a_file(workspace: Sandbox, 
     await alice.sees("deleted")
 
 
+@pytest.mark.threat("A14")
 @pytest.mark.policy(EVERYTHING)
 @pytest.mark.parametrize(
     "destination",
@@ -222,6 +225,7 @@ async def test_the_host_that_a_url_leads_to_is_on_the_card(workspace: Sandbox, a
     assert ("leads to evil.example" in text) == ("@" in destination)
 
 
+@pytest.mark.threat("A14")
 async def test_invisible_letters_and_other_scripts_are_visible_and_warned_of(workspace: Sandbox, alice: Person) -> None:
     workspace.services.rules.put(redirect(1) | {"id": "Redirect_fil1", "name": "Check\u2800out\u3164"})
     workspace.services.rules.put(redirect(2) | {"id": "Redirect_mix1", "name": "\u0421heckout"})

@@ -47,6 +47,7 @@ async def nothing_came_of_it(workspace: Sandbox, user: str) -> None:
     assert len(found) < 10
 
 
+@pytest.mark.threat("A6")
 @NOBODY
 async def test_no_command_answers_them(workspace: Sandbox, clock: Clock, user: str, words: str) -> None:
     forger = Forger(workspace, user, SUPPORT)
@@ -61,6 +62,7 @@ async def test_no_command_answers_them(workspace: Sandbox, clock: Clock, user: s
     await nothing_came_of_it(workspace, user)
 
 
+@pytest.mark.threat("A6")
 @NOBODY
 async def test_no_button_answers_them(workspace: Sandbox, user: str, words: str) -> None:
     forger = Forger(workspace, user, SUPPORT)

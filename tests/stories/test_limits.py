@@ -37,6 +37,7 @@ async def asked(alice: Person, ids: list[str]) -> None:
         await alice.sees_more(before)
 
 
+@pytest.mark.threat("A13")
 async def test_commands_are_limited_for_one_person_and_what_must_work_still_does(
     workspace: Sandbox, alice: Person, cara: Person, clock: Clock
 ) -> None:
@@ -61,6 +62,7 @@ async def test_commands_are_limited_for_one_person_and_what_must_work_still_does
     assert "refused" not in {entry.event for entry in found}, "being fast is no attempt at anything"
 
 
+@pytest.mark.threat("A13")
 async def test_requests_that_wait_are_limited_and_a_decision_makes_room(
     workspace: Sandbox, alice: Person, cara: Person
 ) -> None:
@@ -130,6 +132,7 @@ async def test_refusals_of_one_person_are_on_record_once_a_minute_with_their_cou
     assert "29 times" in alice.slack_text(await alice.says("/gatehouse audit"))
 
 
+@pytest.mark.threat("A13")
 async def test_a_check_runs_once_at_a_time_for_each_person(workspace: Sandbox, alice: Person, cara: Person) -> None:
     workspace.services.rules.stage.faults.add("delay", method="GET", value=3.0)
     await alice.types("/rules check")

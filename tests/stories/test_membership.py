@@ -55,6 +55,7 @@ async def test_a_form_announces_only_in_a_channel_that_the_person_is_in(
     await alice.sees("Spring")
 
 
+@pytest.mark.threat("A6")
 @pytest.mark.parametrize(
     "text",
     [f"/rules off {OLD}", f"/rules delete {OLD}", "/members remove anna.berg@example.com", "/gatehouse undo"],

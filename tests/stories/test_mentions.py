@@ -80,6 +80,7 @@ async def test_what_is_unknown_gets_help_for_whoever_asked(workspace: Sandbox, a
     assert "gatehouse help" in alice.slack_text(alone)
 
 
+@pytest.mark.threat("A3", "A4")
 async def test_a_change_asked_for_in_a_thread_is_made_once_however_often_slack_tells_it(
     workspace: Sandbox, alice: Person
 ) -> None:
@@ -94,6 +95,7 @@ async def test_a_change_asked_for_in_a_thread_is_made_once_however_often_slack_t
     assert len(alice.cards) == 1
 
 
+@pytest.mark.threat("A4")
 async def test_an_answer_is_given_once_however_often_slack_tells_it(workspace: Sandbox, alice: Person) -> None:
     workspace.slack.delivery.twice = True
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from bot.store.audit import Filters
 from sandbox.demo import Sandbox
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY
@@ -95,6 +97,7 @@ async def test_what_slack_never_takes_is_counted_and_tried_again_after_a_restart
     assert "policy" in status
 
 
+@pytest.mark.threat("E3")
 async def test_a_key_that_a_service_says_back_is_nowhere(workspace: Sandbox, alice: Person, bob: Person) -> None:
     for stage in (workspace.services.rules.stage, workspace.services.members.stage):
         stage.faults.add("echo", method="PUT|POST|PATCH|DELETE", times=9)

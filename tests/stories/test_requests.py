@@ -48,6 +48,7 @@ async def test_what_needs_no_approval_goes_ahead_of_a_request(
     assert len(workspace.services.rules.calls("PUT")) >= 1
 
 
+@pytest.mark.threat("B15")
 @pytest.mark.policy(OWN_CLICK)
 async def test_of_two_requests_the_one_that_is_decided_first_is_done(
     workspace: Sandbox, alice: Person, cara: Person

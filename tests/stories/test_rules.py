@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from asyncio import gather
 
+import pytest
+
 from sandbox.demo import Sandbox
 from sandbox.slack.story import Person
 
@@ -21,6 +23,7 @@ async def test_a_list_is_private_and_numbers_its_rows(workspace: Sandbox, alice:
     assert "Checkout to the new payment page" in alice.slack_text(shown)
 
 
+@pytest.mark.threat("C5")
 async def test_pages_turn_in_place(workspace: Sandbox, alice: Person) -> None:
     reply = await alice.says("/rules list")
 
@@ -94,6 +97,7 @@ async def test_set_refuses_what_cannot_work(workspace: Sandbox, alice: Person) -
     assert workspace.services.rules.calls("PUT") == []
 
 
+@pytest.mark.threat("A7")
 async def test_a_delete_waits_for_somebody_else_of_the_channel(workspace: Sandbox, alice: Person, cara: Person) -> None:
     card = await alice.says(f"/rules delete {OLD} because it loops")
     assert workspace.services.rules.get(OLD) is not None
@@ -131,6 +135,7 @@ async def test_withdrawing_keeps(workspace: Sandbox, alice: Person) -> None:
     assert workspace.services.rules.calls("DELETE") == []
 
 
+@pytest.mark.threat("A4")
 async def test_a_double_click_deletes_once(workspace: Sandbox, alice: Person, cara: Person) -> None:
     card = await alice.says(f"/rules delete {OLD}")
 
@@ -150,6 +155,7 @@ async def test_a_redelivered_click_deletes_once(workspace: Sandbox, alice: Perso
     assert len(workspace.services.rules.calls("DELETE")) == 1
 
 
+@pytest.mark.threat("A8")
 async def test_a_rule_that_changed_meanwhile_is_not_deleted(workspace: Sandbox, alice: Person, cara: Person) -> None:
     card = await alice.says(f"/rules delete {OLD}")
     rule = workspace.services.rules.get(OLD)
@@ -162,6 +168,7 @@ async def test_a_rule_that_changed_meanwhile_is_not_deleted(workspace: Sandbox, 
     assert workspace.services.rules.calls("DELETE") == []
 
 
+@pytest.mark.threat("B15")
 async def test_of_two_requests_to_delete_one_rule_one_is_done(workspace: Sandbox, alice: Person, cara: Person) -> None:
     first = await alice.says(f"/rules delete {OLD}")
     second = await cara.says(f"/rules delete {OLD}")

@@ -92,6 +92,7 @@ async def test_an_edit_keeps_what_the_form_does_not_show(workspace: Sandbox, bob
     assert member["plan"] == {"tier": 3}
 
 
+@pytest.mark.threat("B12")
 @pytest.mark.parametrize(
     ("makes_of_it", "says", "left"),
     [

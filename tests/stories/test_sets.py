@@ -76,6 +76,7 @@ async def test_nothing_is_begun_once_it_was_denied(workspace: Sandbox, alice: Pe
     assert workspace.services.rules.calls("DELETE") == []
 
 
+@pytest.mark.threat("B13")
 async def test_one_that_changed_meanwhile_is_left_alone_and_can_be_asked_again(
     workspace: Sandbox, alice: Person, cara: Person
 ) -> None:

@@ -17,6 +17,7 @@ from tests.conftest import GENERAL, Clock, until
 OLD = "Redirect_x1old"
 
 
+@pytest.mark.threat("C1")
 @pytest.mark.parametrize(
     "fault", ["429", "500", "cut_before", "html", "text", "wrong_type", "internal_error", "service_unavailable"]
 )
@@ -40,6 +41,7 @@ async def test_a_card_that_slack_would_not_take_comes_later_and_once(
     assert len(workspace.services.rules.calls("PUT")) == 2
 
 
+@pytest.mark.threat("C2")
 @pytest.mark.parametrize("code", ["is_archived", "not_in_channel", "channel_not_found", "restricted_action"])
 async def test_what_a_channel_does_not_take_goes_to_whoever_asked(
     workspace: Sandbox, alice: Person, cara: Person, code: str
@@ -56,6 +58,7 @@ async def test_what_a_channel_does_not_take_goes_to_whoever_asked(
     assert workspace.services.rules.get(OLD) is None
 
 
+@pytest.mark.threat("C2")
 @pytest.mark.parametrize("code", ["is_archived", "not_in_channel"])
 async def test_a_request_that_nobody_could_see_cannot_be_approved(
     workspace: Sandbox, alice: Person, clock: Clock, code: str
@@ -98,6 +101,7 @@ async def test_what_slack_never_takes_is_given_up_loudly_and_tried_again_later(
     assert await store.outbox.undelivered() == 0
 
 
+@pytest.mark.threat("C2")
 async def test_a_token_that_was_revoked_shows_in_readiness(workspace: Sandbox, alice: Person) -> None:
     workspace.slack.faults.add("token_revoked", method="users.info", times=99)
     await alice.types(f"/rules off {OLD}")
@@ -110,6 +114,7 @@ async def test_a_token_that_was_revoked_shows_in_readiness(workspace: Sandbox, a
     assert ready.json()["slack"] == "token_revoked"
 
 
+@pytest.mark.threat("D7")
 @pytest.mark.parametrize(("ahead", "is_right"), [(0, True), (30, True), (120, False), (-120, False)])
 async def test_a_clock_that_is_off_shows_in_readiness(
     workspace: Sandbox, alice: Person, ahead: float, is_right: bool
@@ -124,6 +129,7 @@ async def test_a_clock_that_is_off_shows_in_readiness(
     assert ready.json()["clock"].startswith("ok" if is_right else "off by ")
 
 
+@pytest.mark.threat("C3")
 @pytest.mark.parametrize("state", ["expired", "used"])
 async def test_an_answer_gets_through_where_the_response_url_does_not(
     workspace: Sandbox, alice: Person, cara: Person, state: str
@@ -151,6 +157,7 @@ async def test_an_answer_gets_through_where_the_response_url_does_not(
     assert set(tried) == {f"{state}_url"}
 
 
+@pytest.mark.threat("A7")
 async def test_a_second_account_of_one_mailbox_is_the_same_person(
     workspace: Sandbox, alice: Person, cara: Person
 ) -> None:

@@ -48,6 +48,7 @@ async def test_the_end_is_read_in_the_zone_of_whoever_wrote_it(workspace: Sandbo
     assert "18:00 Asia/Tokyo" in alice.slack_text(card)
 
 
+@pytest.mark.threat("B14")
 async def test_the_end_comes_late_after_downtime_and_says_so(workspace: Sandbox, alice: Person, clock: Clock) -> None:
     workspace.services.rules.stage.faults.clear()
     await alice.says(f"/rules off {OLD} for 1h")
@@ -58,6 +59,7 @@ async def test_the_end_comes_late_after_downtime_and_says_so(workspace: Sandbox,
     assert "3 h late" in alice.slack_text(card)
 
 
+@pytest.mark.threat("B14")
 async def test_what_somebody_changed_since_is_left_and_asked_about(
     workspace: Sandbox, alice: Person, clock: Clock
 ) -> None:
@@ -105,6 +107,7 @@ async def test_extended_kept_or_ended_at_once(workspace: Sandbox, alice: Person,
     assert status(workspace) == "Inactive"
 
 
+@pytest.mark.threat("B14")
 async def test_ended_early_it_ends_once(workspace: Sandbox, alice: Person, clock: Clock) -> None:
     card = await alice.says(f"/rules off {OLD} for 1h")
 
@@ -116,6 +119,7 @@ async def test_ended_early_it_ends_once(workspace: Sandbox, alice: Person, clock
     assert len(workspace.services.rules.calls("PUT")) == 2
 
 
+@pytest.mark.threat("D7")
 @pytest.mark.parametrize("jump", [timedelta(minutes=10), timedelta(hours=-1)])
 async def test_a_clock_that_jumps_ends_nothing_early_or_twice(
     workspace: Sandbox, alice: Person, clock: Clock, jump: timedelta
@@ -160,6 +164,7 @@ async def test_access_is_given_for_a_week(workspace: Sandbox, bob: Person, clock
     assert sorted(after["allowedSegments"]) == sorted(before["allowedSegments"])
 
 
+@pytest.mark.threat("B16")
 async def test_a_service_that_is_down_at_the_end_only_delays_it(
     workspace: Sandbox, alice: Person, clock: Clock
 ) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from asyncio import gather
 from datetime import timedelta
 
+import pytest
+
 from sandbox.demo import Sandbox
 from sandbox.slack.story import Person
 from tests.conftest import Clock
@@ -84,6 +86,7 @@ async def test_an_undo_can_be_undone(workspace: Sandbox, alice: Person) -> None:
     assert rule["status"] == "Inactive"
 
 
+@pytest.mark.threat("B11")
 async def test_what_somebody_changed_since_is_not_overwritten(workspace: Sandbox, alice: Person) -> None:
     card = await alice.says(f"/rules off {OLD}")
     rule = workspace.services.rules.get(OLD)
@@ -120,6 +123,7 @@ async def test_nothing_to_undo_is_said(workspace: Sandbox, alice: Person) -> Non
         assert "Nothing was changed" in alice.slack_text(reply)
 
 
+@pytest.mark.threat("B10")
 async def test_a_delete_whose_outcome_was_unknown_is_taken_back_once_it_is_known(
     workspace: Sandbox, alice: Person, cara: Person, clock: Clock
 ) -> None:

@@ -70,6 +70,7 @@ async def test_whom_it_may_be_taken_for_is_said(
     assert said in text
 
 
+@pytest.mark.threat("B8")
 async def test_capital_letters_are_told_apart_as_the_service_does(workspace: Sandbox, bob: Person) -> None:
     put(workspace, "site_1", "Zoe@example.com", "free")
     put(workspace, "site_1", "zoe@example.com", "VIP")

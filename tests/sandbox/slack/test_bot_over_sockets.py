@@ -39,6 +39,7 @@ async def test_a_command_is_answered(workspace: Sandbox, alice: Person) -> None:
     assert workspace.slack.delivery.url == ""
 
 
+@pytest.mark.threat("A4", "A12")
 async def test_a_rule_is_deleted_by_two_once_though_all_comes_twice(
     workspace: Sandbox, alice: Person, cara: Person
 ) -> None:
@@ -52,6 +53,7 @@ async def test_a_rule_is_deleted_by_two_once_though_all_comes_twice(
     assert len(alice.cards) == 1
 
 
+@pytest.mark.threat("A12")
 async def test_a_form_is_marked_and_then_saved(workspace: Sandbox, bob: Person) -> None:
     await bob.opens("/members add")
     bob.fills(**{"E-mail": "no address"}, Name="New Person", Segments=["vip"])
@@ -139,6 +141,7 @@ async def test_a_slack_that_ends_each_connection_at_once_is_not_asked_without_pa
     assert all(later - earlier >= QUICK.connecting.pause for earlier, later in pairwise(asked()[1:]))
 
 
+@pytest.mark.threat("A12")
 async def test_a_click_whose_connection_breaks_off_is_neither_lost_nor_done_twice(
     workspace: Sandbox, alice: Person, cara: Person
 ) -> None:
@@ -168,6 +171,7 @@ async def test_readiness_tells_of_a_connection_that_is_gone(workspace: Sandbox) 
     assert (after.status_code, after.json()["socket mode"]) == (503, "not connected")
 
 
+@pytest.mark.threat("E2")
 async def test_it_hangs_up_at_the_end_and_needs_no_proxy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
@@ -184,6 +188,7 @@ async def test_it_hangs_up_at_the_end_and_needs_no_proxy(tmp_path: Path, monkeyp
         await until(lambda: slack.sockets.connections == [])
 
 
+@pytest.mark.threat("A12")
 async def test_a_wrong_app_token_is_no_start(tmp_path: Path) -> None:
     async with running_services(str(tmp_path / "services.db")) as services, running_slack(document(None)) as slack:
         chosen = settings(slack, services, tmp_path / "gatehouse.db", transport="socket")
