@@ -5,7 +5,6 @@ Nothing else in the project reads the environment.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Annotated, Any, Final, Self
@@ -16,12 +15,25 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from bot.domain.member import SITE_ID
 
-CREDENTIALS: Final = re.compile(
-    r"(?i)//[^:/@]*:(?P<password>.+)@|[?&][^=&]*(?:pass|pwd|secret|token|key)[^=&]*=(?P<query>[^&]+)"
-)
-"""What is secret in a URL, however it is written; a password may hold a slash or an ``@``."""
+SECRET_PARAMETERS: Final = ("pass", "pwd", "secret", "token", "key")
+"""What the name of a parameter holds whose value is secret."""
 SHORTEST_SECRET: Final = 4
 """Characters; cutting shorter ones out of every text would leave no text."""
+
+
+def _credentials(url: str) -> Iterator[tuple[int, int]]:
+    """Where *url* holds a password, and the values of secret parameters; a password may hold a slash or an ``@``."""
+    host = url.find("//") + len("//")
+    at = url.rfind("@", host)
+    colon = url.find(":", host, max(at, host))
+    if colon >= 0:
+        yield colon + 1, at
+    start = url.find("?", at if colon >= 0 else 0)
+    for parameter in url[start:].split("&") if start >= 0 else ():
+        name, equals, value = parameter.partition("=")
+        if equals and any(word in name.lower() for word in SECRET_PARAMETERS):
+            yield start + len(name) + 1, start + len(name) + 1 + len(value)
+        start += len(parameter) + 1
 
 
 def _sites(value: Any) -> Any:
@@ -141,25 +153,26 @@ class Settings(BaseSettings):
                 if isinstance(one, SecretStr):
                     yield one.get_secret_value()
         yield from self.signing_secrets
-        for found in CREDENTIALS.finditer(self.database_url):
-            yield found["password"] or found["query"]
+        for start, end in _credentials(self.database_url):
+            yield self.database_url[start:end]
 
     @cached_property
-    def _spelled_secrets(self) -> re.Pattern[str]:
+    def _spelled_secrets(self) -> list[str]:
         """Every secret value, in each way that a text may hold it, the longest first."""
         values = {value for value in self._secrets() if len(value) >= SHORTEST_SECRET}
         spelled = {spelling for value in values for spelling in (value, quote(value, safe=""), unquote(value))}
-        return re.compile("|".join(map(re.escape, sorted(spelled, key=len, reverse=True))) or r"(?!)")
+        return sorted(spelled, key=len, reverse=True)
 
     def redacted(self, text: str) -> str:
         """*text*, which others wrote, without any secret of these settings."""
-        return self._spelled_secrets.sub("[secret]", text)
+        for secret in self._spelled_secrets:
+            text = text.replace(secret, "[secret]")
+        return text
 
     def shown(self, name: str) -> str:
         """The setting *name* as it may be printed."""
         text = str(getattr(self, name))
-        for found in reversed(list(CREDENTIALS.finditer(text))):
-            start, end = found.span("password" if found["password"] else "query")
+        for start, end in reversed(list(_credentials(text))):
             text = text[:start] + "***" + text[end:]
         return self.redacted(text)
 

@@ -31,15 +31,17 @@ async def clicked(click: Click, caller: Caller, gatehouse: Gatehouse) -> Change:
 
     A button's value says no more than which change is meant: what it is about is read from the store, and where the
     card stands must be where we put it. Somebody quick may click on a card in the moment before it is on record.
+    The card of a part is that of its change set.
     """
     change = await gatehouse.changes.get(click.value)
+    card = change.part_of or change.id
     for _ in range(LOOKS_FOR_CARD):
-        stands = await gatehouse.store.cards.stands(change.id, caller.channel, caller.message)
+        stands = await gatehouse.store.cards.stands(card, caller.channel, caller.message)
         if stands is not None:
             break
         await asyncio.sleep(CARD_PAUSE_SECONDS)
     if not stands:
-        raise OldCard(await gatehouse.store.cards.link(change.id))
+        raise OldCard(await gatehouse.store.cards.link(card))
     return change
 
 

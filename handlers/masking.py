@@ -20,14 +20,13 @@ AMPERSAND: Final = "\ue000"
 MASKED: Final = re.compile(r"(?<!\w)([\w\"])\*\*\*@")
 HIDDEN: Final = "\ue001"
 """Stands for the stars of an email that a view has masked: what is written before it, such as ``members/``, is no part of it."""
-AT: Final = "(?:[@＠﹫]|%40)"
 URL: Final = re.compile(r"([a-z][a-z0-9+.-]{0,20}://[^\s<>|\"`/?#]*)([^\s<>|\"`]*)", re.IGNORECASE)
 """Where a URL leads, and the rest of it."""
-PIECE: Final = re.compile(f"[^/?#=&{AMPERSAND}]+")
+PIECE: Final = re.compile(r"[^/?#=&\ue000]+")
 """Of that rest. An email may hold any of these signs, and would swallow all before it."""
-BARE: Final = re.compile(f"[/?#=&{AMPERSAND}]{AT}")
+BARE: Final = re.compile(r"[/?#=&\ue000](?:[@＠﹫]|%40)")
 """An email in a URL that does end in such a sign."""
-CUT: Final = re.compile(rf'(?:"[^"@\n]{{1,64}}"|[^\s@<>|:;,()\[\]"]{{1,64}}){AT}([\w.-]{{0,63}})(?=…)')
+CUT: Final = re.compile(r'(?:"[^"@\n]{1,64}"|[^\s@<>|:;,()\[\]"]{1,64})(?:[@＠﹫]|%40)([\w.-]{0,63})(?=…)')
 """An email that was cut off after its @: it still names a person."""
 LIMITS: Final = (30, 75, 100, 150, 300, 2000, 3000)
 """Slack's limits for a text, in characters: a mask may be longer than what it hides, and the text must still fit."""

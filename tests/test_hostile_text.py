@@ -52,7 +52,7 @@ PIECES: Final = (
     "<a", "<mailto:", "<mailto:a@b.c|", "&amp;", "&", "$1", "$", "#", "=",
     "-1", "\u0315\u0300", "\u200b", "9", "1h", "a=", "\ud800",
 )  # fmt: skip
-MAX_LINES_PER_CHARACTER: Final = 100
+MAX_LINES_PER_CHARACTER: Final = 400
 """Lines of Python for each character, at most: five readings of a table with a row for every two characters."""
 
 

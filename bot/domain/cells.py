@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
-UNSEEN: Final = r"\s\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"
-"""Spaces, controls, and marks without a width, as the inside of a character class."""
-FORMULA: Final = re.compile(rf"[{UNSEEN}]*[=+\-@＝＋－＠﹦﹢﹣﹫]|[\t\r\n]")
-"""What a spreadsheet takes for a formula at the beginning of a cell, or for one once it has dropped what is before."""
+FORMULA: Final = re.compile(
+    r"[\s\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]*[=+\-@＝＋－＠﹦﹢﹣﹫]|[\t\r\n]"
+)
+"""What a spreadsheet takes for a formula at the beginning of a cell, or for one once it has dropped the spaces, controls
+and marks without a width before it."""
 
 
 def is_formula(text: str) -> bool:

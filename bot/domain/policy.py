@@ -86,7 +86,9 @@ def _span(value: Any) -> Any:
     return timedelta(seconds=seconds)
 
 
-def _operation(pattern: str) -> str:
+def _operation(pattern: Any) -> Any:
+    if not isinstance(pattern, str):
+        return pattern
     known = pattern == "read" or any(fnmatchcase(name, pattern) for name in OPERATIONS)
     if not known:
         raise ValueError(f"fits no operation; there are read, {', '.join(OPERATIONS)}")

@@ -68,11 +68,12 @@ class Queries:
         First the oldest of each person, then the second oldest: nobody's are hidden behind another's flood.
         """
         turn = sa.func.row_number().over(partition_by=changes.c.requester, order_by=changes.c.created)
-        query = sa.select(changes.c.document, changes.c.created, turn.label("turn"))
+        query = sa.select(*STORED, changes.c.created, turn.label("turn"))
         turns = query.where(changes.c.state.in_(LIVE_STATES)).subquery()
-        fair = sa.select(turns.c.document).order_by(turns.c.turn, turns.c.created).limit(limit)
+        fair = sa.select(turns).order_by(turns.c.turn, turns.c.created).limit(limit)
         async with self._session.reading() as connection:
-            return [Change.model_validate_json(document) for document in await connection.scalars(fair)]
+            found = readable(await connection.execute(fair))
+            return [change for change in found if not change.unknown_fields]
 
     async def waiting(self, tx: AsyncConnection, requester: str, channel: str) -> tuple[int, int]:
         """How many requests of *requester*, and how many in *channel*, wait for a decision."""

@@ -6,7 +6,9 @@ import html
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from bot.domain.change import Change, State
+from bot.domain.change import Change, Kind, State
+from bot.domain.essence import NOT_CONTENT
+from bot.domain.rule import Rule
 from handlers.commands.gatehouse import GatehouseInspect
 from handlers.masking import masked_part
 from handlers.views import parts
@@ -16,6 +18,8 @@ from handlers.views.parts import WORD_JOINER, Block, visible
 
 UNSAID: Final = frozenset({("source.key", "Url"), ("source.operator", "Equals"), ("destinationType", "url")})
 """Fields and values that a card leaves out because they go without saying."""
+SHOWN: Final = NOT_CONTENT | {field.alias or name for name, field in Rule.model_fields.items()}
+"""Fields of a rule that its deletion's card shows in words, or that say nothing."""
 
 
 def hides(change: Change, blocks: Iterable[Block]) -> bool:
@@ -29,6 +33,8 @@ def hides(change: Change, blocks: Iterable[Block]) -> bool:
         return True
     if change.target.service == "members" or "…" in text:
         return True
+    if change.kind is Kind.RULE_DELETE:
+        return not says(text, {name: value for name, value in (change.before or {}).items() if name not in SHOWN}, None)
     return not (change.is_set or change.kind.destroys or says(text, change.before, change.after))
 
 

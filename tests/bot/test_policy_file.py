@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from bot.domain.change import Guard, Kind
@@ -136,6 +136,7 @@ lines = st.one_of(tables, st.builds("{} = {}".format, keys, values), st.text(max
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300, deadline=None)
+@example(text="[[guards]]\noperation = []")
 @given(text=st.one_of(st.text(), st.lists(lines, max_size=12).map("\n".join)))
 def test_no_text_makes_it_fail_otherwise(file: Path, text: str) -> None:
     file.write_bytes(text.encode("utf-8", "surrogatepass"))

@@ -14,6 +14,7 @@ from sandbox.services.database import Record
 from sandbox.slack.message import Message
 from sandbox.slack.story import Person
 from tests.conftest import OPS, Clock
+from tests.looking import looks
 
 ZED = "zed@example.com"
 NEW = "new@example.com"
@@ -130,7 +131,9 @@ async def test_the_guard_of_giving_access_stands_before_every_way_to_give_it(
     assert segments(workspace) == ["free"]
     assert found(workspace, NEW) is None
 
-    await Person(workspace.slack, cara.id, bob.channel).clicks(card, "Approve", confirm=route in IMPORTS)
+    lead = Person(workspace.slack, cara.id, bob.channel)
+    await looks(lead, card)
+    await lead.clicks(card, "Approve", confirm=route in IMPORTS)
     await bob.sees("approved by @U0CARA001")
 
 
