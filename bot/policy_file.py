@@ -20,6 +20,10 @@ log = structlog.get_logger(__name__)
 TABLE: Final = re.compile(r"\[(?P<many>\[)?(?P<name>[^\[\]]+)\](?(many)\])\s*(#.*)?")
 KEY: Final = re.compile(r"""\s*(?P<name>[A-Za-z0-9_.\-]+|"[^"]*"|'[^']*')\s*=""")
 UNKNOWN: Final = "is no setting of a policy"
+EMPTY: Final = "the file is empty. Write a policy, or leave POLICY_FILE unset to run without roles"
+NO_ROLES: Final = (
+    "there are none any more, so everybody could do everything. If that is what you want, restart Gatehouse"
+)
 LINE: Final = re.compile(r"at line (\d+)")
 
 
@@ -44,10 +48,12 @@ class BadPolicy(Exception):
 
 
 def read_policy(path: str) -> Policy:
-    """The policy in the TOML file at *path*; raises BadPolicy."""
+    """The policy in the TOML file at *path*; raises BadPolicy, also for a file that says nothing."""
     try:
         text = Path(path).read_text(encoding="utf-8")
-        return Policy.model_validate(tomllib.loads(text))
+        if not (tables := tomllib.loads(text)):
+            raise BadPolicy(path, [Wrong(1, "", EMPTY)])
+        return Policy.model_validate(tables)
     except OSError as error:
         raise BadPolicy(path, [Wrong(0, "", f"cannot be read: {error.strerror}")]) from error
     except UnicodeDecodeError as error:
@@ -119,7 +125,10 @@ class CurrentPolicy:
             return
         self._seen = stamp
         try:
-            self.policy = read_policy(self._path)
+            policy = read_policy(self._path)
+            if self.policy.roles and not policy.roles:
+                raise BadPolicy(self._path, [Wrong(1, "roles", NO_ROLES)])
+            self.policy = policy
         except BadPolicy as error:
             self.trouble = str(error)
             log.error("policy_broken", trouble=self.trouble)  # noqa: TRY400  a typing mistake of a person, no fault of ours

@@ -12,10 +12,24 @@ from bot.domain.essence import essence
 
 
 def verdict(change: Change, live: Document | None) -> Reading:
+    """What *live* says of *change*. As it was before is not done, even where the change only takes fields away."""
     now, before, after = essence(live), essence(change.before), essence(change.after)
-    if holds(now, after):
-        return Reading(Truth.DONE, live)
-    return Reading(Truth.NOT_DONE if now == before else Truth.NEITHER, live)
+    if now == before != after:
+        return Reading(Truth.NOT_DONE, live)
+    done = holds(now, after) and not _still_there(before, after, now)
+    return Reading(Truth.DONE if done else Truth.NEITHER, live)
+
+
+def _still_there(before: Any, after: Any, now: Any) -> bool:
+    """Whether *now* has a field that was there *before* and is not to be there *after*."""
+    if isinstance(before, Mapping) and isinstance(after, Mapping) and isinstance(now, Mapping):
+        gone = before.keys() - after.keys()
+        return bool(gone & now.keys()) or any(
+            _still_there(before[name], after[name], now.get(name)) for name in before.keys() & after.keys()
+        )
+    if isinstance(before, list) and isinstance(after, list) and isinstance(now, list):
+        return len(before) == len(after) and any(map(_still_there, before, after, now))
+    return False
 
 
 def holds(live: Document | None, wanted: Document | None) -> bool:

@@ -96,8 +96,8 @@ class Proposal(Terms):
         )
 
 
-def inverse(change: Change, live: Document | None, *, by: str, channel: str, reason: str = "") -> Proposal:
-    """What takes *change* back on *live*, its target as it is now: from what it made, to what was before.
+def inverse(change: Change, live: Document | None = None, *, by: str, channel: str, reason: str = "") -> Proposal:
+    """What takes *change* back on *live*, its target as it is now, if that is known: from what it made, to what was before.
 
     Of a member it is the difference that is taken back, so that segments which somebody gave or took since stay so.
     Where *live* no longer has what the change made, the proposal is for what it made, and will be found out of date.

@@ -202,3 +202,23 @@ def test_without_a_file_the_policy_is_the_one_without_roles() -> None:
 
     assert current() == Policy()
     assert current.trouble is None
+
+
+@pytest.mark.parametrize("text", ["", "\n", "# Who may do what.\n"], ids=repr)
+def test_an_empty_file_is_no_policy(file: Path, text: str) -> None:
+    file.write_text(text)
+
+    with pytest.raises(BadPolicy, match="the file is empty"):
+        CurrentPolicy(str(file))
+
+
+@pytest.mark.parametrize("length", range(0, len(GOOD), 7))
+def test_a_file_that_is_cut_never_takes_the_roles_away(file: Path, length: int) -> None:
+    file.write_text(GOOD)
+    current = CurrentPolicy(str(file))
+
+    file.write_text(GOOD[:length])
+    os.utime(file, ns=(1, 1))
+    current.look()
+
+    assert current().roles
