@@ -87,7 +87,7 @@ class Timers:
         return self._now + REMINDERS[min(timer.number, len(REMINDERS) - 1)]
 
     async def _offer(self, change: Change, _: Timer) -> datetime | None:
-        if change.temporary and change.ends is not None:
+        if change.temporary and change.ends is not None and change.ends > self._now:
             await self._owe(change, f"offer-{int(change.ends.timestamp()) % 100_000_000}")
         return None
 

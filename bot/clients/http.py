@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from functools import cache
 from types import TracebackType
 from typing import Any, Final, Self
@@ -223,8 +224,15 @@ def _worth_another_try(error: Exception) -> bool | float:
 
 
 def _retry_after(response: httpx.Response) -> float | None:
+    """Seconds to wait, also where the service names a time: by its own clock, if it tells that."""
     value = response.headers.get("retry-after", "")
-    return float(value) if value.isascii() and value.isdigit() else None
+    if value.isascii() and value.isdigit():
+        return float(value)
+    try:
+        until, now = parsedate_to_datetime(value), parsedate_to_datetime(response.headers["date"])
+    except (KeyError, TypeError, ValueError):
+        return None
+    return max(0.0, (until - now).total_seconds()) if until.tzinfo and now.tzinfo else None
 
 
 def _message(answer: Answer) -> str:

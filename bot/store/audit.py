@@ -184,7 +184,7 @@ def _wanted(filters: Filters) -> sa.Select[Any]:
     if filters.without:
         query = query.where(audit.c.event.not_in(filters.without))
     if filters.ref:
-        target = audit.c.target.contains(filters.ref, autoescape=True)
+        target = audit.c.target.icontains(filters.ref, autoescape=True)
         query = query.where(sa.or_(target, audit.c.change_id.startswith(filters.ref, autoescape=True)))
     return query
 

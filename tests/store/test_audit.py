@@ -208,3 +208,12 @@ async def test_every_column_is_sealed(chain: Store) -> None:
     assert {column.name for column in metadata.tables["audit"].columns} == {
         *("seq", "at", "event", "change_id", "target", "actor", "channel", "permalink", "detail", "hash")
     }
+
+
+async def test_a_target_is_found_whatever_the_case(store: Store) -> None:
+    await append(store, 1, target="members/blog/Anna.Berg@example.com")
+    await append(store, 2, target="members/blog/annaxberg@example.com")
+
+    found = [entry async for entry in store.audit.all(Filters(ref="anna.berg@EXAMPLE.com"))]
+
+    assert [entry.seq for entry in found] == [1]

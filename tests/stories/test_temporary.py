@@ -57,6 +57,7 @@ async def test_the_end_comes_late_after_downtime_and_says_so(workspace: Sandbox,
     card = await alice.sees("switched on")
 
     assert "3 h late" in alice.slack_text(card)
+    assert not [one for one in workspace.slack.state.messages if "The card has the buttons" in str(one.blocks)]
 
 
 @pytest.mark.threat("B14")
