@@ -14,6 +14,12 @@ async def looks(person: Person, card: Message) -> str:
     return person.form
 
 
+async def looks_at_file(person: Person, card: Message) -> None:
+    """Press the button that shows everything, where that is too much for a modal."""
+    await person.clicks(card, BUTTON)
+    await person.sees("was sent to you in a direct message")
+
+
 async def approves(person: Person, card: Message) -> None:
     """Look at everything, then approve what takes something away."""
     await looks(person, card)

@@ -194,49 +194,54 @@ async def status(connection: Connection) -> int:
     return int(line.split()[1]) if line else 0
 
 
-PLAUSIBLE = signed(b"another body")
-"""Headers that have the right shape and time, as anybody can write them."""
+def plausible() -> dict[str, str]:
+    """Headers that have the right shape and time, as anybody can write them: for five minutes, so at no import."""
+    return signed(b"another body")
 
 
 @pytest.mark.threat("A2")
 @pytest.mark.parametrize(
     ("length", "headers", "expected"),
     [
-        (100, {}, 401),
-        (100, signed(BODY, at=1_000_000_000), 401),
-        (1024 * 1024 + 1, PLAUSIBLE, 413),
-        ("9" * 400, PLAUSIBLE, 400),
+        (100, dict, 401),
+        (100, lambda: signed(BODY, at=1_000_000_000), 401),
+        (1024 * 1024 + 1, plausible, 413),
+        ("9" * 400, plausible, 400),
     ],
     ids=["no signature", "stale", "large", "endless"],
 )
 async def test_headers_are_refused_without_waiting_for_a_body(
-    length: int | str, headers: dict[str, str], expected: int
+    length: int | str, headers: Callable[[], dict[str, str]], expected: int
 ) -> None:
     async with served(never) as connect:
         connection = await connect()
-        connection[1].write(head(length, headers))
+        connection[1].write(head(length, headers()))
 
         assert await status(connection) == expected
 
 
-SLOW = {
-    "nothing": b"",
-    "half a header": b"POST /slack/events HTTP/1.1\r\nX-Slack",
-    "no signature, half a body": head(100, {}) + b"x",
-    "half a body": head(100, PLAUSIBLE) + b"x",
-    "half a chunk": head("", PLAUSIBLE).replace(b"Content-Length: ", b"Transfer-Encoding: chunked") + b"10000\r\nx",
-    "half of a second request": b"GET /healthz HTTP/1.1\r\nHost: bot\r\n\r\n" + b"GET /heal",
+SLOW: dict[str, Callable[[], bytes]] = {
+    "nothing": lambda: b"",
+    "half a header": lambda: b"POST /slack/events HTTP/1.1\r\nX-Slack",
+    "no signature, half a body": lambda: head(100, {}) + b"x",
+    "half a body": lambda: head(100, plausible()) + b"x",
+    "half a chunk": lambda: (
+        head("", plausible()).replace(b"Content-Length: ", b"Transfer-Encoding: chunked") + b"10000\r\nx"
+    ),
+    "half of a second request": lambda: b"GET /healthz HTTP/1.1\r\nHost: bot\r\n\r\n" + b"GET /heal",
 }
 
 
 @pytest.mark.threat("A2")
 @pytest.mark.parametrize("sent", SLOW.values(), ids=SLOW)
-async def test_what_does_not_arrive_in_time_is_closed(sent: bytes, caplog: pytest.LogCaptureFixture) -> None:
+async def test_what_does_not_arrive_in_time_is_closed(
+    sent: Callable[[], bytes], caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level("INFO", logger="uvicorn.error")
     async with served(never, request_seconds=0.05) as connect:
         connections = [await connect() for _ in range(10)]
         for _, writer in connections:
-            writer.write(sent)
+            writer.write(sent())
 
         for reader, _ in connections:
             with contextlib.suppress(ConnectionError):
@@ -254,7 +259,7 @@ async def test_a_request_that_arrived_takes_as_long_as_it_takes() -> None:
     async with served(slow, request_seconds=0.05) as connect:
         patient, stranger = await connect(), await connect()
         patient[1].write(head(len(BODY), signed(BODY)) + BODY)
-        stranger[1].write(head(100, PLAUSIBLE))
+        stranger[1].write(head(100, plausible()))
         assert await status(stranger) == 0, "the deadline of both went by"
         closed.set()
 
@@ -265,7 +270,7 @@ async def test_where_there_are_too_many_connections_the_one_that_waits_longest_m
     async with served(accepted, request_seconds=3600, max_connections=2) as connect:
         strangers = [await connect(), await connect()]
         for stranger in strangers:
-            stranger[1].write(head(100, PLAUSIBLE))
+            stranger[1].write(head(100, plausible()))
         slack = await connect()
         slack[1].write(head(len(BODY), signed(BODY)) + BODY)
 
@@ -297,11 +302,11 @@ async def test_large_bodies_without_a_checked_signature_share_a_limit() -> None:
     async with served(accepted, unsigned_limit=150 * 1024, request_seconds=3600) as connect:
         for _ in range(3):
             alone = await connect()
-            alone[1].write(head(len(large), PLAUSIBLE) + large)
+            alone[1].write(head(len(large), plausible()) + large)
             assert await status(alone) == 401, "one at a time has room, however many there were before"
         both = [await connect(), await connect()]
         for _, writer in both:
-            writer.write(head(len(large) + 1, PLAUSIBLE) + large)
+            writer.write(head(len(large) + 1, plausible()) + large)
         answers = [asyncio.create_task(status(each)) for each in both]
         await asyncio.wait(answers, return_when=asyncio.FIRST_COMPLETED)
         assert [task.result() for task in answers if task.done()] == [503]
@@ -312,7 +317,7 @@ async def test_large_bodies_without_a_checked_signature_share_a_limit() -> None:
 
 
 @pytest.mark.threat("A1")
-@pytest.mark.parametrize("headers", [{}, PLAUSIBLE], ids=["unsigned", "plausible"])
+@pytest.mark.parametrize("headers", [{}, plausible()], ids=["unsigned", "plausible"])
 async def test_no_log_has_a_refused_body(headers: dict[str, str], caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("DEBUG")
     caplog.set_level("DEBUG", logger="uvicorn.error")

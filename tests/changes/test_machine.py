@@ -24,7 +24,15 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 
 from bot.access import NobodyCanApprove, NotAllowed
 from bot.changes.deciding import Decision
-from bot.changes.errors import AlreadyDecided, NothingToReview, NotTemporary, NotUndoable, NotYours
+from bot.changes.errors import (
+    AlreadyDecided,
+    NothingToReview,
+    NotTemporary,
+    NotUndoable,
+    NotYours,
+    TooManyQuestions,
+    TooManyRequests,
+)
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import Proposal
 from bot.changes.set_proposals import NothingInSet, SetProposal, set_of
@@ -78,6 +86,8 @@ REFUSALS: Final = (
     NotUndoable,
     NotTemporary,
     NothingToReview,
+    TooManyQuestions,
+    TooManyRequests,
     NotAllowed,
     NobodyCanApprove,
     DirectoryUnavailable,
