@@ -98,7 +98,7 @@ class Decider:
             case Decision.KEEP if by == change.requester:
                 pass
             case Decision.KEEP | Decision.DENY if change.guard is Guard.CONFIRM:
-                await self.access.require_all(change, by)  # whoever could make it may also say that it is not wanted
+                await self.access.require_all(change, by)  # anyone who could make it may also drop it
             case Decision.KEEP:
                 raise NotYours(change)
             case Decision.BREAK_GLASS:

@@ -50,7 +50,7 @@ class Terms:
     agreed: bool = False
     """Agreed to before, as the end of a temporary change is: nobody's right is asked again."""
     settles_review: bool = False
-    """Of an undo: whoever asks for it may review what it takes back, and so does."""
+    """Of an undo: the person who asks for it may review what it takes back, and so does."""
 
     def kept(self) -> dict[str, Any]:
         """What the record of a change keeps of these."""

@@ -29,7 +29,7 @@ FORBIDDEN: Final = [
         "fd20:ce::254/128",  # Google's
     )
 ]
-"""Where a cloud hands out credentials to whoever asks, and what is on no network but the nearest."""
+"""Where a cloud hands out credentials to anyone who asks, and what is on no network but the nearest."""
 METADATA_NAMES: Final = {
     "instance-data",
     "instance-data.ec2.internal",

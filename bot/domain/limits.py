@@ -1,7 +1,7 @@
-"""How much one person, and one channel, may ask for, so that nobody's flood stands in the way of others.
+"""How much one person, and one channel, may ask for, so that one person's flood doesn't block others.
 
 Decisions, undo and the end of a temporary change are never limited. A channel's limit never stops a person who was
-quiet, so whoever is on call can act also in a channel that somebody floods. Rates are counted in the memory of each
+quiet, so the person on call can act in a flooded channel, too. Rates are counted in the memory of each
 process: with several replicas a person may have so much of each.
 """
 

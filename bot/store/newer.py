@@ -35,7 +35,7 @@ def change_of(row: Row) -> Change:
 
 
 def ours(row: Row) -> Change:
-    """The same, for whoever is to act on it: raises NewerRelease also where it has fields that may be guards."""
+    """The same, for a caller that is to act on it: raises NewerRelease also where it has fields that may be guards."""
     change = change_of(row)
     if change.unknown_fields:
         raise NewerRelease(change.id)

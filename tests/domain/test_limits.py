@@ -1,4 +1,4 @@
-"""Nobody's flood stands in the way of others, and nobody who was quiet is stopped by one."""
+"""One person's flood doesn't block others, and nobody who was quiet is stopped by one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whoever decides about a change can see all of it, and does where its card is not everything."""
+"""People who decide about a change can see all of it, and do where its card doesn't show everything."""
 
 from __future__ import annotations
 
