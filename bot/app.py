@@ -40,6 +40,7 @@ from bot.store.errors import StoreError
 from bot.store.lock import alone
 from bot.web import WARNING, Verifier, slack_endpoint, web_app
 from handlers.cards import Cards
+from handlers.commands.command import command_prefix
 from handlers.directory import SlackDirectory
 from handlers.router import Router
 from handlers.slack import Slack
@@ -87,6 +88,7 @@ async def running(
     *now* is this machine's clock where none is given, and the database's where several machines may share it.
     """
     timing = timing or Timing()
+    command_prefix.set(settings.command_prefix)
     owner = f"{os.getpid()}-{secrets.token_hex(4)}"
     async with AsyncExitStack() as stack:
         policy = _policy(settings)
@@ -139,7 +141,6 @@ async def running(
             limits=Limits(clock),
             now=clock,
             health=health,
-            prefix=settings.command_prefix,
             extra_segments=settings.segments,
             places=_places(settings),
             reference=partial(reference, settings.members_api_key.get_secret_value().encode()),

@@ -99,7 +99,6 @@ class Gatehouse:
     limits: Limits
     now: Callable[[], datetime]
     health: Callable[[], Awaitable[dict[str, str]]]
-    prefix: str = ""
     extra_segments: tuple[str, ...] = ()
     places: Mapping[str, str] = field(default_factory=dict)
     """Host of each service, for people who must see which one they are changing."""

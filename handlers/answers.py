@@ -109,7 +109,7 @@ class Answers:
         await self._slack.refill(opened, view)
 
     def _words(self, error: Exception, caller: Caller, asked: str) -> Message:
-        return answer(error, asked=asked, caller=caller, prefix=self._gatehouse.prefix)
+        return answer(error, asked=asked, caller=caller)
 
     def failed_view(self, error: Exception, caller: Caller) -> View:
         _note(error, caller, "form")

@@ -11,6 +11,7 @@ from bot.clients.parsing import aside
 from bot.domain.lint import Effort, Finding, checking, introducing, ordered
 from bot.domain.rule import Rule, RuleDraft
 from bot.gatehouse import Gatehouse
+from handlers.commands.command import slash
 from handlers.commands.rules import RulesCheck
 from handlers.errors import LoopNeedsReason
 from handlers.grouping import groups_of
@@ -20,7 +21,6 @@ from handlers.routes import handles
 from handlers.views import check as views
 
 PAGE: Final = 8
-BLIND: Final = "This was not compared with the other rules; `/rules check` does that."
 PARTLY: Final = "So many conditions fit anywhere that it was not tried on all other rules."
 NEW: Final = "new"
 """Stands for the id that a rule will get."""
@@ -71,7 +71,8 @@ class Look:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What its card and its form say of it, in plain lines."""
-        blind, partly = [BLIND] if self.blind else [], [PARTLY] if self.partly else []
+        compare = f"This was not compared with the other rules; `{slash('rules check')}` does that."
+        blind, partly = [compare] if self.blind else [], [PARTLY] if self.partly else []
         return (*views.warnings(self.findings), *blind, *partly)
 
 

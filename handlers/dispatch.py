@@ -15,7 +15,7 @@ from bot.domain.policy import Why
 from bot.gatehouse import Gatehouse
 from handlers import errors, grammar, inputs
 from handlers.answers import Answers
-from handlers.commands.command import Command
+from handlers.commands.command import Command, command_prefix, slash
 from handlers.commands.gatehouse import GatehouseUndo
 from handlers.inputs import Body
 from handlers.reply import Caller, Modal, Private, Reply, View
@@ -82,7 +82,7 @@ class Dispatcher:
     def parsed(self, body: Body) -> Command | Exception:
         """The command of a slash command's payload, or why there is none."""
         try:
-            service = str(body.get("command", "")).lstrip("/").removeprefix(self._gatehouse.prefix)
+            service = str(body.get("command", "")).lstrip("/").removeprefix(command_prefix.get())
             return grammar.parse(service, str(body.get("text") or ""))
         except Exception as error:  # noqa: BLE001  the one that asked hears of it, in words
             return error
@@ -181,7 +181,7 @@ class Dispatcher:
 
     async def _run_button(self, text: str, name: str, caller: Caller) -> None:
         """A button that stands for a command: it means what the same words would, typed by whoever clicked."""
-        asked = f"/{self._gatehouse.prefix}{text}"
+        asked = slash(text)
         try:
             command = commanded(text)
         except Exception as error:  # noqa: BLE001

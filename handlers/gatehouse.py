@@ -47,7 +47,7 @@ MENTIONED: Final = re.compile(r"<@([UW][A-Z0-9]{5,20})>|([UW][A-Z0-9]{7,20})")
 
 @handles(GatehouseHelp)
 async def show_help(command: GatehouseHelp, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    return Private(views.help_page(command.topic, prefix=gatehouse.prefix, may=await _may_run(caller, gatehouse)))
+    return Private(views.help_page(command.topic, may=await _may_run(caller, gatehouse)))
 
 
 async def _may_run(caller: Caller, gatehouse: Gatehouse) -> Callable[[type[Command]], bool]:

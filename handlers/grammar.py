@@ -9,7 +9,7 @@ from typing import Final
 from rapidfuzz import fuzz, process
 
 from handlers.commands.all import of_service
-from handlers.commands.command import Command
+from handlers.commands.command import Command, slash
 from handlers.commands.gatehouse import GatehouseHelp
 from handlers.commands.members import MembersMenu, MembersShow
 from handlers.commands.rules import RulesMenu, RulesShow
@@ -26,12 +26,12 @@ def parse(service: str, text: str) -> Command:
     if len(text) > MOST:
         raise Unclear(f"That is {len(text):,} characters long; a command has at most {MOST:,}.")
     words = split(cleaned(text))
-    if words and words[0].text.lstrip("/").casefold() == service and words[0].text.startswith("/"):
+    if words and words[0].text.casefold() in {f"/{service}", slash(service)}:
         words = words[1:]
     if service == "members" and words and words[0].keyword.startswith("site:"):
         words = [*words[1:], words[0]]
     if service not in {"rules", "members", "gatehouse"}:
-        raise Unclear("I answer to /rules, /members and /gatehouse.")
+        raise Unclear(f"I answer to {slash('rules')}, {slash('members')} and {slash('gatehouse')}.")
     if not words:
         return EMPTY[service]()
     verb, rest = words[0].keyword, words[1:]

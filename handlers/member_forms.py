@@ -12,6 +12,7 @@ from bot.domain.essence import essence, fingerprint
 from bot.domain.member import Member
 from bot.domain.segments import spelled, strangers
 from bot.gatehouse import Gatehouse, Site
+from handlers.commands.command import slash
 from handlers.lasting import lasting
 from handlers.member_refs import find_member
 from handlers.modals import MOVED, ended, lasts_errors, working
@@ -44,7 +45,7 @@ async def _save_member(view: View, caller: Caller, gatehouse: Gatehouse) -> View
         if fingerprint(essence(base.document())) != form.seen:
             return forms.done("Gatehouse", f":arrows_counterclockwise: {MOVED}")
     elif await site.members.find(checked_email(form.email)) is not None:
-        words = "This person is a member already. Edit them instead: /members edit, and the address."
+        words = f"This person is a member already. Edit them instead: {slash('members edit')}, and the address."
         return form.noted({"email": words}, form.known).view()
     names = spelled(form.segments, form.known)
     if unknown := strangers(names, (*form.known, *(base.segments if base else ()))):

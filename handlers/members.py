@@ -25,7 +25,7 @@ PAGE = 10
 
 @handles(MembersMenu)
 async def menu(command: MembersMenu, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    return Private(views.menu(gatehouse.prefix, sites=tuple(gatehouse.sites)))
+    return Private(views.menu(sites=tuple(gatehouse.sites)))
 
 
 @handles(MembersList)

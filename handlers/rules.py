@@ -38,7 +38,7 @@ from handlers.views import rules as views
 
 @handles(RulesMenu)
 async def menu(command: RulesMenu, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    return Private(views.menu(gatehouse.prefix))
+    return Private(views.menu())
 
 
 @handles(RulesShow)

@@ -38,7 +38,7 @@ async def samples(command: RulesSamples, caller: Caller, gatehouse: Gatehouse) -
         gone = await gatehouse.store.samples.remove(caller.channel, url)
         said = f"{code(url)} is {'removed' if gone else 'not among them'}."
     urls = await gatehouse.store.samples.of(caller.channel)
-    return Private(views.samples(urls, said=said, prefix=gatehouse.prefix, actions=not caller.public))
+    return Private(views.samples(urls, said=said, actions=not caller.public))
 
 
 async def _add(command: RulesSamples, caller: Caller, gatehouse: Gatehouse) -> str:

@@ -78,6 +78,7 @@ async def running_sandbox(
     now: Callable[[], datetime] | None = None,
     transport: Transport = "http",
     database_url: str | None = None,
+    command_prefix: str = "",
 ) -> AsyncIterator[Sandbox]:
     """Everything, with its files in *folder*. *ports*: page, rules, members, bot; 0 is any free one.
 
@@ -89,7 +90,7 @@ async def running_sandbox(
         services = await stack.enter_async_context(
             running_services(str(folder / "services.db"), seed=seed, switches=switches, ports=(rules, members))
         )
-        manifest = document(None if transport == "socket" else "http://127.0.0.1")
+        manifest = document(None if transport == "socket" else "http://127.0.0.1", command_prefix)
 
         async def afresh() -> None:
             services.database.wipe()
@@ -101,6 +102,7 @@ async def running_sandbox(
         slack = await stack.enter_async_context(running_slack(manifest, port=page, reset=afresh))
         connect(slack, services)
         chosen = settings(slack, services, database_url or folder / "gatehouse.db", policy, transport)
+        chosen = chosen.model_copy(update={"command_prefix": command_prefix})
         gatehouse = await stack.enter_async_context(running(chosen, now=now, timing=timing))
         bot_url = await stack.enter_async_context(serving(gatehouse.web, port=bot))
         if transport == "http":

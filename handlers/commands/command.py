@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
+
+command_prefix: Final[ContextVar[str]] = ContextVar("command_prefix", default="")
+"""The setting ``COMMAND_PREFIX``, for every text that names a command: set once, before anything starts."""
+
+
+def slash(words: str) -> str:
+    """Return the command as people here type it: ``rules list`` is ``/acme-rules list`` where commands have a prefix."""
+    return f"/{command_prefix.get()}{words}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from bot.changes.errors import (
 from bot.changes.set_proposals import NothingInSet
 from bot.domain.change import State
 from bot.store.errors import NewerRelease, TargetBusy
+from handlers.commands.command import slash
 from handlers.commands.gatehouse import GatehouseInspect, GatehousePending
 from handlers.error_words.words import Table, Words
 from handlers.errors import LookFirst, NothingToChange, NothingToUndo, OldCard
@@ -101,7 +102,7 @@ WORDS: Final[Table] = {
         f"No change of yours is called {code(e.asked)}."
         if e.asked
         else "You have changed nothing here that could be taken back.",
-        next="Write the change's reference from its card: `/gatehouse undo 1a2b3c4d`, or press its Undo button.",
+        next=f"Write the change's reference from its card: `{slash('gatehouse undo 1a2b3c4d')}`, or press its Undo button.",
     ),
     NotTemporary: lambda e: Words(f"Change `{e.change.id[:8]}` does not end by itself any more.", unchanged=None),
     NothingToReview: lambda e: Words(f"Change `{e.change.id[:8]}` is signed already.", unchanged=None),

@@ -7,6 +7,7 @@ from typing import Final
 from bot.domain.limits import StillRunning, TooFast
 from bot.store.channel_settings import SettingsMoved
 from bot.store.errors import StoreError
+from handlers.commands.command import slash
 from handlers.error_words.words import Table, Words
 from handlers.errors import BadFilter, GivenUp
 from handlers.views.parts import code, esc
@@ -30,13 +31,15 @@ WORDS: Final[Table] = {
     ),
     SettingsMoved: lambda _: Words(
         "Somebody else changed what this channel has set, after you opened the form.",
-        next="Look with `/gatehouse settings` how it is now.",
+        next=f"Look with `{slash('gatehouse settings')}` how it is now.",
     ),
-    BadFilter: lambda e: Words(esc(e.words), next="As in `/gatehouse audit who:@anna since:24h`.", unchanged=None),
+    BadFilter: lambda e: Words(
+        esc(e.words), next=f"As in `{slash('gatehouse audit who:@anna since:24h')}`.", unchanged=None
+    ),
     GivenUp: lambda _: Words(
         "Gatehouse began on this many times and was stopped each time, so it has given up.",
         "Something about the request may be what stops it.",
-        "See on the card, or with `/gatehouse pending`, how it stands, before you ask again.",
+        f"See on the card, or with `{slash('gatehouse pending')}`, how it stands, before you ask again.",
         unchanged=None,
     ),
     StoreError: lambda _: Words(

@@ -7,7 +7,7 @@ from typing import Final
 
 from bot.domain.checks import BadEmail
 from bot.gatehouse import UnknownSite
-from handlers.commands.command import Command
+from handlers.commands.command import Command, slash
 from handlers.commands.members import MembersWhy
 from handlers.error_words.words import Table, Words
 from handlers.errors import MemberGone, NoMember, UnknownSegment
@@ -21,7 +21,9 @@ def _no_member(error: NoMember) -> Words:
     return Words(
         f"Nobody on *{esc(error.site)}* has the address {code(error.email)}.{found}",
         "" if error.again else "A typo, another address, or another site.",
-        "Take the other site." if error.again else "Look for a part of it: `/members list anna`, or add `site:NAME`.",
+        "Take the other site."
+        if error.again
+        else f"Look for a part of it: `{slash('members list anna')}`, or add `site:NAME`.",
         again=again | {"Why?": MembersWhy(email=error.email)},
     )
 
@@ -31,7 +33,7 @@ def _unknown_segment(error: UnknownSegment) -> Words:
         f"Unknown segment: {code(error.name, 80)}. No member of *{esc(error.site)}* has it and no setting names it.",
         f"A typo of {_names(error.meant)}, or a segment that is new." if error.meant else "A typo, or a new segment.",
         "Segments are made in the site's dashboard, not here. If it is there and nobody has it yet, "
-        "name it in `/gatehouse settings`.",
+        f"name it in `{slash('gatehouse settings')}`.",
         again=error.again,
     )
 
@@ -40,7 +42,7 @@ def _site_gone(error: SiteGone) -> Words:
     return Words(
         f"This channel's default site was {code(error.gone, 60)}, and that is not set up any more.",
         next=f"Add one of {', '.join(code(f'site:{name}', 60) for name in error.known)}, "
-        "or choose another in `/gatehouse settings`.",
+        f"or choose another in `{slash('gatehouse settings')}`.",
     )
 
 

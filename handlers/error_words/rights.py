@@ -7,6 +7,7 @@ from typing import Final
 from bot.access import NobodyCanApprove, NotAllowed
 from bot.domain.policy import Irreconcilable, Why
 from bot.inquiry import DirectoryUnavailable
+from handlers.commands.command import slash
 from handlers.error_words.words import Table, Words
 from handlers.views.parts import code, esc
 
@@ -28,8 +29,8 @@ WHY_NOT: Final = {
         "Gatehouse takes changes only in channels that it was added to.",
         "Add it with `/invite @Gatehouse`, or ask in a channel that it is in.",
     ),
-    Why.OTHER_CHANNEL: ("The policy does not take changes in this channel.", "Ask in {channels}."),
-    Why.NO_ROLE: ("None of your roles allows this.", "Ask {roles}; `/gatehouse whoami` says what you may do."),
+    Why.OTHER_CHANNEL: ("The policy does not take changes in this channel.", "Ask in a channel that `{whoami}` names."),
+    Why.NO_ROLE: ("None of your roles allows this.", "Ask {roles}; `{whoami}` says what you may do."),
     Why.OWN_REQUEST: (
         "You asked for this, so somebody else has to approve it.",
         "Withdraw it if you changed your mind.",
@@ -46,7 +47,7 @@ def _not_allowed(error: NotAllowed) -> Words:
     what, then = WHY_NOT[error.why]
     roles = f"somebody with the role {' or '.join(map(esc, error.roles))}" if error.roles else "whoever runs Gatehouse"
     roles += f" (this needs {code(error.operation)})" if "." in error.operation else ""
-    return Words(what, next=then.format(roles=roles, channels="a channel that `/gatehouse whoami` names"))
+    return Words(what, next=then.format(roles=roles, whoami=slash("gatehouse whoami")))
 
 
 def _nobody(error: NobodyCanApprove) -> Words:

@@ -8,6 +8,7 @@ from typing import Final
 from bot.domain.address import NoAddress
 from bot.domain.checks import Problem
 from bot.domain.editing import BadField
+from handlers.commands.command import slash
 from handlers.error_words.words import Table, Words
 from handlers.errors import InvalidDraft, LoopNeedsReason, NoGroups, NotOneGroup
 from handlers.refs import NoSuchNumber, TooMany
@@ -19,13 +20,13 @@ def _problem_lines(problems: Sequence[Problem]) -> str:
 
 
 WORDS: Final[Table] = {
-    NoGroups: lambda _: Words("This rules service has no groups.", next="`/rules list` shows its rules."),
+    NoGroups: lambda _: Words("This rules service has no groups.", next=f"`{slash('rules list')}` shows its rules."),
     NotOneGroup: lambda e: Words(
         f"{code(e.ref)} fits {len(e.candidates)} groups: "
         + ", ".join(f"*{esc(group.title, 60)}* ({code(group.id, 60)})" for group in e.candidates[:8])
         if e.candidates
         else f"No group is called {code(e.ref)}.",
-        next="Name it by its id; `/rules groups` lists them.",
+        next=f"Name it by its id; `{slash('rules groups')}` lists them.",
     ),
     InvalidDraft: lambda e: Words(
         f"That would not be a working rule:\n{_problem_lines(e.problems)}", next="Put that right and ask again."
@@ -38,7 +39,7 @@ WORDS: Final[Table] = {
         f"{code(e.ref)} is not on your last list, which has {e.shown} rules."
         if e.shown
         else f"{code(e.ref)}: you have no list yet.",
-        next="`/rules list` makes one; its numbers are yours alone.",
+        next=f"`{slash('rules list')}` makes one; its numbers are yours alone.",
     ),
     TooMany: lambda e: Words(
         f"You named {e.count:,} rules; one command takes {e.most:,}.", next="Split them over several commands."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from bot.clients import errors as client
+from handlers.commands.command import slash
 from handlers.error_words.words import Table, Words
 from handlers.views.parts import code, esc
 
@@ -32,7 +33,7 @@ WORDS: Final[Table] = {
     client.Unreachable: lambda e: Words(
         f"The {e.service} service is not answering.",
         "It is down, or the network to it is.",
-        "Try again in a moment; `/gatehouse status` looks again.",
+        f"Try again in a moment; `{slash('gatehouse status')}` looks again.",
     ),
     client.Unreadable: lambda e: Words(
         f"The {e.service} service answered with something that cannot be read.",

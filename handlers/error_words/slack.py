@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from handlers.commands.command import slash
 from handlers.error_words.words import Table, Words
 from handlers.errors import EditedMessage, NothingInMessage, NothingPicked, NoTrigger, OldButton
 from handlers.slack import SlackRefused, SlackUnreachable
@@ -50,7 +51,7 @@ WORDS: Final[Table] = {
     ),
     NothingInMessage: lambda e: Words(
         f"There is no {esc(e.what)} in that message.",
-        next="Write it with the command: `/gatehouse help` lists them.",
+        next=f"Write it with the command: `{slash('gatehouse help')}` lists them.",
         unchanged=None,
     ),
     NothingPicked: lambda _: Words(

@@ -39,10 +39,10 @@ def expected(error: Exception) -> bool:
     return isinstance(error, Unclear | NotOne) or any(kind in WORDS for kind in type(error).__mro__[:-3])
 
 
-def answer(error: Exception, *, asked: str, caller: Caller, prefix: str) -> Message:
+def answer(error: Exception, *, asked: str, caller: Caller) -> Message:
     """What the person who asked is told about *error*."""
     if isinstance(error, Unclear):
-        return views.unclear(error, asked=asked, prefix=prefix)
+        return views.unclear(error, asked=asked)
     if isinstance(error, NotOne):
         return views.not_one(error, asked=asked)
     words = words_for(error)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from bot.domain.rule import RULE_ID
-from handlers.commands.command import Command, Lasts
+from handlers.commands.command import Command, Lasts, slash
 from handlers.parsers.lasts import lasts_in
 from handlers.words import Word
 
@@ -118,7 +118,7 @@ class Rest:
             raise self.unclear(f"I do not understand “{self.words[0].text[:60]}” here.")
 
     def missing(self, what: str) -> Unclear:
-        return self.unclear(f"Say {what}, as in /{self.kind.service} {self.kind.example}")
+        return self.unclear(f"Say {what}, as in {slash(self.kind.service)} {self.kind.example}")
 
     def unclear(self, words: str) -> Unclear:
         return Unclear(words, about=(self.kind,))

@@ -8,7 +8,7 @@ from typing import Final
 from bot.domain.change import Guard
 from bot.domain.policy import GuardRule, Person, Why
 from handlers.commands.all import ALL
-from handlers.commands.command import Command
+from handlers.commands.command import Command, slash
 from handlers.commands.gatehouse import GatehouseHelp
 from handlers.views import parts
 from handlers.views.parts import Message, code, entities, esc
@@ -20,7 +20,7 @@ SERVICES = {
 }
 
 
-def help_page(topic: str | None, *, prefix: str, may: Callable[[type[Command]], bool]) -> Message:
+def help_page(topic: str | None, *, may: Callable[[type[Command]], bool]) -> Message:
     """All commands that work, those of one service, or one command with its example."""
     wanted = (topic or "").casefold().split()
     found = [kind for kind in ALL if kind.verb and may(kind) and _about(kind, wanted)]
@@ -32,7 +32,7 @@ def help_page(topic: str | None, *, prefix: str, may: Callable[[type[Command]], 
         )
     ]
     for service, title in SERVICES.items():
-        lines = [_line(kind, prefix, example=len(found) <= 3) for kind in found if kind.service == service]
+        lines = [_line(kind, example=len(found) <= 3) for kind in found if kind.service == service]
         if lines:
             blocks.append(parts.section(f"*{title}*\n" + "\n".join(lines)))
     blocks.append(parts.context("REF is an id, `#n` of your last list, a name or a part of one, or a source URL."))
@@ -48,9 +48,9 @@ def _about(kind: type[Command], wanted: Sequence[str]) -> bool:
     return all(word in names for word in wanted)
 
 
-def _line(kind: type[Command], prefix: str, *, example: bool) -> str:
-    line = f"`/{prefix}{kind.service} {entities(kind.usage)}`  {kind.summary}"
-    return f"{line}\n      for example `/{prefix}{kind.service} {entities(kind.example)}`" if example else line
+def _line(kind: type[Command], *, example: bool) -> str:
+    line = f"`{slash(kind.service)} {entities(kind.usage)}`  {kind.summary}"
+    return f"{line}\n      for example `{slash(kind.service)} {entities(kind.example)}`" if example else line
 
 
 def status(parts_of: Mapping[str, str], *, places: Mapping[str, str], counts: Mapping[str, int]) -> Message:

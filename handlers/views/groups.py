@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from bot.domain.group import Group
+from handlers.commands.command import slash
 from handlers.commands.rules import RulesGroup, RulesGroups, RulesList
 from handlers.views import parts
 from handlers.views.parts import Block, Message, code, esc
@@ -59,7 +60,7 @@ def _rest(groups: Sequence[Group], rules: Mapping[str, int]) -> list[Block]:
     lost = [f"{code(group_id, 60)} ({count})" for group_id, count in rules.items() if group_id not in known]
     texts = []
     if len(groups) > MOST_GROUPS:
-        texts.append(f"…and {len(groups) - MOST_GROUPS} more; name one: `/rules list group:NAME`")
+        texts.append(f"…and {len(groups) - MOST_GROUPS} more; name one: `{slash('rules list group:NAME')}`")
     if lost:
         more = f" and {len(lost) - 8} more" if len(lost) > 8 else ""
         texts.append(f":grey_question: Rules are in groups that are unknown: {', '.join(lost[:8])}{more}")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from bot.domain.impact import Fate, Impact, Shift
+from handlers.commands.command import slash
 from handlers.commands.rules import RulesSamples, RulesWhich
 from handlers.views import parts
 from handlers.views.parts import Message, clip, code
@@ -38,7 +39,7 @@ def _fate(fate: Fate, shift: Shift) -> str:
     return f"touched by {clip(', '.join(fate.touched), 120)}" if fate.touched and goes_the_same else "stays"
 
 
-def samples(urls: Sequence[str], *, said: str, prefix: str, actions: bool) -> Message:
+def samples(urls: Sequence[str], *, said: str, actions: bool) -> Message:
     """The addresses of the channel, each with what to do about it. *said*: what was just done, mrkdwn."""
     count = f"{len(urls)} URL{'' if len(urls) == 1 else 's'}"
     about = f"*{count} of this channel*: every change of a rule is tried on them, and its card says which change."
@@ -53,5 +54,5 @@ def samples(urls: Sequence[str], *, said: str, prefix: str, actions: bool) -> Me
             blocks += parts.actions(buttons)
     if len(urls) > MOST_LISTED:
         blocks.append(parts.context(f"…and {len(urls) - MOST_LISTED} more"))
-    blocks.append(parts.context(f"`/{prefix}rules samples add URL …`   ·   `/{prefix}rules samples remove URL`"))
+    blocks.append(parts.context(f"`{slash('rules samples add URL …')}`   ·   `{slash('rules samples remove URL')}`"))
     return parts.message(f"{count} to try changes on", blocks)

@@ -10,6 +10,7 @@ from bot.domain.member_file import Mode
 from bot.domain.member_plan import MemberPlan, intended
 from bot.domain.rule_choices import Arrival, Choices, OnDiffers, OnNew
 from bot.domain.rule_import import Differs, New, RulePlan
+from handlers.commands.command import slash
 from handlers.views import fields, importing
 from handlers.views.fields import Block, plain
 from handlers.views.forms import View, frame, section
@@ -79,7 +80,8 @@ def read_choices(view: View) -> Choices:
 def rules_file(*, pasted: str = "", reason: str = "", wrong: str = "", metadata: dict[str, Any]) -> View:
     """What is asked first: the file, or its text. *wrong*: what is the matter with the one that was sent."""
     about = (
-        "The JSON that `/rules export` or the dashboard's own export makes. You see what would happen before it does."
+        f"The JSON that `{slash('rules export')}` or the dashboard's own export makes. "
+        "You see what would happen before it does."
     )
     blocks = [*_wrong(wrong), section(about), *_handed_over(["json", "txt"], pasted), fields.reason(reason)]
     return frame("Import rules", blocks, callback_id=RULES_FILE, submit="Show what happens", metadata=metadata)

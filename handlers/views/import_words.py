@@ -8,6 +8,7 @@ from typing import Any, Final
 from bot.domain import file_text, member_file, member_plan, rule_file, rule_import, rule_record
 from bot.domain.file_text import BadFile, FileKind
 from bot.domain.member_columns import Column
+from handlers.commands.command import slash
 
 KINDS: Final[Mapping[FileKind, str]] = {
     FileKind.PICTURE: "a picture",
@@ -21,7 +22,6 @@ KINDS: Final[Mapping[FileKind, str]] = {
 }
 HEADINGS: Final[Mapping[Column, str]] = {column: column.value for column in Column} | {Column.EMAIL: "e-mail"}
 
-AS_JSON: Final = "Rules are imported from a JSON file, as /rules export and the dashboard's own export make it."
 AS_TABLE: Final = "Members are imported from a table: save it as CSV, with a column of e-mail addresses."
 
 FILES: Final[Mapping[type[BadFile], Callable[[Any], tuple[str, str]]]] = {
@@ -43,10 +43,10 @@ FILES: Final[Mapping[type[BadFile], Callable[[Any], tuple[str, str]]]] = {
         f"One object of the file has the name “{e.name}” twice.",
         "Take one of them out: nobody can tell which is meant.",
     ),
-    rule_file.NestedTooDeep: lambda _: ("The file is nested too deep to be one of rules.", AS_JSON),
+    rule_file.NestedTooDeep: lambda _: ("The file is nested too deep to be one of rules.", _as_json()),
     rule_file.NotRules: lambda e: (
         "The file is JSON, but holds no rules" + (f": it begins with {', '.join(e.keys)}." if e.keys else "."),
-        AS_JSON,
+        _as_json(),
     ),
     rule_file.NoRules: lambda _: ("The file holds an empty list.", "Look whether the export had any rules in it."),
     rule_file.TooManyRules: lambda e: (
@@ -92,6 +92,10 @@ REASONS: Final[Mapping[type, Callable[[Any], str]]] = {
     member_plan.AlreadyMember: lambda _: "a member already, with another name or other segments",
     member_plan.SeveralMembers: lambda r: f"could be several members: {', '.join(r.emails[:3])}",
 }
+
+
+def _as_json() -> str:
+    return f"Rules are imported from a JSON file, as {slash('rules export')} and the dashboard's own export make it."
 
 
 def file_words(error: BadFile) -> tuple[str, str]:

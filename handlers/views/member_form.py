@@ -9,14 +9,12 @@ from typing import Any, Final, Self
 from bot.domain.essence import essence, fingerprint
 from bot.domain.member import Member
 from bot.domain.segments import nearest
+from handlers.commands.command import slash
 from handlers.views import fields
 from handlers.views.forms import View, frame, metadata, note, section
 from handlers.views.parts import clip, code, esc
 
 CALLBACK: Final = "v1.member.form"
-SEGMENTS_MADE: Final = (
-    "Segments are made in the site's dashboard; one that nobody has yet is named in /gatehouse settings."
-)
 SEGMENTS_HINT: Final = "Segments are made in the site's dashboard; here are those that members of this site have."
 
 
@@ -123,7 +121,8 @@ def segment_notes(unknown: Sequence[str], known: Sequence[str]) -> dict[str, str
     if not unknown:
         return {}
     near = [f"{name} (like {' or '.join(alike)})" if (alike := nearest(name, known)) else name for name in unknown[:5]]
-    words = f"Unknown segment: {', '.join(near)}. {SEGMENTS_MADE}"
+    made = f"Segments are made in the site's dashboard; name one that nobody has yet in {slash('gatehouse settings')}."
+    words = f"Unknown segment: {', '.join(near)}. {made}"
     return {"segments": words, "segment_names": words}
 
 

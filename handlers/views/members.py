@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from bot.domain.member import Member, masked
+from handlers.commands.command import slash
 from handlers.commands.gatehouse import GatehouseHelp
 from handlers.commands.members import (
     MembersAdd,
@@ -24,7 +25,7 @@ Audience = Literal["private", "channel"]
 MOST_SEGMENTS = 40
 
 
-def menu(prefix: str, *, sites: Sequence[str]) -> Message:
+def menu(*, sites: Sequence[str]) -> Message:
     """What can be done with members, each a button or a line to type."""
     buttons = (
         parts.run_button("List members", MembersList(), 0, style="primary"),
@@ -33,10 +34,10 @@ def menu(prefix: str, *, sites: Sequence[str]) -> Message:
         parts.run_button("Help", GatehouseHelp(topic="members"), 3),
     )
     lines = (
-        f"`/{prefix}members why anna@example.com vip` tells why somebody gets in or does not\n"
-        f"`/{prefix}members list anna segment:vip` finds by any part of name or address\n"
-        f"`/{prefix}members grant anna@example.com vip` gives access\n"
-        f"`/{prefix}members remove anna@example.com` shows who goes, and waits for a click"
+        f"`{slash('members why anna@example.com vip')}` tells why somebody gets in or does not\n"
+        f"`{slash('members list anna segment:vip')}` finds by any part of name or address\n"
+        f"`{slash('members grant anna@example.com vip')}` gives access\n"
+        f"`{slash('members remove anna@example.com')}` shows who goes, and waits for a click"
     )
     where = (
         f"Sites: {', '.join(esc(site, 40) for site in sites[:20])}"
@@ -114,7 +115,7 @@ def segment_counts(counts: Mapping[str, int], *, total: int, without: int, site:
         said = f"{count:,} member{'' if count == 1 else 's'}" if count else "nobody yet; the settings name it"
         blocks.append(parts.section(f"{code(name, 100)}   {said}", listed))
     left = f"{len(counts) - MOST_SEGMENTS} more are left out. " if len(counts) > MOST_SEGMENTS else ""
-    made = "Segments are made in the site's dashboard; one that nobody has can be named in `/gatehouse settings`."
+    made = f"Segments are made in the site's dashboard; one that nobody has can be named in `{slash('gatehouse settings')}`."
     blocks.append(parts.context(f"{left}{without:,} without any segment. {made}"))
     return parts.message(f"Segments of {esc(site, 60)}: {len(counts)}", blocks)
 

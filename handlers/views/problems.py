@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from bot.domain.group import Groups
 from bot.domain.rule import Rule
-from handlers.commands.command import Command
+from handlers.commands.command import Command, slash
 from handlers.commands.gatehouse import GatehouseHelp
 from handlers.commands.rules import RulesList, RulesShow
 from handlers.grammar import parse
@@ -44,19 +44,19 @@ def problem(
     return parts.message(lines[0], blocks)
 
 
-def unclear(error: Unclear, *, asked: str, prefix: str) -> Message:
+def unclear(error: Unclear, *, asked: str) -> Message:
     """What was not understood, the nearest harmless command as a button, and the lines of help that may be meant."""
     blocks = [parts.section(f":thinking_face: {esc(error.what, 400)} *Nothing was changed.*")]
     if error.suggestion is not None:
         service, _, rest = error.suggestion.partition(" ")
-        label = f"/{prefix}{service} {rest}"
+        label = f"{slash(service)} {rest}"
         blocks += parts.actions([parts.run_button(f"Did you mean {label}?", parse(service, rest), 0)])
     if error.about:
         lines = "\n".join(
-            f"`/{prefix}{kind.service} {parts.entities(kind.usage)}`  {kind.summary}" for kind in error.about
+            f"`{slash(kind.service)} {parts.entities(kind.usage)}`  {kind.summary}" for kind in error.about
         )
         blocks.append(parts.section(lines))
-    blocks.append(parts.context(f"You asked: {code(asked, 200)}   ·   everything: `/{prefix}gatehouse help`"))
+    blocks.append(parts.context(f"You asked: {code(asked, 200)}   ·   everything: `{slash('gatehouse help')}`"))
     return parts.message(f"{esc(error.what)} Nothing was changed.", blocks)
 
 

@@ -15,6 +15,7 @@ from bot.domain.checks import STATUSES, Problem
 from bot.domain.essence import essence, fingerprint
 from bot.domain.group import Groups, held_back
 from bot.domain.rule import ACTIVE, INACTIVE, KNOWN_TYPES, TYPED, Rule, RuleDraft
+from handlers.commands.command import slash
 from handlers.views import fields, json_pairs
 from handlers.views.effect import group_name, status_name
 from handlers.views.form_pair import LABELS, NEW_PAIR, FormPair, button, fits, names_of, numbered, pair_blocks
@@ -218,7 +219,7 @@ class RuleForm:
             blocks.append(
                 section(
                     f":lock: {hidden} more pair{'s' if hidden > 1 else ''} too many or too long for a form: kept as "
-                    f"{'they are' if hidden > 1 else 'it is'}. Change one by name: `/rules set REF pair12.to=…`"
+                    f"{'they are' if hidden > 1 else 'it is'}. Change one by name: `{slash('rules set REF pair12.to=…')}`"
                 )
             )
         if len(self.shown) < MOST_PAIRS:

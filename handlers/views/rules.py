@@ -7,6 +7,7 @@ from typing import Final
 
 from bot.domain.group import Groups
 from bot.domain.rule import TYPED, Pair, Rule
+from handlers.commands.command import slash
 from handlers.commands.gatehouse import GatehouseHelp
 from handlers.commands.rules import RulesCopy, RulesDelete, RulesEdit, RulesList, RulesNew, RulesOff, RulesOn, RulesShow
 from handlers.views import parts, pickers
@@ -20,7 +21,7 @@ SECTION: Final = 1500
 """Characters after which a section is full, well under what Slack takes."""
 
 
-def menu(prefix: str) -> Message:
+def menu() -> Message:
     """What can be done with rules, each a button or a line to type."""
     buttons = (
         parts.run_button("List rules", RulesList(), 0, style="primary"),
@@ -29,10 +30,10 @@ def menu(prefix: str) -> Message:
         parts.run_button("Help", GatehouseHelp(topic="rules"), 3),
     )
     lines = (
-        f"`/{prefix}rules list checkout` finds by any part of name, id or URL\n"
-        f"`/{prefix}rules show #1` the first of your last list\n"
-        f"`/{prefix}rules off #1 because it loops` switches off, announced in the channel\n"
-        f"`/{prefix}rules delete #1` shows what goes, and waits for a click"
+        f"`{slash('rules list checkout')}` finds by any part of name, id or URL\n"
+        f"`{slash('rules show #1')}` the first of your last list\n"
+        f"`{slash('rules off #1 because it loops')}` switches off, announced in the channel\n"
+        f"`{slash('rules delete #1')}` shows what goes, and waits for a click"
     )
     blocks = [
         parts.section("*Traffic rules*\nFind one as you type, or:", pickers.rule_menu()),

@@ -7,6 +7,7 @@ from typing import Final
 
 from bot.domain.essence import fingerprint
 from bot.domain.preferences import DELIMITER, Preferences
+from handlers.commands.command import slash
 from handlers.commands.rules import RulesSamples
 from handlers.views import fields, parts
 from handlers.views.forms import View, frame, metadata, section
@@ -29,10 +30,10 @@ def card(
         parts.section(f":gear: *Settings of* <#{channel}>"),
         parts.section(f"*Site, where a command names none*\n{_site(held, sites)}"),
         parts.section(f"*Segments that exist though no member has them*\n{segments_line(held.segments)}{of_all}"),
-        parts.section("*URLs to try changes on*\nThey are kept by `/rules samples`."),
+        parts.section(f"*URLs to try changes on*\nThey are kept by `{slash('rules samples')}`."),
     ]
     if not may_change:
-        blocks.append(parts.context("You may look at this, not change it: `/gatehouse whoami` says why."))
+        blocks.append(parts.context(f"You may look at this, not change it: `{slash('gatehouse whoami')}` says why."))
     changing = parts.button("Change…", "v1.settings.change", channel) if may_change else None
     blocks += parts.actions([changing, parts.run_button("Samples", RulesSamples(), "samples")])
     return parts.message("What this channel has set", blocks)

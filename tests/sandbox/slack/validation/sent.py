@@ -122,9 +122,9 @@ def _cards() -> Iterator[Message]:
 
 def _lists() -> Iterator[Message]:
     listed = RulesList(text="shop", status="Active", group="sales", sort="changed", page=2)
-    yield rules.menu("")
-    yield members.menu("", sites=("blog", "shop"))
-    yield members.menu("", sites=())
+    yield rules.menu()
+    yield members.menu(sites=("blog", "shop"))
+    yield members.menu(sites=())
     for command, found in product([RulesList(), listed], [[RULE, SCRIPT], []]):
         page: Payload = {"page": 2, "pages": 3, "total": 41, "first_number": 21}
         for known in (None, GROUPS):
@@ -167,12 +167,12 @@ def _records() -> Iterator[Message]:
 
 def _answers() -> Iterator[Message]:
     for topic in (None, "rules", "members grant"):
-        yield gatehouse.help_page(topic, prefix="", may=lambda _: True)
+        yield gatehouse.help_page(topic, may=lambda _: True)
     yield gatehouse.status({"rules": "ok", "members": "503"}, places={"rules": "x"}, counts={"applied": 3})
     allowed = {"rule.read": None, "rule.delete": Why.NO_ROLE}
     yield gatehouse.whoami(Person("U0ALICE01"), OPS, allowed, {}, sites=["blog"], act=[OPS])
     yield problems.problem(asked="list", what="Rules does not answer.", cause="a cable", then="wait", reference="r1")
-    yield problems.unclear(Unclear("There is no “lst”.", suggestion="rules list"), asked="lst", prefix="")
+    yield problems.unclear(Unclear("There is no “lst”.", suggestion="rules list"), asked="lst")
     for error in (NotOne("shop", [RULE, SCRIPT], 7), NotOne("shop", [], 0), NotOne("shop", [], 0, near=[RULE])):
         yield problems.not_one(error, asked="show shop")
 
@@ -200,7 +200,7 @@ def _views() -> Iterator[Payload]:
     for name in decision_form.WORDS:
         yield decision_form.opened(name, OPEN, title="Delete Old shop", channel=OPS)
     yield from [forms.loading("Edit rule"), forms.working("Edit rule"), forms.outdated()]
-    yield from [forms.done("Gatehouse", "Saved."), forms.notice(rules.menu(""))]
+    yield from [forms.done("Gatehouse", "Saved."), forms.notice(rules.menu())]
 
 
 def _skeleton(found: Any) -> Any:
