@@ -81,7 +81,7 @@ class Answers:
             view = await home.fill()
         except Exception as error:  # noqa: BLE001  the home is where the person looks
             _note(error, caller, "home")
-            view = forms.home_notice(self._words(error, caller, "your home"), caller.channel)
+            view = forms.home_notice(self._words(error, caller, ""), caller.channel)
         await self._slack.publish(caller.user, view)
 
     async def _refill(self, caller: Caller, view: View) -> None:
@@ -113,7 +113,7 @@ class Answers:
 
     def failed_view(self, error: Exception, caller: Caller) -> View:
         _note(error, caller, "form")
-        return forms.notice(self._words(error, caller, "that form"), caller.channel)
+        return forms.notice(self._words(error, caller, ""), caller.channel)
 
     async def put_on_record(self, error: Exception, caller: Caller) -> None:
         """A refusal by the policy is a thing that happened."""
@@ -125,7 +125,7 @@ class Answers:
             log.warning("refusal_not_recorded", error=str(failure), request=caller.request[:8])
 
     async def say(self, caller: Caller, error: Exception, asked: str) -> None:
-        _note(error, caller, asked.split(" ", maxsplit=1)[0] if asked.startswith("/") else "message")
+        _note(error, caller, asked.split(" ", maxsplit=1)[0] if asked.startswith("/") else "message or click")
         await self.put_on_record(error, caller)
         message = self._words(error, caller, asked)
         try:

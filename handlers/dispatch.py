@@ -60,8 +60,7 @@ class Dispatcher:
             try:
                 await self._admit(kind, body, caller)
             except Exception as error:  # noqa: BLE001  one place turns every error into one answer and one log line
-                asked = inputs.label(body) if kind == "click" else inputs.asked(kind, body)
-                await self._answers.refuse(caller, error, asked, home=inputs.is_home(body))
+                await self._answers.refuse(caller, error, inputs.asked(kind, body), home=inputs.is_home(body))
                 return
         await RUNS[kind](self, body, caller)
 
@@ -99,7 +98,7 @@ class Dispatcher:
         name = str(body.get("callback_id") or "")
         route = SHORTCUTS.get(name)
         if route is None:
-            await self._answers.say(caller, errors.OldButton(), "that shortcut")
+            await self._answers.say(caller, errors.OldButton(), "")
             return
         await self._carry_out(caller, inputs.asked("shortcut", body), self._use(name, route, body, caller))
 
@@ -171,13 +170,13 @@ class Dispatcher:
     async def _run_click(self, body: Body, caller: Caller) -> None:
         name = action_name(inputs.action_id(body))
         if name is None:
-            await self._answers.say(caller, errors.OldButton(), "that button")
+            await self._answers.say(caller, errors.OldButton(), "")
             return
         click = inputs.click(body, name)
         if name in RUNNING:
             await self._run_button(click.value, name, caller)
         else:
-            await self._carry_out(caller, inputs.label(body), CLICKS[name].run(click, caller, self._gatehouse))
+            await self._carry_out(caller, "", CLICKS[name].run(click, caller, self._gatehouse))
 
     async def _run_button(self, text: str, name: str, caller: Caller) -> None:
         """A button that stands for a command: it means what the same words would, typed by whoever clicked."""

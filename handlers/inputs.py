@@ -175,17 +175,11 @@ def action_id(body: Body) -> str:
     return str(_inner(actions[0], "action_id") or "")
 
 
-def label(body: Body) -> str:
-    """What stands on the button that was clicked."""
-    actions = body.get("actions") or [{}]
-    return str(_inner(actions[0], "text", "text") or "that button")
-
-
 def asked(kind: str, body: Body) -> str:
-    """The words of the person, or what stands for them, to be quoted in an answer to them alone."""
+    """Return the words of the person, to be quoted in an answer to them alone; nothing where they typed none."""
     if kind == "event":
-        return cleaned(str((body.get("event") or {}).get("text") or "")[:MOST]) or "that event"
-    return f"{body.get('command')} {body.get('text') or ''}".strip() if kind == "command" else "that " + kind
+        return cleaned(str((body.get("event") or {}).get("text") or "")[:MOST])
+    return cleaned(f"{body.get('command')} {body.get('text') or ''}"[:MOST]) if kind == "command" else ""
 
 
 CALLERS: Final = {

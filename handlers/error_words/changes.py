@@ -24,6 +24,7 @@ from handlers.error_words.words import Table, Words
 from handlers.errors import LookFirst, NothingToChange, NothingToUndo, OldCard
 from handlers.views.card_gaps import label
 from handlers.views.parts import code, esc
+from handlers.views.titles import WORDS as WORDS_OF_STATES
 
 STANDS: Final = {
     State.APPROVED: "approved",
@@ -56,8 +57,7 @@ def _busy(error: TargetBusy) -> Words:
     other = error.change
     return Words(
         f"Another change of the same target is under way (`{other.id[:8]}`, {other.state}, by <@{other.requester}>).",
-        "Two changes of one thing at a time could undo each other.",
-        "Settle the first one on its card, then ask again.",
+        next="Finish or withdraw that one on its card, then ask again.",
     )
 
 
@@ -85,7 +85,7 @@ WORDS: Final[Table] = {
         "Try again in some minutes. If that doesn't help, ask your Gatehouse admin to finish the update.",
     ),
     UnknownChange: lambda _: Words(
-        "That change is not on record here.", "The card is from another Gatehouse, or its record is gone."
+        "Gatehouse has no record of that change.", "The card is from another installation, or its record was deleted."
     ),
     AlreadyDecided: _already,
     NotYours: _not_yours,
@@ -94,18 +94,17 @@ WORDS: Final[Table] = {
         next="The card says who must approve it now. If nobody can, withdraw it and ask again.",
     ),
     NotUndoable: lambda e: Words(
-        f"Change `{e.change.id[:8]}` was taken back already."
+        f"Change `{e.change.id[:8]}` has already been undone."
         if e.change.undone_by
-        else f"Change `{e.change.id[:8]}` is {e.change.state}: only what was applied can be taken back."
+        else f"Change `{e.change.id[:8]}` can’t be undone: only a change that was applied can. "
+        f"State of this one: {WORDS_OF_STATES[e.change.state]}."
     ),
     NothingToUndo: lambda e: Words(
-        f"No change of yours is called {code(e.asked)}."
-        if e.asked
-        else "You have changed nothing here that could be taken back.",
-        next=f"Write the change's reference from its card: `{slash('gatehouse undo 1a2b3c4d')}`, or press its Undo button.",
+        f"No change has the reference {code(e.asked)}." if e.asked else "You have no change in this channel to undo.",
+        next=f"Press *Undo* on its card, or take the reference from there: `{slash('gatehouse undo 1a2b3c4d')}`.",
     ),
-    NotTemporary: lambda e: Words(f"Change `{e.change.id[:8]}` does not end by itself any more.", unchanged=None),
-    NothingToReview: lambda e: Words(f"Change `{e.change.id[:8]}` is signed already.", unchanged=None),
+    NotTemporary: lambda e: Words(f"Change `{e.change.id[:8]}` is no longer temporary.", unchanged=None),
+    NothingToReview: lambda e: Words(f"Change `{e.change.id[:8]}` has already been reviewed.", unchanged=None),
     LookFirst: lambda e: Words(
         "This card doesn’t show everything. Look at the full change first.",
         next="Then decide on the card.",

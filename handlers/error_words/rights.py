@@ -53,11 +53,10 @@ def _not_allowed(error: NotAllowed) -> Words:
 def _nobody(error: NobodyCanApprove) -> Words:
     needed = "one approval" if error.needed == 1 else f"{error.needed} approvals"
     there = {0: "nobody here", 1: "only one person here"}.get(error.found, f"only {error.found} people here")
-    roles = f"People with the role {' or '.join(map(esc, error.roles))} can." if error.roles else ""
+    who = f"people with the role {' or '.join(map(esc, error.roles))} are" if error.roles else "they are"
     return Words(
         f"This needs {needed}, and {there} can give it.",
-        roles,
-        "Ask in a channel where they are, or add them to this one.",
+        next=f"Ask in a channel where {who}, or add them to this one.",
     )
 
 
@@ -65,9 +64,9 @@ WORDS: Final[Table] = {
     NotAllowed: _not_allowed,
     NobodyCanApprove: _nobody,
     Irreconcilable: lambda e: Words(
-        "The policy has different people approve the parts of this, so it cannot be one request.",
-        f"The roles that it names are {esc(', '.join(e.roles))}.",
-        "Ask for the parts one by one, or one site at a time.",
+        "Different people have to approve the parts of this, so it can’t be one request. "
+        f"Approvers: {esc(', '.join(e.roles))}.",
+        next="Ask for the parts one by one, or one site at a time.",
     ),
     DirectoryUnavailable: lambda e: Words(
         f"Slack did not say {esc(e.asked)}, and without that nobody may.",

@@ -21,6 +21,11 @@ NO_UPLOADS: Final = frozenset(
 )
 """Slack's words where a workspace does not take a file."""
 
+TRIGGERS: Final = frozenset({"expired_trigger_id", "exchanged_trigger_id", "invalid_trigger_id"})
+"""Slack's words where a form was opened too late."""
+NO_PLACE: Final = frozenset({"channel_not_found", "not_in_channel", "is_archived", "user_not_in_channel"})
+"""Slack's words where the app can't write to a channel."""
+
 
 def _slack_refused(error: SlackRefused) -> Words:
     if error.code == "missing_scope":
@@ -37,9 +42,12 @@ def _slack_refused(error: SlackRefused) -> Words:
             "Ask for less of it at once, or ask an admin of the workspace.",
             unchanged=None,
         )
-    return Words(
-        f"Slack refused the answer ({code(error.code)}).", "Gatehouse may be missing from the channel.", unchanged=None
-    )
+    if error.code in TRIGGERS:
+        return Words(
+            "Slack gives Gatehouse 3 seconds to open a form, and they were over.", next="Try again.", unchanged=None
+        )
+    cause = "Gatehouse may be missing from the channel." if error.code in NO_PLACE else ""
+    return Words(f"Slack refused the answer ({code(error.code)}).", cause, unchanged=None)
 
 
 WORDS: Final[Table] = {

@@ -12,7 +12,7 @@ from handlers.commands.command import Command
 from handlers.views import parts
 from handlers.views.parts import Block, Message, code, esc
 from handlers.views.sentences import when, words
-from handlers.views.titles import MARKS, WORDS, plain_title
+from handlers.views.titles import WORDS, mark_of, plain_title
 
 SIGNS: Final = {
     "exported": ":outbox_tray:",
@@ -73,6 +73,6 @@ def history(changes: Sequence[Change], links: Mapping[str, str], *, command: Com
         undone = f", taken back by {code(change.undone_by[:8])}" if change.undone_by else ""
         reason = f"\n:speech_balloon: {esc(change.reason, 200)}" if change.reason else ""
         moment = change.finished_at or change.decided_at or change.created
-        line = f"{MARKS[change.state]} *{plain_title(change)}*: {WORDS[change.state]}{undone}{link}"
+        line = f"{mark_of(change)} *{plain_title(change)}*: {WORDS[change.state]}{undone}{link}"
         blocks.append(parts.section(f"{line}\n{when(moment)}  <@{change.requester}>{reason}"))
     return parts.message("History of a rule", [*blocks, *parts.actions([parts.share_button(command)])])

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from bot.domain.change import Change, Guard, State
+from bot.domain.change import Change, Guard, Kind, State
 from bot.domain.member import masked
+from handlers.commands.rules import RulesOff
 from handlers.views import parts
 from handlers.views.parts import Block
 from handlers.views.titles import VERBS
@@ -30,7 +31,16 @@ def _proposed(change: Change) -> list[Block | None]:
         parts.decide_button("Ask…", "ask", change.id),
         parts.decide_button("Withdraw", "keep", change.id),
         parts.decide_button("Break the glass…", "glass", change.id) if change.break_glass else None,
+        _switch_off(change),
     ]
+
+
+def _switch_off(change: Change) -> Block | None:
+    """Stop a rule at once that somebody else has yet to agree to delete, such as one that was made by mistake."""
+    is_on = (change.before or {}).get("status") == "Active"
+    if change.kind is not Kind.RULE_DELETE or not is_on or change.is_set:
+        return None
+    return parts.run_button("Switch off instead", RulesOff(refs=(change.target.key or "",)), "off")
 
 
 def _asked(change: Change, yes: str) -> Block:

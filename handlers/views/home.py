@@ -16,7 +16,7 @@ from handlers.views.forms import View
 from handlers.views.parts import Block, code, esc
 from handlers.views.pickers import member_menu, rule_menu
 from handlers.views.sentences import when
-from handlers.views.titles import MARKS, WORDS, plain_title
+from handlers.views.titles import WORDS, mark_of, plain_title
 
 MOST: Final = 8
 
@@ -95,7 +95,7 @@ def _ends(change: Change) -> str:
 def _done(change: Change) -> str:
     moment = change.finished_at or change.decided_at or change.created
     undone = ", taken back" if change.undone_by else ""
-    return f"{MARKS[change.state]} {WORDS[change.state]}{undone}, {when(moment)}, in <#{change.channel}>"
+    return f"{mark_of(change)} {WORDS[change.state]}{undone}, {when(moment)}, in <#{change.channel}>"
 
 
 def _search(*, reads_rules: bool, reads_members: bool) -> list[Block]:

@@ -134,7 +134,7 @@ def _filters(command: MembersList) -> str:
 
 
 def since_line(seconds: int | None) -> str:
-    return f"Member since <!date^{seconds}^{{date_long}}|{seconds}>" if seconds is not None else ""
+    return f"Member since {parts.moment(seconds * 1000, '{date_long}')}" if seconds is not None else ""
 
 
 def member_card(

@@ -85,14 +85,14 @@ def plain_text(text: str, limit: int) -> Block:
     return {"type": "plain_text", "text": _clipped(text, limit) or "–", "emoji": False}
 
 
-def moment(milliseconds: int) -> str:
-    """A time of a service, in the zone of whoever reads it."""
+def moment(milliseconds: int, style: str = "{date_short_pretty} {time}") -> str:
+    """A time of a service, in the zone of whoever reads it and in a *style* of Slack's; notifications show it in UTC."""
     seconds = milliseconds // 1000
     try:
         plain = f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC"
     except (ValueError, OverflowError, OSError):
         return code(str(milliseconds), 40)  # a time that no calendar has
-    return f"<!date^{seconds}^{{date_short_pretty}} {{time}}|{plain}>"
+    return f"<!date^{seconds}^{style}|{plain}>"
 
 
 def mrkdwn(text: str) -> Block:

@@ -39,9 +39,14 @@ def problem(
     blocks = [
         parts.section("\n".join(lines)),
         *parts.actions(buttons),
-        parts.context(f"You asked: {code(asked, 200)}   ·   reference {code(reference)}"),
+        _footer(asked, f"Reference {code(reference)}"),
     ]
     return parts.message(lines[0], blocks)
+
+
+def _footer(asked: str, more: str = "") -> Block:
+    """What the person typed, if anything, and whatever *more* goes into the last line."""
+    return parts.context("   ·   ".join(filter(None, (f"You asked: {code(asked, 200)}" if asked else "", more))))
 
 
 def unclear(error: Unclear, *, asked: str) -> Message:
@@ -56,7 +61,7 @@ def unclear(error: Unclear, *, asked: str) -> Message:
             f"`{slash(kind.service)} {parts.entities(kind.usage)}`  {kind.summary}" for kind in error.about
         )
         blocks.append(parts.section(lines))
-    blocks.append(parts.context(f"You asked: {code(asked, 200)}   ·   everything: `{slash('gatehouse help')}`"))
+    blocks.append(_footer(asked, f"All commands: `{slash('gatehouse help')}`"))
     return parts.message(f"{esc(error.what)} Nothing was changed.", blocks)
 
 
@@ -75,13 +80,13 @@ def not_one(error: NotOne, *, asked: str) -> Message:
                     parts.run_button("Help", GatehouseHelp(topic="rules"), "help"),
                 ]
             ),
-            parts.context(f"You asked: {code(asked, 200)}"),
+            _footer(asked),
         ]
         return parts.message("No such rule. Nothing was changed.", blocks)
     more = f" The first {len(candidates)}, or find it as you type:" if count > len(candidates) else ""
     words = f":mag: {code(ref, 200)} fits {count} rules. Which one? *Nothing was changed.*{more}"
     blocks = [parts.section(words, pickers.rule_menu() if more else None), *_choice(candidates, error.groups)]
-    blocks.append(parts.context(f"You asked: {code(asked, 200)}   ·   name it by its id"))
+    blocks.append(_footer(asked, "Name it by its id."))
     return parts.message(f"{count} rules fit. Nothing was changed.", blocks)
 
 

@@ -107,7 +107,8 @@ def _stale(_: Change, asker: str) -> str:
 
 
 def _cancelled(change: Change, _: str) -> str:
-    return f"{_decider(change)} decided to keep it{at(change)}. Nothing was changed."
+    done = "decided to keep it" if change.kind.destroys else "withdrew this"
+    return f"{_decider(change)} {done}{at(change)}. Nothing was changed."
 
 
 def _denied(change: Change, asker: str) -> str:

@@ -6,7 +6,7 @@ from typing import Final
 
 from bot.domain.change import Change, Kind, State
 from bot.domain.member import masked
-from handlers.views.diff import differences
+from handlers.views.diff import differences, field_name
 from handlers.views.parts import code, esc
 
 VERBS: Final = {
@@ -20,8 +20,15 @@ VERBS: Final = {
     Kind.MEMBER_REVOKE: ("take access from", "lost access", "Take access from"),
     Kind.MEMBER_REMOVE: ("remove", "removed", "Remove"),
 }
-EDITS: Final = frozenset({Kind.RULE_UPDATE, Kind.GROUP_UPDATE})
-"""Whose title says what was changed."""
+EDITS: Final = frozenset({Kind.RULE_UPDATE, Kind.GROUP_UPDATE, Kind.MEMBER_UPDATE})
+"""Whose title says what is changed."""
+MAX_FIELDS: Final = 3
+"""Fields that a title names."""
+NOT_DONE: Final = {
+    Kind.MEMBER_GRANT: ("access not given", "access could not be given"),
+    Kind.MEMBER_REVOKE: ("access not taken away", "access could not be taken away"),
+}
+"""What a title says of a change that was not made, where its verb alone doesn't: nobody tried, or it didn't work."""
 MARKS: Final = {
     State.PROPOSED: ":wastebasket:",
     State.APPROVED: ":hourglass_flowing_sand:",
@@ -43,7 +50,7 @@ WORDS: Final = {
     State.FAILED: "failed, nothing changed",
     State.UNKNOWN: "outcome not known yet",
     State.STALE: "not done: it changed meanwhile",
-    State.CANCELLED: "not done, kept",
+    State.CANCELLED: "withdrawn",
     State.DENIED: "denied",
     State.EXPIRED: "not done: the request expired",
     State.UNSETTLED: "outcome not known, look at it yourself",
@@ -60,34 +67,61 @@ def plain_title(change: Change) -> str:
     """What is asked, without markup."""
     if change.is_set:
         return esc(change.title, 150)
-    return f"{VERBS[change.kind][2]} {_name(change).replace('`', '')}"
+    return _asked(change).replace("`", "")
+
+
+def _asked(change: Change) -> str:
+    """``Switch off Old shop``, ``Change destination of Old shop``: what an edit changes, where a few words can say it."""
+    name = _name(change)
+    if (switched := _switched(change)) is not None:
+        return f"Switch {switched} {name}"
+    fields = _fields(change)
+    return f"Change {fields} of {name}" if fields else f"{VERBS[change.kind][2]} {name}"
 
 
 def title_of(change: Change) -> str:
     """The head of its card: what is asked, or what has come of it."""
-    infinitive, done, imperative = VERBS[change.kind]
+    done = VERBS[change.kind][1]
     name = _name(change)
     if change.state is State.PROPOSED:
-        return f"{imperative} {name}?"
+        return f"{_asked(change)}?"
     if change.state is State.APPLIED:
         if change.undoes and change.kind.creates:
             return f"{name} is back"
-        return f"{name} {done}" if change.kind not in EDITS else f"{name} {_what_changed(change)}"
+        return f"{name} {_what_changed(change)}"
     if change.state in {State.APPROVED, State.APPLYING}:
         return f"{name}: under way…"
     if change.state is State.CANCELLED:
-        return f"{name} is kept"
+        return f"{name} is kept" if change.kind.destroys else f"{name}: withdrawn"
     if change.state in {State.UNKNOWN, State.UNSETTLED}:
         return f"{name}: not known" + (" yet" if change.state is State.UNKNOWN else "")
-    return f"{name}: " + (f"could not {infinitive}" if change.state in {State.FAILED, State.STALE} else f"not {done}")
+    nobody_tried, did_not_work = NOT_DONE.get(change.kind, (f"not {done}", f"could not be {done}"))
+    return f"{name}: {did_not_work if change.state in {State.FAILED, State.STALE} else nobody_tried}"
 
 
 def _what_changed(change: Change) -> str:
-    """Switching says so; other edits are just changes."""
-    lines = differences(change.before, change.after)
-    if len(lines) == 1 and lines[0].field == "status":
-        return "switched on" if lines[0].after == "Active" else "switched off"
-    return "changed"
+    """What came of it: switching says so, and other edits say what they changed."""
+    if (switched := _switched(change)) is not None:
+        return f"switched {switched}"
+    fields = _fields(change)
+    return f"{VERBS[change.kind][1]}: {fields}" if fields else VERBS[change.kind][1]
+
+
+def _switched(change: Change) -> str | None:
+    """Return ``on`` or ``off`` where an edit changes only that."""
+    lines = differences(change.before, change.after) if change.kind in EDITS else []
+    if [line.field for line in lines] != ["status"]:
+        return None
+    return {"Active": "on", "Inactive": "off"}.get(str(lines[0].after))
+
+
+def _fields(change: Change) -> str:
+    """Return the fields that an edit changes, as people call them; nothing for other changes, or where there are many."""
+    lines = differences(change.before, change.after) if change.kind in EDITS else []
+    names = list(dict.fromkeys(field_name(line.field) for line in lines))
+    if all(len((document or {}).get("pairs") or ()) == 1 for document in (change.before, change.after)):
+        names = [name.removeprefix("pair 1 ") for name in names]
+    return esc(", ".join(names), 100) if len(names) <= MAX_FIELDS else ""
 
 
 def _name(change: Change) -> str:

@@ -399,7 +399,7 @@ async def test_what_the_service_refuses_after_an_approval_is_on_the_card(
     workspace.services.rules.stage.faults.add("refused_200", method="PUT")
 
     await cara.clicks(card, "Approve")
-    failed = await alice.sees("could not change")
+    failed = await alice.sees("could not be changed")
 
     assert failed.ts == card.ts
     assert "[Approve]" not in alice.slack_text(failed)

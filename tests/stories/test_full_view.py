@@ -182,7 +182,7 @@ async def test_only_people_who_can_decide_see_everything(
     assert "anna.berg@example.com" not in bob.slack_text(reply)
     assert bob.modal is None
     assert "anna.berg@example.com" in await looks(cara, card)
-    assert "That change is not on record" in bob.slack_text(await bob.says("/gatehouse inspect 123456"))
+    assert "Gatehouse has no record of that change" in bob.slack_text(await bob.says("/gatehouse inspect 123456"))
 
 
 async def test_what_is_too_long_for_a_modal_comes_as_a_file(workspace: Sandbox, alice: Person, cara: Person) -> None:

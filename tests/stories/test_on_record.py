@@ -65,7 +65,7 @@ async def test_the_history_of_a_rule_goes_on_under_its_new_id(workspace: Sandbox
 
     text = alice.slack_text(await alice.says(f"/rules history {OLD}"))
 
-    for words in ("Change Old shop", "it loops", "Delete Old shop", "Create Old shop", "taken back by"):
+    for words in ("Switch off Old shop", "it loops", "Delete Old shop", "Create Old shop", "taken back by"):
         assert words in text
     other = alice.slack_text(await alice.says("/rules history Redirect_chk01"))
     assert "has not changed this rule" in other

@@ -332,7 +332,7 @@ async def test_a_write_that_never_arrived_is_reported_as_not_done(
     card = await alice.says(f"/rules delete {OLD}")
 
     await cara.clicks(card, "Approve", confirm=True)
-    await alice.sees("could not delete")
+    await alice.sees("could not be deleted")
 
     assert workspace.services.rules.get(OLD) is not None
 

@@ -96,7 +96,7 @@ async def test_an_edit_keeps_what_the_form_does_not_show(workspace: Sandbox, bob
 @pytest.mark.parametrize(
     ("makes_of_it", "says", "left"),
     [
-        ("error", "could not take access from", ["free", "vip", "beta"]),
+        ("error", "access could not be taken away", ["free", "vip", "beta"]),
         ("ok", "not known", ["free", "vip", "beta"]),
         ("all", "stored something else than was asked for", []),
     ],

@@ -81,7 +81,7 @@ async def test_a_removal_meanwhile_is_no_grant(workspace: Sandbox, bob: Person, 
     assert await bob.submits() == {}
     await bob.sees_form("Nobody on blog has the address")
     await approves(bob, card)
-    await bob.sees("could not remove")
+    await bob.sees("could not be removed")
     assert "Nobody on blog" in bob.slack_text(await bob.says(f"/members grant {ANNA} vip"))
     assert [call.method for call in workspace.services.members.calls() if call.method != "GET"] == []
 

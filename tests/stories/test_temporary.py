@@ -26,7 +26,7 @@ async def test_a_rule_is_off_for_two_hours(workspace: Sandbox, alice: Person, cl
     card = await alice.says(f"/rules off {OLD} for 2h because of the sale")
     assert "Ends by itself" in alice.slack_text(card)
     listed = alice.slack_text(await alice.says("/gatehouse timers"))
-    assert "Change Old shop to new shop" in listed
+    assert "Switch off Old shop to new shop" in listed
 
     clock.ahead += timedelta(minutes=115)
     await alice.sees_reply(card, "Ends by itself")
