@@ -57,6 +57,20 @@ async def test_two_who_undo_at_once_undo_once(workspace: Sandbox, alice: Person,
     assert len(workspace.services.rules.calls("POST")) == 1
 
 
+async def test_what_was_made_by_mistake_is_switched_off_while_its_deletion_waits(
+    workspace: Sandbox, alice: Person
+) -> None:
+    asked = await alice.says(f"/rules delete {OLD}")
+
+    await alice.clicks(asked, "Switch off instead")
+    done = await alice.sees("switched off")
+
+    assert (workspace.services.rules.get(OLD) or {})["status"] == "Inactive"
+    await alice.clicks(done, "Undo")
+    await alice.sees("switched on")
+    assert "Switch off instead" not in alice.slack_text(await alice.says("/rules delete Cancel_poll01"))
+
+
 async def test_taking_a_creation_back_waits_for_a_click(workspace: Sandbox, alice: Person, cara: Person) -> None:
     await alice.opens("/rules new https://shop.example.com/a to https://shop.example.com/b")
     alice.fills(Name="A to B")
