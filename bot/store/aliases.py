@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.store.session import Session
+from bot.store.session import Session, upsert
 from bot.store.tables import aliases
 
 MOST_LINKS = 100
@@ -18,8 +18,7 @@ class Aliases:
 
     async def put(self, tx: AsyncConnection, old: str, new: str) -> None:
         """From now on *old* means *new*."""
-        if not (await tx.execute(sa.update(aliases).where(aliases.c.old == old).values(new=new))).rowcount:
-            await tx.execute(sa.insert(aliases).values(old=old, new=new))
+        await upsert(tx, aliases, {"old": old, "new": new})
 
     async def resolve(self, rule_id: str) -> str:
         """The id under which the rule once called *rule_id* is now; *rule_id* itself where it never moved."""

@@ -15,6 +15,7 @@ from bot.domain.wire import stored
 from bot.store.change_queries import Queries
 from bot.store.errors import StoreError, TargetBusy
 from bot.store.newer import STORED, change_of, is_ours, ours, readable
+from bot.store.session import insert, insert_new
 from bot.store.tables import HOLDING_STATES, changes, decisions, micros, moment
 
 
@@ -47,16 +48,20 @@ class Changes(Queries):
 
         Raises TargetBusy where another change holds the target.
         """
-        known = (await tx.execute(sa.select(*STORED).where(changes.c.origin == origin))).one_or_none()
-        if known is not None:
-            return change_of(known)
+        if (known := await self._of_origin(tx, origin)) is not None:
+            return known
         await self._refuse_held(tx, change)
         row = _row(change) | {"id": change.id, "origin": origin, "created": micros(change.created)}
-        try:
-            await tx.execute(sa.insert(changes).values(row))
-        except IntegrityError as error:
-            raise StoreError("the same request came first; ask again") from error
-        return change
+        if await insert_new(tx, changes, row):
+            return change
+        if (known := await self._of_origin(tx, origin)) is not None:  # another one was faster
+            return known
+        await self._refuse_held(tx, change)
+        raise StoreError(f"the change {change.id} is there already")
+
+    async def _of_origin(self, tx: AsyncConnection, origin: str) -> Change | None:
+        row = (await tx.execute(sa.select(*STORED).where(changes.c.origin == origin))).one_or_none()
+        return None if row is None else change_of(row)
 
     async def _refuse_held(self, tx: AsyncConnection, change: Change) -> None:
         """Return where nothing holds the target of *change*; raises TargetBusy."""
@@ -106,12 +111,21 @@ class Changes(Queries):
         if target_key is not None:
             made = made.model_copy(update={"target": made.target.model_copy(update={"key": target_key})})
         columns = {} if due is None else {"due": micros(due)}
-        if move is Move.APPROVE:
-            await self._refuse_held(tx, made)
         if made.state is State.APPROVED:
             # Nothing was sent for it yet, so whoever claims it next does so for the first time.
             made = made.model_copy(update={"attempt": 0})
-        return await self._replace(tx, row.state, row.token, made, **columns)
+        replace = self._hold if move is Move.APPROVE else self._replace
+        return await replace(tx, row.state, row.token, made, **columns)
+
+    async def _hold(self, tx: AsyncConnection, state: str, token: int, made: Change, **columns: Any) -> Change | None:
+        """Replace a change by one that holds its target; raises TargetBusy where another one does, or was faster."""
+        await self._refuse_held(tx, made)
+        try:
+            async with tx.begin_nested():
+                return await self._replace(tx, state, token, made, **columns)
+        except IntegrityError:
+            await self._refuse_held(tx, made)
+            raise
 
     async def claim(self, tx: AsyncConnection, change_id: str, owner: str, lease: timedelta) -> Change | None:
         """Take an approved change for *owner*, or return None where somebody else has."""
@@ -187,10 +201,7 @@ class Changes(Queries):
             .where(changes.c.id == made.id, changes.c.state == state, changes.c.token == token)
             .values(_row(made) | columns)
         )
-        try:
-            return made if (await tx.execute(update)).rowcount == 1 else None
-        except IntegrityError as error:
-            raise StoreError("another change of the same target came first; try again") from error
+        return made if (await tx.execute(update)).rowcount == 1 else None
 
     def _locked(self, change_id: str) -> sa.Select[Any]:
         query = sa.select(changes).where(changes.c.id == change_id)
@@ -210,15 +221,6 @@ class Changes(Queries):
         self, tx: AsyncConnection, parts: Sequence[Change], owner: str, lease: timedelta
     ) -> Sequence[Change]:
         """Store new changes that are being applied already; those whose target is held by then are left out."""
-        targets = [str(part.target) for part in parts if part.target.key]
-        query = sa.select(changes.c.target).where(changes.c.target.in_(targets), changes.c.state.in_(HOLDING_STATES))
-        held = set(await tx.scalars(query)) if targets else set()
-        free = []
-        for part in parts:
-            if part.target.key and str(part.target) in held:
-                continue
-            free.append(part)
-            held.add(str(part.target))
         until = self._session.now() + micros_of(lease)
         rows = [
             _row(part)
@@ -229,14 +231,14 @@ class Changes(Queries):
                 "owner": owner,
                 "lease": until,
             }
-            for part in free
+            # In the same order by all: two sets with the same targets would wait for each other.
+            for part in sorted(parts, key=lambda part: str(part.target))
         ]
-        try:
-            if rows:
-                await tx.execute(sa.insert(changes), rows)
-        except IntegrityError as error:
-            raise StoreError("another change of the same target came first") from error
-        return free
+        if not rows:
+            return []
+        begin = insert(tx, changes).on_conflict_do_nothing().returning(changes.c.id)
+        begun = set(await tx.scalars(begin, rows))
+        return [part for part in parts if part.id in begun]
 
     async def renew(
         self, tx: AsyncConnection, change: Change, parts: Sequence[str], owner: str, lease: timedelta
@@ -272,14 +274,8 @@ class Changes(Queries):
 
     async def decided(self, tx: AsyncConnection, change_id: str, person: str, decision: str, reason: str) -> bool:
         """Note a decision; False where the same person took the same one before."""
-        mine = sa.and_(
-            decisions.c.change_id == change_id, decisions.c.person == person, decisions.c.decision == decision
-        )
-        if await tx.scalar(sa.select(decisions.c.at).where(mine)) is not None:
-            return False
         row = {"change_id": change_id, "person": person, "decision": decision, "reason": reason}
-        await tx.execute(sa.insert(decisions).values(row | {"at": self._session.now()}))
-        return True
+        return await insert_new(tx, decisions, row | {"at": self._session.now()})
 
 
 def micros_of(span: timedelta) -> int:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import sqlalchemy as sa
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.store.audit import Audit, Event
-from bot.store.session import Session
+from bot.store.session import Session, insert_new
 from bot.store.tables import channel_settings
 
 
@@ -35,22 +34,18 @@ class ChannelSettings:
         if not names:
             return
         detail = {"before": {n: before.get(n, "") for n in names}, "now": {n: after.get(n, "") for n in names}}
-        try:
-            async with self._session.writing() as tx:
-                for name in names:
-                    await self._swap(tx, channel, name, before.get(name, ""), after.get(name, ""))
-                event = Event("settings", by, channel, target=f"settings/{channel}", detail=detail)
-                await self._audit.append(tx, event)
-        except IntegrityError as error:
-            raise SettingsMoved(channel) from error
+        async with self._session.writing() as tx:
+            for name in names:
+                if not await self._swap(tx, channel, name, before.get(name, ""), after.get(name, "")):
+                    raise SettingsMoved(channel)
+            event = Event("settings", by, channel, target=f"settings/{channel}", detail=detail)
+            await self._audit.append(tx, event)
 
-    async def _swap(self, tx: AsyncConnection, channel: str, name: str, old: str, new: str) -> None:
+    async def _swap(self, tx: AsyncConnection, channel: str, name: str, old: str, new: str) -> bool:
         """One setting, only if it is still *old*: the database decides between two who change it at once."""
         here = sa.and_(channel_settings.c.channel == channel, channel_settings.c.name == name)
         if not old:
-            await tx.execute(sa.insert(channel_settings).values(channel=channel, name=name, value=new))
-            return
+            return await insert_new(tx, channel_settings, {"channel": channel, "name": name, "value": new})
         still = sa.and_(here, channel_settings.c.value == old)
         changed = sa.update(channel_settings).where(still).values(value=new)
-        if not (await tx.execute(changed if new else sa.delete(channel_settings).where(still))).rowcount:
-            raise SettingsMoved(channel)
+        return (await tx.execute(changed if new else sa.delete(channel_settings).where(still))).rowcount == 1

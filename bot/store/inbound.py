@@ -9,10 +9,9 @@ from datetime import timedelta
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.exc import IntegrityError
 
 from bot.store.changes import micros_of
-from bot.store.session import Session
+from bot.store.session import Session, insert_new
 from bot.store.tables import inbound
 
 KINDS = ("command", "click", "submission", "event")
@@ -57,14 +56,11 @@ class InboundRequests:
             "owner": owner,
             "lease": now + micros_of(lease),
         }
-        try:
-            async with self._session.writing() as tx:
-                past = sa.and_(inbound.c.natural_key == natural_key, inbound.c.received < now - micros_of(SAME_ACT))
-                await tx.execute(sa.delete(inbound).where(past, inbound.c.done))
-                await tx.execute(sa.insert(inbound).values(row))
-        except IntegrityError:
-            return None
-        return Inbound(key, kind, dict(payload), 1)
+        async with self._session.writing() as tx:
+            past = sa.and_(inbound.c.natural_key == natural_key, inbound.c.received < now - micros_of(SAME_ACT))
+            await tx.execute(sa.delete(inbound).where(past, inbound.c.done))
+            is_new = await insert_new(tx, inbound, row)
+        return Inbound(key, kind, dict(payload), 1) if is_new else None
 
     async def claim_next(self, owner: str, lease: timedelta) -> Inbound | None:
         """Take the oldest request whose holder's lease is over; None where there is none that is still remembered.

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.store.changes import micros_of
 from bot.store.newer import Newer
-from bot.store.session import Session
+from bot.store.session import Session, upsert
 from bot.store.tables import cards, micros, moment, outbox
 
 _card = outbox.alias("card")
@@ -66,16 +66,13 @@ class Outbox:
         """
         Purpose(purpose.partition("-")[0])
         now = self._session.now()
-        mine = sa.and_(outbox.c.change_id == change_id, outbox.c.purpose == purpose)
         latest = now + micros_of(within)
         held = sa.and_(outbox.c.lease.is_not(None), outbox.c.lease >= now)
         waits = sa.and_(outbox.c.delivered < outbox.c.version, sa.not_(held))
         due = sa.case((waits, outbox.c.due), else_=latest) if within else now
         fresh = {"version": outbox.c.version + 1, "due": due, "attempt": 0, "last_error": ""}
-        if (await tx.execute(sa.update(outbox).where(mine).values(fresh))).rowcount:
-            return
-        row = {"change_id": change_id, "purpose": purpose, "version": 1, "delivered": 0, "due": latest, "attempt": 0}
-        await tx.execute(sa.insert(outbox).values(row | {"last_error": ""}))
+        first = fresh | {"version": 1, "delivered": 0, "due": latest}
+        await upsert(tx, outbox, {"change_id": change_id, "purpose": purpose, **first}, fresh)
 
     async def claim_next(self, owner: str, lease: timedelta) -> Owed | None:
         """Take the message that is due the longest and that nobody holds; None where there is none."""
@@ -183,10 +180,8 @@ class Cards:
     async def put(
         self, tx: AsyncConnection, change_id: str, channel: str, ts: str, purpose: str, permalink: str = ""
     ) -> None:
-        mine = sa.and_(cards.c.change_id == change_id, cards.c.purpose == purpose)
         place = {"channel": channel, "ts": ts, "permalink": permalink}
-        if not (await tx.execute(sa.update(cards).where(mine).values(place))).rowcount:
-            await tx.execute(sa.insert(cards).values(place | {"change_id": change_id, "purpose": purpose}))
+        await upsert(tx, cards, {"change_id": change_id, "purpose": purpose, **place})
 
     async def add(self, tx: AsyncConnection, change_id: str, channel: str, ts: str, purpose: str) -> None:
         """Note a message that is not there yet; fails where another process was first."""

@@ -8,7 +8,7 @@ from typing import Final
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.store.session import Session
+from bot.store.session import Session, upsert
 from bot.store.tables import samples
 
 MOST: Final = 50
@@ -39,16 +39,11 @@ class Samples:
 
     async def _change(self, channel: str, *, add: Sequence[str] = (), remove: str | None = None) -> list[str]:
         async with self._session.writing() as tx:
-            await self._begin(tx, channel)
+            # Keeps the channel's row from others to the end of the transaction.
+            await upsert(tx, samples, {"channel": channel, "urls": ""}, {"channel": channel})
             known = await self._of(tx, channel)
             left = [url for url in known if url != remove]
             kept = list(dict.fromkeys([*left, *add]))[: max(MOST, len(left))]
             mine = sa.update(samples).where(samples.c.channel == channel)
             await tx.execute(mine.values(urls="\n".join(kept)))
         return sorted(set(known) ^ set(kept), key=[*known, *kept].index)
-
-    async def _begin(self, tx: AsyncConnection, channel: str) -> None:
-        """The channel's row, kept from others to the end of the transaction."""
-        mine = sa.update(samples).where(samples.c.channel == channel).values(channel=channel)
-        if not (await tx.execute(mine)).rowcount:
-            await tx.execute(sa.insert(samples).values(channel=channel, urls=""))

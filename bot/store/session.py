@@ -6,15 +6,16 @@ import asyncio
 import contextlib
 import os
 import sqlite3
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from bot.store.errors import StoreError
@@ -105,6 +106,29 @@ def _begin_immediate(connection: sa.Connection) -> None:
     connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
 
 
+def insert(tx: AsyncConnection, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
+    """An INSERT that can have an ON CONFLICT, in the dialect of the database of *tx*."""
+    return sqlite.insert(table) if tx.dialect.name == "sqlite" else postgresql.insert(table)
+
+
+async def upsert(
+    tx: AsyncConnection, table: sa.Table, row: Mapping[str, Any], changes: Mapping[str, Any] | None = None
+) -> None:
+    """Insert *row*, or make *changes* (None: what *row* says) to the row that has its primary key.
+
+    One statement: an UPDATE that finds no row, and then an INSERT, would fail where another process is between the two.
+    """
+    inserted = insert(tx, table).values(row)
+    key = [column.name for column in table.primary_key]
+    changed = changes or {name: value for name, value in row.items() if name not in key}
+    await tx.execute(inserted.on_conflict_do_update(index_elements=key, set_=changed))
+
+
+async def insert_new(tx: AsyncConnection, table: sa.Table, row: Mapping[str, Any]) -> bool:
+    """Insert *row*, or return False where a row is there that it may not stand beside, committed or about to be."""
+    return (await tx.execute(insert(tx, table).values(row).on_conflict_do_nothing())).rowcount == 1
+
+
 class Session:
     """Hands out transactions. Within a process, SQLite's writers queue here rather than in the database."""
 
@@ -162,8 +186,6 @@ class Session:
 async def _translated() -> AsyncIterator[None]:
     try:
         yield
-    except IntegrityError:
-        raise
     except (SQLAlchemyError, OSError, UnicodeError) as error:  # a damaged file garbles even what SQLite says of it
         cause = getattr(error, "orig", None) or error
         raise StoreError(f"{type(cause).__name__}: {str(cause)[:120]}") from error

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
-from bot.store.session import Session
+from bot.store.session import Session, upsert
 from bot.store.tables import lists
 
 
@@ -23,8 +23,5 @@ class Lists:
         return [] if refs is None else list(json.loads(refs))
 
     async def put(self, person: str, service: str, refs: Sequence[str]) -> None:
-        mine = sa.and_(lists.c.person == person, lists.c.service == service)
-        text = json.dumps(list(refs))
         async with self._session.writing() as tx:
-            if not (await tx.execute(sa.update(lists).where(mine).values(refs=text))).rowcount:
-                await tx.execute(sa.insert(lists).values(person=person, service=service, refs=text))
+            await upsert(tx, lists, {"person": person, "service": service, "refs": json.dumps(list(refs))})

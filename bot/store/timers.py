@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.store.changes import micros_of
 from bot.store.newer import Newer
-from bot.store.session import Session
+from bot.store.session import Session, upsert
 from bot.store.tables import micros, moment, timers
 
 
@@ -47,10 +47,8 @@ class Timers:
 
     async def set(self, tx: AsyncConnection, change_id: str, kind: TimerKind, due: datetime) -> None:
         """From now on *kind* is due at *due*, and not when it was due before."""
-        mine = sa.and_(timers.c.change_id == change_id, timers.c.kind == kind)
         fresh = {"due": micros(due), "number": 0, "owner": None, "lease": None}
-        if not (await tx.execute(sa.update(timers).where(mine).values(fresh))).rowcount:
-            await tx.execute(sa.insert(timers).values(change_id=change_id, kind=kind, due=micros(due), number=0))
+        await upsert(tx, timers, {"change_id": change_id, "kind": kind, **fresh})
 
     async def clear(self, tx: AsyncConnection, change_id: str, *kinds: TimerKind) -> None:
         await tx.execute(sa.delete(timers).where(timers.c.change_id == change_id, timers.c.kind.in_(kinds)))
