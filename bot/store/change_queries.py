@@ -45,8 +45,9 @@ class Queries:
         return None if row is None else change_of(row)
 
     async def called(self, reference: str) -> Sequence[Change]:
-        """The changes whose id begins with *reference*, as people read it off a card; at most two."""
-        query = sa.select(*STORED).where(changes.c.id.startswith(reference, autoescape=True)).limit(2)
+        """The changes whose id begins with *reference*, hexadecimal as people read it off a card; at most two."""
+        begins = sa.and_(changes.c.id >= reference, changes.c.id < f"{reference}g")  # LIKE would read them all
+        query = sa.select(*STORED).where(begins).limit(2)
         async with self._session.reading() as connection:
             return [ours(row) for row in await connection.execute(query)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -16,11 +16,22 @@ from bot.store.session import Session, upsert
 from bot.store.tables import cards, micros, moment, outbox
 
 _card = outbox.alias("card")
+
+
+def _card_of(table: sa.FromClause) -> sa.ScalarSelect[Any]:
+    """The id of the change where *table* has a row of its card, looked up for that change alone.
+
+    For an EXISTS, PostgreSQL may read the whole table first: it can't know how few messages wait.
+    """
+    mine = sa.select(table.c.change_id).where(table.c.change_id == outbox.c.change_id, table.c.purpose == "card")
+    return mine.correlate(outbox).scalar_subquery()
+
+
 WAITS: Final = outbox.c.delivered < outbox.c.version
 CAN_GO: Final = sa.or_(
     outbox.c.purpose.in_(["card", "result"]),
-    ~sa.exists().where(_card.c.change_id == outbox.c.change_id, _card.c.purpose == "card"),
-    sa.exists().where(cards.c.change_id == outbox.c.change_id, cards.c.purpose == "card"),
+    _card_of(_card).is_(None),
+    _card_of(cards).is_not(None),
 )
 """A note in a card's thread waits for the card: nobody can answer a reminder of a request that nobody sees."""
 

@@ -15,6 +15,13 @@ EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 LIVE_STATES: Final = sorted(LIVE)
 HOLDING_STATES: Final = sorted(HOLDING)
 
+
+def _partial(name: str, column: str, condition: str, *, unique: bool = False) -> sa.Index:
+    """An index of those rows alone that *condition* holds for: it stays small however many others there are."""
+    where = sa.text(condition)
+    return sa.Index(name, column, unique=unique, sqlite_where=where, postgresql_where=where)
+
+
 changes = sa.Table(
     "changes",
     metadata,
@@ -35,12 +42,10 @@ changes = sa.Table(
     sa.Column("size", sa.Integer, nullable=False, server_default="0"),
     sa.Column("part_of", sa.String(32), nullable=False, server_default=""),
     sa.Index("changes_by_state", "state", "created"),
-    sa.Index(
-        "one_holder_per_target",
-        "target",
-        unique=True,
-        sqlite_where=sa.text("state IN ('applying', 'approved', 'unknown') AND target <> ''"),
-        postgresql_where=sa.text("state IN ('applying', 'approved', 'unknown') AND target <> ''"),
+    sa.Index("changes_by_target", "target", "created"),
+    sa.Index("changes_by_requester", "requester", "created"),
+    _partial(
+        "one_holder_per_target", "target", "state IN ('applying', 'approved', 'unknown') AND target <> ''", unique=True
     ),
 )
 
@@ -68,6 +73,7 @@ inbound = sa.Table(
     sa.Column("attempt", sa.Integer, nullable=False),
     sa.Column("owner", sa.String(64), nullable=False),
     sa.Column("lease", sa.BigInteger, nullable=False),
+    _partial("inbound_open", "received", "done IS FALSE"),
 )
 
 outbox = sa.Table(
@@ -77,11 +83,13 @@ outbox = sa.Table(
     sa.Column("purpose", sa.String(16), primary_key=True),
     sa.Column("version", sa.Integer, nullable=False),
     sa.Column("delivered", sa.Integer, nullable=False),
-    sa.Column("due", sa.BigInteger, nullable=False, index=True),
+    sa.Column("due", sa.BigInteger, nullable=False),
     sa.Column("attempt", sa.Integer, nullable=False),
     sa.Column("owner", sa.String(64)),
     sa.Column("lease", sa.BigInteger),
     sa.Column("last_error", sa.Text, nullable=False),
+    _partial("outbox_waiting", "due", "delivered < version"),
+    _partial("outbox_given_up", "due", "last_error <> ''"),
 )
 
 cards = sa.Table(
@@ -106,7 +114,7 @@ aliases = sa.Table(
     "aliases",
     metadata,
     sa.Column("old", sa.String(128), primary_key=True),
-    sa.Column("new", sa.String(128), nullable=False),
+    sa.Column("new", sa.String(128), nullable=False, index=True),
 )
 
 
@@ -143,7 +151,7 @@ audit = sa.Table(
     "audit",
     metadata,
     sa.Column("seq", sa.BigInteger, primary_key=True, autoincrement=False),
-    sa.Column("at", sa.BigInteger, nullable=False),
+    sa.Column("at", sa.BigInteger, nullable=False, index=True),
     sa.Column("event", sa.String(24), nullable=False),
     sa.Column("change_id", sa.String(32), nullable=False, index=True),
     sa.Column("target", sa.Text, nullable=False, index=True),

@@ -24,7 +24,7 @@ from tests.databases import BOTH
 
 pytestmark = [
     pytest.mark.parametrize("empty_database", BOTH, indirect=True),
-    pytest.mark.parametrize("revision", ["0001", "0002", "0003", "0004", "0005", "0006", "0007"]),
+    pytest.mark.parametrize("revision", ["0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008"]),
 ]
 THEN: Final = (
     "proposed",

@@ -1,0 +1,145 @@
+"""What is looked up is found by an index, however much is on record: read off the plans of both databases, not off a clock."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import timedelta
+from typing import Any, Final
+
+import pytest
+import sqlalchemy as sa
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+
+from bot.domain.change import Target
+from bot.store.audit import Filters
+from bot.store.engine import Store, open_store
+from bot.store.tables import aliases, audit, changes, inbound, metadata, micros, outbox
+from bot.store.timers import TimerKind
+from tests.databases import BOTH
+from tests.store.test_store import LEASE, Clock
+
+pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
+CLOCK: Final = Clock()
+MANY: Final = 3000
+TARGETS: Final = 300
+
+
+def rows(number: int) -> dict[sa.Table, dict[str, Any]]:
+    """One row of each table that grows for ever: all done, as nearly all are."""
+    then = micros(CLOCK() - timedelta(minutes=MANY - number))
+    name, held = f"{number:032x}", {"attempt": 1, "owner": "me", "lease": then}
+    change = {
+        "origin": name,
+        "target": f"rules/{number % TARGETS}",
+        "state": "applied",
+        "document": "{}",
+        "created": then,
+    }
+    event = {"event": "applied", "actor": f"U{number % TARGETS}", "channel": "C1", "permalink": "", "detail": "{}"}
+    return {
+        changes: {
+            "id": name,
+            "requester": f"U{number % TARGETS}",
+            "channel": "C1",
+            "undoable": False,
+            **change,
+            **held,
+        },
+        outbox: {
+            "change_id": name,
+            "purpose": "card",
+            "version": 3,
+            "delivered": 3,
+            "due": then,
+            "attempt": 1,
+            "last_error": "",
+        },
+        inbound: {
+            "id": name,
+            "natural_key": name,
+            "kind": "click",
+            "payload": "{}",
+            "received": then,
+            "done": True,
+            **held,
+        },
+        aliases: {"old": name, "new": f"new{name}"},
+        audit: {"seq": number, "at": then, "change_id": name, "target": change["target"], "hash": "", **event},
+    }
+
+
+@pytest.fixture
+async def store(database_url: str) -> AsyncIterator[Store]:
+    async with open_store(database_url, now=CLOCK) as opened:
+        async with opened.transaction() as tx:
+            many = [rows(number) for number in range(1, MANY + 1)]
+            for table in many[0]:
+                await tx.execute(sa.insert(table), [each[table] for each in many])
+        if not opened.session.sqlite:  # which plans by what it knows of the tables, and looks at them by itself
+            async with opened.transaction() as tx:
+                await tx.execute(sa.text("ANALYZE"))
+        yield opened
+
+
+LOOKS: Final[dict[str, Callable[[Store], Awaitable[object]]]] = {
+    "outbox: the next": lambda store: store.outbox.claim_next("me", LEASE),
+    "outbox: when": lambda store: store.outbox.next_due(),
+    "outbox: how many wait": lambda store: store.outbox.waiting(),
+    "outbox: how many are late": lambda store: store.outbox.late(),
+    "outbox: how many were given up": lambda store: store.outbox.undelivered(),
+    "outbox: once more": lambda store: store.outbox.try_again(),
+    "outbox: at once": lambda store: store.outbox.hurry(),
+    "inbox: what was left": lambda store: store.inbound.claim_next("me", LEASE),
+    "timers: what is due": lambda store: store.timers.claim_due("me", LEASE),
+    "timers: what will be": lambda store: store.timers.pending(TimerKind.REVERT),
+    "changes: what was left": lambda store: store.changes.any_due(),
+    "changes: what sets were left": lambda store: store.changes.any_due(sets=True),
+    "changes: open ones": lambda store: store.changes.open(),
+    "changes: of a target": lambda store: store.changes.for_targets(["rules/7"]),
+    "changes: that made a rule": lambda store: store.changes.creations(Target(service="rules", key="7")),
+    "changes: of a person": lambda store: store.changes.of_requester("U7", 5),
+    "changes: what a person may undo": lambda store: store.changes.undoable("U7", "C1"),
+    "changes: called so": lambda store: store.changes.called("00000007"),
+    "aliases: older ids": lambda store: store.aliases.all_of("new7"),
+    "audit: since then": lambda store: store.audit.found(Filters(since=CLOCK() - timedelta(hours=1))),
+    "audit: of a person": lambda store: store.audit.found(Filters(who="U7")),
+}
+WALK: Final = re.compile(r"(?:SCAN|Seq Scan on) (changes|outbox|inbound|aliases|audit)\b(?! USING)")
+
+
+async def walked_by(store: Store, look: Callable[[Store], Awaitable[object]]) -> list[str]:
+    """What the plans of the statements of *look* walk over."""
+    said: list[tuple[str, Any]] = []
+
+    def note(connection: object, cursor: object, statement: str, given: Any, *_: object) -> None:
+        said.append((statement, given))
+
+    engine = store.session._engine.sync_engine
+    sa.event.listen(engine, "before_cursor_execute", note)
+    await look(store)
+    sa.event.remove(engine, "before_cursor_execute", note)
+    explain = "EXPLAIN QUERY PLAN" if store.session.sqlite else "EXPLAIN"
+    async with store.session.reading() as connection:
+        plans = [
+            await connection.exec_driver_sql(f"{explain} {statement}", given)
+            for statement, given in said
+            if not statement.startswith(("BEGIN", "COMMIT", "ROLLBACK"))
+        ]
+    assert plans
+    return [str(line[-1]).strip() for plan in plans for line in plan if WALK.search(str(line[-1]))]
+
+
+async def test_no_look_walks_over_all_that_is_on_record(store: Store) -> None:
+    walked = {name: await walked_by(store, look) for name, look in LOOKS.items()}
+
+    assert {name: lines for name, lines in walked.items() if lines} == {}
+
+
+async def test_the_migrations_make_what_the_tables_say(database_url: str) -> None:
+    def differences(connection: sa.Connection) -> object:
+        return compare_metadata(MigrationContext.configure(connection), metadata)
+
+    async with open_store(database_url, now=CLOCK) as opened, opened.session.reading() as connection:
+        assert await connection.run_sync(differences) == []
