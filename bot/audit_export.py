@@ -9,7 +9,7 @@ from typing import Final, TextIO
 
 from bot.domain.cells import defused
 from bot.store.audit import Filters
-from bot.store.engine import open_store
+from bot.store.engine import open_audit
 
 COLUMNS: Final = (
     "seq",
@@ -40,8 +40,8 @@ async def exported(database_url: str, form: str, since: int | None, out: TextIO)
     table = csv.writer(out)
     if form == "csv":
         table.writerow(COLUMNS)
-    async with open_store(database_url, now=_now) as store:
-        async for entry in store.audit.all(filters):
+    async with open_audit(database_url) as audit:
+        async for entry in audit.all(filters):
             row = entry.flat()
             if form == "csv":
                 table.writerow([_cell(row.get(name, row["detail"].get(name))) for name in COLUMNS])
@@ -63,11 +63,11 @@ def _printable(text: str) -> str:
 
 async def verified(database_url: str, head: str) -> tuple[str, bool]:
     """What a walk along the chain found, in words, and whether it is sound; *head*: an entry that must be there."""
-    async with open_store(database_url, now=_now) as store:
-        if (flaw := await store.audit.verify()) is not None:
+    async with open_audit(database_url) as audit:
+        last, hash_of_last = await audit.head()  # read first: what comes while the chain is walked may not be walked
+        if (flaw := await audit.verify()) is not None:
             return f"The audit is broken at entry {flaw.seq}: {flaw.words}.", False
         number, _, seal = head.partition(":")
-        if head and await store.audit.hash_of(int(number) if number.isdigit() else -1) != seal:
+        if head and await audit.hash_of(int(number) if number.isdigit() else -1) != seal:
             return f"Entry {number or head} is not the one that was noted: the audit was written anew since.", False
-        last, seal = await store.audit.head()
-        return f"The audit is sound: {last} entries. Head: {last}:{seal}", True
+        return f"The audit is sound: {last} entries. Head: {last}:{hash_of_last}", True

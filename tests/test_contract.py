@@ -116,6 +116,8 @@ async def test_serve_says_which_variables_are_missing() -> None:
         ("db upgrade", "postgresql//u:canary@h/db"),
         ("audit verify", "mysql://u:canary@h/db"),
         ("audit export", "sqlite:////dev/null/store.db"),
+        ("db upgrade", "postgresql://u:canary@127.0.0.1:1/db?sslmode=require"),
+        ("db upgrade", "postgresql://u:canary@127.0.0.1:1/db?colour=red"),
     ],
 )
 async def test_a_database_that_can_not_be_used_is_one_sentence(arguments: str, database: str) -> None:

@@ -151,28 +151,33 @@ class Audit:
             return await connection.scalar(sa.select(audit.c.hash).where(audit.c.seq == seq))
 
     async def verify(self) -> Flaw | None:
-        """Walk the chain; where it is broken first, or None."""
-        seal, last = START, 0
+        """Walk the chain, which may grow in the meantime; return where it is broken first, or None."""
+        end = (0, START)
         while True:
-            query = sa.select(audit).order_by(audit.c.seq).limit(CHUNK)
-            query = query.where(audit.c.seq > last) if last else query
-            async with self._session.reading() as connection:
-                rows = (await connection.execute(query)).mappings().all()
-            for row in rows:
-                if row["seq"] != last + 1:
-                    words = f"missing or inserted: after entry {last} comes entry {row['seq']}"
-                    return Flaw(min(last + 1, row["seq"]), words)
-                seal, last = _seal(seal, row), row["seq"]
-                if row["hash"] != seal:
-                    return Flaw(
-                        last, "altered, or not where it was written: its hash does not follow from the one before"
-                    )
+            head = await self.head()  # read before the rows, so that at the end no entry can be behind it
+            rows = await self._after(end[0])
             if not rows:
-                break
-        seq, head = await self.head()
-        if (seq, head) != (last, seal):
-            return Flaw(last + 1, f"cut off: the head is entry {seq}, the chain ends with entry {last}")
-        return None
+                cut_off = f"cut off: the head is entry {head[0]}, the chain ends with entry {end[0]}"
+                return None if head == end else Flaw(end[0] + 1, cut_off)
+            for row in rows:
+                if (flaw := _flaw(row, *end)) is not None:
+                    return flaw
+                end = (row["seq"], row["hash"])
+
+    async def _after(self, last: int) -> Sequence[sa.RowMapping]:
+        query = sa.select(audit).order_by(audit.c.seq).limit(CHUNK)
+        async with self._session.reading() as connection:
+            return (await connection.execute(query.where(audit.c.seq > last) if last else query)).mappings().all()
+
+
+def _flaw(row: sa.RowMapping, last: int, seal: str) -> Flaw | None:
+    """What is wrong with the *row* that comes after entry *last* with its hash *seal*."""
+    if row["seq"] != last + 1:
+        words = f"missing or inserted: after entry {last} comes entry {row['seq']}"
+        return Flaw(min(last + 1, row["seq"]), words)
+    if row["hash"] != _seal(seal, row):
+        return Flaw(row["seq"], "altered, or not where it was written: its hash does not follow from the one before")
+    return None
 
 
 def _wanted(filters: Filters) -> sa.Select[Any]:

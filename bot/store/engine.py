@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
@@ -17,7 +17,7 @@ from bot.store.changes import Changes
 from bot.store.channel_settings import ChannelSettings
 from bot.store.errors import StoreCorrupt, StoreError
 from bot.store.inbound import InboundRequests
-from bot.store.migrations.run import upgrade_schema
+from bot.store.migrations.run import refuse_other_schema, upgrade_schema
 from bot.store.newer import Newer
 from bot.store.outbox import Cards, Outbox
 from bot.store.parts import Parts
@@ -87,6 +87,19 @@ async def open_store(database_url: str, *, now: Callable[[], datetime]) -> Async
             samples=Samples(session),
             newer=newer,
         )
+    finally:
+        await engine.dispose()
+
+
+@asynccontextmanager
+async def open_audit(database_url: str) -> AsyncIterator[Audit]:
+    """The audit of the database at *database_url*, to be read beside a Gatehouse that is running; raises StoreError."""
+    engine = make_engine(database_url, read_only=True)
+    try:
+        session = Session(engine, lambda: datetime.now(UTC))
+        async with session.reading() as connection:
+            await connection.run_sync(refuse_other_schema)
+        yield Audit(session)
     finally:
         await engine.dispose()
 

@@ -25,7 +25,7 @@ def alone(database_url: str) -> Iterator[None]:
     if not hasattr(fcntl, "flock") or url.get_backend_name() != "sqlite" or url.database in {None, "", ":memory:"}:
         yield
         return
-    path = Path(str(url.database) + ".lock").expanduser()
+    path = Path(f"{url.database}.lock")
     with ExitStack() as stack:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)

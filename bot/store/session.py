@@ -9,8 +9,10 @@ import sqlite3
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import datetime
+from inspect import signature
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
@@ -46,26 +48,60 @@ def async_url(database_url: str) -> sa.URL:
     drivers = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg", "postgres": "postgresql+asyncpg"}
     if (driver := drivers.get(url.drivername.partition("+")[0])) is None:
         raise StoreError(f"DATABASE_URL: {url.drivername} is neither sqlite:///path nor postgresql://…")
-    return url.set(drivername=driver)
+    return (_at_home(url) if driver.startswith("sqlite") else _with_known_options(url)).set(drivername=driver)
 
 
-def make_engine(database_url: str) -> AsyncEngine:
-    """An engine whose transactions take SQLite's write lock at once: a later upgrade of a read lock cannot wait."""
+def _with_known_options(url: sa.URL) -> sa.URL:
+    """*url* with the name that our driver has for libpq's ``sslmode``; what it doesn't know would be an error in Python."""
+    import asyncpg  # type: ignore[import-untyped]  # noqa: PLC0415  it ships no types; SQLite needs none of it
+
+    query = {"ssl" if name == "sslmode" else name: value for name, value in url.query.items()}
+    known = {*signature(asyncpg.connect).parameters, "prepared_statement_cache_size"}
+    if unknown := sorted(query.keys() - known):
+        raise StoreError(f"DATABASE_URL: there is no option {', '.join(unknown)}")
+    return url.set(query=query)
+
+
+def _at_home(url: sa.URL) -> sa.URL:
+    """*url* with the home folder for which its path has ``~``; whatever opens or locks the file goes by this path."""
+    if not (url.database or "").startswith("~"):
+        return url
+    try:
+        return url.set(database=str(Path(url.database or "").expanduser()))
+    except RuntimeError as error:
+        raise StoreError(f"DATABASE_URL: {error}") from error
+
+
+def make_engine(database_url: str, *, read_only: bool = False) -> AsyncEngine:
+    """An engine whose transactions take SQLite's write lock at once: a later upgrade of a read lock cannot wait.
+
+    *read_only*: one that the database itself lets write nothing.
+    """
     url = async_url(database_url)
     if url.get_backend_name() != "sqlite":
-        settings = {"server_settings": FROZEN}
+        settings = {"server_settings": FROZEN | ({"default_transaction_read_only": "on"} if read_only else {})}
         engine = create_async_engine(url, pool_pre_ping=True, hide_parameters=True, connect_args=settings)
         sa.event.listen(engine.sync_engine, "connect", _bound_transactions)
         return engine
     if url.database and url.database != ":memory:":
-        path = Path(url.database).expanduser()
-        with contextlib.suppress(OSError):  # a file that can't be opened is reported by SQLite
-            path.parent.mkdir(parents=True, exist_ok=True)
-            open(path, "ab", opener=private).close()  # its journals get the same mode from SQLite
+        url = _that_is_there(url, Path(url.database)) if read_only else _made(url, Path(url.database))
     engine = create_async_engine(url, hide_parameters=True, connect_args={"timeout": BUSY, "factory": _Connection})
-    sa.event.listen(engine.sync_engine, "connect", _prepare_sqlite)
-    sa.event.listen(engine.sync_engine, "begin", _begin_immediate)
+    sa.event.listen(engine.sync_engine, "connect", _begin_ourselves if read_only else _prepare_sqlite)
+    sa.event.listen(engine.sync_engine, "begin", _begin if read_only else _begin_immediate)
     return engine
+
+
+def _that_is_there(url: sa.URL, path: Path) -> sa.URL:
+    if not path.is_file():
+        raise StoreError(f"there is no file {path}")
+    return url.set(database=f"file:{quote(str(path))}", query={"uri": "true", "mode": "ro"})
+
+
+def _made(url: sa.URL, path: Path) -> sa.URL:
+    with contextlib.suppress(OSError):  # a file that can't be opened is reported by SQLite
+        path.parent.mkdir(parents=True, exist_ok=True)
+        open(path, "ab", opener=private).close()  # its journals get the same mode from SQLite
+    return url
 
 
 class _Connection(sqlite3.Connection):
@@ -93,12 +129,20 @@ def _bound_transactions(connection: Any, _: object) -> None:
     connection.run_async(lambda driver: driver.execute(bound(LONGEST, locally=False)))
 
 
+def _begin_ourselves(connection: Any, _: object) -> None:
+    connection.isolation_level = None
+
+
 def _prepare_sqlite(connection: Any, _: object) -> None:
-    connection.isolation_level = None  # we say BEGIN ourselves
+    _begin_ourselves(connection, _)
     cursor = connection.cursor()
     for pragma in ("journal_mode=WAL", "synchronous=FULL", f"busy_timeout={BUSY * 1000}", "foreign_keys=ON"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
+
+
+def _begin(connection: sa.Connection) -> None:
+    connection.exec_driver_sql("BEGIN")
 
 
 def _begin_immediate(connection: sa.Connection) -> None:

@@ -25,13 +25,41 @@ def upgrade_schema(connection: sa.Connection) -> None:
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent))
     config.attributes["connection"] = connection
-    script = ScriptDirectory.from_config(config)
-    found, known = MigrationContext.configure(connection).get_current_revision(), script.get_current_head()
-    if found is None or found in {each.revision for each in script.walk_revisions()}:
+    if _found(connection) in {None, *_known()}:
         command.upgrade(config, "head")
-        return
+    else:
+        _refuse_newer(connection)
+
+
+def refuse_other_schema(connection: sa.Connection) -> None:
+    """Return where the schema is this release's, or a newer one that suits; changes nothing. Raises StoreError."""
+    newest, *older = _known()
+    match _found(connection):
+        case None:
+            raise StoreError("it holds nothing of Gatehouse: see that DATABASE_URL names the right one")
+        case found if found in older:
+            raise StoreError(
+                f"the database has schema {found}, which an older release of Gatehouse made; this release knows schema"
+                f" {newest}. Nothing was changed. Use the older release for this, or bring the database to this release's"
+                " schema first: python -m bot db upgrade"
+            )
+        case found if found != newest:
+            _refuse_newer(connection)
+
+
+def _known() -> list[str]:
+    """The schemas that this release knows, the newest first."""
+    return [each.revision for each in ScriptDirectory(str(Path(__file__).parent)).walk_revisions()]
+
+
+def _found(connection: sa.Connection) -> str | None:
+    return MigrationContext.configure(connection).get_current_revision()
+
+
+def _refuse_newer(connection: sa.Connection) -> None:
+    found, known = _found(connection), _known()[0]
     needed = _needed(connection)
-    if needed is None or known is None or needed > known:
+    if needed is None or needed > known:
         raise StoreError(
             f"the database has schema {found}, which a newer release of Gatehouse made; this release knows schema {known}"
             f" and the database needs {needed or 'a newer one'}. Nothing was changed. Start the newer release, or put back"

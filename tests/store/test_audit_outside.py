@@ -1,0 +1,135 @@
+"""`audit verify` and `audit export` beside a bot that is at work: they read, wait for nobody, and change nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from threading import Thread
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.exc import DBAPIError
+
+from bot.audit_export import exported, verified
+from bot.store.audit import Event
+from bot.store.engine import Store, open_store
+from bot.store.errors import StoreError
+from bot.store.lock import alone
+from bot.store.session import make_engine
+from tests.databases import BOTH
+from tests.store.test_store import Clock
+from tests.store.test_upgrade import brought_to
+
+both = pytest.mark.parametrize("database_url", BOTH, indirect=True)
+EVENT = Event("applied", "U1", "C1")
+
+
+async def append(store: Store) -> None:
+    async with store.transaction() as tx:
+        await store.audit.append(tx, EVENT)
+
+
+@pytest.fixture
+async def store(database_url: str) -> AsyncIterator[Store]:
+    async with open_store(database_url, now=Clock()) as opened:
+        await append(opened)
+        yield opened
+
+
+async def lines_of(database_url: str) -> list[int]:
+    out = io.StringIO()
+    await exported(database_url, "jsonl", None, out)
+    return [json.loads(line)["seq"] for line in out.getvalue().splitlines()]
+
+
+@both
+async def test_they_wait_for_no_transaction_of_the_bot(store: Store, database_url: str) -> None:
+    async with store.transaction() as tx, asyncio.timeout(20):  # less than a writer would wait
+        await store.audit.append(tx, EVENT)
+
+        words, sound = await verified(database_url, "")
+        assert (sound, words[: words.index(" Head")]) == (True, "The audit is sound: 1 entries.")
+        assert await lines_of(database_url) == [1]
+
+
+@both
+async def test_what_is_recorded_during_the_walk_is_no_flaw(store: Store, database_url: str) -> None:
+    async def one_more() -> None:
+        async with open_store(database_url, now=Clock()) as bot:
+            await append(bot)
+
+    def meanwhile(connection: object, cursor: object, statement: str, *_: object) -> None:
+        table = statement.removeprefix("SELECT ").partition(".")[0]
+        if table in {"audit", "audit_head"} and before.count(table) < 2:
+            before.append(table)
+            thread = Thread(target=lambda: asyncio.run(one_more()))
+            thread.start()
+            thread.join()
+
+    before: list[str] = []
+    sa.event.listen(store.session._engine.sync_engine, "before_cursor_execute", meanwhile)
+
+    assert await store.audit.verify() is None
+    assert (await store.audit.head())[0] == 1 + len(before)
+    assert sorted(before) == ["audit", "audit", "audit_head", "audit_head"]
+
+
+@both
+async def test_the_database_itself_lets_them_write_nothing(store: Store, database_url: str) -> None:
+    engine = make_engine(database_url, read_only=True)
+    with pytest.raises(DBAPIError, match=r"read.?only"):
+        async with engine.begin() as connection:
+            await connection.execute(sa.text("DELETE FROM audit"))
+    await engine.dispose()
+
+
+@pytest.mark.parametrize("empty_database", BOTH, indirect=True)
+@pytest.mark.parametrize("revision", ["0007", "base"])
+async def test_a_schema_that_an_older_bot_uses_is_left_to_it(empty_database: str, revision: str) -> None:
+    await brought_to(empty_database, revision)
+
+    for reading in (verified(empty_database, ""), lines_of(empty_database)):
+        with pytest.raises(
+            StoreError, match=r"older release.*db upgrade" if revision != "base" else "nothing of Gatehouse"
+        ):
+            await reading
+
+    engine = make_engine(empty_database)
+    async with engine.connect() as connection:
+        found = (await connection.execute(sa.text("SELECT version_num FROM alembic_version"))).scalar()
+    await engine.dispose()
+    assert found == (None if revision == "base" else revision)
+
+
+async def test_no_file_is_made_where_none_is(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="there is no file"):
+        await verified(f"sqlite:///{tmp_path / 'typo.db'}", "")
+
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_a_name_with_signs_of_urls_in_it_is_the_name_of_a_file(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/50%25 & #1.db"
+    async with open_store(url, now=Clock()) as store:
+        await append(store)
+
+    assert await lines_of(url) == [1]
+
+
+async def test_the_home_folder_is_the_same_for_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    url = "sqlite:///~/kept/store.db"
+
+    with alone(url):
+        async with open_store(url, now=Clock()) as store:
+            await append(store)
+            assert await lines_of(url) == [1]
+            names = {path.name for path in (tmp_path / "kept").iterdir()}
+
+    assert names == {"store.db", "store.db-wal", "store.db-shm", "store.db.lock"}
+    with pytest.raises(StoreError, match="DATABASE_URL: "):
+        async with open_store("sqlite:///~nobody-of-that-name/store.db", now=Clock()):
+            pass
