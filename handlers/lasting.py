@@ -40,9 +40,19 @@ def zone_of(name: str) -> ZoneInfo:
 
 
 def next_at(hour: int, minute: int, zone: ZoneInfo, now: datetime) -> datetime:
-    """The next time that clocks in *zone* show *hour*:*minute*, in UTC; after *now*."""
-    here = now.astimezone(zone)
-    wanted = here.replace(hour=hour, minute=minute, second=0, microsecond=0, fold=0)
-    if wanted <= here:
-        wanted = (here + timedelta(days=1)).replace(hour=hour, minute=minute, second=0, microsecond=0, fold=0)
-    return wanted.astimezone(ZoneInfo(UTC_NAME))
+    """The next time that clocks in *zone* show *hour*:*minute*, in UTC; after *now*.
+
+    When clocks are set back they show it twice. When they are set forward past it, it is what they would have shown.
+    """
+    today = now.astimezone(zone).replace(hour=hour, minute=minute, second=0, microsecond=0)
+    times = (each for day in (today, today + timedelta(days=1)) for each in _shown(day))
+    return next(each for each in times if each > now)
+
+
+def _shown(wall: datetime) -> tuple[datetime, datetime]:
+    """When clocks show *wall*, in UTC: the first time and the last, which are nearly always the same.
+
+    They are compared in UTC: within a zone, Python compares what clocks show.
+    """
+    first, last = (wall.replace(fold=fold).astimezone(ZoneInfo(UTC_NAME)) for fold in (0, 1))
+    return first, max(first, last)
