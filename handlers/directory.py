@@ -158,7 +158,10 @@ def _barred(user: Mapping[str, Any], user_id: str, team: str) -> Why | None:
 
 
 def _mailbox(email: str) -> str:
-    """Where mail to *email* ends up: without its tag, and at Gmail, which ignores them, without its dots."""
+    """Where mail to *email* ends up: without its tag, and at Gmail, which ignores them, without its dots.
+
+    What may be the same is the same: two people taken for one can't approve each other's requests, and ask a third.
+    """
     name, _, domain = email.strip().casefold().rpartition("@")
     name = name.partition("+")[0]
     if domain in GMAIL:

@@ -11,21 +11,18 @@ from bot.changes.proof import believed, verdict
 from bot.clients.errors import AlreadyExists, ClientError, NotFound, OutcomeUnknown
 from bot.clients.members import MembersClient
 from bot.domain.change import Change, Kind, Target
-from bot.domain.member import Member
+from bot.domain.member import Member, caseless, chosen
 
 
 class MemberSnapshot:
     def __init__(self, members: Iterable[Member]) -> None:
-        self._members = list(members)
-        self._exact = {member.email: member for member in self._members}
         self._alike: dict[str, list[Member]] = {}
-        for member in self._members:
-            self._alike.setdefault(member.email.casefold(), []).append(member)
+        for member in members:
+            self._alike.setdefault(member.identity, []).append(member)
 
     def live(self, target: Target) -> Document | None:
         key = target.key or ""
-        alike = self._alike.get(key.strip().casefold(), [])
-        member = self._exact.get(key) or (alike[0] if len(alike) == 1 else None)
+        member = chosen(self._alike.get(caseless(key.strip()), []), key)
         return None if member is None else member.document()
 
     def twins(self, change: Change) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Final
 
 from pydantic import BeforeValidator, Field
@@ -13,7 +13,18 @@ from pydantic import BeforeValidator, Field
 from bot.domain.emails import all_masked, masked
 from bot.domain.wire import Wire
 
-__all__ = ["LAST_MOMENT", "SITE_ID", "Member", "Segments", "all_masked", "found", "masked", "reference"]
+__all__ = [
+    "LAST_MOMENT",
+    "SITE_ID",
+    "Member",
+    "Segments",
+    "all_masked",
+    "caseless",
+    "chosen",
+    "found",
+    "masked",
+    "reference",
+]
 
 SITE_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """What a site's id may be: nothing in it may mean something in a path."""
@@ -38,7 +49,7 @@ class Member(Wire):
     @property
     def identity(self) -> str:
         """What two spellings of one address share: the services' case rule is not given, people's is."""
-        return self.email.strip().casefold()
+        return caseless(self.email.strip())
 
     @property
     def since(self) -> int | None:
@@ -52,14 +63,26 @@ class Member(Wire):
         return made // 1000 if 0 < made < LAST_MOMENT else None
 
 
+def caseless(text: str) -> str:
+    """*text* in lower case: what two emails, or two names of segments, share if they differ in case and nothing else.
+
+    `str.casefold` takes ß for ss, and `str.lower` takes the Kelvin sign for k: those may be two people.
+    """
+    if text.isascii():
+        return text.lower()
+    return "".join(lower if (lower := letter.lower()).upper() == letter else letter for letter in text)
+
+
 def found(members: Iterable[Member], email: str) -> Member | None:
     """The member with this address: the exact spelling, or the only one that differs in case."""
-    wanted = email.strip()
-    alike = [member for member in members if member.identity == wanted.casefold()]
-    exact = [member for member in alike if member.email == wanted]
-    if exact:
-        return exact[0]
-    return alike[0] if len(alike) == 1 else None
+    wanted = caseless(email.strip())
+    return chosen([member for member in members if member.identity == wanted], email)
+
+
+def chosen(alike: Sequence[Member], email: str) -> Member | None:
+    """The one of *alike*, whose addresses differ at most in case, that *email* means; None where it could be several."""
+    exact = [member for member in alike if member.email == email.strip()]
+    return next(iter(exact or alike)) if exact or len(alike) == 1 else None
 
 
 def reference(secret: bytes, site: str, email: str) -> str:

@@ -10,7 +10,7 @@ from rapidfuzz import fuzz, process
 
 from bot.domain.change import Kind
 from bot.domain.checks import BadEmail, checked_email
-from bot.domain.member import Member
+from bot.domain.member import Member, caseless, chosen
 from bot.domain.member_columns import parts
 from bot.domain.member_file import ACTIONS, MemberFile, Mode, Row
 from bot.domain.member_plan import (
@@ -102,7 +102,7 @@ class _Reader:
     def __init__(self, mode: Mode, known: Mapping[str, None] | None) -> None:
         self._mode = mode
         self._known = known
-        self._by_fold = {name.casefold(): name for name in known or ()}
+        self._by_fold = {caseless(name): name for name in known or ()}
         self._seen: dict[str, tuple[str, ...]] = {}
         self._suggested: dict[str, tuple[str, ...]] = {}
 
@@ -123,7 +123,7 @@ class _Reader:
         emptied = mode is Mode.SET and row.segments in NO_SEGMENTS
         if mode in {Mode.GRANT, Mode.REVOKE, Mode.SET} and not segments and not emptied:
             raise _Refused(NoSegments())
-        return _Wish(row, email.casefold(), email, mode, row.name or "", segments)
+        return _Wish(row, caseless(email), email, mode, row.name or "", segments)
 
     def _segments(self, cell: str) -> tuple[str, ...]:
         if cell in NO_SEGMENTS:
@@ -137,7 +137,7 @@ class _Reader:
         names = [cell] if cell in (self._known or ()) else parts(cell)
         if self._known is None:
             return tuple(dict.fromkeys(names))
-        found = [name if name in self._known else self._by_fold.get(name.casefold()) for name in names]
+        found = [name if name in self._known else self._by_fold.get(caseless(name)) for name in names]
         if None in found:
             unknown = [name for name, known in zip(names, found, strict=True) if known is None]
             raise _Refused(UnknownSegments(tuple((name, self._nearest(name)) for name in unknown)))
@@ -207,8 +207,7 @@ class _Judge:
         if not isinstance(wish, _Wish):
             return wish
         alike = self._members.get(wish.identity, [])
-        member = next((one for one in alike if one.email == wish.email), alike[0] if len(alike) == 1 else None)
-        if member is not None:
+        if (member := chosen(alike, wish.email)) is not None:
             return _added(wish, member) if wish.mode is Mode.ADD else _altered(wish, member)
         if alike:
             return Invalid(wish.row, SeveralMembers(tuple(one.email for one in alike)))

@@ -11,7 +11,7 @@ from typing import Final
 
 from rapidfuzz import fuzz, process
 
-from bot.domain.member import Member
+from bot.domain.member import Member, caseless
 
 CLOSE_ENOUGH: Final = 60
 MOST_NEAR: Final = 3
@@ -29,8 +29,8 @@ def known_segments(members: Iterable[Member], extra: Sequence[str] = ()) -> tupl
 
 def spelled(wanted: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
     """*wanted* in the spelling of *known* where only the case differs; a name that is unknown stays as it was typed."""
-    by_fold = {name.casefold(): name for name in reversed(known)}
-    return tuple(dict.fromkeys(name if name in known else by_fold.get(name.casefold(), name) for name in wanted))
+    by_fold = {caseless(name): name for name in reversed(known)}
+    return tuple(dict.fromkeys(name if name in known else by_fold.get(caseless(name), name) for name in wanted))
 
 
 def strangers(names: Iterable[str], known: Sequence[str]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import Final
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from bot.domain.member import Member, found
+from bot.domain.member import Member, caseless, found
 from bot.domain.segments import known_segments, nearest
 
 MOST_LETTERS: Final = 2
@@ -83,7 +83,7 @@ def _asked(segment: str, has: Sequence[str], known: Sequence[str]) -> Asked:
     """An exact name first, then one that differs only in case: a site may have both ``vip`` and ``VIP``."""
     if segment in has:
         return Asked(segment, Standing.HAS)
-    alike = tuple(name for name in known if name.casefold() == segment.casefold() and name != segment)
+    alike = tuple(name for name in known if caseless(name) == caseless(segment) and name != segment)
     held = tuple(name for name in alike if name in has)
     if segment in known:
         return Asked(segment, Standing.OTHER_CASE if held else Standing.LACKS, held or alike)
@@ -96,7 +96,7 @@ def _asked(segment: str, has: Sequence[str], known: Sequence[str]) -> Asked:
 
 def _near(email: str, members: Sequence[Member], member: Member | None) -> Iterator[Near]:
     """At most MOST_NEAR others, the likeliest first."""
-    wanted = email.strip().casefold()
+    wanted = caseless(email.strip())
     others = [one for one in members if one is not member]
     identities = [one.identity for one in others]
     typos = process.extract(wanted, identities, scorer=OSA.distance, score_cutoff=MOST_LETTERS, limit=MOST_NEAR)
