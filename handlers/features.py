@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from handlers import (  # noqa: F401  importing them is what fills the table
     approvals,
+    audit,
     check,
     exports,
     full_view,

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from datetime import datetime, timedelta
 from typing import Final
 
 from bot.clients.errors import ClientError
 from bot.clients.listing import Listing
 from bot.domain.change import LIVE, Change
-from bot.domain.duration import seconds_of
 from bot.domain.member import Member
 from bot.gatehouse import Gatehouse
 from bot.inquiry import DirectoryUnavailable
 from bot.store.audit import Filters
 from bot.store.errors import NewerRelease
 from bot.store.timers import TimerKind
+from handlers.audit import STEPS, moment_of
 from handlers.commands.command import Command
 from handlers.commands.gatehouse import (
-    GatehouseAudit,
     GatehouseDigest,
     GatehouseHelp,
     GatehousePending,
@@ -29,7 +26,6 @@ from handlers.commands.gatehouse import (
     GatehouseWhoami,
 )
 from handlers.commands.rules import RulesHistory
-from handlers.errors import BadFilter
 from handlers.refs import NotOne, find_rule
 from handlers.reply import Caller, Private, Reply
 from handlers.routes import handles
@@ -37,12 +33,6 @@ from handlers.views import audit as audit_views
 from handlers.views import digest as digest_views
 from handlers.views import gatehouse as views
 from handlers.views import pending as pending_views
-
-ENTRIES: Final = 20
-STEPS: Final = ("announced", "applying")
-MECHANICS: Final = (*STEPS, "begun")
-"""Events that say how something was done rather than what; the export has them."""
-MENTIONED: Final = re.compile(r"<@([UW][A-Z0-9]{5,20})>|([UW][A-Z0-9]{7,20})")
 
 
 @handles(GatehouseHelp)
@@ -137,28 +127,11 @@ async def changes_of(kind: TimerKind, gatehouse: Gatehouse) -> list[Change]:
     return [change for change in found if change is not None]
 
 
-@handles(GatehouseAudit)
-async def audit(command: GatehouseAudit, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    filters = Filters(
-        who=_who(command.who, caller),
-        since=_since(command.since, gatehouse.now()),
-        ref=(command.ref or "").strip() or None,
-        without=MECHANICS,
-    )
-    entries = await gatehouse.store.audit.found(filters, limit=ENTRIES + 1)
-    links = {entry.change_id: await gatehouse.store.cards.link(entry.change_id) for entry in entries if entry.change_id}
-    return Private(
-        audit_views.entries(
-            entries[:ENTRIES], links, more=len(entries) > ENTRIES, public=caller.public, command=command
-        )
-    )
-
-
 @handles(GatehouseDigest)
 async def digest(command: GatehouseDigest, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """What was done and what was not, by whom, and what still waits or ends by itself."""
     span = command.since or A_DAY
-    filters = Filters(since=_since(span, gatehouse.now()), without=STEPS)
+    filters = Filters(since=await moment_of(span, caller, gatehouse), without=STEPS)
     entries = await gatehouse.store.audit.found(filters, limit=MOST_COUNTED)
     waiting = await _open_count(gatehouse)
     ending = [change for change in await changes_of(TimerKind.REVERT, gatehouse) if change.temporary]
@@ -178,25 +151,6 @@ async def digest(command: GatehouseDigest, caller: Caller, gatehouse: Gatehouse)
 A_DAY: Final = "24h"
 MOST_COUNTED: Final = 5_000
 """Entries that a digest counts."""
-
-
-def _who(text: str | None, caller: Caller) -> str | None:
-    if text is None:
-        return None
-    if text.casefold() in {"me", "@me"}:
-        return caller.user
-    match = MENTIONED.match(text)
-    if match is None:
-        raise BadFilter(f"who:{text[:40]} is nobody that Slack knows; pick a person from the list that @ opens.")
-    return match[1] or match[2]
-
-
-def _since(text: str | None, now: datetime) -> datetime | None:
-    if text is None:
-        return None
-    if not (seconds := seconds_of(text)):
-        raise BadFilter(f"since:{text[:40]} is no duration; write since:24h or since:7d.")
-    return now - timedelta(seconds=seconds)
 
 
 @handles(RulesHistory)

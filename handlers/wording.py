@@ -20,7 +20,7 @@ FILTERED: Final[dict[type[Command], tuple[str, ...]]] = {
     RulesCheck: ("page",),
     MembersList: ("segment", "without_segment", "page"),
     MembersExport: ("segment", "without_segment"),
-    GatehouseAudit: ("who", "since"),
+    GatehouseAudit: ("who", "since", "page"),
 }
 """Fields that are written ``name:value``; ``site`` is, for every command that has it."""
 PLAIN: Final = re.compile(r"[A-Za-z0-9#][\w@.+#/-]*")
@@ -61,7 +61,8 @@ def _rendered(command: Command, name: str, value: Any) -> list[str]:
         return [f"{'no' if name == 'without_segment' else name}:{_one_word(str(value))}"]
     if name in LED and isinstance(command, RulesNew | MembersAdd):
         return [LED[name], _one_word(value)]
-    return [str(value) if name == "type" else _one_word(str(value))]
+    may_be_a_time = isinstance(command, GatehouseAudit)  # such as a rule that is called "today"
+    return [str(value) if name == "type" else _one_word(str(value), always=may_be_a_time)]
 
 
 def _one_word(text: str, *, always: bool = False) -> str:

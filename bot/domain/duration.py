@@ -9,6 +9,8 @@ DURATION: Final = re.compile(
     r"(?:([0-9]{1,4})w(?:eeks?)?)?(?:([0-9]{1,4})d(?:ays?)?)?(?:([0-9]{1,4})h(?:(?:ou)?rs?)?)?(?:([0-9]{1,5})m(?:in(?:ute)?s?)?)?"
 )
 SECONDS: Final = (604_800, 86_400, 3_600, 60)
+DAYS: Final = {"today": (0, 0), "yesterday": (1, 0), "last night": (1, 18)}
+"""Times that have a name: days back, and the hour of the day, by the clock of the person who says so."""
 
 
 def seconds_of(text: str) -> int:

@@ -17,9 +17,11 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.store.session import Session
-from bot.store.tables import audit, audit_head, cards, micros, moment
+from bot.store.tables import audit, audit_head, cards, changes, micros, moment
 
 START: Final = "0" * 64
+GATEHOUSE: Final = "gatehouse"
+"""The actor of what no person did."""
 CHUNK: Final = 500
 
 
@@ -65,11 +67,15 @@ class Flaw:
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which entries are wanted; None means all. *ref*: of a target or of a change."""
+    """Which entries are wanted; None means all."""
 
     who: str | None = None
+    """What they did, and what Gatehouse did about what they asked for."""
     since: datetime | None = None
     ref: str | None = None
+    """A part of a target, or the beginning of a change's id."""
+    targets: tuple[str, ...] | None = None
+    """Exactly these."""
     without: tuple[str, ...] = ()
     """Events that are left out."""
 
@@ -120,11 +126,17 @@ class Audit:
             "detail": json.dumps(dict(event.detail), sort_keys=True),
         }
 
-    async def found(self, filters: Filters, limit: int = 50) -> Sequence[Entry]:
-        """The newest entries that fit, newest first."""
-        query = _wanted(filters).order_by(audit.c.seq.desc()).limit(limit)
+    async def found(self, filters: Filters, limit: int = 50, *, skip: int = 0) -> Sequence[Entry]:
+        """The newest entries that fit but for the first *skip*, newest first."""
+        query = _wanted(filters).order_by(audit.c.seq.desc()).limit(limit).offset(skip)
         async with self._session.reading() as connection:
             return [_entry(row) for row in await connection.execute(query)]
+
+    async def targets_named(self, name: str) -> Sequence[str]:
+        """The rules and members that were on record under a name that begins with *name*, in any case."""
+        begins = audit.c.detail.icontains(f'"name": {json.dumps(name)[:-1]}', autoescape=True)
+        async with self._session.reading() as connection:
+            return (await connection.scalars(sa.select(audit.c.target).where(begins).distinct())).all()
 
     async def all(self, filters: Filters) -> AsyncIterator[Entry]:
         """Every entry that fits, oldest first, read in portions."""
@@ -183,7 +195,11 @@ def _flaw(row: sa.RowMapping, last: int, seal: str) -> Flaw | None:
 def _wanted(filters: Filters) -> sa.Select[Any]:
     query = sa.select(audit)
     if filters.who is not None:
-        query = query.where(audit.c.actor == filters.who)
+        asked = sa.select(changes.c.id).where(changes.c.requester == filters.who)
+        answered = sa.and_(audit.c.actor == GATEHOUSE, audit.c.change_id.in_(asked))
+        query = query.where(sa.or_(audit.c.actor == filters.who, answered))
+    if filters.targets is not None:
+        query = query.where(audit.c.target.in_(filters.targets))
     if filters.since is not None:
         query = query.where(audit.c.at >= micros(filters.since))
     if filters.without:

@@ -57,6 +57,7 @@ class GatehouseAudit(GatehouseCommand):
     who: str | None = None
     since: str | None = None
     ref: str | None = None
+    page: int | None = None
 
 
 @dataclass(frozen=True)

@@ -74,17 +74,28 @@ class Rest:
         return None
 
     def filters(self, *names: str) -> dict[str, str]:
-        """``name:value`` words of these names; others, such as URLs, are left."""
+        """``name:value`` words of these names, also with a blank before the value; others, such as URLs, are left."""
         found: dict[str, str] = {}
-        left = []
-        for word in self.words:
+        left, words = [], iter(self.words)
+        for word in words:
             match = None if word.quoted else FILTER.fullmatch(word.text)
             if match and match[1].lower() in names and not match[2].startswith("//"):
-                found[match[1].lower()] = match[2].strip('"')
+                following = None if match[2] else next(words, None)
+                found[match[1].lower()] = following.text if following else match[2].strip('"')
             else:
                 left.append(word)
         self.words = left
         return found
+
+    def take(self, count: int, fits: Callable[[str], object]) -> str | None:
+        """The first or the last *count* words, none of them quoted, where they fit as one text."""
+        for index in {0, len(self.words) - count} if len(self.words) >= count else ():
+            words = self.words[index : index + count]
+            text = " ".join(word.text for word in words)
+            if not any(word.quoted for word in words) and fits(text):
+                del self.words[index : index + count]
+                return text
+        return None
 
     def rest(self) -> str:
         """All that is left, as one text."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from bot.domain.change import Change
 from bot.domain.member import masked
-from bot.store.audit import Entry
+from bot.store.audit import Entry, Filters
 from handlers.commands.command import Command
+from handlers.commands.gatehouse import GatehouseAudit
 from handlers.views import parts
 from handlers.views.parts import Block, Message, code, esc
 from handlers.views.sentences import when, words
@@ -27,21 +29,40 @@ SIGNS: Final = {
 }
 
 
-def entries(found: Sequence[Entry], links: Mapping[str, str], *, more: bool, public: bool, command: Command) -> Message:
-    """The newest entries first. In a channel addresses are masked."""
+def entries(
+    found: Sequence[Entry],
+    links: Mapping[str, str],
+    filters: Filters,
+    *,
+    more: bool,
+    public: bool,
+    command: GatehouseAudit,
+) -> Message:
+    """The newest entries first, and what was looked for. In a channel addresses are masked."""
+    looked_for = _looked_for(filters, command)
     if not found:
-        return parts.message("Nothing is on record", [parts.section(":mag: Nothing like that is on record.")])
+        nothing = ":mag: Nothing like that is on record."
+        return parts.message("Nothing is on record", [parts.section(nothing), *looked_for])
     blocks: list[Block] = [
         parts.section(_line(entry, links.get(entry.change_id, ""), public=public)) for entry in found
     ]
-    if more:
-        blocks.append(
-            parts.context(
-                "There is more: narrow it with `who:@x`, `since:24h` or a reference; "
-                "all of it: `python -m bot audit export`."
-            )
-        )
-    return parts.message("What is on record", [*blocks, *parts.actions([parts.share_button(command)])])
+    page = command.page or 1
+    buttons = (
+        parts.turn_button("‹ Newer", replace(command, page=page - 1), "newer") if page > 1 else None,
+        parts.turn_button("Older ›", replace(command, page=page + 1), "older") if more else None,
+        parts.share_button(command),
+    )
+    return parts.message("What is on record", [*blocks, *looked_for, *parts.actions(buttons)])
+
+
+def _looked_for(filters: Filters, command: GatehouseAudit) -> list[Block]:
+    """How the filters were understood."""
+    said = [
+        f"by <@{filters.who}>" if filters.who else "",
+        f"since {when(filters.since)}" if filters.since else "",
+        f"about {code(command.ref, 100)}" if command.ref else "",
+    ]
+    return [parts.context(f"What was done {', '.join(filter(None, said))}")] if any(said) else []
 
 
 def _line(entry: Entry, card: str, *, public: bool) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.store.audit import Filters
+from bot.store.audit import Event, Filters
 from sandbox.demo import Sandbox
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY
 from sandbox.slack.story import Person
@@ -49,8 +49,67 @@ async def test_the_audit_masks_addresses_where_a_channel_reads_it(workspace: San
 
 
 async def test_filters_that_mean_nothing_are_refused(workspace: Sandbox, alice: Person) -> None:
-    assert "is no duration" in alice.slack_text(await alice.says("/gatehouse audit since:yesterday"))
+    assert "is no duration" in alice.slack_text(await alice.says("/gatehouse audit since:whenever"))
     assert "is nobody" in alice.slack_text(await alice.says("/gatehouse audit who:everybody"))
+    for words in ("bob", "fortnight", "<@U0ALICE01> and what she did"):
+        assert "Nothing on record is called" in alice.slack_text(await alice.says(f"/gatehouse audit {words}"))
+
+
+async def test_what_was_done_is_found_by_whatever_a_person_may_write(
+    workspace: Sandbox, alice: Person, bob: Person, cara: Person
+) -> None:
+    await bob.says(f"/members grant {ANNA} vip")
+    card = await alice.says(f"/rules delete {OLD} because it loops")
+    await cara.clicks(card, "Approve", confirm=True)
+    await alice.sees("deleted")
+    deleted = ("requested", "approval", "applied", OLD)
+    everything = (*deleted, ANNA)
+
+    for words, wanted in {
+        "Old shop": deleted,
+        "OLD sh": deleted,
+        "since yesterday Old shop": deleted,
+        "yesterday": everything,
+        "last night": everything,
+        "last 24h": everything,
+        "@cara": ("approval",),
+        "<@U0CARA001|cara>": ("approval",),
+        "who: <@U0CARA001|cara>": ("approval",),
+        "who:<@U0CARA001>  since: 24h": ("approval",),
+        "who:me": ("requested", "applied"),
+        "Anna Berg": (ANNA,),
+        ANNA.upper(): (ANNA,),
+    }.items():
+        text = alice.slack_text(await alice.says(f"/gatehouse audit {words}"))
+        assert [each for each in wanted if each not in text] == [], words
+        assert (ANNA in text) == (ANNA in wanted), words
+
+
+async def test_a_number_is_the_rule_of_the_last_list(workspace: Sandbox, alice: Person) -> None:
+    await alice.says(f"/rules off {OLD}")
+    await alice.says("/rules off Redirect_api01")
+    await alice.says("/rules list Old shop")
+
+    text = alice.slack_text(await alice.says("/gatehouse audit #1"))
+
+    assert OLD in text
+    assert "Redirect_api01" not in text
+    assert "Nothing like that" in alice.slack_text(await alice.says("/gatehouse audit Redirect_chk01"))
+
+
+async def test_older_entries_are_on_further_pages(workspace: Sandbox, alice: Person) -> None:
+    store = workspace.bot.gatehouse.store
+    async with store.transaction() as tx:
+        events = (Event("applied", "U1", "C1", target=f"rules/number-{number:02}") for number in range(45))
+        await store.audit.append(tx, *events)
+
+    page = await alice.says("/gatehouse audit number")
+    assert "number-44" in alice.slack_text(page)
+    for last in (24, 4):
+        await alice.clicks(page, "Older ›")
+        await alice.sees(f"number-{last:02}")
+    await alice.clicks(page, "‹ Newer")
+    await alice.sees("number-24")
 
 
 async def test_the_history_of_a_rule_goes_on_under_its_new_id(workspace: Sandbox, alice: Person, cara: Person) -> None:

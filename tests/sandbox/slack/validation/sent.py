@@ -14,7 +14,7 @@ from bot.domain.group import Group, Groups
 from bot.domain.member import Member
 from bot.domain.policy import Person, Why
 from bot.domain.rule import Rule
-from bot.store.audit import Entry
+from bot.store.audit import Entry, Filters
 from handlers.commands.gatehouse import GatehouseAudit
 from handlers.commands.members import MembersList, MembersShow
 from handlers.commands.rules import RulesGroups, RulesHistory, RulesList, RulesShow
@@ -157,7 +157,7 @@ def _lists() -> Iterator[Message]:
 def _records() -> Iterator[Message]:
     entry = Entry(1, NOW, "applied", OPEN.id, "rules/Redirect_x1", "U0ALICE01", OPS, "https://x", {"reason": "x"}, "")
     for found in ([entry], []):
-        yield audit.entries(found, {}, more=bool(found), public=True, command=GatehouseAudit())
+        yield audit.entries(found, {}, Filters(), more=bool(found), public=True, command=GatehouseAudit())
     yield audit.history([OPEN, ENDING], {OPEN.id: "https://x"}, command=RulesHistory(ref="Redirect_x1"))
     for purpose in ("remind", "offer", "review", "glass", "left", "ask-0"):
         for one in (OPEN, ENDING, change(Kind.RULE_DELETE, State.APPLIED, glass_broken=True)):
