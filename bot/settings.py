@@ -110,7 +110,8 @@ class Settings(BaseSettings):
     @property
     def signing_secrets(self) -> tuple[str, ...]:
         """One secret, or two while a rotation overlaps."""
-        return tuple(part for part in self.slack_signing_secret.get_secret_value().split(",") if part)
+        parts = self.slack_signing_secret.get_secret_value().split(",")
+        return tuple(part.strip() for part in parts if part.strip())
 
     @property
     def segments(self) -> tuple[str, ...]:

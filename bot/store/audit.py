@@ -206,7 +206,7 @@ def _wanted(filters: Filters) -> sa.Select[Any]:
         query = query.where(audit.c.event.not_in(filters.without))
     if filters.ref:
         target = audit.c.target.icontains(filters.ref, autoescape=True)
-        query = query.where(sa.or_(target, audit.c.change_id.startswith(filters.ref, autoescape=True)))
+        query = query.where(sa.or_(target, audit.c.change_id.startswith(filters.ref.lower(), autoescape=True)))
     return query
 
 

@@ -37,6 +37,16 @@ def made(**others: Any) -> Settings:
     return Settings(_env_file=None, **REQUIRED | others)
 
 
+@pytest.mark.parametrize("text", ["old,new", "old, new", " old ,\tnew\n,"])
+def test_blanks_around_a_signing_secret_are_no_part_of_it(text: str) -> None:
+    assert made(slack_signing_secret=text).signing_secrets == ("old", "new")
+
+
+def test_blanks_alone_are_no_signing_secret() -> None:
+    with pytest.raises(ValidationError, match="SLACK_SIGNING_SECRET"):
+        made(slack_signing_secret=" , ")
+
+
 @pytest.mark.threat("E1")
 @pytest.mark.parametrize("name", ["slack_api_url", "rules_base_url", "members_base_url"])
 @pytest.mark.parametrize("url", ["http://example.com/", "https://2852039166/", "https://user:canary@example.com/"])
