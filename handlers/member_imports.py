@@ -14,15 +14,16 @@ from bot.domain.essence import essence
 from bot.domain.file_text import BadFile
 from bot.domain.intended import Intended
 from bot.domain.limits import IMPORT_RATE
-from bot.domain.member_file import Mode, Row, read_member_file
+from bot.domain.member_columns import Columns
+from bot.domain.member_file import Mode, read_member_file
 from bot.domain.member_import import plan_members
 from bot.domain.member_plan import MemberPlan
 from bot.domain.result_table import headings
 from bot.gatehouse import Gatehouse
 from handlers.commands.members import MembersImport
 from handlers.imports import Handed, handed_errors, nothing_wrong, seen, submitted
-from handlers.reply import Caller, Modal, Reply, View
-from handlers.routes import Form, handles, submits
+from handlers.reply import Caller, Modal, Refilled, Reply, View
+from handlers.routes import Click, Form, clicks, handles, submits
 from handlers.sites import extra_segments, site_for
 from handlers.views import forms, import_form
 from handlers.views.import_words import file_words, reason_words
@@ -50,13 +51,27 @@ async def _preview_members(view: View, caller: Caller, gatehouse: Gatehouse) -> 
             wrong=" ".join(file_words(error)),
             metadata={"channel": handed.channel, "site": handed.site},
         )
+    return await _draw(handed, plan)
+
+
+@clicks("form.column")
+async def choose_column(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """Show what happens by the columns that somebody chose; the file is read again."""
+    view = click.view or {}
+    handed, chosen = Handed.of(view), import_form.read_columns(view)
+    return Refilled(await _draw(handed, await _member_plan(handed, caller, gatehouse, chosen)))
+
+
+async def _draw(handed: Handed, plan: MemberPlan, *, moved: bool = False) -> View:
     metadata = handed.metadata(seen=await _seen(plan))
-    return import_form.member_form(plan, filename=handed.name, site=handed.site, metadata=metadata)
+    return import_form.member_form(plan, filename=handed.name, site=handed.site, metadata=metadata, moved=moved)
 
 
-async def _member_plan(handed: Handed, caller: Caller, gatehouse: Gatehouse) -> MemberPlan:
+async def _member_plan(
+    handed: Handed, caller: Caller, gatehouse: Gatehouse, chosen: Columns | None = None
+) -> MemberPlan:
     site = gatehouse.site(handed.site)
-    file = await asyncio.to_thread(read_member_file, await handed.content(gatehouse))
+    file = await asyncio.to_thread(read_member_file, await handed.content(gatehouse), chosen)
     live = await site.members.all()
     extra = await extra_segments(caller, gatehouse)
     return await asyncio.to_thread(plan_members, file, Mode(handed.mode), live, extra)
@@ -75,12 +90,12 @@ def _contents(plan: MemberPlan) -> Iterator[list[Any]]:
 
 async def _do_members(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
     handed = Handed.of(view)
-    plan = await _member_plan(handed, caller, gatehouse)
-    if (now := await _seen(plan)) != handed.seen:
-        metadata = handed.metadata(seen=now)
-        return import_form.member_form(plan, filename=handed.name, site=handed.site, metadata=metadata, moved=True)
+    plan = await _member_plan(handed, caller, gatehouse, import_form.read_columns(view))
+    if await _seen(plan) != handed.seen:
+        return await _draw(handed, plan, moved=True)
     parts = _member_parts(plan, handed.site)
-    count = sum(part.kind is not None for part in parts)
+    if not (count := sum(part.kind is not None for part in parts)):
+        return await _draw(handed, plan)
     proposal = SetProposal(
         title=f"Import {count:,} row{'' if count == 1 else 's'} from {handed.name[:60]} into {handed.site}",
         parts=parts,
@@ -115,12 +130,8 @@ def _member_part(
         target = Target(service="members", site=site, key=wanted.key)
         return Part(kind=wanted.kind, target=target, before=wanted.before, after=wanted.after, **about)
     follows = numbers.get(entry.line, 0) if isinstance(entry, member_plan.Together) else 0
-    target = Target(service="members", site=site, key=_address(entry.row))
+    target = Target(service="members", site=site, key=entry.row.email[:320] or None)
     return Part(target=target, outcome=Outcome.SKIPPED, why=WHY_NOT[type(entry)](entry), follows=follows, **about)
-
-
-def _address(row: Row) -> str:
-    return row.email[:320] or f"line {row.line}"
 
 
 WHY_NOT: Final[dict[type, Callable[[Any], str]]] = {

@@ -22,6 +22,7 @@ __all__ = [
     "caseless",
     "chosen",
     "found",
+    "inbox",
     "masked",
     "reference",
 ]
@@ -31,6 +32,8 @@ SITE_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 LAST_MOMENT: Final = 253_402_300_800_000
 """The end of the year 9999, in milliseconds: what is later is no time that Slack could show."""
+
+GMAIL: Final = frozenset({"gmail.com", "googlemail.com"})
 
 Segments = Annotated[tuple[str, ...], BeforeValidator(lambda value: () if value is None else value)]
 
@@ -83,6 +86,13 @@ def chosen(alike: Sequence[Member], email: str) -> Member | None:
     """The one of *alike*, whose addresses differ at most in case, that *email* means; None where it could be several."""
     exact = [member for member in alike if member.email == email.strip()]
     return next(iter(exact or alike)) if exact or len(alike) == 1 else None
+
+
+def inbox(email: str) -> tuple[str, str]:
+    """What emails share that reach one inbox: the name without its ``+tag``, at Gmail also without dots, and the domain."""
+    local, _, domain = email.strip().casefold().rpartition("@")
+    name = local.partition("+")[0] or local
+    return (name.replace(".", ""), "gmail.com") if domain in GMAIL else (name, domain)
 
 
 def reference(secret: bytes, site: str, email: str) -> str:

@@ -3,96 +3,111 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
+from dataclasses import dataclass
 from typing import Final
 
 from bot.domain.emails import emails_in
+from bot.domain.member_headings import Column, column_of
 
-
-class Column(StrEnum):
-    EMAIL = "email"
-    NAME = "name"
-    FIRST_NAME = "first name"
-    LAST_NAME = "last name"
-    SEGMENTS = "segments"
-    ACTION = "action"
-
-
-HEADINGS: Final[Mapping[Column, str]] = {
-    Column.EMAIL: "email emailaddress emailadresse mail mailaddress mailadresse useremail memberemail customeremail "
-    "contactemail primaryemail workemail emailid courriel correo correoelectronico epost",
-    Column.NAME: "name fullname displayname membername customername vollstandigername nomcomplet nombrecompleto",
-    Column.FIRST_NAME: "firstname first givenname forename vorname prenom nombre",
-    Column.LAST_NAME: "lastname last surname familyname nachname familienname nom apellido apellidos",
-    Column.SEGMENTS: "allowedsegments segments segment allowedsegment segmente access zugang groups group gruppen gruppe "
-    "tags tag tiers tier plans plan levels level memberships membership",
-    Column.ACTION: "action actions aktion operation op todo do change",
-}
-"""What people write above a column, the most telling first: of two columns for one thing, that one is taken."""
-
-WORDS: Final = {word: (column, at) for column, words in HEADINGS.items() for at, word in enumerate(words.split())}
 SEPARATED: Final = re.compile(r"[,;|\n]")
+PART: Final = re.compile(r'"[^"]*"|[^,;|\n"]+')
 LONGEST: Final = 400
 """Characters of what may be an address with a name: a longer cell is none, and not worth the search."""
-LONGEST_HEADING: Final = 100
-"""Characters of a heading: putting its accents in order takes time with the square of their number."""
 WORD: Final = re.compile(r"[^\s@]+")
+FEW: Final = 5
+"""Cells that tell nothing by being all different: of more, those of segments come again."""
 
 Columns = dict[Column, int]
+Claims = Mapping[Column, Sequence[int]]
+"""For each column the places whose headings name it equally well."""
+Cells = Mapping[int, Sequence[str]]
+"""What stands in each place, without blanks."""
 
 
-class ColumnTwice(ValueError):
-    """Two columns claim to be the same."""
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where each column is, and how sure that is."""
 
-    def __init__(self, column: Column) -> None:
-        super().__init__(column)
-        self.column = column
+    columns: Columns
+    guessed: frozenset[Column] = frozenset()
+    """Columns told by what stands in them alone."""
+    claimed: frozenset[Column] = frozenset()
+    """Columns that several headings name: which one is meant, only people can tell."""
+
+    @property
+    def in_doubt(self) -> bool:
+        """Whether people should look: a column of nothing but emails is no guess."""
+        return bool(self.claimed or self.guessed - {Column.EMAIL})
 
 
-def normal(heading: str) -> str:
-    """*heading* as it is looked up: ``E-Mail Adresse`` -> ``emailadresse``. What is longer than any is cut off."""
-    plain = unicodedata.normalize("NFKD", heading[:LONGEST_HEADING]).casefold()
-    return "".join(character for character in plain if character.isalnum())
-
-
-def by_headings(cells: Sequence[str]) -> Columns:
-    """The columns that their headings name; empty where *cells* are no headings. Raises ColumnTwice."""
-    found: dict[Column, tuple[int, int]] = {}
+def by_headings(cells: Sequence[str]) -> Claims:
+    """The columns that their headings name; empty where *cells* are no headings."""
+    found: dict[Column, tuple[int, list[int]]] = {}
     if any(is_address(cell) for cell in cells):
         return {}
     for at, cell in enumerate(cells):
-        column, rank = WORDS.get(normal(cell), (None, 0))
-        if column is None:
+        if (named := column_of(cell)) is None:
             continue
-        if (before := found.get(column)) is not None and before[0] == rank:
-            raise ColumnTwice(column)
-        found[column] = min((rank, at), before or (rank, at))
-    return {column: at for column, (_, at) in found.items()}
+        column, rank = named
+        best, places = found.get(column, (rank, []))
+        if rank < best:
+            best, places = rank, []
+        found[column] = best, [*places, at] if rank == best else places
+    return {column: places for column, (_, places) in found.items()}
 
 
-def by_content(rows: Sequence[Sequence[str]], known: Columns, actions: frozenset[str]) -> Columns:
-    """*known*, with what the cells of *rows* say of the others. Where headings named something, only the address is
+def lay_out(rows: Sequence[Sequence[str]], claims: Claims, actions: frozenset[str]) -> Layout:
+    """The layout by *claims*, and by what the cells of *rows* say. Where headings named something, only the email is
     looked for: what else has a heading that says nothing to us is not ours.
     """
+    cells = _texts(rows)
+    likely = {column: _likely_places(column, places, cells) for column, places in claims.items()}
+    found = {column: places[0] for column, places in likely.items() if len(places) == 1}
+    guessed: Columns = {}
+    if Column.EMAIL not in likely and (at := _of_emails(cells, found)) is not None:
+        guessed[Column.EMAIL] = at
+    if not claims and guessed:
+        guessed |= _guess_others(cells, guessed, actions)
+    return Layout(found | guessed, frozenset(guessed), frozenset(likely) - frozenset(found))
+
+
+def _texts(rows: Sequence[Sequence[str]]) -> Cells:
     width = max((len(row) for row in rows), default=0)
-    cells = {at: [row[at].strip() for row in rows if at < len(row) and row[at].strip()] for at in range(width)}
-    free = [at for at in range(width) if at not in known.values() and cells[at]]
-    found = dict(known)
-    if (
-        Column.EMAIL not in found
-        and (best := max(free, key=lambda at: _addresses(cells[at]), default=None)) is not None
-    ):
-        if not _addresses(cells[best]):
-            return found
-        found[Column.EMAIL] = best
-        free.remove(best)
-    for at in [] if known else free:
-        column = _guessed(cells[at], actions)
-        if column is not None and column not in found:
-            found[column] = at
+    return {at: [row[at].strip() for row in rows if at < len(row) and row[at].strip()] for at in range(width)}
+
+
+def _likely_places(column: Column, places: Sequence[int], cells: Cells) -> Sequence[int]:
+    """Those of *places* that something tells from the others; the first of those that say the same anyway."""
+    if column is Column.EMAIL:
+        most = max(_addresses(cells.get(at, ())) for at in places)
+        places = [at for at in places if _addresses(cells.get(at, ())) == most]
+    places = [at for at in places if cells.get(at)] or places
+    same = all(cells.get(at) == cells.get(places[0]) for at in places)
+    return places[:1] if same else places
+
+
+def _of_emails(cells: Cells, known: Columns) -> int | None:
+    free = [at for at in cells if at not in known.values()]
+    best = max(free, key=lambda at: _addresses(cells[at]), default=None)
+    return best if best is not None and _addresses(cells[best]) else None
+
+
+def _guess_others(cells: Cells, known: Columns, actions: frozenset[str]) -> Columns:
+    found: Columns = {}
+    for at in cells:
+        if at not in known.values() and (column := _guessed(cells[at], actions)) is not None:
+            found.setdefault(column, at)
     return found
+
+
+def is_heading(first: Sequence[str], columns: Columns) -> bool:
+    """Whether the *first* row is one of headings, none of which we know: over the emails stands a word, and no email
+    anywhere. What has an ``@`` may be an email with a slip of the pen.
+    """
+    at = columns.get(Column.EMAIL)
+    over = first[at] if at is not None and at < len(first) else ""
+    return any(map(str.isalpha, over)) and not any("@" in cell for cell in first)
 
 
 def is_address(cell: str) -> bool:
@@ -101,8 +116,8 @@ def is_address(cell: str) -> bool:
 
 
 def parts(cell: str) -> list[str]:
-    """The names in a cell of several."""
-    return [part.strip() for part in SEPARATED.split(cell) if part.strip()]
+    """The names in a cell of several, each of which may stand in quotes: ``"vip","gold, old"``."""
+    return [part for found in PART.findall(cell) if (part := found.strip(' \t\r\u00a0"'))]
 
 
 def _addresses(cells: Sequence[str]) -> int:
@@ -111,7 +126,7 @@ def _addresses(cells: Sequence[str]) -> int:
 
 def _guessed(cells: Sequence[str], actions: frozenset[str]) -> Column | None:
     """A column of words for actions, of people's names, or of segments, by what most of its cells look like."""
-    if _addresses(cells):
+    if not cells or _addresses(cells):
         return None
     if all(cell.casefold() in actions for cell in cells):
         return Column.ACTION
@@ -119,4 +134,5 @@ def _guessed(cells: Sequence[str], actions: frozenset[str]) -> Column | None:
     if 2 * names > len(cells):
         return Column.NAME
     segments = sum(all(WORD.fullmatch(part) for part in parts(cell)) for cell in cells)
-    return Column.SEGMENTS if 2 * segments > len(cells) else None
+    come_again = len(cells) < FEW or len(set(cells)) < len(cells)
+    return Column.SEGMENTS if 2 * segments > len(cells) and come_again else None

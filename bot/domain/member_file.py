@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from bot.domain.cells import is_defused, is_formula, undefused
 from bot.domain.file_text import BadFile, EmptyFile, FileKind, WrongKind, file_text
-from bot.domain.member_columns import Column, Columns, ColumnTwice, by_content, by_headings, is_address
+from bot.domain.member_columns import Columns, Layout, by_headings, is_address, is_heading, lay_out
+from bot.domain.member_headings import Column
+from bot.domain.member_rows import BLANKS, Row, is_blank, read_row
 
 MOST_ROWS: Final = 20_000
 MAX_COLUMNS: Final = 500
@@ -27,7 +28,8 @@ SAID_SEPARATOR: Final = re.compile(r"sep=([^\w\s\"']|\t)\r?\n")
 """The first line that a spreadsheet writes, and reads, where the separator is not the usual one."""
 LINKED: Final = re.compile(r"<mailto:([^|<>\s]+)(?:\|[^<>\n]*)?>")
 """An address as Slack sends what was pasted."""
-BLANKS: Final = " \t\r\n\u00a0\u200b\ufeff"
+MAX_EXAMPLE: Final = 60
+"""Characters of a cell by which people know a column."""
 
 
 class Mode(StrEnum):
@@ -63,14 +65,6 @@ class NoAddresses(BadFile):
     """No column holds e-mail addresses."""
 
 
-class SameColumn(BadFile):
-    """Two headings name the same column."""
-
-    def __init__(self, column: Column) -> None:
-        super().__init__(column)
-        self.column = column
-
-
 class TooManyRows(BadFile):
     def __init__(self, most: int) -> None:
         super().__init__(f"more than {most}")
@@ -86,40 +80,38 @@ class TooWide(BadFile):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One row as it stands in the file, and what its columns say; None where there is no such column."""
-
-    line: int
-    """Where it begins, from 1."""
-    cells: tuple[str, ...]
-    email: str
-    name: str | None = None
-    segments: str | None = None
-    action: str | None = None
-    formula: Column | None = None
-    """The column in which a formula stands instead of text."""
-    surplus: int = 0
-    """Cells beyond the last heading: a separator within a text that is not in quotes."""
-
-
-@dataclass(frozen=True, slots=True)
 class MemberFile:
     """The rows of a table, how it was read, and what of it is not used."""
 
     rows: tuple[Row, ...]
     header: tuple[str, ...] | None
-    columns: Columns
+    layout: Layout
+    known_header: bool
+    """Whether a heading is one that we know; if none is, the first row may be a person's."""
+    examples: tuple[str, ...]
+    """For each column, the first text in it, cut to a few words."""
     ignored: tuple[str, ...]
-    """Headings of columns that mean nothing here."""
+    """Titles of the columns that are not used, though something stands in them."""
     encoding: str
     separator: str
+
+    @property
+    def columns(self) -> Columns:
+        return self.layout.columns
+
+    def title(self, at: int) -> str:
+        """What the column at this place is called, from 0."""
+        return _title(self.header, at)
 
 
 Lines = list[tuple[int, list[str]]]
 
 
-def read_member_file(content: bytes) -> MemberFile:
-    """The rows of a table of members; raises a subclass of BadFile where it is none."""
+def read_member_file(content: bytes, chosen: Columns | None = None) -> MemberFile:
+    """The rows of a table of members; raises a subclass of BadFile where it is none.
+
+    *chosen*: which column is which, as somebody said who looked at it.
+    """
     found = file_text(content, windows=True)
     text = LINKED.sub(r"\1", found.text)
     if text.lstrip().startswith(("{", "[{", "[\n")):
@@ -134,7 +126,7 @@ def read_member_file(content: bytes) -> MemberFile:
         lines = _lines(re.sub(r"[,;\t|]", "\n", text), separator)
     if not lines:
         raise EmptyFile
-    return _table(lines, found.encoding, separator)
+    return _table(lines, found.encoding, separator, chosen)
 
 
 def _separator(text: str) -> str:
@@ -145,7 +137,7 @@ def _separator(text: str) -> str:
 def _score(text: str, separator: str) -> tuple[int, int]:
     rows: list[list[str]] = []
     try:
-        said = (row for row in csv.reader(_physical(text), delimiter=separator) if not _is_blank(row))
+        said = (row for row in csv.reader(_physical(text), delimiter=separator) if not is_blank(row))
         rows.extend(itertools.islice(said, SAMPLE))
     except csv.Error:
         return 0, 0
@@ -162,10 +154,6 @@ def _physical(text: str, after: int = 0) -> Iterator[str]:
         yield line
 
 
-def _is_blank(row: Sequence[str]) -> bool:
-    return not "".join(row).strip(BLANKS)
-
-
 def _is_bare(cell: str) -> bool:
     return is_address(cell) and not any(mark in cell for mark in SEPARATORS)
 
@@ -179,7 +167,7 @@ def _lines(text: str, separator: str, after: int = 0) -> Lines:
         for cells in reader:
             if len(cells) > MOST_ROWS:
                 raise TooWide(start)
-            if not _is_blank(cells):
+            if not is_blank(cells):
                 found.append((start, cells))
             start = after + reader.line_num + 1
             if len(found) > MOST_ROWS + 1:
@@ -198,67 +186,64 @@ def _is_list(lines: Lines) -> bool:
     )
 
 
-def _table(lines: Lines, encoding: str, separator: str) -> MemberFile:
+def _table(lines: Lines, encoding: str, separator: str, chosen: Columns | None) -> MemberFile:
     if wide := next((line for line, cells in lines if len(cells) > MAX_COLUMNS), None):
         raise TooWide(wide)
-    header, columns = _columns(lines)
+    sample = [cells for _, cells in lines[: SAMPLE + 1]]
+    known, header, found = _read_headings(sample)
+    if chosen is not None:
+        found = _use_chosen(found, chosen)
     body = lines[1:] if header is not None else lines
     if not body:
         raise EmptyFile
     if len(body) > MOST_ROWS:
         raise TooManyRows(MOST_ROWS)
-    if Column.EMAIL not in columns:
+    if chosen is None and Column.EMAIL not in {*found.columns, *found.claimed}:
         raise NoAddresses
-    ignored = tuple(cell for at, cell in enumerate(header or ()) if at not in columns.values() and cell.strip(BLANKS))
-    rows = tuple(_row(line, cells, columns, len(header) if header else None) for line, cells in body)
-    return MemberFile(rows, header, columns, ignored, encoding, separator)
+    width = len(header) if header is not None else max(len(cells) for _, cells in body)
+    rows = tuple(read_row(line, cells, found.columns, width) for line, cells in body)
+    unused = [at for at in _filled_places(lines, width) if at not in found.columns.values()]
+    ignored = tuple(_title(header, at) for at in unused)
+    return MemberFile(rows, header, found, known, _examples(body, width), ignored, encoding, separator)
 
 
-def _columns(lines: Lines) -> tuple[tuple[str, ...] | None, Columns]:
-    first = lines[0][1]
-    try:
-        named = by_headings(first)
-    except ColumnTwice as error:
-        raise SameColumn(error.column) from error
-    body = [cells for _, cells in lines[: SAMPLE + 1]]
-    columns = by_content(body[1:] if named else body, named, frozenset(ACTIONS))
-    if named or _is_unknown_heading(first, columns):
-        return tuple(first), columns
-    return None, columns
+def _read_headings(sample: Sequence[Sequence[str]]) -> tuple[bool, tuple[str, ...] | None, Layout]:
+    """Whether a heading is known, the headings if there are any, and where each column is."""
+    first, *others = sample
+    if claims := by_headings(first):
+        return True, tuple(first), lay_out(others, claims, frozenset(ACTIONS))
+    found = lay_out(sample, {}, frozenset(ACTIONS))
+    if others and is_heading(first, found.columns):
+        return False, tuple(first), lay_out(others, {}, frozenset(ACTIONS))
+    return False, None, found
 
 
-def _is_unknown_heading(first: Sequence[str], columns: Columns) -> bool:
-    """Whether the first row is one of headings, none of which we know: over the addresses stands a word."""
-    at = columns.get(Column.EMAIL)
-    cell = first[at].strip(BLANKS) if at is not None and at < len(first) else ""
-    return bool(cell) and not any(is_address(each) for each in first) and cell.replace(" ", "").isalpha()
+def _use_chosen(found: Layout, chosen: Columns) -> Layout:
+    """The columns that somebody chose; that of actions is not asked for, so it stays, where it is free."""
+    kept = {column: at for column, at in found.columns.items() if column is Column.ACTION and at not in chosen.values()}
+    return Layout(kept | chosen)
 
 
-def _row(line: int, cells: Sequence[str], columns: Columns, width: int | None) -> Row:
-    values = {column: cells[at].strip(BLANKS) if at < len(cells) else "" for column, at in columns.items()}
-    formula = next((column for column, text in values.items() if _is_formula(text)), None)
-    said = {column: undefused(text) for column, text in values.items()}
-    in_front, email = _address(said[Column.EMAIL])
-    name = _name(said) or in_front or None
-    surplus = sum(bool(cell.strip(BLANKS)) for cell in cells[width:]) if width is not None else 0
-    return Row(line, tuple(cells), email, name, said.get(Column.SEGMENTS), said.get(Column.ACTION), formula, surplus)
+def _examples(body: Lines, width: int) -> tuple[str, ...]:
+    found = [""] * width
+    for _, cells in body[:SAMPLE]:
+        for at, cell in enumerate(cells[:width]):
+            found[at] = found[at] or " ".join(cell[:MAX_EXAMPLE].split())
+    return tuple(found)
 
 
-def _is_formula(text: str) -> bool:
-    """A dash alone stands for nothing, in many tables."""
-    return len(text) > 1 and is_formula(text) and not is_defused(text)
+def _filled_places(lines: Lines, width: int) -> Sequence[int]:
+    """The places in which something stands, be it a heading."""
+    empty = set(range(width))
+    found: set[int] = set()
+    for _, cells in lines:
+        found.update(at for at in empty if at < len(cells) and cells[at].strip(BLANKS))
+        empty -= found
+        if not empty:
+            break
+    return sorted(found)
 
 
-def _address(text: str) -> tuple[str, str]:
-    """The name and the address of ``Anna Smith <anna@example.com>``, as mail programs copy it."""
-    name, bracket, address = text.rpartition("<")
-    if bracket and address.endswith(">"):
-        return name.strip(' "'), address[:-1].strip()
-    return "", text.removeprefix("mailto:")
-
-
-def _name(said: Mapping[Column, str]) -> str | None:
-    first, name, last = (said.get(column) for column in (Column.FIRST_NAME, Column.NAME, Column.LAST_NAME))
-    if name and (last is not None or name.casefold().startswith((first or "").casefold())):
-        return name  # the whole name; where there is no other last name, it may be that
-    return None if first is name is last is None else " ".join(part for part in (first, name, last) if part)
+def _title(header: Sequence[str] | None, at: int) -> str:
+    given = header[at].strip(BLANKS) if header is not None and at < len(header) else ""
+    return given or f"column {at + 1}"

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from dataclasses import replace
+from typing import Final
 
 from rapidfuzz import fuzz, process
 
 from bot.domain.change import Kind
 from bot.domain.checks import BadEmail, checked_email
-from bot.domain.member import Member, caseless, chosen
+from bot.domain.member import Member, caseless, chosen, inbox
 from bot.domain.member_columns import parts
-from bot.domain.member_file import ACTIONS, MemberFile, Mode, Row
+from bot.domain.member_file import ACTIONS, MemberFile, Mode
 from bot.domain.member_plan import (
     Add,
     AlreadyMember,
     Alter,
     BadAddress,
-    Contradicts,
-    DuplicateOf,
     Entry,
     ExtraCells,
     FormulaCell,
@@ -33,10 +31,11 @@ from bot.domain.member_plan import (
     Reason,
     Remove,
     SeveralMembers,
-    Together,
     UnknownAction,
     UnknownSegments,
 )
+from bot.domain.member_rows import Row
+from bot.domain.member_twins import Agreed, Wish, agree
 
 NO_SEGMENTS: Final = frozenset({"-", "–", "—"})
 """What stands for no segments at all, where a member is to have just those of the cell."""
@@ -52,28 +51,6 @@ class _Refused(Exception):
         self.reason = reason
 
 
-@dataclass(frozen=True, slots=True)
-class _Wish:
-    """A row understood: what it wants of whom. *identity*: what two spellings of one address share."""
-
-    row: Row
-    identity: str
-    email: str
-    mode: Mode
-    name: str
-    segments: tuple[str, ...]
-
-    @property
-    def content(self) -> tuple[object, ...]:
-        """What makes two rows about one person the same."""
-        if self.mode is Mode.REMOVE:
-            return (self.mode,)
-        return self.mode, frozenset(self.segments), self.name if self.mode is Mode.ADD else ""
-
-
-_Agreed: TypeAlias = _Wish | Together | Invalid
-
-
 def plan_members(
     file: MemberFile, mode: Mode, live: Iterable[Member], known_segments: Iterable[str] | None = None
 ) -> MemberPlan:
@@ -82,12 +59,13 @@ def plan_members(
     *known_segments* are those that settings name; the members' own are known anyway. None: no name is refused.
     """
     members = tuple(live)
-    reader = _Reader(mode, _known(members, known_segments))
+    reader = _Reader(mode, _known(members, known_segments), frozenset(member.email for member in members))
     read = [reader.read(row) for row in file.rows]
-    agreed = _agreed([each for each in read if isinstance(each, _Wish)])
-    judge = _Judge(members, {wish.identity for wish in agreed.values() if isinstance(wish, _Wish)})
-    entries = (each if isinstance(each, Invalid) else judge.entry(agreed[each.row.line]) for each in read)
-    return MemberPlan(file, tuple(entries))
+    asked = {wish.identity for wish in read if isinstance(wish, Wish)}
+    judge = _Judge(members, asked)
+    agreed = agree([judge.tell_apart(each) for each in read if isinstance(each, Wish)])
+    entries = [each if isinstance(each, Invalid) else judge.entry(agreed[each.row.line]) for each in read]
+    return MemberPlan(file, tuple(entries), tuple(_lookalikes(entries, members)))
 
 
 def _known(members: Sequence[Member], extra: Iterable[str] | None) -> Mapping[str, None] | None:
@@ -99,31 +77,43 @@ def _known(members: Sequence[Member], extra: Iterable[str] | None) -> Mapping[st
 class _Reader:
     """Makes wishes of rows; each distinct cell of segments is looked at once."""
 
-    def __init__(self, mode: Mode, known: Mapping[str, None] | None) -> None:
+    def __init__(self, mode: Mode, known: Mapping[str, None] | None, emails: frozenset[str]) -> None:
         self._mode = mode
         self._known = known
+        self._emails = emails
         self._by_fold = {caseless(name): name for name in known or ()}
         self._seen: dict[str, tuple[str, ...]] = {}
         self._suggested: dict[str, tuple[str, ...]] = {}
 
-    def read(self, row: Row) -> _Wish | Invalid:
+    def read(self, row: Row) -> Wish | Invalid:
         try:
             return self._wish(row)
         except _Refused as refused:
             return Invalid(row, refused.reason)
 
-    def _wish(self, row: Row) -> _Wish:
+    def _wish(self, row: Row) -> Wish:
         if row.formula is not None:
             raise _Refused(FormulaCell(row.formula))
         if row.surplus:
             raise _Refused(ExtraCells(row.surplus))
         mode = _mode(row.action, self._mode)
-        email = _email(row.email)
+        email = self._email(row.email)
         segments = () if mode is Mode.REMOVE else self._segments(row.segments or "")
         emptied = mode is Mode.SET and row.segments in NO_SEGMENTS
         if mode in {Mode.GRANT, Mode.REVOKE, Mode.SET} and not segments and not emptied:
             raise _Refused(NoSegments())
-        return _Wish(row, caseless(email), email, mode, row.name or "", segments)
+        return Wish(row, caseless(email), email, mode, row.name or "", segments)
+
+    def _email(self, text: str) -> str:
+        """The email as the site has it, else with its domain in lower case, where case never counts."""
+        if not text:
+            raise _Refused(MissingAddress())
+        try:
+            email = checked_email(text)
+        except BadEmail as error:
+            raise _Refused(BadAddress(str(error))) from error
+        local, at, domain = email.rpartition("@")
+        return email if email in self._emails else f"{local}{at}{domain.lower()}"
 
     def _segments(self, cell: str) -> tuple[str, ...]:
         if cell in NO_SEGMENTS:
@@ -159,41 +149,6 @@ def _mode(word: str | None, default: Mode) -> Mode:
     return mode
 
 
-def _email(text: str) -> str:
-    if not text:
-        raise _Refused(MissingAddress())
-    try:
-        return checked_email(text)
-    except BadEmail as error:
-        raise _Refused(BadAddress(str(error))) from error
-
-
-def _agreed(wishes: Sequence[_Wish]) -> dict[int, _Agreed]:
-    """By line: what is to be done, once each person is only asked for once."""
-    by_person: dict[str, list[_Wish]] = {}
-    for wish in wishes:
-        by_person.setdefault(wish.identity, []).append(wish)
-    return {line: each for rows in by_person.values() for line, each in _of_one(rows)}
-
-
-def _of_one(wishes: list[_Wish]) -> Iterator[tuple[int, _Agreed]]:
-    """What becomes of the rows about one person."""
-    distinct: dict[tuple[object, ...], _Wish] = {}
-    for wish in wishes:
-        twin = distinct.setdefault(wish.content, wish)
-        if twin is not wish:
-            yield wish.row.line, Invalid(wish.row, DuplicateOf(twin.row.line))
-    first, *others = distinct.values()
-    adds_up = len({wish.mode for wish in distinct.values()}) == 1 and first.mode in {Mode.GRANT, Mode.REVOKE}
-    if others and not adds_up:
-        yield first.row.line, Invalid(first.row, Contradicts(others[0].row.line))
-        yield from ((wish.row.line, Invalid(wish.row, Contradicts(first.row.line))) for wish in others)
-        return
-    segments = tuple(dict.fromkeys(name for wish in distinct.values() for name in wish.segments))
-    yield first.row.line, replace(first, segments=segments)
-    yield from ((wish.row.line, Together(wish.row, first.row.line)) for wish in others)
-
-
 class _Judge:
     """Compares wishes with the members that there are. *asked*: the identities that it will be asked about."""
 
@@ -203,10 +158,16 @@ class _Judge:
             if (identity := member.identity) in asked:
                 self._members.setdefault(identity, []).append(member)
 
-    def entry(self, wish: _Agreed) -> Entry:
-        if not isinstance(wish, _Wish):
+    def tell_apart(self, wish: Wish) -> Wish:
+        """*wish*, as one about a person of its own where the site has members whose emails differ in case alone."""
+        alike = self._members.get(wish.identity, ())
+        own = len(alike) > 1 and any(one.email == wish.email for one in alike)
+        return replace(wish, identity=wish.email) if own else wish
+
+    def entry(self, wish: Agreed) -> Entry:
+        if not isinstance(wish, Wish):
             return wish
-        alike = self._members.get(wish.identity, [])
+        alike = self._members.get(caseless(wish.email), [])
         if (member := chosen(alike, wish.email)) is not None:
             return _added(wish, member) if wish.mode is Mode.ADD else _altered(wish, member)
         if alike:
@@ -217,12 +178,12 @@ class _Judge:
         return Add(wish.row, after)
 
 
-def _added(wish: _Wish, member: Member) -> Entry:
+def _added(wish: Wish, member: Member) -> Entry:
     as_asked = {*wish.segments} <= {*member.segments} and wish.name in {"", member.name or ""}
     return NothingToDo(wish.row, Nothing.AS_ASKED) if as_asked else Invalid(wish.row, AlreadyMember())
 
 
-def _altered(wish: _Wish, member: Member) -> Entry:
+def _altered(wish: Wish, member: Member) -> Entry:
     before = member.document()
     had = list(member.segments)
     held, named = {*had}, {*wish.segments}
@@ -238,3 +199,20 @@ def _altered(wish: _Wish, member: Member) -> Entry:
     if sorted(has) == sorted(had):
         return NothingToDo(wish.row, Nothing.HAS_NONE_OF_THEM if wish.mode is Mode.REVOKE else Nothing.AS_ASKED)
     return Alter(wish.row, kind, before, before | {"allowedSegments": has})
+
+
+def _lookalikes(entries: Iterable[Entry], members: Iterable[Member]) -> Iterator[tuple[Row, str]]:
+    """Rows of people who are not there, each with another email that reaches the same inbox: a member's or a row's."""
+    strangers = [entry for entry in entries if isinstance(entry, Add) or _is_stranger(entry)]
+    inboxes = {inbox(entry.row.email) for entry in strangers}
+    first = {key: member.email for member in members if (key := inbox(member.email)) in inboxes}
+    for entry in strangers:
+        key = inbox(entry.row.email)
+        if (other := first.get(key)) is not None:
+            yield entry.row, other
+        elif isinstance(entry, Add):
+            first[key] = entry.row.email
+
+
+def _is_stranger(entry: Entry) -> bool:
+    return isinstance(entry, Invalid) and isinstance(entry.reason, NotAMember)

@@ -10,8 +10,9 @@ from typing import TypeAlias
 
 from bot.domain.change import Kind
 from bot.domain.intended import Document, Intended
-from bot.domain.member_columns import Column
-from bot.domain.member_file import MemberFile, Row
+from bot.domain.member_file import MemberFile
+from bot.domain.member_headings import Column
+from bot.domain.member_rows import Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +138,14 @@ class NothingToDo:
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """More segments for the person of an earlier row: done together with it, so its outcome is that of *line*."""
+    """More segments for the person of an earlier row: done together with it, so its outcome is that of *line*.
+
+    *named*: the name that is taken, where the rows spell it differently.
+    """
 
     row: Row
     line: int
+    named: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +163,8 @@ class MemberPlan:
 
     file: MemberFile
     entries: tuple[Entry, ...]
+    alike: tuple[tuple[Row, str], ...] = ()
+    """Rows of people who are not there, each with an email that reaches the same inbox."""
 
     def counts(self) -> Counter[type[Entry]]:
         return Counter(type(entry) for entry in self.entries)

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from bot.domain.cells import defused, undefused
-from bot.domain.member_columns import normal
 from bot.domain.member_file import MemberFile
+from bot.domain.member_headings import normal
 
 COLUMNS: Final = ("outcome", "reason")
 

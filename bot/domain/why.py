@@ -10,7 +10,7 @@ from typing import Final
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from bot.domain.member import Member, caseless, found
+from bot.domain.member import Member, caseless, found, inbox
 from bot.domain.segments import known_segments, nearest
 
 MOST_LETTERS: Final = 2
@@ -101,18 +101,12 @@ def _near(email: str, members: Sequence[Member], member: Member | None) -> Itera
     identities = [one.identity for one in others]
     typos = process.extract(wanted, identities, scorer=OSA.distance, score_cutoff=MOST_LETTERS, limit=MOST_NEAR)
     likenesses = {number: Likeness.TYPO if distance else Likeness.CASE for _, distance, number in typos}
-    mailbox, domain = _mailbox(wanted)
+    name, domain = inbox(wanted)
     for number, identity in enumerate(identities):
         if len(likenesses) >= MOST_NEAR:
             break
-        if identity.startswith(mailbox) and _mailbox(identity)[0] == mailbox:
-            same = _mailbox(identity)[1] == domain
+        if identity.startswith(name[:1]) and inbox(identity)[0] == name:
+            same = inbox(identity)[1] == domain
             likenesses.setdefault(number, Likeness.TAG if same else Likeness.DOMAIN)
     for number, likeness in likenesses.items():
         yield Near(others[number], likeness)
-
-
-def _mailbox(identity: str) -> tuple[str, str]:
-    """The part before the ``@`` without its tag, and the domain."""
-    local, _, domain = identity.rpartition("@")
-    return local.partition("+")[0], domain

@@ -116,6 +116,15 @@ def select(block_id: str, label: str, options: Sequence[str], chosen: str | None
     return block | {"dispatch_action": True} if dispatch else block
 
 
+def menu(block_id: str, label: str, options: Mapping[str, str], chosen: str | None, *, dispatch: bool = False) -> Block:
+    """A menu of one choice. *options*: what each value is called, short enough to be shown."""
+    offered = {value: {"text": plain(words), "value": value} for value, words in options.items()}
+    element: Block = {"type": "static_select", "action_id": action_id(block_id), "options": [*offered.values()]}
+    if chosen in offered:
+        element["initial_option"] = offered[chosen]
+    return _input(block_id, label, element, optional=False) | ({"dispatch_action": True} if dispatch else {})
+
+
 def radios(block_id: str, label: str, options: Sequence[str], chosen: str | None) -> Block:
     known = [*options, chosen] if chosen and chosen not in options else [*options]
     element: Block = {

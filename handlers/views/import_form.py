@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, Final, TypeVar
 
-from bot.domain.member_file import Mode
+from bot.domain.member_columns import Columns
+from bot.domain.member_file import MemberFile, Mode
+from bot.domain.member_headings import Column
 from bot.domain.member_plan import MemberPlan, intended
 from bot.domain.rule_choices import Arrival, Choices, OnDiffers, OnNew
 from bot.domain.rule_import import Differs, New, RulePlan
 from handlers.commands.command import slash
-from handlers.views import fields, importing
+from handlers.views import fields, importing, parts
 from handlers.views.fields import Block, plain
 from handlers.views.forms import View, frame, section
 from handlers.views.parts import esc
@@ -20,6 +22,18 @@ RULES_FILE: Final = "v1.import.rules-file"
 RULES: Final = "v1.import.rules"
 MEMBERS_FILE: Final = "v1.import.members-file"
 MEMBERS: Final = "v1.import.members"
+COLUMN: Final = "column"
+"""Begins the ids of the menus in which the column of something is chosen."""
+NO_COLUMN: Final = "none"
+MOST_COLUMNS: Final = 50
+"""Columns that a menu offers: five menus of more would be too long for a form."""
+ASKED: Final[Mapping[Column, str]] = {
+    Column.EMAIL: "Email",
+    Column.NAME: "Name",
+    Column.FIRST_NAME: "First name",
+    Column.LAST_NAME: "Last name",
+    Column.SEGMENTS: "Segments",
+}
 
 E = TypeVar("E", bound=StrEnum)
 
@@ -130,13 +144,58 @@ def read_mode(view: View) -> Mode:
 
 
 def member_form(plan: MemberPlan, *, filename: str, site: str, metadata: dict[str, Any], moved: bool = False) -> View:
-    """The dry run, whole addresses and all: a modal is private. It can be sent where there is something to do."""
+    """The dry run, whole addresses and all: a modal is private. It can be sent where there is something to do, or a
+    column to choose.
+    """
     shown = importing.member_blocks(plan, filename=filename, site=site)
-    blocks = [*_moved(moved), *shown]
-    count = sum(1 for _ in intended(plan))
-    if not count:
-        return frame("Import members", [*blocks, section(NOTHING)], callback_id=MEMBERS)
-    return frame("Import members", blocks, callback_id=MEMBERS, submit="Import", metadata=metadata)
+    asked = _columns(plan.file)
+    if any(intended(plan)):
+        submit = "Import"
+    else:
+        shown.append(section(NOTHING))
+        submit = "Show what happens"
+    if submit != "Import" and not asked:
+        return frame("Import members", [*_moved(moved), *shown], callback_id=MEMBERS)
+    blocks = [*_moved(moved), *shown, *asked]
+    return frame("Import members", blocks, callback_id=MEMBERS, submit=submit, metadata=metadata)
+
+
+def _columns(file: MemberFile) -> list[Block]:
+    """A menu of columns for each thing that is read; none where there is nothing to choose, or nothing was in doubt."""
+    if not (file.ignored or file.layout.in_doubt):
+        return []
+    words = "*Which column is which?* Choose another one, and you see what happens then."
+    if file.layout.claimed:
+        names = ", ".join(sorted(file.layout.claimed))
+        words = f":warning: *Several columns could be: {names}.* Choose the one that is meant."
+    return [section(words), *(_column(column, file) for column in ASKED)]
+
+
+def _column(column: Column, file: MemberFile) -> Block:
+    used = set(file.columns.values())
+    places = sorted({*range(len(file.examples))[:MOST_COLUMNS], *used})
+    options = {str(at): _option(file, at) for at in places if at < len(file.examples)}
+    if column is not Column.EMAIL:
+        options = {NO_COLUMN: "None"} | options
+    chosen = file.columns.get(column)
+    default = NO_COLUMN if column is not Column.EMAIL and column not in file.layout.claimed else None
+    return fields.menu(
+        f"{COLUMN}.{column}", ASKED[column], options, default if chosen is None else str(chosen), dispatch=True
+    )
+
+
+def _option(file: MemberFile, at: int) -> str:
+    example = f": {file.examples[at]}" if file.examples[at] else ""
+    return parts.clip(f"{' '.join(file.title(at).split())}{example}", fields.LONGEST_OPTION)
+
+
+def read_columns(view: View) -> Columns | None:
+    """The columns that somebody chose; None where the form did not ask."""
+    values = (view.get("state") or {}).get("values") or {}
+    if not any(f"{COLUMN}.{column}" in values for column in ASKED):
+        return None
+    chosen = {column: fields.typed(values, f"{COLUMN}.{column}") or "" for column in ASKED}
+    return {column: int(at) for column, at in chosen.items() if at.isascii() and at.isdigit()}
 
 
 def _radios(block_id: str, label: str, options: Mapping[StrEnum, str], chosen: StrEnum | None = None) -> Block:

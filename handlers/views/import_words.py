@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from bot.domain import file_text, member_file, member_plan, rule_file, rule_import, rule_record
 from bot.domain.file_text import BadFile, FileKind
-from bot.domain.member_columns import Column
+from bot.domain.member_headings import Column
 from handlers.commands.command import slash
 
 KINDS: Final[Mapping[FileKind, str]] = {
@@ -58,10 +58,6 @@ FILES: Final[Mapping[type[BadFile], Callable[[Any], tuple[str, str]]]] = {
         "Mostly a quotation mark that is not closed.",
     ),
     member_file.NoAddresses: lambda _: ("No column of the table holds e-mail addresses.", AS_TABLE),
-    member_file.SameColumn: lambda e: (
-        f"Two columns are headed {HEADINGS[e.column]}.",
-        "Take one of them out, or give it another heading.",
-    ),
     member_file.TooManyRows: lambda e: (f"The table has more than {e.most:,} rows.", "Split it."),
     member_file.TooWide: lambda e: (
         f"The row in line {e.line:,} is too long: a row has at most {member_file.MAX_COLUMNS} cells.",

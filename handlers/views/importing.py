@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from bot.domain import member_plan, rule_import
-from bot.domain.member_file import MemberFile, Row
+from bot.domain.member_file import MemberFile
 from bot.domain.member_plan import MemberPlan
+from bot.domain.member_rows import Row
 from bot.domain.rule import RuleDraft
 from bot.domain.rule_import import NoRule, RulePlan
 from handlers.views import parts
@@ -22,6 +23,8 @@ MOST_ROWS: Final = 8
 """Rows of one kind that are shown."""
 MOST_TEXT: Final = 1_300
 """Characters of the rows of one kind, so that all kinds together fit into a message."""
+MOST_TITLES: Final = 6
+"""Titles of columns that are named in one line."""
 BAR: Final = 10
 
 
@@ -54,7 +57,7 @@ def member_blocks(plan: MemberPlan, *, filename: str, site: str) -> list[Block]:
         f"{_many(len(plan.entries), 'row')}, nothing is changed yet."
     )
     read = parts.context(_how_it_was_read(plan.file))
-    return [parts.section(title), *_kinds(plan.entries, MEMBER_KINDS), read]
+    return [parts.section(title), *_kinds(plan.entries, MEMBER_KINDS), *_lookalikes(plan), read]
 
 
 def member_preview(plan: MemberPlan, *, filename: str, site: str) -> Message:
@@ -99,10 +102,14 @@ def _kinds(entries: Iterable[Any], kinds: Sequence[_Kind]) -> list[Block]:
 def _listed(kind: _Kind, entries: Sequence[Any]) -> Block | None:
     if kind.line is None:
         return None
-    text = f"{kind.mark} *{kind.title[:1].upper()}{kind.title[1:]}*"
-    shown = 0
+    return _list(f"{kind.mark} *{kind.title[:1].upper()}{kind.title[1:]}*", entries, kind.line)
+
+
+def _list(title: str, entries: Sequence[Any], line_of: Callable[[Any], str]) -> Block:
+    """The first of *entries* below *title*, as many as there is room for."""
+    text, shown = title, 0
     for entry in entries[:MOST_ROWS]:
-        line = kind.line(entry)
+        line = line_of(entry)
         if shown and len(text) + len(line) > MOST_TEXT:
             break
         text, shown = f"{text}\n{line}", shown + 1
@@ -156,13 +163,14 @@ RULE_KINDS: Final = (
 )
 
 
-def _row_line(row: Row, text: str) -> str:
-    name = esc(row.name or "", 40)
-    return f"line {row.line:,}  {code(row.email[:80])} {name}   {text}".rstrip()
+def _row_line(row: Row, text: str, name: str | None = None) -> str:
+    shown = esc((row.name if name is None else name) or "", 40)
+    email = f"  {code(row.email[:80])}" if row.email else ""
+    return f"line {row.line:,}{email} {shown}   {text}".rstrip()
 
 
 def _add_line(entry: member_plan.Add) -> str:
-    return _row_line(entry.row, _segments(entry.after["allowedSegments"]))
+    return _row_line(entry.row, _segments(entry.after["allowedSegments"]), entry.after["name"])
 
 
 def _alter_line(entry: member_plan.Alter) -> str:
@@ -178,6 +186,19 @@ def _remove_line(entry: member_plan.Remove) -> str:
     return _row_line(entry.row, _segments(list(entry.before.get("allowedSegments") or ())))
 
 
+def _together_line(entry: member_plan.Together) -> str:
+    named = f", named {esc(entry.named, 40)}" if entry.named else ""
+    return _row_line(entry.row, f"the same person as line {entry.line:,}{named}")
+
+
+def _lookalikes(plan: MemberPlan) -> list[Block]:
+    """Who might be added or missed by mistake, because they have another email here."""
+    if not plan.alike:
+        return []
+    title = ":warning: *Might be the same person*: their emails differ only in dots or a +tag"
+    return [_list(title, plan.alike, lambda pair: _row_line(pair[0], f"and {code(pair[1][:80])}"))]
+
+
 def _refused_line(entry: member_plan.Invalid) -> str:
     return _row_line(entry.row, esc(reason_words(entry.reason), 200))
 
@@ -191,7 +212,12 @@ MEMBER_KINDS: Final = (
     _Kind(member_plan.Add, ":sparkles:", "to add", _add_line),
     _Kind(member_plan.Alter, ":twisted_rightwards_arrows:", "whose segments change", _alter_line),
     _Kind(member_plan.Remove, ":wastebasket:", "to remove", _remove_line),
-    _Kind(member_plan.Together, ":link:", "done together with an earlier row"),
+    _Kind(
+        member_plan.Together,
+        ":link:",
+        "of the same person as an earlier row, with the segments of both",
+        _together_line,
+    ),
     _Kind(member_plan.NothingToDo, ":heavy_check_mark:", "with nothing to do"),
     _Kind(member_plan.Invalid, ":x:", "cannot be done", _refused_line),
 )
@@ -206,10 +232,25 @@ def _how_it_was_read(file: MemberFile) -> str:
         f"{column.value} from column {at + 1}" for column, at in sorted(file.columns.items(), key=_second)
     )
     encoding = ENCODINGS.get(file.encoding, file.encoding.upper())
-    ignored = f"   Not used: {', '.join(esc(name, 30) for name in file.ignored[:6])}." if file.ignored else ""
     separator = SEPARATORS.get(file.separator, f"“{esc(file.separator)}”")
-    headings = "" if file.header else "   There are no headings."
-    return f"Read as {encoding} with {separator}: {columns}.{headings}{ignored}"
+    return f"Read as {encoding} with {separator}: {columns}.{_headings(file)}{_unused(file)}"
+
+
+def _headings(file: MemberFile) -> str:
+    if file.header is None:
+        return "   There are no headings."
+    if file.known_header:
+        return ""
+    return f"   The first row was taken as headings: {_first_titles([cell for cell in file.header if cell.strip()])}."
+
+
+def _unused(file: MemberFile) -> str:
+    return f"   Not used: {_first_titles(file.ignored)}." if file.ignored else ""
+
+
+def _first_titles(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_TITLES:,} more" if len(names) > MOST_TITLES else ""
+    return ", ".join(esc(name, 30) for name in names[:MOST_TITLES]) + more
 
 
 def _second(item: tuple[Any, int]) -> int:

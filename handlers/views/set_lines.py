@@ -72,7 +72,8 @@ def part_name(part: Part) -> str:
     """What a part is about, as a channel may see it."""
     site = f" at {esc(part.target.site, 40)}" if part.target.site else ""
     if part.target.service == "members":
-        return f"{code(masked(part.target.key or ''))}{site}"
+        who = code(masked(part.target.key)) if part.target.key else esc(part.source or "a member", 40)
+        return f"{who}{site}"
     key = f" {code(part.target.key, 100)}" if part.target.key and part.name != part.target.key else ""
     return f"*{esc(part.name or 'a rule', NAME)}*{key}"
 

@@ -24,7 +24,7 @@ class Unasked:
 LIKE: Final = {
     Likeness.CASE: "differs only in capital letters, which some services tell apart",
     Likeness.TYPO: "one or two letters differ",
-    Likeness.TAG: "the same mailbox, with another tag behind the +",
+    Likeness.TAG: "the same mailbox, but for dots or a +tag",
     Likeness.DOMAIN: "the same name at another domain",
 }
 

@@ -15,7 +15,6 @@ from bot.domain.cells import defused, is_formula, undefused
 from bot.domain.change import Kind
 from bot.domain.file_text import MOST_BYTES, BadFile, EmptyFile, FileTooLarge, Undecodable, WrongKind
 from bot.domain.member import Member
-from bot.domain.member_columns import Column
 from bot.domain.member_file import (
     MAX_COLUMNS,
     MAX_LINE,
@@ -24,11 +23,11 @@ from bot.domain.member_file import (
     MemberFile,
     Mode,
     NoAddresses,
-    SameColumn,
     TooManyRows,
     TooWide,
     read_member_file,
 )
+from bot.domain.member_headings import Column
 from bot.domain.member_import import plan_members
 from bot.domain.member_plan import (
     Add,
@@ -120,7 +119,7 @@ def test_every_separator_in_every_encoding(encoding: str, separator: str, end: s
         ("Contact,Plan", "a@b.co,vip", ("a@b.co", None, "vip")),
         ("Prénom,Nom,Courriel", "Anna,Smith,a@b.co", ("a@b.co", "Anna Smith", None)),
         ("email, name", 'a@b.co, "Smith, Anna"', ("a@b.co", "Smith, Anna", None)),
-        ('email,"no\nte",name', 'a@b.co,x,"Anna\nSmith"', ("a@b.co", "Anna\nSmith", None)),
+        ('email,"no\nte",name', 'a@b.co,x,"Anna\nSmith"', ("a@b.co", "Anna Smith", None)),
         ("sep=;\nemail;name", "a@b.co;Anna, the first", ("a@b.co", "Anna, the first", None)),
     ],
 )
@@ -171,7 +170,6 @@ REFUSED: list[tuple[bytes, type[BadFile]]] = [
     (b"name,plan\nAnna,vip\n", NoAddresses),
     (b"hello\nworld\n", NoAddresses),
     (b'email,name\na@b.co,"Anna\n', BrokenTable),
-    (b"email,E-Mail\na@b.co,c@d.co\n", SameColumn),
     (b"email\n" + b"a@b.co\n" * (MOST_ROWS + 1), TooManyRows),
     (b"email\na@b.co" + b"," * MAX_COLUMNS, TooWide),
     (b"email" + b"," * MOST_ROWS, TooWide),
@@ -288,7 +286,7 @@ def test_somebody_new_is_added() -> None:
     entry = only("email,name,segments\nNew+1@Example.com,Nora,VIP; premium\n")
 
     assert isinstance(entry, Add)
-    assert entry.after == {"email": "New+1@Example.com", "name": "Nora", "allowedSegments": ["vip", "premium"]}
+    assert entry.after == {"email": "New+1@example.com", "name": "Nora", "allowedSegments": ["vip", "premium"]}
 
 
 @pytest.mark.parametrize(

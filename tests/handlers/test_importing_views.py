@@ -16,8 +16,8 @@ from bot.domain.checks import Problem
 from bot.domain.file_text import BadFile, EmptyFile, FileKind, FileTooLarge, Undecodable, WrongKind
 from bot.domain.group import Groups
 from bot.domain.member import Member
-from bot.domain.member_columns import Column
-from bot.domain.member_file import BrokenTable, Mode, NoAddresses, SameColumn, TooManyRows, TooWide, read_member_file
+from bot.domain.member_file import MAX_COLUMNS, BrokenTable, Mode, NoAddresses, TooManyRows, TooWide, read_member_file
+from bot.domain.member_headings import Column
 from bot.domain.member_import import plan_members
 from bot.domain.member_plan import MemberPlan
 from bot.domain.rule import Rule
@@ -282,7 +282,6 @@ FILES: list[BadFile] = [
     TooManyRules(20_000, 10_000),
     BrokenTable(3, "unexpected end of data"),
     NoAddresses(),
-    SameColumn(Column.EMAIL),
     TooManyRows(20_000),
     TooWide(3),
 ]
@@ -295,3 +294,52 @@ def test_every_file_that_is_refused_has_words() -> None:
     for error in FILES:
         assert "<!" not in words_for(error).what
         assert "cannot be read." not in words_for(error).what
+
+
+def shown(content: bytes) -> str:
+    """The preview of a table whose people are to be added to an empty site, as text."""
+    plan = plan_members(read_member_file(content), Mode.ADD, [], ("vip", "free"))
+    return "\n".join(mrkdwn(import_form.member_form(plan, filename="m.csv", site="blog", metadata=KEPT)))
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"email," + b",".join(b"c%d" % n for n in range(9)) + b"\na@b.co\n", "Not used: c0, c1, c2, c3, c4, c5 and 3 more."),
+        (b"Gino,Rossi,g@b.co\nUgo,Bo,u@b.co\n", "There are no headings.   Not used: column 2."),
+        (b"Ima,Lah\nGino,g@b.co\n", "The first row was taken as headings: Ima, Lah."),
+        (b"email,name,tag\na@b.co,A. Berg,vip\na@b.co,Anna Berg,free\n", "line 2  `a@b.co` Anna Berg   `vip` `free`"),
+        (b"email,name,tag\na@b.co,A. Berg,vip\na@b.co,Anna Berg,free\n", "the same person as line 2, named Anna Berg"),
+        (b"email\na.b@gmail.com\nab@gmail.com\n", "line 3  `ab@gmail.com`    and `a.b@gmail.com`"),
+    ],
+)  # fmt: skip
+def test_what_is_left_out_or_put_together_is_said(content: bytes, words: str) -> None:
+    assert words in shown(content)
+
+
+def test_columns_are_offered_with_an_example_where_there_is_something_to_choose() -> None:
+    content = b"email,Group,Group,\n" + b"a@b.co,vip,free,%s\n" % (b"x" * 80)
+    plan = plan_members(read_member_file(content), Mode.ADD, [])
+    view = import_form.member_form(plan, filename="m.csv", site="blog", metadata=KEPT)
+    asked = {block["label"]["text"]: block["element"] for block in view["blocks"] if block["type"] == "input"}
+
+    assert check_view(view) == []
+    assert [*asked] == ["Email", "Name", "First name", "Last name", "Segments"]
+    assert [one["text"]["text"] for one in asked["Segments"]["options"]] == [
+        "None", "email: a@b.co", "Group: vip", "Group: free", f"column 4: {'x' * 60}",
+    ]  # fmt: skip
+    assert "initial_option" not in asked["Segments"]
+    assert asked["Name"]["initial_option"]["value"] == import_form.NO_COLUMN
+    assert [block for block in import_form.member_form(
+        plan_members(read_member_file(b"email,name\na@b.co,A\n"), Mode.ADD, []), filename="", site="", metadata=KEPT
+    )["blocks"] if block["type"] == "input"] == []  # fmt: skip
+
+
+def test_the_widest_table_in_any_script_fits_into_a_form() -> None:
+    titles = ",".join(f"グ{'ル' * 70}{number}" for number in range(MAX_COLUMNS - 1))
+    row = ",".join("値" * 80 for _ in range(MAX_COLUMNS - 1))
+    plan = plan_members(read_member_file(f"{titles},email\n{row},a@b.co\n".encode()), Mode.ADD, [])
+    view = import_form.member_form(plan, filename="m.csv", site="blog", metadata=KEPT)
+
+    assert check_view(view) == []
+    assert len(json.dumps(view)) < 250_000

@@ -211,3 +211,50 @@ async def test_removing_from_a_file_waits_for_an_approval(workspace: Sandbox, bo
     card = await bob.sees("Import 1 row from gone.csv into blog?")
     assert "anna.berg" not in bob.slack_text(card)
     assert workspace.services.members.get("site_1", "anna.berg@example.com") is not None
+
+
+async def test_which_column_is_meant_is_asked_and_what_happens_then_is_shown(workspace: Sandbox, bob: Person) -> None:
+    table = b"Email,E-mail,Item,Buyer name\nold@b.example,new@b.example,vip,Bo Day\nold2@b.example,new2@b.example,free,Ann\n"
+    await bob.opens("/members import")
+    bob.attaches("File", **{"sales.csv": table})
+    assert await bob.submits() == {}
+    await bob.sees_form("Several columns could be: email")
+    assert "There is nothing to import" in bob.form
+
+    await bob.picks("Email", "E-mail: new@b.example")
+    await bob.sees_form("to add")
+    assert "Not used: Email, Item" in bob.form
+    await bob.picks("Segments", "Item: vip")
+    await bob.sees_form("segments from column 3")
+    await bob.submits()
+
+    await bob.sees("2 of 2")
+    added = workspace.services.members.get("site_1", "new@b.example") or {}
+    assert (added["name"], added["allowedSegments"]) == ("Bo Day", ["vip"])
+
+
+async def test_what_was_chosen_last_is_never_imported_unseen(workspace: Sandbox, bob: Person) -> None:
+    await bob.opens("/members import")
+    bob.attaches("File", **{"some.csv": b"email,a,b\nnew@b.example,vip,Bo\n"})
+    await bob.submits()
+    await bob.sees_form("Which column is which?")
+
+    bob.fills(Segments="a: vip")
+    await bob.submits()
+    await bob.sees_form("look once more")
+    await bob.submits()
+
+    await bob.sees("1 of 1")
+    assert (workspace.services.members.get("site_1", "new@b.example") or {})["allowedSegments"] == ["vip"]
+
+
+async def test_a_row_without_an_email_is_called_by_its_line(workspace: Sandbox, bob: Person) -> None:
+    await bob.opens("/members import")
+    bob.attaches("File", **{"some.csv": b"email,name\nnew@b.example,Bo\n,Ann\n"})
+    await bob.submits()
+    await bob.sees_form("nothing is changed yet")
+    assert "line 3 Ann" in bob.form
+    await bob.submits()
+
+    card = await bob.sees("1 of 1")
+    assert "line 3 at blog" in bob.slack_text(card)
