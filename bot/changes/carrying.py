@@ -19,7 +19,7 @@ from bot.changes.applying import Applier, once_more
 from bot.changes.effects import Document, Effects, Snapshot, Truth
 from bot.changes.leases import Hold
 from bot.changes.looks import Look
-from bot.changes.part_ends import Sent, ending
+from bot.changes.part_ends import Sent, ending, is_to_be_taken_up
 from bot.changes.patience import Patience
 from bot.changes.portions import Portions
 from bot.changes.set_ledger import Ended, SetLedger
@@ -214,7 +214,7 @@ class Carrier:
                 return Sent(part, answer)
 
     async def _judged(self, sent: Sequence[Sent], effects: Effects) -> Sequence[Ended]:
-        """Every part with its last move: as the service shows it now, not as it said."""
+        """Every part with its last move, but for those to be taken up again: as the service shows it now, not as it said."""
         try:
             after = await effects.snapshot([each.named.target for each in sent])
         except ClientError as error:
@@ -225,7 +225,8 @@ class Carrier:
             if number % AT_A_TIME == 0:
                 await asyncio.sleep(0)  # whoever asks for something meanwhile is let in between
             reading = None if after is None else await self.applier.ours(each.named, after.reading(each.named))
-            ended.append(self._ended(*ending(each, reading)))
+            if not is_to_be_taken_up(each, reading):
+                ended.append(self._ended(*ending(each, reading)))
         return ended
 
     def _ended(self, change: Change, move: Move) -> Ended:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bot.changes.applying import said
+from bot.changes.applying import MOST_SENDS, said
 from bot.changes.effects import Document, Reading, Truth
 from bot.changes.set_ledger import Ended
 from bot.clients.errors import ClientError, NotFound, OutcomeUnknown
@@ -27,6 +27,17 @@ class Sent:
         if self.part.kind is not Kind.RULE_CREATE or not self.answer:
             return self.part
         return self.part.model_copy(update={"target": self.part.target.model_copy(update={"key": self.answer})})
+
+
+def is_to_be_taken_up(sent: Sent, reading: Reading | None) -> bool:
+    """Whether the answer was lost, and nothing shows that the write happened: a service that is slow for a while is no
+    reason to fail one of many. It stays under way, and is looked at and sent again like that of a process that died.
+
+    Not a create, which could then be made twice, and not for ever.
+    """
+    if not isinstance(sent.error, OutcomeUnknown) or sent.part.kind is Kind.RULE_CREATE:
+        return False
+    return sent.part.attempt < MOST_SENDS and (reading is None or reading.truth is Truth.NOT_DONE)
 
 
 def ending(sent: Sent, reading: Reading | None) -> Ended:
