@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bot.changes.applying import MOST_SENDS, said
+from bot.changes.applying import said
 from bot.changes.effects import Document, Reading, Truth
 from bot.changes.set_ledger import Ended
 from bot.clients.errors import ClientError, NotFound, OutcomeUnknown
@@ -33,11 +33,10 @@ def is_to_be_taken_up(sent: Sent, reading: Reading | None) -> bool:
     """Whether the answer was lost, and nothing shows that the write happened: a service that is slow for a while is no
     reason to fail one of many. It stays under way, and is looked at and sent again like that of a process that died.
 
-    Not a create, which could then be made twice, and not for ever.
+    Not a create, which must not be made twice: what came of it may show later.
     """
-    if not isinstance(sent.error, OutcomeUnknown) or sent.part.kind is Kind.RULE_CREATE:
-        return False
-    return sent.part.attempt < MOST_SENDS and (reading is None or reading.truth is Truth.NOT_DONE)
+    lost = isinstance(sent.error, OutcomeUnknown) and sent.part.kind is not Kind.RULE_CREATE
+    return lost and (reading is None or reading.truth is Truth.NOT_DONE)
 
 
 def ending(sent: Sent, reading: Reading | None) -> Ended:

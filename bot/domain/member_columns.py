@@ -34,11 +34,13 @@ class Layout:
     """Columns told by what stands in them alone."""
     claimed: frozenset[Column] = frozenset()
     """Columns that several headings name: which one is meant, only people can tell."""
+    chosen: bool = False
+    """Whether somebody chose the columns."""
 
     @property
     def in_doubt(self) -> bool:
-        """Whether people should look: a column of nothing but emails is no guess."""
-        return bool(self.claimed or self.guessed - {Column.EMAIL})
+        """Whether people should be asked, or asked again: a column of nothing but emails is no guess."""
+        return bool(self.chosen or self.claimed or self.guessed - {Column.EMAIL})
 
 
 def by_headings(cells: Sequence[str]) -> Claims:
@@ -117,7 +119,7 @@ def is_address(cell: str) -> bool:
 
 def parts(cell: str) -> list[str]:
     """The names in a cell of several, each of which may stand in quotes: ``"vip","gold, old"``."""
-    return [part for found in PART.findall(cell) if (part := found.strip(' \t\r\u00a0"'))]
+    return [part for found in PART.findall(cell) if (part := found.strip().strip('"').strip())]
 
 
 def _addresses(cells: Sequence[str]) -> int:

@@ -221,7 +221,7 @@ def _read_headings(sample: Sequence[Sequence[str]]) -> tuple[bool, tuple[str, ..
 def _use_chosen(found: Layout, chosen: Columns) -> Layout:
     """The columns that somebody chose; that of actions is not asked for, so it stays, where it is free."""
     kept = {column: at for column, at in found.columns.items() if column is Column.ACTION and at not in chosen.values()}
-    return Layout(kept | chosen)
+    return Layout(kept | chosen, chosen=True)
 
 
 def _examples(body: Lines, width: int) -> tuple[str, ...]:

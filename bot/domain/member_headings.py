@@ -51,9 +51,9 @@ A word that means a first name and a whole name alike is a first name: alone it 
 
 PERSONS: Final = (
     "buyer", "customer", "purchaser", "purchase", "member", "subscriber", "contact", "cliente", "client", "billing",
-    "attendee", "user", "kunden", "klant", "klient",
+    "attendee", "kunden", "klant", "klient",
 )  # fmt: skip
-"""What shops write before ``email`` or ``name`` where it is a person's; ``Item name`` is not."""
+"""What shops write before ``email`` or ``name`` where it is a person's; ``Item name`` and ``User name`` are not."""
 OF_PERSONS: Final = frozenset({Column.EMAIL, Column.NAME, Column.FIRST_NAME, Column.LAST_NAME})
 
 LONGEST_HEADING: Final = 100

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, Final, TypeVar
 
 from bot.domain.member_columns import Columns
-from bot.domain.member_file import MemberFile, Mode
+from bot.domain.member_file import MAX_COLUMNS, MemberFile, Mode
 from bot.domain.member_headings import Column
 from bot.domain.member_plan import MemberPlan, intended
 from bot.domain.rule_choices import Arrival, Choices, OnDiffers, OnNew
@@ -25,6 +25,8 @@ MEMBERS: Final = "v1.import.members"
 COLUMN: Final = "column"
 """Begins the ids of the menus in which the column of something is chosen."""
 NO_COLUMN: Final = "none"
+PLACES: Final = {str(at): at for at in range(MAX_COLUMNS)}
+"""Columns by the values of the menus."""
 MOST_COLUMNS: Final = 50
 """Columns that a menu offers: five menus of more would be too long for a form."""
 ASKED: Final[Mapping[Column, str]] = {
@@ -195,7 +197,7 @@ def read_columns(view: View) -> Columns | None:
     if not any(f"{COLUMN}.{column}" in values for column in ASKED):
         return None
     chosen = {column: fields.typed(values, f"{COLUMN}.{column}") or "" for column in ASKED}
-    return {column: int(at) for column, at in chosen.items() if at.isascii() and at.isdigit()}
+    return {column: PLACES[at] for column, at in chosen.items() if at in PLACES}
 
 
 def _radios(block_id: str, label: str, options: Mapping[StrEnum, str], chosen: StrEnum | None = None) -> Block:

@@ -154,6 +154,7 @@ def of(file: MemberFile) -> tuple[dict[str, int], tuple[str, ...], set[str], set
         ("email,E-Mail,name\na@b.co,c@d.co,A\n", ({"name": 2}, ("email", "E-Mail"), set(), {"email"})),
         ("email,E-Mail,name\na@b.co,,A\n", ({"email": 0, "name": 2}, ("E-Mail",), set(), set())),
         ("mail,Group,Group\na@b.co,vip,free\n", ({"email": 0}, ("Group", "Group"), set(), {"segments"})),
+        ("email,Username\na@b.co,ann7\n", ({"email": 0}, ("Username",), set(), set())),
         ("a@b.co\nc@d.co\n", ({"email": 0}, (), {"email"}, set())),
         ("".join(f"n{n}@b.co,id{n}x\n" for n in range(9)), ({"email": 0}, ("column 2",), {"email"}, set())),
     ],
