@@ -64,6 +64,7 @@ SEVERAL_OF_ANNA = "email,segments\nanna@example.com,vip\nANNA@EXAMPLE.COM,vip\na
         ("email,name\na@b.co,\na@b.co,Jöhn Smith\na@b.co,Smith Jon\n", Mode.ADD,
          ["add a@b.co (Jöhn Smith)", "with 2 Jöhn Smith", "with 2 Jöhn Smith"]),
         ("email,name\na@b.co,Anna Berg\na@b.co,Ben Berg\n", Mode.ADD, ["Contradicts", "Contradicts"]),
+        ("email,name\na@b.co,Anna Berg\na@b.co,Anke Berg\n", Mode.ADD, ["Contradicts", "Contradicts"]),
         ("email,name\na@b.co,Mia\na@b.co,Max\n", Mode.ADD, ["Contradicts", "Contradicts"]),
         ("email,segments\ndan@example.com,vip\nDAN@example.com,free\n", Mode.GRANT,
          ["member.grant dan@example.com vip", "member.grant DAN@example.com free"]),
