@@ -1,67 +1,90 @@
-"""What a rule makes of an address, by its type, once a condition of it holds.
+"""What a rule makes of a URL, by its type, once a condition of it holds.
 
-The documented way counts. Where the desktop app and the extension differ from it or from each other, a note says so.
+The documented way counts. Where the desktop app or the extension does otherwise, a note says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from typing import Any, Final
-from urllib.parse import quote, unquote_plus
 
 from bot.domain.address import Address, NoAddress
 from bot.domain.condition import SLASHED, CannotTell, Hit, bounded, compiled, condition, filled, of_a_length
-from bot.domain.rule import Pair
+from bot.domain.engines import BOTH, ENGINES_DIFFER, Engine, Holding, holding
+from bot.domain.query import means_the_same, queried
+from bot.domain.rule import Pair, Rule
 from bot.domain.verdict import Acts
 
-ENGINES_DIFFER: Final = "the desktop app and the extension differ here"
-IN_THE_EXTENSION: Final = f"{ENGINES_DIFFER}: with the extension it is {{}}"
-CHAINS: Final = f"{ENGINES_DIFFER}: the desktop app goes on with the next pair, to {{}}"
+OTHERWISE: Final = f"{ENGINES_DIFFER}: with {{}} it is {{}}"
+NOTHING: Final = f"{ENGINES_DIFFER}: {{}} does nothing here"
+ONE_PAIR: Final = f"{ENGINES_DIFFER}: pair {{}} counts in {{}} only"
 SEVERAL_BLOCKS: Final = f"{ENGINES_DIFFER}: the desktop app fails on a block with several pairs"
-
-
-@dataclass(frozen=True, slots=True)
-class Holding:
-    """A pair whose condition holds, with its number in the rule."""
-
-    number: int
-    pair: Pair
-    tested: str
-    hit: Hit
-
 
 Hits = Sequence[Holding]
 
 
 def effect(acts: Acts, hits: Hits, address: Address) -> Acts:
     """*acts* with what becomes of *address*; raises CannotTell."""
-    return EFFECTS.get(acts.rule.rule_type or "", _as_described)(acts, hits, address)
+    return EFFECTS.get(acts.rule.rule_type or "", _alike)(acts, hits, address)
 
 
-def holding(number: int, pair: Pair, address: Address) -> Holding | None:
-    """*pair*, where its condition holds for *address*; raises CannotTell."""
-    source = pair.source
-    if source is None:
-        raise CannotTell("it has no condition")
-    tested = address.subject(source.key)
-    if tested is None or (hit := condition(source.operator, source.value)(tested)) is None:
-        return None
-    return Holding(number, pair, tested, hit)
+def _led(acts: Acts, address: Address, documented: str, ways: Mapping[Engine, str], idle: str = "") -> Acts:
+    """*acts* with the URL that each engine makes of *address*; *idle* says why where both leave it."""
+    moved = [engine for engine in Engine if ways[engine] != address.full]
+    result = documented if documented in ways.values() else ways[Engine.DESKTOP]
+    result = ways[moved[0]] if moved and result == address.full else result
+    notes = [
+        NOTHING.format(engine) if way == address.full else OTHERWISE.format(engine, way)
+        for engine, way in ways.items()
+        if moved and way != result
+    ]
+    left = {engine: way if engine in moved else None for engine, way in ways.items()}
+    return replace(
+        acts,
+        result=result if moved else None,
+        idle=not moved,
+        desktop=left[Engine.DESKTOP],
+        extension=left[Engine.EXTENSION],
+        only=moved[0] if len(moved) == 1 else None,
+        notes=(*acts.notes, *notes, *([idle] if idle and not moved else [])),
+    )
+
+
+def _in_a_row(rule: Rule, address: Address, make: Callable[[Holding, str], str]) -> tuple[str, tuple[int, ...]]:
+    """What the desktop app makes of *address*, which tries each pair on what those before it made; and the pairs."""
+    now, numbers = address, []
+    for number, pair in enumerate(rule.pairs or (), start=1):
+        try:
+            found = holding(rule.rule_type, number, pair, now)
+        except CannotTell:
+            continue
+        if found is None or Engine.DESKTOP not in found.engines:
+            continue
+        numbers.append(number)
+        text = make(found, now.full)
+        try:
+            now = replace(Address.of(text), full=text)
+        except NoAddress:
+            return text, tuple(numbers)
+    return now.full, tuple(numbers)
+
+
+def _first(hits: Hits, engine: Engine) -> Holding | None:
+    return next((hit for hit in hits if engine in hit.engines), None)
 
 
 def _redirect(acts: Acts, hits: Hits, address: Address) -> Acts:
     """The first condition that holds counts; ``$1`` stands for what it caught."""
-    first = hits[0]
-    if first.pair.destination_type not in {None, "url"}:
-        return acts
-    target = destination(first.pair, first.hit)
-    notes = [*acts.notes, *(IN_THE_EXTENSION.format(other) for other in _otherwise(first, address) if other != target)]
-    if target == address.full:
-        return replace(acts, idle=True, notes=(*notes, "it leads to the address itself, so nothing happens"))
-    if (further := _chained(acts, first.number, target)) is not None:
-        notes.append(CHAINS.format(further))
-    return replace(acts, result=target, notes=tuple(dict.fromkeys(notes)))
+    if not hits[0].pair.leads_to_url:
+        return _alike(acts, hits, address)
+    desktop, _ = _in_a_row(acts.rule, address, lambda found, _: destination(found.pair, found.hit))
+    first = _first(hits, Engine.EXTENSION)
+    extension = address.full if first is None else _with_the_extension(first, address)
+    documented = destination(hits[0].pair, hits[0].hit)
+    ways = {Engine.DESKTOP: desktop, Engine.EXTENSION: extension}
+    return _led(acts, address, documented, ways, "it leads to the address itself, so nothing happens")
 
 
 def destination(pair: Pair, hit: Hit) -> str:
@@ -70,58 +93,45 @@ def destination(pair: Pair, hit: Hit) -> str:
     return filled(template, hit.captures) if hit.has_groups else template
 
 
-def _otherwise(first: Holding, address: Address) -> Iterator[str]:
-    """Where the extension leads: its stars catch as much as they can, and from the whole address whatever the key."""
+def _with_the_extension(first: Holding, address: Address) -> str:
+    """Where the extension leads: its stars catch as much as they can, and from the whole URL whatever the key."""
     hit, source = first.hit, first.pair.source
     if hit.has_groups and source is not None and source.key != "Url":
-        hit = condition(source.operator, source.value)(address.full) or hit
-    yield destination(first.pair, hit if hit.otherwise is None else replace(hit, captures=hit.otherwise))
-
-
-def _chained(acts: Acts, number: int, target: str) -> str | None:
-    """Where the later pairs of the rule would take *target* on to."""
-    try:
-        address = Address.of(target)
-    except NoAddress:
-        return None
-    for later, pair in enumerate((acts.rule.pairs or ())[number:], start=number + 1):
-        try:
-            found = holding(later, pair, address)
-        except CannotTell:
-            continue
-        if found is not None and (further := destination(pair, found.hit)) != target:
-            return further
-    return None
+        hit = condition(source.operator, source.value)(address.full) or Hit()
+    return destination(first.pair, hit if hit.otherwise is None else replace(hit, captures=hit.otherwise))
 
 
 def _cancel(acts: Acts, hits: Hits, address: Address) -> Acts:  # noqa: ARG001  blocked whatever it is
-    several = (SEVERAL_BLOCKS,) if len(acts.rule.pairs or ()) > 1 else ()
-    return replace(acts, blocks=True, notes=(*acts.notes, *several))
+    """The desktop app fails where a pair follows the one that holds."""
+    engines = {engine for engine in Engine if _first(hits, engine) is not None}
+    first = _first(hits, Engine.DESKTOP)
+    fails = first is not None and first.number < len(acts.rule.pairs or ())
+    engines -= {Engine.DESKTOP} if fails else set()
+    acts = replace(acts, blocks=bool(engines), idle=not engines, only=_alone(engines))
+    if fails:
+        return replace(acts, notes=(*acts.notes, SEVERAL_BLOCKS))
+    return replace(acts, notes=(*acts.notes, *_nothing_in_the_other(acts)))
 
 
 def _replace(acts: Acts, hits: Hits, address: Address) -> Acts:
     """Every condition that holds takes its turn, on what the one before it left."""
-    text = address.full
-    for each in hits:
-        text = replaced(each.pair, text)
-    other = _replaced_in_the_extension(hits[0].pair, address.full)
-    notes = acts.notes if other == text else (*acts.notes, IN_THE_EXTENSION.format(other))
-    also = tuple(each.number for each in hits[1:])
-    if text == address.full:
-        nothing = "what it looks for is not in the address, so nothing changes"
-        return replace(acts, idle=True, notes=(*notes, nothing), also=also)
-    return replace(acts, result=text, notes=notes, also=also)
+    desktop, numbers = _in_a_row(acts.rule, address, lambda found, text: replaced(found.pair, text))
+    first = _first(hits, Engine.EXTENSION)
+    extension = address.full if first is None else replaced_in_the_extension(first.pair, address.full)
+    if numbers:
+        acts = replace(acts, pair=numbers[0], also=numbers[1:])
+    ways = {Engine.DESKTOP: desktop, Engine.EXTENSION: extension}
+    return _led(acts, address, desktop, ways, "what it looks for is not in the address, so nothing changes")
 
 
-def _replaced_in_the_extension(pair: Pair, text: str) -> str:
+def replaced_in_the_extension(pair: Pair, text: str) -> str:
     """By one pair alone, which it never reads as an expression; the last place where the condition is for all."""
     find, to = pair.find or "", pair.replacement or ""
-    if not find or find not in text:
-        return text
-    if pair.source is not None and not pair.source.value:
-        head, _, tail = text.rpartition(find)
-        return head + to + tail
-    return text.replace(find, to, 1)
+    of_a_length(len(text) + len(to))
+    if pair.source is None or pair.source.value or find not in text:
+        return text.replace(find, to, 1)
+    head, _, tail = text.rpartition(find) if find else ("", "", text)
+    return head + to + tail
 
 
 def replaced(pair: Pair, text: str) -> str:
@@ -129,7 +139,7 @@ def replaced(pair: Pair, text: str) -> str:
     find, to = pair.find or "", pair.replacement or ""
     if (found := SLASHED.fullmatch(find)) is None:
         of_a_length(len(text) + len(to))
-        return text.replace(find, to, 1) if find else text
+        return text.replace(find, to, 1)
     expression = compiled(found[1], ignore_case="i" in found[2])
     bounded(expression, text)
     most = 0 if "g" in found[2] else 1
@@ -146,82 +156,39 @@ def replaced(pair: Pair, text: str) -> str:
 
 
 def _query(acts: Acts, hits: Hits, address: Address) -> Acts:
-    """All that hold, in order; raises CannotTell where reading the query again for each of them takes long."""
-    base, mark, query = address.full.partition("?")
-    notes, work = acts.notes, 0
-    for each in hits:
-        for change in _modifications(each.pair):
-            work += len(query) + PER_CHANGE
-            if work > MOST_WORK:
-                raise CannotTell("it changes too many parameters to be followed here")
-            if _adds_to_one(query, change):
-                notes = (*notes, ADDED.format(change.get("param")))
-            query = _changed_query(query, change)
-    result = f"{base}?{query}" if query or (mark and address.full == f"{base}?") else base
-    acts = replace(acts, notes=tuple(dict.fromkeys(notes)), also=tuple(each.number for each in hits[1:]))
-    return replace(acts, idle=True) if result == address.full else replace(acts, result=result)
+    """All that hold, in order."""
+    ways = {engine: queried([hit.pair for hit in hits if engine in hit.engines], address, engine) for engine in Engine}
+    if means_the_same(*ways.values()):
+        ways[Engine.EXTENSION] = ways[Engine.DESKTOP]
+    acts = replace(acts, also=tuple(each.number for each in hits[1:]))
+    return _led(acts, address, ways[Engine.DESKTOP], ways)
 
 
-MOST_WORK: Final = 1_000_000
-"""Characters of queries that are read for one rule on one address."""
-PER_CHANGE: Final = 100
-"""What a change takes of that beside its query."""
-ADDED: Final = f"{ENGINES_DIFFER}: the extension puts {{}} in place of the one that is there"
+def _last(acts: Acts, hits: Hits, address: Address) -> Acts:
+    """The last one that holds wins."""
+    acts = replace(acts, pair=hits[-1].number, tested=hits[-1].tested, captures=hits[-1].hit.captures)
+    return _alike(acts, hits, address)
 
 
-def _modifications(pair: Pair) -> Iterator[Mapping[str, Any]]:
-    """The changes of parameters, whatever else may stand there."""
-    found = (pair.model_extra or {}).get("modifications")
-    for change in found if isinstance(found, list) else [found]:
-        if isinstance(change, Mapping):
-            yield change
+def _all(acts: Acts, hits: Hits, address: Address) -> Acts:
+    """All that hold add up."""
+    return _alike(replace(acts, also=tuple(each.number for each in hits[1:])), hits, address)
 
 
-def _kind(change: Mapping[str, Any]) -> str:
-    return str(change.get("type") or "").casefold().replace(" ", "_")
+def _alike(acts: Acts, hits: Hits, address: Address) -> Acts:  # noqa: ARG001  the rule says what it does
+    """The rule says what it does, in whichever engines its pairs hold."""
+    acts = replace(acts, only=_alone(frozenset().union(*(hit.engines for hit in hits))))
+    single = [] if acts.only else [hit for hit in hits if hit.engines != BOTH]
+    notes = [ONE_PAIR.format(hit.number, next(iter(hit.engines))) for hit in single]
+    return replace(acts, notes=(*acts.notes, *notes, *_nothing_in_the_other(acts)))
 
 
-def _named(query: str, name: str) -> list[bool]:
-    """For each parameter in turn, whether it has that name."""
-    return [unquote_plus(part.partition("=")[0]) == name for part in query.split("&") if part]
+def _alone(engines: AbstractSet[Engine]) -> Engine | None:
+    return next(iter(engines)) if len(engines) == 1 else None
 
 
-def _overwrites(change: Mapping[str, Any]) -> bool:
-    return str(change.get("actionWhenParamExists") or "").casefold().startswith("over")
-
-
-def _adds_to_one(query: str, change: Mapping[str, Any]) -> bool:
-    adds = _kind(change) not in {"remove", "remove_all"} and not _overwrites(change)
-    return adds and any(_named(query, str(change.get("param") or "")))
-
-
-def _changed_query(query: str, change: Mapping[str, Any]) -> str:
-    parts = [part for part in query.split("&") if part]
-    name, value = str(change.get("param") or ""), str(change.get("value") or "")
-    if _kind(change) == "remove_all":
-        return ""
-    kept = [part for part, named in zip(parts, _named(query, name), strict=True) if not named]
-    if _kind(change) == "remove":
-        return "&".join(kept)
-    added = f"{quoted(name)}={quoted(value)}"
-    return "&".join([*(kept if _overwrites(change) else parts), added])
-
-
-def quoted(text: str) -> str:
-    """*text* as a part of a query; half of a pair of surrogates, which no URL carries, as a question mark."""
-    return quote(text, safe="", errors="replace")
-
-
-def _last(acts: Acts, hits: Hits, address: Address) -> Acts:  # noqa: ARG001  the last one that holds wins
-    return replace(acts, pair=hits[-1].number, tested=hits[-1].tested, captures=hits[-1].hit.captures)
-
-
-def _all(acts: Acts, hits: Hits, address: Address) -> Acts:  # noqa: ARG001  all that hold add up
-    return replace(acts, also=tuple(each.number for each in hits[1:]))
-
-
-def _as_described(acts: Acts, hits: Hits, address: Address) -> Acts:  # noqa: ARG001  the rule says what it does
-    return acts
+def _nothing_in_the_other(acts: Acts) -> tuple[str, ...]:
+    return (NOTHING.format(acts.only.other),) if acts.only else ()
 
 
 EFFECTS: Final[dict[str, Callable[[Acts, Hits, Address], Acts]]] = {

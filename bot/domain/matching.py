@@ -12,7 +12,8 @@ from typing import Any, Final
 
 from bot.domain.address import Address
 from bot.domain.condition import CannotTell, NeverHolds
-from bot.domain.effects import ENGINES_DIFFER, Hits, effect, holding, replaced
+from bot.domain.effects import Hits, effect, replaced, replaced_in_the_extension
+from bot.domain.engines import ENGINES_DIFFER, holding
 from bot.domain.group import Groups, held_back
 from bot.domain.near import KEYS, near_miss, variants
 from bot.domain.rule import Pair, Rule
@@ -29,13 +30,15 @@ __all__ = [
     "judged",
     "left_alone",
     "replaced",
+    "replaced_in_the_extension",
     "told",
 ]
 
 LEFT_ALONE: Final = ("requestly.in", "requestly.io", "requestly.com", "rq.in", "rq.io", "__rq")
 """Texts in an address that no engine touches: its own maker's."""
-MEANT_OTHERWISE: Final = {"Wildcard_Matches": re.compile(r"[+()\[\]$^]"), "Contains": re.compile(r"[*^|]")}
+MEANT_OTHERWISE: Final = {"Wildcard_Matches": re.compile(r"[+()\[\]{}|\\$^]"), "Contains": re.compile(r"[*^|]")}
 """Characters that stand for themselves, and for something else in the extension."""
+UNTRIED: Final = "pair {} cannot be told here: {}"
 
 Verdict = Acts | NearMiss | Untold
 
@@ -71,7 +74,8 @@ def judged(rule: Rule, address: Address, groups: Groups | None = None) -> Acts |
         return untold
     first = hits[0]
     pairs = [each.pair for each in hits]
-    unknown = (*_filters(pairs), *_silent(rule, groups))
+    untried = (UNTRIED.format(untold.pair, untold.why),) if untold is not None else ()
+    unknown = (*_filters(pairs), *_silent(rule, groups), *untried)
     acts = Acts(
         rule,
         first.number,
@@ -92,7 +96,7 @@ def _tried(rule: Rule, address: Address) -> tuple[Hits, Untold | None]:
     hits, untold = [], None
     for number, pair in enumerate(rule.pairs or (), start=1):
         try:
-            found = holding(number, pair, address)
+            found = holding(rule.rule_type, number, pair, address)
         except NeverHolds:
             continue
         except CannotTell as error:
@@ -109,9 +113,8 @@ def left_alone(address: Address) -> str:
 
 
 def _off(rule: Rule, address: Address, groups: Groups | None) -> str:
-    if not rule.active:
-        return f"the rule is {rule.status or 'without a status'}"
-    if why := held_back(rule, groups):
+    off = "" if rule.active else f"the rule is {rule.status or 'without a status'}"
+    if why := ", and ".join(filter(None, (off, held_back(rule, groups)))):
         return why
     text = left_alone(address)
     return f"no engine touches an address with {text} in it" if text else ""

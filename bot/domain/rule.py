@@ -13,7 +13,9 @@ ACTIVE: Final = "Active"
 INACTIVE: Final = "Inactive"
 """The specification shows only Active; the real service knows these two, and we write no other."""
 
-TYPED: Final = ("Redirect", "Cancel", "Replace")
+PAIR_FIELDS: Final = {"Redirect": ("destinationType", "destination"), "Cancel": (), "Replace": ("from", "to")}
+"""What a pair has besides its source, by rule type, as the specification describes it."""
+TYPED: Final = tuple(PAIR_FIELDS)
 """Types whose pairs the specification describes. Pairs of any other type are shown and kept, not understood."""
 
 KNOWN_TYPES: Final = (*TYPED, "Headers", "QueryParam", "UserAgent", "Request", "Response", "Delay", "Script")
@@ -52,6 +54,11 @@ class Pair(Wire):
     destination: str | None = None
     find: str | None = Field(default=None, alias="from")
     replacement: str | None = Field(default=None, alias="to")
+
+    @property
+    def leads_to_url(self) -> bool:
+        """Whether the destination is a URL: a file of one computer is not, a mock of the service is."""
+        return self.destination_type != "map_local"
 
 
 class RuleDraft(Wire):

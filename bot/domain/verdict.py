@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bot.domain.address import Address
+from bot.domain.engines import Engine
 from bot.domain.rule import Rule
 
 
@@ -28,6 +29,15 @@ class Acts:
     """Whether it acts only if something holds that an address does not tell: filters, a group nobody knows."""
     also: tuple[int, ...] = ()
     """Further pairs that act as well, for types of which all that hold do."""
+    desktop: str | None = None
+    extension: str | None = None
+    """What the address becomes in either engine; None where it stays. *result* is what is documented."""
+    only: Engine | None = None
+    """The one engine in which the rule does anything."""
+
+    def leads(self, engine: Engine) -> str | None:
+        """Return what the address becomes in *engine*; None where it stays."""
+        return self.desktop if engine is Engine.DESKTOP else self.extension
 
 
 @dataclass(frozen=True, slots=True)
