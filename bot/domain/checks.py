@@ -85,7 +85,7 @@ def _redirect(pair: Pair, number: int) -> Iterator[Problem]:
     destination = (pair.destination or "").strip()
     if not destination:
         yield Problem("destination", "Say where the redirect goes.", number)
-    elif pair.destination_type in {None, "url"} and not is_destination(destination):
+    elif pair.leads_to_url and not is_destination(destination):
         yield Problem("destination", "Write a whole address, such as https://shop.example.com/new.", number)
 
 

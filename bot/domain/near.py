@@ -8,7 +8,8 @@ from typing import Final
 
 from bot.domain.address import Address, NoAddress
 from bot.domain.condition import SLASHED, CannotTell, condition
-from bot.domain.rule import Rule, Source
+from bot.domain.rule import Rule, RuleDraft, Source
+from bot.domain.rule_record import fit_draft, with_pairs
 from bot.domain.verdict import NearMiss
 
 MOST_APART: Final = 400
@@ -44,11 +45,25 @@ def variants(address: Address) -> Iterator[tuple[str, Address]]:
 
 def near_miss(rule: Rule, address: Address, others: Variants) -> NearMiss | None:
     """The first reason for which a condition of *rule* only just fails. *others*: the `variants` of *address*."""
+    if not rule.pairs:
+        return _without_pairs(rule, address)
     for number, pair in enumerate(rule.pairs or (), start=1):
         source = pair.source
         if source is not None and source.value and (why := _nearly(source, address, others)) is not None:
             return NearMiss(rule, number, why)
     return None
+
+
+def _without_pairs(rule: Rule, address: Address) -> NearMiss | None:
+    """A rule of the product's first version, where it would act if engines still read that."""
+    draft = fit_draft(with_pairs(rule.document()))
+    pairs = draft.pairs if isinstance(draft, RuleDraft) else ()
+    sources = [pair.source for pair in pairs or () if pair.source is not None]
+    acts = any(_holds(source.operator, source.value or "", address.subject(source.key)) for source in sources)
+    return NearMiss(rule, 0, FIRST_FORM) if acts else None
+
+
+FIRST_FORM: Final = "it has no pairs, and no engine reads the form of the first version: export it, and import it again"
 
 
 def _nearly(source: Source, address: Address, others: Variants) -> str | None:
@@ -97,12 +112,8 @@ def _contains(value: str, tested: str, key: str) -> str | None:  # noqa: ARG001 
 
 
 def _matches(value: str, tested: str, key: str) -> str | None:  # noqa: ARG001
-    if (found := SLASHED.fullmatch(value)) is None:
-        return BARE if _holds("Matches", f"/{value}/", tested) else None
-    return CASE if "i" not in found[2] and _holds("Matches", f"{value}i", tested) else None
-
-
-BARE: Final = "the expression has no slashes around it: /…/"
+    found = SLASHED.fullmatch(value)
+    return CASE if found and "i" not in found[2] and _holds("Matches", f"{value}i", tested) else None
 
 
 def _wildcard(value: str, tested: str, key: str) -> str | None:  # noqa: ARG001

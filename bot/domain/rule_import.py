@@ -14,7 +14,7 @@ from bot.domain.group import Groups
 from bot.domain.intended import Document
 from bot.domain.rule import Rule, RuleDraft
 from bot.domain.rule_file import RuleFile
-from bot.domain.rule_record import Unfit, fit_draft
+from bot.domain.rule_record import Unfit, fit_draft, with_pairs
 
 CORE: Final = ("name", "ruleType", "pairs")
 """What two services keep alike of one rule, whatever else each of them adds or drops."""
@@ -152,7 +152,7 @@ class _Planner:
     def entry(self, number: int, record: Any) -> Entry:
         if isinstance(record, dict) and (kind := record.get("objectType") or "rule") != "rule":
             return Skipped(number, _title(record), NoRule.GROUP if kind == "group" else NoRule.UNKNOWN_OBJECT)
-        record = _told(record)
+        record = _told(with_pairs(record) if isinstance(record, dict) else record)
         draft = fit_draft(record)
         if not isinstance(draft, RuleDraft):
             return Invalid(number, _title(record), draft)

@@ -22,6 +22,7 @@ TITLES: Final = {
     Kind.ITSELF: ":rotating_light: Redirects to themselves",
     Kind.NO_ADDRESS: ":x: Destinations that are no address",
     Kind.NEVER: ":x: Conditions that never hold",
+    Kind.ONE_ENGINE: ":warning: Conditions that one engine alone fulfills",
     Kind.NO_GROUP: ":warning: Captures that catch nothing",
     Kind.ONE_SOURCE: ":warning: Several rules on one source",
     Kind.HIDDEN: ":warning: Hidden by a block",
@@ -36,6 +37,7 @@ ADVICE: Final = {
     Kind.ITSELF: "Lead it elsewhere, or delete it.",
     Kind.NO_ADDRESS: "Write a whole address, with https://.",
     Kind.NEVER: "Correct the source.",
+    Kind.ONE_ENGINE: "Write the source so that both read it alike.",
     Kind.NO_GROUP: "Use a number that the source has a * or a group for.",
     Kind.ONE_SOURCE: "Keep one of them: no engine promises which comes first.",
     Kind.HIDDEN: "Delete it, or narrow the block.",
@@ -49,7 +51,8 @@ ADVICE: Final = {
 
 def words(finding: Finding) -> str:
     """What is wrong, in one sentence of plain text."""
-    return SENTENCES[finding.kind](finding)
+    where = f" This happens in {finding.engine} only." if finding.engine and finding.kind in IN_ONE_ENGINE else ""
+    return SENTENCES[finding.kind](finding) + where
 
 
 def warnings(findings: Sequence[Finding]) -> tuple[str, ...]:
@@ -153,11 +156,24 @@ def _never(finding: Finding) -> str:
     return f"{name(finding.places[0])} never acts on “{clip(finding.value.split(' ', 2)[2], 160)}”: {because}."
 
 
+def _one_engine(finding: Finding) -> str:
+    better = finding.value.split(" ", 2)[2]
+    because = {
+        Why.SLASHES: f"the desktop app needs slashes around an expression: /{clip(better, 160)}/",
+        Why.EMPTY: "the desktop app takes every URL where the source is empty; with Contains, the extension does, too",
+        Why.SWITCHED_OFF: "its source has isActive: false, which the desktop app does not look at",
+    }[finding.why or Why.EMPTY]
+    return f"{name(finding.places[0])} acts in {finding.engine} only: {because}."
+
+
+IN_ONE_ENGINE: Final = frozenset({Kind.LOOP, Kind.REPEATS})
+"""Kinds whose words do not say in which engine they are true."""
 SENTENCES: Final[dict[Kind, Callable[[Finding], str]]] = {
     Kind.LOOP: _loop,
     Kind.ITSELF: _itself,
     Kind.NO_ADDRESS: _no_address,
     Kind.NEVER: _never,
+    Kind.ONE_ENGINE: _one_engine,
     Kind.NO_GROUP: _no_group,
     Kind.ONE_SOURCE: _one_source,
     Kind.HIDDEN: _hidden,

@@ -9,10 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.domain.address import Address
+from bot.domain.engines import Engine
 from bot.domain.group import Groups
 from bot.domain.lint import Effort, Finding, Kind, Why, check, checking, introduced_by, introducing
 from bot.domain.matching import Acts, judged
 from bot.domain.rule import Rule
+from handlers.views.check import words
 
 SHOP = "https://shop.example"
 
@@ -172,7 +174,9 @@ NEVER = [
     ("Url", "Wildcard_Matches", "https://example.com", Why.SPELLING, "https://example.com/"),
     ("Url", "Wildcard_Matches", "*example.com/*", None, ""),
     ("Url", "Wildcard_Matches", "http*://example.com/*", None, ""),
-    ("Url", "Matches", "example", Why.SLASHES, "/example/"),
+    ("Url", "Matches", "example", None, ""),
+    ("Url", "Matches", "/example", Why.SLASHES, "//example/"),
+    ("Url", "Wildcard_Matches", "http(s|)://example.com/*", None, ""),
     ("Url", "Matches", "/example/m", Why.FLAGS, "m"),
     ("Url", "Matches", "/example/i", None, ""),
     ("Url", "StartsWith", "https", Why.OPERATOR, ""),
@@ -218,6 +222,96 @@ def test_what_cannot_be_tried_is_said_so(value: str) -> None:
 )
 def test_destinations(operator: str, source: str, destination: str, wrong: list[Kind]) -> None:
     assert kinds(check([leads("a", source, destination, operator)])) == wrong
+
+
+LOCAL = {"destinationType": "map_local"}
+MOCK = {"destinationType": "mock_or_file_picker"}
+
+
+@pytest.mark.parametrize(("kind", "loops"), [({}, True), (MOCK, True), (LOCAL, False)])
+def test_a_loop_over_a_mock_is_one_like_any_other(kind: dict[str, str], loops: bool) -> None:
+    found = check([leads("a", f"{SHOP}/a", f"{SHOP}/b", **kind), leads("b", f"{SHOP}/b", f"{SHOP}/a")])
+
+    assert (Kind.LOOP in kinds(found)) == loops
+
+
+def switched_off(one: Rule) -> Rule:
+    """*one* with the switch of a source that only the extension's page looks at."""
+    pairs = [pair | {"source": pair["source"] | {"isActive": False}} for pair in one.document()["pairs"]]
+    return Rule.model_validate(one.document() | {"pairs": pairs})
+
+
+def in_a_row(name: str, *steps: tuple[str, str]) -> Rule:
+    pairs = [pair for here, there in steps for pair in leads(name, here, there).document()["pairs"]]
+    return Rule.model_validate(leads(name, "", "").document() | {"pairs": pairs})
+
+
+A, B, C = f"{SHOP}/a", f"{SHOP}/b", f"{SHOP}/c"
+IN_ONE = [
+    ([leads("a", A, B), leads("b", B, A)], None),
+    ([switched_off(leads("a", A, B)), leads("b", B, A)], Engine.DESKTOP),
+    ([in_a_row("a", (A, B), (B, A))], Engine.EXTENSION),
+    ([in_a_row("a", (A, B), (B, C)), leads("c", C, A)], None),
+    ([in_a_row("a", (A, B), (B, C)), leads("b", B, A)], Engine.EXTENSION),
+    ([leads("a", A, B), rule("b", "Replace", "Matches", "", **{"from": "/b", "to": "/a"})], Engine.DESKTOP),
+    ([leads("a", A, B), rule("b", "Replace", "Contains", "", **{"from": "/b", "to": "/a"})], None),
+    ([leads("a", A, B), rule("b", "Redirect", "Matches", "shop.*/b", destination=A)], Engine.EXTENSION),
+]
+
+
+@pytest.mark.parametrize(("rules", "engine"), IN_ONE)
+def test_a_loop_says_in_which_engine_it_is(rules: list[Rule], engine: Engine | None) -> None:
+    loops = [finding for finding in check(rules) if finding.kind is Kind.LOOP]
+
+    assert {loop.engine for loop in loops} == {engine}
+    assert all((f"in {engine} only" in words(loop)) == (engine is not None) for loop in loops)
+    assert all(Kind.LOOP in kinds(introduced_by([one for one in rules if one is not new], None, new)) for new in rules)
+
+
+ONE_ENGINE = [
+    (rule("r", "Replace", "Matches", "", **{"from": "a", "to": "b"}), Engine.DESKTOP, Why.EMPTY),
+    (rule("r", "Replace", "Odd", "", "Host", **{"from": "a", "to": "b"}), Engine.DESKTOP, Why.EMPTY),
+    (rule("r", "UserAgent", "Equals", "", userAgent="x"), Engine.DESKTOP, Why.EMPTY),
+    (rule("r", "Cancel", "Matches", "shop.*"), Engine.EXTENSION, Why.SLASHES),
+    (switched_off(rule("r", "Cancel", "Contains", "shop")), Engine.DESKTOP, Why.SWITCHED_OFF),
+]
+
+
+@pytest.mark.parametrize(("one", "engine", "why"), ONE_ENGINE)
+def test_what_one_engine_fulfills_is_not_said_to_be_never(one: Rule, engine: Engine, why: Why) -> None:
+    found = check([one])
+
+    assert [(finding.kind, finding.engine, finding.why) for finding in found] == [(Kind.ONE_ENGINE, engine, why)]
+    assert f"acts in {engine} only" in words(found[0])
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        rule("r", "Replace", "Contains", "", **{"from": "a", "to": "b"}),
+        rule("r", "Replace", "Equals", A, **{"from": "/a/", "to": "/a/"}),
+        rule("r", "Replace", "Equals", A, **{"from": "/shop/", "to": "x"}),
+        rule("r", "Replace", "Equals", A, **{"from": "", "to": "x"}),
+    ],
+)
+def test_what_an_engine_does_is_not_said_to_change_nothing(one: Rule) -> None:
+    assert check([one]) == ()
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        [leads("a", A, B), switched_off(rule("c", "Cancel", "Equals", A))],
+        [switched_off(leads("a", A, B)), rule("c", "Cancel", "Equals", A)],
+        [leads("a", A, B), in_a_row("c", (A, ""), (C, "")).model_copy(update={"rule_type": "Cancel"})],
+        [leads("a", A, B), switched_off(leads("b", A, C))],
+        [leads("a", A, B), switched_off(leads("b", "shop", C, "Contains"))],
+        [leads("a", A, B), switched_off(leads("b", B, C))],
+        [leads("a", "sho+p.*/a", B, "Matches"), leads("b", "sho+p.*/a", C, "Matches")],
+    ],
+)
+def test_nothing_is_concluded_from_two_rules_that_an_engine_contradicts(rules: list[Rule]) -> None:
+    assert set(kinds(check(rules))) <= {Kind.ONE_ENGINE}
 
 
 def test_rules_of_one_name() -> None:

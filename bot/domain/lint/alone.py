@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from bot.domain.checks import is_destination
-from bot.domain.condition import CannotTell
+from bot.domain.condition import SLASHED, CannotTell
+from bot.domain.engines import is_bare, is_switched_off, only_in
 from bot.domain.lint.conditions import example, groups_of, never, untold
-from bot.domain.lint.findings import Finding, Kind, Place
-from bot.domain.matching import replaced
+from bot.domain.lint.findings import Finding, Kind, Place, Why
+from bot.domain.matching import replaced, replaced_in_the_extension
 from bot.domain.rule import Pair, Rule, Source
 
 NUMBER: Final = re.compile(r"\$([1-9])")
@@ -30,10 +31,18 @@ def alone(rule: Rule) -> Iterator[Finding]:
 
 
 def _condition(place: Place, source: Source) -> Iterator[Finding]:
-    if (found := never(source)) is not None:
+    rule_type = place.rule.rule_type
+    if (found := never(rule_type, source)) is not None:
         yield Finding(Kind.NEVER, (place,), value=_at_fault(source), why=found.why, better=found.better)
     elif words := untold(source):
         yield Finding(Kind.UNTOLD, (place,), value=source.value or "", untold=words)
+    elif (engine := only_in(rule_type, source)) is not None:
+        yield Finding(Kind.ONE_ENGINE, (place,), value=_at_fault(source), why=_why_one(source), engine=engine)
+
+
+def _why_one(source: Source) -> Why:
+    """Why only one engine takes *source* as fulfilled."""
+    return Why.SLASHES if is_bare(source) else Why.SWITCHED_OFF if is_switched_off(source) else Why.EMPTY
 
 
 def _at_fault(source: Source) -> str:
@@ -43,7 +52,7 @@ def _at_fault(source: Source) -> str:
 
 def _redirect(place: Place, pair: Pair) -> Iterator[Finding]:
     text = (pair.destination or "").strip()
-    if not text or pair.destination_type not in {None, "url"}:
+    if not text or not pair.leads_to_url:
         return
     if not is_destination(text):
         yield Finding(Kind.NO_ADDRESS, (place,), value=text)
@@ -58,7 +67,7 @@ def _redirect(place: Place, pair: Pair) -> Iterator[Finding]:
 
 def _to_itself(source: Source, destination: str) -> bool:
     """Whether whatever *source* matches is led to where it is already."""
-    if source.key != "Url" or never(source) is not None:
+    if source.key != "Url" or never("Redirect", source) is not None:
         return False
     if source.operator == "Equals":
         return source.value == destination
@@ -70,7 +79,7 @@ def _to_itself(source: Source, destination: str) -> bool:
 
 def _replace(place: Place, pair: Pair) -> Iterator[Finding]:
     find, to = pair.find or "", pair.replacement or ""
-    if not find or find == to:
+    if find == to and not SLASHED.fullmatch(find):
         yield Finding(Kind.NO_EFFECT, (place,), value=find)
         return
     source = pair.source
@@ -79,7 +88,7 @@ def _replace(place: Place, pair: Pair) -> Iterator[Finding]:
     if (only := example(source)) is None:
         return
     try:
-        idle = replaced(pair, only.full) == only.full
+        idle = replaced(pair, only.full) == replaced_in_the_extension(pair, only.full) == only.full
     except CannotTell:
         return
     if idle:

@@ -10,8 +10,9 @@ from typing import Final
 
 from bot.domain.address import SCHEME, Address, NoAddress
 from bot.domain.condition import LOOSE, OPERATORS, SLASHED, CannotTell, compiled, condition
+from bot.domain.engines import is_bare, is_skipped, is_switched_off
 from bot.domain.lint.findings import Why
-from bot.domain.matching import KEYS
+from bot.domain.matching import KEYS, MEANT_OTHERWISE
 from bot.domain.rule import Source
 
 SCHEMES: Final = ("http://", "https://", "ws://", "wss://")
@@ -50,8 +51,10 @@ def led_to_address(text: str) -> Address | None:
     return address_of(text) if SCHEME.match(text) else None
 
 
-def never(source: Source) -> Never | None:
-    """Why no address fulfils *source*; None where one may. What cannot be told is not said to be never."""
+def never(rule_type: str | None, source: Source) -> Never | None:
+    """Why no address fulfils *source* in any engine; None where one may, or where that cannot be told."""
+    if is_skipped(rule_type, source):
+        return None
     key = source.key or ""
     if key not in NEVER_SENT:
         return Never(Why.KEY, KEYS.get(key.casefold(), ""))
@@ -62,7 +65,9 @@ def never(source: Source) -> Never | None:
     if len(value) > MAX_CHECKED:
         return None
     if source.operator == "Matches":
-        return _expression(value)
+        return None if is_bare(source) and not is_switched_off(source) else _expression(value)
+    if source.operator == "Wildcard_Matches" and MEANT_OTHERWISE[source.operator].search(value):
+        return None  # an expression in the extension, which may well hold
     if source.operator == "Equals" or (source.operator == "Wildcard_Matches" and "*" not in value):
         return _whole(key, value)
     if (stray := NEVER_SENT[key].search(value)) is not None:

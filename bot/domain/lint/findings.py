@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
+from bot.domain.engines import Engine
 from bot.domain.rule import Rule
 
 
@@ -17,6 +18,7 @@ class Kind(StrEnum):
     ITSELF = "itself"
     NO_ADDRESS = "no address"
     NEVER = "never"
+    ONE_ENGINE = "one engine"
     NO_GROUP = "no group"
     ONE_SOURCE = "one source"
     HIDDEN = "hidden"
@@ -31,7 +33,7 @@ RANK: Final = {kind: number for number, kind in enumerate(Kind)}
 
 
 class Why(StrEnum):
-    """Why a condition can never hold."""
+    """Why a condition can never hold, in any engine or in one of them."""
 
     KEY = "key"
     OPERATOR = "operator"
@@ -42,6 +44,8 @@ class Why(StrEnum):
     NO_ADDRESS = "no address"
     CHARACTER = "character"
     START = "start"
+    EMPTY = "empty"
+    SWITCHED_OFF = "switched off"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,8 @@ class Finding:
     """Of a loop: it never comes back to an address, the addresses only grow."""
     untold: str = ""
     """Why it cannot be judged."""
+    engine: Engine | None = None
+    """The one engine of which it is true; None where it is of both."""
 
     @property
     def needs_reason(self) -> bool:
@@ -97,7 +103,11 @@ def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
     A chain between rules of a loop is left out: whoever mends the loop mends it.
     """
-    once = {key_of(finding): finding for finding in reversed(list(findings))}
+    once: dict[Key, Finding] = {}
+    for finding in findings:
+        first = once.setdefault(key_of(finding), finding)
+        if first.engine is not finding.engine:
+            once[key_of(finding)] = replace(first, engine=None)
     loops = [_rules(finding) for finding in once.values() if finding.kind is Kind.LOOP]
     return tuple(sorted((finding for finding in once.values() if not _said_by(loops, finding)), key=_rank))
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from bot.domain.address import Address
+from bot.domain.condition import CannotTell
+from bot.domain.engines import Engine, holding
 from bot.domain.group import Groups
-from bot.domain.lint.conditions import SAMPLE, example, fulfilled, led_to_address
-from bot.domain.lint.findings import Finding, Kind, Place
+from bot.domain.lint.conditions import SAMPLE, example, led_to_address
+from bot.domain.lint.findings import Finding, Kind, Place, key_of
 from bot.domain.lint.index import Index, sources
 from bot.domain.matching import Acts, judged
 from bot.domain.rule import Pair, Rule
@@ -95,11 +97,11 @@ class World:
                 found += 1
                 yield acts
 
-    def leading(self, address: Address) -> Iterator[tuple[Acts, Address]]:
-        """The rules that take *address* elsewhere, and where to."""
+    def leading(self, address: Address, engine: Engine) -> Iterator[tuple[Acts, Address]]:
+        """The rules that take *address* elsewhere in *engine*, and where to."""
         for acts in self.acting(address):
-            leads = acts.result is not None and acts.rule.rule_type in LEADING
-            if leads and (there := led_to_address(acts.result or "")) is not None:
+            leads = acts.leads(engine) if acts.rule.rule_type in LEADING else None
+            if leads is not None and (there := led_to_address(leads)) is not None:
                 yield acts, there
 
 
@@ -118,7 +120,7 @@ def starts(pair: Pair) -> Iterator[Address]:
 
 def led_to(pair: Pair) -> Address | None:
     """Where a redirect leads, with a sample for what it catches; None where that is no address."""
-    if not pair.destination or pair.destination_type not in {None, "url"}:
+    if not pair.destination or not pair.leads_to_url:
         return None
     text = pair.destination
     for number in "123456789":
@@ -137,27 +139,33 @@ class Walker:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._done: set[str] = set()
+        self._done: dict[Engine, set[str]] = {engine: set() for engine in Engine}
         self._left = 0
 
     def loops_from(self, start: Address) -> Iterator[Finding]:
-        """The loops that a browser at *start* is caught in."""
-        if start.full in self._done or not self._world.effort.enough:
+        """The loops that a browser at *start* is caught in, each with the one engine in which it is, if it is one."""
+        found = {engine: {key_of(loop): loop for loop in self._loops(start, engine)} for engine in Engine}
+        for engine, loops in found.items():
+            for key, loop in loops.items():
+                yield loop if key in found[engine.other] else replace(loop, engine=engine)
+
+    def _loops(self, start: Address, engine: Engine) -> Iterator[Finding]:
+        if start.full in self._done[engine] or not self._world.effort.enough:
             return
         self._left = MOST_STEPS
-        yield from self._walk(start, (), {start.full: 0})
+        yield from self._walk(start, engine, (), {start.full: 0})
 
-    def _walk(self, address: Address, way: tuple[_Hop, ...], seen: dict[str, int]) -> Iterator[Finding]:
+    def _walk(self, address: Address, engine: Engine, way: tuple[_Hop, ...], seen: dict[str, int]) -> Iterator[Finding]:
         self._left -= 1
-        for acts, there in self._world.leading(address):
+        for acts, there in self._world.leading(address, engine):
             further = (*way, _Hop(address.full, acts))
             if (at := seen.get(there.full)) is not None:
                 yield _loop(further[at:])
             elif len(further) >= MOST_HOPS:
                 yield from _growing(further)
-            elif self._left > 0 and there.full not in self._done:
-                yield from self._walk(there, further, {**seen, there.full: len(further)})
-        self._done.add(address.full)
+            elif self._left > 0 and there.full not in self._done[engine]:
+                yield from self._walk(there, engine, further, {**seen, there.full: len(further)})
+        self._done[engine].add(address.full)
 
 
 def _growing(way: tuple[_Hop, ...]) -> Iterator[Finding]:
@@ -180,5 +188,12 @@ def _loop(hops: tuple[_Hop, ...], *, grows: bool = False) -> Finding:
 
 
 def touches(rule: Rule, address: Address) -> bool:
-    """Whether a condition of *rule*, in force or not, holds for *address*."""
-    return any(fulfilled(source, address) for _, source in sources(rule))
+    """Whether a condition of *rule*, in force or not, holds for *address* in an engine."""
+    return any(_holds(rule, number, pair, address) for number, pair in enumerate(rule.pairs or (), start=1))
+
+
+def _holds(rule: Rule, number: int, pair: Pair, address: Address) -> bool:
+    try:
+        return holding(rule.rule_type, number, pair, address) is not None
+    except CannotTell:
+        return False

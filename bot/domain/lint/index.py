@@ -46,8 +46,8 @@ class Index:
         for position, rule in enumerate(rules):
             yield
             for _, source in sources(rule):
-                if source.operator == "Equals":
-                    self._whole[source.key, source.value or ""].append(position)
+                if source.operator == "Equals" and source.value:
+                    self._whole[source.key, source.value].append(position)
                 elif text := literal(source, any_case=True).casefold():
                     texts.append((text, position))
                 else:

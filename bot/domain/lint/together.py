@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from bot.domain.address import Address
+from bot.domain.engines import only_in
 from bot.domain.lint.conditions import address_of, example, literal, never
 from bot.domain.lint.findings import Finding, Kind, Place
 from bot.domain.lint.following import Walker, World, led_to, starts
@@ -57,23 +58,25 @@ class Together:
     def _hidden(self, place: Place, pair: Pair) -> Iterator[Finding]:
         """A rule that blocks all that this pair is for."""
         source = pair.source
-        if source is None or never(source) is not None:
+        if source is None or not _holds_in_both(place.rule, source):
             return
         address = _representative(source)
         if address is None:
             return
         for acts in self._blocks.acting(address):
             blocker = (acts.rule.pairs or ())[acts.pair - 1]
-            if blocker.source is not None and not _filtered(blocker) and _covers(blocker.source, source):
+            if acts.only or blocker.source is None or _filtered(blocker):
+                continue
+            if _covers(blocker.source, source):
                 yield Finding(Kind.HIDDEN, (place, Place(acts.rule, acts.pair)), value=_text(source))
 
     def _chain(self, place: Place, pair: Pair) -> Iterator[Finding]:
         """Another rule that takes on where this pair leads."""
         there = led_to(pair)
-        if there is None or pair.source is None or never(pair.source) is not None:
+        if there is None or pair.source is None or not _holds_in_both(place.rule, pair.source):
             return
         for acts in self.world.acting(there)[:MOST_TOLD]:
-            if acts.rule.id == place.rule.id or (acts.result is None and not acts.blocks):
+            if acts.rule.id == place.rule.id or acts.only or (acts.result is None and not acts.blocks):
                 continue
             places = (place, Place(acts.rule, acts.pair))
             yield Finding(Kind.CHAIN, places, (there.full, acts.result or ""))
@@ -82,12 +85,18 @@ class Together:
         """Another redirect that takes the same address elsewhere, by another condition."""
         if pair.source is None or _filtered(pair) or (address := example(pair.source)) is None:
             return
-        if pair.source.operator != "Equals" or pair.source.key != "Url":
+        if pair.source.operator != "Equals" or pair.source.key != "Url" or not _holds_in_both(place.rule, pair.source):
             return
         for acts in self.world.acting(address)[:MOST_TOLD]:
             other = (acts.rule.pairs or ())[acts.pair - 1]
             same = other.source is not None and _condition(other.source) == _condition(pair.source)
-            if acts.rule.id == place.rule.id or acts.rule.rule_type != "Redirect" or same or _filtered(other):
+            if (
+                acts.rule.id == place.rule.id
+                or acts.rule.rule_type != "Redirect"
+                or same
+                or _filtered(other)
+                or acts.only
+            ):
                 continue
             if acts.result not in {None, pair.destination}:
                 places = (place, Place(acts.rule, acts.pair))
@@ -103,7 +112,7 @@ def one_source(rules: Iterable[Rule]) -> Iterator[Step]:
             once = {
                 _condition(source): number
                 for number, source in reversed(list(sources(rule)))
-                if not _filtered((rule.pairs or ())[number - 1])
+                if not _filtered((rule.pairs or ())[number - 1]) and only_in(rule.rule_type, source) is None
             }
             for condition, number in once.items():
                 found[condition].append(Place(rule, number))
@@ -123,6 +132,11 @@ def one_name(rules: Iterable[Rule]) -> Iterator[Step]:
     for name, places in found.items():
         if len(places) > 1:
             yield (Finding(Kind.ONE_NAME, tuple(places), value=name),)
+
+
+def _holds_in_both(rule: Rule, source: Source) -> bool:
+    """Whether *source* can hold, in the one engine as in the other."""
+    return never(rule.rule_type, source) is None and only_in(rule.rule_type, source) is None
 
 
 def _condition(source: Source) -> Condition:
