@@ -54,6 +54,8 @@ def _rule_errors(view: View) -> dict[str, str]:
 
 def _is_asked(problem: Problem, form: RuleForm, view: View) -> bool:
     """Whether the form shows what *problem* is about at all."""
+    if form.mode == "edit" and problem.field in {"operator", "key", "status"}:
+        return False  # menus offer what is known and what is stored, which stays until it is touched
     if problem.field == "pairs" or problem.pair is not None:
         return form.typed or form.pairs_block in _inputs(view)
     return True

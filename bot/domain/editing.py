@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+from bot.domain.checks import STATUSES, has_field, no_field, unknown
 from bot.domain.rule import ACTIVE, INACTIVE, Rule
 
 Document = dict[str, Any]
@@ -67,6 +68,8 @@ def _set(body: Document, field: str, value: str) -> None:
         raise BadField(
             field, f"There is no field {field}. You can set: {', '.join(SETTABLE)}, and pair2.to and the like."
         )
+    if name in IN_PAIR and not has_field(body.get("ruleType"), IN_PAIR[name]):
+        raise BadField(field, no_field(body.get("ruleType"), IN_PAIR[name]))
     if name in HEAD and match["pair"] is None:
         body[HEAD[name]] = _status(field, value) if name == "status" else value
         return
@@ -81,7 +84,7 @@ def _set(body: Document, field: str, value: str) -> None:
 
 def _status(field: str, value: str) -> str:
     if (status := SWITCHES.get(value.strip().lower())) is None:
-        raise BadField(field, "A rule is Active or Inactive; the services know no other status.")
+        raise BadField(field, unknown("status", value, STATUSES))
     return status
 
 

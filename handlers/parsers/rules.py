@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from bot.domain.checks import has_field, no_field
 from bot.domain.rule import KNOWN_TYPES
 from handlers.commands import rules as c
 from handlers.commands.command import Command
@@ -53,6 +54,8 @@ def _rules_new(rest: Rest) -> Command:
     if rest.words and destination is None:
         destination = rest.words.pop(0).text
     rest.nothing_more()
+    if destination and not has_field(rule_type, "destination"):
+        raise rest.unclear(no_field(rule_type, "destination"))
     return c.RulesNew(rule_type, source or None, destination or None, name or None, lasts, because)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from bot.domain.checks import KEYS, OPERATORS
+from bot.domain.rule import PAIR_FIELDS
 from handlers.views import fields
 from handlers.views.forms import View, section
 from handlers.views.json_pairs import Document
@@ -19,7 +20,6 @@ LABELS: Final = {
     "from": "Find",
     "to": "Replace with",
 }
-BY_TYPE: Final = {"Redirect": ("destinationType", "destination"), "Replace": ("from", "to"), "Cancel": ()}
 OPTIONS: Final = {"key": KEYS, "operator": OPERATORS, "destinationType": ("url", "map_local", "mock_or_file_picker")}
 PLACEHOLDERS: Final = {"value": "https://shop.example.com/old", "destination": "https://shop.example.com/new"}
 NEW_PAIR: Final[Document] = {"source": {"key": "Url", "operator": "Equals", "value": ""}, "destinationType": "url"}
@@ -42,11 +42,15 @@ class FormPair:
             return FormPair(self.key, self.document | {"source": {**(self.document.get("source") or {}), name: value}})
         return FormPair(self.key, self.document | {name: value})
 
+    @property
+    def is_new(self) -> bool:
+        return self.key.startswith("n")
+
     def block_id(self, name: str) -> str:
         return f"p.{self.key}.{name}"
 
     def only(self, names: tuple[str, ...]) -> Document:
-        """Without what was typed for another type of rule before this one was chosen."""
+        """Without what belongs to another type of rule: typed before this one was chosen, or stored wrongly."""
         return {name: value for name, value in self.document.items() if name not in LABELS or name in names}
 
 
@@ -57,7 +61,7 @@ def numbered(document: Document) -> tuple[FormPair, ...]:
 
 def names_of(rule_type: str) -> tuple[str, ...]:
     """The fields of a pair in a rule of this type."""
-    return ("key", "operator", "value", *BY_TYPE.get(rule_type, ()))
+    return ("key", "operator", "value", *PAIR_FIELDS.get(rule_type, ()))
 
 
 def fits(pair: FormPair, rule_type: str) -> bool:

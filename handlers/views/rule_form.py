@@ -123,7 +123,12 @@ class RuleForm:
     def _documents(self) -> list[Document]:
         if not self.typed:
             return [pair.document for pair in self.pairs] if self.pairs_text is None else self.parsed()
-        return [pair.only(names_of(self.rule_type)) if self.mode == "new" else pair.document for pair in self.pairs]
+        names = names_of(self.rule_type)
+        return [pair.document if self._keeps(pair) else pair.only(names) for pair in self.pairs]
+
+    def _keeps(self, pair: FormPair) -> bool:
+        """Whether *pair* is the rule's own, of which nothing is taken away that nobody was shown."""
+        return self.mode == "edit" and not pair.is_new
 
     def parsed(self) -> list[Document]:
         return json_pairs.read(self.pairs_text or "")
@@ -147,7 +152,7 @@ class RuleForm:
 
     def with_pair(self) -> RuleForm:
         """One more, empty pair."""
-        taken = [int(pair.key[1:]) for pair in self.pairs if pair.key.startswith("n")]
+        taken = [int(pair.key[1:]) for pair in self.pairs if pair.is_new]
         return replace(self, pairs=(*self.pairs, FormPair(f"n{max(taken, default=0) + 1}", NEW_PAIR)))
 
     def without_pair(self, key: str) -> RuleForm:

@@ -17,6 +17,7 @@ from sandbox.services.groups import GroupsService
 from sandbox.services.openapi import RULES
 
 ROOT = "/v1/rules"
+PAIR_FIELDS = {"Redirect": ("destinationType", "destination"), "Cancel": (), "Replace": ("from", "to")}
 ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
@@ -72,7 +73,8 @@ class RulesService:
         return JSONResponse({"success": True, "data": made})
 
     async def update(self, request: Request, body: Any) -> Response:
-        stored, record = self._own(request), self._checked(body)
+        stored = self._own(request)
+        record = self._checked(body, stored)
         if record["ruleType"] != stored["ruleType"]:
             raise Problem(405, "Rule Type update not allowed")
         dates = {"creationDate": stored.get("creationDate"), "modificationDate": int(self._now() * 1000)}
@@ -89,14 +91,16 @@ class RulesService:
                 raise
         return JSONResponse({"success": True, "message": "Rule deleted successfully"})
 
-    def _checked(self, body: Any) -> Record:
-        """The body as it is stored: a whole rule, whatever was stored before; unknown fields are kept."""
+    def _checked(self, body: Any, stored: Record | None = None) -> Record:
+        """The body as it is stored: a whole rule; unknown fields are kept, and so is what was *stored* wrongly before."""
         if not isinstance(body, dict) or not _texts(body, "name", "description", "status", "ruleType"):
             raise Problem(400, "Rule Payload is invalid")
         if not body.get("name") or not _is_type(body.get("ruleType")):
             raise Problem(400, "Rule Payload is invalid")
         pairs = body.get("pairs")
         if not isinstance(pairs, list) or not pairs or not all(_is_pair(body["ruleType"], pair) for pair in pairs):
+            raise Problem(400, "Rule pairs are invalid")
+        if _foreign(body["ruleType"], pairs) - _foreign(body["ruleType"], (stored or {}).get("pairs")):
             raise Problem(400, "Rule pairs are invalid")
         strange = body.get("groupId") and self._database.group(str(body["groupId"])) is None
         if strange and self._stage.switches.unknown_group == "refused":
@@ -119,6 +123,15 @@ def _texts(body: Record, *names: str) -> bool:
 
 def _is_type(name: Any) -> bool:
     return isinstance(name, str) and name.isascii() and name.isalnum() and name[:1].isalpha() and len(name) <= 32
+
+
+def _foreign(rule_type: str, pairs: Any) -> set[str]:
+    """Fields of *pairs* that belong to another of the types whose pairs the specification shows."""
+    if rule_type not in PAIR_FIELDS:
+        return set()
+    others = {name for fields in PAIR_FIELDS.values() for name in fields} - {*PAIR_FIELDS[rule_type]}
+    found = [pair for pair in pairs if isinstance(pair, dict)] if isinstance(pairs, list) else []
+    return {name for pair in found for name in others if pair.get(name) not in (None, "")}
 
 
 def _is_pair(rule_type: str, pair: Any) -> bool:
