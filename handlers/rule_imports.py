@@ -7,12 +7,14 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from bot.changes.set_proposals import SetProposal
+from bot.clients.errors import ClientError
 from bot.clients.parsing import gently
 from bot.domain import rule_import
 from bot.domain.change import Target
 from bot.domain.change_set import Outcome, Part
 from bot.domain.essence import essence
 from bot.domain.file_text import BadFile
+from bot.domain.group import Groups
 from bot.domain.intended import Intended
 from bot.domain.limits import IMPORT_RATE
 from bot.domain.rule_choices import Choices, proposals
@@ -49,7 +51,15 @@ async def _preview_rules(view: View, caller: Caller, gatehouse: Gatehouse) -> Vi
 async def _rule_plan(handed: Handed, gatehouse: Gatehouse) -> RulePlan:
     file = await asyncio.to_thread(read_rule_file, await handed.content(gatehouse))
     listing = await gatehouse.rules.all()
-    return RulePlan(tuple(await gently(planned(file, listing.rules, await gatehouse.groups.groups()))))
+    return RulePlan(tuple(await gently(planned(file, listing.rules, await _groups(gatehouse)))))
+
+
+async def _groups(gatehouse: Gatehouse) -> Groups | None:
+    """The groups that a rule can be put into, which are none where the service has no groups; None where it can't tell."""
+    try:
+        return Groups.of(await gatehouse.groups.listed() or ())
+    except ClientError:
+        return None
 
 
 async def _seen(plan: RulePlan) -> str:

@@ -10,8 +10,8 @@ from bot.domain.rule import RULE_ID
 from handlers.commands.command import Command
 from handlers.commands.gatehouse import GatehouseAudit
 from handlers.commands.members import MembersAdd, MembersExport, MembersList
-from handlers.commands.rules import RulesCheck, RulesExport, RulesList, RulesNew
-from handlers.words import escaped, quoted
+from handlers.commands.rules import RulesCheck, RulesExport, RulesList, RulesNew, RulesWhich
+from handlers.words import addresses_typed, escaped, quoted
 
 LED: Final = {"name": "named", "destination": "to", "because": "because"}
 FILTERED: Final[dict[type[Command], tuple[str, ...]]] = {
@@ -44,16 +44,16 @@ def render(command: Command) -> str:
 def _rendered(command: Command, name: str, value: Any) -> list[str]:
     if name == "lasts":
         return [value.as_typed]
-    if name == "here":
-        return ["here"] if value else []
+    if name in {"here", "within"}:
+        return ["here"] if value and name == "here" else []
     if name == "because":
         return [f"because {value}"]
     if name == "fields":
         return [f"{field}={quoted(text)}" for field, text in value]
     if name == "refs":
         return [_one_word(ref, always=len(value) > 1 and not RULE_ID.fullmatch(ref)) for ref in value]
-    if name == "urls":
-        return [_one_word(url) for url in value]
+    if name in {"urls", "others"}:
+        return [_one_word(url, always=name == "others") for url in value]
     if name == "segments":
         lead = ["to"] if isinstance(command, MembersAdd) else []
         return lead + [quoted(segment) for segment in value]
@@ -61,8 +61,14 @@ def _rendered(command: Command, name: str, value: Any) -> list[str]:
         return [f"{'no' if name == 'without_segment' else name}:{_one_word(str(value))}"]
     if name in LED and isinstance(command, RulesNew | MembersAdd):
         return [LED[name], _one_word(value)]
-    may_be_a_time = isinstance(command, GatehouseAudit)  # such as a rule that is called "today"
-    return [str(value) if name == "type" else _one_word(str(value), always=may_be_a_time)]
+    return [str(value) if name == "type" else _one_word(str(value), always=_is_loose(command))]
+
+
+def _is_loose(command: Command) -> bool:
+    """Whether a text of *command* would be read as something else if it were written without quotes."""
+    if isinstance(command, GatehouseAudit):
+        return True  # a rule may be called "today"
+    return isinstance(command, RulesWhich) and (bool(command.others) or addresses_typed(command.url) != [command.url])
 
 
 def _one_word(text: str, *, always: bool = False) -> str:

@@ -31,9 +31,13 @@ WORD: Final = re.compile(
     """,
     re.VERBOSE,
 )
-WEB: Final = re.compile(r"https?://[^\s<>|\"“”`]+", re.IGNORECASE)
-TRAILING: Final = ".,;:!?)]}'’*_~…"
-"""What ends a sentence or a style rather than an address."""
+WEB: Final = re.compile(r"https?://[^\s<>|\"“”`´ˋ]+", re.IGNORECASE)
+SENTENCE_ENDS: Final = ".,;:!?…"
+BRACKETS: Final = {")": "(", "]": "[", "}": "{"}
+STYLES: Final = {"*": "*", "_": "_", "~": "~", "'": "'", "’": "‘"}
+"""What ends a style or a quotation rather than a URL, where it began right before it."""
+AROUND: Final = '`´ˋ"<>'
+"""What is part of no URL."""
 DASHED: Final = re.compile(r"^[-–—]+(?=[A-Za-z])")
 
 
@@ -67,17 +71,50 @@ def _unwrapped(match: re.Match[str]) -> str:
 
 def addresses_in(text: str) -> list[str]:
     """The web addresses in what Slack sends of a message, each once, as they were written."""
-    found = (ENTITY.sub(lambda entity: ENTITIES[entity[1]], _address(match)) for match in WEB.finditer(text))
+    found = (ENTITY.sub(lambda entity: ENTITIES[entity[1]], _address(match)) for match in WEB.finditer(_parted(text)))
     return list(dict.fromkeys(found))
+
+
+def addresses_typed(text: str) -> list[str]:
+    """The web addresses in the text of a command, each once, without what was pasted around them.
+
+    Where there is nothing else, one needs no scheme.
+    """
+    found = [_alone(match[0], _before(match)) for match in WEB.finditer(_parted(text))]
+    if found or len(text.split()) != 1:
+        return list(dict.fromkeys(found))
+    word = text.strip().strip(AROUND)
+    bare = word.lstrip("({*_~'" if ":" in word else "([{*_~'")
+    only = _alone(bare, word[: len(word) - len(bare)][-1:]).strip(AROUND)
+    return [only] if only else []
+
+
+def _parted(text: str) -> str:
+    """*text* with a space between two URLs that Markdown or a list joins."""
+    return text.replace("](", " ").replace(",http", " http").replace(";http", " http")
 
 
 def _address(match: re.Match[str]) -> str:
     """The address alone: where Slack does not say where it ends, the sentence's own signs are no part of it."""
-    around = (
-        match.string[match.start() - 1 : match.start()] or "\n",
-        match.string[match.end() : match.end() + 1] or "\n",
-    )
-    return match[0] if around[0] == "<" or around == ("\n", "\n") else match[0].rstrip(TRAILING)
+    around = (_before(match) or "\n", match.string[match.end() : match.end() + 1] or "\n")
+    return match[0] if around[0] == "<" or around == ("\n", "\n") else _alone(match[0], around[0])
+
+
+def _before(match: re.Match[str]) -> str:
+    return match.string[match.start() - 1 : match.start()]
+
+
+def _alone(url: str, before: str) -> str:
+    """*url* less what ends the sentence, the brackets or the style that it stands in; *before*: the character before it."""
+    excess = {close: url.count(close) - url.count(opening) for close, opening in BRACKETS.items()}
+    end = len(url)
+    while end and (last := url[end - 1]):
+        if last in BRACKETS and excess[last] > 0:
+            excess[last] -= 1
+        elif last not in SENTENCE_ENDS and STYLES.get(last) != before:
+            break
+        end -= 1
+    return url[:end]
 
 
 def emails_in(text: str) -> list[str]:

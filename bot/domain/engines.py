@@ -27,6 +27,7 @@ class Engine(StrEnum):
 
 BOTH: Final = frozenset(Engine)
 ENGINES_DIFFER: Final = "the desktop app and the extension differ here"
+SUBJECTS: Final = frozenset({"Url", "host", "path"})
 EMPTY_IS_EVERY_URL: Final = frozenset({"Replace", "UserAgent"})
 """Rule types of which the desktop app skips the condition where its value is empty, whatever the operator."""
 
@@ -65,6 +66,15 @@ def only_in(rule_type: str | None, source: Source) -> Engine | None:
     skipped = is_skipped(rule_type, source) and source.operator != "Contains"
     engines = (frozenset({Engine.DESKTOP}) if skipped else BOTH) - _without(source)
     return next(iter(engines)) if len(engines) == 1 else None
+
+
+def holding_everywhere(rule_type: str | None, source: Source) -> frozenset[Engine]:
+    """Return the engines in which *source* holds for every URL, as far as its text tells that at a glance."""
+    open_to_all = {"Contains": not source.value, "Matches": source.value == "/.*/"}
+    open_to_all["Wildcard_Matches"] = bool(source.value) and not (source.value or "").strip("*")
+    plain = source.key in SUBJECTS and open_to_all.get(source.operator or "", False)
+    skipped = frozenset({Engine.DESKTOP} if is_skipped(rule_type, source) else ())
+    return (BOTH if plain else skipped) - _without(source)
 
 
 def is_skipped(rule_type: str | None, source: Source) -> bool:

@@ -124,7 +124,7 @@ class RulePlan:
 
 
 def plan_rules(file: RuleFile, live: Iterable[Rule], groups: Groups | None = None) -> RulePlan:
-    """The plan for *file*. *groups*: those of the service; None where it has none or does not tell."""
+    """The plan for *file*. *groups*: those of the service; None where it does not tell."""
     return RulePlan(tuple(planned(file, live, groups)))
 
 

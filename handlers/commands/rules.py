@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from handlers.commands.command import Command, Lasts
 
@@ -46,6 +46,10 @@ class RulesWhich(RulesCommand):
     usage, summary = "which URL", "Which rules act on a URL, and why not the others"
     example = "which https://shop.example.com/old"
     url: str = ""
+    others: tuple[str, ...] = ()
+    """Further URLs that were typed with it."""
+    within: bool = field(default=False, compare=False)
+    """Whether it was taken out of other words."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from bot.domain.rule import KNOWN_TYPES
 from handlers.commands import rules as c
 from handlers.commands.command import Command
 from handlers.parsers.rest import Parser, Rest, Unclear, alone, as_written, page_in
-from handlers.words import Word
+from handlers.words import Word, addresses_typed
 
 ASSIGNMENT: Final = re.compile(r"((?:pair\d{1,4}\.)?(?:source\.)?[A-Za-z]+)=(.*)", re.DOTALL | re.IGNORECASE)
 FREE_TEXT: Final = frozenset({"name", "description"})
@@ -134,10 +134,24 @@ def _rules_samples(rest: Rest) -> Command:
     return c.RulesSamples(action, urls)
 
 
+def _rules_which(rest: Rest) -> Command:
+    """The URL in what was typed or pasted; what is in quotes is one as it stands."""
+    words = " ".join(word.text for word in rest.words if not word.quoted)
+    exact = [word.text.strip() for word in rest.words if word.quoted and word.text.strip()]
+    found = addresses_typed(words) if words else exact
+    if not found:
+        raise rest.missing("which URL")
+    left = f"{words} {' '.join(exact)}" if words else ""
+    for url in sorted(found, key=len, reverse=True):
+        left = left.replace(url, " ")
+    url, *others = found
+    return c.RulesWhich(url, tuple(others), within=any(map(str.isalnum, left)))
+
+
 PARSERS: Final[dict[type[Command], Parser]] = {
     c.RulesList: _rules_list,
     c.RulesShow: lambda rest: c.RulesShow(ref=rest.rest()),
-    c.RulesWhich: lambda rest: c.RulesWhich(rest.one("which URL")),
+    c.RulesWhich: _rules_which,
     c.RulesCheck: _rules_check,
     c.RulesNew: _rules_new,
     c.RulesEdit: _by_ref(c.RulesEdit),

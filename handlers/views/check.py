@@ -207,6 +207,8 @@ def checked(
         blocks.append(parts.context(UNTRIED))
     if pages > 1:
         blocks.append(parts.context(f"Page {page} of {pages}"))
+    elif command.page and command.page > 1:
+        blocks.append(parts.context("There is only one page."))
     turns = (
         parts.turn_button("‹ Previous", replace(command, page=page - 1), "previous") if page > 1 else None,
         parts.turn_button("Next ›", replace(command, page=page + 1), "next") if page < pages else None,

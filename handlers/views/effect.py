@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from bot.domain.engines import BOTH, Engine, holding_everywhere
 from bot.domain.group import Groups, held_back
-from bot.domain.rule import Pair, RuleDraft
+from bot.domain.matching import filters_of
+from bot.domain.rule import Pair, RuleDraft, Source
 from handlers.views.other_types import described
 from handlers.views.parts import code, esc
 from handlers.views.urls import url_code
@@ -32,11 +34,11 @@ def type_name(rule: RuleDraft) -> str:
 
 def status_name(rule: RuleDraft, groups: Groups | None = None) -> str:
     """In force or not, as a sign and words; what is on, but held back by its group, says so."""
-    if why := held_back(rule, groups) if rule.active else "":
-        return f":double_vertical_bar: on, but {esc(why, 120)}"
+    why = held_back(rule, groups)
     if rule.active:
-        return ":large_green_circle: Active"
-    return f":white_circle: {esc(rule.status or 'no status', 40)}"
+        return f":double_vertical_bar: on, but {esc(why, 120)}" if why else ":large_green_circle: Active"
+    off = f":white_circle: {esc(rule.status or 'no status', 40)}"
+    return f"{off}, and {esc(why, 120)}" if why else off
 
 
 def group_name(rule: RuleDraft, groups: Groups | None) -> str:
@@ -47,14 +49,22 @@ def group_name(rule: RuleDraft, groups: Groups | None) -> str:
     return f":file_folder: {esc(name, 80)}" if name else f":file_folder: {code(rule.group_id, 60)}"
 
 
-def source_line(pair: Pair, limit: int = 160) -> str:
+def source_line(rule_type: str | None, pair: Pair, limit: int = 160) -> str:
     """The condition: where, how and what."""
     if pair.source is None:
         return "_no source_"
+    if engines := holding_everywhere(rule_type, pair.source):
+        return _every_url(pair.source, engines)
     key, operator = pair.source.key or "?", (pair.source.operator or "?").replace("_", " ").lower()
     where = "" if key == "Url" else f"{esc(key, 40)} "
     how = "" if operator == "equals" else f"{esc(operator, 40)} "
     return f"{where}{how}{url_code(pair.source.value, limit)}"
+
+
+def _every_url(source: Source, engines: frozenset[Engine]) -> str:
+    where = "" if engines == BOTH else f" in {next(iter(engines))}"
+    names = ", ".join(esc(name, 40) for name in dict.fromkeys(filters_of((source.model_extra or {}).get("filters"))))
+    return f"every URL{where}" + (f" that fits its filters ({names})" if names else "")
 
 
 def effect_line(rule_type: str | None, pair: Pair, limit: int = 160) -> str:

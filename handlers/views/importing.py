@@ -119,7 +119,7 @@ def _list(title: str, entries: Sequence[Any], line_of: Callable[[Any], str]) -> 
 
 def _rule_line(number: int, draft: RuleDraft, note: str = "") -> str:
     pairs = draft.pairs or ()
-    does = f"{source_line(pairs[0], 40)} {effect_line(draft.rule_type, pairs[0], 40)}" if pairs else ""
+    does = f"{source_line(draft.rule_type, pairs[0], 40)} {effect_line(draft.rule_type, pairs[0], 40)}" if pairs else ""
     return f"{number:,}. *{esc(draft.title, 50)}*   {type_name(draft)}   {does}{note}"
 
 

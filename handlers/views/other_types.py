@@ -80,9 +80,12 @@ def _parameters(pair: Fields, limit: int) -> Iterator[str]:
         if kind == "remove all":
             yield "removes all parameters"
             continue
-        there = _text(change.get("actionWhenParamExists")).casefold()
-        tail = {"overwrite": ", also over one that is there", "ignore": ", unless it is there"}.get(there, "")
+        there = _text(change.get("actionWhenParamExists")).casefold() if kind == "add" else ""
+        tail = {"overwrite": ", also over one that is there", "ignore": IGNORED}.get(there, "")
         yield _changed(f"parameter {code(_text(change.get('param')), SHORT)}", change, limit) + tail
+
+
+IGNORED: Final = "; the desktop app never adds it, since the rule says Ignore"
 
 
 def _changed(what: str, change: Fields, limit: int) -> str:

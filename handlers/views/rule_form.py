@@ -252,5 +252,5 @@ def _group_words(rule: Rule, groups: Groups | None) -> str:
     """mrkdwn, short enough to travel in the view's metadata."""
     if not rule.group_id:
         return ""
-    held = f"   {status_name(rule, groups)}" if rule.active and held_back(rule, groups) else ""
+    held = f"   {status_name(rule, groups)}" if held_back(rule, groups) else ""
     return f"{group_name(rule, groups)}{held}"

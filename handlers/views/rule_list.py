@@ -50,7 +50,11 @@ def rule_list(
 
 def _row(number: int, rule: Rule, command: RulesList, groups: Groups | None) -> str:
     pairs = rule.pairs or ()
-    line = f"{source_line(pairs[0], 90)} {effect_line(rule.rule_type, pairs[0], 90)}" if pairs else "_no pairs_"
+    line = (
+        f"{source_line(rule.rule_type, pairs[0], 90)} {effect_line(rule.rule_type, pairs[0], 90)}"
+        if pairs
+        else "_no pairs_"
+    )
     more = f"  _and {len(pairs) - 1} more_" if len(pairs) > 1 else ""
     about = [status_name(rule, groups), type_name(rule), code(rule.id, 100), group_name(rule, groups)]
     if command.sort == "changed":

@@ -71,7 +71,8 @@ def pair_blocks(rule: Rule) -> list[Block]:
 
 def _pair_text(rule: Rule, pair: Pair, number: int) -> str:
     """One pair: its condition, and what happens, as a list where that is more than a line."""
-    head = f"*Pair {number}*  {source_line(pair)}" if number else source_line(pair)
+    source = source_line(rule.rule_type, pair)
+    head = f"*Pair {number}*  {source}" if number else source
     if rule.rule_type in TYPED:
         return f"{head}\n{effect_line(rule.rule_type, pair)}"
     lines = other_lines(rule.rule_type, pair)

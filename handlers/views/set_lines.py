@@ -115,7 +115,11 @@ def _whole_rule(part: Part, verb: str) -> str:
     document = part.before if part.before is not None else part.after
     rule = RuleDraft.model_validate(document or {})
     pairs = rule.pairs or ()
-    first = f"   {source_line(pairs[0], MAX_URL)} {effect_line(rule.rule_type, pairs[0], MAX_URL)}" if pairs else ""
+    first = (
+        f"   {source_line(rule.rule_type, pairs[0], MAX_URL)} {effect_line(rule.rule_type, pairs[0], MAX_URL)}"
+        if pairs
+        else ""
+    )
     more = f"   …and {len(pairs) - 1} more pair{'' if len(pairs) == 2 else 's'}" if len(pairs) > 1 else ""
     kind = f" {esc(rule.status or '', 40)} {esc(rule.rule_type or '', 40)}" if verb == "create" else ""
     line = f"{verb}{kind}{first}{more}"

@@ -15,6 +15,8 @@ from handlers.views.parts import Block, Message, code, esc
 MOST_ACTING: Final = 12
 MOST_OTHERS: Final = 8
 MOST_PAIRS: Final = 4
+MOST_URLS: Final = 3
+"""Further URLs of one question that are named, each with a button."""
 
 
 def explained(found: Explained, *, command: RulesWhich, unreadable: int, assumed: bool, actions: bool) -> Message:
@@ -32,10 +34,24 @@ def explained(found: Explained, *, command: RulesWhich, unreadable: int, assumed
         blocks.append(parts.section("*Only just misses*\n" + _listed(map(_near, found.near), len(found.near))))
     if found.untold:
         blocks.append(parts.section("*Cannot be told here*\n" + _listed(map(_untold, found.untold), len(found.untold))))
-    blocks += [parts.context(line) for line in _small_print(found, unreadable, assumed=assumed)]
+    blocks += [parts.context(line) for line in (*_taken(command), *_small_print(found, unreadable, assumed=assumed))]
     share = parts.share_button(command) if actions else None
-    blocks += parts.actions([share, parts.run_button("List rules", RulesList(), "list") if not found.acting else None])
+    others = [
+        parts.run_button(f"URL {number}", RulesWhich(url), f"other.{number}")
+        for number, url in enumerate(command.others[:MOST_URLS] if actions else (), start=2)
+    ]
+    lists = parts.run_button("List rules", RulesList(), "list") if not found.acting else None
+    blocks += parts.actions([*others, share, lists])
     return parts.message(_verdict(found).replace("*", "").replace("`", ""), blocks)
+
+
+def _taken(command: RulesWhich) -> Iterator[str]:
+    """Which URL was taken, where that is not plain from what was typed."""
+    if command.others:
+        told = ", ".join(code(url, 120) for url in command.others[:MOST_URLS])
+        yield f"This is about the first of {len(command.others) + 1:,} URLs. The others: {told}"
+    if command.within:
+        yield "The rest of the text was left out. Put a URL with spaces in quotes."
 
 
 def _weight(acts: Acts) -> int:
@@ -72,7 +88,8 @@ def _verdict(found: Explained) -> str:
 
 
 def _if(acts: Acts) -> str:
-    return ", if what it depends on holds" if acts.depends else ""
+    where = f", in {acts.only} only" if acts.only else ""
+    return f"{where}, if what it depends on holds" if acts.depends else where
 
 
 def _others(count: int) -> str:

@@ -9,10 +9,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from bot.domain.address import Address
 from bot.domain.change import Kind
 from bot.domain.essence import essence
 from bot.domain.file_text import MOST_BYTES, BadFile, EmptyFile, FileKind, FileTooLarge, Undecodable, WrongKind
 from bot.domain.group import Groups
+from bot.domain.matching import explain
+from bot.domain.near import FIRST_FORM
 from bot.domain.rule import KNOWN_TYPES, Rule
 from bot.domain.rule_choices import Arrival, Choices, OnDiffers, OnNew, proposals
 from bot.domain.rule_file import (
@@ -346,6 +349,41 @@ def test_a_rule_of_an_unknown_group_comes_without_it() -> None:
     assert (kept.ungrouped, kept.draft.group_id) == (None, "Group_here")
     assert untold.draft.group_id == "Group_gone"
     assert isinstance(only(plan(exported, having=(record(groupId="Group_here"),), groups=groups)), Same)
+
+
+def test_where_there_are_no_groups_a_rule_comes_without_one() -> None:
+    nothing = Groups({}, frozenset())
+
+    assert only(plan(record(groupId="Group_x"), groups=nothing)).ungrouped == "Group_x"
+    assert isinstance(only(plan(record(groupId="Group_x"), having=(record(groupId="Group_x"),), groups=nothing)), Same)
+
+
+FIRST_SOURCE = {"key": "Url", "operator": "Contains", "values": ["shop.example.com/a", "shop.example.com/b"]}
+
+
+@pytest.mark.parametrize("kind", ["Redirect", "Cancel"])
+def test_a_rule_of_the_first_version_gets_a_pair_for_each_of_its_values(kind: str) -> None:
+    leads = {"destination": "https://shop.example.com/"} if kind == "Redirect" else {}
+    old = {"id": f"{kind}_1485", "name": "Old", "ruleType": kind, "status": "Active", "source": FIRST_SOURCE} | leads
+
+    entry = only(plan(old))
+
+    assert isinstance(entry, New)
+    sources = [{"key": "Url", "operator": "Contains", "value": value} for value in FIRST_SOURCE["values"]]
+    assert entry.draft.body() == {"name": "Old", "ruleType": kind, "status": "Active"} | {
+        "pairs": [{"source": source} | leads for source in sources]
+    }
+    rule = Rule.model_validate(old)
+    assert [near.why for near in explain([rule], Address.of("https://shop.example.com/b")).near] == [FIRST_FORM]
+    assert explain([rule], Address.of("https://shop.example.com/c")).near == ()
+
+
+@pytest.mark.parametrize("source", [None, "x", {}, {"values": None}, {"values": [1]}, {"values": []}])
+def test_what_is_in_no_form_at_all_is_refused_in_words(source: Any) -> None:
+    entry = only(plan({"name": "Old", "ruleType": "Redirect", "source": source, "destination": "https://a.example/"}))
+
+    assert isinstance(entry, Invalid)
+    assert isinstance(entry.reason, Flawed)
 
 
 def test_a_rule_twice_in_the_file_is_made_once() -> None:

@@ -39,6 +39,16 @@ SHAPES: list[tuple[str, dict[str, Any], list[str]]] = [
         {"modifications": [{"param": "a", "type": "Add", "value": "1", "actionWhenParamExists": "Overwrite"}]},
         ["adds parameter `a`: `1`, also over one that is there"],
     ),
+    (
+        "QueryParam",
+        {"modifications": [{"param": "a", "type": "Remove", "actionWhenParamExists": "Overwrite"}]},
+        ["removes parameter `a`"],
+    ),
+    (
+        "QueryParam",
+        {"modifications": [{"param": "a", "type": "Add", "value": "1", "actionWhenParamExists": "Ignore"}]},
+        ["adds parameter `a`: `1`; the desktop app never adds it, since the rule says Ignore"],
+    ),
     ("QueryParam", {"modifications": [{"param": "a", "type": "Remove", "value": ""}]}, ["removes parameter `a`"]),
     ("QueryParam", {"modifications": [{"type": "Remove All"}]}, ["removes all parameters"]),
     (

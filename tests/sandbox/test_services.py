@@ -33,6 +33,34 @@ async def rules(services: Services) -> AsyncIterator[httpx.AsyncClient]:
         yield client
 
 
+PAIRS: dict[str, dict[str, str]] = {
+    "Redirect": {"destinationType": "url", "destination": "https://a.example/"},
+    "Replace": {"from": "a", "to": "b"},
+    "Cancel": {},
+}
+
+
+@pytest.mark.parametrize("kind", PAIRS)
+async def test_a_pair_with_the_fields_of_another_type_is_invalid(
+    services: Services, rules: httpx.AsyncClient, kind: str
+) -> None:
+    source = {"key": "Url", "operator": "Equals", "value": "https://a.example/x"}
+    pair = {"source": source, "odd": 1, **PAIRS[kind]}
+    fine = {"name": "x", "ruleType": kind, "pairs": [pair]}
+    made = (await rules.post("/rules", json=fine)).json()["data"]
+    for name, value in {
+        name: value for other in PAIRS if other != kind for name, value in PAIRS[other].items()
+    }.items():
+        wrong = fine | {"pairs": [pair, pair | {name: value}]}
+        for method, path in (("POST", "/rules"), ("PUT", f"/rules/{made['id']}")):
+            answer = await rules.request(method, path, json=wrong)
+            refused(answer, 400)
+            assert answer.json()["message"] == "Rule pairs are invalid"
+        services.rules.put(made | {"pairs": wrong["pairs"]})
+        assert (await rules.put(f"/rules/{made['id']}", json=wrong | {"name": "y"})).status_code == 200
+        services.rules.put(made)
+
+
 @pytest.fixture
 async def members(services: Services) -> AsyncIterator[httpx.AsyncClient]:
     site = f"{services.members_url}/sites/site_1"

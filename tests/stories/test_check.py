@@ -65,6 +65,11 @@ async def test_many_findings_come_in_pages(workspace: Sandbox, alice: Person) ->
     assert "Page 4 of 4" in alice.slack_text(await alice.says("/rules check page:9"))
 
 
+async def test_a_page_that_is_not_there_is_said_so(workspace: Sandbox, alice: Person) -> None:
+    assert "There is only one page" in alice.slack_text(await alice.says("/rules check page:2"))
+    assert "only one page" not in alice.slack_text(await alice.says("/rules check"))
+
+
 async def test_a_loop_is_not_made_without_a_reason(workspace: Sandbox, alice: Person) -> None:
     reply = await alice.says(f"/rules set {OLD} destination={SHOP}/old")
     assert "redirects to the address itself" in alice.slack_text(reply)

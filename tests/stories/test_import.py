@@ -57,6 +57,19 @@ async def test_rules_are_shown_then_created_inactive_and_taken_back(
     assert len(workspace.services.rules.all()) == before
 
 
+@pytest.mark.parametrize("switches", [{"groups": "off"}], indirect=True)
+async def test_rules_come_without_their_group_into_a_service_without_groups(workspace: Sandbox, alice: Person) -> None:
+    records = [rule("one", groupId="Group_gone1"), rule("two", groupId="Group_sale1"), rule("three")]
+    text = await shown(alice, "/rules import", "File", "rules.json", json.dumps(records).encode())
+    assert "without its group `Group_gone1`" in text
+
+    assert await alice.submits() == {}
+    await alice.sees("Import 3 rules from rules.json: done")
+    made = {str(each["name"]): each.get("groupId") for each in workspace.services.rules.all()}
+    assert not made["one"]
+    assert not made["three"]
+
+
 @pytest.mark.parametrize("switches", [{"paging": "off"}, {"paging": "pages"}], indirect=True)
 async def test_an_export_comes_back_as_it_was(workspace: Sandbox, alice: Person, bob: Person) -> None:
     for number in range(40):

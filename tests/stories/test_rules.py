@@ -97,6 +97,58 @@ async def test_set_refuses_what_cannot_work(workspace: Sandbox, alice: Person) -
     assert workspace.services.rules.calls("PUT") == []
 
 
+async def test_a_field_of_another_type_and_an_unknown_operator_never_leave(workspace: Sandbox, alice: Person) -> None:
+    for text, words in {
+        f"set {OLD} to=https://shop.example.com/x": "A Redirect has no field “to”",
+        f"set {OLD} from=a": "source, operator, key, destinationType, destination",
+        "set Replace_api01 destination=https://shop.example.com/x": "source, operator, key, from, to",
+        f"set {OLD} operator=Regex": "Did you mean Matches?",
+        f"set {OLD} key=URL": "Did you mean Url?",
+        f"set {OLD} status=inactve": "Did you mean Inactive?",
+        "new cancel https://shop.example.com/x to https://shop.example.com/y": "A Cancel has no field “destination”",
+    }.items():
+        assert words in alice.slack_text(await alice.says(f"/rules {text}")), text
+    assert [call for call in workspace.services.rules.calls() if call.method != "GET"] == []
+
+
+async def test_what_is_stored_wrongly_is_shown_and_edited_and_comes_into_no_copy(
+    workspace: Sandbox, alice: Person
+) -> None:
+    rule = workspace.services.rules.get(OLD) or {}
+    odd = [pair | {"to": "x", "source": pair["source"] | {"operator": "Regex"}} for pair in rule["pairs"]]
+    workspace.services.rules.put({**rule, "pairs": odd, "status": "Bananas"})
+
+    assert "Bananas" in alice.slack_text(await alice.says(f"/rules show {OLD}"))
+    await alice.says(f"/rules set {OLD} description=Kept")
+    await alice.opens(f"/rules edit {OLD}")
+    alice.fills(Name="Oldest shop")
+    assert await alice.submits() == {}
+    await alice.sees("`Oldest shop`")
+    kept = workspace.services.rules.get(OLD) or {}
+    assert (kept["pairs"], kept["status"], kept["description"]) == (odd, "Bananas", "Kept")
+
+    await alice.opens(f"/rules copy {OLD}")
+    assert "Did you mean Matches?" in str(await alice.submits())
+    alice.fills(Operator="Equals")
+    assert await alice.submits() == {}
+    await alice.sees("Oldest shop (copy) created")
+    copy = next(one for one in workspace.services.rules.all() if one["name"] == "Oldest shop (copy)")
+    assert "to" not in copy["pairs"][0]
+
+
+async def test_a_pair_that_is_added_has_the_fields_of_its_type_only(workspace: Sandbox, alice: Person) -> None:
+    view = await alice.opens("/rules edit Replace_api01")
+    await alice.clicks(view, "Add pair")
+    view = await alice.sees_form("Pair 2")
+    await alice.clicks(view, "v1.form.remove.o1", opens="Add pair")
+    alice.fills(Source="https://api.example.com/v3/", Find="/v3/", Replace_with="/v4/")
+    assert await alice.submits() == {}
+    await alice.sees("API v1 to v2 changed")
+
+    added = (workspace.services.rules.get("Replace_api01") or {})["pairs"][0]
+    assert set(added) == {"source", "from", "to"}
+
+
 @pytest.mark.threat("A7")
 async def test_a_delete_waits_for_somebody_else_of_the_channel(workspace: Sandbox, alice: Person, cara: Person) -> None:
     card = await alice.says(f"/rules delete {OLD} because it loops")
