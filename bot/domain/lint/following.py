@@ -140,6 +140,8 @@ class Walker:
     def __init__(self, world: World) -> None:
         self._world = world
         self._done: dict[Engine, set[str]] = {engine: set() for engine in Engine}
+        self._endless: set[tuple[Engine, str, int]] = set()
+        """Pairs that take on what they made themselves: once that is told, following them again tells nothing new."""
         self._left = 0
 
     def loops_from(self, start: Address) -> Iterator[Finding]:
@@ -158,11 +160,15 @@ class Walker:
     def _walk(self, address: Address, engine: Engine, way: tuple[_Hop, ...], seen: dict[str, int]) -> Iterator[Finding]:
         self._left -= 1
         for acts, there in self._world.leading(address, engine):
+            if (engine, acts.rule.id, acts.pair) in self._endless:
+                continue
             further = (*way, _Hop(address.full, acts))
             if (at := seen.get(there.full)) is not None:
                 yield _loop(further[at:])
             elif len(further) >= MOST_HOPS:
-                yield from _growing(further)
+                for loop in _growing(further):
+                    self._endless.add((engine, acts.rule.id, acts.pair))
+                    yield loop
             elif self._left > 0 and there.full not in self._done[engine]:
                 yield from self._walk(there, engine, further, {**seen, there.full: len(further)})
         self._done[engine].add(address.full)
