@@ -42,7 +42,6 @@ SCOPES: Final = (
     "files:write",
     "groups:read",
     "im:history",
-    "im:read",
     "im:write",
     "usergroups:read",
     "users:read",

@@ -49,10 +49,18 @@ class Answers:
     async def _attach(self, caller: Caller, reply: Attached) -> None:
         """Send a file; who asked elsewhere than where it goes hears privately that it is there."""
         slack = SlackFiles(self._slack)
+        await self._note_export("exporting", caller, reply)  # no file leaves without a trace, and none that Slack
         channel = caller.channel if reply.here else await slack.direct(caller.user)
         sent = await slack.send(channel, reply.name, reply.content, reply.comment)
+        await self._note_export("exported", caller, reply)  # refused is said to have left
         if channel != caller.channel or not sent.shown:
             await self._tell(caller, files.sent(reply.name, sent.link, here=reply.here, shown=sent.shown))
+
+    async def _note_export(self, event: str, caller: Caller, reply: Attached) -> None:
+        if reply.exports is not None:
+            await self._gatehouse.changes.note_export(
+                event, *reply.exports, by=caller.user, channel=caller.channel, here=reply.here
+            )
 
     async def _tell(self, caller: Caller, message: Message) -> None:
         """Answer *caller* alone, where they look: in the modal, in one that opens, or beside what they wrote."""

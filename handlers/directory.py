@@ -146,7 +146,7 @@ def _barred(user: Mapping[str, Any], user_id: str, team: str) -> Why | None:
         return Why.UNKNOWN
     if user.get("deleted"):
         return Why.DEACTIVATED
-    if user.get("is_stranger") or user.get("team_id") != team:
+    if user.get("is_stranger") or not _is_of(user, team):
         return Why.STRANGER
     if user.get("is_bot") or user.get("is_workflow_bot") or user_id == "USLACKBOT":
         return Why.BOT
@@ -155,6 +155,13 @@ def _barred(user: Mapping[str, Any], user_id: str, team: str) -> Why | None:
     if user.get("is_restricted") or user.get("is_ultra_restricted"):
         return Why.GUEST
     return None
+
+
+def _is_of(user: Mapping[str, Any], team: str) -> bool:
+    """Whether the workspace *team* is one of *user*'s: in an Enterprise Grid, ``team_id`` names another of them, or none."""
+    grid = user.get("enterprise_user")
+    teams = grid.get("teams") if isinstance(grid, Mapping) else None
+    return user.get("team_id") == team or (isinstance(teams, list) and team in teams)
 
 
 def _mailbox(email: str) -> str:

@@ -42,8 +42,8 @@ async def export_rules(command: RulesExport, caller: Caller, gatehouse: Gatehous
         place=gatehouse.places.get("rules", ""),
         unreadable=listing.unreadable,
     )
-    await gatehouse.changes.exported("rules", len(found), by=caller.user, channel=caller.channel, here=command.here)
-    return Attached(rulefile.file_name(gatehouse.now().date()), content, comment, here=command.here)
+    name = rulefile.file_name(gatehouse.now().date())
+    return Attached(name, content, comment, here=command.here, exports=("rules", len(found)))
 
 
 @handles(MembersExport)
@@ -59,6 +59,5 @@ async def export_members(command: MembersExport, caller: Caller, gatehouse: Gate
         raise NothingToExport("member")
     content = b"".join(await gently(member_csv.pieces(found, site.name)))
     comment = views.members_comment(len(found), total=len(everyone), site=site.name)
-    what = f"members/{site.name}"
-    await gatehouse.changes.exported(what, len(found), by=caller.user, channel=caller.channel, here=False)
-    return Attached(member_csv.file_name(site.name, gatehouse.now().date()), content, comment)
+    name = member_csv.file_name(site.name, gatehouse.now().date())
+    return Attached(name, content, comment, exports=(f"members/{site.name}", len(found)))

@@ -47,12 +47,16 @@ class Refilled:
 
 @dataclass(frozen=True, slots=True)
 class Attached:
-    """A file, in a direct message to the person who asked or, *here*, in the channel. *comment* (mrkdwn) goes with it."""
+    """A file, in a direct message to the person who asked or, *here*, in the channel. *comment* (mrkdwn) goes with it.
+
+    *exports*: what it takes out of a service, and how many records; the audit says so.
+    """
 
     name: str
     content: bytes
     comment: str
     here: bool = False
+    exports: tuple[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

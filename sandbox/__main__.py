@@ -23,6 +23,7 @@ from rich.table import Table
 from bot.logs import configure
 from bot.manifest import document
 from bot.settings import CannotStart
+from handlers.views.problems import PROBLEM
 from sandbox.demo import SITES, running_sandbox
 from sandbox.services.database import Database
 from sandbox.services.faults import KINDS
@@ -30,10 +31,13 @@ from sandbox.services.running import MEMBERS_KEY, RULES_KEY, running_services
 from sandbox.services.seed import seed
 from sandbox.services.switches import CHOICES, Switches
 from sandbox.serving import listening
+from sandbox.slack import rendering
 from sandbox.slack.ids import StandingClock
+from sandbox.slack.message import Message
 from sandbox.slack.oauth import CLIENT_ID, CLIENT_SECRET
 from sandbox.slack.people import PEOPLE
 from sandbox.slack.running import APP_TOKEN, SECRET, TOKEN, LocalSlack, running_slack
+from sandbox.slack.state import View
 from sandbox.slack.story import Person
 from sandbox.slack.validation import ManifestRefused
 from sandbox.slack.watching import NothingHappened
@@ -108,12 +112,20 @@ async def _tried(text: str) -> int:
         async with running_sandbox(Path(folder)) as sandbox:
             alice = Person(sandbox.slack, PEOPLE[0].id, SUPPORT if text.startswith("/members") else OPS)
             try:
-                reply, failed = await alice.replied(text)
+                reply = await alice.replied(text)
             except NothingHappened as error:
                 print(error, file=sys.stderr)
                 return 1
-    print(reply)
-    return int(failed)
+    print(alice.slack_text(reply) if isinstance(reply, Message) else rendering.view(reply))
+    return int(_is_problem(reply))
+
+
+def _is_problem(reply: Message | View) -> bool:
+    """Whether *reply* is Slack's own refusal, or one that Gatehouse made up as an answer to what did not work."""
+    if isinstance(reply, Message) and reply.kind == "system":
+        return True
+    blocks = reply.blocks if isinstance(reply, Message) else reply["blocks"]
+    return any(block["block_id"] == PROBLEM for block in blocks)
 
 
 @app.command()

@@ -141,6 +141,9 @@ async def test_a_database_that_can_not_be_used_is_one_sentence(arguments: str, d
         ("/members list", 0, "20 members"),
         ("/rules show nothing", 1, "No rule is called"),
         ("/unknown", 1, "not a valid command"),
+        ("/gatehouse digest", 0, "Nothing was changed"),
+        ("/rules frobnicate", 1, "frobnicate"),
+        ("/members export site:nowhere", 1, "nowhere"),
     ],
 )
 async def test_try_prints_the_reply(text: str, code: int, part: str) -> None:

@@ -104,8 +104,11 @@ class Pipeline:
         await self.applier.carry_out(change)
         return True
 
-    async def exported(self, what: str, count: int, *, by: str, channel: str, here: bool) -> None:
-        """Put on record that somebody gets *count* records of *what* as a file, before they do; *here*: and the channel."""
+    async def note_export(self, event: str, what: str, count: int, *, by: str, channel: str, here: bool) -> None:
+        """Record the *event* of an export of *count* records of *what*: ``exporting``, then ``exported`` or nothing.
+
+        *here*: the file goes to the channel, too.
+        """
         kind = f"{count} as a file to {'the channel' if here else 'the person alone'}"
         detail = {"count": count, "here": here, "kind": kind}
-        await self.ledger.note(Event("exported", by, channel, target=what, detail=detail))
+        await self.ledger.note(Event(event, by, channel, target=what, detail=detail))

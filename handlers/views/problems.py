@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from bot.domain.group import Groups
 from bot.domain.rule import Rule
@@ -15,6 +16,13 @@ from handlers.refs import NotOne
 from handlers.views import parts, pickers
 from handlers.views.effect import status_name, type_name
 from handlers.views.parts import Block, Message, code, esc
+
+PROBLEM: Final = "v1.problem"
+"""The id of the block that begins every answer to what did not work: what looks at answers by machine finds them by it."""
+
+
+def _message(text: str, blocks: Sequence[Block]) -> Message:
+    return parts.message(text, [{**blocks[0], "block_id": PROBLEM}, *blocks[1:]])
 
 
 def problem(
@@ -41,7 +49,7 @@ def problem(
         *parts.actions(buttons),
         _footer(asked, f"Reference {code(reference)}"),
     ]
-    return parts.message(lines[0], blocks)
+    return _message(lines[0], blocks)
 
 
 def _footer(asked: str, more: str = "") -> Block:
@@ -62,7 +70,7 @@ def unclear(error: Unclear, *, asked: str) -> Message:
         )
         blocks.append(parts.section(lines))
     blocks.append(_footer(asked, f"All commands: `{slash('gatehouse help')}`"))
-    return parts.message(f"{esc(error.what)} Nothing was changed.", blocks)
+    return _message(f"{esc(error.what)} Nothing was changed.", blocks)
 
 
 def not_one(error: NotOne, *, asked: str) -> Message:
@@ -82,12 +90,12 @@ def not_one(error: NotOne, *, asked: str) -> Message:
             ),
             _footer(asked),
         ]
-        return parts.message("No such rule. Nothing was changed.", blocks)
+        return _message("No such rule. Nothing was changed.", blocks)
     more = f" The first {len(candidates)}, or find it as you type:" if count > len(candidates) else ""
     words = f":mag: {code(ref, 200)} fits {count} rules. Which one? *Nothing was changed.*{more}"
     blocks = [parts.section(words, pickers.rule_menu() if more else None), *_choice(candidates, error.groups)]
     blocks.append(_footer(asked, "Name it by its id."))
-    return parts.message(f"{count} rules fit. Nothing was changed.", blocks)
+    return _message(f"{count} rules fit. Nothing was changed.", blocks)
 
 
 def _choice(rules: Sequence[Rule], groups: Groups | None) -> list[Block]:

@@ -46,6 +46,7 @@ class Files:
 
     async def announce(self, arguments: Arguments) -> dict[str, Any]:
         """Where to send a file of this name and length."""
+        self._check_allowed()
         demand(arguments, "filename", "length")
         length = str(arguments["length"])
         if not (length.isascii() and length.isdigit()):
@@ -59,8 +60,13 @@ class Files:
         file = files.announce(state.number(), str(arguments["filename"]), int(length), self._bot, state.clock())
         return {"upload_url": files.ticket(file, state.ids.secret(8)), "file_id": file.id}
 
+    def _check_allowed(self) -> None:
+        if self._state.files.is_disabled:
+            raise Refused("file_uploads_disabled")
+
     async def complete(self, arguments: Arguments) -> dict[str, Any]:
         """Finish uploads and share them in one message; where it stands is told by files.info, not here."""
+        self._check_allowed()
         demand(arguments, "files")
         files = self._sent(arguments["files"])
         blocks = self._blocks(arguments)

@@ -117,6 +117,8 @@ class FileStore:
     """Slack now and then takes a file and never shows it where it was to be shared."""
     is_locked: bool = False
     """Whether nobody gets a file, whatever the token."""
+    is_disabled: bool = False
+    """Whether an admin has switched file uploads off."""
     redirects: bool = False
     """Whoever may not see a file is sent to the login page, instead of getting it at once."""
     all: dict[str, File] = field(default_factory=dict)

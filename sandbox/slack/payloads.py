@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from sandbox.slack.history import message_object
 from sandbox.slack.message import Message
-from sandbox.slack.people import APP_ID, Channel
+from sandbox.slack.people import APP_ID, ENTERPRISE, Channel
 from sandbox.slack.state import State, View
 
 VERIFICATION: Final = "local-verification-token"
@@ -63,13 +63,14 @@ def _channel_name(state: State, channel: str) -> str:
 
 def _common(state: State, kind: str, user: str) -> dict[str, Any]:
     person = state.users[user]
+    team = {"team_id": person.team_id} if person.team_id else {}
     return {
         "type": kind,
-        "user": {"id": user, "username": person.name, "name": person.name, "team_id": person.team_id},
+        "user": {"id": user, "username": person.name, "name": person.name, **team},
         "api_app_id": APP_ID,
         "token": VERIFICATION,
         "team": {"id": state.workspace.id, "domain": state.workspace.domain},
-        "enterprise": None,
+        "enterprise": dict(ENTERPRISE) if person.grid else None,
         "is_enterprise_install": False,
     }
 

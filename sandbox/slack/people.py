@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 TEAM: Final = {"id": "T0GATE001", "name": "Example Shop", "domain": "example-shop"}
 OTHER_TEAM: Final = "T0OTHER01"
+ENTERPRISE: Final = {"id": "E0GATE001", "name": "Example Group"}
 APP_ID: Final = "A0GATE001"
 BOT_ID: Final = "B0GATE001"
 CREATED: Final = 1_700_000_000
@@ -33,6 +34,8 @@ class User:
     tz: str = "Europe/Berlin"
     home: str = TEAM["id"]
     """The workspace where this is the account of the person, or of the app."""
+    grid: tuple[str, ...] = ()
+    """Of a member of an Enterprise Grid: the workspaces that they are in; *home* is one of them, or empty."""
 
     @property
     def team_id(self) -> str:
@@ -71,7 +74,20 @@ class User:
             "is_app_user": False,
             "updated": CREATED,
         }
+        if self.grid:
+            known["enterprise_user"] = self._enterprise()
+            known = {name: value for name, value in known.items() if (name, value) != ("team_id", "")}
         return known if self.is_deleted else known | self._standing(is_met=is_met) | self._zone(now)
+
+    def _enterprise(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "enterprise_id": ENTERPRISE["id"],
+            "enterprise_name": ENTERPRISE["name"],
+            "is_admin": False,
+            "is_owner": False,
+            "teams": list(self.grid),
+        }
 
     def _standing(self, *, is_met: bool) -> dict[str, Any]:
         return {

@@ -7,6 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 LINK: Final = re.compile(r"<([^<>|]*)(?:\|([^<>]*))?>")
+CODE: Final = re.compile(r"```.+?```|`[^`\n]+`", re.DOTALL)
+PLACE: Final = "\ue000"
+"""Stands for code while the rest is read."""
 EMOJI: Final = {
     "large_green_circle": "●",
     "white_circle": "○",
@@ -19,11 +22,13 @@ EMOJI: Final = {
 
 
 def plain(text: str) -> str:
-    """Mrkdwn as plain text: links by their label, mentions by their id, emoji by a sign or their name."""
-    text = LINK.sub(lambda match: match[2] or match[1], text)
-    text = re.sub(r":([a-z0-9_+-]+):", lambda match: EMOJI.get(match[1], ""), text)
-    text = text.replace("\u2060", "").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
-    return re.sub(r"(?<![\w`])[*_](\S.*?\S|\S)[*_](?![\w`])", r"\1", text).strip()
+    """Mrkdwn as plain text: links by their label, mentions by their id, emoji by a sign or their name; code as it is."""
+    text = LINK.sub(lambda match: match[2] or match[1], text.replace(PLACE, ""))
+    code = CODE.findall(text)
+    text = re.sub(r":([a-z0-9_+-]+):", lambda match: EMOJI.get(match[1], ""), CODE.sub(PLACE, text))
+    text = re.sub(r"(?<![\w`])[*_](\S.*?\S|\S)[*_](?![\w`])", r"\1", text)
+    text = re.sub(PLACE, lambda _: code.pop(0), text).strip()
+    return text.replace("\u2060", "").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
 def _text(value: Any) -> str:

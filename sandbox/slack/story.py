@@ -37,8 +37,8 @@ class Person(Onlooker):
             await self.types(text, channel)
             return await watch.until(self._filled, text)
 
-    async def replied(self, text: str) -> tuple[str, bool]:
-        """Send *text*; what comes back, a message or a modal, as text, and whether it is an error."""
+    async def replied(self, text: str) -> Message | View:
+        """Send *text*; what comes back, a message or a modal."""
         known = {one.ts for one in self._bots()}
         async with self._watching() as watch:
             await self.types(text)
@@ -47,10 +47,7 @@ class Person(Onlooker):
                 return next((one for one in self._bots() if one.ts not in known), None) or self._filled()
 
             found: Message | View = await watch.until(answer, text)
-        if isinstance(found, Message):
-            shown = self.slack_text(found)
-            return shown, found.kind == "system" or "Nothing was changed" in shown or ":warning:" in found.text
-        return rendering.view(found), found.get("callback_id") == "v1.notice"
+            return found
 
     async def clicks(
         self, where: Message | View, label: str, *, confirm: bool = False, opens: str | None = None

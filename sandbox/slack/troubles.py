@@ -194,6 +194,7 @@ def slack_troubles(
         "expired": ("expired on arrival", (-1.0, 0)),
         "used": ("used up on arrival", (RESPONSE_LIFE, RESPONSE_USES)),
     }
+    uploads = {"on": ("allowed", False), "off": ("switched off by an admin", True)}
     tiers = {"off": ("not enforced", False), "on": ("enforced, as by Slack", True)}
     cuts = {"stays": ("stays up", 0), "cut": ("cut with the next envelope", 1)}
 
@@ -208,6 +209,7 @@ def slack_troubles(
         one("triggers", TO_BOT, "Triggers are", "Without one no form opens.", (state, "trigger_life"), lives),
         one("urls", TO_BOT, "Response URLs are", "An answer needs another way.", (state, "new_response_urls"), urls),
         *([socket] if sockets.is_enabled else []),
+        one("uploads", FROM_BOT, "File uploads are", "No file gets in.", (state.files, "is_disabled"), uploads),
         one("limits", FROM_BOT, "Rate limits are", "Per method and channel.", (limits, "is_on"), tiers),
         faulty(
             *("slack", FROM_BOT, "The Web API refuses, fails, or its answer is lost."),

@@ -22,6 +22,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
+from structlog.testing import capture_logs
 
 from bot.serving import web_server
 from bot.web import Refused, SlackHandler, Verifier, slack_endpoint, web_app
@@ -52,6 +53,17 @@ async def answered(workspace: Sandbox, body: bytes, headers: dict[str, str]) -> 
     async with httpx.AsyncClient(trust_env=False) as client:
         response = await client.post(f"{workspace.bot_url}/slack/events", content=body, headers=form | headers)
     return response.status_code
+
+
+@pytest.mark.parametrize("transport", ["http", "socket"])
+async def test_that_slack_withholds_events_is_acknowledged_and_logged(workspace: Sandbox) -> None:
+    names = {"type": "app_rate_limited", "team_id": "T0GATE001", "api_app_id": "A0GATE001"}
+
+    with capture_logs() as logged:
+        ack = await workspace.slack.delivery.event({"token": "t", **names, "minute_rate_limited": 1_518_467_820})
+
+    assert not ack.failed
+    assert [(one["log_level"], one.get("minute")) for one in logged] == [("warning", 1_518_467_820)]
 
 
 async def test_a_signed_command_is_acknowledged(workspace: Sandbox) -> None:

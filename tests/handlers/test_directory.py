@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import pytest
 
+from bot.domain.policy import Why
 from handlers.directory import person_of
 
 SAME = (
@@ -34,3 +36,21 @@ def test_different_mailboxes_are_different_people() -> None:
 @pytest.mark.parametrize("email", ["", "anna", "@gmail.com", "+x@gmail.com", "...@gmail.com"])
 def test_what_is_no_email_is_nobodys_mailbox(email: str) -> None:
     assert mailbox(email) == ""
+
+
+@pytest.mark.parametrize(
+    ("user", "barred"),
+    [
+        ({"team_id": "T0", "enterprise_user": {"teams": ["T1"]}}, None),
+        ({"team_id": "T1", "enterprise_user": {"teams": ["T0", "T1"]}}, None),
+        ({"enterprise_user": {"teams": ["T0"]}}, None),
+        ({"team_id": "T1", "enterprise_user": {"teams": ["T1"]}}, Why.STRANGER),
+        ({"team_id": "T1", "enterprise_user": {"teams": ["T0"]}, "is_stranger": True}, Why.STRANGER),
+        ({"team_id": "T1", "enterprise_user": {"teams": "T0 T1"}}, Why.STRANGER),
+        ({"team_id": "T1", "enterprise_user": ["T0"]}, Why.STRANGER),
+        ({"enterprise_user": {"teams": ["T0"]}, "is_restricted": True}, Why.GUEST),
+        ({}, Why.STRANGER),
+    ],
+)
+def test_who_is_of_the_workspace(user: dict[str, Any], barred: Why | None) -> None:
+    assert person_of({"id": "U0ANNA001", "is_restricted": False, **user}, "U0ANNA001", "T0").barred is barred

@@ -15,6 +15,7 @@ from bot.store.audit import Entry, Filters
 from sandbox.demo import Sandbox
 from sandbox.slack.filestore import File
 from sandbox.slack.story import Person
+from tests.conftest import OPS, SUPPORT
 
 ODD: dict[str, Any] = {
     "description": 'ä <b> & \u2028 "quoted" \'=x',
@@ -178,6 +179,20 @@ async def test_slack_refusing_a_file_is_said(
     assert words in shown
     assert "broke" not in shown
     assert reply.visible_to == alice.id
+
+
+@pytest.mark.parametrize("text", ["/rules export here", "/members export"])
+@pytest.mark.parametrize("method", ["files.getUploadURLExternal", "files.completeUploadExternal"])
+async def test_a_file_that_slack_refuses_is_not_recorded_as_exported(
+    workspace: Sandbox, alice: Person, text: str, method: str
+) -> None:
+    workspace.slack.faults.add("file_uploads_disabled", method=method)
+
+    await alice.says(text, channel=SUPPORT if text.startswith("/members") else OPS)
+
+    assert await exports(workspace) == []
+    found = await workspace.bot.gatehouse.store.audit.found(Filters())
+    assert [(one.event, one.actor) for one in found] == [("exporting", alice.id)]
 
 
 async def test_a_lost_answer_is_looked_up_and_the_file_sent_once(workspace: Sandbox, alice: Person) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -22,6 +23,7 @@ from handlers.views import forms
 from sandbox.demo import Sandbox
 from sandbox.slack import payloads
 from sandbox.slack.message import Message
+from sandbox.slack.people import User
 from sandbox.slack.state import View
 from sandbox.slack.story import Person
 from tests.conftest import OPS, SUPPORT, Clock, until
@@ -156,3 +158,21 @@ async def test_no_mention_message_or_home_answers_a_guest(workspace: Sandbox) ->
     assert "Guests can't use Gatehouse" in dan.slack_text(dan.dms[0])
     assert "Guests can't use Gatehouse" in str(dan.home)
     await nothing_came_of_it(workspace, dan.id)
+
+
+@pytest.mark.parametrize("home", ["T0OTHER01", ""])
+async def test_a_member_of_the_same_enterprise_grid_is_a_colleague(workspace: Sandbox, home: str) -> None:
+    """Their home is another workspace of the enterprise, or Slack names none; ours is among those that they are in."""
+    gina = User("U0GINA001", "gina", "Gina Ruiz", "On call", "#2a6f97", home=home, grid=("T0OTHER01", "T0GATE001"))
+    state = workspace.slack.state
+    state.users[gina.id] = gina
+    state.channels[OPS] = replace(state.channels[OPS], members=(*state.channels[OPS].members, gina.id))
+    someone = Person(workspace.slack, gina.id, OPS)
+
+    card = await someone.says("/rules off Redirect_x1old")
+    assert "switched off" in someone.slack_text(card)
+    await someone.clicks(card, "Undo")
+    await someone.sees("Taken back by")
+
+    await someone.types("@gatehouse rules list")
+    await someone.sees("25 rules")

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 import json
+from datetime import timedelta
 
 import pytest
 
+from handlers.cards import RESULT
 from sandbox.demo import Sandbox
 from sandbox.services.database import Record
 from sandbox.slack.story import Person
+from tests.conftest import Clock
 
 SHOP = "https://shop.example.com"
 
@@ -68,6 +72,25 @@ async def test_rules_come_without_their_group_into_a_service_without_groups(work
     made = {str(each["name"]): each.get("groupId") for each in workspace.services.rules.all()}
     assert not made["one"]
     assert not made["three"]
+
+
+async def test_results_that_slack_refuses_come_once_it_takes_files_again(
+    workspace: Sandbox, alice: Person, clock: Clock
+) -> None:
+    store = workspace.bot.gatehouse.store
+    await shown(alice, "/rules import", "File", "rules.json", json.dumps([rule("one")]).encode())
+    workspace.slack.state.files.is_disabled = True
+    await alice.submits()
+    await alice.sees("Import 1 rule from rules.json: done")
+    async with asyncio.timeout(alice.patience):
+        while not await store.outbox.late():  # noqa: ASYNC110  Slack's refusal tells nobody else
+            await asyncio.sleep(0.01)
+    (change,) = await store.changes.of_requester(alice.id, 1)
+    assert await store.cards.get(change.id, RESULT) is None
+
+    workspace.slack.state.files.is_disabled = False
+    clock.ahead += timedelta(minutes=1)
+    await alice.sees_file("result")
 
 
 @pytest.mark.parametrize("switches", [{"paging": "off"}, {"paging": "pages"}], indirect=True)

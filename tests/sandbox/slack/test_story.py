@@ -7,12 +7,26 @@ from typing import Any
 
 import pytest
 
+from sandbox.slack import rendering
 from sandbox.slack.people import BOB
 from sandbox.slack.story import Person
 from sandbox.slack.watching import NothingHappened
 from tests.sandbox.slack.desk import ALICE, OPS, Desk, words
 
 LOADING = {"type": "modal", "callback_id": "v1.loading", "title": words("One moment"), "blocks": []}
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("`*://www.google.*/search?q=*&amp;*`", "`*://www.google.*/search?q=*&*`"),
+        ("*`/.*vyond.com/…whiteboard_.*/` is off* _now_ :x:", "`/.*vyond.com/…whiteboard_.*/` is off now ✗"),
+        ("```m***@example.com\n:x: _a_``` *b*", "```m***@example.com\n:x: _a_``` b"),
+        ("a_b_c <https://example.com|*here*>", "a_b_c here"),
+    ],
+)
+def test_what_is_code_is_read_as_it_is(text: str, shown: str) -> None:
+    assert rendering.plain(text) == shown
 
 
 def form(title: str) -> dict[str, Any]:
