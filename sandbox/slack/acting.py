@@ -7,14 +7,18 @@ from typing import Any, Final
 
 from sandbox.slack import payloads
 from sandbox.slack.answers import Answers
+from sandbox.slack.channels import join, leave
 from sandbox.slack.delivery import Ack, Delivery
 from sandbox.slack.elements import find_element
+from sandbox.slack.events import Events
 from sandbox.slack.files import share
 from sandbox.slack.filestore import File
-from sandbox.slack.message import Message
+from sandbox.slack.message import Content, Message
 from sandbox.slack.modals import TROUBLE, Modals, Values
+from sandbox.slack.reactions import emoji_name, react, unreact
 from sandbox.slack.refusal import Refused
 from sandbox.slack.state import State, View
+from sandbox.slack.texts import as_said, as_typed
 from sandbox.slack.validation import check_options
 
 FAILED: Final = {
@@ -41,6 +45,7 @@ class Acting:
         self.delivery = delivery
         self._manifest = manifest
         self._is_installed = is_installed
+        self.events = Events(state, delivery, manifest, is_installed)
         self.answers = Answers(state)
         modals = Modals(state, delivery, self.answers)
         self.submit = modals.submit
@@ -67,6 +72,10 @@ class Acting:
         entry = next((one for one in self.commands if one["command"] == name), None)
         if thread_ts is not None:
             return self._private(user, channel, f"{name} is not supported in threads. Sorry!", failed="not_in_threads")
+        if self.state.channels[channel].kind == "channel" and name == "/invite":
+            return await self.invite(user, channel, rest.strip())
+        if self.state.channels[channel].kind == "channel" and name == "/leave":
+            return await self.leave(user, channel)
         if entry is None:
             return self._private(user, channel, f"{name} is not a valid command.", failed="invalid_command")
         return await self._command(user, channel, entry, rest.strip())
@@ -87,42 +96,58 @@ class Acting:
     async def _message(
         self, user: str, channel: str, text: str, thread_ts: str | None, files: Sequence[File] = ()
     ) -> dict[str, Any]:
-        typed = payloads.as_typed(text, self.state, should_escape=True)
+        """Say it, and return once the app had its chance to hear it."""
         root = self.state.thread_of(channel, thread_ts)
-        message = share(self.state, Message(self.state.new_ts(), channel, user, typed, [], thread_ts=root), list(files))
-        place = self.state.channels[channel]
-        if not place.bot_is_member:
-            return {"ok": True}
-        event: dict[str, Any] = {
-            "user": user,
-            "text": typed,
-            "ts": message.ts,
-            "channel": channel,
-            "event_ts": message.ts,
-            **({"thread_ts": root} if root else {}),
-        }
-        if files:
-            event |= {"files": [one.shown() for one in files], "upload": False}
-        if f"<@{self.state.workspace.bot.id}" in typed and place.kind != "im":
-            await self._event("app_mention", {"type": "app_mention", **event})
-        kind = "im" if place.kind == "im" else "group" if place.is_private else "channel"
-        plural = "im" if kind == "im" else f"{kind}s"
-        subtype = {"subtype": "file_share"} if files else {}
-        await self._event(f"message.{plural}", {"type": "message", **subtype, **event, "channel_type": kind})
+        said = as_said(text, self.state)
+        share(self.state, Message(self.state.new_ts(), channel, user, said, [], thread_ts=root), list(files))
+        await self.events.settled()
         return {"ok": True}
 
-    async def _event(self, subscription: str, event: dict[str, Any]) -> None:
-        if self._is_installed():
-            await self.told(subscription, event)
+    async def edit(self, user: str, channel: str, ts: str, text: str) -> None:
+        """Let a person's own message say something else."""
+        message = self._own(user, channel, ts)
+        self.state.edit(message, Content(as_said(text, self.state), []))
+        await self.events.settled()
 
-    async def told(self, subscription: str, event: dict[str, Any]) -> None:
-        """Tell the app of *event*, if its manifest asks for such; also of the end of its installation."""
-        events = self._manifest.get("settings", {}).get("event_subscriptions", {}).get("bot_events", ())
-        if subscription in events:
-            await self.delivery.event(payloads.event(self.state, event))
+    async def delete(self, user: str, channel: str, ts: str) -> None:
+        """Delete a person's own message."""
+        self.state.delete(self._own(user, channel, ts))
+        await self.events.settled()
+
+    async def react(self, user: str, channel: str, ts: str, name: str, *, is_added: bool = True) -> None:
+        """Put an emoji on a message, or take it off."""
+        message, _ = self._place(user, {"channel": channel, "ts": ts})
+        if message is None or message.visible_to is not None:
+            raise Refused("message_not_found")
+        (react if is_added else unreact)(self.state, message, user, emoji_name(name))
+        await self.events.settled()
+
+    async def invite(self, user: str, channel: str, name: str) -> dict[str, Any]:
+        """Bring somebody into the channel, by their name: a person, or the app."""
+        place = self.state.channels[channel]
+        invited = next((one.id for one in self.state.users.values() if one.name == name.lstrip("@")), "")
+        is_in = place.bot_is_member if invited == self.state.workspace.bot.id else invited in place.members
+        if not invited or is_in:
+            words = f"{name} is already in this channel." if is_in else f"No user goes by the name {name}."
+            return self._private(user, channel, words, failed="already_in_channel" if is_in else "user_not_found")
+        join(self.state, place, invited, inviter=user)
+        await self.events.settled()
+        return {"ok": True}
+
+    async def leave(self, user: str, channel: str) -> dict[str, Any]:
+        """Go out of the channel."""
+        leave(self.state, self.state.channels[channel], user)
+        await self.events.settled()
+        return {"ok": True}
+
+    def _own(self, user: str, channel: str, ts: str) -> Message:
+        message = self.state.find(channel, ts)
+        if message is None or message.user != user or message.subtype:
+            raise Refused("message_not_found")
+        return message
 
     async def _command(self, user: str, channel: str, entry: Mapping[str, Any], text: str) -> dict[str, Any]:
-        typed = payloads.as_typed(text, self.state, should_escape=bool(entry.get("should_escape")))
+        typed = as_typed(text, self.state, should_escape=bool(entry.get("should_escape")))
         url = self.answers.url(user, channel, None)
         fields = payloads.command(self.state, user, channel, entry["command"], typed, url)
         ack = await self.delivery.form(f"{entry['command']} {text}".strip(), fields)
@@ -143,7 +168,7 @@ class Acting:
     ) -> Ack:
         """Use an element of a message or a modal. Refused where there is no such element for this person."""
         message, view = self._place(user, place)
-        holder = message.blocks if message else view["blocks"] if view else []
+        holder = message.all_blocks if message else view["blocks"] if view else []
         found = find_element(holder, block_id, action_id)
         if found is None:
             raise Refused("no_such_action")
@@ -182,7 +207,7 @@ class Acting:
         """What an external select offers for *value*; nothing, and nobody is asked, while that is too short."""
         message, view = self._place(user, place)
         holder = message or view
-        blocks = message.blocks if message else view["blocks"] if view else []
+        blocks = message.all_blocks if message else view["blocks"] if view else []
         found = find_element(blocks, block_id, action_id)
         if holder is None or found is None or not found["type"].endswith("external_select"):
             raise Refused("no_such_action")
@@ -223,7 +248,8 @@ class Acting:
         }
         if user in self.state.homes:
             event["view"] = self.state.homes[user]
-        await self._event("app_home_opened", event)
+        if self._is_installed():
+            await self.events.tell("app_home_opened", event)
 
 
 def _echo(element: Mapping[str, Any]) -> dict[str, Any]:

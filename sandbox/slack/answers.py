@@ -39,25 +39,16 @@ class Answers:
                 self._state.delete(source)
             return
         if body.get("replace_original") and source is not None:
-            source.text, source.blocks = checked_content(self._state, body.get("text"), body.get("blocks"), body)
-            source.edited = source.visible_to is None
-            self._state.changed(source)
+            self._state.edit(source, checked_content(self._state, body))
             return
         self.answer(url.user, url.channel, body)
 
     def answer(self, user: str, channel: str, body: Mapping[str, Any]) -> None:
         """A message of the app: private, unless it says in_channel."""
-        text, blocks = checked_content(self._state, body.get("text"), body.get("blocks"), body)
+        content = checked_content(self._state, body)
         only = None if body.get("response_type") == "in_channel" else user
         root = self._state.thread_of(channel, body.get("thread_ts"))
-        self._state.add(
-            Message(
-                self._state.new_ts(),
-                channel,
-                self._state.workspace.bot.id,
-                text,
-                blocks,
-                visible_to=only,
-                thread_ts=root,
-            )
-        )
+        bot = self._state.workspace.bot.id
+        message = Message(self._state.new_ts(), channel, bot, "", [], visible_to=only, thread_ts=root)
+        message.take(content)
+        self._state.add(message)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Collection, Mapping
+from typing import Any, Final
 
 from sandbox.slack.directory import Arguments, Method, demand, flag
-from sandbox.slack.history import message_object
-from sandbox.slack.message import Message
+from sandbox.slack.message import Content, Message
+from sandbox.slack.objects import message_object
 from sandbox.slack.people import Channel
 from sandbox.slack.refusal import Refused
 from sandbox.slack.state import State
+from sandbox.slack.texts import escaped
 from sandbox.slack.validation import as_errors, as_messages, blocks_too_long, check_message
 from sandbox.slack.validation.limits import LIMITS
 from sandbox.slack.validation.rules import ONE_TABLE
+
+MOST_ATTACHMENTS: Final = 100
 
 
 class Chat:
@@ -37,7 +40,8 @@ class Chat:
             "chat.getPermalink": self.permalink,
         }
 
-    def _writable(self, arguments: Arguments) -> Channel:
+    def writable(self, arguments: Arguments) -> Channel:
+        """Where a message may go that *arguments* ask for; refused as Slack refuses."""
         if not arguments.get("channel"):
             raise Refused("channel_not_found")
         channel = self._state.recipient(str(arguments["channel"]))
@@ -50,43 +54,39 @@ class Chat:
         return channel
 
     async def post(self, arguments: Arguments) -> dict[str, Any]:
-        channel = self._writable(arguments)
-        text, blocks = self._content(arguments)
+        message = self.draft(arguments)
+        message.ts = self._state.new_ts()
+        self._state.add(message)
+        shown = message_object(self._state, message, with_metadata=True)
+        return {"channel": message.channel, "ts": message.ts, "message": shown}
+
+    def draft(self, arguments: Arguments) -> Message:
+        """The message that *arguments* ask for, without a time; refused as Slack refuses."""
+        channel = self.writable(arguments)
+        content = checked_content(self._state, arguments)
         thread_ts = self._state.thread_of(channel.id, arguments.get("thread_ts"))
         broadcast = thread_ts is not None and flag(arguments, "reply_broadcast")
-        message = Message(
-            self._state.new_ts(), channel.id, self._bot, text, blocks, thread_ts=thread_ts, broadcast=broadcast
-        )
-        self._state.add(message)
-        return {"channel": channel.id, "ts": message.ts, "message": message_object(self._state, message)}
+        message = Message("", channel.id, self._bot, "", [], thread_ts=thread_ts, broadcast=broadcast)
+        message.take(content)
+        return message
 
     async def post_ephemeral(self, arguments: Arguments) -> dict[str, Any]:
-        channel = self._writable(arguments)
+        message = self.draft(arguments)
         user = str(arguments.get("user") or "")
-        if user not in channel.members:
+        if user not in self._state.channels[message.channel].members:
             raise Refused("user_not_in_channel")
-        text, blocks = self._content(arguments)
-        thread_ts = self._state.thread_of(channel.id, arguments.get("thread_ts"))
-        message = Message(
-            self._state.new_ts(), channel.id, self._bot, text, blocks, visible_to=user, thread_ts=thread_ts
-        )
+        message.ts, message.visible_to, message.broadcast = self._state.new_ts(), user, False
         self._state.add(message)
         return {"message_ts": message.ts}
 
     async def update(self, arguments: Arguments) -> dict[str, Any]:
         message = self._own_message(arguments, "cant_update_message")
-        text, blocks = self._content(arguments)
-        if len(text) > 4000 and "markdown_text" not in arguments:
+        content = checked_content(self._state, arguments)
+        if len(content.text) > 4000 and "markdown_text" not in arguments:
             raise Refused("msg_too_long")
-        message.text, message.blocks, message.edited = text, blocks, True
-        message.edited_ts = self._state.new_ts()
-        self._state.changed(message)
-        return {
-            "channel": message.channel,
-            "ts": message.ts,
-            "text": text,
-            "message": message_object(self._state, message),
-        }
+        self._state.edit(message, content)
+        shown = message_object(self._state, message, with_metadata=True)
+        return {"channel": message.channel, "ts": message.ts, "text": message.text, "message": shown}
 
     async def delete(self, arguments: Arguments) -> dict[str, Any]:
         message = self._own_message(arguments, "cant_delete_message")
@@ -114,32 +114,68 @@ class Chat:
             link += f"?thread_ts={message.thread_ts}&cid={channel.id}"
         return {"channel": channel.id, "permalink": link}
 
-    def _content(self, arguments: Arguments) -> tuple[str, list[dict[str, Any]]]:
-        """The text and blocks of a message, or Slack's refusal of them."""
-        text, blocks = arguments.get("text"), arguments.get("blocks")
-        return checked_content(self._state, text, blocks, arguments)
 
-
-def checked_content(state: State, text: Any, blocks: Any, payload: Arguments) -> tuple[str, list[dict[str, Any]]]:
-    """The text and blocks of *payload* as they are kept; raises Refused with Slack's words."""
+def checked_content(state: State, payload: Arguments) -> Content:
+    """What *payload* puts into a message, as it is kept; raises Refused with Slack's words."""
+    metadata = _checked_metadata(payload.get("metadata"))
+    attachments = _checked_attachments(payload.get("attachments"))
     if markdown := payload.get("markdown_text"):
-        return _marked_down(state, markdown, payload)
-    if not text and not blocks and not payload.get("attachments"):
+        return Content(*_marked_down(state, markdown, payload), metadata=metadata)
+    text, blocks = payload.get("text"), payload.get("blocks")
+    if not text and not blocks and not attachments:
         raise Refused("no_text")
     if blocks is not None and not isinstance(blocks, list):
         raise Refused("invalid_blocks_format")
-    if problems := check_message({"blocks": blocks, "attachments": payload.get("attachments")}):
+    _check_blocks(blocks, attachments)
+    if text is not None and not isinstance(text, str):
+        raise Refused("invalid_arguments")
+    if len(text or "") > 40_000:
+        raise Refused("msg_too_long")
+    return Content(escaped(text or ""), state.with_ids(blocks or []), _numbered(state, attachments), metadata)
+
+
+def _check_blocks(blocks: list[Any] | None, attachments: list[Any] | None) -> None:
+    if problems := check_message({"blocks": blocks, "attachments": attachments}):
         messages = ["[ERROR] failed to match all allowed schemas [json-pointer:/blocks]", *as_messages(problems)]
         # Slack keeps tables as attachments, and says so when there are two.
         refusal = "invalid_attachments" if any(one.text == ONE_TABLE for one in problems) else "invalid_blocks"
         raise Refused(refusal, errors=as_errors(problems), response_metadata={"messages": messages})
     if blocks and blocks_too_long(blocks):
         raise Refused("msg_blocks_too_long")
-    if text is not None and not isinstance(text, str):
-        raise Refused("invalid_arguments")
-    if len(text or "") > 40_000:
-        raise Refused("msg_too_long")
-    return text or "", state.with_ids(blocks or [])
+
+
+def _checked_attachments(found: Any) -> list[Any] | None:
+    if found is not None and not (isinstance(found, list) and all(isinstance(one, Mapping) for one in found)):
+        raise Refused("invalid_attachments")
+    if found is not None and len(found) > MOST_ATTACHMENTS:
+        raise Refused("too_many_attachments")
+    return found
+
+
+def _checked_metadata(found: Any) -> dict[str, Any] | None:
+    """Metadata as they are kept: the name of an event and what belongs to it; an empty object takes them away."""
+    if found is None:
+        return None
+    if not isinstance(found, Mapping):
+        raise Refused("invalid_metadata_format")
+    if found and not (isinstance(found.get("event_type"), str) and isinstance(found.get("event_payload"), Mapping)):
+        raise Refused("invalid_metadata_schema")
+    return dict(found)
+
+
+def _numbered(state: State, attachments: list[Any] | None) -> list[dict[str, Any]] | None:
+    """Attachments with the number and the fallback text that Slack gives each, and ids for their blocks."""
+    if attachments is None:
+        return None
+    return [
+        {
+            "id": number,
+            "fallback": str(one.get("text") or one.get("title") or "[no preview available]"),
+            **one,
+            **({"blocks": state.with_ids(one["blocks"])} if "blocks" in one else {}),
+        }
+        for number, one in enumerate(attachments, 1)
+    ]
 
 
 def _marked_down(state: State, markdown: Any, payload: Arguments) -> tuple[str, list[dict[str, Any]]]:
@@ -150,4 +186,4 @@ def _marked_down(state: State, markdown: Any, payload: Arguments) -> tuple[str, 
         raise Refused("invalid_arguments")
     if len(markdown) > (LIMITS["message.markdown"].high or 0):
         raise Refused("msg_too_long")
-    return markdown, state.with_ids([{"type": "markdown", "text": markdown}])
+    return escaped(markdown), state.with_ids([{"type": "markdown", "text": markdown}])

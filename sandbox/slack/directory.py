@@ -31,6 +31,8 @@ class Directory:
             "users.info": self.user,
             "users.list": self.users,
             "users.lookupByEmail": self.user_by_email,
+            "users.profile.get": self.profile,
+            "users.conversations": self.conversations_of,
             "bots.info": self.bot,
             "team.info": self.team,
             "conversations.info": self.conversation,
@@ -48,6 +50,11 @@ class Directory:
         if user.is_stranger and not self._channels_of(user):
             raise Refused("user_not_visible")
         return {"user": self._profile(user)}
+
+    async def profile(self, arguments: Arguments) -> dict[str, Any]:
+        """The profile of one person; of a bot token, which is nobody's, it must say whose."""
+        demand(arguments, "user")
+        return {"profile": (await self.user(arguments))["user"]["profile"]}
 
     async def users(self, arguments: Arguments) -> dict[str, Any]:
         """Everybody of the workspace, deactivated accounts included; all at once where no limit is asked for."""
@@ -101,14 +108,27 @@ class Directory:
 
     async def conversations(self, arguments: Arguments) -> dict[str, Any]:
         """Public channels alone, unless asked for more ``types``; of private ones those that the bot is in."""
+        return self._conversations(arguments, list(self._state.channels.values()))
+
+    async def conversations_of(self, arguments: Arguments) -> dict[str, Any]:
+        """The same of those where one ``user`` is, or the app where nobody is named."""
+        user = str(arguments.get("user") or self._home.bot.id)
+        if user not in self._state.users:
+            raise Refused("user_not_found")
+        return self._conversations(arguments, [one for one in self._state.channels.values() if self._is_in(user, one)])
+
+    def _is_in(self, user: str, channel: Channel) -> bool:
+        return channel.bot_is_member if user == self._home.bot.id else user in channel.members
+
+    def _conversations(self, arguments: Arguments, among: list[Channel]) -> dict[str, Any]:
         kinds = [one.strip() for one in str(arguments.get("types") or KINDS[0]).split(",")]
         if not set(kinds) <= set(KINDS):
             raise Refused("invalid_types")
         scopes = dict(zip(KINDS, CONVERSATION_SCOPES, strict=True))
         if missing := [scopes[one] for one in kinds if scopes[one] not in self._scopes]:
             raise Refused("missing_scope", needed=missing[0], provided=",".join(self._scopes))
-        known = {one.id: one for one in self._state.channels.values() if self._listed(one, kinds, arguments)}
-        shown, cursor = _paged(list(known), arguments, kind="team", most=999)
+        known = {one.id: one for one in among if self._listed(one, kinds, arguments)}
+        shown, cursor = _paged(list(known), arguments, kind="team")
         return {"channels": [self._info(known[one]) for one in shown], "response_metadata": {"next_cursor": cursor}}
 
     def _listed(self, channel: Channel, kinds: Collection[str], arguments: Arguments) -> bool:

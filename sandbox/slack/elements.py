@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from sandbox.slack.validation import INTERACTIVE
+
+HOLDERS: Final = ("accessory", "element", "elements")
+"""The properties of a block in which interactive parts stand."""
 
 
 def elements_of(block: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -18,3 +23,17 @@ def find_element(blocks: list[dict[str, Any]], block_id: str, action_id: str) ->
         if block.get("block_id") == block_id:
             return next((one for one in elements_of(block) if one["action_id"] == action_id), None)
     return None
+
+
+def with_ids(block: Mapping[str, Any], new: Callable[[], str]) -> dict[str, Any]:
+    """*block* with an id, and with one for each interactive part of it that has none; *new* makes them."""
+    given = {} if "block_id" in block else {"block_id": new()}
+    return {**block, **given, **{name: _identified(block[name], new) for name in HOLDERS if name in block}}
+
+
+def _identified(part: Any, new: Callable[[], str]) -> Any:
+    if isinstance(part, list):
+        return [_identified(one, new) for one in part]
+    if part.get("type") in INTERACTIVE:
+        return part if "action_id" in part else {**part, "action_id": new()}
+    return part

@@ -19,6 +19,7 @@ from sandbox.slack.message import Message
 from sandbox.slack.people import Channel
 from sandbox.slack.refusal import Refused
 from sandbox.slack.state import State
+from sandbox.slack.texts import escaped
 from sandbox.slack.validation import as_errors, as_messages, check_message
 
 MOST_BYTES: Final = 1024**3
@@ -76,7 +77,7 @@ class Files:
             file.title, file.is_finished = title, True
         answer = {"files": [file.shown() for file, _ in files]}
         if channel is not None and not self._state.files.loses_shares:
-            text = str(arguments.get("initial_comment") or "")
+            text = escaped(str(arguments.get("initial_comment") or ""))
             message = Message(self._state.new_ts(), channel.id, self._bot, text, blocks, thread_ts=thread)
             share(self._state, message, [file for file, _ in files])
         return answer

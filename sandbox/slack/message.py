@@ -14,6 +14,16 @@ TS: Final = re.compile(r"[0-9]{1,12}\.[0-9]{6}")
 """The name of a message: seconds since 1970, to the microsecond."""
 
 
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What an app puts into a message; *attachments* and *metadata* are None where it says nothing of them."""
+
+    text: str
+    blocks: list[dict[str, Any]]
+    attachments: list[dict[str, Any]] | None = None
+    metadata: dict[str, Any] | None = None
+
+
 @dataclass(slots=True)
 class Message:
     """A message of a channel; *visible_to*: of one person alone."""
@@ -32,10 +42,25 @@ class Message:
     broadcast: bool = False
     """A reply that also stands in the channel."""
     kind: str = "message"
+    subtype: str = ""
+    """Of what Slack itself puts into a channel: ``channel_join`` or ``channel_leave``."""
     deleted: bool = False
+    attachments: list[dict[str, Any]] = field(default_factory=list)
+    metadata: dict[str, Any] = field(default_factory=dict)
     reactions: dict[str, list[str]] = field(default_factory=dict)
     """Who reacted, by the name of the emoji."""
     files: list[File] = field(default_factory=list)
+
+    def take(self, content: Content) -> None:
+        """Hold *content*, and keep of the old what it says nothing of."""
+        self.text, self.blocks = content.text, content.blocks
+        self.attachments = self.attachments if content.attachments is None else content.attachments
+        self.metadata = self.metadata if content.metadata is None else content.metadata
+
+    @property
+    def all_blocks(self) -> list[dict[str, Any]]:
+        """Its blocks, and those of its attachments."""
+        return [*self.blocks, *(block for one in self.attachments for block in one.get("blocks", ()))]
 
     def counted_reactions(self) -> list[dict[str, Any]]:
         """The reactions as the Web API tells them, and the page."""
@@ -54,6 +79,8 @@ class Message:
             "username": users[self.user].real_name if self.user in users else "Slack",
             "text": self.text,
             "blocks": self.blocks,
+            "attachments": self.attachments,
+            "subtype": self.subtype,
             "ephemeral": self.visible_to is not None,
             "visible_to": self.visible_to,
             "edited": self.edited,

@@ -17,6 +17,7 @@ from sandbox.slack.acting import Acting
 from sandbox.slack.ids import StandingClock
 from sandbox.slack.pagefiles import PageFiles
 from sandbox.slack.refusal import Refused
+from sandbox.slack.scheduled import Schedule
 
 PAGE = Path(__file__).parent / "page"
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
@@ -32,8 +33,14 @@ class PageApi:
     *actings*: of each workspace; which of them is meant follows from the person, whose id no other one has.
     """
 
-    def __init__(self, actings: Mapping[str, Acting], reset: Callable[[], Awaitable[None]] | None = None) -> None:
+    def __init__(
+        self,
+        actings: Mapping[str, Acting],
+        schedules: Mapping[str, Schedule],
+        reset: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
         self._actings = tuple(actings.values())
+        self._schedules = schedules.values()
         self._clock = self._actings[0].state.clock
         self._reset = reset
 
@@ -47,6 +54,9 @@ class PageApi:
             "options": self.options,
             "home": self.home,
             "shortcut": self.shortcut,
+            "edit": self.edit,
+            "delete": self.delete,
+            "react": self.react,
             "reset": self.reset,
             "clock": self.clock,
         }
@@ -190,11 +200,27 @@ class PageApi:
             asked["user"], asked["callback_id"], asked.get("channel") or "", asked.get("ts") or ""
         )
 
+    async def edit(self, asked: dict[str, Any]) -> None:
+        await self._of(asked["user"]).edit(asked["user"], asked["channel"], asked["ts"], asked["text"])
+
+    async def delete(self, asked: dict[str, Any]) -> None:
+        await self._of(asked["user"]).delete(asked["user"], asked["channel"], asked["ts"])
+
+    async def react(self, asked: dict[str, Any]) -> None:
+        """Put an emoji on a message, or take it off where this person has it there."""
+        user, channel, ts, name = (str(asked[one]) for one in ("user", "channel", "ts", "name"))
+        acting = self._of(user)
+        message = acting.state.find(channel, ts)
+        is_there = message is not None and user in message.reactions.get(name, ())
+        await acting.react(user, channel, ts, name, is_added=not is_there)
+
     async def clock(self, asked: dict[str, Any]) -> Any:
         """Set the time forward by so many ``seconds``, where it stands still; what time it is then."""
         if not isinstance(self._clock, StandingClock):
             raise Refused("clock_runs_by_itself")
         self._clock.forward(float(asked["seconds"]))
+        for schedule in self._schedules:
+            schedule.post_due()
         return {"ok": True, "now": self._clock.now}
 
     async def reset(self, _: dict[str, Any]) -> None:

@@ -2,38 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any, Final
 
-from sandbox.slack.history import message_object
 from sandbox.slack.message import Message
-from sandbox.slack.people import APP_ID, ENTERPRISE, Channel
+from sandbox.slack.objects import message_object
+from sandbox.slack.people import APP_ID, ENTERPRISE
 from sandbox.slack.state import State, View
 
 VERIFICATION: Final = "local-verification-token"
-URLS: Final = re.compile(r"https?://[^\s<>|\"“”]+")
-EMAILS: Final = re.compile(r"(?<![\w.+%/-])[A-Za-z0-9][\w.+%-]*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+")
-MENTIONS: Final = re.compile(r"(?<!\S)@([a-z][a-z0-9._-]*)")
-CHANNELS: Final = re.compile(r"(?<!\S)#([a-z][a-z0-9_-]*)")
-
-
-def as_typed(text: str, state: State, *, should_escape: bool) -> str:
-    """A command's text as Slack passes it on: entities, and with *should_escape* mentions, channels and links."""
-    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    if not should_escape:
-        return text
-    text = URLS.sub(lambda match: f"<{match[0]}>", text)
-    users = {user.name: user.id for user in state.users.values()}
-    names = {channel.name: channel for channel in state.channels.values() if channel.kind == "channel"}
-    text = MENTIONS.sub(lambda match: f"<@{users[match[1]]}|{match[1]}>" if match[1] in users else match[0], text)
-    text = CHANNELS.sub(lambda match: _mentioned(names[match[1]]) if match[1] in names else match[0], text)
-    return EMAILS.sub(lambda match: f"<mailto:{match[0]}|{match[0]}>", text)
-
-
-def _mentioned(channel: Channel) -> str:
-    """A channel's reference; what a private one is called is not passed on."""
-    return f"<#{channel.id}|{'' if channel.is_private else channel.name}>"
 
 
 def command(state: State, user: str, channel: str, name: str, text: str, response_url: str) -> dict[str, str]:

@@ -22,6 +22,7 @@ from sandbox.slack.oauth import Installations
 from sandbox.slack.pageapi import PageApi
 from sandbox.slack.ratelimits import RateLimits
 from sandbox.slack.responding import ResponseUrls
+from sandbox.slack.scheduled import Schedule
 from sandbox.slack.sockets import Sockets
 from sandbox.slack.state import State
 from sandbox.slack.troubles import Troubles, slack_troubles
@@ -85,9 +86,10 @@ async def running_slack(
     """
     if problems := check_manifest(manifest):
         raise ManifestRefused(problems)
-    home, *others = workspaces
+    home, *others = workspaces = tuple(one.with_app(manifest) for one in workspaces)
     state, faults = State(clock, home, Ids(seed)), SlackFaults()
     states = {home.id: state, **{one.id: state.beside(one) for one in others}}
+    schedules = {name: Schedule(one) for name, one in states.items()}
     sockets = Sockets(is_enabled=bool(manifest.get("settings", {}).get("socket_mode_enabled")), ids=state.ids)
     delivery = Delivery(state, secret, sockets=sockets if sockets.is_enabled else None)
     scopes = tuple(manifest.get("oauth_config", {}).get("scopes", {}).get("bot", ()))
@@ -102,12 +104,13 @@ async def running_slack(
             app=app,
             sockets=sockets,
             limits=limits,
+            schedule=schedules[workspace],
             home_tabs=manifest.get("features", {}).get("app_home", {}),
             now=lambda: time.time() + delivery.skew,
         )
 
     async def told(workspace: str, subscription: str, event: dict[str, Any]) -> None:
-        await actings[workspace].told(subscription, event)
+        await actings[workspace].events.tell(subscription, event)
 
     installations = Installations({one.id: one for one in workspaces}, opened, told, clock, state.ids, manifest)
     actings = {
@@ -120,7 +123,7 @@ async def running_slack(
         api = installations.apis.get(token)
         return api is not None and api.workspace.id == workspace and api.grants("files:read")
 
-    page = PageApi(actings, reset)
+    page = PageApi(actings, schedules, reset)
     troubles = Troubles(state, slack_troubles(state, delivery, faults, limits, sockets))
     routes = [
         *installations.routes(),
@@ -136,5 +139,8 @@ async def running_slack(
         try:
             yield LocalSlack(address, state, actings[home.id], delivery, faults, sockets, limits, troubles, actings)
         finally:
+            for name, acting in actings.items():
+                schedules[name].close()
+                acting.events.close()
             await sockets.close()
             await delivery.close()

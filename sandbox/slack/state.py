@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from sandbox.slack.elements import with_ids
 from sandbox.slack.filestore import FileStore
+from sandbox.slack.happenings import Deleted, Edited, Happening, Posted
 from sandbox.slack.ids import Ids
-from sandbox.slack.message import TS, Message
+from sandbox.slack.message import TS, Content, Message
 from sandbox.slack.people import APP_ID, Channel, User, UserGroup, direct_message
 from sandbox.slack.refusal import Refused
 from sandbox.slack.tickets import RESPONSE_LIFE, TRIGGER_LIFE, ResponseUrl, Trigger
@@ -47,6 +50,8 @@ class State:
     new_response_urls: tuple[float, int] = (RESPONSE_LIFE, 0)
     """Seconds that a response URL lives, and how many of its uses count as spent; of the first workspace as well."""
     watchers: list[tuple[str | None, asyncio.Queue[dict[str, Any]]]] = field(default_factory=list)
+    happened: Callable[[Happening], None] = lambda _: None
+    """Hears of all that an app might."""
     _neighbours: list[State] = field(default_factory=list)
     _threads: dict[tuple[str, str], list[Message]] = field(default_factory=dict)
     _last_ts: int = 0
@@ -93,16 +98,28 @@ class State:
             self._threads.setdefault((message.channel, message.thread_ts), []).append(message)
         self._show("message", message)
         self._show_root(message)
+        self.happened(Posted(message))
         return message
 
     def changed(self, message: Message) -> None:
+        """Show that something about *message* is other than it was; its words are not."""
         self._show("message_changed", message)
+
+    def edit(self, message: Message, content: Content) -> None:
+        """Let *message* say something else."""
+        before = copy(message)
+        message.take(content)
+        message.edited = message.visible_to is None
+        message.edited_ts = self.new_ts() if message.edited else None
+        self.changed(message)
+        self.happened(Edited(message, before))
 
     def delete(self, message: Message) -> None:
         message.deleted = True
         event = {"type": "message_deleted", "channel": message.channel, "ts": message.ts}
         self.tell(event, only=message.visible_to)
         self._show_root(message)
+        self.happened(Deleted(message))
 
     def _show(self, kind: str, message: Message) -> None:
         event = {"type": kind, "channel": message.channel, "message": self.shown(message)}
@@ -137,6 +154,12 @@ class State:
             raise Refused("cannot_reply_to_message")
         return root.ts
 
+    def show_channels(self) -> None:
+        """Show everybody the channels that they are in now."""
+        for user in self.users:
+            mine = [one.shown() for one in self.channels.values() if user in one.members]
+            self.tell({"type": "channels", "channels": mine}, only=user)
+
     def find(self, channel: str, ts: str) -> Message | None:
         return next((one for one in self.messages if (one.channel, one.ts) == (channel, ts) and not one.deleted), None)
 
@@ -156,9 +179,10 @@ class State:
         return found
 
     def recipient(self, name: str) -> Channel:
-        """Where a message goes that is sent to the channel or the person with this id."""
+        """Where a message goes that is sent to the channel with this id or name, or to the person with this id."""
         if name not in self.users:
-            return self.channel_of(name)
+            named = (one.id for one in self.channels.values() if one.kind == "channel" and one.name == name.lstrip("#"))
+            return self.channel_of(next(named, name))
         if self.users[name].is_deleted or self.users[name].is_stranger:
             raise Refused("channel_not_found")
         return self.open_direct(name)
@@ -227,8 +251,8 @@ class State:
         } | kept
 
     def with_ids(self, blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Blocks with a block_id each, as Slack gives them."""
-        return [block if "block_id" in block else {**block, "block_id": f"b{self.number():05x}"} for block in blocks]
+        """Blocks with a block_id each, and their elements with an action_id, as Slack gives them."""
+        return [with_ids(block, lambda: f"b{self.number():05x}") for block in blocks]
 
     def show_views(self, user: str) -> None:
         self.tell({"type": "views", "views": self.stack(user)}, only=user)

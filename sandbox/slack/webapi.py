@@ -13,6 +13,7 @@ from starlette.responses import JSONResponse, Response
 
 from sandbox.slack.blocks import validate
 from sandbox.slack.calls import call_arguments, token_of
+from sandbox.slack.channels import Channels
 from sandbox.slack.chat import Chat
 from sandbox.slack.directory import Arguments, Directory, Method, flag
 from sandbox.slack.faults import SlackFaults
@@ -20,7 +21,9 @@ from sandbox.slack.files import Files
 from sandbox.slack.history import History
 from sandbox.slack.methods import SCOPES
 from sandbox.slack.ratelimits import RateLimits
+from sandbox.slack.reactions import Reactions
 from sandbox.slack.refusal import Refused
+from sandbox.slack.scheduled import Schedule, Scheduled
 from sandbox.slack.sockets import Sockets
 from sandbox.slack.state import State
 from sandbox.slack.views import Views
@@ -51,6 +54,7 @@ class WebApi:
         sockets: Sockets,
         app: AppToken,
         limits: RateLimits,
+        schedule: Schedule,
         home_tabs: Mapping[str, Any],
         now: Callable[[], float],
     ) -> None:
@@ -64,9 +68,13 @@ class WebApi:
         """Why the token is no longer good, in Slack's word."""
         self._scopes = scopes
         self._faults = faults
+        chat = Chat(state, scopes, has_messages=home_tabs.get("messages_tab_enabled", True))
         self._methods = (
             self._own_methods()
-            | Chat(state, scopes, has_messages=home_tabs.get("messages_tab_enabled", True)).methods()
+            | chat.methods()
+            | Scheduled(schedule, chat).methods()
+            | Channels(state, scopes).methods()
+            | Reactions(state).methods()
             | Views(state, scopes, has_home=bool(home_tabs.get("home_tab_enabled"))).methods()
             | Directory(state, scopes).methods()
             | History(state, scopes).methods()

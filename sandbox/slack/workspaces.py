@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from sandbox.slack.people import (
     BOT,
@@ -18,6 +19,9 @@ from sandbox.slack.people import (
     direct_message,
     user_groups,
 )
+
+HANDLE: Final = re.compile(r"[^a-z0-9._-]+")
+"""What the name of an account has no place for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,18 @@ class Workspace:
     def owner(self) -> str:
         """Who made its channels and installs apps in it."""
         return self.people[0].id
+
+    def with_app(self, manifest: Mapping[str, Any]) -> Workspace:
+        """The same, with the app of *manifest*: its account and its direct messages are called as that says."""
+        user = manifest.get("features", {}).get("bot_user", {})
+        name = str(user.get("display_name") or manifest["display_information"]["name"])
+        bot = replace(self.bot, name=HANDLE.sub("_", name.lower()), real_name=name)
+        people = {one.id: one for one in self.people}
+        channels = {
+            one.id: direct_message(people[one.members[0]], bot) if one.kind == "im" else one
+            for one in self.channels.values()
+        }
+        return replace(self, bot=bot, channels=channels)
 
     def info(self) -> dict[str, str]:
         return {"id": self.id, "name": self.name, "domain": self.domain}

@@ -12,8 +12,10 @@ from sandbox.slack.validation.answers import (
 )
 from sandbox.slack.validation.judge import Problem
 from sandbox.slack.validation.manifest import ManifestRefused, check_manifest
+from sandbox.slack.validation.shapes import INTERACTIVE
 
 __all__ = [
+    "INTERACTIVE",
     "ManifestRefused",
     "Problem",
     "as_errors",

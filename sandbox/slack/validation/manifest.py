@@ -27,6 +27,9 @@ LIMITS: Final[dict[str, Limit]] = {
     "shortcut.name": Limit(24),
     "shortcut.callback_id": Limit(255),
     "shortcut.description": Limit(150),
+    "features.functions": Limit(50, 0),
+    "workflow_steps": Limit(10),
+    "outgoing_domains": Limit(10, 0),
     "agent_view.agent_description": Limit(300),
     "agent_view.suggested_prompts": Limit(4, 0),
     "scopes": Limit(255, 0),
@@ -54,6 +57,7 @@ URL: Final = Str("url")
 LIST: Final = Many(WORDS, "any")
 ANYTHING: Final = Obj("anything")
 SWITCHES: Final = (
+    "is_hosted",
     "org_deploy_enabled",
     "socket_mode_enabled",
     "token_rotation_enabled",
@@ -66,11 +70,20 @@ OBJECTS: Final[dict[str, Shape]] = {
         {"display_information": Obj("display_information")},
         {
             **{name: Obj(name) for name in ("_metadata", "features", "oauth_config", "settings")},
+            "$schema": WORDS,
+            "app_directory": ANYTHING,
             "functions": ANYTHING,
             "workflows": ANYTHING,
+            "datastores": ANYTHING,
+            "outgoing_domains": Many(WORDS, "outgoing_domains"),
+            "types": ANYTHING,
+            "external_auth_providers": ANYTHING,
+            "mcp_servers": ANYTHING,
         },
     ),
-    "_metadata": Shape({}, {"major_version": Int("version"), "minor_version": Int("version")}),
+    "_metadata": Shape(
+        {}, {name: Int("version") for name in ("major_version", "minor_version", "schema_version", "min_version")}
+    ),
     "display_information": Shape(
         {"name": Str("display_information.name")},
         {
@@ -87,7 +100,10 @@ OBJECTS: Final[dict[str, Shape]] = {
             "slash_commands": Many(Obj("slash_command"), "slash_commands"),
             "shortcuts": Many(Obj("shortcut"), "shortcuts"),
             "unfurl_domains": LIST,
+            "functions": Many(ANYTHING, "features.functions"),
+            "workflow_steps": Many(ANYTHING, "workflow_steps"),
             "assistant_view": ANYTHING,
+            "code_channels": ANYTHING,
             "agent_view": Obj("agent_view"),
         },
     ),
@@ -111,8 +127,12 @@ OBJECTS: Final[dict[str, Shape]] = {
         {},
     ),
     "agent_view": Shape(
-        {"agent_description": Str("agent_view.agent_description")},
-        {"suggested_prompts": Many(ANYTHING, "agent_view.suggested_prompts")},
+        {},
+        {
+            "agent_description": Str("agent_view.agent_description"),
+            "suggested_prompts": Many(ANYTHING, "agent_view.suggested_prompts"),
+            "actions": Many(ANYTHING, "any"),
+        },
     ),
     "oauth_config": Shape(
         {},
@@ -131,6 +151,7 @@ OBJECTS: Final[dict[str, Shape]] = {
             "interactivity": Obj("interactivity"),
             "allowed_ip_address_ranges": LIST,
             "incoming_webhooks": ANYTHING,
+            "siws_links": ANYTHING,
             "hermes_app_type": WORDS,
             "function_runtime": WORDS,
             **{name: Bool() for name in SWITCHES},

@@ -131,14 +131,21 @@ def parts(value: Any) -> Iterator[Found]:
 
 
 def own_ids(found: Found) -> Refusals:
-    """block_id and action_id are unique in a message or view."""
-    seen: dict[str, set[str]] = {"block_id": set(), "action_id": set()}
-    for pointer, block in _all_blocks(found):
-        named = ((name, part[name]) for part in parts(block) for name in seen if name in part)
-        for name, value in named:
-            if value in seen[name]:
-                yield pointer, f"`{name}` {value} already exists"
-            seen[name].add(value)
+    """A block_id is unique in a message or view, an action_id in its block."""
+    blocks: set[str] = set()
+    for pointer, top in _all_blocks(found):
+        for block in (top, *top.get("child_blocks", ())):
+            yield from _named_twice(block, "block_id", blocks, pointer)
+            actions: set[str] = set()
+            for part in parts([value for name, value in block.items() if name != "child_blocks"]):
+                yield from _named_twice(part, "action_id", actions, pointer)
+
+
+def _named_twice(part: Found, name: str, seen: set[str], pointer: str) -> Refusals:
+    if part.get(name) in seen:
+        yield pointer, f"`{name}` {part[name]} already exists"
+    if name in part:
+        seen.add(part[name])
 
 
 def _all_blocks(found: Found) -> Iterator[tuple[str, Found]]:

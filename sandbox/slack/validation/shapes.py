@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from sandbox.slack.validation.kinds import (
+    EVERYWHERE,
     Block,
     Bool,
     Elem,
@@ -15,6 +16,7 @@ from sandbox.slack.validation.kinds import (
     Many,
     Number,
     Obj,
+    Rule,
     Shape,
     Str,
     Text,
@@ -174,9 +176,16 @@ def _chart() -> Shape:
     )
 
 
+def _acting(
+    must: dict[str, Kind], may: dict[str, Kind], surfaces: tuple[str, ...] = EVERYWHERE, rules: tuple[Rule, ...] = ()
+) -> Shape:
+    """An element that a person acts with; Slack makes up its action_id where the app gives none."""
+    return Shape(must, {**may, **ACTION}, surfaces, rules)
+
+
 ELEMENTS: Final[dict[str, Shape]] = {
-    "button": Shape(
-        {"text": plain("button.text"), **ACTION},
+    "button": _acting(
+        {"text": plain("button.text")},
         {
             "url": Str("button.url"),
             "value": Str("button.value"),
@@ -188,57 +197,55 @@ ELEMENTS: Final[dict[str, Shape]] = {
             **SHOWN_TO,
         },
     ),
-    "workflow_button": Shape(
-        {"text": plain("button.text"), "workflow": Obj("workflow"), **ACTION}, {"style": STYLE, **LABEL}
+    "workflow_button": _acting({"text": plain("button.text"), "workflow": Obj("workflow")}, {"style": STYLE, **LABEL}),
+    "feedback_buttons": _acting(
+        {"positive_button": Obj("feedback_button"), "negative_button": Obj("feedback_button")}, {}
     ),
-    "feedback_buttons": Shape(
-        {"positive_button": Obj("feedback_button"), "negative_button": Obj("feedback_button"), **ACTION}, {}
-    ),
-    "icon_button": Shape(
-        {"icon": Enum(("trash",)), "text": plain("button.text"), **ACTION},
+    "icon_button": _acting(
+        {"icon": Enum(("trash",)), "text": plain("button.text")},
         {"value": Str("button.value"), **CONFIRM, **LABEL, **SHOWN_TO},
     ),
-    "overflow": Shape({"options": Many(Obj("overflow_option"), "overflow.options"), **ACTION}, CONFIRM),
+    "overflow": _acting({"options": Many(Obj("overflow_option"), "overflow.options")}, CONFIRM),
     "image": Shape(
         {"alt_text": Str("image.alt_text")},
         {"image_url": Str("image.image_url"), "slack_file": Obj("slack_file")},
         rules=(one_of("image_url", "slack_file"),),
     ),
-    "checkboxes": Shape(
-        {"options": Many(Obj("boxed_option"), "checkboxes.options"), **ACTION},
+    "checkboxes": _acting(
+        {"options": Many(Obj("boxed_option"), "checkboxes.options")},
         {"initial_options": Many(Obj("boxed_option"), "checkboxes.options"), **CONFIRM, **FOCUS},
         rules=(chosen_first,),
     ),
-    "radio_buttons": Shape(
-        {"options": Many(Obj("boxed_option"), "radio_buttons.options"), **ACTION},
+    "radio_buttons": _acting(
+        {"options": Many(Obj("boxed_option"), "radio_buttons.options")},
         {"initial_option": Obj("boxed_option"), **CONFIRM, **FOCUS},
         rules=(chosen_first,),
     ),
-    "datepicker": Shape(
-        ACTION, {"initial_date": Form("YYYY-MM-DD", r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"), **SELECT}
+    "datepicker": _acting(
+        {}, {"initial_date": Form("YYYY-MM-DD", r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"), **SELECT}
     ),
-    "timepicker": Shape(
-        ACTION, {"initial_time": Form("HH:mm", r"([01]\d|2[0-3]):[0-5]\d"), "timezone": Str("id"), **SELECT}
+    "timepicker": _acting(
+        {}, {"initial_time": Form("HH:mm", r"([01]\d|2[0-3]):[0-5]\d"), "timezone": Str("id"), **SELECT}
     ),
-    "datetimepicker": Shape(ACTION, {"initial_date_time": Int("datetimepicker.initial_date_time"), **CONFIRM, **FOCUS}),
-    "static_select": Shape(
-        ACTION, {**OPTIONS, "initial_option": OPTION, **SELECT}, rules=(one_of(*OPTIONS), chosen_first)
+    "datetimepicker": _acting({}, {"initial_date_time": Int("datetimepicker.initial_date_time"), **CONFIRM, **FOCUS}),
+    "static_select": _acting(
+        {}, {**OPTIONS, "initial_option": OPTION, **SELECT}, rules=(one_of(*OPTIONS), chosen_first)
     ),
-    "multi_static_select": Shape(
-        ACTION, {**OPTIONS, "initial_options": CHOSEN, **SEVERAL, **SELECT}, rules=(one_of(*OPTIONS), chosen_first)
+    "multi_static_select": _acting(
+        {}, {**OPTIONS, "initial_options": CHOSEN, **SEVERAL, **SELECT}, rules=(one_of(*OPTIONS), chosen_first)
     ),
-    "external_select": Shape(ACTION, {"initial_option": OPTION, **QUERY, **SELECT}),
-    "multi_external_select": Shape(ACTION, {"initial_options": CHOSEN, **QUERY, **SEVERAL, **SELECT}),
-    "users_select": Shape(ACTION, {"initial_user": ID, **SELECT}),
-    "multi_users_select": Shape(ACTION, {"initial_users": Many(ID, "select.chosen"), **SEVERAL, **SELECT}),
-    "conversations_select": Shape(ACTION, {"initial_conversation": ID, **CONVERSATIONS, **RESPONSE_URL, **SELECT}),
-    "multi_conversations_select": Shape(
-        ACTION, {"initial_conversations": Many(ID, "select.chosen"), **CONVERSATIONS, **SEVERAL, **SELECT}
+    "external_select": _acting({}, {"initial_option": OPTION, **QUERY, **SELECT}),
+    "multi_external_select": _acting({}, {"initial_options": CHOSEN, **QUERY, **SEVERAL, **SELECT}),
+    "users_select": _acting({}, {"initial_user": ID, **SELECT}),
+    "multi_users_select": _acting({}, {"initial_users": Many(ID, "select.chosen"), **SEVERAL, **SELECT}),
+    "conversations_select": _acting({}, {"initial_conversation": ID, **CONVERSATIONS, **RESPONSE_URL, **SELECT}),
+    "multi_conversations_select": _acting(
+        {}, {"initial_conversations": Many(ID, "select.chosen"), **CONVERSATIONS, **SEVERAL, **SELECT}
     ),
-    "channels_select": Shape(ACTION, {"initial_channel": ID, **RESPONSE_URL, **SELECT}),
-    "multi_channels_select": Shape(ACTION, {"initial_channels": Many(ID, "select.chosen"), **SEVERAL, **SELECT}),
-    "plain_text_input": Shape(
-        ACTION,
+    "channels_select": _acting({}, {"initial_channel": ID, **RESPONSE_URL, **SELECT}),
+    "multi_channels_select": _acting({}, {"initial_channels": Many(ID, "select.chosen"), **SEVERAL, **SELECT}),
+    "plain_text_input": _acting(
+        {},
         {
             "initial_value": Str("plain_text_input.initial_value"),
             "multiline": Bool(),
@@ -248,15 +255,15 @@ ELEMENTS: Final[dict[str, Shape]] = {
         },
         rules=(in_order("min_length", "max_length"),),
     ),
-    "email_text_input": Shape(ACTION, {"initial_value": Str("plain_text_input.initial_value"), **TYPED}),
-    "url_text_input": Shape(ACTION, {"initial_value": Str("plain_text_input.initial_value"), **TYPED}),
-    "number_input": Shape(
-        {"is_decimal_allowed": Bool(), **ACTION},
+    "email_text_input": _acting({}, {"initial_value": Str("plain_text_input.initial_value"), **TYPED}),
+    "url_text_input": _acting({}, {"initial_value": Str("plain_text_input.initial_value"), **TYPED}),
+    "number_input": _acting(
+        {"is_decimal_allowed": Bool()},
         {"initial_value": NUMERAL, "min_value": NUMERAL, "max_value": NUMERAL, **TYPED},
         rules=(in_order("min_value", "max_value"),),
     ),
-    "rich_text_input": Shape(
-        ACTION,
+    "rich_text_input": _acting(
+        {},
         {
             "initial_value": RICH_TEXT,
             "min_lines": Int("rich_text_input.lines"),
@@ -265,8 +272,8 @@ ELEMENTS: Final[dict[str, Shape]] = {
         },
         rules=(in_order("min_lines", "max_lines"),),
     ),
-    "file_input": Shape(
-        ACTION,
+    "file_input": _acting(
+        {},
         {"filetypes": Many(Str("id"), "file_input.filetypes"), "max_files": Int("file_input.max_files")},
         ("modal",),
     ),
@@ -287,3 +294,5 @@ ELEMENTS: Final[dict[str, Shape]] = {
     **IN_LINE,
     **IN_RICH_TEXT,
 }
+INTERACTIVE: Final = frozenset(name for name, shape in ELEMENTS.items() if "action_id" in shape.may)
+"""Elements that a person acts with."""

@@ -26,7 +26,18 @@ MANIFEST: dict[str, Any] = {
             {"name": "Keep", "type": "message", "callback_id": "keep", "description": "Keep this message"},
         ],
     },
-    "oauth_config": {"scopes": {"bot": ["commands", "chat:write"]}},
+    "oauth_config": {
+        "scopes": {
+            "bot": [
+                "commands",
+                "chat:write",
+                "app_mentions:read",
+                "channels:history",
+                "groups:history",
+                "im:history",
+            ]
+        }
+    },
     "settings": {
         "event_subscriptions": {
             "request_url": "https://desk.example.com/slack/events",
@@ -78,6 +89,14 @@ class Desk:
         if isinstance(answer, Response):
             return answer
         return Response() if answer is None else JSONResponse(answer)
+
+    def all(self, kind: str) -> list[dict[str, Any]]:
+        return [payload for payload in self.heard if payload["type"] == kind]
+
+    async def events(self) -> list[dict[str, Any]]:
+        """What happened, as the Events API told it so far."""
+        await self.slack.acting.events.settled()
+        return [one["event"] for one in self.all("event_callback")]
 
     def last(self, kind: str) -> dict[str, Any]:
         return next(payload for payload in reversed(self.heard) if payload["type"] == kind)

@@ -29,6 +29,8 @@ QUESTION = {
     "label": words("Q"),
     "element": {"type": "plain_text_input", "action_id": "a"},
 }
+SAID = "type user team text ts blocks"
+"""Of every message."""
 MODAL = {
     "type": "modal",
     "callback_id": "asked",
@@ -85,7 +87,7 @@ async def test_a_click_on_a_message(desk: Desk) -> None:
     )
     same(sent["container"], "type message_ts channel_id is_ephemeral", frozenset())
     same(sent["actions"][0], "type action_id block_id action_ts value text", frozenset())
-    same(sent["message"], "type user bot_id app_id ts text blocks", frozenset())
+    same(sent["message"], f"{SAID} bot_id app_id bot_profile", frozenset())
     same(sent["user"], "id username name team_id", frozenset())
 
 
@@ -164,7 +166,7 @@ async def test_suggestions_of_a_message_and_of_a_view(desk: Desk) -> None:
     places = await card(desk), {"view_id": (await opened(desk))["id"]}
     answers = [await desk.slack.acting.options(ALICE, place, "row", "who", "bo") for place in places]
 
-    in_message, in_view = desk.heard
+    in_message, in_view = desk.all("block_suggestion")
     assert answers == [{"options": [option]}] * 2
     common = "type user team api_app_id token container action_id block_id value"
     same(in_message, f"{common} channel message")
@@ -175,7 +177,7 @@ async def test_suggestions_wait_until_enough_is_typed(desk: Desk) -> None:
     place = await card(desk)
 
     assert await desk.slack.acting.options(ALICE, place, "row", "who", "b") == {"options": []}
-    assert desk.heard == []
+    assert desk.all("block_suggestion") == []
 
 
 async def test_suggestions_that_slack_would_not_take_are_none(desk: Desk) -> None:
@@ -185,7 +187,7 @@ async def test_suggestions_that_slack_would_not_take_are_none(desk: Desk) -> Non
     desk.on["block_suggestion"] = too_many
 
     assert await desk.slack.acting.options(ALICE, await card(desk), "row", "who", "bob") == {"options": []}
-    assert len(desk.heard) == 1
+    assert len(desk.all("block_suggestion")) == 1
 
 
 async def test_suggestions_are_for_external_selects_alone(desk: Desk) -> None:
@@ -209,7 +211,7 @@ async def test_a_message_shortcut_on_what_somebody_said(desk: Desk) -> None:
 
     sent = desk.last("message_action")
     same(sent, "type token action_ts team user callback_id trigger_id channel message message_ts response_url")
-    same(sent["message"], "type user ts text blocks", frozenset())
+    same(sent["message"], f"{SAID} client_msg_id", frozenset())
     assert (sent["message_ts"], sent["message"]["user"], sent["message"]["text"]) == (said.ts, BOB, "Keep this")
     await desk.http.post(sent["response_url"], json={"text": "Kept"})
     assert desk.slack.state.visible(ALICE, "C0SUPPORT")[-1].text == "Kept"
@@ -232,17 +234,16 @@ async def test_a_shortcut_that_is_not_acknowledged_is_trouble(desk: Desk) -> Non
 
 
 EVENT = "token team_id api_app_id event event_id event_time authorizations event_context is_ext_shared_channel type"
-SAID = "type user text ts channel event_ts"
 
 
 @pytest.mark.parametrize(
     ("channel", "text", "kinds"),
     [
-        (OPS, "@gatehouse hello", ["app_mention", "message"]),
+        (OPS, "@desk hello", ["app_mention", "message"]),
         (OPS, "hello", ["message"]),
         ("C0WARROOM", "hello", ["message"]),
-        ("D0ALICE01", "hello @gatehouse", ["message"]),
-        ("C0GENERAL", "@gatehouse hello", []),
+        ("D0ALICE01", "hello @desk", ["message"]),
+        ("C0GENERAL", "@desk hello", []),
     ],
 )
 async def test_what_is_said_is_an_event_where_the_app_asked_for_it(
@@ -253,7 +254,8 @@ async def test_what_is_said_is_an_event_where_the_app_asked_for_it(
     assert [one["event"]["type"] for one in desk.heard] == kinds
     for one in desk.heard:
         same(one, EVENT)
-        same(one["event"], SAID + (" channel_type" if one["event"]["type"] == "message" else ""), frozenset())
+        kind = " channel_type" if one["event"]["type"] == "message" else ""
+        same(one["event"], f"{SAID} client_msg_id channel event_ts{kind}", frozenset())
         assert one["authorizations"][0]["user_id"] == BOT.id
 
 

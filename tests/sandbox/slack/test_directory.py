@@ -83,7 +83,7 @@ async def test_a_channel_and_who_is_in_it(app: App) -> None:
 async def test_channels_of_every_kind(app: App) -> None:
     shared = (await app.get("conversations.info", channel=PARTNERS))["channel"]
     private = (await app.get("conversations.info", channel=WAR_ROOM))["channel"]
-    direct = (await app.get("conversations.info", channel="D0ALICE01"))["channel"]
+    direct = (await app.json("conversations.open", users=ALICE.id, return_im=True))["channel"]
     elsewhere = (await app.get("conversations.info", channel=GENERAL))["channel"]
 
     assert (shared["is_ext_shared"], shared["is_shared"], shared["is_org_shared"]) == (True, True, False)

@@ -1,11 +1,15 @@
-"""What an app is sent about people and channels that are not like the others."""
+"""What an app is sent: about people and channels that are not like the others, and as which text."""
 
 from __future__ import annotations
+
+import pytest
 
 from sandbox.slack import payloads
 from sandbox.slack.message import Message
 from sandbox.slack.people import ALICE, BOT, FRANK
 from sandbox.slack.state import State
+from sandbox.slack.texts import as_said, as_typed, escaped, rich_text
+from sandbox.slack.validation import check_message
 
 
 def test_a_private_channel_is_not_named() -> None:
@@ -14,8 +18,8 @@ def test_a_private_channel_is_not_named() -> None:
     sent = payloads.command(state, ALICE.id, "C0WARROOM", "/rules", "", "")
 
     assert sent["channel_name"] == "privategroup"
-    assert payloads.as_typed("see #war-room", state, should_escape=True) == "see <#C0WARROOM|>"
-    assert payloads.as_typed("see #support", state, should_escape=True) == "see <#C0SUPPORT|support>"
+    assert as_typed("see #war-room", state, should_escape=True) == "see <#C0WARROOM|>"
+    assert as_typed("see #support", state, should_escape=True) == "see <#C0SUPPORT|support>"
 
 
 def test_a_click_says_of_which_company_the_person_is() -> None:
@@ -39,3 +43,58 @@ def test_a_click_in_a_thread_says_in_which() -> None:
 
     assert (sent["container"]["thread_ts"], sent["message"]["thread_ts"]) == ("1.000001", "1.000001")
     assert "thread_ts" not in {**other["container"], **other["message"]}
+
+
+@pytest.mark.parametrize(
+    ("typed", "command", "message"),
+    [
+        ("who:@alice", "who:<@U0ALICE01|alice>", "who:<@U0ALICE01>"),
+        ("(@alice, @bob.)", "(<@U0ALICE01|alice>, <@U0BOB0001|bob>.)", "(<@U0ALICE01>, <@U0BOB0001>.)"),
+        ("@here @oncall", "<!here> <!subteam^S0ONCALL|@oncall>", "<!here> <!subteam^S0ONCALL>"),
+        ("in:#support #nowhere", "in:<#C0SUPPORT|support> #nowhere", "in:<#C0SUPPORT|support> #nowhere"),
+        ("a@alice @nobody", "a@alice @nobody", "a@alice @nobody"),
+        ("x@example.com", "<mailto:x@example.com|x@example.com>", "<mailto:x@example.com|x@example.com>"),
+        ("https://a.example/@alice#support&b", *["<https://a.example/@alice#support&amp;b>"] * 2),
+        ("1 < 2 & <@U0ALICE01>", *["1 &lt; 2 &amp; &lt;@U0ALICE01&gt;"] * 2),
+    ],
+)
+def test_what_is_typed_becomes_references(typed: str, command: str, message: str) -> None:
+    state = State()
+
+    assert as_typed(typed, state, should_escape=True) == command
+    assert as_said(typed, state) == message
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        ("a & b < c > d", "a &amp; b &lt; c &gt; d"),
+        ("a &amp; b &lt;", "a &amp; b &lt;"),
+        (
+            "<@U0ALICE01> <#C0OPS0001> <!here> <!date^1^{date}|x>",
+            "<@U0ALICE01> <#C0OPS0001> <!here> <!date^1^{date}|x>",
+        ),
+        ("<https://a.example/?a&b|A & B> <b>", "<https://a.example/?a&b|A & B> &lt;b&gt;"),
+    ],
+)
+def test_the_text_of_an_app_is_kept_escaped(sent: str, kept: str) -> None:
+    assert escaped(sent) == kept
+
+
+def test_a_text_is_rich_text_too() -> None:
+    (block,) = rich_text(
+        "Hi <@U0ALICE01>, see <https://a.example|*A* &amp; B> in <#C0OPS0001|ops> :tada: 10:30:15", "1.1"
+    )
+
+    assert block["elements"][0]["elements"] == [
+        {"type": "text", "text": "Hi "},
+        {"type": "user", "user_id": "U0ALICE01"},
+        {"type": "text", "text": ", see "},
+        {"type": "link", "url": "https://a.example", "text": "*A* & B"},
+        {"type": "text", "text": " in "},
+        {"type": "channel", "channel_id": "C0OPS0001"},
+        {"type": "text", "text": " "},
+        {"type": "emoji", "name": "tada"},
+        {"type": "text", "text": " 10:30:15"},
+    ]
+    assert check_message({"blocks": [block]}) == []

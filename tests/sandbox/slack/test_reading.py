@@ -99,8 +99,9 @@ async def test_history_is_newest_first_without_replies_and_private_messages(read
     assert [one["ts"] for one in found] == [last, loud, first]
     root = found[-1]
     assert (root["reply_count"], root["latest_reply"], root["reply_users"]) == (2, loud, [BOT.id])
-    assert {"type", "user", "bot_id", "app_id", "ts", "text", "blocks"} <= set(root)
-    assert set(found[0]) == {"type", "user", "bot_id", "app_id", "ts", "text", "blocks"}
+    usual = {"type", "user", "team", "bot_id", "app_id", "bot_profile", "ts", "text", "blocks"}
+    assert usual <= set(root)
+    assert set(found[0]) == usual
 
 
 async def test_history_between_two_times(reader: App) -> None:
@@ -167,7 +168,7 @@ REFUSED = [
     ("users.lookupByEmail", {"email": FRANK.email}, "users_not_found"),
     ("users.lookupByEmail", {"email": BOT.email}, "users_not_found"),
     ("conversations.list", {"types": "secret"}, "invalid_types"),
-    ("conversations.list", {"limit": 1000}, "invalid_limit"),
+    ("conversations.list", {"limit": 1001}, "invalid_limit"),
     ("conversations.history", {"channel": GENERAL}, "not_in_channel"),
     ("conversations.history", {"channel": "C0NOWHERE"}, "channel_not_found"),
     ("conversations.history", {"channel": OPS, "oldest": "yesterday"}, "invalid_ts_oldest"),

@@ -6,20 +6,23 @@ import time
 
 from sandbox.slack.faults import SlackFaults
 from sandbox.slack.ratelimits import SPECIAL, TIERS, RateLimits
+from sandbox.slack.scheduled import Schedule
 from sandbox.slack.sockets import Sockets
 from sandbox.slack.state import State
 from sandbox.slack.webapi import AppToken, WebApi
 
 
 def test_every_method_has_a_tier_or_a_limit_of_its_own() -> None:
+    state = State()
     api = WebApi(
-        State(),
+        state,
         token="xoxb-1",
         scopes=(),
         faults=SlackFaults(),
         sockets=Sockets(),
         app=AppToken("xapp-1", ()),
         limits=RateLimits(time.time),
+        schedule=Schedule(state),
         home_tabs={},
         now=time.time,
     )

@@ -162,14 +162,14 @@ REQUIRED: Final = {
         "call": "call_id",
     },
     "element": {
-        "button": "text action_id",
-        "workflow_button": "text workflow action_id",
-        "feedback_buttons": "positive_button negative_button action_id",
-        "icon_button": "icon text action_id",
-        "overflow": "options action_id",
-        "checkboxes": "options action_id",
-        "radio_buttons": "options action_id",
-        "number_input": "is_decimal_allowed action_id",
+        "button": "text",
+        "workflow_button": "text workflow",
+        "feedback_buttons": "positive_button negative_button",
+        "icon_button": "icon text",
+        "overflow": "options",
+        "checkboxes": "options",
+        "radio_buttons": "options",
+        "number_input": "is_decimal_allowed",
         "image": "alt_text",
         "raw_number": "value text",
         "url": "url text",
@@ -200,16 +200,13 @@ REQUIRED: Final = {
     },
     "surface": {"modal": "title blocks", "home": "blocks"},
 }
-"""What must be there; elements that are not named ask for an action_id alone, all else for nothing."""
-ASK_NOTHING: Final = {"divider", "section", "card", "message", "conversation_filter", "slack_file", "column_setting"}
-STYLES: Final = {"style", "mention_style", "attachment"}
+"""What must be there; what is not named asks for nothing, and no element for an action_id."""
 
 
 @pytest.mark.parametrize("table", TABLES)
 def test_what_must_be_there_is_what_the_documentation_says(table: str) -> None:
     for name, shape in TABLES[table].items():
-        usual = "" if name in ASK_NOTHING | STYLES else "action_id"
-        assert set(shape.must) == set(REQUIRED[table].get(name, usual).split()), name
+        assert set(shape.must) == set(REQUIRED[table].get(name, "").split()), name
 
 
 def test_in_line_parts_are_those_of_rich_text() -> None:

@@ -27,6 +27,9 @@ NUMBERS: Final = {
     "shortcut.name": (1, 24),
     "shortcut.callback_id": (1, 255),
     "shortcut.description": (1, 150),
+    "features.functions": (0, 50),
+    "workflow_steps": (1, 10),
+    "outgoing_domains": (0, 10),
     "agent_view.agent_description": (1, 300),
     "agent_view.suggested_prompts": (0, 4),
     "scopes": (0, 255),
@@ -207,3 +210,18 @@ async def test_no_app_is_installed_from_a_wrong_manifest() -> None:
     pointer = "/features/slash_commands/0/description"
     assert refused.value.problems == [Problem(pointer, "must be more than 0 characters")]
     assert pointer in str(refused.value)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_what_the_schemas_of_both_versions_have_is_taken(version: int) -> None:
+    made = document("https://gatehouse.example.com") | {
+        "$schema": f"https://raw.example.com/manifest.schema.{version}.0.0.json",
+        "_metadata": {"major_version": version, "minor_version": 1},
+        "outgoing_domains": ["api.example.com"],
+        "types": {"Incident": {"type": "object", "properties": {}}},
+        "functions": {},
+        "workflows": {},
+        "datastores": {},
+    }
+
+    assert check_manifest(made) == []

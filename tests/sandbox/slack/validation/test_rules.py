@@ -135,18 +135,33 @@ def test_dates_times_numbers_and_colours_have_their_form(name: str, field: str, 
         assert said(Key("element", name), **{field: value}) == [Problem(f"/{field}", f"must be in the format {words}")]
 
 
-@pytest.mark.parametrize("field", ["block_id", "action_id"])
-def test_ids_are_their_own_also_deep_inside(field: str) -> None:
-    def holding(value: str) -> Payload:
-        button = made(Key("element", "button")) | ({"action_id": value} if field == "action_id" else {})
-        return {"type": "actions", "elements": [button]} | ({"block_id": value} if field == "block_id" else {})
+def holding(block_id: str, *action_ids: str) -> Payload:
+    buttons = [made(Key("element", "button")) | {"action_id": one} for one in action_ids]
+    return {"type": "actions", "block_id": block_id, "elements": buttons}
 
-    deep = made(Key("block", "container")) | {"child_blocks": [holding("a")]}
-    assert check_message({"blocks": [holding("a"), holding("b")]}) == []
-    for second in (holding("a"), deep):
-        assert check_message({"blocks": [holding("a"), second]}) == [
-            Problem("/blocks/1", f"`{field}` a already exists")
+
+def test_blocks_have_ids_of_their_own_also_deep_inside() -> None:
+    deep = made(Key("block", "container")) | {"child_blocks": [holding("a", "1")]}
+    assert check_message({"blocks": [holding("a", "1"), holding("b", "2")]}) == []
+    for second in (holding("a", "2"), deep):
+        assert check_message({"blocks": [holding("a", "1"), second]}) == [
+            Problem("/blocks/1", "`block_id` a already exists")
         ]
+
+
+def test_actions_have_ids_of_their_own_in_their_block_alone() -> None:
+    deep = made(Key("block", "container")) | {"child_blocks": [holding("b", "1"), holding("c", "1")]}
+    assert check_message({"blocks": [holding("a", "1"), deep]}) == []
+    wrong = made(Key("block", "container")) | {"child_blocks": [holding("b", "1", "1")]}
+    for second in (holding("b", "1", "1"), wrong):
+        assert check_message({"blocks": [holding("a", "1"), second]}) == [
+            Problem("/blocks/1", "`action_id` 1 already exists")
+        ]
+
+
+def test_what_is_acted_with_needs_no_id() -> None:
+    button = {"type": "button", "text": {"type": "plain_text", "text": "Go"}}
+    assert check_message({"blocks": [{"type": "actions", "elements": [button, button]}]}) == []
 
 
 SURFACES: Final[dict[str, Payload]] = {

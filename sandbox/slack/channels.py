@@ -1,0 +1,167 @@
+"""Who is in which channel: people and apps that make, join, rename and leave them, and the Web API's methods for that."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any, Final
+
+from sandbox.slack.directory import Arguments, Method, demand, flag
+from sandbox.slack.happenings import Joined, Left
+from sandbox.slack.message import Message
+from sandbox.slack.people import Channel
+from sandbox.slack.refusal import Refused
+from sandbox.slack.state import State
+
+NAME: Final = re.compile(r"[\w-]+")
+MAX_NAME_CHARACTERS: Final = 80
+
+
+def join(state: State, channel: Channel, user: str, inviter: str = "") -> Channel:
+    """Let *user* into *channel*, which says so."""
+    is_bot = user == state.workspace.bot.id
+    more: dict[str, Any] = {"bot_is_member": True} if is_bot else {"members": (*channel.members, user)}
+    joined = state.channels[channel.id] = replace(channel, **more)
+    state.show_channels()
+    text = f"<@{user}> has joined the channel"
+    state.add(Message(state.new_ts(), channel.id, user, text, [], subtype="channel_join"))
+    state.happened(Joined(user, channel.id, inviter))
+    return joined
+
+
+def leave(state: State, channel: Channel, user: str) -> None:
+    """Take *user* out of *channel*, which says so."""
+    text = f"<@{user}> has left the channel"
+    state.add(Message(state.new_ts(), channel.id, user, text, [], subtype="channel_leave"))
+    is_bot = user == state.workspace.bot.id
+    staying = tuple(one for one in channel.members if one != user)
+    more: dict[str, Any] = {"bot_is_member": False} if is_bot else {"members": staying}
+    state.channels[channel.id] = replace(channel, **more)
+    state.show_channels()
+    state.happened(Left(user, channel.id))
+
+
+class Channels:
+    """Lets the app do with the channels of *state* what its *scopes* allow."""
+
+    def __init__(self, state: State, scopes: Collection[str]) -> None:
+        self._state = state
+        self._scopes = scopes
+        self._bot = state.workspace.bot.id
+
+    def methods(self) -> dict[str, Method]:
+        return {
+            "conversations.create": self.create,
+            "conversations.join": self.join,
+            "conversations.invite": self.invite,
+            "conversations.leave": self.leave,
+            "conversations.rename": self.rename,
+        }
+
+    async def create(self, arguments: Arguments) -> dict[str, Any]:
+        """A new channel, with the app alone in it."""
+        is_private = flag(arguments, "is_private")
+        self._demand_scope("groups:write" if is_private else "channels:manage")
+        name = self._new_name(arguments)
+        channel = Channel(f"C0{self._state.number():07d}", name, "channel", "", (), is_private=is_private)
+        self._state.channels[channel.id] = channel
+        return self._shown(channel)
+
+    async def join(self, arguments: Arguments) -> dict[str, Any]:
+        """Go into a public channel; whoever is there already is told so, and no more."""
+        channel = self._channel(arguments)
+        if channel.is_private:
+            raise Refused("method_not_supported_for_channel_type")
+        if channel.bot_is_member:
+            warning = "already_in_channel"
+            return {**self._shown(channel), "warning": warning, "response_metadata": {"warnings": [warning]}}
+        return self._shown(join(self._state, channel, self._bot))
+
+    async def invite(self, arguments: Arguments) -> dict[str, Any]:
+        """Bring people into a channel where the app is; all of them, or nobody."""
+        channel = self._channel(arguments)
+        self._demand_scope(*(("groups:write", "groups:write.invites") if channel.is_private else INVITES))
+        if not channel.bot_is_member:
+            raise Refused("not_in_channel")
+        invited = self._invited(arguments, channel)
+        for user in invited:
+            channel = join(self._state, channel, user, inviter=self._bot)
+        return self._shown(channel)
+
+    def _invited(self, arguments: Arguments, channel: Channel) -> list[str]:
+        wanted = [one.strip() for one in str(arguments.get("users") or "").split(",") if one.strip()]
+        if not wanted:
+            raise Refused("no_user")
+        errors = [
+            {"user": one, "ok": False, "error": error} for one in wanted if (error := self._against(one, channel))
+        ]
+        if errors:
+            raise Refused(str(errors[0]["error"]), errors=errors)
+        return wanted
+
+    def _against(self, user: str, channel: Channel) -> str:
+        """Slack's word against inviting *user*; empty where they can come."""
+        if user == self._bot:
+            return "cant_invite_self"
+        if user not in self._state.users:
+            return "user_not_found"
+        if self._state.users[user].is_deleted or self._state.users[user].is_stranger:
+            return "cant_invite"
+        return "already_in_channel" if user in channel.members else ""
+
+    async def leave(self, arguments: Arguments) -> dict[str, Any]:
+        channel = self._channel(arguments)
+        self._demand_scope("groups:write" if channel.is_private else "channels:manage")
+        if channel.name == "general":
+            raise Refused("cant_leave_general")
+        if not channel.bot_is_member:
+            return {"not_in_channel": True}
+        if not channel.members:
+            raise Refused("last_member")
+        leave(self._state, channel, self._bot)
+        return {}
+
+    async def rename(self, arguments: Arguments) -> dict[str, Any]:
+        channel = self._channel(arguments)
+        self._demand_scope("groups:write" if channel.is_private else "channels:manage")
+        if not channel.bot_is_member:
+            raise Refused("not_in_channel")
+        renamed = self._state.channels[channel.id] = replace(channel, name=self._new_name(arguments))
+        self._state.show_channels()
+        return self._shown(renamed)
+
+    def _channel(self, arguments: Arguments) -> Channel:
+        """The channel that a call is about: no direct message, and not archived."""
+        demand(arguments, "channel")
+        channel = self._state.channel_of(str(arguments["channel"]))
+        if channel.kind == "im":
+            raise Refused("method_not_supported_for_channel_type")
+        if channel.is_archived:
+            raise Refused("is_archived")
+        return channel
+
+    def _new_name(self, arguments: Arguments) -> str:
+        name = str(arguments.get("name") or "")
+        if not name:
+            raise Refused("invalid_name_required")
+        if len(name) > MAX_NAME_CHARACTERS:
+            raise Refused("invalid_name_maxlength")
+        if not name.strip("_-"):
+            raise Refused("invalid_name_punctuation")
+        if not NAME.fullmatch(name) or name != name.lower():
+            raise Refused("invalid_name_specials")
+        if any(one.kind == "channel" and one.name == name for one in self._state.channels.values()):
+            raise Refused("name_taken")
+        return name
+
+    def _demand_scope(self, *any_of: str) -> None:
+        if not set(any_of) & set(self._scopes):
+            raise Refused("missing_scope", needed=any_of[0], provided=",".join(self._scopes))
+
+    def _shown(self, channel: Channel) -> dict[str, Any]:
+        return {"channel": channel.info(self._state.workspace.id, self._state.workspace.owner)}
+
+
+INVITES: Final = ("channels:manage", "channels:write.invites")
+"""Either of them lets an app invite to public channels."""

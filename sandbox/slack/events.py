@@ -1,0 +1,145 @@
+"""The Events API: what happens in a workspace, told to the app if its manifest subscribes to it and it has the scope."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from sandbox.slack import payloads
+from sandbox.slack.delivery import Delivery
+from sandbox.slack.happenings import Deleted, Edited, Happening, Joined, Left, Posted, Reacted
+from sandbox.slack.message import Message
+from sandbox.slack.objects import message_object
+from sandbox.slack.people import Channel
+from sandbox.slack.state import State
+
+SCOPES: Final = {
+    "app_mention": "app_mentions:read",
+    "message.channels": "channels:history",
+    "message.groups": "groups:history",
+    "message.im": "im:history",
+    "reaction_added": "reactions:read",
+    "reaction_removed": "reactions:read",
+}
+"""The scope that an event takes; of those about members it is the one that reads their kind of channel."""
+MEMBER_EVENTS: Final = frozenset({"member_joined_channel", "member_left_channel"})
+
+Told = tuple[str, dict[str, Any]]
+"""What an app subscribes to, and the event."""
+
+
+class Events:
+    """Hears what happens in *state* and delivers it, an app's own doings included."""
+
+    def __init__(
+        self, state: State, delivery: Delivery, manifest: Mapping[str, Any], is_installed: Callable[[], bool]
+    ) -> None:
+        self._state = state
+        self._delivery = delivery
+        self._is_installed = is_installed
+        settings = manifest.get("settings", {}).get("event_subscriptions", {})
+        self._subscribed = frozenset(settings.get("bot_events", ()))
+        self._scopes = frozenset(manifest.get("oauth_config", {}).get("scopes", {}).get("bot", ()))
+        self._under_way: set[asyncio.Task[None]] = set()
+        state.happened = self.hear
+
+    def hear(self, happening: Happening) -> None:
+        """Deliver what *happening* is to the app, while whoever made it happen goes on."""
+        place = self._seen(happening)
+        if place is None or not self._is_installed():
+            return
+        told = [self._payload(event) for name, event in self._events(happening, place) if self._is_wanted(name, event)]
+        if told:
+            task = asyncio.get_running_loop().create_task(self._deliver(told))
+            self._under_way.add(task)
+            task.add_done_callback(self._under_way.discard)
+
+    async def settled(self) -> None:
+        """Return when the app had its first chance at everything that happened so far."""
+        await asyncio.gather(*self._under_way)
+
+    async def tell(self, name: str, event: dict[str, Any]) -> None:
+        """Tell the app of *event*, if its manifest asks for such; also of the end of its installation."""
+        if self._is_wanted(name, event):
+            await self._deliver([self._payload(event)])
+
+    def close(self) -> None:
+        for task in self._under_way:
+            task.cancel()
+
+    async def _deliver(self, told: list[dict[str, Any]]) -> None:
+        for one in told:
+            await self._delivery.event(one)
+
+    def _payload(self, event: dict[str, Any]) -> dict[str, Any]:
+        return payloads.event(self._state, event)
+
+    def _is_wanted(self, name: str, event: Mapping[str, Any]) -> bool:
+        scope = SCOPES.get(name, "")
+        if name in MEMBER_EVENTS:
+            scope = "groups:read" if event["channel_type"] == "G" else "channels:read"
+        return name in self._subscribed and (not scope or scope in self._scopes)
+
+    def _seen(self, happening: Happening) -> Channel | None:
+        """Where *happening* is; None where the app is not, and for what one person alone sees."""
+        if isinstance(happening, Joined | Left):
+            channel = happening.channel
+        elif happening.message.visible_to is not None or happening.message.kind != "message":
+            return None
+        else:
+            channel = happening.message.channel
+        place = self._state.channels[channel]
+        return place if place.bot_is_member else None
+
+    def _events(self, happening: Happening, place: Channel) -> Iterator[Told]:
+        match happening:
+            case Posted(message):
+                yield from self._posted(message, place)
+            case Edited(message, before):
+                yield self._changed(message, place, "message_changed", before)
+            case Deleted(message):
+                yield self._changed(message, place, "message_deleted", message)
+            case Reacted(message, user, name, is_added):
+                yield self._reacted(message, user, name, is_added=is_added)
+            case Joined(user, _, inviter):
+                more = {"inviter": inviter} if inviter else {}
+                yield "member_joined_channel", self._member("member_joined_channel", user, place) | more
+            case Left(user, _):
+                yield "member_left_channel", self._member("member_left_channel", user, place)
+
+    def _posted(self, message: Message, place: Channel) -> Iterator[Told]:
+        event = message_object(self._state, message) | {"channel": message.channel, "event_ts": message.ts}
+        bot = self._state.workspace.bot.id
+        if f"<@{bot}>" in message.text and message.user != bot and place.kind != "im" and not message.subtype:
+            yield "app_mention", event | {"type": "app_mention"}
+        subtype = {"subtype": "file_share"} if message.files and message.user != bot else {}
+        yield _subscription(place), event | subtype | {"channel_type": _kind(place)}
+
+    def _changed(self, message: Message, place: Channel, subtype: str, before: Message) -> Told:
+        now = self._state.new_ts()
+        event = {"type": "message", "subtype": subtype, "channel": message.channel, "hidden": True, "ts": now}
+        event |= {"previous_message": message_object(self._state, before)}
+        if subtype == "message_deleted":
+            event["deleted_ts"] = message.ts
+        else:
+            event["message"] = message_object(self._state, message)
+        return _subscription(place), event | {"event_ts": now, "channel_type": _kind(place)}
+
+    def _reacted(self, message: Message, user: str, name: str, *, is_added: bool) -> Told:
+        kind = "reaction_added" if is_added else "reaction_removed"
+        item = {"type": "message", "channel": message.channel, "ts": message.ts}
+        who = {"user": user, "reaction": name, "item": item, "item_user": message.user}
+        return kind, {"type": kind, **who, "event_ts": self._state.new_ts()}
+
+    def _member(self, kind: str, user: str, place: Channel) -> dict[str, Any]:
+        where = {"channel": place.id, "channel_type": "G" if place.is_private else "C"}
+        return {"type": kind, "user": user, **where, "team": self._state.workspace.id, "event_ts": self._state.new_ts()}
+
+
+def _kind(place: Channel) -> str:
+    return "im" if place.kind == "im" else "group" if place.is_private else "channel"
+
+
+def _subscription(place: Channel) -> str:
+    return "message.im" if place.kind == "im" else f"message.{_kind(place)}s"

@@ -1,0 +1,59 @@
+"""What happens in a workspace and an app may hear of, whoever did it: a person, the app itself, or Slack."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sandbox.slack.message import Message
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """A message is new."""
+
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """A message reads otherwise than *before*."""
+
+    message: Message
+    before: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    """A message is gone."""
+
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Reacted:
+    """*user* put the emoji *name* on a message, or took it off."""
+
+    message: Message
+    user: str
+    name: str
+    is_added: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """*user* is in a channel now; *inviter*: who brought them, if anybody did."""
+
+    user: str
+    channel: str
+    inviter: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """*user* is in a channel no more."""
+
+    user: str
+    channel: str
+
+
+Happening = Posted | Edited | Deleted | Reacted | Joined | Left

@@ -1,0 +1,69 @@
+"""What Slack tells of a message wherever it tells of one: in answers of the Web API, in events and in payloads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sandbox.slack.message import Message
+from sandbox.slack.people import APP_ID, CREATED
+from sandbox.slack.state import State
+from sandbox.slack.texts import rich_text
+
+
+def message_object(state: State, message: Message, *, with_metadata: bool = False) -> dict[str, Any]:
+    """The message object; its metadata only where somebody asks for them."""
+    subtype = message.subtype or ("thread_broadcast" if message.broadcast else "")
+    shown: dict[str, Any] = {"type": "message"} | ({"subtype": subtype} if subtype else {})
+    if message.thread_ts is not None:
+        root = state.find(message.channel, message.thread_ts)
+        shown["thread_ts"] = message.thread_ts
+        shown |= {"parent_user_id": root.user} if root else {}
+    shown |= {"user": message.user, **_author(state, message)}
+    shown |= {"ts": message.ts, "text": message.text, **_parts(message)}
+    if message.files:
+        shown |= {"files": [one.shown() for one in message.files], "upload": False}
+    if with_metadata and message.metadata:
+        shown["metadata"] = message.metadata
+    if message.edited_ts is not None:
+        shown["edited"] = {"user": message.user, "ts": message.edited_ts}
+    if message.reactions:
+        shown["reactions"] = message.counted_reactions()
+    return shown
+
+
+def _author(state: State, message: Message) -> dict[str, Any]:
+    """What stands beside the author's id: for the app its bot, for a person what their client called the message."""
+    home = state.workspace
+    if message.user == home.bot.id:
+        return {"bot_id": home.bot_id, "app_id": APP_ID, "team": home.id, "bot_profile": bot_profile(state)}
+    person = state.users.get(message.user)
+    team = {"team": (person.team_id if person else "") or home.id}
+    return team if message.subtype else {"client_msg_id": _client_id(message), **team}
+
+
+def _client_id(message: Message) -> str:
+    digits = f"{int(message.ts.replace('.', '')):032x}"
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+
+
+def _parts(message: Message) -> dict[str, Any]:
+    """Blocks, which Slack makes of a text without any, and attachments."""
+    blocks = message.blocks or (rich_text(message.text, message.ts) if message.text and not message.subtype else [])
+    found: dict[str, Any] = {"blocks": blocks} if blocks else {}
+    return found | ({"attachments": message.attachments} if message.attachments else {})
+
+
+def bot_profile(state: State) -> dict[str, Any]:
+    """The app's bot as messages of it carry it along."""
+    home = state.workspace
+    icons = {f"image_{size}": f"{home.url}img/bot_{size}.png" for size in (36, 48, 72)}
+    return {
+        "id": home.bot_id,
+        "deleted": False,
+        "name": home.bot.real_name,
+        "updated": CREATED,
+        "app_id": APP_ID,
+        "user_id": home.bot.id,
+        "icons": icons,
+        "team_id": home.id,
+    }

@@ -1,0 +1,156 @@
+"""Messages for later: the app schedules them, and they are posted by the clock of the local Slack."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from sandbox.slack.chat import Chat
+from sandbox.slack.directory import Arguments, Method, demand
+from sandbox.slack.message import Message
+from sandbox.slack.paging import page
+from sandbox.slack.refusal import Refused
+from sandbox.slack.state import State
+
+MAX_DAYS_AHEAD: Final = 120
+MAX_IN_FIVE_MINUTES: Final = 30
+"""Messages that a channel is sent within any five minutes."""
+SHORTEST_PAUSE: Final = 0.01
+"""Seconds between two looks at what is almost due."""
+LAST_CALL_SECONDS: Final = 60
+"""What is due within these can't be taken back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A *message* that waits for its time, *post_at*."""
+
+    id: str
+    message: Message
+    post_at: int
+    created: int
+
+    def shown(self) -> dict[str, Any]:
+        times = {"post_at": self.post_at, "date_created": self.created}
+        return {"id": self.id, "channel_id": self.message.channel, **times, "text": self.message.text}
+
+
+@dataclass(slots=True)
+class Schedule:
+    """The messages of one workspace that wait."""
+
+    state: State
+    waiting: dict[str, Planned] = field(default_factory=dict)
+    _timers: dict[str, asyncio.TimerHandle] = field(default_factory=dict)
+
+    def plan(self, message: Message, post_at: int) -> Planned:
+        """Post *message* when the clock shows *post_at*."""
+        planned = Planned(f"Q0{self.state.number():08d}", message, post_at, int(self.state.clock()))
+        self.waiting[planned.id] = planned
+        self._look_later(planned)
+        return planned
+
+    def _look_later(self, planned: Planned) -> None:
+        pause = max(SHORTEST_PAUSE, planned.post_at - self.state.clock())
+        self._timers[planned.id] = asyncio.get_running_loop().call_later(pause, self._look, planned)
+
+    def _look(self, planned: Planned) -> None:
+        """Post what is due, and look again where *planned* is not: timers are not set by the same clock."""
+        self.post_due()
+        if planned.id in self.waiting:
+            self._look_later(planned)
+
+    def post_due(self) -> None:
+        """Post what is due by now; whoever sets a standing clock forward calls this."""
+        for planned in sorted(self.waiting.values(), key=lambda one: one.post_at):
+            if planned.post_at <= self.state.clock():
+                del self.waiting[planned.id]
+                planned.message.ts = self.state.new_ts()
+                self.state.add(planned.message)
+
+    def close(self) -> None:
+        for timer in self._timers.values():
+            timer.cancel()
+
+
+class Scheduled:
+    """The Web API's methods about scheduled messages; *chat* says what may be posted, and where."""
+
+    def __init__(self, schedule: Schedule, chat: Chat) -> None:
+        self._schedule = schedule
+        self._chat = chat
+
+    def methods(self) -> dict[str, Method]:
+        return {
+            "chat.scheduleMessage": self.plan,
+            "chat.deleteScheduledMessage": self.delete,
+            "chat.scheduledMessages.list": self.waiting,
+        }
+
+    async def plan(self, arguments: Arguments) -> dict[str, Any]:
+        demand(arguments, "channel", "post_at")
+        post_at = self._time(arguments)
+        message = self._chat.draft(arguments)
+        self._check_room(message.channel, post_at)
+        planned = self._schedule.plan(message, post_at)
+        home = self._schedule.state.workspace
+        attachments = {"attachments": message.attachments} if message.attachments else {}
+        shown = {"text": message.text, "username": home.bot.real_name, "bot_id": home.bot_id, **attachments}
+        shown |= {"type": "delayed_message", "subtype": "bot_message"}
+        return {
+            "channel": message.channel,
+            "scheduled_message_id": planned.id,
+            "post_at": post_at,
+            "message": shown,
+        }
+
+    def _time(self, arguments: Arguments) -> int:
+        try:
+            post_at = int(str(arguments["post_at"]))
+        except ValueError:
+            raise Refused("invalid_time") from None
+        ahead = post_at - self._schedule.state.clock()
+        if ahead <= 0:
+            raise Refused("time_in_past")
+        if ahead > MAX_DAYS_AHEAD * 86_400:
+            raise Refused("time_too_far")
+        return post_at
+
+    def _check_room(self, channel: str, post_at: int) -> None:
+        waiting = [one.post_at for one in self._schedule.waiting.values() if one.message.channel == channel]
+        if sum(abs(one - post_at) < 300 for one in waiting) >= MAX_IN_FIVE_MINUTES:
+            raise Refused("restricted_too_many")
+
+    async def delete(self, arguments: Arguments) -> dict[str, Any]:
+        """Take back what is not due within a minute."""
+        demand(arguments, "channel", "scheduled_message_id")
+        channel = self._schedule.state.channel_of(str(arguments["channel"]))
+        planned = self._schedule.waiting.get(str(arguments["scheduled_message_id"]))
+        if planned is None or planned.message.channel != channel.id:
+            raise Refused("invalid_scheduled_message_id")
+        if planned.post_at - self._schedule.state.clock() < LAST_CALL_SECONDS:
+            raise Refused("invalid_scheduled_message_id")
+        del self._schedule.waiting[planned.id]
+        return {}
+
+    async def waiting(self, arguments: Arguments) -> dict[str, Any]:
+        """What waits, soonest first: of one channel, of a span of time, or all of it."""
+        channel = str(arguments.get("channel") or "")
+        if channel and channel not in self._schedule.state.channels:
+            raise Refused("invalid_channel")
+        known = {one.id: one for one in self._sorted() if _is_wanted(one, channel, arguments)}
+        try:
+            shown, cursor = page(list(known), arguments, kind="next")
+        except ValueError as error:
+            raise Refused(str(error)) from None
+        found = [known[one].shown() for one in shown]
+        return {"scheduled_messages": found, "response_metadata": {"next_cursor": cursor}}
+
+    def _sorted(self) -> list[Planned]:
+        return sorted(self._schedule.waiting.values(), key=lambda one: one.post_at)
+
+
+def _is_wanted(planned: Planned, channel: str, arguments: Arguments) -> bool:
+    oldest, latest = float(arguments.get("oldest") or 0), float(arguments.get("latest") or "inf")
+    return channel in {"", planned.message.channel} and oldest <= planned.post_at <= latest
