@@ -8,6 +8,8 @@ from typing import Any, Final
 
 LINK: Final = re.compile(r"<([^<>|]*)(?:\|([^<>]*))?>")
 CODE: Final = re.compile(r"```.+?```|`[^`\n]+`", re.DOTALL)
+STYLED: Final = re.compile(r"(?<![\w`\u2060])[*_](\S.*?\S|\S)[*_](?![\w`\u2060])")
+"""Marks that make a text bold or italic; a word joiner beside one keeps it as it is."""
 PLACE: Final = "\ue000"
 """Stands for code while the rest is read."""
 EMOJI: Final = {
@@ -26,7 +28,7 @@ def plain(text: str) -> str:
     text = LINK.sub(lambda match: match[2] or match[1], text.replace(PLACE, ""))
     code = CODE.findall(text)
     text = re.sub(r":([a-z0-9_+-]+):", lambda match: EMOJI.get(match[1], ""), CODE.sub(PLACE, text))
-    text = re.sub(r"(?<![\w`])[*_](\S.*?\S|\S)[*_](?![\w`])", r"\1", text)
+    text = STYLED.sub(r"\1", text)
     text = re.sub(PLACE, lambda _: code.pop(0), text).strip()
     return text.replace("\u2060", "").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 

@@ -18,6 +18,7 @@ TYPED: Final = re.compile(
 """What becomes a reference, wherever in a text it stands: also behind a colon, as in ``who:@alice``."""
 RANGES: Final = frozenset({"here", "channel", "everyone"})
 KEPT: Final = re.compile(r"&(?:amp|lt|gt);|<(?:[@#!][^\s<>][^<>]*|[a-z][a-z+.-]*:[^\s<>][^<>]*)>|[&<>]")
+LABELLED: Final = re.compile(r"<@([UW][A-Z0-9]+)\|[^<>]*>")
 ENTITIES: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 INSIDE: Final = re.compile(
     r"<@(?P<user>[UW][A-Z0-9]+)(?:\|[^<>]*)?>"
@@ -41,8 +42,8 @@ def as_said(text: str, state: State) -> str:
 
 
 def escaped(text: str) -> str:
-    """The text of an app as Slack keeps it: what is neither an entity nor a reference becomes entities."""
-    return KEPT.sub(lambda match: ENTITIES.get(match[0], match[0]), text)
+    """The text of an app as Slack keeps it: entities for what is no reference, and people without their names."""
+    return KEPT.sub(lambda match: ENTITIES.get(match[0], match[0]), LABELLED.sub(r"<@\1>", text))
 
 
 def _entities(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 import json
@@ -38,6 +39,15 @@ def records(file: File) -> list[dict[str, Any]]:
 async def exports(workspace: Sandbox) -> list[Entry]:
     entries = await workspace.bot.gatehouse.store.audit.found(Filters())
     return [entry for entry in entries if entry.event == "exported"]
+
+
+async def exported(workspace: Sandbox) -> Entry:
+    """The one export on record, once Slack took the file: people may see it a moment before that."""
+    async with asyncio.timeout(10):
+        while not (found := await exports(workspace)):  # noqa: ASYNC110  the record tells nobody
+            await asyncio.sleep(0.01)
+    (entry,) = found
+    return entry
 
 
 def one_of_each(workspace: Sandbox) -> None:
@@ -86,7 +96,7 @@ async def test_an_export_of_some_rules_into_the_channel(workspace: Sandbox, alic
     assert (message.channel, message.visible_to) == (alice.channel, None)
     assert {rule["id"] for rule in records(file)} == {"Redirect_chk01", "Redirect_chk02"}
     assert "2 of 25 rules" in cara.slack_text(message)
-    (entry,) = await exports(workspace)
+    entry = await exported(workspace)
     assert (entry.actor, entry.target, entry.detail["count"], entry.detail["here"]) == (alice.id, "rules", 2, True)
 
 
@@ -123,7 +133,7 @@ async def test_members_come_as_a_table_to_the_person_alone(workspace: Sandbox, b
     assert (evil["name"], evil["email"]) == ('\'=cmd|"/c calc"!A1', "'+evil@example.com")
     assert (evil["segments"], evil["site"]) == ("vip,free", "blog")
     assert message.channel == bob.dm
-    (entry,) = await exports(workspace)
+    entry = await exported(workspace)
     assert (entry.target, entry.detail["count"]) == ("members/blog", len(wanted))
     assert "@" not in str(entry.flat())
     everybody = [one for one in workspace.slack.state.messages if one.channel == bob.channel and not one.visible_to]

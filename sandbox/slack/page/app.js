@@ -170,6 +170,7 @@ class App {
   #heard(event) {
     const take = HEARD[event.type];
     if (take) take(this.store, event);
+    if (event.type === "channels" && !this.store.here) this.go(this.#nearest(this.store.place));
     if (event.type === "message" && isTopLevel(event.message)) this.#markUnread(event.channel);
   }
 

@@ -1,13 +1,15 @@
 // One message: who, when, what it says, and what can be done with it.
 
 import { send } from "./api.js";
+import { attachmentNodes } from "./attached.js";
 import { renderBlocks } from "./blocks.js";
 import { clockTime, fullTime } from "./dates.js";
 import { avatar, h, icon, iconButton } from "./dom.js";
-import { emojiOf } from "./emoji.js";
+import { openEditor } from "./editing.js";
 import { messageFiles } from "./files.js";
 import { mrkdwn, plain } from "./mrkdwn.js";
 import { openMenu } from "./popup.js";
+import { reactionItems, reactionsNode } from "./reactions.js";
 import { namesIn, told } from "./surface.js";
 import { toast } from "./toast.js";
 
@@ -26,11 +28,12 @@ export class MessageView {
   /** Shows a newer version; blocks that did not change keep their nodes and what was chosen in them. */
   update(message) {
     this.message = message;
-    this.surface.answers.adopt(message.blocks ?? []);
+    this.surface.answers.adopt([...(message.blocks ?? []), ...(message.attachments ?? []).flatMap(({ blocks }) => blocks ?? [])]);
     this.#nodes = renderBlocks(message.blocks ?? [], this.surface, this.#nodes);
     const author = this.#author();
     const time = clockTime(message.ts, this.store.zone);
-    this.article.className = `message ${message.kind}${message.ephemeral ? " private" : ""}`;
+    const moved = message.subtype ? " moved" : "";
+    this.article.className = `message ${message.kind}${moved}${message.ephemeral ? " private" : ""}`;
     this.article.setAttribute("aria-label", `${author.real_name}, ${time}`);
     this.article.replaceChildren(this.#gutter(author, time), this.#body(author, time), ...this.#tools());
   }
@@ -72,8 +75,9 @@ export class MessageView {
       h("div", { class: "byline" }, h("strong", { text: author.real_name }), badge, stamp),
       this.#broadcastMark(),
       this.#content(),
+      attachmentNodes(message, this.surface),
       messageFiles(message, this.store),
-      this.#reactions(),
+      reactionsNode(message, this.channel, this.store),
       this.#threadLink(),
     ]);
   }
@@ -82,24 +86,8 @@ export class MessageView {
     const { message } = this;
     const edited = message.edited && h("span", { class: "edited", text: "(edited)" });
     if (this.#nodes.size) return h("div", { class: "blocks" }, ...this.#nodes.values(), edited);
+    if (!message.text && message.attachments?.length) return edited;
     return h("div", { class: "text said" }, mrkdwn(message.text ?? "", namesIn(this.store)), edited && [" ", edited]);
-  }
-
-  #reactions() {
-    const all = this.message.reactions ?? [];
-    if (!all.length) return null;
-    const who = (ids) => ids.map((id) => this.store.users.get(id)?.real_name ?? id).join(", ");
-    const pill = ({ name, users }) => {
-      const mine = users.includes(this.store.me.id);
-      const label = `${name.replaceAll("_", " ")}, ${users.length}: ${who(users)}`;
-      return h(
-        "span",
-        { class: mine ? "reaction mine" : "reaction", title: label, role: "img", "aria-label": label },
-        emojiOf(name) ?? `:${name}:`,
-        h("b", { text: users.length }),
-      );
-    };
-    return h("div", { class: "reactions" }, all.map(pill));
   }
 
   // A reply that was sent to the channel, too, says so there.
@@ -149,7 +137,19 @@ export class MessageView {
     }));
     const copy = { label: "Copy text", icon: icon("copy"), run: () => this.#copy() };
     const heading = runs.length ? [{ heading: `Shortcuts of ${this.store.bot.real_name}` }] : [];
-    return [copy, ...heading, ...runs];
+    const reacting = shared ? reactionItems(this.message, this.channel, this.store) : [];
+    return [copy, ...this.#own(shared), ...heading, ...runs, ...reacting];
+  }
+
+  // What a person may do with what they said themselves.
+  #own(shared) {
+    const { message, store, channel } = this;
+    if (!shared || message.user !== store.me.id || message.subtype) return [];
+    const said = this.article.querySelector(".said");
+    const open = () => openEditor(said, message, channel, store, () => this.update(this.message));
+    const gone = () => told(send("delete", { user: store.me.id, channel, ts: message.ts }));
+    const edit = said && { label: "Edit message", icon: icon("slash"), run: open };
+    return [edit, { label: "Delete message", icon: icon("close"), danger: true, run: gone }].filter(Boolean);
   }
 
   #runShortcut({ callback_id }) {

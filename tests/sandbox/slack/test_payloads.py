@@ -70,6 +70,7 @@ def test_what_is_typed_becomes_references(typed: str, command: str, message: str
     [
         ("a & b < c > d", "a &amp; b &lt; c &gt; d"),
         ("a &amp; b &lt;", "a &amp; b &lt;"),
+        ("<@U0ALICE01|alice>", "<@U0ALICE01>"),
         (
             "<@U0ALICE01> <#C0OPS0001> <!here> <!date^1^{date}|x>",
             "<@U0ALICE01> <#C0OPS0001> <!here> <!date^1^{date}|x>",

@@ -22,6 +22,7 @@ LOADING = {"type": "modal", "callback_id": "v1.loading", "title": words("One mom
         ("`*://www.google.*/search?q=*&amp;*`", "`*://www.google.*/search?q=*&*`"),
         ("*`/.*vyond.com/…whiteboard_.*/` is off* _now_ :x:", "`/.*vyond.com/…whiteboard_.*/` is off now ✗"),
         ("```m***@example.com\n:x: _a_``` *b*", "```m***@example.com\n:x: _a_``` b"),
+        ("m\u2060*\u2060*\u2060*\u2060@example.com *b*", "m***@example.com b"),
         ("a_b_c <https://example.com|*here*>", "a_b_c here"),
     ],
 )
