@@ -35,45 +35,45 @@ from handlers.views.rule_form_reading import read_form
 def _rule_errors(view: View) -> dict[str, str]:
     """What is wrong with the typed rule, under the inputs; what was wrong before and is not shown is left alone."""
     form = read_form(view)
+    shown = tuple(pair for pair in form.pairs if pair.key in form.held)
+    looked_at = replace(form, pairs=shown) if form.typed else form
     try:
-        draft = form.draft()
+        draft = looked_at.draft()
     except ValidationError:
         return {form.pairs_block if not form.typed else "name": "Texts must be texts, and each source an object."}
     except NotPairs as error:
         return {form.pairs_block: str(error)[:300]}
     inputs = _inputs(view)
-    shown = {block_id for pair in form.shown for block_id in inputs if block_id.startswith(f"p.{pair.key}.")}
     wrong: dict[str, str] = {}
     for problem in problems(draft):
-        block_id = form.block_of(problem)
-        asked = problem.pair is None or not form.typed or block_id in shown
-        if asked and block_id in inputs and _is_asked(problem, form, view):
+        block_id = looked_at.block_of(problem)
+        if block_id in inputs and _is_asked(problem, form):
             wrong.setdefault(block_id, problem.words)
     return wrong | lasts_errors(form.lasts)
 
 
-def _is_asked(problem: Problem, form: RuleForm, view: View) -> bool:
-    """Whether the form shows what *problem* is about at all."""
+def _is_asked(problem: Problem, form: RuleForm) -> bool:
+    """Whether *problem* can be put right in the form: a type that was never asked for, or pairs not shown, cannot."""
+    if problem.field == "ruleType":
+        return form.mode == "new"
     if form.mode == "edit" and problem.field in {"operator", "key", "status"}:
         return False  # menus offer what is known and what is stored, which stays until it is touched
-    if problem.field == "pairs" or problem.pair is not None:
-        return form.typed or form.pairs_block in _inputs(view)
-    return True
+    return problem.field != "pairs" or not form.typed or not form.pairs
 
 
 def _inputs(view: View) -> set[str]:
     return {str(block.get("block_id")) for block in view.get("blocks") or () if block.get("type") == "input"}
 
 
-async def _base(form: RuleForm, gatehouse: Gatehouse) -> Rule | None:
+async def _base(view: View, gatehouse: Gatehouse) -> Rule | None:
     """The rule that the form edits or copies, as it is now."""
-    return None if form.rule_id is None else await gatehouse.rules.get(form.rule_id)
+    rule_id = forms.metadata(view).get("id")
+    return None if rule_id is None else await gatehouse.rules.get(rule_id)
 
 
 async def _save_rule(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
-    shown = read_form(view)
     try:
-        base = await _base(shown, gatehouse)
+        base = await _base(view, gatehouse)
     except NotFound:
         return forms.done("Gatehouse", ":wastebasket: This rule does not exist any more. Nothing was saved.")
     form = read_form(view, base)
@@ -181,7 +181,7 @@ async def remove_pair(click: Click, caller: Caller, gatehouse: Gatehouse) -> Rep
 async def _as_left(click: Click, gatehouse: Gatehouse) -> RuleForm:
     """The form with what was typed; pairs it does not show come from the rule."""
     view = click.view or {}
-    return read_form(view, await _base(read_form(view), gatehouse))
+    return read_form(view, await _base(view, gatehouse))
 
 
 submits(rule_form.CALLBACK, Form(_rule_errors, working, _save_rule))

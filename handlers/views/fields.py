@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -10,7 +11,27 @@ Block = dict[str, Any]
 MOST_TYPED: Final = 3000
 """Characters that a plain text input takes."""
 MOST_OPTIONS: Final = 100
+MOST_CHOICES: Final = 1000
+"""Of a menu in groups: Slack takes more, but a view has an end, too."""
 LONGEST_OPTION: Final = 75
+LONGEST_VALUE: Final = 150
+HALF: Final = re.compile("[\ud800-\udfff]")
+
+
+def length(text: str) -> int:
+    """Characters of *text* as browsers count them: an emoji is two."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def holds(text: str) -> bool:
+    """Whether an input can show *text* and give it back whole; half of a character would come back as another."""
+    return length(text) <= MOST_TYPED and not HALF.search(text)
+
+
+def shortened(text: str) -> str:
+    """As much of *text* as an input holds."""
+    kept = text.encode("utf-16-le", "replace")[: 2 * MOST_TYPED]
+    return kept.decode("utf-16-le", "ignore")
 
 
 def action_id(block_id: str) -> str:
@@ -90,10 +111,10 @@ def chosen_channel(view: Mapping[str, Any]) -> str:
 REASON: Final = "because"
 
 
-def reason(value: str) -> Block:
-    """Why; on the card and in the audit."""
-    hint = "It stands on the card and in the audit. What loops is not saved without it."
-    return text(REASON, "Why", value, optional=True, hint=hint)
+def reason(value: str, *, loops: bool = False) -> Block:
+    """Why; on the card and in the audit. *loops*: what is asked for may loop, and then needs one."""
+    hint = "It stands on the card and in the audit." + " What loops is not saved without it." * loops
+    return text(REASON, "Why", shortened(value), optional=True, hint=hint)
 
 
 def option(value: str) -> Block:
@@ -103,14 +124,12 @@ def option(value: str) -> Block:
 
 
 def select(block_id: str, label: str, options: Sequence[str], chosen: str | None, *, dispatch: bool = False) -> Block:
-    """A menu of *options*, in which an unknown *chosen* value keeps its place."""
-    known = [*options, chosen] if chosen and chosen not in options else [*options]
-    element: Block = {
-        "type": "static_select",
-        "action_id": action_id(block_id),
-        "options": [option(value) for value in known[:MOST_OPTIONS]],
-    }
-    if chosen:
+    """A menu of *options*, in which the *chosen* one always has a place, known or not; many stand in groups."""
+    fitting = [name for name in dict.fromkeys(options) if 0 < len(name) <= LONGEST_VALUE][:MOST_CHOICES]
+    if chosen and len(chosen) <= LONGEST_VALUE and chosen not in fitting:
+        fitting = [*fitting[: MOST_CHOICES - 1], chosen]
+    element: Block = {"type": "static_select", "action_id": action_id(block_id), **_menu(fitting)}
+    if chosen in fitting:
         element["initial_option"] = option(chosen)
     block = _input(block_id, label, element, optional=False)
     return block | {"dispatch_action": True} if dispatch else block
@@ -123,6 +142,19 @@ def menu(block_id: str, label: str, options: Mapping[str, str], chosen: str | No
     if chosen in offered:
         element["initial_option"] = offered[chosen]
     return _input(block_id, label, element, optional=False) | ({"dispatch_action": True} if dispatch else {})
+
+
+def _menu(names: Sequence[str]) -> Block:
+    """The options of a menu, in groups where they are more than Slack takes in one."""
+    if len(names) <= MOST_OPTIONS:
+        return {"options": [option(name) for name in names]}
+    pages = [names[first : first + MOST_OPTIONS] for first in range(0, len(names), MOST_OPTIONS)]
+    return {"option_groups": [_group(page) for page in pages]}
+
+
+def _group(names: Sequence[str]) -> Block:
+    ends = [name if len(name) <= 35 else f"{name[:34]}…" for name in (names[0], names[-1])]
+    return {"label": plain(" – ".join(ends)), "options": [option(name) for name in names]}
 
 
 def radios(block_id: str, label: str, options: Sequence[str], chosen: str | None) -> Block:
@@ -144,14 +176,14 @@ def offered(options: Iterable[str], chosen: Sequence[str]) -> list[str]:
 
 def choices(block_id: str, label: str, options: Iterable[str], chosen: Sequence[str], *, hint: str) -> Block:
     """A menu of which several may be chosen; what is chosen is offered first, so that it is always among the hundred."""
-    known = offered(options, chosen)
+    known = dict.fromkeys(offered(options, chosen))
     element: Block = {
         "type": "multi_static_select",
         "action_id": action_id(block_id),
         "options": [option(name) for name in known],
         "placeholder": plain("Choose segments"),
     }
-    if picked := [option(name) for name in chosen if name in known]:
+    if picked := [option(name) for name in dict.fromkeys(chosen) if name in known]:
         element["initial_options"] = picked
     return _input(block_id, label, element, optional=True, hint=hint)
 

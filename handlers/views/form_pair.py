@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -59,6 +62,27 @@ def numbered(document: Document) -> tuple[FormPair, ...]:
     return tuple(FormPair(f"o{number}", pair) for number, pair in enumerate(document.get("pairs") or (), start=1))
 
 
+RUN: Final = re.compile(r"([on])([0-9]{1,6})(?:-([0-9]{1,6}))?")
+
+
+def packed(keys: Iterable[str]) -> str:
+    """Write *keys* as runs, ``o1-1000,n1``: a view keeps 3,000 characters for us, and a rule may have any number of pairs."""
+    runs: list[tuple[str, int, int]] = []
+    for key in keys:
+        kind, number = key[0], int(key[1:])
+        if runs and (kind, number) == (runs[-1][0], runs[-1][2] + 1):
+            runs[-1] = (kind, runs[-1][1], number)
+        else:
+            runs.append((kind, number, number))
+    return ",".join(f"{kind}{first}" if first == last else f"{kind}{first}-{last}" for kind, first, last in runs)
+
+
+def unpacked(text: str) -> list[str]:
+    """The keys that `packed` wrote."""
+    runs = (match.groups() for match in RUN.finditer(text))
+    return [f"{kind}{number}" for kind, first, last in runs for number in range(int(first), int(last or first) + 1)]
+
+
 def names_of(rule_type: str) -> tuple[str, ...]:
     """The fields of a pair in a rule of this type."""
     return ("key", "operator", "value", *PAIR_FIELDS.get(rule_type, ()))
@@ -66,11 +90,20 @@ def names_of(rule_type: str) -> tuple[str, ...]:
 
 def fits(pair: FormPair, rule_type: str) -> bool:
     """Whether Slack's inputs hold every field of *pair*."""
-    texts = [pair.read(name) for name in names_of(rule_type)]
-    if not all(text is None or isinstance(text, str) for text in texts):
-        return False
-    menus = [pair.read(name) or "" for name in ("key", "operator", "destinationType")]
-    return all(len(text or "") <= fields.MOST_TYPED for text in texts) and all(len(text) <= 75 for text in menus)
+    return all(_holds(name, pair.read(name)) for name in names_of(rule_type))
+
+
+def _holds(name: str, value: Any) -> bool:
+    if value is None:
+        return True
+    return (
+        isinstance(value, str) and fields.holds(value) and (name not in OPTIONS or len(value) <= fields.LONGEST_OPTION)
+    )
+
+
+def size_of(pair: FormPair, rule_type: str) -> int:
+    """Characters that the texts of *pair* take in a view, however Slack writes them down."""
+    return len(json.dumps([pair.read(name) for name in names_of(rule_type)]))
 
 
 def pair_blocks(pair: FormPair, number: int, rule_type: str, *, removable: bool) -> list[View]:

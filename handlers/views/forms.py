@@ -31,7 +31,7 @@ def frame(
     if submit:
         view["submit"] = plain(submit)
     if metadata:
-        view["private_metadata"] = json.dumps(metadata, separators=(",", ":"))
+        view["private_metadata"] = json.dumps(metadata, ensure_ascii=False, separators=(",", ":"))
     return view
 
 

@@ -99,7 +99,8 @@ def rules_file(*, pasted: str = "", reason: str = "", wrong: str = "", metadata:
         f"The JSON that `{slash('rules export')}` or the dashboard's own export makes. "
         "You see what would happen before it does."
     )
-    blocks = [*_wrong(wrong), section(about), *_handed_over(["json", "txt"], pasted), fields.reason(reason)]
+    blocks = [*_wrong(wrong), section(about), *_handed_over(["json", "txt"], pasted)]
+    blocks.append(fields.reason(reason, loops=True))
     return frame("Import rules", blocks, callback_id=RULES_FILE, submit="Show what happens", metadata=metadata)
 
 

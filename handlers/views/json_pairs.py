@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from typing import Any, Final
 
-from handlers.views.fields import MOST_TYPED
+from handlers.views import fields
 
 Document = dict[str, Any]
 
@@ -49,9 +50,15 @@ def written(pairs: Sequence[Mapping[str, Any]]) -> str | None:
     """The pairs as a person can edit them: a line a field, or a line a pair; None where a form cannot hold them."""
     lines = ",\n".join(json.dumps(pair, ensure_ascii=False) for pair in pairs)
     for text in (json.dumps(list(pairs), indent=1, ensure_ascii=False), f"[\n{lines}\n]"):
-        if len(text) <= MOST_TYPED:
+        if fields.holds(text):
             return text
     return None
+
+
+def fitting(pairs: Sequence[Document]) -> list[Document]:
+    """The first of *pairs*, as many as a form holds with a line for each."""
+    ends = accumulate(fields.length(json.dumps(pair, ensure_ascii=False)) + 2 for pair in pairs)
+    return [pair for pair, end in zip(pairs, ends, strict=True) if end <= fields.MOST_TYPED - 2]
 
 
 def read(text: str) -> list[Document]:

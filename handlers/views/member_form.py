@@ -12,7 +12,7 @@ from bot.domain.segments import nearest
 from handlers.commands.command import slash
 from handlers.views import fields
 from handlers.views.forms import View, frame, metadata, note, section
-from handlers.views.parts import clip, code, esc
+from handlers.views.parts import code, esc, plural
 
 CALLBACK: Final = "v1.member.form"
 SEGMENTS_HINT: Final = "Segments are made in the site's dashboard; here are those that members of this site have."
@@ -66,17 +66,18 @@ class MemberForm:
         """The member as the form says, with what it does not show of *base*, such as the end of a long name."""
         kept = base.document() if base is not None else {"email": self.email}
         name = {} if base is not None and self.name == _name_shown(base.name) else {"name": self.name}
-        return kept | name | {"allowedSegments": [*self.segments, *self._unshown(base)]}
+        return kept | name | {"allowedSegments": list(dict.fromkeys([*self.segments, *self._unshown(base)]))}
 
     def _unshown(self, base: Member | None) -> list[str]:
         """Segments that the menu could not hold, being too many or too long: the form never takes those away."""
         have = base.segments if base is not None else ()
-        return [name for name in have if name not in fields.offered((), have)]
+        shown = set(fields.offered((), have))
+        return [name for name in have if name not in shown]
 
     def view(self) -> View:
         """The modal, ready for views.open or views.update."""
         kept = {"mode": self.mode, "site": self.site, "channel": self.channel, "seen": self.seen}
-        about = {"email": self.email if self.mode == "edit" else None, "reason": clip(self.reason, 500)}
+        about = {"email": self.email if self.mode == "edit" else None}
         titles = {"add": ("Add member", "Add"), "edit": ("Edit member", "Save")}
         title, submit = titles[self.mode]
         return frame(title, self._blocks(), callback_id=CALLBACK, submit=submit, metadata=kept | about)
@@ -93,27 +94,35 @@ class MemberForm:
 
     def _inputs(self) -> list[View]:
         email = (
-            fields.text("email", "E-mail", self.email, placeholder="anna@example.com")
+            fields.text("email", "E-mail", fields.shortened(self.email), placeholder="anna@example.com")
             if self.mode == "add"
             else section(f"*E-mail*  {code(self.email)}")
         )
         name = fields.text("name", "Name", _name_shown(self.name), optional=True)
-        if not self.known and not self.segments:
-            line = fields.text(
-                "segment_names", "Segments", None, optional=True, hint="Names with commas between. " + SEGMENTS_HINT
-            )
-            return [email, name, line, *self._ends()]
-        segments = fields.choices("segments", "Segments", self.known, self.segments, hint=SEGMENTS_HINT)
-        hidden = len(self.segments) - len(fields.offered((), self.segments))
-        kept = [section(f":lock: {hidden} more segments do not fit into the menu and are kept.")] if hidden else []
-        return [email, name, segments, *kept, *self._ends()]
+        hidden = len(set(self.segments)) - len(fields.offered((), self.segments))
+        return [email, name, self._segments(), *self._kept(hidden), *self._ends()]
+
+    def _segments(self) -> View:
+        if fields.offered(self.known, self.segments):
+            return fields.choices("segments", "Segments", self.known, self.segments, hint=SEGMENTS_HINT)
+        named = fields.shortened(", ".join(self.segments)) if self.mode == "add" else None
+        hint = "Names with commas between. " + SEGMENTS_HINT
+        return fields.text("segment_names", "Segments", named, optional=True, hint=hint)
+
+    def _kept(self, hidden: int) -> list[View]:
+        if not hidden or self.mode == "add":
+            return []
+        words = "do not fit into the menu and are kept" if hidden > 1 else "does not fit into the menu and is kept"
+        how = f"`{slash('members grant')}` and `{slash('members revoke')}` change any of them."
+        return [section(f":lock: {plural(hidden, 'more segment')} {words}. {how}")]
 
     def _ends(self) -> list[View]:
-        return [fields.lasts(self.lasts)] if self.mode == "add" else []
+        lasts = [fields.lasts(self.lasts)] if self.mode == "add" else []
+        return [*lasts, fields.reason(self.reason)]
 
 
 def _name_shown(name: str | None) -> str:
-    return (name or "")[: fields.MOST_TYPED]
+    return fields.shortened(name or "")
 
 
 def segment_notes(unknown: Sequence[str], known: Sequence[str]) -> dict[str, str]:
@@ -142,6 +151,6 @@ def read_form(view: View) -> MemberForm:
         segments=segments,
         channel=str(about.get("channel") or ""),
         seen=about.get("seen"),
-        reason=str(about.get("reason") or ""),
+        reason=fields.typed(values, fields.REASON) or str(about.get("reason") or ""),
         lasts=fields.typed(values, fields.LASTS) or "",
     )

@@ -63,6 +63,11 @@ def _clipped(text: str, limit: int, more: int = 0) -> str:
     return clip(visible(text[:limit]), limit, more + max(0, len(text) - limit))
 
 
+def plural(count: int, noun: str) -> str:
+    """``1 rule``, ``0 rules``, ``3,000 rules``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def entities(text: str) -> str:
     """The three characters that mean something to Slack anywhere, in the order that does not escape twice."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

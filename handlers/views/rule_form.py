@@ -7,8 +7,9 @@ are JSON. What a modal cannot hold (a sixtieth pair, a text of 20,000 characters
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Final, Self
 
 from bot.domain.checks import STATUSES, Problem
@@ -18,22 +19,39 @@ from bot.domain.rule import ACTIVE, INACTIVE, KNOWN_TYPES, TYPED, Rule, RuleDraf
 from handlers.commands.command import slash
 from handlers.views import fields, json_pairs
 from handlers.views.effect import group_name, status_name
-from handlers.views.form_pair import LABELS, NEW_PAIR, FormPair, button, fits, names_of, numbered, pair_blocks
+from handlers.views.form_pair import (
+    LABELS,
+    NEW_PAIR,
+    FormPair,
+    button,
+    fits,
+    names_of,
+    numbered,
+    packed,
+    pair_blocks,
+    size_of,
+)
 from handlers.views.forms import View, frame, note, section
 from handlers.views.json_pairs import Document
-from handlers.views.parts import clip, code, esc
+from handlers.views.parts import clip, code, esc, plural
 
 CALLBACK: Final = "v1.rule.form"
 MOST_PAIRS: Final = 10
 """Pairs that get fields: six blocks each of the hundred that a modal may have."""
 
+MOST_PAIR_TEXT: Final = 120_000
+"""Characters of their texts, as JSON writes them: a view has 250,000 in all, and the head and the reason need theirs."""
+
 MOST_ASIDE: Final = 1500
-"""Characters of a view's private metadata (3,000 in all) for what was typed and is not shown just now."""
+"""Bytes of a view's private metadata (3,000 characters in all) for what was typed and is not shown just now."""
+
+LONGEST_TYPE: Final = 40
+"""Characters of a rule's type that travel in the view; the rule itself knows the rest."""
 
 TITLES: Final = {"new": "New rule", "edit": "Edit rule", "copy": "Copy rule"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RuleForm:
     """What the modal holds. *document* is the body it starts from: fields without an input stay as they are there."""
 
@@ -52,6 +70,8 @@ class RuleForm:
     """The group that the rule is in and whether that holds it back, in words; empty where there is nothing to say."""
     pairs_text: str | None = None
     """The pairs as typed, where they are JSON."""
+    held: frozenset[str] = frozenset()
+    """The keys of the pairs whose fields were shown when the form was read: what was typed stands there and nowhere else."""
     announce: str = ""
     """The channel that was chosen in the form, where it was opened from none."""
     warned: str = ""
@@ -78,9 +98,10 @@ class RuleForm:
         if rule_type not in TYPED:
             pair = json_pairs.skeleton(rule_type, pair["source"])
         if destination:
-            pair["destination"] = destination
+            pair = pair | {"destination": destination}
         document = {"name": name or "", "description": "", "status": ACTIVE, "ruleType": rule_type}
-        return cls("new", document, (FormPair("n1", pair),), channel=channel, reason=reason, lasts=lasts)
+        form = cls("new", document, (FormPair("n1", pair),), channel=channel, reason=reason, lasts=lasts)
+        return form if form.typed else form.with_json([pair])
 
     @classmethod
     def of(cls, rule: Rule, *, channel: str, reason: str = "", groups: Groups | None = None) -> Self:
@@ -104,11 +125,23 @@ class RuleForm:
     def typed(self) -> bool:
         return self.rule_type in TYPED
 
-    @property
+    @cached_property
     def shown(self) -> tuple[FormPair, ...]:
-        """The pairs that get fields: the first ones whose texts fit into an input."""
-        fitting = [pair for pair in self.pairs if fits(pair, self.rule_type)]
-        return tuple(fitting[:MOST_PAIRS])
+        """The pairs that get fields: those that had them, then the first ones whose texts fit into the form."""
+        kept = {pair.key for pair in self.pairs if pair.key in self.held}
+        room = MOST_PAIR_TEXT - sum(size_of(pair, self.rule_type) for pair in self.pairs if pair.key in kept)
+        for pair in self.pairs:
+            if pair.key in kept or not fits(pair, self.rule_type):
+                continue
+            room -= size_of(pair, self.rule_type)
+            if room < 0 or len(kept) >= MOST_PAIRS:
+                break
+            kept.add(pair.key)
+        return tuple(pair for pair in self.pairs if pair.key in kept)
+
+    @cached_property
+    def shown_keys(self) -> frozenset[str]:
+        return frozenset(pair.key for pair in self.shown)
 
     @property
     def pairs_block(self) -> str:
@@ -143,11 +176,11 @@ class RuleForm:
             return self.pairs_block
         if problem.pair is not None and problem.pair <= len(self.pairs):
             pair = self.pairs[problem.pair - 1]
-            if pair in self.shown:
+            if pair.key in self.shown_keys:
                 return pair.block_id(problem.field if problem.field != "source" else "value")
         return "name"
 
-    def noted(self, notes: Mapping[str, str]) -> RuleForm:
+    def noted(self, notes: Mapping[str, str]) -> Self:
         return replace(self, notes=notes)
 
     def with_pair(self) -> RuleForm:
@@ -160,30 +193,62 @@ class RuleForm:
         left = tuple(pair for pair in self.pairs if pair.key != key)
         return replace(self, pairs=left) if left else self
 
+    def with_json(self, pairs: Sequence[Document]) -> Self:
+        """With *pairs* as JSON, as many as an input holds; the others are named, since nothing else keeps them."""
+        kept = json_pairs.fitting(pairs)
+        text = json_pairs.written(kept or [json_pairs.skeleton(self.rule_type, NEW_PAIR["source"])])
+        form = replace(self, pairs_text=text)
+        if len(kept) == len(pairs):
+            return form
+        left = f"{len(pairs) - len(kept):,} of {plural(len(pairs), 'pair')}"
+        words = f"Left out: {left}. A form holds {fields.MOST_TYPED:,} characters of JSON."
+        return replace(form, notes={self.pairs_block: words})
+
+    def with_shown(self) -> Self:
+        """With no other pairs than those that get fields; the others are named, since nothing else keeps them."""
+        left = len(self.pairs) - len(self.shown)
+        if not left:
+            return self
+        words = f"Left out: {left:,} of {plural(len(self.pairs), 'pair')}. A form has fields for {MOST_PAIRS}."
+        return replace(self, pairs=self.shown or (FormPair("n1", NEW_PAIR),), notes={"": words})
+
     def view(self) -> View:
         """The modal, ready for views.open or views.update."""
         submit = "Save" if self.mode == "edit" else "Create"
         kept = {"mode": self.mode, "id": self.rule_id, "seen": self.seen, "channel": self.channel}
-        about = {"pairs": [pair.key for pair in self.pairs], "type": self.rule_type, "group": self.group}
+        about = {
+            "keys": packed(pair.key for pair in self.pairs),
+            "type": self.rule_type[:LONGEST_TYPE],
+            "group": self.group,
+        }
         metadata = kept | about | {"aside": self._aside(), "warned": self.warned}
         return frame(TITLES[self.mode], self._blocks(), callback_id=CALLBACK, submit=submit, metadata=metadata)
 
-    def _aside(self) -> dict[str, str]:
+    @cached_property
+    def _put_aside(self) -> dict[str, str]:
         """What was typed into fields that this type does not have, for when the other type is chosen again."""
         names = names_of(self.rule_type)
-        gone = {
+        return {
             pair.block_id(name): str(pair.read(name))
             for pair in self.pairs
             for name in LABELS
             if self.mode == "new" and name not in names and pair.read(name)
         }
-        return gone if len(json.dumps(gone)) <= MOST_ASIDE else {}
+
+    def _aside(self) -> dict[str, str]:
+        return self._put_aside if self._is_kept_aside else {}
+
+    @property
+    def _is_kept_aside(self) -> bool:
+        return len(json.dumps(self._put_aside, ensure_ascii=False).encode("utf-8", "surrogatepass")) <= MOST_ASIDE
 
     def _blocks(self) -> list[View]:
         blocks = [note(self.notes[""])] if "" in self.notes else []
+        if not self._is_kept_aside:
+            blocks.append(note("What you typed for another type is too long to be kept while this one is chosen."))
         ends = () if self.mode == "edit" else (fields.lasts(self.lasts),)
         where = () if self.channel else (fields.channel(self.announce),)
-        ends = (*ends, fields.reason(clip(self.reason, fields.MOST_TYPED)))
+        ends = (*ends, fields.reason(self.reason, loops=True))
         for block in (*where, *self._head(), *self._pair_blocks(), *ends):
             if (words := self.notes.get(block.get("block_id", "no input"))) is not None:
                 blocks.append(note(words))
@@ -195,9 +260,9 @@ class RuleForm:
         blocks = [self._type_block()]
         for name, label in (("name", "Name"), ("description", "Description")):
             value = str(document.get(name) or "")
-            if len(value) > fields.MOST_TYPED:
+            if not fields.holds(value):
                 blocks.append(
-                    section(f"*{label}* is too long for a form ({len(value):,} characters) and stays as it is.")
+                    section(f"*{label}* does not fit into a form ({len(value):,} characters) and stays as it is.")
                 )
             else:
                 blocks.append(fields.text(name, label, value, optional=name == "description"))
@@ -218,13 +283,14 @@ class RuleForm:
             return [self._json_block()]
         blocks: list[View] = []
         for number, pair in enumerate(self.pairs, start=1):
-            if pair in self.shown:
+            if pair.key in self.shown_keys:
                 blocks += pair_blocks(pair, number, self.rule_type, removable=len(self.pairs) > 1)
         if hidden := len(self.pairs) - len(self.shown):
+            field = names_of(self.rule_type)[-1]
             blocks.append(
                 section(
-                    f":lock: {hidden} more pair{'s' if hidden > 1 else ''} too many or too long for a form: kept as "
-                    f"{'they are' if hidden > 1 else 'it is'}. Change one by name: `{slash('rules set REF pair12.to=…')}`"
+                    f":lock: {plural(hidden, 'pair')} more than a form holds: kept as {'they are' if hidden > 1 else 'it is'}. "
+                    f"Change one by its number: `{slash(f'rules set REF pair12.{field}=…')}`"
                 )
             )
         if len(self.shown) < MOST_PAIRS:

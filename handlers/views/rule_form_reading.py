@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from bot.domain.rule import Rule
+from bot.domain.rule import ACTIVE, Rule
 from handlers.views import fields, json_pairs
-from handlers.views.form_pair import LABELS, NEW_PAIR, OPTIONS, FormPair, numbered
+from handlers.views.form_pair import LABELS, NEW_PAIR, OPTIONS, FormPair, numbered, unpacked
 from handlers.views.forms import View, metadata
 from handlers.views.json_pairs import Document
 from handlers.views.rule_form import RuleForm
@@ -37,9 +37,11 @@ def read_form(view: View, base: Rule | None = None) -> RuleForm:
     if form.pairs_block in values:
         form = replace(form, pairs_text=fields.typed(values, form.pairs_block) or "")
     originals = {pair.key: pair.document for pair in numbered(form.document)}
-    pairs = [FormPair(key, originals.get(key, NEW_PAIR)) for key in about.get("pairs") or ()]
+    keys = unpacked(about.get("keys") or ",".join(about.get("pairs") or ()))  # "pairs": of a form of an older release
+    pairs = [FormPair(key, originals.get(key, NEW_PAIR)) for key in keys]
     left: Mapping[str, str] = about.get("aside") or {}
-    form = replace(form, pairs=tuple(_typed_pair(pair, values, left) for pair in pairs))
+    held = frozenset(pair.key for pair in pairs if pair.block_id("value") in values)
+    form = replace(form, pairs=tuple(_typed_pair(pair, values, left) for pair in pairs), held=held)
     before = str(about.get("type") or "")
     other = form.mode == "new" and form.rule_type != before
     return _of_other_type(form, before, values, left) if other else form
@@ -51,8 +53,13 @@ def _document(about: Mapping[str, Any], values: Mapping[str, Any], base: Rule | 
     if base is not None:
         document = base.content() if about.get("mode") == "copy" else base.body()
     head = {name: fields.typed(values, name) for name in ("name", "description", "status")}
-    present = {name: value or "" for name, value in head.items() if name in values}
-    rule_type = fields.typed(values, "type") or about.get("type") or document.get("ruleType")
+    absent = {} if base is None else {"description": "", "status": ACTIVE}
+    present = {
+        name: value or ""
+        for name, value in head.items()
+        if name in values and (name in document or (value or "") != absent.get(name))
+    }
+    rule_type = fields.typed(values, "type") or document.get("ruleType")
     return document | present | {"ruleType": rule_type}
 
 
@@ -73,11 +80,10 @@ def _of_other_type(form: RuleForm, before: str, values: Mapping[str, Any], left:
         read = _out_of_json(form, before, typed_before)
         form = replace(form, pairs=tuple(_typed_pair(pair, {}, left) for pair in read))
     if form.typed:
-        return form
+        return form.with_shown()
     sources = [pair.document.get("source") for pair in form.pairs]
     known = [source if isinstance(source, dict) else NEW_PAIR["source"] for source in sources]
-    made = [json_pairs.skeleton(form.rule_type, source) for source in known]
-    return replace(form, pairs_text=json_pairs.written(made) or json_pairs.written(made[:1]))
+    return form.with_json([json_pairs.skeleton(form.rule_type, source) for source in known])
 
 
 def _out_of_json(form: RuleForm, before: str, text: str) -> tuple[FormPair, ...]:
@@ -94,9 +100,7 @@ def _out_of_json(form: RuleForm, before: str, text: str) -> tuple[FormPair, ...]
 
 def _changed(pair: FormPair, name: str, value: str) -> FormPair:
     """With the field set, unless it was absent and still says no more than its default."""
-    default = OPTIONS.get(name, ("",))[0]
-    return (
-        pair
-        if pair.read(name) is None and value == default and name == "destinationType"
-        else pair.with_field(name, value)
-    )
+    is_kept = name == "destinationType" or pair.key.startswith("o")
+    if is_kept and pair.read(name) is None and value == OPTIONS.get(name, ("",))[0]:
+        return pair
+    return pair.with_field(name, value)

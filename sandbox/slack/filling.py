@@ -38,17 +38,23 @@ def filled(element: Mapping[str, Any], value: str | list[str]) -> dict[str, Any]
         return state | {"selected_options": [option(element, one) for one in value]}
     if element["type"] == "conversations_select":
         return state | {"selected_conversation": value}
-    if "options" in element:
+    if _options(element):
         return state | {"selected_option": option(element, value)}
     return state | {"value": value or None}
 
 
 def option(element: Mapping[str, Any], label: str) -> dict[str, Any]:
     """Raises AssertionError where none is called so."""
-    for one in element["options"]:
+    for one in _options(element):
         if one["text"]["text"] == label:
             return dict(one)
     raise AssertionError(f"no option {label!r}")
+
+
+def _options(element: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The options of a menu, also of one in groups."""
+    groups = element.get("option_groups", [])
+    return [*element.get("options", []), *(one for group in groups for one in group["options"])]
 
 
 def _initial(element: Mapping[str, Any]) -> dict[str, Any]:
@@ -57,6 +63,6 @@ def _initial(element: Mapping[str, Any]) -> dict[str, Any]:
         return state | {"selected_options": element.get("initial_options", [])}
     if element["type"] == "file_input":
         return state | {"files": []}
-    if "options" in element:
+    if _options(element):
         return state | {"selected_option": element.get("initial_option")}
     return state | {"value": element.get("initial_value")}
