@@ -10,7 +10,7 @@ from bot.store.errors import StoreError
 from handlers.error_words.table import answer, expected
 from handlers.errors import NoTrigger
 from handlers.reply import Announced, Attached, Caller, HomeTab, InChannel, Modal, Private, Refilled, Reply, View
-from handlers.slack import Slack, SlackRefused, SlackUnreachable
+from handlers.slack import ModalGone, Slack, SlackRefused, SlackUnreachable
 from handlers.slackfiles import SlackFiles
 from handlers.views import files, forms
 from handlers.views.parts import Message
@@ -36,11 +36,11 @@ class Answers:
             case Modal():
                 await self._show(caller, reply)
             case Refilled(view):
-                await self._refill(caller, view)
+                await self._put_in_place(caller, view)
             case Attached():
                 await self._attach(caller, reply)
             case Announced() if forms.is_panel(caller.view):
-                await self._refill(caller, forms.done("Gatehouse", f"Its card is in <#{caller.channel}>."))
+                await self.redraw(caller.view or {}, forms.done("Gatehouse", f"Its card is in <#{caller.channel}>."))
             case Announced():
                 pass
             case HomeTab():
@@ -65,7 +65,7 @@ class Answers:
     async def _tell(self, caller: Caller, message: Message) -> None:
         """Answer *caller* alone, where they look: in the modal, in one that opens, or beside what they wrote."""
         if forms.is_panel(caller.view):
-            await self._refill(caller, forms.notice(message, caller.channel))
+            await self.redraw(caller.view or {}, forms.notice(message, caller.channel))
         elif caller.trigger and not caller.response_url and (caller.view is None or caller.view.get("type") == "home"):
             await self._slack.open(caller.trigger, forms.notice(message, caller.channel))
         else:
@@ -92,18 +92,45 @@ class Answers:
             view = forms.home_notice(self._words(error, caller, ""), caller.channel)
         await self._slack.publish(caller.user, view)
 
-    async def _refill(self, caller: Caller, view: View) -> None:
+    async def redraw(self, opened: View, view: View, *, ended: bool = False) -> View:
+        """Draw *view* in an open modal; where Slack does not take it, the modal says so. Raises ModalGone.
+
+        *ended*: the view tells how a form that was sent has ended.
+        """
+        try:
+            return await self._slack.refill(opened, view)
+        except ModalGone:
+            raise
+        except (SlackRefused, SlackUnreachable) as error:
+            log.warning("view_refused", error=str(error), view=view.get("callback_id"))
+            return await self._slack.refill(opened, self._instead(view, error, ended=ended))
+
+    async def tell_unsaved(self, caller: Caller, final: View) -> None:
+        """Tell somebody who closed a form before it ended what was not saved: no card says that."""
+        if (message := forms.unsaved_words(final)) is None:
+            return
+        try:
+            await self._slack.whisper(caller, message)
+        except (SlackRefused, SlackUnreachable) as failure:
+            log.warning("answer_undeliverable", error=str(failure), request=caller.request[:8])
+
+    def _instead(self, view: View, error: SlackRefused | SlackUnreachable, *, ended: bool = False) -> View:
+        return forms.instead(view, passes=error.is_away, ended=ended)
+
+    async def _put_in_place(self, caller: Caller, view: View) -> None:
+        """Draw a form in which somebody types; where Slack does not take it, what was typed stays, under a word on why."""
         try:
             await self._slack.refill(caller.view or {}, view)
-        except SlackRefused as refusal:
-            if refusal.code != "hash_conflict":
-                raise
-            log.info("modal_moved_on", request=caller.request[:8])  # a later click has drawn it already
+        except ModalGone:
+            raise
+        except (SlackRefused, SlackUnreachable) as error:
+            log.warning("view_refused", error=str(error), view=view.get("callback_id"))
+            await self._slack.push(caller.trigger or "", self._instead(view, error))
 
     async def _show(self, caller: Caller, modal: Modal) -> None:
         """Open at once, while the trigger lives; then fill. From inside a modal, fill that one."""
         if caller.view is not None and caller.view.get("type") == "modal":
-            opened = await self._slack.refill(caller.view, modal.skeleton)
+            opened = await self.redraw(caller.view, modal.skeleton)
         elif caller.trigger:
             opened = await self._slack.open(caller.trigger, modal.skeleton)
         else:
@@ -114,7 +141,7 @@ class Answers:
             view = await modal.fill()
         except Exception as error:  # noqa: BLE001  the modal is open: it is where the person looks
             view = self.failed_view(error, caller)
-        await self._slack.refill(opened, view)
+        await self.redraw(opened, view)
 
     def _words(self, error: Exception, caller: Caller, asked: str) -> Message:
         return answer(error, asked=asked, caller=caller)
@@ -133,6 +160,9 @@ class Answers:
             log.warning("refusal_not_recorded", error=str(failure), request=caller.request[:8])
 
     async def say(self, caller: Caller, error: Exception, asked: str) -> None:
+        if isinstance(error, ModalGone):
+            log.info("modal_gone", code=error.code, request=caller.request[:8])  # whoever closed it wants no answer
+            return
         _note(error, caller, asked.split(" ", maxsplit=1)[0] if asked.startswith("/") else "message or click")
         await self.put_on_record(error, caller)
         message = self._words(error, caller, asked)

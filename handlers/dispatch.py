@@ -32,7 +32,7 @@ from handlers.routes import (
     find_event,
     find_form,
 )
-from handlers.slack import Slack, SlackRefused, SlackUnreachable
+from handlers.slack import ModalGone, Slack, SlackRefused, SlackUnreachable
 from handlers.views import forms
 
 log = structlog.get_logger(__name__)
@@ -151,7 +151,7 @@ class Dispatcher:
         if caller.view.get("type") == "home":
             return replace(caller, view=await self._slack.open(caller.trigger or "", waiting))
         if forms.is_panel(caller.view):
-            return replace(caller, view=await self._slack.refill(caller.view, waiting))
+            return replace(caller, view=await self._answers.redraw(caller.view, waiting))
         return caller
 
     async def run(self, command: Command, caller: Caller) -> Reply:
@@ -203,9 +203,12 @@ class Dispatcher:
             await self._answers.put_on_record(error, caller)
         await asyncio.sleep(max(ACKNOWLEDGEMENT_LEAVES, landed - asyncio.get_running_loop().time()))
         try:
-            await self._slack.refill({"id": view.get("id")}, final)
+            await self._answers.redraw({"id": view.get("id")}, final, ended=True)
+        except ModalGone:
+            log.info("modal_gone", request=caller.request[:8])
+            await self._answers.tell_unsaved(caller, final)
         except (SlackRefused, SlackUnreachable) as error:
-            log.info("modal_gone", error=str(error), request=caller.request[:8])
+            log.warning("answer_undeliverable", error=str(error), request=caller.request[:8])
 
 
 def commanded(text: str) -> Command:

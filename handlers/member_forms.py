@@ -43,7 +43,7 @@ async def _save_member(view: View, caller: Caller, gatehouse: Gatehouse) -> View
     if form.mode == "edit":
         base = await find_member(form.email, site)
         if fingerprint(essence(base.document())) != form.seen:
-            return forms.done("Gatehouse", f":arrows_counterclockwise: {MOVED}")
+            return forms.unsaved("Gatehouse", f":arrows_counterclockwise: {MOVED}")
     elif await site.members.find(checked_email(form.email)) is not None:
         words = f"This person is a member already. Edit them instead: {slash('members edit')}, and the address."
         return form.noted({"email": words}, form.known).view()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -75,17 +76,18 @@ async def _save_rule(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
     try:
         base = await _base(view, gatehouse)
     except NotFound:
-        return forms.done("Gatehouse", ":wastebasket: This rule does not exist any more. Nothing was saved.")
+        return forms.unsaved("Gatehouse", ":wastebasket: This rule does not exist any more. Nothing was saved.")
     form = read_form(view, base)
     if base is not None and fingerprint(essence(base.document())) != form.seen:
-        return forms.done("Gatehouse", f":arrows_counterclockwise: {MOVED}")
+        return forms.unsaved("Gatehouse", f":arrows_counterclockwise: {MOVED}")
     draft = form.draft()
     edited = base if form.mode == "edit" else None
     if edited is not None and (unfit := _unfit(edited, draft, form)) is not None:
         return unfit
     look = await look_at(gatehouse, edited, draft)
     shifts = await preview(gatehouse, caller, edited, draft, (form.reason,))
-    doubts = draft_warnings(edited.document() if edited is not None else None, draft.body())
+    before = edited.document() if edited is not None else None
+    doubts = await asyncio.to_thread(draft_warnings, before, draft.body())
     if (warned := _warned(form, look, shifts, doubts)) is not None:
         return warned.view()
     if edited is not None:

@@ -40,6 +40,13 @@ class SlackRefused(Exception):
         self.needed = needed
 
 
+class ModalGone(SlackRefused):
+    """The modal that was to be drawn was closed, or shows something newer: nobody looks at it any more."""
+
+
+GONE: Final = frozenset({"not_found", "hash_conflict"})
+
+
 class SlackUnreachable(Exception):
     """No answer from Slack, or none that can be read."""
 
@@ -168,12 +175,21 @@ class Slack:
         answer = await self.call("views.open", trigger_id=trigger, view=view)
         return dict(answer.get("view") or {})
 
+    async def push(self, trigger: str, view: View) -> None:
+        """Put a modal on top of the one in which *trigger* was pulled."""
+        await self.call("views.push", trigger_id=trigger, view=view)
+
     async def refill(self, opened: View, view: View) -> View:
-        """Replace the content of an opened modal; a newer content that came in between wins (hash_conflict)."""
+        """Replace the content of an opened modal; raises ModalGone where it was closed or shows something newer."""
         arguments: dict[str, Any] = {"view_id": opened.get("id"), "view": view}
         if opened.get("hash"):
             arguments["hash"] = opened["hash"]
-        answer = await self.call("views.update", **arguments)
+        try:
+            answer = await self.call("views.update", **arguments)
+        except SlackRefused as refusal:
+            if refusal.code in GONE:
+                raise ModalGone(refusal.code) from refusal
+            raise
         return dict(answer.get("view") or {})
 
 

@@ -27,6 +27,12 @@ NO_PLACE: Final = frozenset({"channel_not_found", "not_in_channel", "is_archived
 """Slack's words where the app can't write to a channel."""
 
 
+TOO_MUCH: Final = frozenset(
+    {"invalid_arguments", "invalid_blocks", "view_too_large", "msg_too_long", "msg_blocks_too_long"}
+)
+"""Slack's words for what is more than it shows."""
+
+
 def _slack_refused(error: SlackRefused) -> Words:
     if error.code == "missing_scope":
         return Words(
@@ -46,6 +52,9 @@ def _slack_refused(error: SlackRefused) -> Words:
         return Words(
             "Slack gives Gatehouse 3 seconds to open a form, and they were over.", next="Try again.", unchanged=None
         )
+    if error.code in TOO_MUCH:
+        what = f"This is more than Slack shows at once ({code(error.code)})."
+        return Words(what, next="Ask for less of it, or for one thing at a time.", unchanged=None)
     cause = "Gatehouse may be missing from the channel." if error.code in NO_PLACE else ""
     return Words(f"Slack refused the answer ({code(error.code)}).", cause, unchanged=None)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from handlers.commands.command import Command
+from handlers.commands.command import Command, slash
 from handlers.views.fields import Block, plain
 from handlers.views.parts import Message, actions, esc, message, run_button
 
@@ -58,6 +58,32 @@ def working(title: str) -> View:
 def done(title: str, words: str) -> View:
     """The end of a form. *words* are mrkdwn."""
     return frame(title, [section(words)], callback_id="v1.done")
+
+
+def unsaved(title: str, words: str) -> View:
+    """The end of a form of which nothing was saved. *words* are mrkdwn."""
+    return frame(title, [section(words)], callback_id="v1.notice")
+
+
+def unsaved_words(view: View) -> Message | None:
+    """What *view*, the end of a form, says was not saved; None where that is nothing, or a card says it."""
+    blocks = view["blocks"]
+    if view.get("callback_id") != "v1.notice":
+        texts = ((block, (block.get("text") or {}).get("text") or "") for block in blocks)
+        blocks = [block for block, text in texts if block["type"] == "section" and text.startswith(":warning:")]
+    title = str((view.get("title") or {}).get("text") or "Gatehouse")
+    return message(f"{title}: nothing was saved.", blocks) if blocks else None
+
+
+def instead(view: View, *, passes: bool, ended: bool) -> View:
+    """What stands where Slack did not take *view*. *passes*: that was trouble of its own; *ended*: the form was sent."""
+    what = "Slack had trouble and did not show this." if passes else "This is more than a form in Slack holds."
+    again = "Try again in a moment." if passes else f"Change it by commands; `{slash('gatehouse help')}` lists them."
+    if ended and "submit" not in view:
+        again = "What was done is on its card in the channel."
+    saved = " Nothing was saved." if ended and "submit" in view else ""
+    title = str((view.get("title") or {}).get("text") or "Gatehouse")
+    return frame(title, [section(f":warning: *{what}*{saved} {again}")], callback_id="v1.notice")
 
 
 def notice(message: Message, channel: str = "") -> View:

@@ -1,0 +1,138 @@
+"""Forms of what is large, and forms that Slack does not take or nobody looks at any more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sandbox.demo import Sandbox
+from sandbox.slack.story import Person
+from tests.conftest import until
+
+OLD = "Redirect_x1old"
+ANNA = "anna.berg@example.com"
+
+
+def pair(number: int, text: str) -> dict[str, Any]:
+    source = {"key": "Url", "operator": "Equals", "value": f"https://a.example/{number}{text}"}
+    return {"source": source, "destinationType": "url", "destination": f"https://b.example/{text}"}
+
+
+@pytest.mark.parametrize("piece", ["a", "ы", "日"])
+async def test_a_rule_with_a_thousand_pairs_and_long_texts_is_edited(
+    workspace: Sandbox, alice: Person, piece: str
+) -> None:
+    pairs = [pair(number, piece * (2_970 if number < 12 else 1)) for number in range(1_000)]
+    about = {"name": piece * 2_000, "description": piece * 3_000}
+    workspace.services.rules.put(
+        {"id": "Redirect_1", "ruleType": "Redirect", "status": "Inactive", "pairs": pairs} | about
+    )
+
+    view = await alice.opens("/rules edit Redirect_1")
+    await alice.clicks(view, "v1.form.remove.o2", opens="Pair")
+    alice.fills(Name="Short")
+    assert await alice.submits() == {}
+    await alice.sees_form("Saved")
+
+    after = workspace.services.rules.get("Redirect_1") or {}
+    assert after["pairs"] == [pairs[0], *pairs[2:]]
+    assert (after["name"], after["description"]) == ("Short", about["description"])
+
+
+@pytest.mark.parametrize("letter", ["x", "ы", "日"])
+async def test_the_reason_of_a_new_member_is_kept_whole(workspace: Sandbox, bob: Person, letter: str) -> None:
+    reason = letter * 900
+
+    await bob.opens(f"/members add fresh@example.com because {reason}")
+    bob.fills(Name="Fresh")
+    assert await bob.submits() == {}
+    await bob.sees_form("Saved")
+
+    change = (await workspace.bot.gatehouse.store.changes.of_requester(bob.id, limit=1))[0]
+    assert change.reason == reason
+
+
+async def test_a_member_with_three_hundred_segments_keeps_those_that_the_menu_has_no_room_for(
+    workspace: Sandbox, bob: Person
+) -> None:
+    names = [f"segment {number}" for number in range(300)]
+    for name in names:
+        workspace.services.database.add_segment("site_1", name)
+    workspace.services.members.put("site_1", {"name": "Many", "email": "many@example.com", "allowedSegments": names})
+
+    await bob.opens("/members edit many@example.com")
+    assert "200 more segments do not fit" in bob.form
+    bob.fills(Name="More", Segments=names[1:100])
+    assert await bob.submits() == {}
+    await bob.sees_form("Saved")
+
+    after = workspace.services.members.get("site_1", "many@example.com") or {}
+    assert (after["name"], sorted(after["allowedSegments"])) == ("More", sorted(names[1:]))
+
+
+@pytest.mark.parametrize(
+    ("code", "words"), [("view_too_large", "more than a form"), ("internal_error", "Slack had trouble")]
+)
+async def test_a_form_that_slack_does_not_take_says_so_where_it_would_stand(
+    workspace: Sandbox, alice: Person, code: str, words: str
+) -> None:
+    for text in (f"/rules edit {OLD}", f"/members edit {ANNA}"):
+        workspace.slack.faults.add(code, method="views.update")
+
+        await alice.types(text)
+        await alice.sees_form(words)
+
+        assert "Reading it" not in alice.form
+        assert "Nothing was saved" not in alice.form
+
+
+async def test_what_was_typed_stays_where_slack_does_not_take_one_more_pair(workspace: Sandbox, alice: Person) -> None:
+    view = await alice.opens(f"/rules edit {OLD}")
+    workspace.slack.faults.add("invalid_arguments", method="views.update")
+
+    await alice.clicks(view, "Add pair", opens="more than a form")
+
+    form, notice = workspace.slack.state.stack(alice.id)
+    assert (form["callback_id"], notice["callback_id"]) == ("v1.rule.form", "v1.notice")
+
+
+@pytest.mark.parametrize(("fault", "words"), [("", "on its card"), ("refused_200", "Nothing was saved")])
+async def test_the_end_of_a_form_that_slack_does_not_take_says_whether_anything_was_saved(
+    workspace: Sandbox, alice: Person, fault: str, words: str
+) -> None:
+    await alice.opens(f"/rules edit {OLD}")
+    alice.fills(Name="Another")
+    if fault:
+        workspace.services.rules.stage.faults.add(fault, method="PUT")
+    workspace.slack.faults.add("invalid_arguments", method="views.update")
+
+    assert await alice.submits() == {}
+
+    await alice.sees_form(words)
+
+
+async def test_whoever_closes_a_form_while_it_loads_hears_nothing_of_it(workspace: Sandbox, alice: Person) -> None:
+    for text in (f"/rules edit {OLD}", f"/members edit {ANNA}", f"/rules copy {OLD}"):
+        workspace.slack.faults.add("not_found", method="views.update")
+        await alice.types(text)
+    await until(lambda: not workspace.slack.faults.waiting or workspace.slack.faults.waiting[-1].times == 0)
+
+    reply = await alice.says("/rules list checkout")
+
+    assert "4 rules" in alice.slack_text(reply)
+    assert not any("refused" in alice.slack_text(one) for one in workspace.slack.state.messages)
+
+
+async def test_whoever_closes_a_form_while_it_is_saved_hears_what_was_not_saved(
+    workspace: Sandbox, alice: Person
+) -> None:
+    await alice.opens(f"/rules edit {OLD}")
+    alice.fills(Name="Refused")
+    workspace.services.rules.stage.faults.add("refused_200", method="PUT")
+    workspace.slack.faults.add("not_found", method="views.update")
+
+    assert await alice.submits() == {}
+
+    told = await alice.sees("The rules service refused")
+    assert told.visible_to == alice.id
