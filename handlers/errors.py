@@ -11,11 +11,11 @@ from handlers.commands.command import Command
 
 
 class NothingToChange(Exception):
-    """The target is already as it was asked to be. *status*: the rule's, where that was the question."""
+    """Everything of these *titles* is already as it was asked to be. *status*: theirs, where that was the question."""
 
-    def __init__(self, title: str, status: str | None) -> None:
+    def __init__(self, titles: Sequence[str], status: str | None) -> None:
         super().__init__("nothing to change")
-        self.title = title
+        self.titles = tuple(titles)
         self.status = status
 
 

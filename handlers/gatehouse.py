@@ -33,6 +33,7 @@ from handlers.views import audit as audit_views
 from handlers.views import digest as digest_views
 from handlers.views import gatehouse as views
 from handlers.views import pending as pending_views
+from handlers.views.parts import plural
 
 
 @handles(GatehouseHelp)
@@ -64,13 +65,11 @@ async def status(command: GatehouseStatus, caller: Caller, gatehouse: Gatehouse)
     undelivered = await gatehouse.store.outbox.undelivered()
     waiting = await gatehouse.store.outbox.waiting()
     late = await gatehouse.store.outbox.late()
-    trouble = [f"{undelivered} were never taken by Slack"] * bool(undelivered)
-    trouble += [f"{late} were not taken yet and will be sent again"] * bool(late)
+    trouble = [f"{undelivered} {'was' if undelivered == 1 else 'were'} never taken by Slack"] * bool(undelivered)
+    trouble += [f"{late} {'was' if late == 1 else 'were'} not taken yet and will be sent again"] * bool(late)
     parts["messages"] = ", ".join(trouble) or f"ok, {waiting} on their way"
     if newer := await gatehouse.store.left_to_newer_release():
-        parts["release"] = (
-            f"{newer:,} {'change' if newer == 1 else 'changes'} of a newer release of Gatehouse, which this one leaves alone"
-        )
+        parts["release"] = f"{plural(newer, 'change')} of a newer release of Gatehouse, which this one leaves alone"
     counts = await gatehouse.store.changes.counts()
     return Private(views.status(parts, places=gatehouse.places, counts=counts))
 
@@ -81,7 +80,7 @@ async def _says(asked: Awaitable[Listing | Sequence[Member]]) -> str:
         found = await asked
     except ClientError as error:
         return type(error).__name__.lower()
-    return f"ok, {len(found.rules if isinstance(found, Listing) else found):,} records"
+    return f"ok, {plural(len(found.rules if isinstance(found, Listing) else found), 'record')}"
 
 
 @handles(GatehouseWhoami)
@@ -98,12 +97,16 @@ async def whoami(command: GatehouseWhoami, caller: Caller, gatehouse: Gatehouse)
 
 @handles(GatehousePending)
 async def pending(command: GatehousePending, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    found = await gatehouse.store.changes.open(limit=pending_views.MOST)
+    open_changes, reviews = await waiting(gatehouse, most=pending_views.MOST)
     total = await _open_count(gatehouse)
-    links = {change.id: await gatehouse.store.cards.link(change.id) for change in found}
-    owed = await changes_of(TimerKind.REVIEW, gatehouse)
-    links |= {change.id: await gatehouse.store.cards.link(change.id) for change in owed}
-    return Private(pending_views.pending(found, [each for each in owed if each.review_owed], links, total=total))
+    links = {change.id: await gatehouse.store.cards.link(change.id) for change in (*open_changes, *reviews)}
+    return Private(pending_views.pending(open_changes, reviews, links, total=total))
+
+
+async def waiting(gatehouse: Gatehouse, *, most: int) -> tuple[Sequence[Change], Sequence[Change]]:
+    """What waits for somebody: the changes that are open, so *most* of them, and those whose review is due."""
+    due = await changes_of(TimerKind.REVIEW, gatehouse)
+    return await gatehouse.store.changes.open(limit=most), [change for change in due if change.review_owed]
 
 
 async def _open_count(gatehouse: Gatehouse) -> int:

@@ -19,6 +19,7 @@ from handlers.wording import render
 from handlers.words import MOST, Word, cleaned, split
 
 CLOSE_ENOUGH: Final = 60
+EMAIL: Final = re.compile(r"[^<@]@")
 
 
 def parse(service: str, text: str) -> Command:
@@ -54,8 +55,23 @@ def parse_mention(text: str) -> Command:
     name = service.casefold().lstrip("/")
     if name in EMPTY:
         return parse(name, rest)
-    known = [service for service, verbs in VERBS.items() if name in verbs]
-    return parse(known[0] if len(known) == 1 else "gatehouse", words)
+    return parse(_root_of(split(cleaned(words))), words)
+
+
+def _root_of(words: Sequence[Word]) -> str:
+    """The root whose verb comes first; where it is that of several or none, the one whose things are named. Raises Unclear."""
+    verb = words[0].keyword.lstrip("/") if words else ""
+    known = [service for service, verbs in VERBS.items() if verb in verbs]
+    if len(known) == 1:
+        return known[0]
+    if any(is_reference(word) for word in words):
+        return "rules"
+    if any(EMAIL.search(word.text) for word in words):
+        return "members"
+    if known:
+        choice = " or ".join(f"“{service} {verb}”" for service in known)
+        raise Unclear(f"Say {choice}.", about=[VERBS[service][verb] for service in known])
+    return "gatehouse"
 
 
 def _unknown(service: str, verb: str, rest: Sequence[Word]) -> Unclear:

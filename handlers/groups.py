@@ -31,7 +31,7 @@ async def switch_group(command: RulesGroup, caller: Caller, gatehouse: Gatehouse
     group = _meant(command.group, await _listed(gatehouse))
     after = group.switched(on=command.switch == "on")
     if after == group.body():
-        raise NothingToChange(group.title, group.status)
+        raise NothingToChange([group.title], group.status)
     proposal = Proposal(
         kind=Kind.GROUP_UPDATE,
         target=Target(service="groups", key=group.id),

@@ -14,7 +14,7 @@ from bot.domain.change import Change, Guard, State
 from bot.gatehouse import Gatehouse
 from bot.inquiry import DirectoryUnavailable
 from bot.store.timers import TimerKind
-from handlers.gatehouse import changes_of
+from handlers.gatehouse import changes_of, waiting
 from handlers.reply import Caller, HomeTab, Modal, Reply, View
 from handlers.routes import Click, Heard, clicks, hears
 from handlers.views import home as views
@@ -23,6 +23,8 @@ from handlers.views.rule_form import RuleForm
 PATIENCE: Final = 2.0
 """Seconds that a service has to say that it is there."""
 LAST: Final = 5
+MOST_OPEN: Final = 50
+"""Open changes that are looked through for those that wait for one person."""
 
 
 @hears("app_home_opened", stored=False)
@@ -48,13 +50,16 @@ async def new_rule(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
 
 async def _drawn(caller: Caller, gatehouse: Gatehouse) -> View:
     allowed = await gatehouse.access.all(caller.user, caller.channel)
-    waiting = [each for each in await gatehouse.store.changes.open() if await _waits_for(each, caller.user, gatehouse)]
+    open_changes, due = await waiting(gatehouse, most=MOST_OPEN)
+    decisions = [each for each in open_changes if await _waits_for(each, caller.user, gatehouse)]
+    reviews = [each for each in due if await _may_review(each, caller.user, gatehouse)]
     reverts = await changes_of(TimerKind.REVERT, gatehouse)
     ending = [each for each in reverts if each.temporary and each.requester == caller.user]
     last = await gatehouse.store.changes.of_requester(caller.user, limit=LAST)
-    links = {each.id: await gatehouse.store.cards.link(each.id) for each in (*waiting, *ending, *last)}
+    links = {each.id: await gatehouse.store.cards.link(each.id) for each in (*decisions, *reviews, *ending, *last)}
     return views.home(
-        waiting=waiting,
+        decisions=decisions,
+        reviews=reviews,
         ending=ending,
         last=last,
         links=links,
@@ -72,8 +77,17 @@ async def _waits_for(change: Change, user: str, gatehouse: Gatehouse) -> bool:
         return False
     if change.guard is Guard.CONFIRM:
         return change.requester == user
+    return await _is_let(gatehouse.access.require_approver(change, user, change.channel))
+
+
+async def _may_review(change: Change, user: str, gatehouse: Gatehouse) -> bool:
+    """Whether *user* is one of those who can sign what somebody did alone."""
+    return user != change.decided_by and await _is_let(gatehouse.access.require_reviewer(change, user))
+
+
+async def _is_let(asked: Awaitable[None]) -> bool:
     try:
-        await gatehouse.access.require_approver(change, user, change.channel)
+        await asked
     except (NotAllowed, DirectoryUnavailable):
         return False
     return True

@@ -27,6 +27,7 @@ from handlers.routes import Click, Form, clicks, handles, submits
 from handlers.sites import extra_segments, site_for
 from handlers.views import forms, import_form
 from handlers.views.import_words import file_words, reason_words
+from handlers.views.parts import plural
 
 MOST_COLUMNS: Final = 100
 
@@ -97,7 +98,7 @@ async def _do_members(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
     if not (count := sum(part.kind is not None for part in parts)):
         return await _draw(handed, plan)
     proposal = SetProposal(
-        title=f"Import {count:,} row{'' if count == 1 else 's'} from {handed.name[:60]} into {handed.site}",
+        title=f"Import {plural(count, 'row')} from {handed.name[:60]} into {handed.site}",
         parts=parts,
         requester=caller.user,
         channel=caller.channel,

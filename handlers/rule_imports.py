@@ -27,6 +27,7 @@ from handlers.reply import Caller, Modal, Reply, View
 from handlers.routes import Form, handles, submits
 from handlers.views import forms, import_form
 from handlers.views.import_words import file_words, reason_words
+from handlers.views.parts import plural
 
 RULE_COLUMNS: Final = ("record", "name", "id")
 
@@ -83,7 +84,7 @@ async def _do_rules(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
         return import_form.rule_form(plan, filename=handed.name, metadata=handed.metadata(seen=now), moved=True)
     parts = _rule_parts(plan, import_form.read_choices(view))
     count = sum(part.kind is not None for part in parts)
-    title = f"Import {count:,} rule{'' if count == 1 else 's'} from {handed.name[:60]}"
+    title = f"Import {plural(count, 'rule')} from {handed.name[:60]}"
     return await submitted(
         SetProposal(
             title=title,

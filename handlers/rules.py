@@ -88,7 +88,8 @@ async def _edit(
         )
         wanted.append(replace(proposal, preview=shifts))
     if not wanted:
-        raise NothingToChange(rules[0].title, rules[0].status if not isinstance(command, RulesSet) else None)
+        status = rules[0].status if not isinstance(command, RulesSet) else None
+        raise NothingToChange([rule.title for rule in rules], status)
     wanted[0] = await lasting(wanted[0], command.lasts, caller, gatehouse)
     return await submitted(f"{EDITS[type(command)]} {len(wanted)} rules", wanted, caller, gatehouse)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -26,9 +27,14 @@ async def show_segments(command: MembersSegments, caller: Caller, gatehouse: Gat
     site = await site_for(command.site, caller, gatehouse)
     everyone = await site.members.all()
     unused = dict.fromkeys(await extra_segments(caller, gatehouse), 0)
-    without = sum(not member.segments for member in everyone)
-    counts = unused | counted(everyone)
+    without, of_members = await asyncio.to_thread(_counted, everyone)
+    counts = unused | of_members
     return Private(views.segment_counts(counts, total=len(everyone), without=without, site=site.name))
+
+
+def _counted(members: Sequence[Member]) -> tuple[int, dict[str, int]]:
+    """How many have no segment, and how many have each."""
+    return sum(not member.segments for member in members), counted(members)
 
 
 @handles(MembersGrant)
@@ -74,7 +80,7 @@ async def _change_segments(
     gatehouse: Gatehouse,
 ) -> Reply:
     if list(after) == list(member.segments):
-        raise NothingToChange(member.email, None)
+        raise NothingToChange([member.email], None)
     proposal = Proposal(
         kind=kind,
         target=Target(service="members", site=site.name, key=member.email),

@@ -43,6 +43,11 @@ def emails_seen(part: Any, planted: tuple[str, ...] = ()) -> list[str]:
     return [text for text in read if WHOLE.search(text) or any(email in text for email in planted)]
 
 
+def escaped_twice(part: Any) -> list[str]:
+    """The strings of *part* in which an escape was escaped: a mark of ours that is written out."""
+    return [text for text in strings(part) if "\\u2060" in text]
+
+
 def buttons(part: Any) -> Iterator[dict[str, Any]]:
     if isinstance(part, dict):
         if part.get("type") == "button":
@@ -90,6 +95,8 @@ def channels_watched(state: State) -> Iterator[None]:
     yield
     state.watchers.remove((None, seen))
     assert loud_messages(state.traffic) == []
+    sent = [one["request"] for one in state.traffic if one["what"] in MESSAGES or one["what"].startswith("views.")]
+    assert escaped_twice(sent) == []
     bot = state.workspace.bot.id
     while not seen.empty():
         event = seen.get_nowait()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from bot.changes.errors import (
@@ -61,10 +62,18 @@ def _busy(error: TargetBusy) -> Words:
     )
 
 
+MAX_NAMED: Final = 10
+
+
+def _listed(titles: Sequence[str]) -> str:
+    """The *titles*, as the subject of a sentence, with its verb."""
+    named = [f"*{esc(title, 150)}*" for title in titles[:MAX_NAMED]]
+    named += [f"{len(titles) - MAX_NAMED:,} more"] * (len(titles) > MAX_NAMED)
+    return f"{', '.join(named[:-1])} and {named[-1]} are" if len(named) > 1 else f"{named[0]} is"
+
+
 WORDS: Final[Table] = {
-    NothingToChange: lambda e: Words(
-        f"*{esc(e.title)}* is already {esc(e.status)}." if e.status else f"*{esc(e.title)}* is already as you asked."
-    ),
+    NothingToChange: lambda e: Words(f"{_listed(e.titles)} already {esc(e.status) if e.status else 'as you asked'}."),
     NothingInSet: lambda _: Words(
         "There is nothing left to do.", "What was to be done is done, or its target is gone."
     ),

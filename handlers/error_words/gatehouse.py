@@ -10,7 +10,7 @@ from bot.store.errors import StoreError
 from handlers.commands.command import slash
 from handlers.error_words.words import Table, Words
 from handlers.errors import BadFilter, GivenUp
-from handlers.views.parts import code, esc
+from handlers.views.parts import code, esc, plural
 
 
 def _too_fast(error: TooFast) -> Words:
@@ -20,7 +20,7 @@ def _too_fast(error: TooFast) -> Words:
     number, unit = (error.seconds, "second") if error.seconds < 120 else (-(-error.seconds // 60), "minute")
     return Words(
         f"{who} {rate.what} for this {span}.",
-        next=f"Try again in {number} {unit}{'' if number == 1 else 's'}. You can still approve, deny, withdraw and undo.",
+        next=f"Try again in {plural(number, unit)}. You can still approve, deny, withdraw and undo.",
     )
 
 

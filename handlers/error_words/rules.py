@@ -12,7 +12,7 @@ from handlers.commands.command import slash
 from handlers.error_words.words import Table, Words
 from handlers.errors import InvalidDraft, LoopNeedsReason, NoGroups, NotOneGroup
 from handlers.refs import NoSuchNumber, TooMany
-from handlers.views.parts import code, esc
+from handlers.views.parts import code, esc, plural
 
 
 def _problem_lines(problems: Sequence[Problem]) -> str:
@@ -36,7 +36,7 @@ WORDS: Final[Table] = {
         f"That is {esc(str(e))}.", next="Write it like `https://shop.example.com/old`.", unchanged=None
     ),
     NoSuchNumber: lambda e: Words(
-        f"{code(e.ref)} is not on your last list, which has {e.shown} rules."
+        f"{code(e.ref)} is not on your last list, which has {plural(e.shown, 'rule')}."
         if e.shown
         else f"{code(e.ref)}: you have no list yet.",
         next=f"`{slash('rules list')}` makes one; its numbers are yours alone.",

@@ -51,7 +51,7 @@ def warned(change: Change, lines: Sequence[str]) -> list[Block]:
     if not lines or change.state not in WARNED:
         return []
     left = len(lines) - MAX_WARNINGS
-    more = f"\n…and {left} more warning{'' if left == 1 else 's'}" if left > 0 else ""
+    more = f"\n…and {parts.plural(left, 'more warning')}" if left > 0 else ""
     return [parts.section("\n".join(f":warning: {esc(line, 500)}" for line in lines[:MAX_WARNINGS]) + more)]
 
 

@@ -190,11 +190,11 @@ def checked(
     unreadable: int, complete: bool, actions: bool,
 ) -> Message:  # fmt: skip
     """One page of what was found, by kind; *first* is the number of its first finding."""
-    among = "1 rule" if rules == 1 else f"{rules:,} rules"
+    among = parts.plural(rules, "rule")
     if not total:
         blocks = [parts.section(f":white_check_mark: *Nothing found* in {among}.")]
     else:
-        blocks = [parts.section(f"*{total:,} finding{'' if total == 1 else 's'}* in {among}, the worst first")]
+        blocks = [parts.section(f"*{parts.plural(total, 'finding')}* in {among}, the worst first")]
     number = first
     for kind, group in groupby(findings, key=lambda finding: finding.kind):
         blocks.append(parts.section(f"*{TITLES[kind]}*\n_{ADVICE[kind]}_"))
@@ -202,7 +202,9 @@ def checked(
             blocks += _one(finding, number, actions=actions)
             number += 1
     if unreadable:
-        blocks.append(parts.context(f":warning: {unreadable} records of the service could not be read."))
+        blocks.append(
+            parts.context(f":warning: {parts.plural(unreadable, 'record')} of the service could not be read.")
+        )
     if not complete:
         blocks.append(parts.context(UNTRIED))
     if pages > 1:
@@ -214,7 +216,7 @@ def checked(
         parts.turn_button("Next ›", replace(command, page=page + 1), "next") if page < pages else None,
         parts.share_button(command) if actions else None,
     )
-    return parts.message(f"{total:,} findings in {among}", [*blocks, *parts.actions(turns)])
+    return parts.message(f"{parts.plural(total, 'finding')} in {among}", [*blocks, *parts.actions(turns)])
 
 
 def _one(finding: Finding, number: int, *, actions: bool) -> list[Block]:

@@ -9,7 +9,6 @@ from bot.domain.change import Change
 from handlers.views import fields
 from handlers.views.forms import View, frame, metadata, section
 from handlers.views.forms import working as saving
-from handlers.views.parts import esc
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +50,10 @@ def callback(name: str) -> str:
 
 
 def opened(name: str, change: Change, *, title: str, channel: str) -> View:
-    """The form about *change*; *title* says what it is about."""
+    """The form about *change*; *title* (mrkdwn) says what it is about."""
     words = WORDS[name]
     blocks = [
-        section(f"*{esc(title, 200)}*\nasked by <@{change.requester}>"),
+        section(f"*{title}*\nasked by <@{change.requester}>"),
         section(words.intro),
         fields.text(BLOCK, words.label, None, multiline=True, hint=words.hint),
     ]

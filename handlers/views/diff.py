@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from bot.domain.essence import essence
 from handlers.views.other_types import plain_change
-from handlers.views.parts import code, esc
+from handlers.views.parts import code, esc, plural
 from handlers.views.urls import MAX_SHORTENED, shortened
 
 Document = Mapping[str, Any] | None
@@ -128,7 +128,7 @@ def rendered(lines: list[Line], shown: Callable[[str], str] = str) -> str:
     told = [_rendered(line, shown) for line in lines[:MOST_LINES]]
     if len(lines) > MOST_LINES:
         left = len(lines) - MOST_LINES
-        told.append(f"…and {left} more field{'' if left == 1 else 's'}.")
+        told.append(f"…and {plural(left, 'more field')}.")
     return "\n".join(told)
 
 

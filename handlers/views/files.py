@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from handlers.views import parts
-from handlers.views.parts import Message, code, esc
+from handlers.views.parts import Message, code, esc, plural
 
 
 def rules_comment(count: int, *, total: int, place: str, unreadable: int) -> str:
@@ -24,7 +24,7 @@ def members_comment(count: int, *, total: int, site: str) -> str:
 
 def _some(count: int, total: int, what: str) -> str:
     """``25 rules``, or of some of them ``3 of 25 rules``."""
-    return f"{'' if count == total else f'{count:,} of '}{total:,} {what}{'' if total == 1 else 's'}"
+    return f"{'' if count == total else f'{count:,} of '}{plural(total, what)}"
 
 
 def sent(name: str, link: str, *, here: bool, shown: bool) -> Message:

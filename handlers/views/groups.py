@@ -24,7 +24,7 @@ def group_list(
     actions: bool,
 ) -> Message:
     """*rules* and *on*: group id -> how many rules it has, and how many of those are Active."""
-    title = f"{len(groups):,} group{'' if len(groups) == 1 else 's'}"
+    title = f"{parts.plural(len(groups), 'group')}"
     blocks: list[Block] = [parts.section(f"*{title} of rules*")]
     for number, group in enumerate(groups[:MOST_GROUPS]):
         blocks.append(parts.section(_row(group, rules.get(group.id, 0), on.get(group.id, 0))))
@@ -43,7 +43,7 @@ def state(group: Group) -> str:
 
 
 def _row(group: Group, rules: int, on: int) -> str:
-    count = "no rules" if not rules else f"{rules:,} rule{'' if rules == 1 else 's'}, {on:,} of them Active"
+    count = "no rules" if not rules else f"{parts.plural(rules, 'rule')}, {on:,} of them Active"
     return f":file_folder: *{esc(group.title, 120)}*   {code(group.id, 100)}\n{state(group)}   {count}"
 
 

@@ -27,7 +27,8 @@ def loading(channel: str) -> View:
 
 def home(
     *,
-    waiting: Sequence[Change],
+    decisions: Sequence[Change],
+    reviews: Sequence[Change],
     ending: Sequence[Change],
     last: Sequence[Change],
     links: Mapping[str, str],
@@ -38,9 +39,11 @@ def home(
     now: datetime,
 ) -> View:
     """What waits comes first: it is what somebody else is waiting for."""
+    nothing = "" if reviews else ":white_check_mark: Nothing waits for you."
     blocks = [
         parts.header("Gatehouse"),
-        *_listed("Waits for you", waiting, links, _asked, ":white_check_mark: Nothing waits for you."),
+        *_listed("Waits for you", decisions, links, _asked, nothing),
+        *_listed("Your review is due", reviews, links, _alone, ""),
         parts.divider(),
         *_search(reads_rules=reads_rules, reads_members=reads_members),
         *parts.actions(_buttons(reads_rules=reads_rules, reads_members=reads_members)),
@@ -86,6 +89,10 @@ def _asked(change: Change) -> str:
     until = f", open until {when(change.expires)}" if change.expires else ""
     reason = f": {esc(change.reason, 150)}" if change.reason else ""
     return f"asked by <@{change.requester}> in <#{change.channel}>{until}{reason}"
+
+
+def _alone(change: Change) -> str:
+    return f":rotating_light: <@{change.decided_by}> did this alone, in <#{change.channel}>. Sign it on its card."
 
 
 def _ends(change: Change) -> str:

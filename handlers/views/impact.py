@@ -20,7 +20,7 @@ def lines(found: Impact) -> tuple[str, ...]:
     if not found.known:
         return ()
     changed = len(found.shifts)
-    head = f"{changed} of {found.known} known URL{'' if found.known == 1 else 's'} change{'s' if changed == 1 else ''}"
+    head = f"{changed} of {parts.plural(found.known, 'known URL')} change{'s' if changed == 1 else ''}"
     told = [
         f"{clip(shift.address, 120)}: {_fate(shift.before, shift)} → {_fate(shift.after, shift)}"
         for shift in found.shifts[:MOST_SHIFTS]
@@ -41,7 +41,7 @@ def _fate(fate: Fate, shift: Shift) -> str:
 
 def samples(urls: Sequence[str], *, said: str, actions: bool) -> Message:
     """The addresses of the channel, each with what to do about it. *said*: what was just done, mrkdwn."""
-    count = f"{len(urls)} URL{'' if len(urls) == 1 else 's'}"
+    count = f"{parts.plural(len(urls), 'URL')}"
     about = f"*{count} of this channel*: every change of a rule is tried on them, and its card says which change."
     blocks = [parts.section(f"{said}\n{about}" if said else about)]
     for number, url in enumerate(urls[:MOST_LISTED]):

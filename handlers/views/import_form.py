@@ -16,7 +16,7 @@ from handlers.commands.command import slash
 from handlers.views import fields, importing, parts
 from handlers.views.fields import Block, plain
 from handlers.views.forms import View, frame, section
-from handlers.views.parts import esc
+from handlers.views.parts import esc, plural
 
 RULES_FILE: Final = "v1.import.rules-file"
 RULES: Final = "v1.import.rules"
@@ -223,7 +223,7 @@ def _chosen(values: Mapping[str, Any], block_id: str, default: E) -> E:
 
 
 def _rules(count: int) -> str:
-    return f"the {count:,} rule{'' if count == 1 else 's'}"
+    return f"the {plural(count, 'rule')}"
 
 
 def _are(count: int) -> str:

@@ -85,7 +85,7 @@ def _while(seconds: float) -> str:
 
 
 def _many(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    return parts.plural(count, noun)
 
 
 def _kinds(entries: Iterable[Any], kinds: Sequence[_Kind]) -> list[Block]:

@@ -78,7 +78,7 @@ def member_list(
     """One page of a list. *others*: the sites that might have been meant, where none was named."""
     if not members:
         return _nobody(command, site, others)
-    title = f"*{total:,} member{'' if total == 1 else 's'}* of *{esc(site, 60)}*{_filters(command)}"
+    title = f"*{parts.plural(total, 'member')}* of *{esc(site, 60)}*{_filters(command)}"
     blocks = [parts.section(title)]
     for number, member in enumerate(members, start=first_number):
         show = parts.run_button("Show", MembersShow(email=member.email, site=site), number)
@@ -91,7 +91,9 @@ def member_list(
         parts.share_button(replace(command, page=page)) if audience == "private" else None,
     )
     footer = parts.actions(turns if audience == "private" or not command.text else ())
-    return parts.message(f"{total} members of {esc(site, 60)}, page {page} of {pages}", [*blocks, *footer])
+    return parts.message(
+        f"{parts.plural(total, 'member')} of {esc(site, 60)}, page {page} of {pages}", [*blocks, *footer]
+    )
 
 
 def _nobody(command: MembersList, site: str, others: Sequence[str]) -> Message:
@@ -109,10 +111,11 @@ def _other_sites(others: Sequence[str], lead: str = " ") -> str:
 
 def segment_counts(counts: Mapping[str, int], *, total: int, without: int, site: str) -> Message:
     """How many members have each segment, each with a button to list them."""
-    blocks = [parts.section(f"*Segments of {esc(site, 60)}*, as {total:,} member{'' if total == 1 else 's'} have them")]
+    has = "has" if total == 1 else "have"
+    blocks = [parts.section(f"*Segments of {esc(site, 60)}*, as {parts.plural(total, 'member')} {has} them")]
     for number, (name, count) in enumerate(list(counts.items())[:MOST_SEGMENTS]):
         listed = parts.run_button("List", MembersList(segment=name, site=site), number) if count else None
-        said = f"{count:,} member{'' if count == 1 else 's'}" if count else "nobody yet; the settings name it"
+        said = parts.plural(count, "member") if count else "nobody yet; the settings name it"
         blocks.append(parts.section(f"{code(name, 100)}   {said}", listed))
     left = f"{len(counts) - MOST_SEGMENTS} more are left out. " if len(counts) > MOST_SEGMENTS else ""
     made = f"Segments are made in the site's dashboard; one that nobody has can be named in `{slash('gatehouse settings')}`."

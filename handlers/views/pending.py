@@ -58,7 +58,9 @@ def timers(ending: Sequence[Change], links: Mapping[str, str]) -> Message:
         for change in ending[:MOST]
     ]
     return _listed(
-        "What ends by itself", [parts.section(f"*{len(ending)} end by themselves*"), *lines], GatehouseTimers()
+        "What ends by itself",
+        [parts.section(f"*{parts.plural(len(ending), 'temporary change')}*"), *lines],
+        GatehouseTimers(),
     )
 
 

@@ -30,7 +30,7 @@ def rule_list(
     """One page of a list. Each row has its number for ``#n`` and a button."""
     if not rules:
         return _nothing(command, unreadable)
-    title = f"*{total:,} rule{'' if total == 1 else 's'}*{_filters(command)}{_order(command)}"
+    title = f"*{parts.plural(total, 'rule')}*{_filters(command)}{_order(command)}"
     blocks = [parts.section(title)]
     for number, rule in enumerate(rules, start=first_number):
         blocks.append(
@@ -43,9 +43,7 @@ def rule_list(
         )
     orders = [order for order in SORTS if total > 1 and order != (command.sort or "name")]
     buttons = [*_turns(command, page, pages), *(_sort_button(command, order) for order in orders)]
-    return parts.message(
-        f"{total:,} rule{'' if total == 1 else 's'}, page {page} of {pages}", [*blocks, *parts.actions(buttons)]
-    )
+    return parts.message(f"{parts.plural(total, 'rule')}, page {page} of {pages}", [*blocks, *parts.actions(buttons)])
 
 
 def _row(number: int, rule: Rule, command: RulesList, groups: Groups | None) -> str:
@@ -91,7 +89,7 @@ def _order(command: RulesList) -> str:
 def _footer(page: int, pages: int, unreadable: int) -> list[str]:
     texts = [f"Page {page} of {pages}   ·   `#n` in your next command means a row of this list"]
     if unreadable:
-        texts.append(f":warning: {unreadable} record{'' if unreadable == 1 else 's'} of the service could not be read.")
+        texts.append(f":warning: {parts.plural(unreadable, 'record')} of the service could not be read.")
     return texts
 
 

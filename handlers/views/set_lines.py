@@ -106,7 +106,7 @@ def _differing(part: Part) -> str:
         return "switch on" if lines[0].after == "Active" else "switch off"
     shown = all_masked if part.target.service == "members" else str
     left = len(lines) - MAX_FIELDS
-    more = f"   …and {left} more field{'' if left == 1 else 's'}" if left > 0 else ""
+    more = f"   …and {parts.plural(left, 'more field')}" if left > 0 else ""
     return rendered(lines[:MAX_FIELDS], shown=shown).replace("\n", "   ") + more
 
 
@@ -120,7 +120,7 @@ def _whole_rule(part: Part, verb: str) -> str:
         if pairs
         else ""
     )
-    more = f"   …and {len(pairs) - 1} more pair{'' if len(pairs) == 2 else 's'}" if len(pairs) > 1 else ""
+    more = f"   …and {parts.plural(len(pairs) - 1, 'more pair')}" if len(pairs) > 1 else ""
     kind = f" {esc(rule.status or '', 40)} {esc(rule.rule_type or '', 40)}" if verb == "create" else ""
     line = f"{verb}{kind}{first}{more}"
     told = more or verb != "create" or says(f"{part_name(part)} {line}", None, part.after)

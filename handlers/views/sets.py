@@ -171,4 +171,4 @@ def _footer(change: Change, progress: Progress, places: Mapping[str, str]) -> st
     place = places.get(change.target.service)
     host = f" at {esc(place, 80)}" if place else ""
     many = sum(progress.tally.counts.values())
-    return f"{change.target.service}{host} · {many:,} part{'' if many == 1 else 's'} · change {code(change.id[:8])}"
+    return f"{change.target.service}{host} · {parts.plural(many, 'part')} · change {code(change.id[:8])}"

@@ -65,7 +65,7 @@ def _small_print(found: Explained, unreadable: int, *, assumed: bool) -> Iterato
     if assumed:
         yield "Taken as https://, since no scheme was given."
     if unreadable:
-        records = "1 record" if unreadable == 1 else f"{unreadable:,} records"
+        records = parts.plural(unreadable, "record")
         yield f":warning: {records} of the service could not be read, so what they do is not known."
     if len(found.changing) > 1:
         yield "No engine promises an order between rules: where several act, it may depend on luck."

@@ -5,23 +5,28 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bot.domain.change import Change, Kind, Target
 from bot.domain.member import Member
 from bot.domain.preferences import Preferences
 from bot.domain.rule import KNOWN_TYPES, Rule
 from handlers.rule_forms import _rule_errors
-from handlers.views import member_form, rule_form_reading
+from handlers.views import decision_form, member_form, rule_form_reading
 from handlers.views import settings as settings_form
 from handlers.views.form_pair import packed, unpacked
 from handlers.views.member_form import MemberForm
+from handlers.views.parts import plural
 from handlers.views.rule_form import RuleForm
+from handlers.views.titles import plain_title
 from sandbox.slack import filling
 from sandbox.slack.validation import check_view
+from tests.channels import as_read, escaped_twice
 from tests.test_hostile_text import counted
 
 View = dict[str, Any]
@@ -253,3 +258,22 @@ def test_any_of_many_sites_may_be_the_chosen_one(count: int, last: str) -> None:
         chosen = filling.option(menu["element"], site)
         typed = {"site": {"v1.form.site": {"selected_option": chosen}}}
         assert settings_form.read_form(sent_back(view, typed)).site == site
+
+
+@pytest.mark.parametrize("name", sorted(decision_form.WORDS))
+@pytest.mark.parametrize("title", ["Drop utm_source*", "Q&A <b>", ":wave: `a`"])
+def test_a_form_about_a_change_escapes_its_title_once(name: str, title: str) -> None:
+    about = {"requester": "U0ALICE01", "channel": "C0OPS0001", "created": datetime(2026, 11, 21, tzinfo=UTC)}
+    target = Target(service="rules", key="Rule_1")
+    change = Change(id="0" * 32, kind=Kind.RULE_DELETE, target=target, before={"name": title}, after=None, **about)
+
+    view = decision_form.opened(name, change, title=plain_title(change), channel="C0OPS0001")
+
+    assert_taken(view)
+    shown = view["blocks"][0]["text"]["text"]
+    assert as_read(shown).replace("`", "").startswith(f"*Delete {title}*".replace("`", ""))
+    assert escaped_twice(view) == []
+
+
+def test_one_is_not_many() -> None:
+    assert [plural(count, "rule") for count in (0, 1, 2, 3_000)] == ["0 rules", "1 rule", "2 rules", "3,000 rules"]

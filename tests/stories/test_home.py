@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from sandbox.demo import Sandbox
 from sandbox.slack.story import Person
 from tests.conftest import OPS, SUPPORT
+from tests.stories.test_break_glass import ANNA, GLASS, granted_alone
 
 OLD = "Redirect_x1old"
 
@@ -18,6 +21,35 @@ async def test_what_waits_is_shown_to_those_who_can_settle_it_and_to_no_others(
     mine = await alice.opens_home("Nothing waits for you")
 
     assert "waits" in str(mine), "what one asked for oneself is among the last changes"
+
+
+@pytest.mark.policy(GLASS)
+async def test_a_review_that_is_due_waits_for_those_who_can_sign_it(
+    workspace: Sandbox, alice: Person, cara: Person
+) -> None:
+    await granted_alone(alice, f"/members grant {ANNA} beta")
+
+    assert "1 to be signed" in cara.slack_text(await cara.says("/gatehouse pending"))
+    theirs = await cara.opens_home("Your review is due")
+    own = await alice.opens_home("Nothing waits for you")
+
+    assert "Nothing waits" not in str(theirs)
+    assert "did this alone" not in str(own)
+
+
+@pytest.mark.policy("""
+[roles.ops]
+channels = ["C0OPS0001"]
+may = ["*"]
+[[guards]]
+operation = "rule.update"
+guard = "approve"
+""")
+async def test_only_what_deletes_is_marked_so(workspace: Sandbox, alice: Person) -> None:
+    await alice.says(f"/rules off {OLD}")
+
+    assert ":wastebasket:" not in str(await alice.opens_home("waits for a decision"))
+    assert "wastebasket" not in str((await alice.says(f"/rules history {OLD}")).blocks)
 
 
 async def test_ones_own_changes_and_those_that_end_by_themselves(workspace: Sandbox, alice: Person) -> None:

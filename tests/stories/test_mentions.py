@@ -55,6 +55,23 @@ async def test_a_mention_in_the_channel_begins_a_thread(workspace: Sandbox, alic
     assert reply.thread_ts == asked.ts
 
 
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        (f"show {OLD}", "Old shop to new shop"),
+        (OLD, "Old shop to new shop"),
+        ("show anna.berg@example.com", "a***"),
+        ("show Old shop", "Say “rules show” or “members show”"),
+    ],
+)
+async def test_the_root_may_be_left_out_where_the_words_tell_it(
+    workspace: Sandbox, alice: Person, text: str, answer: str
+) -> None:
+    await alice.types(f"@gatehouse {text}")
+
+    await alice.sees(answer)
+
+
 async def test_the_mention_may_stand_at_the_end(workspace: Sandbox, alice: Person) -> None:
     await alice.types(f"rules which {ADDRESS} @gatehouse")
 

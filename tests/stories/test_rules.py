@@ -74,6 +74,25 @@ async def test_switching_off_twice_changes_nothing(workspace: Sandbox, alice: Pe
     assert len(workspace.services.rules.calls("PUT")) == 1
 
 
+async def test_all_that_is_as_it_was_asked_to_be_is_named(workspace: Sandbox, alice: Person) -> None:
+    names = ["Old shop to new shop", "Block the ad network"]
+    refs = " ".join(f'"{name}"' for name in names)
+    await alice.says(f"/rules off {refs}")
+    await alice.sees("2 done")
+    puts = len(workspace.services.rules.calls("PUT"))
+
+    text = alice.slack_text(await alice.says(f"/rules off {refs}"))
+
+    assert " and ".join(names) + " are already Inactive" in text
+    assert len(workspace.services.rules.calls("PUT")) == puts
+
+
+async def test_what_was_asked_is_quoted_as_it_was_typed(workspace: Sandbox, alice: Person) -> None:
+    for text in ("/rules show nobody@example.com", "/rules set none destination=https://a.example/?b=1&c=2"):
+        answer = alice.slack_text(await alice.says(text))
+        assert f"You asked: `{text}`" in answer.replace("&amp;", "&")
+
+
 async def test_set_changes_one_field_and_shows_the_difference(workspace: Sandbox, alice: Person) -> None:
     card = await alice.says(f"/rules set {OLD} destination=https://shop.example.com/newest")
 

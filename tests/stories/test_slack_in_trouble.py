@@ -93,7 +93,7 @@ async def test_what_slack_never_takes_is_given_up_loudly_and_tried_again_later(
         while not await store.outbox.undelivered():  # noqa: ASYNC110  written down a moment after Slack refused
             await asyncio.sleep(0.01)
     status = alice.slack_text(await alice.says("/gatehouse status"))
-    assert "1 were never taken by Slack" in status
+    assert "1 was never taken by Slack" in status
     assert "switched off" not in "".join(alice.slack_text(one) for one in alice.cards)
 
     await store.outbox.try_again()  # as every start does
