@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -42,5 +43,5 @@ async def _known_on(email: str, names: Sequence[str], gatehouse: Gatehouse) -> l
             members = await gatehouse.sites[name].members.recent()
         except ClientError:
             continue
-        known += [name] if found(members, email) is not None else []
+        known += [name] if await asyncio.to_thread(found, members, email) is not None else []
     return known

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -31,8 +32,7 @@ async def menu(command: MembersMenu, caller: Caller, gatehouse: Gatehouse) -> Re
 @handles(MembersList)
 async def show_list(command: MembersList, caller: Caller, gatehouse: Gatehouse) -> Reply:
     site = await site_for(command.site, caller, gatehouse)
-    everyone = await site.members.all()
-    found = sorted((member for member in everyone if fits(member, command)), key=lambda one: one.title.casefold())
+    found = await asyncio.to_thread(_in_order, await site.members.all(), command)
     pages = max(1, -(-len(found) // PAGE))
     page = min(max(command.page or 1, 1), pages)
     first = (page - 1) * PAGE
@@ -49,6 +49,10 @@ async def show_list(command: MembersList, caller: Caller, gatehouse: Gatehouse) 
             audience="channel" if caller.public else "private",
         )
     )
+
+
+def _in_order(members: Sequence[Member], command: MembersList) -> list[Member]:
+    return sorted((member for member in members if fits(member, command)), key=lambda one: one.title.casefold())
 
 
 def fits(member: Member, command: MembersList) -> bool:
@@ -90,10 +94,15 @@ async def show_privately(click: Click, caller: Caller, gatehouse: Gatehouse) -> 
     name, _, rest = click.value.partition(" ")
     mask, _, reference = rest.rpartition(" ")
     site = gatehouse.site(name)
-    for member in await site.members.all():
-        if masked(member.email) == mask and gatehouse.reference(site.name, member.email) == reference:
-            return _card(member, site, gatehouse, public=False)
-    raise MemberGone(site.name)
+    members = await site.members.all()
+
+    def find() -> Member | None:
+        alike = (member for member in members if masked(member.email) == mask)
+        return next((one for one in alike if gatehouse.reference(site.name, one.email) == reference), None)
+
+    if (member := await asyncio.to_thread(find)) is None:
+        raise MemberGone(site.name)
+    return _card(member, site, gatehouse, public=False)
 
 
 @handles(MembersAdd)

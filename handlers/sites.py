@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 from bot.domain.member import Member
@@ -43,7 +44,7 @@ async def extra_segments(caller: Caller, gatehouse: Gatehouse) -> tuple[str, ...
 async def catalogue(site: Site, caller: Caller, gatehouse: Gatehouse) -> tuple[str, ...]:
     """Every segment of *site* that is known: of its members as they were some seconds ago, and of the settings."""
     members: Sequence[Member] = await site.members.recent()
-    return known_segments(members, await extra_segments(caller, gatehouse))
+    return await asyncio.to_thread(known_segments, members, await extra_segments(caller, gatehouse))
 
 
 def others(site: Site, gatehouse: Gatehouse) -> tuple[str, ...]:

@@ -30,12 +30,14 @@ def known_segments(members: Iterable[Member], extra: Sequence[str] = ()) -> tupl
 def spelled(wanted: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
     """*wanted* in the spelling of *known* where only the case differs; a name that is unknown stays as it was typed."""
     by_fold = {caseless(name): name for name in reversed(known)}
-    return tuple(dict.fromkeys(name if name in known else by_fold.get(caseless(name), name) for name in wanted))
+    exact = set(known)
+    return tuple(dict.fromkeys(name if name in exact else by_fold.get(caseless(name), name) for name in wanted))
 
 
 def strangers(names: Iterable[str], known: Sequence[str]) -> tuple[str, ...]:
     """Those of *names* that are not known. Where nothing is known at all, that says nothing about any of them."""
-    return tuple(name for name in names if name not in known) if known else ()
+    exact = set(known)
+    return tuple(name for name in names if name not in exact) if known else ()
 
 
 def nearest(name: str, known: Sequence[str]) -> tuple[str, ...]:

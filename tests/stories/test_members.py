@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from types import FrameType
+
 from sandbox.demo import Sandbox
 from sandbox.slack.story import Person
 from tests.looking import approves
@@ -121,3 +124,24 @@ async def test_a_list_filters_by_segment(workspace: Sandbox, bob: Person) -> Non
     reply = await bob.says("/members list segment:VIP")
 
     assert "4 members" in bob.slack_text(reply)
+
+
+async def test_long_lists_are_counted_and_sorted_beside_the_event_loop(workspace: Sandbox, bob: Person) -> None:
+    await bob.says("/members list")
+    work = {"fits", "_in_order", "_counted", "counted", "known_segments"}
+    seen = set()
+
+    def called(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code.co_filename.endswith(("members.py", "segments.py")):
+            seen.add(frame.f_code.co_name)
+
+    sys.setprofile(called)  # of this thread alone, which is that of the event loop
+    try:
+        await bob.says("/members list page:2")
+        await bob.says("/members segments")
+        await bob.opens("/members edit anna.berg@example.com")
+    finally:
+        sys.setprofile(None)
+
+    assert "show_segments" in seen
+    assert seen & work == set()
