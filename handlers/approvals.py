@@ -65,7 +65,7 @@ _decides("keep", Decision.KEEP)
 @clicks("decide.undo", stored=True)
 async def undo_click(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
     change = await clicked(click, caller, gatehouse)
-    await gatehouse.changes.undo(change, by=caller.user, channel=caller.channel)
+    await gatehouse.changes.undo(change, by=caller.user, channel=caller.channel, since=caller.asked_at)
     return Announced()
 
 
@@ -73,6 +73,8 @@ async def undo_click(click: Click, caller: Caller, gatehouse: Gatehouse) -> Repl
 async def end_now(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """The end of a temporary change was agreed to with its beginning; only whoever may begin one may end it early."""
     change = await clicked(click, caller, gatehouse)
+    if await gatehouse.changes.go_on_with_revert(change, by=caller.user, since=caller.asked_at):
+        return Announced()
     if not change.temporary:
         raise NotUndoable(change)
     await gatehouse.access.require_all(change, caller.user)
@@ -177,17 +179,9 @@ for _name in REASONED:
 
 @handles(GatehouseUndo)
 async def undo(command: GatehouseUndo, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """The change of that reference, else the caller's last one in this channel."""
-    change = await _meant(command.change, caller, gatehouse)
-    await gatehouse.changes.undo(change, by=caller.user, channel=caller.channel)
+    """The change of that reference; without one the caller's last in this channel, which `expand` has put in."""
+    change = None if command.change is None else await change_called(command.change, gatehouse)
+    if change is None:
+        raise NothingToUndo(command.change)
+    await gatehouse.changes.undo(change, by=caller.user, channel=caller.channel, since=caller.asked_at)
     return Announced()
-
-
-async def _meant(reference: str | None, caller: Caller, gatehouse: Gatehouse) -> Change:
-    if reference is not None:
-        if (named := await change_called(reference, gatehouse)) is None:
-            raise NothingToUndo(reference)
-        return named
-    if (change := await gatehouse.store.changes.undoable(caller.user, caller.channel)) is None:
-        raise NothingToUndo(None)
-    return change

@@ -33,7 +33,7 @@ async def check(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) -> Re
 
 
 async def _checked(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    one = await find_rule(command.ref, caller, gatehouse) if command.ref else None
+    one = await find_rule(command, caller, gatehouse) if command.ref else None
     listing = await gatehouse.rules.all()
     groups = await groups_of(listing.rules, gatehouse)
     effort = Effort()

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeVar
 
 import structlog
 
 from bot.access import NotAllowed
+from bot.domain.change import Change
 from bot.domain.limits import COMMAND_RATE
 from bot.domain.policy import Why
 from bot.gatehouse import Gatehouse
@@ -17,8 +19,12 @@ from handlers import errors, grammar, inputs
 from handlers.answers import Answers
 from handlers.commands.command import Command, command_prefix, slash
 from handlers.commands.gatehouse import GatehouseUndo
+from handlers.commands.shorthand import Shorthand, expand
 from handlers.inputs import Body
-from handlers.reply import Caller, Modal, Private, Reply, View
+from handlers.modals import went_on
+from handlers.parsers.rest import Unclear
+from handlers.refs import look_up
+from handlers.reply import Announced, Caller, Modal, Private, Reply, View
 from handlers.routes import (
     CLICKS,
     COMMANDS,
@@ -36,6 +42,7 @@ from handlers.slack import ModalGone, Slack, SlackRefused, SlackUnreachable
 from handlers.views import forms
 
 log = structlog.get_logger(__name__)
+T = TypeVar("T")
 
 ACKNOWLEDGEMENT_LANDS = 0.4
 """Seconds until Slack has surely drawn what a submission was acknowledged with. An update that overtook it would be
@@ -86,13 +93,36 @@ class Dispatcher:
         except Exception as error:  # noqa: BLE001  the one that asked hears of it, in words
             return error
 
+    async def go_on(self, kind: str, body: Body, caller: Caller, change: Change) -> None:
+        """Go on with the *change* that a payload has proposed already, and see it to its answer."""
+        if kind == "submission":
+            await self._save(body["view"], caller, self._gone_on(change, went_on))
+        else:
+            await self._carry_out(caller, inputs.asked(kind, body), self._gone_on(change, _announced))
+
+    async def _gone_on(self, change: Change, answer: Callable[[Change], T]) -> T:
+        return answer(await self._gatehouse.changes.go_on(change))
+
+    async def look_up(self, kind: str, body: Body, caller: Caller) -> Shorthand:
+        """What the command of a payload leaves to be looked up; nothing where it is none, or not a clear one."""
+        command: object = None
+        if kind == "command":
+            command = self.parsed(body)
+        elif kind == "click" and (name := action_name(inputs.action_id(body))) in RUNNING:
+            with suppress(Unclear):
+                command = commanded(inputs.click(body, name).value)
+        elif kind == "event" and (route := find_event(body.get("event") or {})) is not None:
+            with suppress(Unclear, errors.EditedMessage):
+                command = await route.run(Heard(body["event"], inputs.own_id(body)), caller, self._gatehouse)
+        return await look_up(command, caller, self._gatehouse) if isinstance(command, Command) else Shorthand()
+
     async def _run_command(self, body: Body, caller: Caller) -> None:
         command = self.parsed(body)
         asked = inputs.asked("command", body)
         if isinstance(command, Exception):
             await self._answers.say(caller, command, asked)
         else:
-            await self._carry_out(caller, asked, self.run(command, caller))
+            await self._carry_out(caller, asked, self._run(command, caller))
 
     async def _run_shortcut(self, body: Body, caller: Caller) -> None:
         name = str(body.get("callback_id") or "")
@@ -130,18 +160,11 @@ class Dispatcher:
             outcome = await work
             if isinstance(outcome, Command):
                 caller = await self._waiting(caller)
-                outcome = await self._run_anywhere(outcome, caller)
+                outcome = await self._run(outcome, caller)
             if outcome is not None:
                 await self._answers.send(caller, outcome)
         except Exception as error:  # noqa: BLE001  one place turns every error into one answer and one log line
             await self._answers.say(caller, error, asked)
-
-    async def _run_anywhere(self, command: Command, caller: Caller) -> Reply:
-        """The answer; where it is a form and Slack gave no way to open one, a button that does."""
-        reply = await self.run(command, caller)
-        if isinstance(reply, Modal) and not caller.trigger:
-            return Private(forms.opener(command))
-        return reply
 
     async def _waiting(self, caller: Caller) -> Caller:
         """Whoever asked from a view looks at a modal: it is there at once, while the trigger lives."""
@@ -154,10 +177,17 @@ class Dispatcher:
             return replace(caller, view=await self._answers.redraw(caller.view, waiting))
         return caller
 
-    async def run(self, command: Command, caller: Caller) -> Reply:
-        """The answer to a command, from whatever it came: typed, clicked, or mentioned."""
+    async def _run(self, command: Command, caller: Caller) -> Reply:
+        """The answer to a command, from whatever it came: typed, clicked, or mentioned.
+
+        Where it is a form and Slack gave no way to open one, a button that does.
+        """
         await self._check_right(command, caller)
-        return await COMMANDS[type(command)](command, caller, self._gatehouse)
+        command = expand(command, caller.shorthand or await look_up(command, caller, self._gatehouse))
+        reply = await COMMANDS[type(command)](command, caller, self._gatehouse)
+        if isinstance(reply, Modal) and not caller.trigger:
+            return Private(forms.opener(command))
+        return reply
 
     async def _check_right(self, command: Command | type[Command], caller: Caller) -> None:
         """Whether the caller may, here; raises NotAllowed or DirectoryUnavailable."""
@@ -194,10 +224,18 @@ class Dispatcher:
         form = find_form(str(view.get("callback_id")))
         if form is None:
             return
+
+        async def saved() -> View:
+            await self._admit("submission", body, caller)
+            return await form.save(view, caller, self._gatehouse)
+
+        await self._save(view, caller, saved())
+
+    async def _save(self, view: View, caller: Caller, work: Awaitable[View]) -> None:
+        """See a form that was sent to what it shows in the end: what *work* comes to, or why it failed."""
         landed = asyncio.get_running_loop().time() + ACKNOWLEDGEMENT_LANDS
         try:
-            await self._admit("submission", body, caller)
-            final = await form.save(view, caller, self._gatehouse)
+            final = await work
         except Exception as error:  # noqa: BLE001
             final = self._answers.failed_view(error, caller)
             await self._answers.put_on_record(error, caller)
@@ -209,6 +247,11 @@ class Dispatcher:
             await self._answers.tell_unsaved(caller, final)
         except (SlackRefused, SlackUnreachable) as error:
             log.warning("answer_undeliverable", error=str(error), request=caller.request[:8])
+
+
+def _announced(_: Change) -> Outcome:
+    """Its card says what became of it."""
+    return Announced()
 
 
 def commanded(text: str) -> Command:

@@ -101,6 +101,10 @@ class BadFilter(Exception):
         self.words = words
 
 
+class EndIsPast(Exception):
+    """A request for a change until a time that came before the request could be done."""
+
+
 class LoopNeedsReason(Exception):
     """A change that would make a loop, without a word on why. *loops*: each in a sentence of plain text."""
 

@@ -160,7 +160,7 @@ MOST_COUNTED: Final = 5_000
 async def history(command: RulesHistory, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """What was done to a rule, also under the ids that it had before, and also after it was deleted."""
     try:
-        rule_id, exists = (await find_rule(command.ref, caller, gatehouse)).id, True
+        rule_id, exists = (await find_rule(command, caller, gatehouse)).id, True
     except NotOne as error:
         if error.candidates:
             raise

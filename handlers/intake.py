@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
 import structlog
 from slack_bolt.async_app import AsyncAck
 from slack_bolt.request.async_request import AsyncBoltRequest
 
 from bot.changes.applying import Checkpoint
+from bot.changes.leases import leased
 from bot.changes.loops import repeated
-from bot.store.inbound import MOST_ATTEMPTS, Inbound, InboundRequests
+from bot.gatehouse import Gatehouse
+from bot.store.errors import StoreError
+from bot.store.inbound import MOST_ATTEMPTS, Inbound
 from handlers import errors, inputs
 from handlers.answers import Answers
+from handlers.commands.shorthand import Shorthand
 from handlers.dispatch import Dispatcher
 from handlers.inputs import CALLERS, Body
+from handlers.reply import Caller
 from handlers.tasks import Tasks
 
 log = structlog.get_logger(__name__)
+
+SHORTHAND: Final = "gatehouse_shorthand"
+"""The name under which a stored payload holds what its short forms stand for, beside Slack's own."""
 
 
 class Intake:
@@ -28,7 +40,7 @@ class Intake:
 
     def __init__(
         self,
-        inbound: InboundRequests,
+        gatehouse: Gatehouse,
         dispatcher: Dispatcher,
         answers: Answers,
         tasks: Tasks,
@@ -37,13 +49,16 @@ class Intake:
         lease: timedelta,
         reached: Checkpoint,
     ) -> None:
-        self._inbound = inbound
+        self._gatehouse = gatehouse
+        self._inbound = gatehouse.store.inbound
         self._dispatcher = dispatcher
         self._answers = answers
         self._tasks = tasks
         self._owner = owner
         self._lease = lease
         self._reached = reached
+        self._at_work: set[str] = set()
+        """Ids of the requests that this process is doing."""
 
     async def store_then_ack(self, kind: str, body: Body, ack: AsyncAck, req: AsyncBoltRequest, **answer: Any) -> None:
         """Commit the request, acknowledge it, start on it. A second delivery of it is acknowledged and left alone."""
@@ -52,7 +67,9 @@ class Intake:
         key = hashlib.sha256(signature.encode()).hexdigest()
         try:
             self._reached("store")
-            kept = await self._inbound.take_in(key, natural, kind, dict(body), owner=self._owner, lease=self._lease)
+            short = await self._dispatcher.look_up(kind, body, CALLERS[kind](body))
+            payload = {**body, SHORTHAND: short.model_dump()}
+            kept = await self._inbound.take_in(key, natural, kind, payload, owner=self._owner, lease=self._lease)
         except Exception as error:  # noqa: BLE001  not stored: not promised, and said so
             await ack()
             self._tasks.start(self._answers.say(CALLERS[kind](body), error, inputs.asked(kind, body)))
@@ -60,32 +77,65 @@ class Intake:
         self._reached("acknowledge")
         await ack(**answer)
         if kept is not None:
-            self._tasks.start(self._finish(kept.id, kind, body))
+            self._tasks.start(self._work_on(kept, self._do))
 
-    async def _finish(self, inbound_id: str, kind: str, body: Body) -> None:
-        """Do a stored request; whatever it proposes is known by its id, so that doing it again proposes nothing new."""
+    async def _work_on(self, kept: Inbound, work: Callable[[Inbound], Awaitable[None]]) -> None:
+        """Do *work* for as long as the request is this process's: nobody does it at the same time, here or elsewhere."""
+        self._at_work.add(kept.id)
+        renew = partial(self._inbound.renew, kept.id, self._owner, self._lease)
+        try:
+            async with leased(kept.id, self._lease, renew):
+                await work(kept)
+        except TimeoutError:
+            log.warning("request_lost", request=kept.id[:8])
+        except asyncio.CancelledError:
+            with suppress(StoreError):  # then it waits until its lease is over
+                await self._inbound.hand_back(kept.id, self._owner)
+            raise
+        finally:
+            self._at_work.discard(kept.id)
+
+    async def _do(self, kept: Inbound) -> None:
+        """Do a stored request; what it proposes is known by its id."""
         self._reached("run")
-        await self._dispatcher.dispatch(kind, body, replace(CALLERS[kind](body), request=inbound_id))
+        await self._dispatcher.dispatch(kept.kind, kept.payload, _caller(kept))
         self._reached("finish")
-        await self._inbound.done(inbound_id)
+        await self._inbound.done(kept.id)
+
+    async def _do_again(self, kept: Inbound) -> None:
+        """Go on with the change that a request has proposed already, or do the request where it has proposed none."""
+        if kept.attempt > MOST_ATTEMPTS:
+            await self._give_up(kept)
+        elif (change := await self._gatehouse.store.changes.of_origin(kept.id)) is not None:
+            log.info("resuming", kind=kept.kind, request=kept.id[:8], change=change.id[:8])
+            await self._dispatcher.go_on(kept.kind, kept.payload, _caller(kept), change)
+            await self._inbound.done(kept.id)
+        else:
+            log.info("resuming", kind=kept.kind, request=kept.id[:8])
+            await self._do(kept)
 
     async def resume(self, *, every: float) -> None:
         """Take up stored requests whose process died before it was done with them; runs until cancelled."""
 
         async def work() -> float:
-            while (kept := await self._inbound.claim_next(self._owner, self._lease)) is not None:
-                if kept.attempt > MOST_ATTEMPTS:
-                    await self._give_up(kept)
-                    continue
-                log.info("resuming", kind=kept.kind, request=kept.id[:8])
-                await self._finish(kept.id, kept.kind, kept.payload)
+            while (kept := await self._claim()) is not None:
+                await self._work_on(kept, self._do_again)
             return every
 
         await repeated("resume", work)
 
+    async def _claim(self) -> Inbound | None:
+        return await self._inbound.claim_next(self._owner, self._lease, but=self._at_work)
+
     async def _give_up(self, kept: Inbound) -> None:
         """A request that no process survived: nobody tries again, and whoever asked hears of it."""
-        caller = replace(CALLERS[kept.kind](kept.payload), request=kept.id)
         log.error("request_given_up", kind=kept.kind, request=kept.id[:8], attempts=kept.attempt)
-        await self._answers.say(caller, errors.GivenUp(), inputs.asked(kept.kind, kept.payload))
+        await self._answers.say(_caller(kept), errors.GivenUp(), inputs.asked(kept.kind, kept.payload))
         await self._inbound.done(kept.id)
+
+
+def _caller(kept: Inbound) -> Caller:
+    """Who asked, as it was when they did."""
+    short = Shorthand.model_validate(kept.payload.get(SHORTHAND) or {})
+    known = CALLERS[kept.kind](kept.payload)
+    return replace(known, request=kept.id, asked_at=kept.received, shorthand=short)

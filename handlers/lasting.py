@@ -10,19 +10,22 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from bot.changes.proposals import Proposal
 from bot.gatehouse import Gatehouse
 from handlers.commands.command import Lasts
+from handlers.errors import EndIsPast
 from handlers.reply import Caller
 
 UTC_NAME: Final = "UTC"
 
 
 async def lasting(proposal: Proposal, lasts: Lasts | None, caller: Caller, gatehouse: Gatehouse) -> Proposal:
-    """*proposal*, with the end that *lasts* means to the caller; raises DirectoryUnavailable."""
+    """*proposal*, with the end that *lasts* means to the caller; raises DirectoryUnavailable and EndIsPast."""
     if lasts is None:
         return proposal
     if lasts.until is None:
         return replace(proposal, lasts=lasts.seconds)
     zone = zone_of((await gatehouse.access.person(caller.user)).tz)
-    ends = next_at(*lasts.until, zone, gatehouse.now())
+    ends = next_at(*lasts.until, zone, caller.asked_at or gatehouse.now())
+    if ends <= gatehouse.now():  # a process died in between
+        raise EndIsPast(lasts.as_typed)
     return replace(proposal, ends=ends, ends_as_typed=f"{lasts.until[0]:02d}:{lasts.until[1]:02d} {zone.key}")
 
 

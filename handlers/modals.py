@@ -32,6 +32,16 @@ def ended(change: Change, title: str) -> View:
     return forms.done("Gatehouse", words.get(change.state, unknown))
 
 
+def went_on(change: Change) -> View:
+    """What a form says whose change was recorded by a process that died, and gone on with by this one."""
+    if change.state is State.FAILED:
+        return forms.done("Gatehouse", f":warning: The service refused: {esc(change.outcome)} *Nothing was changed.*")
+    if change.is_set:
+        return forms.done("Gatehouse", f":hourglass_flowing_sand: Its card in <#{change.channel}> shows how far it is.")
+    about = change.after or change.before or {}
+    return ended(change, str(about.get("name") or change.target.key))
+
+
 def working(view: View) -> View:
     """What the form shows while it is saved, under its own title."""
     return forms.working(str((view.get("title") or {}).get("text") or "Gatehouse"))

@@ -7,18 +7,37 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Final
 
 from bot.clients.errors import NotFound
 from bot.clients.indexes import looked_up
 from bot.domain.change import Change
 from bot.domain.group import Groups
 from bot.domain.rule import RULE_ID, Rule
-from bot.gatehouse import Gatehouse
+from bot.gatehouse import Gatehouse, UnknownSite
+from handlers.commands.command import Command
+from handlers.commands.rules import (
+    RulesCheck,
+    RulesCopy,
+    RulesDelete,
+    RulesEdit,
+    RulesHistory,
+    RulesOff,
+    RulesOn,
+    RulesSet,
+    RulesShow,
+)
+from handlers.commands.shorthand import Shorthand, listed_service, needs_last_change, needs_site, numbers_in
 from handlers.grouping import groups_of
 from handlers.reply import Caller
+from handlers.sites import SiteGone, site_for
 
-NUMBERED = re.compile(r"#([0-9]{1,6})")
+OfRule = RulesShow | RulesCheck | RulesEdit | RulesCopy | RulesHistory
+OfRules = RulesOn | RulesOff | RulesSet | RulesDelete
+OF_RULES: Final = (RulesOn, RulesOff, RulesSet, RulesDelete)
 CANDIDATES = 10
 MOST = 100
 """Rules that one command may name."""
@@ -50,13 +69,16 @@ class NotOne(Exception):
         self.near = tuple(near)
 
 
-class NoSuchNumber(Exception):
-    """``#n`` beyond the last list, or without one."""
+class BareNumber(Exception):
+    """A number without its ``#`` that is no rule's id or name. *rows*: the rules that it may stand for, with the
+    numbers of their rows; *again*: the same command for those.
+    """
 
-    def __init__(self, ref: str, shown: int) -> None:
+    def __init__(self, ref: str, rows: Mapping[str, Rule], again: Command | None) -> None:
         super().__init__(ref)
         self.ref = ref
-        self.shown = shown
+        self.rows = rows
+        self.again = again
 
 
 class TooMany(Exception):
@@ -68,44 +90,103 @@ class TooMany(Exception):
         self.most = most
 
 
-async def find_rule(ref: str, caller: Caller, gatehouse: Gatehouse) -> Rule:
-    """The one rule that *ref* means, fresh from the service; raises NotOne, NoSuchNumber or a client's error."""
-    if match := NUMBERED.fullmatch(ref):
-        ref = await _numbered(ref, int(match[1]), caller, gatehouse)
-    ref = await gatehouse.store.aliases.resolve(ref)
-    if RULE_ID.fullmatch(ref):
-        try:
-            return await gatehouse.rules.get(ref)
-        except NotFound:
-            pass  # it may be a name that looks like an id
-    listing = await gatehouse.rules.all()
-    fitting = await asyncio.to_thread(fitting_rules, ref, listing.rules)
-    if not fitting:
-        near = [hit.item for hit in await looked_up(await gatehouse.rules.index(), ref, most=NEAR)]
-        raise NotOne(ref, (), 0, await groups_of(near, gatehouse), near)
-    if len(fitting) > 1:
-        shown = fitting[:CANDIDATES]
-        raise NotOne(ref, shown, len(fitting), await groups_of(shown, gatehouse))
-    return await gatehouse.rules.get(fitting[0].id)
+async def look_up(command: Command, caller: Caller, gatehouse: Gatehouse) -> Shorthand:
+    """What *command* leaves to be looked up, as it is at this moment; reads the database and nothing else."""
+    store = gatehouse.store
+    numbers = numbers_in(command)
+    shown = await store.lists.get(caller.user, listed_service(command)) if numbers else []
+    rows = {ref: shown[int(ref[1:]) - 1] for ref in numbers if 1 <= int(ref[1:]) <= len(shown)}
+    change = await store.changes.undoable(caller.user, caller.channel) if needs_last_change(command) else None
+    site = None
+    if needs_site(command):
+        with suppress(SiteGone, UnknownSite):  # the command's own handler says so
+            site = (await site_for(None, caller, gatehouse)).name
+    return Shorthand(rows=rows, shown=len(shown), change=change.id if change else None, site=site)
 
 
-async def find_rules(refs: Sequence[str], caller: Caller, gatehouse: Gatehouse) -> Sequence[Rule]:
-    """The rules that *refs* mean, each once; raises as `find_rule` does, TooMany for more than MOST."""
-    if len(refs) > MOST:
-        raise TooMany(len(refs), MOST)
-    found = [await find_rule(ref, caller, gatehouse) for ref in refs]
+async def find_rule(command: OfRule, caller: Caller, gatehouse: Gatehouse) -> Rule:
+    """The one rule that *command* names, fresh from the service; raises NotOne, BareNumber or a client's error."""
+    return (await _found(command, [command.ref or ""], caller, gatehouse))[0]
+
+
+async def find_rules(command: OfRules, caller: Caller, gatehouse: Gatehouse) -> Sequence[Rule]:
+    """The rules that *command* names, each once; raises as `find_rule` does, TooMany for more than MOST."""
+    if len(command.refs) > MOST:
+        raise TooMany(len(command.refs), MOST)
+    found = await _found(command, command.refs, caller, gatehouse)
     return list({rule.id: rule for rule in found}.values())
 
 
-async def _numbered(ref: str, number: int, caller: Caller, gatehouse: Gatehouse) -> str:
+async def _found(
+    command: OfRule | OfRules, refs: Sequence[str], caller: Caller, gatehouse: Gatehouse
+) -> Sequence[Rule]:
+    """A rule for each of *refs*; all rules are read at most once."""
+    ids = await gatehouse.store.aliases.resolve_all(refs)
+    found = await asyncio.gather(*(_called(ids[ref], gatehouse) for ref in refs))
+    if None not in found:
+        return [rule for rule in found if rule is not None]
+    listing = await gatehouse.rules.all()
+    names = [ids[ref] for ref, rule in zip(refs, found, strict=True) if rule is None]
+    fitting = await asyncio.to_thread(lambda: {name: fitting_rules(name, listing.rules) for name in names})
+    for name in names:
+        if not fitting[name] and is_bare_number(name):
+            raise await _bare_number(name, command, listing.rules, caller, gatehouse)
+        if len(fitting[name]) != 1:
+            raise await _not_one(name, fitting[name], gatehouse)
+    chosen = iter(await asyncio.gather(*(gatehouse.rules.get(fitting[name][0].id) for name in names)))
+    return [rule or next(chosen) for rule in found]
+
+
+async def _called(rule_id: str, gatehouse: Gatehouse) -> Rule | None:
+    """The rule with this id; None where there is none: it may be a name that looks like an id."""
+    if RULE_ID.fullmatch(rule_id):
+        with suppress(NotFound):
+            return await gatehouse.rules.get(rule_id)
+    return None
+
+
+async def _not_one(ref: str, fitting: Sequence[Rule], gatehouse: Gatehouse) -> NotOne:
+    if fitting:
+        shown = fitting[:CANDIDATES]
+        return NotOne(ref, shown, len(fitting), await groups_of(shown, gatehouse))
+    near = [hit.item for hit in await looked_up(await gatehouse.rules.index(), ref, most=NEAR)]
+    return NotOne(ref, (), 0, await groups_of(near, gatehouse), near)
+
+
+async def _bare_number(
+    ref: str, command: OfRule | OfRules, rules: Sequence[Rule], caller: Caller, gatehouse: Gatehouse
+) -> BareNumber:
+    """The error for *ref*, with what it would mean with its ``#``, where that is one rule for each number."""
     shown = await gatehouse.store.lists.get(caller.user, "rules")
-    if not 1 <= number <= len(shown):
-        raise NoSuchNumber(ref, len(shown))
-    return shown[number - 1]
+    known = {rule.id: rule for rule in rules}
+    numbers = [int(part) for part in ref.split()]
+    rows = {
+        f"#{number}": known[shown[number - 1]]
+        for number in numbers
+        if 1 <= number <= len(shown) and shown[number - 1] in known
+    }
+    again = _with_ids(command, ref, [rule.id for rule in rows.values()]) if len(rows) == len(numbers) else None
+    return BareNumber(ref, rows, again)
+
+
+def _with_ids(command: OfRule | OfRules, ref: str, ids: Sequence[str]) -> Command | None:
+    """*command* with *ids* in the place of *ref*; None where it takes one rule and there are several."""
+    if isinstance(command, OF_RULES):
+        refs = [each for one in command.refs for each in (ids if one == ref else (one,))]
+        return replace(command, refs=tuple(dict.fromkeys(refs)))
+    return replace(command, ref=ids[0]) if len(ids) == 1 else None
+
+
+def is_bare_number(ref: str) -> bool:
+    """Whether *ref* is made of numbers alone: of those nobody means a part of a name."""
+    return bool(parts := ref.split()) and all(part.isdecimal() for part in parts)
 
 
 def fitting_rules(ref: str, rules: Sequence[Rule]) -> list[Rule]:
-    """The rules that *ref* fits in the first way in which it fits any: id, name, source URL, part of name, part of id."""
+    """The rules that *ref* fits in the first way in which it fits any: id, name, source URL, part of name, part of id.
+
+    A bare number is an id or a whole name, or it fits nothing.
+    """
     wanted = ref.strip().casefold()
     if not wanted:
         return []
@@ -116,7 +197,7 @@ def fitting_rules(ref: str, rules: Sequence[Rule]) -> list[Rule]:
         lambda rule: wanted in (rule.name or "").casefold(),
         lambda rule: wanted in rule.id.casefold(),
     )
-    for way in ways:
+    for way in ways[:2] if is_bare_number(ref) else ways:
         if found := [rule for rule in rules if way(rule)]:
             return found
     return []

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
-from handlers.views.parts import Message
+from handlers.commands.shorthand import Shorthand
+from handlers.views.parts import Audience, Message
 
 View = dict[str, Any]
 
@@ -94,6 +96,15 @@ class Caller:
     """The ts of the message that the thread hangs on, if it was asked in one."""
     mentioned: bool = False
     """Asked by a message for all of the channel to see: *message* is its ts, and the answer goes into its thread."""
+    asked_at: datetime | None = None
+    """Of a stored request: when it came in. It may be done later, by another process."""
+    shorthand: Shorthand | None = None
+    """Of a stored request: what its short forms stood for when it came in."""
+
+    @property
+    def audience(self) -> Audience:
+        """Who reads the answer."""
+        return "channel" if self.public else "private"
 
     @property
     def answered_in(self) -> str | None:

@@ -50,7 +50,7 @@ class Router:
         self._answers = Answers(gatehouse, slack)
         self._dispatcher = Dispatcher(gatehouse, slack, self._answers)
         self._intake = Intake(
-            gatehouse.store.inbound,
+            gatehouse,
             self._dispatcher,
             self._answers,
             self.tasks,

@@ -45,7 +45,7 @@ async def menu(command: RulesMenu, caller: Caller, gatehouse: Gatehouse) -> Repl
 async def show(command: RulesShow, caller: Caller, gatehouse: Gatehouse) -> Reply:
     if not command.ref.strip():
         return Modal(pickers.rule_modal(caller.channel))
-    rule = await find_rule(command.ref, caller, gatehouse)
+    rule = await find_rule(command, caller, gatehouse)
     groups = await groups_of([rule], gatehouse)
     return Private(views.rule_card(rule, command=RulesShow(ref=rule.id), actions=not caller.public, groups=groups))
 
@@ -73,7 +73,7 @@ async def _edit(
 ) -> Reply:
     """Read, edit, write: quick, without a question unless the policy has one, announced by its card."""
     wanted = []
-    for rule in (rules := await find_rules(command.refs, caller, gatehouse)):
+    for rule in (rules := await find_rules(command, caller, gatehouse)):
         after = edit(rule)
         if after == rule.body():
             continue
@@ -133,7 +133,7 @@ def update_of(
 
 @handles(RulesDelete)
 async def delete(command: RulesDelete, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    rules = await find_rules(command.refs, caller, gatehouse)
+    rules = await find_rules(command, caller, gatehouse)
     said = (command.because, *command.refs)
     wanted = [
         Proposal(
@@ -168,7 +168,7 @@ async def new(command: RulesNew, caller: Caller, gatehouse: Gatehouse) -> Reply:
 @handles(RulesEdit)
 async def edit(command: RulesEdit, caller: Caller, gatehouse: Gatehouse) -> Reply:
     async def fill() -> dict[str, Any]:
-        rule = await find_rule(command.ref, caller, gatehouse)
+        rule = await find_rule(command, caller, gatehouse)
         groups = await groups_of([rule], gatehouse)
         return rule_form.RuleForm.of(rule, channel=caller.channel, groups=groups).view()
 
@@ -178,7 +178,7 @@ async def edit(command: RulesEdit, caller: Caller, gatehouse: Gatehouse) -> Repl
 @handles(RulesCopy)
 async def copy(command: RulesCopy, caller: Caller, gatehouse: Gatehouse) -> Reply:
     async def fill() -> dict[str, Any]:
-        rule = await find_rule(command.ref, caller, gatehouse)
+        rule = await find_rule(command, caller, gatehouse)
         return rule_form.RuleForm.copy_of(rule, channel=caller.channel).view()
 
     return Modal(forms.loading("Copy rule"), fill)

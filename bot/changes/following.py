@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from bot.access import NotAllowed
 from bot.changes.effects import Document, EffectsOf, Snapshot
@@ -25,11 +26,14 @@ class FollowUps:
     effects: EffectsOf
     proposer: Proposer
 
-    async def undo(self, change: Change, *, by: str, channel: str) -> Change:
+    async def undo(self, change: Change, *, by: str, channel: str, since: datetime | None = None) -> Change:
         """Take an applied *change* back, by a change like any other; raises NotUndoable for one that was not applied.
 
-        Asked twice, or by two at once, it is one undo: the second asks for what the first one made.
+        Asked twice, or by two at once, it is one undo: the second asks for what the first one made. *since*: when the
+        request came in that asks for it. What *by* has undone since then is this request's, whatever became of it.
         """
+        if (made := await self._made_since(change, "undo", by, since)) is not None:
+            return await self.proposer.applier.go_on(made)
         if change.state is not State.APPLIED or change.undone_by is not None:
             raise NotUndoable(change)
         undos = await self._undos(change, "undo")
@@ -50,6 +54,19 @@ class FollowUps:
             return reverts[-1]
         proposal = await self._inverse(change, by=by, channel=change.channel, reason=reason)
         return await self._submit(replace(proposal, agreed=True), f"revert:{change.id}:{len(reverts)}")
+
+    async def go_on_with_revert(self, change: Change, *, by: str, since: datetime | None) -> bool:
+        """Whether *change* is being taken back, or was, by a revert of *by*'s from after *since*; see `undo`."""
+        if (made := await self._made_since(change, "revert", by, since)) is None:
+            return False
+        await self.proposer.applier.go_on(made)
+        return True
+
+    async def _made_since(self, change: Change, origin: str, by: str, since: datetime | None) -> Change | None:
+        if since is None:
+            return None
+        undos = await self._undos(change, origin)
+        return next((undo for undo in undos if undo.requester == by and undo.created >= since), None)
 
     async def _submit(self, proposal: Proposal | SetProposal, origin: str) -> Change:
         if isinstance(proposal, SetProposal):

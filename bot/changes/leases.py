@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from contextvars import Token
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -39,6 +39,27 @@ async def renewed(change_id: str, lease: timedelta, renew: Callable[[], Awaitabl
             await renew()
         except StoreError as error:
             log.warning("lease_not_renewed", change=change_id[:8], error=str(error))
+
+
+@asynccontextmanager
+async def leased(what: str, lease: timedelta, renew: Callable[[], Awaitable[bool]]) -> AsyncIterator[None]:
+    """Keep a lease while the block lasts. *renew* returns False where somebody else has it.
+
+    Raises TimeoutError in place of the block's work where the lease is somebody else's, or could not be renewed in time.
+    """
+    loop = asyncio.get_running_loop()
+
+    async def hold() -> None:
+        held = await renew()
+        working.reschedule(loop.time() + (lease.total_seconds() if held else 0))
+
+    async with asyncio.timeout(lease.total_seconds()) as working:
+        renewing = asyncio.create_task(renewed(what, lease, hold))
+        try:
+            yield
+        finally:
+            renewing.cancel()
+            await asyncio.gather(renewing, return_exceptions=True)
 
 
 class Lost(Exception):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -22,13 +24,19 @@ class Aliases:
 
     async def resolve(self, rule_id: str) -> str:
         """The id under which the rule once called *rule_id* is now; *rule_id* itself where it never moved."""
+        return (await self.resolve_all([rule_id]))[rule_id]
+
+    async def resolve_all(self, rule_ids: Iterable[str]) -> dict[str, str]:
+        """The same for each of *rule_ids*, in one query for each time that one of them came back."""
+        now = {rule_id: rule_id for rule_id in rule_ids}
         async with self._session.reading() as connection:
             for _ in range(MOST_LINKS):
-                new = await connection.scalar(sa.select(aliases.c.new).where(aliases.c.old == rule_id))
-                if new is None:
+                moved = sa.select(aliases.c.old, aliases.c.new).where(aliases.c.old.in_(set(now.values())))
+                links = {row.old: row.new for row in await connection.execute(moved)}
+                if not links:
                     break
-                rule_id = new
-        return rule_id
+                now = {rule_id: links.get(current, current) for rule_id, current in now.items()}
+        return now
 
     async def all_of(self, rule_id: str) -> list[str]:
         """Every id that the rule now called *rule_id* has had, and those that it has got since; newest first."""

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
 
 from bot.store.changes import micros_of
 from bot.store.session import Session, insert_new
-from bot.store.tables import inbound
+from bot.store.tables import inbound, moment
 
 KINDS = ("command", "click", "submission", "event")
 """Kinds of requests that this release takes in, and takes up."""
@@ -32,6 +32,7 @@ class Inbound:
     kind: str
     payload: dict[str, Any]
     attempt: int
+    received: datetime
 
 
 class InboundRequests:
@@ -60,18 +61,20 @@ class InboundRequests:
             past = sa.and_(inbound.c.natural_key == natural_key, inbound.c.received < now - micros_of(SAME_ACT))
             await tx.execute(sa.delete(inbound).where(past, inbound.c.done))
             is_new = await insert_new(tx, inbound, row)
-        return Inbound(key, kind, dict(payload), 1) if is_new else None
+        return Inbound(key, kind, dict(payload), 1, moment(now)) if is_new else None
 
-    async def claim_next(self, owner: str, lease: timedelta) -> Inbound | None:
+    async def claim_next(self, owner: str, lease: timedelta, *, but: Collection[str] = ()) -> Inbound | None:
         """Take the oldest request whose holder's lease is over; None where there is none that is still remembered.
 
-        Requests of a kind that only a newer release takes in are left to it.
+        Requests of a kind that only a newer release takes in are left to it. *but*: ids of those not to be taken.
         """
         now = self._session.now()
         left = sa.and_(inbound.c.done.is_(False), inbound.c.lease < now, inbound.c.attempt <= MOST_ATTEMPTS)
         query = (
             sa.select(inbound)
-            .where(left, inbound.c.kind.in_(KINDS), inbound.c.received >= now - micros_of(KEPT))
+            .where(
+                left, inbound.c.kind.in_(KINDS), inbound.c.id.not_in(but), inbound.c.received >= now - micros_of(KEPT)
+            )
             .order_by(inbound.c.received)
             .limit(1)
         )
@@ -81,7 +84,21 @@ class InboundRequests:
             tx, row = claim
             values = {"owner": owner, "lease": now + micros_of(lease), "attempt": row.attempt + 1}
             await tx.execute(sa.update(inbound).where(inbound.c.id == row.id).values(values))
-        return Inbound(row.id, row.kind, json.loads(row.payload), row.attempt + 1)
+        return Inbound(row.id, row.kind, json.loads(row.payload), row.attempt + 1, moment(row.received))
+
+    async def renew(self, inbound_id: str, owner: str, lease: timedelta) -> bool:
+        """Hold a request for longer; False where it is no longer *owner*'s."""
+        values = {"lease": self._session.now() + micros_of(lease)}
+        return await self._update_held(inbound_id, owner, values)
+
+    async def hand_back(self, inbound_id: str, owner: str) -> None:
+        """Leave a request to whoever comes next, at once; a holder that says so did not die of it."""
+        await self._update_held(inbound_id, owner, {"lease": 0, "attempt": inbound.c.attempt - 1})
+
+    async def _update_held(self, inbound_id: str, owner: str, values: Mapping[str, Any]) -> bool:
+        held = sa.and_(inbound.c.id == inbound_id, inbound.c.owner == owner, inbound.c.done.is_(False))
+        async with self._session.writing() as tx:
+            return bool((await tx.execute(sa.update(inbound).where(held).values(values))).rowcount)
 
     async def forget(self) -> None:
         """Drop what need not be remembered any more."""

@@ -9,7 +9,7 @@ from bot.store.channel_settings import SettingsMoved
 from bot.store.errors import StoreError
 from handlers.commands.command import slash
 from handlers.error_words.words import Table, Words
-from handlers.errors import BadFilter, GivenUp
+from handlers.errors import BadFilter, EndIsPast, GivenUp
 from handlers.views.parts import code, esc, plural
 
 
@@ -35,6 +35,10 @@ WORDS: Final[Table] = {
     ),
     BadFilter: lambda e: Words(
         esc(e.words), next=f"As in `{slash('gatehouse audit who:@anna since:24h')}`.", unchanged=None
+    ),
+    EndIsPast: lambda e: Words(
+        f"Gatehouse was restarted before it could do this, and {code(str(e))} is over.",
+        next="Ask again if you still want it.",
     ),
     GivenUp: lambda _: Words(
         "Gatehouse began on this many times and was stopped each time, so it has given up.",

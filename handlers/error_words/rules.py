@@ -9,14 +9,23 @@ from bot.domain.address import NoAddress
 from bot.domain.checks import Problem
 from bot.domain.editing import BadField
 from handlers.commands.command import slash
+from handlers.commands.shorthand import NoSuchNumber
 from handlers.error_words.words import Table, Words
 from handlers.errors import InvalidDraft, LoopNeedsReason, NoGroups, NotOneGroup
-from handlers.refs import NoSuchNumber, TooMany
+from handlers.refs import BareNumber, TooMany
 from handlers.views.parts import code, esc, plural
 
 
 def _problem_lines(problems: Sequence[Problem]) -> str:
     return "\n".join(f"• {f'Pair {one.pair}: ' if one.pair else ''}{esc(one.words)}" for one in problems)
+
+
+def _bare_number(error: BareNumber) -> Words:
+    what = f"No rule has the id or the name {code(error.ref)}, and a number alone is never a part of one."
+    if error.again is None:
+        return Words(what, next=f"Write `#1` for the first row of your last list; `{slash('rules list')}` makes one.")
+    rows = ", ".join(f"{code(number)} (*{esc(rule.title, 100)}*)" for number, rule in error.rows.items())
+    return Words(what, next=f"Did you mean {rows}?", again={f"Use {' '.join(error.rows)}"[:75]: error.again})
 
 
 WORDS: Final[Table] = {
@@ -36,11 +45,12 @@ WORDS: Final[Table] = {
         f"That is {esc(str(e))}.", next="Write it like `https://shop.example.com/old`.", unchanged=None
     ),
     NoSuchNumber: lambda e: Words(
-        f"{code(e.ref)} is not on your last list, which has {plural(e.shown, 'rule')}."
+        f"{code(e.ref)} is not on your last list of {e.service}, which has {plural(e.shown, e.service.removesuffix('s'))}."
         if e.shown
-        else f"{code(e.ref)}: you have no list yet.",
-        next=f"`{slash('rules list')}` makes one; its numbers are yours alone.",
+        else f"{code(e.ref)}: you have no list of {e.service} yet.",
+        next=f"`{slash(f'{e.service} list')}` makes one; its numbers are yours alone.",
     ),
+    BareNumber: _bare_number,
     TooMany: lambda e: Words(
         f"You named {e.count:,} rules; one command takes {e.most:,}.", next="Split them over several commands."
     ),

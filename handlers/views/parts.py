@@ -10,13 +10,15 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from bot.domain.lookalike import is_invisible
 from handlers.commands.command import Command
 from handlers.wording import render
 
 Block = dict[str, Any]
+Audience = Literal["private", "channel"]
+"""Who reads a message: the one person who asked, or all of the channel."""
 
 MOST_BLOCKS: Final = 50
 MOST_CHARACTERS: Final = 12_000
@@ -37,6 +39,11 @@ class Message:
 
     text: str
     blocks: tuple[Block, ...]
+
+
+def row_hint(audience: Audience) -> str:
+    """What the numbers of a list are for. Each person's are their own, so a list for all has none."""
+    return "   ·   `#n` in your next command means a row of this list" if audience == "private" else ""
 
 
 def visible(text: str) -> str:

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
 
 import sqlalchemy as sa
+from starlette.requests import Request
+from starlette.responses import Response
 
 from bot.changes.proposals import Proposal
 from bot.domain.change import Kind, Target
 from bot.store.inbound import MOST_ATTEMPTS
-from bot.store.tables import inbound
-from sandbox.demo import Sandbox
+from bot.store.tables import inbound, micros
+from sandbox.demo import Sandbox, running_sandbox
+from sandbox.services.faults import Faults
+from sandbox.slack.people import ALICE
 from sandbox.slack.story import Person
+from tests.conftest import OPS, QUICK, Clock
+from tests.drills.fleet import until
 
 OLD = "Redirect_x1old"
 GONE = timedelta(seconds=-1)
@@ -63,6 +74,106 @@ async def test_a_request_that_no_process_survives_is_given_up_in_words(workspace
         await tx.execute(sa.update(inbound).values(attempt=MOST_ATTEMPTS, lease=0))
 
     told = await alice.sees("has given up")
+
+    assert told.visible_to == alice.id
+    assert workspace.services.rules.calls("PUT") == []
+
+
+@dataclass(slots=True)
+class Held(Faults):
+    """A service that takes until it is *free* to answer."""
+
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
+    free: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def met(self, request: Request, body: bytes, answer: Callable[[bytes], Awaitable[Response]]) -> Response:
+        self.asked.set()
+        await self.free.wait()
+        return await answer(body)
+
+
+async def held(workspace: Sandbox, alice: Person) -> Held:
+    """The service of rules while it works on a command of Alice's."""
+    service = workspace.services.rules.stage.faults = Held()
+    await alice.types('/rules off "Old shop to new shop"')
+    await service.asked.wait()
+    return service
+
+
+def the_work() -> asyncio.Task[Any]:
+    """The one stored request that the bot is doing."""
+    (work,) = [task for task in asyncio.all_tasks() if "Intake._work_on" in str(task.get_coro())]
+    return work
+
+
+async def lease_of(workspace: Sandbox) -> int:
+    async with workspace.bot.gatehouse.store.session.reading() as connection:
+        return int(await connection.scalar(sa.select(inbound.c.lease)) or 0)
+
+
+async def test_a_request_that_takes_long_is_not_done_beside_itself(
+    workspace: Sandbox, alice: Person, clock: Clock
+) -> None:
+    service = await held(workspace, alice)
+    clock.ahead += timedelta(minutes=2)
+    body = {"command": "/gatehouse", "text": "undo 1234567", "user_id": alice.id, "channel_id": alice.channel}
+    store = workspace.bot.gatehouse.store
+
+    await store.inbound.take_in("key", "natural", "command", body, owner="a dead process", lease=GONE)
+    await alice.sees("1234567")  # what was left was looked for, and the one at work passed over
+    service.free.set()
+    await alice.sees("switched off")
+
+    assert len(workspace.services.rules.calls("PUT")) == 1
+    assert "already" not in "".join(map(alice.slack_text, alice._bots()))
+
+
+async def test_the_lease_of_a_request_is_renewed_and_what_another_has_is_let_go(
+    tmp_path: Path, database_url: str
+) -> None:
+    timing = replace(QUICK, lease=2.0)
+    async with running_sandbox(tmp_path, timing=timing, database_url=database_url) as workspace:
+        service = await held(workspace, Person(workspace.slack, ALICE.id, OPS))
+        work, first = the_work(), await lease_of(workspace)
+
+        async def is_renewed() -> bool:
+            return await lease_of(workspace) > first
+
+        await until(is_renewed, "the lease is renewed")
+        async with workspace.bot.gatehouse.store.transaction() as tx:
+            await tx.execute(sa.update(inbound).values(owner="another process", lease=sa.text(str(2**62))))
+        await asyncio.wait({work}, timeout=20)
+        service.free.set()
+
+        assert work.done()
+        assert workspace.services.rules.calls("PUT") == []
+
+
+async def test_a_request_that_is_broken_off_in_an_orderly_way_is_handed_to_the_next(
+    workspace: Sandbox, alice: Person
+) -> None:
+    service = await held(workspace, alice)
+
+    the_work().cancel()
+    service.free.set()
+    await alice.sees("switched off")
+
+    async with workspace.bot.gatehouse.store.session.reading() as connection:
+        assert await connection.scalar(sa.select(inbound.c.attempt)) == 1, "nobody died of it"
+
+
+async def test_a_change_until_a_time_that_passed_meanwhile_is_not_made(workspace: Sandbox, alice: Person) -> None:
+    now = datetime.now(UTC)
+    users = workspace.slack.state.users
+    users[alice.id] = replace(users[alice.id], tz="UTC")
+    store, text = workspace.bot.gatehouse.store, f"off {OLD} until {now:%H:%M}"
+    body = {"command": "/rules", "text": text, "user_id": alice.id, "channel_id": alice.channel}
+    await store.inbound.take_in("key", "natural", "command", body, owner="a slow process", lease=timedelta(hours=1))
+
+    async with store.transaction() as tx:
+        received = sa.literal(micros(now - timedelta(minutes=5)))
+        await tx.execute(sa.update(inbound).values(received=received, lease=0))
+    told = await alice.sees("is over")
 
     assert told.visible_to == alice.id
     assert workspace.services.rules.calls("PUT") == []
