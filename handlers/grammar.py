@@ -14,7 +14,7 @@ from handlers.commands.gatehouse import GatehouseHelp
 from handlers.commands.members import MembersMenu, MembersShow
 from handlers.commands.rules import RulesMenu, RulesShow
 from handlers.parsers import gatehouse, members, rules
-from handlers.parsers.rest import Parser, Rest, Unclear, is_reference
+from handlers.parsers.rest import NUMBER, Parser, Rest, Unclear, is_reference
 from handlers.wording import render
 from handlers.words import MOST, Word, cleaned, split
 
@@ -43,7 +43,7 @@ def parse(service: str, text: str) -> Command:
         return PARSERS[kind](Rest(kind, rest))
     if service == "rules" and is_reference(words[0]) and len(words) == 1:
         return RulesShow(ref=words[0].text)
-    if service == "members" and "@" in words[0].text and len(words) == 1:
+    if service == "members" and ("@" in words[0].text or NUMBER.fullmatch(words[0].text)) and len(words) == 1:
         return MembersShow(email=words[0].text)
     raise _unknown(service, verb, rest)
 

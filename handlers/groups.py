@@ -12,6 +12,7 @@ from bot.gatehouse import Gatehouse
 from handlers.commands.rules import RulesGroup, RulesGroups
 from handlers.errors import NoGroups, NothingToChange, NotOneGroup
 from handlers.lasting import lasting
+from handlers.refs import is_bare_number
 from handlers.reply import Announced, Caller, Private, Reply
 from handlers.routes import handles
 from handlers.views import groups as views
@@ -54,14 +55,17 @@ async def _listed(gatehouse: Gatehouse) -> list[Group]:
 
 
 def _meant(ref: str, groups: Sequence[Group]) -> Group:
-    """The one group that *ref* fits in the first way in which it fits any: id, name, part of name; else NotOneGroup."""
+    """The one group that *ref* fits in the first way in which it fits any: id, name, part of name; else NotOneGroup.
+
+    A number alone is never a part of a name.
+    """
     wanted = ref.strip().casefold()
     ways = (
         lambda group: group.id == ref.strip(),
         lambda group: group.title.casefold() == wanted,
         lambda group: wanted in group.title.casefold(),
     )
-    for way in ways:
+    for way in ways[:2] if is_bare_number(ref) else ways:
         if found := [group for group in groups if way(group)]:
             if len(found) > 1:
                 raise NotOneGroup(ref, found)

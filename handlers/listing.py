@@ -11,14 +11,13 @@ from bot.domain.group import Groups
 from bot.domain.rule import Rule
 from bot.gatehouse import Gatehouse
 from handlers.commands.rules import RulesList
+from handlers.commands.shorthand import NUMBERED_ROWS
 from handlers.grouping import groups_of
 from handlers.reply import Caller, Private, Reply
 from handlers.routes import handles
 from handlers.views import rule_list as views
 
 PAGE: Final = 10
-NUMBERED: Final = 1000
-"""How many rows of a list ``#n`` reaches."""
 
 ORDERS: Final[dict[str, Callable[[Rule], Any]]] = {
     "name": lambda rule: rule.title.casefold(),
@@ -35,7 +34,8 @@ async def show_list(command: RulesList, caller: Caller, gatehouse: Gatehouse) ->
     found = await asyncio.to_thread(_in_order, listing.rules, command, groups)
     pages = max(1, -(-len(found) // PAGE))
     page = min(max(command.page or 1, 1), pages)
-    await gatehouse.store.lists.put(caller.user, "rules", [rule.id for rule in found[:NUMBERED]])
+    if not caller.public:
+        await gatehouse.store.lists.put(caller.user, "rules", [rule.id for rule in found[:NUMBERED_ROWS]])
     first = (page - 1) * PAGE
     return Private(
         views.rule_list(
@@ -47,6 +47,7 @@ async def show_list(command: RulesList, caller: Caller, gatehouse: Gatehouse) ->
             unreadable=listing.unreadable,
             first_number=first + 1,
             groups=groups,
+            audience=caller.audience,
         )
     )
 

@@ -12,6 +12,7 @@ from bot.domain.member import Member, masked
 from bot.domain.segments import spelled, strangers
 from bot.gatehouse import Gatehouse, Site
 from handlers.commands.members import MembersAdd, MembersEdit, MembersList, MembersMenu, MembersRemove, MembersShow
+from handlers.commands.shorthand import NUMBERED_ROWS, member_row
 from handlers.errors import MemberGone
 from handlers.lasting import as_typed
 from handlers.member_refs import member_meant
@@ -36,6 +37,9 @@ async def show_list(command: MembersList, caller: Caller, gatehouse: Gatehouse) 
     pages = max(1, -(-len(found) // PAGE))
     page = min(max(command.page or 1, 1), pages)
     first = (page - 1) * PAGE
+    if not caller.public:
+        rows = [member_row(site.name, member.email) for member in found[:NUMBERED_ROWS]]
+        await gatehouse.store.lists.put(caller.user, "members", rows)
     return Private(
         views.member_list(
             found[first : first + PAGE],
@@ -46,7 +50,7 @@ async def show_list(command: MembersList, caller: Caller, gatehouse: Gatehouse) 
             command=command,
             first_number=first + 1,
             others=() if command.site else others(site, gatehouse),
-            audience="channel" if caller.public else "private",
+            audience=caller.audience,
         )
     )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
 
 from bot.domain.member import Member, masked
 from handlers.commands.command import slash
@@ -19,9 +18,8 @@ from handlers.commands.members import (
     MembersWhy,
 )
 from handlers.views import parts, pickers
-from handlers.views.parts import Message, code, esc
+from handlers.views.parts import Audience, Message, code, esc
 
-Audience = Literal["private", "channel"]
 MOST_SEGMENTS = 40
 
 
@@ -82,9 +80,12 @@ def member_list(
     blocks = [parts.section(title)]
     for number, member in enumerate(members, start=first_number):
         show = parts.run_button("Show", MembersShow(email=member.email, site=site), number)
-        text = f"*{number}. {name_of(member, audience)}*   {address(member.email, audience)}\n{segments_line(member.segments)}"
+        lead = f"{number}. " if audience == "private" else ""
+        text = (
+            f"*{lead}{name_of(member, audience)}*   {address(member.email, audience)}\n{segments_line(member.segments)}"
+        )
         blocks.append(parts.section(text, show if audience == "private" else None))
-    blocks.append(parts.context(f"Page {page} of {pages}{_other_sites(others, ' · ')}"))
+    blocks.append(parts.context(f"Page {page} of {pages}{parts.row_hint(audience)}{_other_sites(others, ' · ')}"))
     turns = (
         parts.turn_button("‹ Previous", replace(command, page=page - 1), "previous") if page > 1 else None,
         parts.turn_button("Next ›", replace(command, page=page + 1), "next") if page < pages else None,

@@ -11,7 +11,7 @@ from bot.domain.rule import Rule
 from handlers.commands.rules import RulesList, RulesNew, RulesShow
 from handlers.views import parts
 from handlers.views.effect import effect_line, group_name, source_line, status_name, type_name
-from handlers.views.parts import Block, Message, code, esc, moment
+from handlers.views.parts import Audience, Block, Message, code, esc, moment
 
 SORTS: Final = {"name": "Sort by name", "type": "Sort by type", "changed": "Sort by last change"}
 
@@ -26,17 +26,20 @@ def rule_list(
     unreadable: int,
     first_number: int,
     groups: Groups | None,
+    audience: Audience,
 ) -> Message:
-    """One page of a list. Each row has its number for ``#n`` and a button."""
+    """One page of a list. Each row has a button and, for the one who asked, its number for ``#n``."""
     if not rules:
         return _nothing(command, unreadable)
     title = f"*{parts.plural(total, 'rule')}*{_filters(command)}{_order(command)}"
     blocks = [parts.section(title)]
     for number, rule in enumerate(rules, start=first_number):
         blocks.append(
-            parts.section(_row(number, rule, command, groups), parts.run_button("Show", RulesShow(ref=rule.id), number))
+            parts.section(
+                _row(number, rule, command, groups, audience), parts.run_button("Show", RulesShow(ref=rule.id), number)
+            )
         )
-    blocks.append(parts.context(*_footer(page, pages, unreadable)))
+    blocks.append(parts.context(*_footer(page, pages, unreadable, audience)))
     if command.group and groups is None:
         blocks.append(
             parts.context("The service does not tell the names of its groups, so only their ids were looked at.")
@@ -46,7 +49,7 @@ def rule_list(
     return parts.message(f"{parts.plural(total, 'rule')}, page {page} of {pages}", [*blocks, *parts.actions(buttons)])
 
 
-def _row(number: int, rule: Rule, command: RulesList, groups: Groups | None) -> str:
+def _row(number: int, rule: Rule, command: RulesList, groups: Groups | None, audience: Audience) -> str:
     pairs = rule.pairs or ()
     line = (
         f"{source_line(rule.rule_type, pairs[0], 90)} {effect_line(rule.rule_type, pairs[0], 90)}"
@@ -57,7 +60,8 @@ def _row(number: int, rule: Rule, command: RulesList, groups: Groups | None) -> 
     about = [status_name(rule, groups), type_name(rule), code(rule.id, 100), group_name(rule, groups)]
     if command.sort == "changed":
         about.append(moment(rule.modified) if rule.modified else "_no date_")
-    return f"*{number}. {esc(rule.title, 120)}*\n{line}{more}\n{'   '.join(filter(None, about))}"
+    lead = f"{number}. " if audience == "private" else ""
+    return f"*{lead}{esc(rule.title, 120)}*\n{line}{more}\n{'   '.join(filter(None, about))}"
 
 
 def _turns(command: RulesList, page: int, pages: int) -> list[Block | None]:
@@ -86,8 +90,8 @@ def _order(command: RulesList) -> str:
     return {"type": ", by type", "changed": ", the last changed first"}.get(command.sort or "", "")
 
 
-def _footer(page: int, pages: int, unreadable: int) -> list[str]:
-    texts = [f"Page {page} of {pages}   ·   `#n` in your next command means a row of this list"]
+def _footer(page: int, pages: int, unreadable: int, audience: Audience) -> list[str]:
+    texts = [f"Page {page} of {pages}{parts.row_hint(audience)}"]
     if unreadable:
         texts.append(f":warning: {parts.plural(unreadable, 'record')} of the service could not be read.")
     return texts
@@ -100,5 +104,5 @@ def _nothing(command: RulesList, unreadable: int) -> Message:
         parts.turn_button("All rules", RulesList(), "all") if filtered else None,
         parts.run_button("New rule", RulesNew(), 0),
     )
-    blocks = [parts.section(text), *([parts.context(*_footer(1, 1, unreadable))] if unreadable else [])]
+    blocks = [parts.section(text), *([parts.context(*_footer(1, 1, unreadable, "channel"))] if unreadable else [])]
     return parts.message("No rule found", [*blocks, *parts.actions(buttons)])

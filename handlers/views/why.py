@@ -9,8 +9,8 @@ from typing import Final
 from bot.domain.why import Asked, Likeness, Near, Standing, Verdict
 from handlers.commands.members import MembersAdd, MembersGrant, MembersShow, MembersWhy
 from handlers.views import parts
-from handlers.views.members import Audience, address, name_of, segments_line, since_line
-from handlers.views.parts import Block, Message, code, esc
+from handlers.views.members import address, name_of, segments_line, since_line
+from handlers.views.parts import Audience, Block, Message, code, esc
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,180 @@
+"""What names a thing means: a number a row of one's own last list, and nothing else anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from sandbox.demo import Sandbox
+from sandbox.services.seed import members
+from sandbox.slack.message import Message
+from sandbox.slack.story import Person
+
+HINT = "`#n` in your next command"
+
+
+def statuses(workspace: Sandbox) -> dict[str, str]:
+    return {rule["id"]: rule["status"] for rule in workspace.services.rules.all()}
+
+
+Publish = Callable[[Person, str], Awaitable[Message]]
+
+
+async def shares(person: Person, text: str) -> Message:
+    reply = await person.says(text)
+    known = len(person.cards)
+    await person.clicks(reply, "Share in channel")
+    return await person.sees_more(known)
+
+
+async def mentions(person: Person, text: str) -> Message:
+    return await person.says(f"@gatehouse {text.removeprefix('/')}")
+
+
+@pytest.mark.parametrize("publish", [shares, mentions])
+@pytest.mark.parametrize(
+    ("text", "show"), [("/rules list checkout", "/rules show #1"), ("/members list anna", "/members show #1")]
+)
+async def test_a_list_for_all_to_see_has_no_numbers_and_changes_nobodys(
+    workspace: Sandbox, alice: Person, cara: Person, publish: Publish, text: str, show: str
+) -> None:
+    service = text.split(maxsplit=1)[0]
+    for person in (alice, cara):
+        await person.says(f"{service} list {'block' if service == '/rules' else 'elif'}")
+
+    public = await publish(alice, text)
+
+    shown = cara.slack_text(public)
+    assert public.visible_to is None
+    assert HINT not in shown
+    assert "1. " not in shown
+    meant = "Block the ad network" if service == "/rules" else "Elif Fischer"
+    if publish is mentions:
+        assert meant in alice.slack_text(await alice.says(show))
+    assert meant in cara.slack_text(await cara.says(show)), "whoever reads it has a list of their own"
+
+
+async def test_each_turns_a_list_for_all_into_one_of_their_own(workspace: Sandbox, alice: Person, cara: Person) -> None:
+    public = await shares(alice, "/rules list")
+
+    await cara.clicks(public, "Sort by type")
+    own = await cara.sees(HINT)
+
+    assert own.visible_to == cara.id
+    first = cara.slack_text(await cara.says("/rules show #1"))
+    assert "Block the ad network" in first
+
+
+async def test_a_form_offered_in_a_channel_is_for_the_row_of_whoever_asked(
+    workspace: Sandbox, alice: Person, cara: Person
+) -> None:
+    await alice.says("/rules list checkout")
+    await cara.says("/rules list block")
+
+    offered = await mentions(alice, "rules edit #1")
+    await cara.clicks(offered, "Open the form", opens="Checkout on mobile")
+
+
+@pytest.mark.parametrize("text", ["/rules off 2", "/rules delete 2", "/rules set 2 description=x", "/rules off 2 4"])
+async def test_a_bare_number_is_no_part_of_a_name(workspace: Sandbox, alice: Person, text: str) -> None:
+    before = statuses(workspace)
+    await alice.says("/rules list checkout")
+
+    reply = await alice.says(text)
+
+    shown = alice.slack_text(reply)
+    assert reply.visible_to == alice.id
+    assert "Nothing was changed" in shown
+    assert "`#2` (Checkout to the new payment page)" in shown
+    assert statuses(workspace) == before
+
+
+async def test_a_bare_number_offers_the_same_for_the_row(workspace: Sandbox, alice: Person) -> None:
+    await alice.says("/rules list checkout")
+    reply = await alice.says("/rules off 2 because it loops")
+    await alice.says("/rules list block")
+
+    await alice.clicks(reply, "Use #2")
+
+    card = await alice.sees("Checkout to the new payment page switched off")
+    assert "it loops" in alice.slack_text(card)
+
+
+@pytest.mark.parametrize("text", ["/rules off 2", "/rules show 99", "/rules off 2 99", "/rules group off 2"])
+async def test_a_bare_number_without_such_a_row_offers_nothing(workspace: Sandbox, alice: Person, text: str) -> None:
+    group = workspace.services.rules.group("Group_sales")
+    workspace.services.rules.put_group({**(group or {}), "name": "Sales 2"})
+    before = statuses(workspace)
+
+    shown = alice.slack_text(await alice.says(text))
+
+    assert "Nothing was changed" in shown
+    assert "Use #" not in shown
+    assert statuses(workspace) == before
+    assert workspace.services.rules.calls("PUT") == []
+
+
+async def test_a_rule_may_be_called_by_a_number(workspace: Sandbox, alice: Person) -> None:
+    rule = workspace.services.rules.get("Redirect_x1old")
+    workspace.services.rules.put({**(rule or {}), "name": "404"})
+
+    await alice.says("/rules off 404")
+
+    assert statuses(workspace)["Redirect_x1old"] == "Inactive"
+
+
+async def test_many_names_take_one_read_of_all_rules(workspace: Sandbox, alice: Person) -> None:
+    names = [rule["name"] for rule in workspace.services.rules.all() if rule["status"] == "Active"][:8]
+    workspace.services.rules.stage.calls.clear()
+
+    await alice.types("/rules off " + " ".join(f'"{name}"' for name in names))
+    await alice.sees("Switch off 8 rules")
+
+    paths = [call.path.rstrip("/") for call in workspace.services.rules.calls("GET")]
+    assert sum(path.endswith("/rules") for path in paths) == 1
+
+
+async def test_a_row_of_members_is_of_the_site_that_was_listed(workspace: Sandbox, bob: Person) -> None:
+    """Somebody with the same email is on both sites."""
+    reply = await bob.says("/members list anna site:docs")
+    assert HINT in bob.slack_text(reply)
+    email = next(each["email"] for each in members("site_2") if each["name"].startswith("Anna"))
+    workspace.services.members.put("site_1", {"name": "Anna of the blog", "email": email, "allowedSegments": []})
+
+    for text in ("/members show #1", "/members #1"):
+        shown = bob.slack_text(await bob.says(text))
+        assert "docs" in shown
+        assert email in shown
+    await bob.says("/members grant #1 vip")
+    await bob.sees("was given")
+
+    granted = workspace.services.members.get("site_2", email) or {}
+    assert "vip" in granted["allowedSegments"]
+    assert (workspace.services.members.get("site_1", email) or {})["allowedSegments"] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["/members revoke #1 vip", "/members remove #1", "/members edit #1", "/members why #1", "/members offboard #1"],
+)
+async def test_a_number_without_a_list_of_members_says_so(workspace: Sandbox, bob: Person, text: str) -> None:
+    await bob.says("/rules list")
+
+    shown, is_error = await bob.replied(text)
+
+    assert is_error
+    assert "you have no list of members yet" in shown
+
+
+async def test_a_number_beyond_the_list_says_how_long_it_is(workspace: Sandbox, alice: Person) -> None:
+    await alice.says("/rules list checkout")
+
+    assert "your last list of rules, which has 4" in alice.slack_text(await alice.says("/rules off #5"))
+
+
+async def test_the_audit_knows_a_row(workspace: Sandbox, alice: Person) -> None:
+    await alice.says("/rules off Redirect_chk02")
+    await alice.says("/rules list checkout")
+
+    assert "Redirect_chk02" in alice.slack_text(await alice.says("/gatehouse audit #1"))
