@@ -35,7 +35,11 @@ def help_page(topic: str | None, *, may: Callable[[type[Command]], bool]) -> Mes
         lines = [_line(kind, example=len(found) <= 3) for kind in found if kind.service == service]
         if lines:
             blocks.append(parts.section(f"*{title}*\n" + "\n".join(lines)))
-    blocks.append(parts.context("REF is an id, `#n` of your last list, a name or a part of one, or a source URL."))
+    blocks.append(
+        parts.context(
+            "REF is an id, `#n` of your last list, a name or a part of one, or a source URL. EMAIL may be `#n`, too."
+        )
+    )
     buttons = [
         parts.run_button(title.split(" ", 1)[1], GatehouseHelp(topic=service), service)
         for service, title in SERVICES.items()
