@@ -28,8 +28,8 @@ SETTLE_AFTER: Final = (0.2, 1.0, 3.0)
 MOST_LOOKS: Final = 60
 """Attempts, a lease apart, to settle an unknown outcome; after that only a person can tell."""
 
-BELIEVED_FOR: Final = 4
-"""Attempts, a lease apart, through which a service's yes is believed against what it shows."""
+LATE_LEASES: Final = 2
+"""Leases after a write in which its service may still do, or come to show, what it did not answer for."""
 MOST_SENDS: Final = 5
 """Processes, one after the other, that may die holding a change before it is no longer sent."""
 
@@ -213,14 +213,16 @@ class Applier:
                 continue
             if reading.truth is Truth.DONE:
                 return await self._finish(change, reading.live)
-        if reading is not None and reading.truth is Truth.NOT_DONE and not _may_still_show(change):
-            if once_more(change) and not self.too_old(change):
-                return await self._refused(change) or await self._write(change, effects)
-            if _may_be_gone_again(change):
-                return await self._leave(change)
-            return await self._end(change, Move.FAIL, result=reading.live)
+        undone = reading is not None and reading.truth is Truth.NOT_DONE
+        if undone and once_more(change) and not self.too_old(change):
+            return await self._refused(change) or await self._write(change, effects)
         if change.state is State.APPLYING:
             return await self._end(change, Move.LOSE)
+        if reading is not None and undone and not self._may_still_come(change):
+            if change.accepted or change.kind is Kind.RULE_CREATE:
+                # A yes outweighs what is shown; and a new rule held no target, so others may have deleted it since.
+                return await self._end(change, Move.LEAVE)
+            return await self._end(change, Move.FAIL, result=reading.live)
         if change.attempt >= MOST_LOOKS:
             return await self._end(change, Move.LEAVE, result=reading.live if reading else None)
         return change
@@ -236,11 +238,10 @@ class Applier:
         alike = any(essence(each.after) == essence(change.after) for each in others)
         return Reading(Truth.NEITHER, reading.live) if alike else reading
 
-    async def _leave(self, change: Change) -> Change:
-        """Nobody can tell what became of it: say so, and let people look."""
-        if change.state is State.APPLYING:
-            change = await self._end(change, Move.LOSE)
-        return await self._end(change, Move.LEAVE) if change.state is State.UNKNOWN else change
+    def _may_still_come(self, change: Change) -> bool:
+        """Whether what reads as not done may be done yet: by a slow service, or behind a cache that is stale."""
+        lost = change.finished_at or change.created
+        return self.ledger.now() < lost + LATE_LEASES * self.ledger.lease
 
     async def _end(self, change: Change, move: Move, **fields: Any) -> Change:
         """One step of a claimed change; where somebody took it over meanwhile, how it stands now."""
@@ -253,11 +254,6 @@ class Applier:
         return await self.ledger.store.changes.get(change.id) or change
 
 
-def _may_still_show(change: Change) -> bool:
-    """Whether a yes of the service may outweigh what it shows: for some minutes, while a cache may be stale."""
-    return change.accepted and change.attempt < BELIEVED_FOR
-
-
 def _twins(change: Change) -> Sequence[str]:
     """Ids of the rules that looked like the new one before it was created."""
     found: Sequence[str] = (change.result or {}).get("twins", ())
@@ -267,11 +263,6 @@ def _twins(change: Change) -> Sequence[str]:
 def _may_have_been_sent(change: Change) -> bool:
     """A create notes what looks like it before it is sent; without that note it never was."""
     return change.kind is not Kind.RULE_CREATE or "twins" in (change.result or {})
-
-
-def _may_be_gone_again(change: Change) -> bool:
-    """Whether what a create made could have been changed or deleted by others since: it held no target meanwhile."""
-    return change.kind is Kind.RULE_CREATE and change.attempt > 1
 
 
 def once_more(change: Change) -> bool:

@@ -12,6 +12,8 @@ from bot.store.newer import STORED, Newer, change_of, is_ours, ours, readable
 from bot.store.session import Session
 from bot.store.tables import LIVE_STATES, changes, decisions, outbox, timers
 
+NEW = "new:"
+"""What a rule that has no id yet is stored under, before the fingerprint of its content."""
 IDS = 500
 """Ids that one query asks for."""
 
@@ -93,9 +95,8 @@ class Queries:
 
     async def creations(self, target: Target) -> Sequence[Change]:
         """The changes that may have made the rule *target*: one that did, and those of which it is not known yet."""
-        open_ = sa.and_(
-            changes.c.target == "", changes.c.size == 0, changes.c.state.in_((State.APPLYING, State.UNKNOWN))
-        )
+        unnamed = sa.or_(changes.c.target.startswith(f"rules/{NEW}"), changes.c.target == "")  # "" by older releases
+        open_ = sa.and_(unnamed, changes.c.size == 0, changes.c.state.in_((State.APPLYING, State.UNKNOWN)))
         query = sa.select(*STORED).where(sa.or_(changes.c.target == str(target), open_))
         async with self._session.reading() as connection:
             found = readable(await connection.execute(query))

@@ -11,18 +11,25 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.domain.change import MOVES, Change, Move, State, sources
+from bot.domain.essence import essence, fingerprint
 from bot.domain.wire import stored
-from bot.store.change_queries import Queries
+from bot.store.change_queries import NEW, Queries
 from bot.store.errors import StoreError, TargetBusy
 from bot.store.newer import STORED, change_of, is_ours, ours, readable
 from bot.store.session import insert, insert_new
 from bot.store.tables import HOLDING_STATES, changes, decisions, micros, moment
 
 
+def _held(change: Change) -> str:
+    """What one change at a time may hold: its target; of a rule that has no id yet, all that it is to be."""
+    if change.target.key:
+        return str(change.target)
+    return f"{change.target}/" + (f"set:{change.id}" if change.is_set else f"{NEW}{fingerprint(essence(change.after))}")
+
+
 def _row(change: Change) -> dict[str, Any]:
-    """A rule to be created has no key yet, so nothing else can hold it: its target is stored empty."""
     return {
-        "target": str(change.target) if change.target.key else "",
+        "target": _held(change),
         "state": change.state,
         "document": stored(change),
         "attempt": change.attempt,
@@ -64,10 +71,9 @@ class Changes(Queries):
         return None if row is None else change_of(row)
 
     async def _refuse_held(self, tx: AsyncConnection, change: Change) -> None:
-        """Return where nothing holds the target of *change*; raises TargetBusy."""
-        held = sa.and_(changes.c.target == str(change.target), changes.c.state.in_(HOLDING_STATES))
-        row = (await tx.execute(sa.select(*STORED).where(held))).first() if change.target.key else None
-        if row is not None:
+        """Return where nothing holds what *change* would; raises TargetBusy."""
+        held = sa.and_(changes.c.target == _held(change), changes.c.state.in_(HOLDING_STATES))
+        if (row := (await tx.execute(sa.select(*STORED).where(held))).first()) is not None:
             raise TargetBusy(change_of(row))
 
     async def requested(self, tx: AsyncConnection, applied: Sequence[Change]) -> Sequence[Change]:
@@ -232,7 +238,7 @@ class Changes(Queries):
                 "lease": until,
             }
             # In the same order by all: two sets with the same targets would wait for each other.
-            for part in sorted(parts, key=lambda part: str(part.target))
+            for part in sorted(parts, key=_held)
         ]
         if not rows:
             return []

@@ -20,6 +20,7 @@ from bot.access import Access
 from bot.changes.effects import Document, Effects, Reading, Snapshot
 from bot.changes.group_effects import GroupEffects
 from bot.changes.leases import Lost
+from bot.changes.ledger import LEASE
 from bot.changes.member_effects import MemberEffects
 from bot.changes.outbox import Outbox, TooSoon, Wake
 from bot.changes.patience import Patience
@@ -29,7 +30,7 @@ from bot.changes.rule_effects import RuleEffects
 from bot.changes.set_proposals import SetProposal, set_of
 from bot.changes.sets import Sets
 from bot.changes.timers import Timers
-from bot.clients.errors import ClientError
+from bot.clients.errors import ClientError, OutcomeUnknown
 from bot.clients.groups import GroupsClient
 from bot.clients.http import Limits, Service
 from bot.clients.members import MembersClient
@@ -188,6 +189,10 @@ class World:
     told: Counter[tuple[str, str]] = field(default_factory=Counter)
     deaf: list[Exception] = field(default_factory=list)
     """What Slack answers to the next messages instead of taking them."""
+    slow: int = 0
+    """Writes to come that are done LATE after they were sent, and whose answers are lost."""
+    under_way: list[tuple[datetime, Watched, Change]] = field(default_factory=list)
+    """Those that were sent and are not done yet, and when they will be."""
     names: count[int] = field(default_factory=count)
     naps: int = 0
     """Pauses in the step that is being taken."""
@@ -205,7 +210,8 @@ class World:
         )
         self.sent, self.cards, self.tallies, self.edited, self.told, self.deaf = {}, {}, {}, {}, Counter(), []
         self.turns, self.wrote = 0, {}
-        self.writes = self.edits = 0
+        self.writes = self.edits = self.slow = 0
+        self.under_way = []
         self.names = count(1)
         self._fill()
         async with self.store.transaction() as tx:
@@ -271,6 +277,14 @@ class World:
             raise Died
         await asyncio.sleep(0)
 
+    async def arrive(self) -> None:
+        """The services do what was sent to them LATE ago."""
+        while self.under_way and self.under_way[0][0] <= self.clock():
+            _, watched, change = self.under_way.pop(0)
+            async with self.one_write:
+                with suppress(ClientError):
+                    await watched.send(change)
+
     def meddled(self, change: Change) -> bool:
         """Whether somebody edited the target after our write: then nobody can tell any more what we did."""
         sent = self.sent.get(change.id, Sent())
@@ -307,18 +321,22 @@ class Watched:
     owner: str
 
     async def live(self, target: Target) -> Document | None:
+        await self.world.arrive()
         return await self.inner.live(target)
 
     async def twins(self, change: Change) -> list[str]:
+        await self.world.arrive()
         return await self.inner.twins(change)
 
     def replaces(self, change: Change) -> bool:
         return self.inner.replaces(change)
 
     async def read_back(self, change: Change, twins: Iterable[str]) -> Reading:
+        await self.world.arrive()
         return await self.inner.read_back(change, twins)
 
     async def snapshot(self, targets: Sequence[Target]) -> Snapshot:
+        await self.world.arrive()
         return await self.inner.snapshot(targets)
 
     async def write(self, change: Change) -> str:
@@ -333,11 +351,17 @@ class Watched:
 
     async def _write(self, change: Change) -> str:
         await self._recorded(change)
-        before, calls = self.world.truth(), self.world.calls_that_write()
         if change.kind not in TAKES_NOTHING:
-            assert content(before.get(place_of(change.target))) == content(change.before), (
-                "written over what nobody saw"
-            )
+            assert content(self.world.live(change.target)) == content(change.before), "written over what nobody saw"
+        if self.world.slow:
+            self.world.slow -= 1
+            self.world.under_way.append((self.world.clock() + LATE, self, change))
+            raise OutcomeUnknown(change.target.service, "TimeoutError")
+        return await self.send(change)
+
+    async def send(self, change: Change) -> str:
+        """Have the service do it, and note what it did."""
+        before, calls = self.world.truth(), self.world.calls_that_write()
         sent = self.world.sent.setdefault(change.id, Sent())
         sent.times += 1
         try:
@@ -489,6 +513,9 @@ SLACK_SAYS: Final = (RuntimeError("ratelimited"), TooSoon(1.0), OSError("reset")
 
 
 MOST_NAPS: Final = 100
+
+LATE: Final = LEASE
+"""How long after its request a slow service does it: after a first look, and while that process still holds the change."""
 
 
 def group(name: str) -> Record:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
-from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
 import pytest
@@ -23,8 +22,8 @@ async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World
     database = f"sqlite:///{tmp_path_factory.mktemp('faults') / 'store.db'}"
     async with AsyncExitStack() as stack:
         services = await stack.enter_async_context(running_services())
-        store = await stack.enter_async_context(open_store(database, now=lambda: datetime.now(UTC)))
-        world = World(services, {}, {}, store)
+        world = World(services, {}, {})
+        world.store = await stack.enter_async_context(open_store(database, now=world.now))
         for name, url, headers in (
             ("rules", services.rules_url, {"x-api-key": RULES_KEY}),
             ("members", services.members_url, {"Authorization": f"Bearer {MEMBERS_KEY}"}),

@@ -24,35 +24,35 @@ from tests.faults.plays import PLAYS
 from tests.faults.world import GROUP, MEMBER, PATIENT, QUICK, RULE, Strike, World
 
 TABLE: Final = """
-fault                list        get         members     create    update    delete    add       edit      grant     revoke    remove    group     pair
-refuse               Unreachable Unreachable Unreachable failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed+failed:0
-reset_before         Unreachable Unreachable Unreachable failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  applied+failed:1
-reset_after          Unreachable Unreachable Unreachable applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied+applied:2
-reset_after_headers  Unreachable Unreachable Unreachable applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied+applied:2
-cut_mid_body         Unreachable Unreachable Unreachable applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied+applied:2
-drip                 Unreachable Unreachable Unreachable applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied+applied:2
-never                Unreachable Unreachable Unreachable failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  applied+failed:1
-delay                answer      answer      answer      applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied+applied:2
-500                  Unreachable Unreachable Unreachable failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  applied+failed:1
-429                  RateLimited RateLimited RateLimited failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  applied+applied:2
-3xx                  Unreadable  Unreadable  Unreadable  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  applied+failed:1
-html                 Unreadable  Unreadable  Unreadable  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  applied+failed:1
-empty                Unreadable  Unreadable  Unreadable  failed:0  failed:0  failed:0  unknown:0 unknown:0 unknown:0 unknown:0 unknown:0 failed:0  applied+failed:1
-bad_json             Unreadable  Unreadable  Unreadable  applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied+applied:2
-wrong_type           Unreadable  Unreadable  Unreadable  applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied+applied:2
-duplicate_keys       Unreadable  Unreadable  Unreadable  applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied+applied:2
-huge                 TooLarge    TooLarge    TooLarge    applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied+applied:2
-gzip_bomb            TooLarge    TooLarge    TooLarge    applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied+applied:2
-strip_body           answer      answer      answer      failed:0  failed:0  applied:1 failed:0  failed:0  failed:0  failed:0  applied:1 failed:0  applied+failed:1
-duplicate_request    answer      answer      answer      unknown:2 applied:2 applied:1 applied:1 applied:2 applied:2 applied:2 applied:1 applied:2 applied+applied:3
-edit_between         answer      answer      answer      applied:1 stale:0   stale:0   applied:1 stale:0   stale:0   stale:0   stale:0   stale:0   applied+stale:1
-readd_member         answer      NotFound    answer      applied:1 stale:0   stale:0   stale:0   stale:0   stale:0   stale:0   stale:0   stale:0   applied+stale:1
-wrong_id             told        Unreadable  told        applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied+applied:2
-stale_read           old         old         old         applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied+applied:2
-flapping             answer      answer      answer      failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  applied+failed:1
-half_success         Unreadable  Unreadable  Unreadable  altered:1 altered:1 unknown:0 altered:1 altered:1 altered:1 altered:1 unknown:0 altered:1 altered+applied:2
-refused_200          Refused     Refused     Refused     failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  failed:0  applied+failed:1
-success_500          Unreachable Unreachable Unreachable applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied:1 applied+applied:2
+fault                list         get          members      create       update     delete       add          edit         grant        revoke       remove       group      pair
+refuse               Unreachable  Unreachable  Unreachable  failed:0     failed:0   failed:0     failed:0     failed:0     failed:0     failed:0     failed:0     failed:0   failed+failed:0
+reset_before         Unreachable  Unreachable  Unreachable  unsettled:0  failed:0   failed:0     failed:0     failed:0     failed:0     failed:0     failed:0     failed:0   applied+failed:1
+reset_after          Unreachable  Unreachable  Unreachable  applied:1    applied:1  applied:1    applied:1    applied:1    applied:1    applied:1    applied:1    applied:1  applied+applied:2
+reset_after_headers  Unreachable  Unreachable  Unreachable  applied:1    applied:1  applied:1    applied:1    applied:1    applied:1    applied:1    applied:1    applied:1  applied+applied:2
+cut_mid_body         Unreachable  Unreachable  Unreachable  applied:1    applied:1  applied:1    applied:1    applied:1    applied:1    applied:1    applied:1    applied:1  applied+applied:2
+drip                 Unreachable  Unreachable  Unreachable  applied:1    applied:1  applied:1    applied:1    applied:1    applied:1    applied:1    applied:1    applied:1  applied+applied:2
+never                Unreachable  Unreachable  Unreachable  unsettled:0  failed:0   failed:0     failed:0     failed:0     failed:0     failed:0     failed:0     failed:0   applied+failed:1
+delay                answer       answer       answer       applied:1    applied:1  applied:1    applied:1    applied:1    applied:1    applied:1    applied:1    applied:1  applied+applied:2
+500                  Unreachable  Unreachable  Unreachable  unsettled:0  failed:0   failed:0     failed:0     failed:0     failed:0     failed:0     failed:0     failed:0   applied+failed:1
+429                  RateLimited  RateLimited  RateLimited  failed:0     failed:0   failed:0     failed:0     failed:0     failed:0     failed:0     failed:0     failed:0   applied+applied:2
+3xx                  Unreadable   Unreadable   Unreadable   unsettled:0  failed:0   failed:0     failed:0     failed:0     failed:0     failed:0     failed:0     failed:0   applied+failed:1
+html                 Unreadable   Unreadable   Unreadable   unsettled:0  failed:0   failed:0     failed:0     failed:0     failed:0     failed:0     failed:0     failed:0   applied+failed:1
+empty                Unreadable   Unreadable   Unreadable   unsettled:0  failed:0   failed:0     unsettled:0  unsettled:0  unsettled:0  unsettled:0  unsettled:0  failed:0   applied+failed:1
+bad_json             Unreadable   Unreadable   Unreadable   applied:1    applied:1  applied:1    applied:1    applied:1    applied:1    applied:1    applied:1    applied:1  applied+applied:2
+wrong_type           Unreadable   Unreadable   Unreadable   applied:1    applied:1  applied:1    applied:1    applied:1    applied:1    applied:1    applied:1    applied:1  applied+applied:2
+duplicate_keys       Unreadable   Unreadable   Unreadable   applied:1    applied:1  applied:1    applied:1    applied:1    applied:1    applied:1    applied:1    applied:1  applied+applied:2
+huge                 TooLarge     TooLarge     TooLarge     applied:1    applied:1  applied:1    applied:1    applied:1    applied:1    applied:1    applied:1    applied:1  applied+applied:2
+gzip_bomb            TooLarge     TooLarge     TooLarge     applied:1    applied:1  applied:1    applied:1    applied:1    applied:1    applied:1    applied:1    applied:1  applied+applied:2
+strip_body           answer       answer       answer       failed:0     failed:0   applied:1    failed:0     failed:0     failed:0     failed:0     applied:1    failed:0   applied+failed:1
+duplicate_request    answer       answer       answer       unknown:2    applied:2  applied:1    applied:1    applied:2    applied:2    applied:2    applied:1    applied:2  applied+applied:3
+edit_between         answer       answer       answer       applied:1    stale:0    stale:0      applied:1    stale:0      stale:0      stale:0      stale:0      stale:0    applied+stale:1
+readd_member         answer       NotFound     answer       applied:1    stale:0    stale:0      stale:0      stale:0      stale:0      stale:0      stale:0      stale:0    applied+stale:1
+wrong_id             told         Unreadable   told         applied:1    applied:1  applied:1    applied:1    applied:1    applied:1    applied:1    applied:1    applied:1  applied+applied:2
+stale_read           old          old          old          applied:1    applied:1  applied:1    applied:1    applied:1    applied:1    applied:1    applied:1    applied:1  applied+applied:2
+flapping             answer       answer       answer       unsettled:0  failed:0   failed:0     failed:0     failed:0     failed:0     failed:0     failed:0     failed:0   applied+failed:1
+half_success         Unreadable   Unreadable   Unreadable   altered:1    altered:1  unsettled:0  altered:1    altered:1    altered:1    altered:1    unsettled:0  altered:1  altered+applied:2
+refused_200          Refused      Refused      Refused      failed:0     failed:0   failed:0     failed:0     failed:0     failed:0     failed:0     failed:0     failed:0   applied+failed:1
+success_500          Unreachable  Unreachable  Unreachable  applied:1    applied:1  applied:1    applied:1    applied:1    applied:1    applied:1    applied:1    applied:1  applied+applied:2
 """  # noqa: E501  a table is as wide as it is
 """What each case ends in.
 
@@ -202,6 +202,8 @@ async def test_a_write_ends_as_predicted(world: World, fault: str, operation: st
     world.script(proxy, fault, AROUND_A_WRITE.get(fault, Strike(write.method)), seed=(operation, turn))
 
     change = await world.submit(write.kind, before, write.after, limits)
+    if change.state is State.UNKNOWN:
+        change = await world.later(change, limits)
 
     assert ended(change, write, world) == end.partition(":")[0]
     assert proxy.effects == int(end.partition(":")[2])

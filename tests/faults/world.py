@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Final
 from uuid import uuid4
 
@@ -69,12 +69,16 @@ class World:
     services: Services
     proxies: dict[str, FaultProxy]
     clients: dict[tuple[str, Limits], Service]
-    store: Store
+    store: Store = field(init=False)
     rule_id: str = ""
     other_id: str = ""
     """The second rule, of a set of two."""
     group_id: str = ""
     email: str = ""
+    ahead: timedelta = timedelta(0)
+
+    def now(self) -> datetime:
+        return datetime.now(UTC) + self.ahead
 
     async def begin(self) -> None:
         """Everything as it was seeded, and a target that no change ever had."""
@@ -163,12 +167,11 @@ class World:
         return MemberEffects(self.members(limits))
 
     def pipeline(self, limits: Limits) -> Pipeline:
-
         return Pipeline(
             store=self.store,
             effects=lambda target: self.effects(target, limits),
             access=access(policy=UNGUARDED),
-            now=lambda: datetime.now(UTC),
+            now=self.now,
             new_id=lambda: uuid4().hex,
             owner="the test",
             tell=lambda: None,
@@ -184,6 +187,13 @@ class World:
             kind=kind, target=target, before=before, after=after, requester="U1", channel="C1", guard=Guard.NONE
         )
         return await self.pipeline(limits).submit(proposal, origin=uuid4().hex)
+
+    async def later(self, change: Change, limits: Limits) -> Change:
+        """*change* as it is once its service may have done it, if it ever does."""
+        self.ahead += timedelta(minutes=3)
+        while await self.pipeline(limits).recover_one():
+            pass
+        return await self.pipeline(limits).get(change.id)
 
     async def submit_set(self, wanted: Sequence[Proposal], limits: Limits) -> Sequence[Change]:
         """Have several things done as one, with those settled that were unknown at first; the parts as they ended."""
@@ -201,8 +211,7 @@ class World:
         assert claimed is not None
         assert claimed.id == whole.id
         await sets.carry_out(claimed)
-        while await pipeline.recover_one():
-            pass
+        await self.later(claimed, limits)
         ids = [part.change_id async for part in self.store.parts.all(whole.id)]
         changes = await self.store.changes.many([each for each in ids if each])
         return [changes[each] for each in ids if each]

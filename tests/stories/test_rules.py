@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from asyncio import gather
+from datetime import timedelta
 
 import pytest
 
 from sandbox.demo import Sandbox
 from sandbox.slack.story import Person
+from tests.conftest import Clock
 
 OLD = "Redirect_x1old"
 
@@ -397,12 +399,14 @@ async def test_an_unknown_outcome_is_settled_by_looking(workspace: Sandbox, alic
 
 
 async def test_a_write_that_never_arrived_is_reported_as_not_done(
-    workspace: Sandbox, alice: Person, cara: Person
+    workspace: Sandbox, alice: Person, cara: Person, clock: Clock
 ) -> None:
     workspace.services.rules.stage.faults.add("cut_before", method="DELETE")
     card = await alice.says(f"/rules delete {OLD}")
 
     await cara.clicks(card, "Approve", confirm=True)
+    await alice.sees("not known yet")
+    clock.ahead += timedelta(minutes=3)
     await alice.sees("could not be deleted")
 
     assert workspace.services.rules.get(OLD) is not None

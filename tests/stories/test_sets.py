@@ -155,7 +155,9 @@ async def test_a_set_that_its_process_left_is_finished_by_the_next(workspace: Sa
     assert len(workspace.services.rules.calls("PUT")) == 3
 
 
-async def test_of_two_rules_alike_the_lost_one_is_not_taken_for_the_other(workspace: Sandbox, alice: Person) -> None:
+async def test_of_two_rules_alike_the_second_waits_until_it_is_known_what_became_of_the_first(
+    workspace: Sandbox, alice: Person, clock: Clock
+) -> None:
     gatehouse, services = workspace.bot.gatehouse, workspace.services
     wanted = (await gatehouse.rules.get(HELP)).body() | {"name": "Twice in the file"}
     twice = [
@@ -171,11 +173,14 @@ async def test_of_two_rules_alike_the_lost_one_is_not_taken_for_the_other(worksp
     services.rules.stage.faults.add("cut_before", method="POST", times=1)
 
     whole = await gatehouse.changes.submit_set(set_of("Create 2 rules", twice), origin="origin")
+    await alice.sees("1 not known yet")
+    clock.ahead += timedelta(minutes=3)
     await alice.sees("not known, look yourself")
 
     made = [rule for rule in services.rules.all() if rule["name"] == "Twice in the file"]
     tally = await gatehouse.store.parts.tally(whole.id)
-    assert len(made) == tally[Outcome.APPLIED] == 1
+    assert tally.counts == {Outcome.UNSETTLED: 1, Outcome.BUSY: 1}
+    assert made == []
 
 
 async def test_what_a_set_does_twice_to_one_rule_it_does_one_after_the_other(workspace: Sandbox, alice: Person) -> None:

@@ -1,0 +1,119 @@
+"""A service may do what it was asked after its answer was lost: nothing is called failed while that may still come."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from itertools import count
+from typing import Final
+
+import pytest
+
+from bot.changes.ledger import LEASE
+from bot.changes.proposals import Proposal
+from bot.domain.change import Kind, State, Target
+from bot.store.errors import TargetBusy
+from sandbox.services.database import Record
+from tests.changes.world import ALICE, EMAILS, OPS, POLICIES, RULE_IDS, SITE, Replica, World, a_world, replica, rule
+
+A_LEASE_LATER: Final = LEASE + timedelta(seconds=1)
+KINDS: Final = [Kind.RULE_CREATE, Kind.RULE_UPDATE, Kind.RULE_DELETE, Kind.MEMBER_GRANT]
+
+
+@pytest.fixture
+async def world(database_url: str) -> AsyncIterator[World]:
+    async with a_world(database_url) as world:
+        await world.begin(POLICIES["free"])
+        yield world
+
+
+@pytest.fixture
+def mine(world: World) -> Replica:
+    return replica(world, "mine", count(1))
+
+
+def asked(world: World, kind: Kind) -> Proposal:
+    """Something of that *kind* that can be done."""
+    target = Target(service="rules", key=None if kind.creates else RULE_IDS[0])
+    if kind is Kind.MEMBER_GRANT:
+        target = Target(service="members", site=SITE, key=EMAILS[0])
+    before = world.live(target)
+    return Proposal(kind=kind, target=target, before=before, after=_wanted(kind, before), requester=ALICE, channel=OPS)
+
+
+def _wanted(kind: Kind, before: Record | None) -> Record | None:
+    match kind:
+        case Kind.RULE_CREATE:
+            return rule("Born late")
+        case Kind.RULE_DELETE:
+            return None
+        case Kind.MEMBER_GRANT:
+            return (before or {}) | {"allowedSegments": ["free", "vip"]}
+    return (before or {}) | {"name": "Done late"}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_what_a_slow_service_does_after_the_first_look_ends_as_applied(
+    world: World, mine: Replica, kind: Kind
+) -> None:
+    world.slow = 1
+    change = await mine.pipeline.submit(asked(world, kind), origin="origin")
+    assert change.state is State.UNKNOWN
+    assert world.calls_that_write() == 0
+
+    world.clock.moment += A_LEASE_LATER
+    assert await mine.pipeline.recover_one()
+
+    assert (await mine.pipeline.get(change.id)).state is State.APPLIED
+    assert world.calls_that_write() == 1
+
+
+@pytest.mark.parametrize(("kind", "end"), [(Kind.RULE_UPDATE, State.FAILED), (Kind.RULE_CREATE, State.UNSETTLED)])
+async def test_what_never_arrived_is_looked_at_several_times_before_it_is_called_so(
+    world: World, mine: Replica, kind: Kind, end: State
+) -> None:
+    world.services.rules.stage.faults.add("cut_before", method="(?!GET).*", times=1)
+    change = await mine.pipeline.submit(asked(world, kind), origin="origin")
+    found = [change.state]
+    while found[-1] is State.UNKNOWN:
+        world.clock.moment += A_LEASE_LATER
+        assert await mine.pipeline.recover_one()
+        found.append((await mine.pipeline.get(change.id)).state)
+
+    assert found == [State.UNKNOWN, State.UNKNOWN, end]
+
+
+async def test_a_creation_whose_process_died_is_not_given_up_at_the_first_look(world: World, mine: Replica) -> None:
+    """Its request may be on its way still, though nobody waits for the answer any more."""
+    change = await mine.pipeline.propose(asked(world, Kind.RULE_CREATE), origin="origin")
+    held = await mine.pipeline.ledger.claim(change.id)
+    assert held is not None
+    await mine.pipeline.ledger.remember(held, result={"twins": []})
+    other = replica(world, "other", count(1))
+
+    world.clock.moment += A_LEASE_LATER
+    assert await other.pipeline.recover_one()
+    assert (await other.pipeline.get(change.id)).state is State.UNKNOWN
+    world.edit(("rules", "Redirect_late"), rule("Born late"))
+    world.clock.moment += A_LEASE_LATER
+    assert await other.pipeline.recover_one()
+
+    assert (await other.pipeline.get(change.id)).state is State.APPLIED
+    assert world.calls_that_write() == 0
+
+
+async def test_a_creation_that_is_asked_for_again_while_the_first_may_still_come_makes_no_second_rule(
+    world: World, mine: Replica
+) -> None:
+    world.slow = 1
+    first = await mine.pipeline.submit(asked(world, Kind.RULE_CREATE), origin="origin")
+
+    with pytest.raises(TargetBusy) as busy:
+        await mine.pipeline.submit(asked(world, Kind.RULE_CREATE), origin="again")
+    world.clock.moment += A_LEASE_LATER
+    await mine.pipeline.recover_one()
+
+    assert busy.value.change.id == first.id
+    assert [record["name"] for record in world.services.rules.all()].count("Born late") == 1
+    await mine.pipeline.submit(asked(world, Kind.RULE_CREATE), origin="once that is known")
+    assert [record["name"] for record in world.services.rules.all()].count("Born late") == 2
