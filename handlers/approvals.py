@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from bot.changes.deciding import Decision
-from bot.changes.errors import AlreadyDecided, NotUndoable
+from bot.changes.errors import AlreadyDecided
 from bot.domain.change import Change, State
 from bot.gatehouse import Gatehouse
 from handlers.commands.gatehouse import GatehouseUndo
@@ -73,26 +73,23 @@ async def undo_click(click: Click, caller: Caller, gatehouse: Gatehouse) -> Repl
 async def end_now(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """The end of a temporary change was agreed to with its beginning; only whoever may begin one may end it early."""
     change = await clicked(click, caller, gatehouse)
-    if await gatehouse.changes.go_on_with_revert(change, by=caller.user, since=caller.asked_at):
-        return Announced()
-    if not change.temporary:
-        raise NotUndoable(change)
     await gatehouse.access.require_all(change, caller.user)
-    await gatehouse.changes.revert(change, by=caller.user, reason=f"{change.id[:8]} was ended early")
+    reason = f"{change.id[:8]} was ended early"
+    await gatehouse.changes.revert(change, by=caller.user, reason=reason, since=caller.asked_at)
     return Announced()
 
 
 @clicks("decide.extend", stored=True)
 async def extend(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
     change = await clicked(click, caller, gatehouse)
-    await gatehouse.changes.extend(change, by=caller.user, seconds=EXTENSION)
+    await gatehouse.changes.extend(change, by=caller.user, seconds=EXTENSION, request=caller.request)
     return Announced()
 
 
 @clicks("decide.stay", stored=True)
 async def stay(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
     change = await clicked(click, caller, gatehouse)
-    await gatehouse.changes.keep(change, by=caller.user)
+    await gatehouse.changes.keep(change, by=caller.user, request=caller.request)
     return Announced()
 
 
@@ -120,14 +117,14 @@ async def again(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
 @clicks("decide.stop", stored=True)
 async def stop(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
     change = await clicked(click, caller, gatehouse)
-    await gatehouse.changes.stop(change, by=caller.user)
+    await gatehouse.changes.stop(change, by=caller.user, request=caller.request)
     return Announced()
 
 
 @clicks("decide.sign", stored=True)
 async def sign(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
     change = await clicked(click, caller, gatehouse)
-    await gatehouse.changes.review(change, by=caller.user)
+    await gatehouse.changes.review(change, by=caller.user, request=caller.request)
     return Announced()
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from enum import StrEnum
 from typing import Any, Final
 
@@ -11,7 +12,6 @@ from bot.access import Access, NotAllowed
 from bot.changes.applying import Applier
 from bot.changes.errors import AlreadyDecided, NothingToReview, NotTemporary, NotYours, PolicyTightened, UnknownChange
 from bot.changes.ledger import GATEHOUSE, Ledger, event_of
-from bot.changes.set_ledger import SetLedger
 from bot.domain.change import Change, Guard, Move, Question, State
 from bot.domain.policy import Irreconcilable
 
@@ -32,7 +32,6 @@ class Decider:
     """Lets people decide about changes, ask about them, and hold to or prolong what they agreed to."""
 
     ledger: Ledger
-    set_ledger: SetLedger
     access: Access
     applier: Applier
 
@@ -83,7 +82,11 @@ class Decider:
             raise PolicyTightened(change) from error
         if not stricter:
             return None
-        return await self.ledger.record(change, "tightened", GATEHOUSE, state=State.PROPOSED, **stricter)
+
+        def tightened(held: Change) -> Mapping[str, Any]:
+            return stricter if held.state is State.PROPOSED else {}
+
+        return await self.ledger.record(change, "tightened", GATEHOUSE, tightened)
 
     def _decided(self, by: str, reason: str = "") -> dict[str, Any]:
         return {"decided_by": by, "decided_at": self.ledger.now(), "decision_reason": reason}
@@ -163,48 +166,64 @@ class Decider:
         await self._check_right(change, decision, by)
 
     async def ask(self, change: Change, *, by: str, text: str) -> Change:
-        """Put a question about an open *change* into the thread of its card; the same one twice is one."""
-        if change.state is not State.PROPOSED:
-            raise AlreadyDecided(change)
+        """Put a question about an open *change* into the thread of its card; the same one twice is one.
+
+        Raises AlreadyDecided, TooManyQuestions, NotAllowed, DirectoryUnavailable.
+        """
         await self.access.require(f"{change.kind.operation.partition('.')[0]}.read", by, change.channel)
         return await self.ledger.ask(change, Question(by=by, text=text))
 
-    async def stop(self, whole: Change, *, by: str) -> Change:
+    async def stop(self, whole: Change, *, by: str, request: str) -> Change:
         """Let nothing more of a running set begin; raises AlreadyDecided, NotAllowed, DirectoryUnavailable."""
-        if not whole.is_set or whole.state not in {State.APPROVED, State.APPLYING}:
-            raise AlreadyDecided(whole)
-        await self.access.require_all(whole, by)
-        return await self.set_ledger.stop(whole, by)
 
-    async def review(self, change: Change, *, by: str) -> Change:
-        """Sign what somebody did alone; raises NothingToReview, NotAllowed, DirectoryUnavailable."""
-        if not change.review_owed:
-            raise NothingToReview(change)
+        def stopped(held: Change) -> Mapping[str, Any]:
+            if not held.is_set or held.state not in {State.APPROVED, State.APPLYING}:
+                raise AlreadyDecided(held)
+            return {} if held.stopped_by else {"stopped_by": by}
+
+        await self.access.require_all(whole, by)
+        return await self.ledger.record(whole, "stopped", by, stopped, request=request)
+
+    async def review(self, change: Change, *, by: str, request: str) -> Change:
+        """Sign what somebody did alone; raises NothingToReview, NotYours, NotAllowed, DirectoryUnavailable."""
+
+        def signed(held: Change) -> Mapping[str, Any]:
+            if not held.review_owed:
+                raise NothingToReview(held)
+            return {"reviewed_by": by}
+
         if by == change.decided_by:
             raise NotYours(change)
         await self.access.require_reviewer(change, by)
-        return await self.ledger.record(change, "reviewed", by, reviewed_by=by)
+        return await self.ledger.record(change, "reviewed", by, signed, request=request)
 
-    async def extend(self, change: Change, *, by: str, seconds: int) -> Change:
+    async def extend(self, change: Change, *, by: str, seconds: int, request: str) -> Change:
         """Let a temporary *change* end so much later; raises NotTemporary, NotAllowed, DirectoryUnavailable."""
-        if change.ending:
-            raise NotTemporary(change)
-        ends = max(await self._may_reschedule(change, by), self.ledger.now()) + timedelta(seconds=seconds)
-        return await self.ledger.record(change, "extended", by, ends=ends)
 
-    async def keep(self, change: Change, *, by: str) -> Change:
-        """Let a temporary *change* stay; raises NotTemporary, NotAllowed, DirectoryUnavailable."""
+        def extended(held: Change) -> Mapping[str, Any]:
+            if not held.temporary or held.ends is None:
+                raise NotTemporary(held)
+            return {"ends": max(held.ends, self.ledger.now()) + timedelta(seconds=seconds)}
+
         await self._may_reschedule(change, by)
-        return await self.ledger.record(change, "made_permanent", by, ends=None, ending="")
+        return await self.ledger.record(change, "extended", by, extended, request=request)
 
-    async def _may_reschedule(self, change: Change, by: str) -> datetime:
-        """When *change* ends now. What was approved for two hours is not one person's to make last: others decide."""
-        if change.state is not State.APPLIED or change.ends is None or change.undone_by is not None:
-            raise NotTemporary(change)
+    async def keep(self, change: Change, *, by: str, request: str) -> Change:
+        """Let a temporary *change* stay; raises NotTemporary, NotAllowed, DirectoryUnavailable."""
+
+        def kept(held: Change) -> Mapping[str, Any]:
+            if held.state is not State.APPLIED or held.ends is None or held.undone_by is not None:
+                raise NotTemporary(held)
+            return {"ends": None, "ending": ""}
+
+        await self._may_reschedule(change, by)
+        return await self.ledger.record(change, "made_permanent", by, kept, request=request)
+
+    async def _may_reschedule(self, change: Change, by: str) -> None:
+        """What was approved for two hours is not one person's to make last: others decide."""
         await self.access.require_all(change, by)
         if change.guard is Guard.APPROVE:
             await self.access.require_approver(change, by, change.channel)
-        return change.ends
 
 
 def _open(change: Change, decision: Decision) -> bool:

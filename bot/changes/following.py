@@ -44,23 +44,22 @@ class FollowUps:
             proposal = replace(proposal, settles_review=await self._may_review(change, by))
         return await self._submit(proposal, f"undo:{change.id}:{len(undos)}")
 
-    async def revert(self, change: Change, *, by: str, reason: str) -> Change:
-        """Take a temporary *change* back, as was agreed when it was asked for; raises NotUndoable.
+    async def revert(self, change: Change, *, by: str, reason: str, since: datetime | None = None) -> Change:
+        """Take a temporary *change* back, as was agreed when it was asked for; once, whoever asks, and however often.
 
-        What is only requested does not stand in its way. What is being done to its target does: raises TargetBusy.
+        *since*: as for `undo`. Raises NotUndoable, and NotTemporary where it no longer ends as *change* says. What is only requested does not
+        stand in its way. What is being done to its target does: raises TargetBusy.
         """
+        if (made := await self._made_since(change, "revert", by, since)) is not None:
+            return await self.proposer.applier.go_on(made)
         reverts = await self._undos(change, "revert")
-        if reverts and reverts[-1].state in LIVE:
+        if reverts and (reverts[-1].state in LIVE or reverts[-1].id == change.undone_by):
             return reverts[-1]
+        if change.undone_by is None and not change.temporary:
+            raise NotTemporary(change)
         proposal = await self._inverse(change, by=by, channel=change.channel, reason=reason)
-        return await self._submit(replace(proposal, agreed=True), f"revert:{change.id}:{len(reverts)}")
-
-    async def go_on_with_revert(self, change: Change, *, by: str, since: datetime | None) -> bool:
-        """Whether *change* is being taken back, or was, by a revert of *by*'s from after *since*; see `undo`."""
-        if (made := await self._made_since(change, "revert", by, since)) is None:
-            return False
-        await self.proposer.applier.go_on(made)
-        return True
+        origin = f"revert:{change.id}:{len(reverts)}"
+        return await self._submit(replace(proposal, agreed=True), origin, reverts=change)
 
     async def _made_since(self, change: Change, origin: str, by: str, since: datetime | None) -> Change | None:
         if since is None:
@@ -68,10 +67,10 @@ class FollowUps:
         undos = await self._undos(change, origin)
         return next((undo for undo in undos if undo.requester == by and undo.created >= since), None)
 
-    async def _submit(self, proposal: Proposal | SetProposal, origin: str) -> Change:
+    async def _submit(self, proposal: Proposal | SetProposal, origin: str, *, reverts: Change | None = None) -> Change:
         if isinstance(proposal, SetProposal):
-            return await self.proposer.submit_set(proposal, origin=origin)
-        return await self.proposer.submit(proposal, origin=origin)
+            return await self.proposer.submit_set(proposal, origin=origin, reverts=reverts)
+        return await self.proposer.submit(proposal, origin=origin, reverts=reverts)
 
     async def _inverse(self, change: Change, *, by: str, channel: str, reason: str = "") -> Proposal | SetProposal:
         if change.state is not State.APPLIED or change.undone_by is not None:

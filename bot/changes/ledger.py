@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.changes.errors import TooManyQuestions, TooManyRequests
+from bot.changes.errors import AlreadyDecided, NotTemporary, TooManyQuestions, TooManyRequests
 from bot.domain.change import Approval, Change, Guard, Kind, Move, Question, State
 from bot.domain.change_set import Outcome, Part
 from bot.domain.essence import essence
@@ -27,6 +27,12 @@ REVIEW_AFTER: Final = timedelta(hours=1)
 OFFER_BEFORE: Final = timedelta(minutes=10)
 SHORTEST_OFFER: Final = 0.2
 """Of a short-lived change: the last part of its life in which it may be extended."""
+
+MAX_DECISION: Final = 16
+"""Characters of a request's key that the database has room for, among the decisions of one person about one change."""
+
+Update = Callable[[Change], Mapping[str, Any]]
+"""What to write on a change that nobody else can change at that moment; raises where it is in no state for it."""
 
 GATEHOUSE: Final = "gatehouse"
 """The actor of what no person did."""
@@ -67,9 +73,12 @@ class Ledger:
     at_work: set[str] = field(default_factory=set)
     """Ids of the changes that this process is carrying out: it doesn't take them over from itself."""
 
-    async def open(self, change: Change, origin: str, parts: Sequence[Part] = ()) -> Change:
+    async def open(
+        self, change: Change, origin: str, parts: Sequence[Part] = (), *, reverts: Change | None = None
+    ) -> Change:
         """Record a new change, once per *origin*; one without a guard is approved with it.
 
+        *reverts*: the temporary change whose end it is; raises NotTemporary where that has another end now, or none.
         Raises TargetBusy, and TooManyRequests where it would wait beside too many others.
         """
         rows = await rows_of(change.id, parts)
@@ -77,6 +86,8 @@ class Ledger:
             kept = await self.store.changes.add(tx, change, origin)
             if kept.id != change.id:
                 return kept
+            if reverts is not None:
+                await self._require_end(tx, reverts)
             if change.guard is not Guard.NONE and change.undoes is None:
                 await self._within_limits(tx, change)
             await self.store.parts.add(tx, rows)
@@ -89,6 +100,11 @@ class Ledger:
             await self.store.audit.append(tx, *events)
         self.tell()
         return kept
+
+    async def _require_end(self, tx: AsyncConnection, change: Change) -> None:
+        held = await self.store.changes.held(tx, change.id) or change
+        if not held.temporary or held.ends != change.ends:
+            raise NotTemporary(held)
 
     async def _within_limits(self, tx: AsyncConnection, change: Change) -> None:
         of_person, in_channel = await self.store.changes.waiting(tx, change.requester, change.channel)
@@ -246,12 +262,14 @@ class Ledger:
     async def ask(self, change: Change, question: Question) -> Change:
         """Put *question* to those that were asked before it, and owe its note; the same one twice is one.
 
-        Raises TooManyQuestions.
+        Raises AlreadyDecided and TooManyQuestions.
         """
         async with self.store.transaction() as tx:
             held = await self.store.changes.held(tx, change.id) or change
             if question in held.questions:
                 return held
+            if held.state is not State.PROPOSED:
+                raise AlreadyDecided(held)
             if len(held.questions) >= MAX_QUESTIONS_PER_REQUEST:
                 raise TooManyQuestions(held)
             asked = held.model_copy(update={"questions": (*held.questions, question)})
@@ -262,27 +280,37 @@ class Ledger:
         return asked
 
     async def record(
-        self, change: Change, event: str, by: str, *, note: str = "", state: State | None = None, **fields: Any
+        self, change: Change, event: str, by: str, update: Update, *, request: str = "", note: str = ""
     ) -> Change:
-        """Write *fields* on a change without moving it, with an event that says so, and owe the *note* of that name.
+        """Write on a change what *update* makes of it as it stands, with an *event* that says so; owe the *note* of that name.
 
-        *state*: where it must still be, else nothing is written.
+        Done once for each *request*. What *update* raises is raised; where it gives nothing, nothing is written.
+        Raises NotTemporary for another end of what is being reverted.
         """
         async with self.store.transaction() as tx:
             held = await self.store.changes.held(tx, change.id) or change
-            if state not in {None, held.state}:
+            if request and not await self.store.changes.decided(tx, held.id, by, request[:MAX_DECISION], event):
                 return held
-            noted = held.model_copy(update=fields)
+            if not (fields := update(held)):
+                return held
+            if "ends" in fields and await self.store.changes.is_being_reverted(tx, held.id):
+                raise NotTemporary(held)
+            noted = held.model_copy(update=dict(fields))
             await self.store.changes.record(tx, noted)
             for purpose in filter(None, ("card", note)):
                 await self.store.outbox.add(tx, change.id, purpose)
-            if "ends" in fields:
-                await self._set_end_anew(tx, noted)
-            if noted.reviewed_by:
-                await self.store.timers.clear(tx, change.id, TimerKind.REVIEW)
+            await self._follow_fields(tx, noted, fields)
             await self.store.audit.append(tx, event_of(event, noted, by))
         self.tell()
         return noted
+
+    async def _follow_fields(self, tx: AsyncConnection, noted: Change, fields: Mapping[str, Any]) -> None:
+        if "ends" in fields:
+            await self._set_end_anew(tx, noted)
+        if "reviewed_by" in fields:
+            await self.store.timers.clear(tx, noted.id, TimerKind.REVIEW)
+        if "stopped_by" in fields:
+            await self.store.parts.stop(tx, noted.id)
 
     async def _set_end_anew(self, tx: AsyncConnection, change: Change) -> None:
         if change.ends is None:

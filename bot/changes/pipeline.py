@@ -63,7 +63,7 @@ class Pipeline:
         self.submit_set = proposer.submit_set
         self.go_on = self.applier.go_on
 
-        decider = Decider(self.ledger, self.set_ledger, access, self.applier)
+        decider = Decider(self.ledger, access, self.applier)
         self.get = decider.get
         self.decide = decider.decide
         self.require_look = decider.require_look
@@ -80,7 +80,6 @@ class Pipeline:
         followups = FollowUps(store, effects, proposer)
         self.undo = followups.undo
         self.revert = followups.revert
-        self.go_on_with_revert = followups.go_on_with_revert
         self.being_undone = followups.being_undone
         self.last_revert = followups.last_revert
         self.put_back = followups.put_back

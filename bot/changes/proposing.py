@@ -23,16 +23,16 @@ class Proposer:
     applier: Applier
     new_id: Callable[[], str]
 
-    async def submit(self, proposal: Proposal, *, origin: str) -> Change:
+    async def submit(self, proposal: Proposal, *, origin: str, reverts: Change | None = None) -> Change:
         """Propose, and where nothing stands before the change, apply it. Return the change as it then stands."""
-        change = await self.propose(proposal, origin=origin)
+        change = await self.propose(proposal, origin=origin, reverts=reverts)
         return await self.applier.go_on(change)
 
-    async def propose(self, proposal: Proposal, *, origin: str) -> Change:
-        """Record the change, once per *origin*.
+    async def propose(self, proposal: Proposal, *, origin: str, reverts: Change | None = None) -> Change:
+        """Record the change, once per *origin*. *reverts*: the temporary change whose end it is.
 
         Raises TargetBusy while another change holds the target, NotAllowed and NobodyCanApprove as the policy says,
-        DirectoryUnavailable where Slack does not tell who asks.
+        DirectoryUnavailable where Slack does not tell who asks, and NotTemporary where *reverts* has another end now.
         """
         if (known := await self.ledger.store.changes.of_origin(origin)) is not None:
             return known
@@ -40,9 +40,9 @@ class Proposer:
         if not proposal.agreed:
             change = await self._under_guard(change, proposal.guard)
         self.applier.reached("propose")
-        return await self.ledger.open(change, origin)
+        return await self.ledger.open(change, origin, reverts=reverts)
 
-    async def submit_set(self, proposal: SetProposal, *, origin: str) -> Change:
+    async def submit_set(self, proposal: SetProposal, *, origin: str, reverts: Change | None = None) -> Change:
         """Record several changes as one, once per *origin*; raises as `propose` does, and NothingInSet."""
         if (known := await self.ledger.store.changes.of_origin(origin)) is not None:
             return known
@@ -50,7 +50,7 @@ class Proposer:
         if not proposal.agreed:
             whole = await self._under_guard(whole, proposal.guard)
         self.applier.reached("propose")
-        return await self.ledger.open(whole, origin, proposal.parts)
+        return await self.ledger.open(whole, origin, proposal.parts, reverts=reverts)
 
     async def _under_guard(self, change: Change, asked: Guard | None) -> Change:
         """*change* with what must stand before it here and now: the strictest guard of all that it needs."""

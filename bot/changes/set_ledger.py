@@ -112,18 +112,6 @@ class SetLedger:
                 ]
         return [change for change in taken if change is not None]
 
-    async def stop(self, whole: Change, by: str) -> Change:
-        """Let nothing more of the set begin."""
-        async with self.ledger.store.transaction() as tx:
-            held = await self.ledger.store.changes.held(tx, whole.id) or whole
-            stopped = held.model_copy(update={"stopped_by": held.stopped_by or by})
-            await self.ledger.store.changes.record(tx, stopped)
-            await self.ledger.store.parts.stop(tx, whole.id)
-            await self.ledger.store.outbox.add(tx, whole.id, "card")
-            await self.ledger.store.audit.append(tx, event_of("stopped", stopped, by))
-        self.ledger.tell()
-        return stopped
-
 
 def _slices(all_of: Sequence[T]) -> Iterator[Sequence[T]]:
     return (all_of[first : first + SLICE] for first in range(0, len(all_of), SLICE))

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 import structlog
 
-from bot.changes.errors import NotUndoable
+from bot.changes.errors import NotTemporary, NotUndoable
 from bot.changes.ledger import GATEHOUSE
 from bot.changes.loops import repeated
 from bot.changes.outbox import Wake
@@ -121,6 +121,8 @@ class Timers:
             return self._later(change)
         except NotUndoable:
             return await self._nothing_to_revert(change)
+        except NotTemporary:
+            return None
         return await self._reverted(change, revert)
 
     async def _reverted(self, change: Change, revert: Change) -> datetime | None:
@@ -164,7 +166,11 @@ class Timers:
 
     async def _leave(self, change: Change, why: str) -> datetime | None:
         """Say on the card, and to the requester, why *change* was not taken back at its end; it is not due again."""
-        await self.pipeline.ledger.record(change, "left_in_force", GATEHOUSE, note="left", ending=why)
+
+        def left(held: Change) -> Mapping[str, Any]:
+            return {"ending": why} if held.temporary and held.ends == change.ends else {}
+
+        await self.pipeline.ledger.record(change, "left_in_force", GATEHOUSE, left, note="left")
         return None
 
 

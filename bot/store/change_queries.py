@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from bot.domain.change import Change, Kind, State, Target
 from bot.store.newer import STORED, Newer, change_of, is_ours, ours, readable
 from bot.store.session import Session
-from bot.store.tables import LIVE_STATES, changes, decisions, outbox, timers
+from bot.store.tables import HOLDING_STATES, LIVE_STATES, changes, decisions, outbox, timers
 
 NEW = "new:"
 """What a rule that has no id yet is stored under, before the fingerprint of its content."""
@@ -101,6 +101,13 @@ class Queries:
         async with self._session.reading() as connection:
             found = readable(await connection.execute(query))
             return [change for change in found if change.kind is Kind.RULE_CREATE]
+
+    async def is_being_reverted(self, tx: AsyncConnection, change_id: str) -> bool:
+        """Whether the end of a temporary change is at work, or of unknown outcome."""
+        query = sa.select(changes.c.id).where(
+            changes.c.origin.startswith(f"revert:{change_id}:"), changes.c.state.in_(HOLDING_STATES)
+        )
+        return await tx.scalar(query.limit(1)) is not None
 
     async def for_targets(self, targets: Sequence[str], limit: int = 20) -> Sequence[Change]:
         """The changes of these targets, newest first."""

@@ -54,6 +54,15 @@ def _not_yours(error: NotYours) -> Words:
     return Words(f"Only <@{change.requester}> can settle this: it is their request.", next="Ask them.")
 
 
+def _not_temporary(error: NotTemporary) -> Words:
+    name = f"Change `{error.change.id[:8]}`"
+    if error.change.temporary:
+        return Words(
+            f"{name} is being reverted, or its end was just changed.", next="Look at its card.", unchanged=None
+        )
+    return Words(f"{name} is no longer temporary.", unchanged=None)
+
+
 def _busy(error: TargetBusy) -> Words:
     other = error.change
     return Words(
@@ -112,7 +121,7 @@ WORDS: Final[Table] = {
         f"No change has the reference {code(e.asked)}." if e.asked else "You have no change in this channel to undo.",
         next=f"Press *Undo* on its card, or take the reference from there: `{slash('gatehouse undo 1a2b3c4d')}`.",
     ),
-    NotTemporary: lambda e: Words(f"Change `{e.change.id[:8]}` is no longer temporary.", unchanged=None),
+    NotTemporary: _not_temporary,
     NothingToReview: lambda e: Words(f"Change `{e.change.id[:8]}` has already been reviewed.", unchanged=None),
     LookFirst: lambda e: Words(
         "This card doesn’t show everything. Look at the full change first.",

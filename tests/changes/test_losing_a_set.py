@@ -54,7 +54,7 @@ async def test_what_somebody_stopped_is_not_begun(world: World) -> None:
     ids = count(1)
     mine = replica(world, "mine", ids)
     whole, parts = await claimed(world, mine, lambda: f"{next(ids):032x}")
-    await mine.pipeline.stop(whole, by=ALICE)
+    await mine.pipeline.stop(whole, by=ALICE, request="click")
 
     assert await mine.sets.ledger.begin(whole, parts) == []
     await mine.sets.ledger.give_up(whole, [part.part_number for part in parts], "the service is away")

@@ -421,7 +421,8 @@ class Machine(RuleBasedStateMachine):
     @rule(number=anything, which=anything, by=people)
     def stop(self, number: int, which: int, by: str) -> None:
         change = self.pick(which, [each for each in self.changes(State.APPROVED, State.APPLYING) if each.is_set])
-        self.clicked(number, lambda pipeline, now: pipeline.stop(now, by=by), change)
+        click = f"click {next(self.names)}"
+        self.clicked(number, lambda pipeline, now: pipeline.stop(now, by=by, request=click), change)
 
     @rule(number=anything, which=anything, by=people)
     def again(self, number: int, which: int, by: str) -> None:
@@ -447,11 +448,13 @@ class Machine(RuleBasedStateMachine):
     @rule(number=anything, which=anything, by=people, seconds=st.none() | spans)
     def reschedule(self, number: int, which: int, by: str, seconds: int | None) -> None:
         found = self.changes(State.APPLIED)
-        change = self.pick(which, [each for each in found if each.ends] or found)
+        change, click = self.pick(which, [each for each in found if each.ends] or found), f"click {next(self.names)}"
         if seconds is None:
-            self.clicked(number, lambda pipeline, now: pipeline.keep(now, by=by), change)
+            self.clicked(number, lambda pipeline, now: pipeline.keep(now, by=by, request=click), change)
         else:
-            self.clicked(number, lambda pipeline, now: pipeline.extend(now, by=by, seconds=seconds), change)
+            self.clicked(
+                number, lambda pipeline, now: pipeline.extend(now, by=by, seconds=seconds, request=click), change
+            )
 
     @rule(number=anything, which=anything, by=people)
     def put_back(self, number: int, which: int, by: str) -> None:
@@ -472,7 +475,8 @@ class Machine(RuleBasedStateMachine):
     @rule(number=anything, which=anything, by=people)
     def review(self, number: int, which: int, by: str) -> None:
         change = self.pick(which, [each for each in self.changes() if each.glass_broken])
-        self.clicked(number, lambda pipeline, now: pipeline.review(now, by=by), change)
+        click = f"click {next(self.names)}"
+        self.clicked(number, lambda pipeline, now: pipeline.review(now, by=by, request=click), change)
 
     # What goes wrong
 

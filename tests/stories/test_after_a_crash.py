@@ -66,6 +66,29 @@ async def test_a_change_that_was_claimed_and_left_is_settled_by_looking(workspac
     assert workspace.services.rules.calls("DELETE") == []
 
 
+async def test_a_click_that_a_process_left_after_doing_it_is_not_done_twice(
+    workspace: Sandbox, alice: Person, cara: Person
+) -> None:
+    card = await alice.says(f"/rules off {OLD} for 2h")
+    store = workspace.bot.gatehouse.store
+    (change,) = await store.changes.for_targets([f"rules/{OLD}"])
+    assert change.ends is not None
+    await cara.clicks(card, "Extend 1 h")
+    await alice.sees(f"Ends by itself {change.ends + timedelta(hours=1):%Y-%m-%d %H:%M}")
+    async with store.transaction() as tx:
+        await tx.execute(sa.update(inbound).values(done=False, owner="a dead process", lease=0))
+
+    async def done_again() -> bool:
+        async with store.session.reading() as connection:
+            return not await connection.scalar(sa.select(inbound.c.id).where(inbound.c.done.is_(False)).limit(1))
+
+    await until(done_again, "every request is done again")
+
+    (now,) = await store.changes.for_targets([f"rules/{OLD}"])
+    assert now.ends == change.ends + timedelta(hours=1)
+    assert len(workspace.services.rules.calls("PUT")) == 1
+
+
 async def test_a_request_that_no_process_survives_is_given_up_in_words(workspace: Sandbox, alice: Person) -> None:
     body = {"command": "/rules", "text": f"off {OLD}", "user_id": alice.id, "channel_id": alice.channel}
     store = workspace.bot.gatehouse.store

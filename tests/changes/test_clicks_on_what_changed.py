@@ -1,0 +1,259 @@
+"""What is clicked is checked and written in one transaction, once for each click, whatever happened since it was read."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import count
+from typing import Final
+
+import pytest
+
+from bot.changes.deciding import Decision
+from bot.changes.effects import Document
+from bot.changes.errors import AlreadyDecided, NothingToReview, NotTemporary
+from bot.changes.pipeline import Pipeline
+from bot.changes.proposals import Proposal
+from bot.domain.change import Change, Guard, Kind, State, Target
+from bot.store.audit import Filters
+from bot.store.timers import TimerKind
+from tests.changes.world import (
+    ALICE,
+    BOB,
+    CARA,
+    DAN,
+    OPS,
+    POLICIES,
+    RULE_IDS,
+    Replica,
+    Watched,
+    World,
+    a_world,
+    renames,
+    replica,
+)
+from tests.databases import BOTH
+
+pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
+HOUR: Final = timedelta(hours=1)
+TARGET: Final = Target(service="rules", key=RULE_IDS[0])
+
+
+@pytest.fixture
+async def world(database_url: str) -> AsyncIterator[World]:
+    async with a_world(database_url) as world:
+        await world.begin(POLICIES["free"])
+        yield world
+
+
+@pytest.fixture
+def mine(world: World) -> Replica:
+    return replica(world, "mine", count(1))
+
+
+async def renamed(world: World, mine: Replica, guard: Guard | None = None) -> Change:
+    """A rule that has another name for an hour."""
+    live = world.live(TARGET)
+    proposal = Proposal(
+        kind=Kind.RULE_UPDATE,
+        target=TARGET,
+        before=live,
+        after=(live or {}) | {"name": "For now"},
+        requester=ALICE,
+        channel=OPS,
+        lasts=3600,
+        guard=guard,
+    )
+    return await mine.pipeline.submit(proposal, origin=f"origin {next(world.names)}")
+
+
+async def events(world: World, change: Change) -> list[str]:
+    return [entry.event for entry in await world.store.audit.found(Filters(ref=change.id))]
+
+
+async def timers(world: World, change: Change) -> list[TimerKind]:
+    kinds = (TimerKind.REVERT, TimerKind.OFFER, TimerKind.REVIEW)
+    return [one.kind for kind in kinds for one in await world.store.timers.pending(kind) if one.change_id == change.id]
+
+
+Act = Callable[[Pipeline, Change, str], Awaitable[Change]]
+
+
+async def extend(pipeline: Pipeline, change: Change, request: str) -> Change:
+    return await pipeline.extend(change, by=ALICE, seconds=3600, request=request)
+
+
+async def keep(pipeline: Pipeline, change: Change, request: str) -> Change:
+    return await pipeline.keep(change, by=ALICE, request=request)
+
+
+async def stop(pipeline: Pipeline, change: Change, request: str) -> Change:
+    return await pipeline.stop(change, by=ALICE, request=request)
+
+
+async def review(pipeline: Pipeline, change: Change, request: str) -> Change:
+    return await pipeline.review(change, by=CARA, request=request)
+
+
+async def ask(pipeline: Pipeline, change: Change, request: str) -> Change:
+    return await pipeline.ask(change, by=BOB, text="Why?")
+
+
+async def end(pipeline: Pipeline, change: Change, request: str) -> Change:
+    return await pipeline.revert(change, by=ALICE, reason="ended early")
+
+
+RESCHEDULES: Final = [extend, keep]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Something to click on, and what makes it too late for that."""
+
+    act: Act
+    begin: Callable[[World, Replica], Awaitable[Change]]
+    meanwhile: Callable[[World, Replica, Change], Awaitable[object]]
+    refusal: type[Exception]
+
+
+async def _undone(world: World, mine: Replica, change: Change) -> None:
+    assert (await mine.pipeline.undo(change, by=CARA, channel=OPS)).state is State.APPLIED
+
+
+async def _under_way(world: World, mine: Replica, change: Change) -> None:
+    world.slow = 1
+    assert (await mine.pipeline.revert(change, by=CARA, reason="its end")).state is State.UNKNOWN
+
+
+async def _set(world: World, mine: Replica) -> Change:
+    return await mine.pipeline.submit_set(renames(world, "Ours"), origin="set")
+
+
+async def _carried_out(world: World, mine: Replica, change: Change) -> None:
+    assert await mine.carry_out_a_set()
+
+
+async def _done_alone(world: World, mine: Replica) -> Change:
+    world.policy = POLICIES["two"]
+    change = await renamed(world, mine)
+    return await mine.pipeline.decide(change.id, Decision.BREAK_GLASS, DAN, reason="urgent")
+
+
+async def _reviewed(world: World, mine: Replica, change: Change) -> None:
+    await mine.pipeline.review(change, by=BOB, request="the first click")
+
+
+async def _asked(world: World, mine: Replica) -> Change:
+    return await renamed(world, mine, Guard.CONFIRM)
+
+
+async def _confirmed(world: World, mine: Replica, change: Change) -> None:
+    await mine.pipeline.decide(change.id, Decision.CONFIRM, ALICE)
+
+
+async def _kept(world: World, mine: Replica, change: Change) -> None:
+    await keep(mine.pipeline, change, "click on keep")
+
+
+async def _extended(world: World, mine: Replica, change: Change) -> None:
+    await extend(mine.pipeline, change, "click on extend")
+
+
+CASES: Final = {
+    "extend what was undone": Case(extend, renamed, _undone, NotTemporary),
+    "keep what was undone": Case(keep, renamed, _undone, NotTemporary),
+    "extend what is being reverted": Case(extend, renamed, _under_way, NotTemporary),
+    "keep what is being reverted": Case(keep, renamed, _under_way, NotTemporary),
+    "end what was kept": Case(end, renamed, _kept, NotTemporary),
+    "end what was extended": Case(end, renamed, _extended, NotTemporary),
+    "stop what is done": Case(stop, _set, _carried_out, AlreadyDecided),
+    "review what was reviewed": Case(review, _done_alone, _reviewed, NothingToReview),
+    "ask about what was decided": Case(ask, _asked, _confirmed, AlreadyDecided),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+async def test_a_click_that_comes_too_late_is_refused_and_leaves_no_trace(
+    world: World, mine: Replica, name: str
+) -> None:
+    case = CASES[name]
+    seen = await case.begin(world, mine)
+    await case.meanwhile(world, mine, seen)
+    now = await mine.pipeline.get(seen.id), await events(world, seen), await timers(world, seen), world.writes
+
+    with pytest.raises(case.refusal):
+        await case.act(mine.pipeline, seen, "click")
+
+    assert now == (
+        await mine.pipeline.get(seen.id),
+        await events(world, seen),
+        await timers(world, seen),
+        world.writes,
+    )
+
+
+@pytest.mark.parametrize(
+    ("act", "begin"),
+    [(extend, renamed), (keep, renamed), (end, renamed), (stop, _set), (review, _done_alone), (ask, _asked)],
+)
+async def test_a_click_whose_process_died_before_it_was_marked_done_counts_once(
+    world: World, mine: Replica, act: Act, begin: Callable[[World, Replica], Awaitable[Change]]
+) -> None:
+    change = await begin(world, mine)
+    await act(mine.pipeline, change, "click")
+    once = await mine.pipeline.get(change.id), await events(world, change), world.writes
+    world.clock.moment += timedelta(minutes=1)
+
+    await act(mine.pipeline, once[0], "click")
+
+    assert once == (await mine.pipeline.get(change.id), await events(world, change), world.writes)
+
+
+async def test_two_who_extend_at_once_extend_by_both(world: World, mine: Replica) -> None:
+    other = replica(world, "other", count(100))
+    change = await renamed(world, mine)
+
+    await asyncio.gather(extend(mine.pipeline, change, "one"), extend(other.pipeline, change, "another"))
+
+    ends = (await mine.pipeline.get(change.id)).ends
+    assert ends is not None
+    assert change.ends is not None
+    assert ends - change.ends == 2 * HOUR
+
+
+@dataclass(frozen=True, slots=True)
+class Clicked(Watched):
+    """Effects during whose look somebody clicks."""
+
+    click: Callable[[], Awaitable[object]]
+
+    async def live(self, target: Target) -> Document | None:
+        found = await Watched.live(self, target)
+        await self.click()
+        return found
+
+
+@pytest.mark.parametrize("changed_since", [False, True])
+@pytest.mark.parametrize("act", RESCHEDULES)
+async def test_what_is_kept_or_extended_while_its_end_is_being_looked_at_stays(
+    world: World, mine: Replica, act: Act, changed_since: bool
+) -> None:
+    change = await renamed(world, mine)
+    if changed_since:
+        world.edit(("rules", RULE_IDS[0]), (world.live(TARGET) or {}) | {"name": "Theirs"})
+    effects = mine.pipeline.effects(TARGET)
+    assert isinstance(effects, Watched)
+    slow = Clicked(effects.inner, world, "mine", lambda: act(mine.pipeline, change, "click"))
+    mine.pipeline.effects = lambda _: slow
+    world.clock.moment += HOUR
+
+    while await mine.timers.run_one():
+        pass
+
+    now = await mine.pipeline.get(change.id)
+    assert now.ends != change.ends
+    assert (now.undone_by, now.ending) == (None, "")
+    assert "left_in_force" not in await events(world, change)
+    assert (world.live(TARGET) or {})["name"] == ("Theirs" if changed_since else "For now")
