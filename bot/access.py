@@ -268,13 +268,21 @@ class Access:
                 await self.directory.group(group)
 
     async def require_still(self, change: Change) -> None:
-        """Return where all who asked for *change* and decided about it still may; raises as `require` does."""
+        """Return where who asked for *change* and enough of those who decided about it still may; raises as `require` does."""
         await self.require_all(change, change.requester)
         if change.glass_broken:
             await self.require_glass(change, change.decided_by or "", change.channel)
             return
+        lost: list[NotAllowed | DirectoryUnavailable] = []
+        able: list[str] = []
         for given in change.approvals:
-            await self.require_approver(change, given.by, change.channel)
+            try:
+                await self.require_approver(change, given.by, change.channel)
+                able.append(given.by)
+            except (NotAllowed, DirectoryUnavailable) as error:
+                lost.append(error)
+        if lost and await self.people(able) < change.approvals_needed:
+            raise next((error for error in lost if isinstance(error, DirectoryUnavailable)), lost[0])
 
     def guards(self) -> Mapping[str, GuardRule]:
         """What stands before each kind of change, where no site has a rule of its own."""

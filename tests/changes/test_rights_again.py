@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 
 import pytest
 
+from bot.access import NotAllowed
 from bot.changes.applying import LOST_RIGHT, TOO_OLD
 from bot.changes.deciding import Decision
 from bot.changes.proposals import Proposal
@@ -19,6 +20,7 @@ from bot.domain.policy import Person, Place, Why
 from tests.changes.world import (
     ALICE,
     BOB,
+    CARA,
     DAN,
     OPS,
     POLICIES,
@@ -128,6 +130,18 @@ async def test_what_waited_for_its_service_is_not_done_by_those_who_may_not_any_
 
     assert (ended.state, ended.refusal, ended.lost_right, ended.outcome) == (State.FAILED, LOST_RIGHT, who, why)
     assert world.calls_that_write() == 0
+
+
+async def test_an_approval_of_somebody_who_left_stands_in_nobodys_way(world: World) -> None:
+    mine = await started(world, "two")
+    change = await mine.pipeline.submit(rename(world), origin="origin")
+    await mine.pipeline.decide(change.id, Decision.APPROVE, BOB)
+    barred(BOB)(world)
+
+    with pytest.raises(NotAllowed) as one_of_two:
+        await mine.pipeline.decide(change.id, Decision.APPROVE, CARA)
+    assert (one_of_two.value.user, one_of_two.value.why) == (BOB, Why.DEACTIVATED)
+    assert (await mine.pipeline.decide(change.id, Decision.APPROVE, DAN)).state is State.APPLIED
 
 
 async def test_who_went_ahead_alone_must_still_be_one_who_may(world: World) -> None:
