@@ -23,7 +23,8 @@ from bot.access import Access
 from bot.bolt import bolt_app, sign_in, web_client
 from bot.changes.applying import SETTLE_AFTER, Checkpoint, nowhere
 from bot.changes.leases import lease_for
-from bot.changes.outbox import Outbox, Pace, Wake
+from bot.changes.loops import Wake
+from bot.changes.outbox import Outbox, Pace
 from bot.changes.pipeline import Pipeline
 from bot.changes.sets import Sets
 from bot.changes.timers import Timers

@@ -47,8 +47,8 @@ class FollowUps:
     async def revert(self, change: Change, *, by: str, reason: str, since: datetime | None = None) -> Change:
         """Take a temporary *change* back, as was agreed when it was asked for; once, whoever asks, and however often.
 
-        *since*: as for `undo`. Raises NotUndoable, and NotTemporary where it no longer ends as *change* says. What is only requested does not
-        stand in its way. What is being done to its target does: raises TargetBusy.
+        *since*: as for `undo`. Raises NotUndoable, and NotTemporary where it no longer ends as *change* says. What is only
+        requested does not stand in its way. What is being done to its target does: raises TargetBusy.
         """
         if (made := await self._made_since(change, "revert", by, since)) is not None:
             return await self.proposer.applier.go_on(made)

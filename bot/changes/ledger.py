@@ -249,12 +249,12 @@ class Ledger:
                 await self.store.audit.append(tx, event_of("applying", claimed, GATEHOUSE, attempt=claimed.attempt))
         return claimed
 
-    async def claim_due(self) -> Change | None:
-        """Take a change that was left, by a process that died or by a service that was away."""
-        if not await self.store.changes.any_due(but=self.at_work):
+    async def claim_due(self, service: str | None = None) -> Change | None:
+        """Take a change that was left, by a process that died or by a service that was away; of *service* alone, or any."""
+        if not await self.store.changes.any_due(but=self.at_work, service=service):
             return None
         async with self.store.transaction() as tx:
-            claimed = await self.store.changes.claim_due(tx, self.owner, self.lease, but=self.at_work)
+            claimed = await self.store.changes.claim_due(tx, self.owner, self.lease, but=self.at_work, service=service)
             if claimed is not None and claimed.state is State.APPLYING:
                 await self.store.audit.append(tx, event_of("applying", claimed, GATEHOUSE, attempt=claimed.attempt))
         return claimed

@@ -12,7 +12,7 @@ import structlog
 from prometheus_client import Counter
 
 from bot.changes.leases import renewed
-from bot.changes.loops import repeated
+from bot.changes.loops import Wake, repeated
 from bot.domain.change import Change
 from bot.store.engine import Store
 from bot.store.errors import NewerRelease
@@ -57,25 +57,6 @@ class Pace:
         if wait > 0:
             raise TooSoon(wait)
         self._last = {name: at for name, at in self._last.items() if now - at < self._seconds} | {channel: now}
-
-
-class Wake:
-    """Says that there may be work, so that a worker need not poll for what this process made itself."""
-
-    def __init__(self) -> None:
-        self._event = asyncio.Event()
-
-    def __call__(self) -> None:
-        self._event.set()
-
-    async def wait(self, seconds: float) -> None:
-        """Return at once if there may be work, else when there may be, at the latest after *seconds*."""
-        try:
-            async with asyncio.timeout(seconds):
-                await self._event.wait()
-        except TimeoutError:
-            pass
-        self._event.clear()
 
 
 class Outbox:

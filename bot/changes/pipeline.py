@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from typing import Final
 
 import structlog
 
@@ -17,15 +18,20 @@ from bot.changes.deciding import Decider
 from bot.changes.effects import EffectsOf
 from bot.changes.following import FollowUps
 from bot.changes.ledger import LEASE, Ledger
-from bot.changes.loops import repeated
+from bot.changes.loops import Wake, worked_off
 from bot.changes.proposing import Proposer
 from bot.changes.refusals import Refusals
 from bot.changes.set_ledger import SetLedger
+from bot.domain.change import Change
 from bot.domain.limits import DEFAULT_LIMITS, OpenLimits
 from bot.store.audit import Event
+from bot.store.change_queries import SERVICES
 from bot.store.engine import Store
 
 log = structlog.get_logger(__name__)
+
+TAKEN_OVER_AT_ONCE: Final = 4
+"""Changes of one service."""
 
 
 class Pipeline:
@@ -89,21 +95,19 @@ class Pipeline:
 
     async def recover(self, *, every: float) -> None:
         """Take over changes whose process died, or whose outcome is still unknown; runs until cancelled."""
-
-        async def work() -> float:
-            while await self.recover_one():
-                pass
-            return every
-
-        await repeated("recover", work)
+        claim, do = self.ledger.claim_due, self._take_over
+        await worked_off("recover", SERVICES, claim, do, width=TAKEN_OVER_AT_ONCE, every=every, wake=Wake())
 
     async def recover_one(self) -> bool:
         """Take over one change; False where none was left."""
         if (change := await self.ledger.claim_due()) is None:
             return False
+        await self._take_over(change)
+        return True
+
+    async def _take_over(self, change: Change) -> None:
         log.info("taking_over", change=change.id[:8], state=change.state, attempt=change.attempt)
         await self.applier.carry_out(change)
-        return True
 
     async def note_export(self, event: str, what: str, count: int, *, by: str, channel: str, here: bool) -> None:
         """Record the *event* of an export of *count* records of *what*: ``exporting``, then ``exported`` or nothing.

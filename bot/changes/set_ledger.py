@@ -31,14 +31,14 @@ class SetLedger:
 
     ledger: Ledger
 
-    async def claim(self) -> Change | None:
-        """Take a set that was approved, or left by a process that died; None where there is none."""
+    async def claim(self, service: str | None = None) -> Change | None:
+        """Take a set that was approved, or left by a process that died, of *service* or of any; None where there is none."""
         store = self.ledger.store
-        if not await store.changes.any_due(sets=True, but=self.ledger.at_work):
+        if not await store.changes.any_due(sets=True, but=self.ledger.at_work, service=service):
             return None
         async with store.transaction() as tx:
             claimed = await store.changes.claim_due(
-                tx, self.ledger.owner, self.ledger.lease, sets=True, but=self.ledger.at_work
+                tx, self.ledger.owner, self.ledger.lease, sets=True, but=self.ledger.at_work, service=service
             )
             if claimed is not None:
                 await store.outbox.add(tx, claimed.id, "card")

@@ -13,19 +13,20 @@ import structlog
 from bot.changes.applying import TOO_OLD, Applier
 from bot.changes.carrying import Carrier
 from bot.changes.leases import Hold, Lost
-from bot.changes.loops import repeated
-from bot.changes.outbox import Wake
+from bot.changes.loops import Wake, worked_off
 from bot.changes.patience import Patience
 from bot.changes.portions import Portions
 from bot.changes.set_ledger import SetLedger
 from bot.domain.change import Change, Move
 from bot.domain.change_set import Outcome
 from bot.inquiry import DirectoryUnavailable
+from bot.store.change_queries import SERVICES
 from bot.store.errors import NewerRelease
 
 log = structlog.get_logger(__name__)
 
 SETS_AT_ONCE: Final = 4
+"""Sets of one service."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,32 +42,17 @@ class Sets:
 
     async def run(self, *, every: float) -> None:
         """Carry sets out until cancelled, several at a time, so that a long one holds up no short one."""
-        busy: set[asyncio.Task[None]] = set()
+        claim, do = self.ledger.claim, self._carry_out
+        await worked_off("sets", SERVICES, claim, do, width=SETS_AT_ONCE, every=every, wake=self.wake)
 
-        async def work() -> float:
-            while len(busy) < SETS_AT_ONCE and (whole := await self.ledger.claim()) is not None:
-                task = asyncio.create_task(self._logged(whole))
-                busy.add(task)
-                task.add_done_callback(busy.discard)
-                task.add_done_callback(lambda _: self.wake())
-            return every
-
-        try:
-            await repeated("sets", work, self.wake.wait)
-        finally:
-            for task in busy:
-                task.cancel()
-            await asyncio.gather(*busy, return_exceptions=True)
-
-    async def _logged(self, whole: Change) -> None:
+    async def _carry_out(self, whole: Change) -> None:
+        """Where it fails, it stays claimed until its lease ends, and is then taken over."""
         try:
             await self.carry_out(whole)
         except* Lost:
             log.warning("set_lost", change=whole.id[:8])
         except* NewerRelease:
             self.ledger.ledger.store.newer.pass_over(whole.id)
-        except* Exception as group:  # it stays claimed until its lease ends, and is then taken over
-            log.exception("set_failed", change=whole.id[:8], error=type(group.exceptions[0]).__name__)
 
     async def carry_out(self, whole: Change) -> None:
         """Do every part of a set that this process holds, and end it; raises Lost where another took it over."""

@@ -15,8 +15,7 @@ import structlog
 
 from bot.changes.errors import NotTemporary, NotUndoable
 from bot.changes.ledger import GATEHOUSE
-from bot.changes.loops import repeated
-from bot.changes.outbox import Wake
+from bot.changes.loops import Wake, worked_off
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import is_there
 from bot.clients.errors import ClientError, RateLimited, Unreachable
@@ -24,7 +23,7 @@ from bot.domain.change import LIVE, Change, State
 from bot.domain.change_set import Outcome
 from bot.domain.duration import in_words
 from bot.store.errors import TargetBusy
-from bot.store.timers import Timer, TimerKind
+from bot.store.timers import LANES, Timer, TimerKind
 
 log = structlog.get_logger(__name__)
 
@@ -34,6 +33,8 @@ LATE: Final = timedelta(minutes=2)
 REMINDERS: Final = (timedelta(minutes=45), timedelta(hours=3), timedelta(hours=8))
 """Pauses after the first, the second and every later reminder."""
 
+DONE_AT_ONCE: Final = 4
+"""Timers of one lane."""
 REVIEWS: Final = (timedelta(hours=4), timedelta(hours=24))
 BUSY: Final = timedelta(seconds=30)
 LONGEST_WAIT: Final = timedelta(minutes=10)
@@ -50,27 +51,26 @@ class Timers:
 
     async def run(self, *, every: float) -> None:
         """Do what is due until cancelled, looking every so many seconds."""
-
-        async def work() -> float:
-            while await self.run_one():
-                pass
-            return every
-
-        await repeated("timers", work, self.wake.wait)
+        await worked_off("timers", LANES, self._claim, self._do, width=DONE_AT_ONCE, every=every, wake=self.wake)
 
     async def run_one(self) -> bool:
         """Do the one thing that is overdue the longest; False where nothing is due."""
-        store = self.pipeline.store
-        timer = await store.timers.claim_due(self.owner, self.lease)
-        if timer is None:
+        if (timer := await self._claim()) is None:
             return False
+        await self._do(timer)
+        return True
+
+    async def _claim(self, lane: str | None = None) -> Timer | None:
+        return await self.pipeline.store.timers.claim_due(self.owner, self.lease, lane)
+
+    async def _do(self, timer: Timer) -> None:
+        store = self.pipeline.store
         change = await store.changes.get(timer.change_id)
         again = None if change is None else await DUE[timer.kind](self, change, timer)
         if again is None:
             await store.timers.done(timer)
         else:
             await store.timers.again(timer, again)
-        return True
 
     @property
     def _now(self) -> datetime:

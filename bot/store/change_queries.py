@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -14,8 +15,16 @@ from bot.store.tables import HOLDING_STATES, LIVE_STATES, changes, decisions, ou
 
 NEW = "new:"
 """What a rule that has no id yet is stored under, before the fingerprint of its content."""
+SERVICES: Final = ("rules", "members")
+"""What changes are written to, each with slots of its own for what is due there. Groups are with the rules."""
 IDS = 500
 """Ids that one query asks for."""
+
+
+def of_service(service: str) -> sa.ColumnElement[bool]:
+    """The changes whose target is at one of `SERVICES`."""
+    members = changes.c.target.startswith("members/")
+    return members if service == "members" else sa.not_(members)
 
 
 class Queries:

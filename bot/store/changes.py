@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from bot.domain.change import MOVES, Change, Move, State, sources
 from bot.domain.essence import essence, fingerprint
 from bot.domain.wire import stored
-from bot.store.change_queries import NEW, Queries
+from bot.store.change_queries import NEW, Queries, of_service
 from bot.store.errors import StoreError, TargetBusy
 from bot.store.newer import STORED, change_of, is_ours, ours, readable
 from bot.store.session import insert, insert_new
@@ -141,14 +141,21 @@ class Changes(Queries):
         return await self._taken(tx, row, MOVES[State(row.state), Move.CLAIM], owner, lease)
 
     async def claim_due(
-        self, tx: AsyncConnection, owner: str, lease: timedelta, *, sets: bool = False, but: Collection[str] = ()
+        self,
+        tx: AsyncConnection,
+        owner: str,
+        lease: timedelta,
+        *,
+        sets: bool = False,
+        but: Collection[str] = (),
+        service: str | None = None,
     ) -> Change | None:
-        """Take a change that was approved and left, or whose holder's lease is over; None where there is none.
+        """Take the change that is due the longest: left after its approval, or by its holder. None where there is none.
 
-        *but*: ids of those that are not to be taken.
+        *but*: ids of those that are not to be taken. *service*: the one whose changes are taken; None for each.
         """
         while True:
-            row = (await tx.execute(self._session.skipping_locked(self._due(sets, but)))).one_or_none()
+            row = (await tx.execute(self._session.skipping_locked(self._due(sets, but, service)))).one_or_none()
             if row is None:
                 return None
             if is_ours(row):
@@ -157,12 +164,12 @@ class Changes(Queries):
         state = State(row.state)
         return await self._taken(tx, row, MOVES.get((state, Move.CLAIM), state), owner, lease)
 
-    async def any_due(self, *, sets: bool = False, but: Collection[str] = ()) -> bool:
+    async def any_due(self, *, sets: bool = False, but: Collection[str] = (), service: str | None = None) -> bool:
         """Whether there is something for `claim_due`: a look that holds nobody up."""
         async with self._session.reading() as connection:
-            return (await connection.execute(self._due(sets, but))).first() is not None
+            return (await connection.execute(self._due(sets, but, service))).first() is not None
 
-    def _due(self, sets: bool, but: Collection[str]) -> sa.Select[Any]:
+    def _due(self, sets: bool, but: Collection[str], service: str | None) -> sa.Select[Any]:
         """What may be taken. A part that is being applied is its set's; one whose outcome is not known is anybody's."""
         now = self._session.now()
         held = sa.or_(
@@ -172,7 +179,9 @@ class Changes(Queries):
         left = sa.and_(changes.c.state == State.APPROVED, changes.c.due < now)
         kind = changes.c.size > 0 if sets else changes.c.size == 0
         wanted = sa.and_(kind, sa.or_(abandoned, left), changes.c.id.not_in({*but, *self._newer.ids}))
-        return sa.select(changes).where(wanted).order_by(changes.c.created).limit(1)
+        here = sa.true() if service is None else of_service(service)
+        since = sa.case((changes.c.state == State.APPROVED, changes.c.due), else_=changes.c.lease)
+        return sa.select(changes).where(wanted, here).order_by(since, changes.c.created).limit(1)
 
     async def _taken(
         self, tx: AsyncConnection, row: sa.Row[Any], state: State, owner: str, lease: timedelta

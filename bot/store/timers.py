@@ -11,10 +11,11 @@ from typing import Final
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from bot.store.change_queries import SERVICES, of_service
 from bot.store.changes import micros_of
 from bot.store.newer import Newer
 from bot.store.session import Session, upsert
-from bot.store.tables import micros, moment, timers
+from bot.store.tables import changes, micros, moment, timers
 
 
 class TimerKind(StrEnum):
@@ -25,6 +26,9 @@ class TimerKind(StrEnum):
     REVIEW = "review"
 
 
+NO_SERVICE: Final = "no service"
+LANES: Final = (NO_SERVICE, *SERVICES)
+"""What is due by what it needs: the ends of temporary changes call the service of their target, all else calls none."""
 KNOWN: Final = timers.c.kind.in_(sorted(TimerKind))
 """Timers of the kinds of this release: those of a newer one are left to it."""
 
@@ -53,11 +57,16 @@ class Timers:
     async def clear(self, tx: AsyncConnection, change_id: str, *kinds: TimerKind) -> None:
         await tx.execute(sa.delete(timers).where(timers.c.change_id == change_id, timers.c.kind.in_(kinds)))
 
-    async def claim_due(self, owner: str, lease: timedelta) -> Timer | None:
-        """Take the timer that is overdue the longest; None where none is due. It is never handed out early."""
+    async def claim_due(self, owner: str, lease: timedelta, lane: str | None = None) -> Timer | None:
+        """Take the timer that is overdue the longest; None where none is due. It is never handed out early.
+
+        *lane*: one of `LANES`, whose timers are taken; None for each.
+        """
         now = self._session.now()
         free = sa.or_(timers.c.lease.is_(None), timers.c.lease < now)
-        query = sa.select(timers).where(timers.c.due <= now, free, KNOWN).order_by(timers.c.due).limit(1)
+        query = (
+            sa.select(timers).where(timers.c.due <= now, free, KNOWN, _in_lane(lane)).order_by(timers.c.due).limit(1)
+        )
         while True:
             async with self._session.claiming(query.where(timers.c.change_id.not_in(self._newer.ids))) as claim:
                 if claim is None:
@@ -94,6 +103,15 @@ class Timers:
         async with self._session.reading() as connection:
             rows = await connection.execute(query)
             return [Timer(row.change_id, TimerKind(row.kind), moment(row.due), row.number) for row in rows]
+
+
+def _in_lane(lane: str | None) -> sa.ColumnElement[bool]:
+    calls = timers.c.kind == TimerKind.REVERT
+    if lane is None:
+        return sa.true()
+    if lane == NO_SERVICE:
+        return sa.not_(calls)
+    return sa.and_(calls, sa.exists().where(changes.c.id == timers.c.change_id, of_service(lane)))
 
 
 def _held(timer: Timer) -> sa.ColumnElement[bool]:

@@ -10,7 +10,8 @@ from typing import Final
 import pytest
 import sqlalchemy as sa
 
-from bot.changes.outbox import Outbox, Wake
+from bot.changes.loops import Wake
+from bot.changes.outbox import Outbox
 from bot.domain.change import Change
 from bot.store.engine import Store, open_store
 from bot.store.tables import outbox

@@ -21,8 +21,9 @@ from bot.changes.effects import Document, Effects, Reading, Snapshot
 from bot.changes.group_effects import GroupEffects
 from bot.changes.leases import Lost
 from bot.changes.ledger import LEASE
+from bot.changes.loops import Wake
 from bot.changes.member_effects import MemberEffects
-from bot.changes.outbox import Outbox, TooSoon, Wake
+from bot.changes.outbox import Outbox, TooSoon
 from bot.changes.patience import Patience
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import Proposal

@@ -12,8 +12,8 @@ from uuid import uuid4
 
 from bot.changes.effects import Effects
 from bot.changes.group_effects import GroupEffects
+from bot.changes.loops import Wake
 from bot.changes.member_effects import MemberEffects
-from bot.changes.outbox import Wake
 from bot.changes.patience import Patience
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import Proposal

@@ -1,0 +1,162 @@
+"""One service that hangs delays nothing of the other: neither what is taken over, nor what falls due, nor sets."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from itertools import count
+from typing import Any, Final
+
+import pytest
+
+from bot.changes.effects import Document, Snapshot
+from bot.changes.ledger import LEASE
+from bot.changes.proposals import Proposal
+from bot.changes.set_proposals import set_of
+from bot.domain.change import Change, Guard, Kind, State, Target
+from tests.changes.world import ALICE, EMAILS, OPS, POLICIES, SITE, Replica, Watched, World, a_world, replica, rule
+from tests.databases import BOTH
+from tests.drills.fleet import until
+
+pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
+MEMBER: Final = Target(service="members", site=SITE, key=EMAILS[0])
+MANY: Final = range(14)
+"""More than are done at a time, in all lanes together."""
+HOUR: Final = timedelta(hours=1)
+
+
+@pytest.fixture
+async def world(database_url: str) -> AsyncIterator[World]:
+    async with a_world(database_url) as world:
+        await world.begin(POLICIES["free"])
+        for number in MANY:
+            world.edit(("rules", f"Redirect_many{number}"), rule(f"Number {number}"))
+        yield world
+
+
+@dataclass(frozen=True, slots=True)
+class Hanging(Watched):
+    """Effects at a service that never answers."""
+
+    async def live(self, target: Target) -> Document | None:
+        await asyncio.Event().wait()
+        return None
+
+    async def snapshot(self, targets: Sequence[Target]) -> Snapshot:
+        await asyncio.Event().wait()
+        return await Watched.snapshot(self, targets)
+
+
+def with_rules_hanging(world: World) -> Replica:
+    mine = replica(world, "mine", count(1))
+    plain = mine.pipeline.effects
+
+    def effects(target: Target) -> Watched:
+        found = plain(target)
+        assert isinstance(found, Watched)
+        return Hanging(found.inner, world, "mine") if target.service == "rules" else found
+
+    mine.pipeline.effects = effects
+    applier = replace(mine.pipeline.applier, effects=effects)
+    mine.pipeline.applier = applier
+    return replace(mine, sets=replace(mine.sets, applier=applier))
+
+
+def renamed(world: World, target: Target, **more: Any) -> Proposal:
+    live = world.live(target)
+    after = (live or {}) | {"name": "Ours"}
+    kind = Kind.MEMBER_UPDATE if target.service == "members" else Kind.RULE_UPDATE
+    return Proposal(kind=kind, target=target, before=live, after=after, requester=ALICE, channel=OPS, **more)
+
+
+def rules() -> list[Target]:
+    return [Target(service="rules", key=f"Redirect_many{number}") for number in MANY]
+
+
+@asynccontextmanager
+async def at_work(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    task = asyncio.create_task(work)
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def ends_as(mine: Replica, change: Change, state: State) -> None:
+    async def so() -> bool:
+        return (await mine.pipeline.get(change.id)).state is state
+
+    await until(so, f"it is {state}", 30)
+
+
+async def test_what_is_taken_over_at_one_service_waits_for_no_other(world: World) -> None:
+    mine = with_rules_hanging(world)
+    for target in rules():
+        await mine.pipeline.propose(renamed(world, target), origin=target.key or "")
+    member = await mine.pipeline.propose(renamed(world, MEMBER), origin="a member")
+    world.clock.moment += LEASE * 2
+
+    async with at_work(mine.pipeline.recover(every=0.05)):
+        await ends_as(mine, member, State.APPLIED)
+
+
+async def test_what_falls_due_at_one_service_waits_for_no_other(world: World) -> None:
+    ids = count(1000)
+    before = replica(world, "before", ids)
+    for target in rules():
+        await before.pipeline.submit(renamed(world, target, lasts=3600), origin=target.key or "")
+    member = await before.pipeline.submit(renamed(world, MEMBER, lasts=3601), origin="a member")
+    asked = Proposal(
+        kind=Kind.RULE_CREATE,
+        target=Target(service="rules"),
+        before=None,
+        after=rule("Asked for"),
+        requester=ALICE,
+        channel=OPS,
+        guard=Guard.CONFIRM,
+    )
+    waiting = await before.pipeline.submit(asked, origin="a request")
+    assert waiting.expires is not None
+    mine = with_rules_hanging(world)
+    world.clock.moment = waiting.expires + HOUR
+
+    async with at_work(mine.timers.run(every=0.05)):
+        await ends_as(mine, waiting, State.EXPIRED)
+
+        async def reverted() -> bool:
+            return (await mine.pipeline.get(member.id)).undone_by is not None
+
+        await until(reverted, "the member is as before", 30)
+
+
+async def test_a_set_at_one_service_waits_for_no_set_at_another(world: World) -> None:
+    mine = with_rules_hanging(world)
+    for target in rules():
+        await mine.pipeline.submit_set(set_of("Rename a rule", [renamed(world, target)]), origin=target.key or "")
+    whole = await mine.pipeline.submit_set(set_of("Rename a member", [renamed(world, MEMBER)]), origin="a member")
+    world.clock.moment += timedelta(seconds=1)
+
+    async with at_work(mine.sets.run(every=0.05)):
+        await ends_as(mine, whole, State.APPLIED)
+
+
+async def test_what_was_looked_at_the_longest_ago_is_taken_over_first(world: World) -> None:
+    mine = replica(world, "mine", count(1))
+    changes = []
+    for target in rules()[:3]:
+        changes.append(await mine.pipeline.propose(renamed(world, target), origin=target.key or ""))
+        world.clock.moment += timedelta(seconds=1)
+    world.clock.moment += LEASE * 2
+    first = await mine.pipeline.ledger.claim_due()
+    assert first is not None
+    world.clock.moment += LEASE * 2
+
+    taken = [await mine.pipeline.ledger.claim_due() for _ in changes]
+
+    assert first.id == changes[0].id
+    assert [each.id for each in taken if each is not None] == [changes[1].id, changes[2].id, changes[0].id]
