@@ -198,8 +198,10 @@ async def _store(
     now = now or shared or utc_now
     async with AsyncExitStack() as stack:
         try:
-            stack.enter_context(alone(settings.database_url))
+            is_alone = stack.enter_context(alone(settings.database_url))
             store = await stack.enter_async_context(open_store(settings.database_url, now=now))
+            if is_alone:
+                await store.end_leases()
             if shared is not None:
                 await shared.read(store.session)
                 await stack.enter_async_context(_in_background(shared.follow(store.session, every=60)))

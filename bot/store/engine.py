@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from bot.domain.change import State
 from bot.store.aliases import Aliases
 from bot.store.audit import Audit
 from bot.store.changes import Changes
@@ -24,6 +25,7 @@ from bot.store.parts import Parts
 from bot.store.samples import Samples
 from bot.store.session import Session, bound, make_engine
 from bot.store.shown import Lists
+from bot.store.tables import changes, inbound, outbox, timers
 from bot.store.timers import Timers
 
 
@@ -48,6 +50,15 @@ class Store:
     def transaction(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """What belongs together, committed together; raises StoreError and then nothing was written."""
         return self.session.writing()
+
+    async def end_leases(self) -> None:
+        """Let whatever is held be taken over at once, and what waits be tried: who held it is known to be dead."""
+        past = self.session.now() - 1
+        async with self.transaction() as tx:
+            for table in (changes, inbound, outbox, timers):
+                await tx.execute(sa.update(table).where(table.c.lease > past).values(lease=past))
+            left = sa.and_(changes.c.state == State.APPROVED, changes.c.due > past)
+            await tx.execute(sa.update(changes).where(left).values(due=past))
 
     async def left_to_newer_release(self) -> int:
         """How many changes wait for a newer release: this one passes them over."""

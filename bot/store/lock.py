@@ -16,14 +16,15 @@ except ImportError:  # pragma: no cover  no such locks on Windows: the store's o
 
 
 @contextmanager
-def alone(database_url: str) -> Iterator[None]:
+def alone(database_url: str) -> Iterator[bool]:
     """Hold the SQLite file of *database_url* for this process; raises StoreError where another one holds it.
 
-    The system lets go of it when the process ends, however it ends. PostgreSQL is made for several: nothing is held.
+    The system lets go of it when the process ends, however it ends. PostgreSQL is made for several: nothing is held. Yields
+    whether it is held, and so every lease in it a dead process's.
     """
     url = async_url(database_url)
     if not hasattr(fcntl, "flock") or url.get_backend_name() != "sqlite" or url.database in {None, "", ":memory:"}:
-        yield
+        yield False
         return
     path = Path(f"{url.database}.lock")
     with ExitStack() as stack:
@@ -39,4 +40,4 @@ def alone(database_url: str) -> Iterator[None]:
                 f"another Gatehouse uses {url.database}. Stop it first, or set DATABASE_URL to PostgreSQL, which "
                 "several may share."
             ) from error
-        yield
+        yield True

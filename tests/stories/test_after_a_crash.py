@@ -9,19 +9,23 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
 import sqlalchemy as sa
 from starlette.requests import Request
 from starlette.responses import Response
 
 from bot.changes.proposals import Proposal
-from bot.domain.change import Kind, Target
+from bot.domain.change import Change, Guard, Kind, State, Target
+from bot.store.engine import Store, open_store
 from bot.store.inbound import MOST_ATTEMPTS
-from bot.store.tables import inbound, micros
+from bot.store.tables import changes, inbound, micros, outbox, timers
+from bot.store.timers import TimerKind
 from sandbox.demo import Sandbox, running_sandbox
 from sandbox.services.faults import Faults
 from sandbox.slack.people import ALICE
 from sandbox.slack.story import Person
 from tests.conftest import OPS, QUICK, Clock
+from tests.databases import BOTH
 from tests.drills.fleet import until
 
 OLD = "Redirect_x1old"
@@ -42,6 +46,62 @@ async def test_a_command_that_was_stored_and_left_is_done(workspace: Sandbox, al
 
     await alice.sees("switched off")
     assert len(workspace.services.rules.calls("PUT")) == 1
+
+
+def asked(number: int, state: State, key: str) -> Change:
+    now = datetime.now(UTC)
+    return Change(
+        id=f"{number:032x}",
+        kind=Kind.RULE_DELETE,
+        target=Target(service="rules", key=key),
+        before={"id": key, "name": "Gone by now", "status": "Active", "ruleType": "Redirect", "pairs": []},
+        after=None,
+        requester="U0ALICE01",
+        channel=OPS,
+        guard=Guard.CONFIRM,
+        decided_at=now if state is State.APPROVED else None,
+        created=now,
+        state=state,
+    )
+
+
+@pytest.mark.parametrize("database_url", BOTH, indirect=True)
+async def test_a_process_that_is_alone_takes_up_at_once_what_the_last_one_held(
+    database_url: str, tmp_path: Path
+) -> None:
+    body = {"command": "/rules", "text": f"off {OLD}", "user_id": "U0ALICE01", "channel_id": OPS}
+    left, request = asked(1, State.APPROVED, "Redirect_gone1"), asked(2, State.PROPOSED, "Redirect_gone2")
+    dead: dict[str, Any] = {"owner": "a dead process", "lease": timedelta(hours=1)}
+    async with open_store(database_url, now=lambda: datetime.now(UTC)) as store:
+        async with store.transaction() as tx:
+            for change in (left, request):
+                await store.changes.add(tx, change, change.id)
+            await store.changes.claim(tx, left.id, **dead)
+            await store.outbox.add(tx, request.id, "card")
+            await store.timers.set(tx, request.id, TimerKind.EXPIRE, datetime.now(UTC))
+        await store.inbound.take_in("key", "natural", "command", body, **dead)
+        assert await store.outbox.claim_next(**dead)
+        assert await store.timers.claim_due(**dead)
+        before = await leases(store)
+
+        async with running_sandbox(tmp_path, timing=QUICK, database_url=database_url) as sandbox:
+            if database_url.startswith("postgres"):
+                assert [each for each in await leases(store) if each in before] == before, "it may live"
+                return
+            alice = Person(sandbox.slack, "U0ALICE01", OPS)
+            await alice.sees("switched off")
+            await alice.sees("Gone by now deleted")
+            await alice.sees("Nobody decided in time")
+
+
+async def leases(store: Store) -> list[tuple[str, int]]:
+    """What the dead process holds, and until when."""
+    found: list[tuple[str, int]] = []
+    async with store.session.reading() as connection:
+        for table in (changes, inbound, outbox, timers):
+            query = sa.select(table.c.lease).where(table.c.owner == "a dead process").order_by(table.c.lease)
+            found += [(table.name, lease) for lease in await connection.scalars(query)]
+    return found
 
 
 async def test_a_change_that_was_claimed_and_left_is_settled_by_looking(workspace: Sandbox, alice: Person) -> None:
