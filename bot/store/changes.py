@@ -219,8 +219,11 @@ class Changes(Queries):
         return made if (await tx.execute(update)).rowcount == 1 else None
 
     def _locked(self, change_id: str) -> sa.Select[Any]:
-        query = sa.select(changes).where(changes.c.id == change_id)
-        return query if self._session.sqlite else query.with_for_update()
+        return self._locking(sa.select(changes).where(changes.c.id == change_id))
+
+    def _locking(self, query: sa.Select[Any]) -> sa.Select[Any]:
+        """*query* that keeps its rows from others; always in one order, or two of them may wait for each other."""
+        return query if self._session.sqlite else query.order_by(changes.c.id).with_for_update()
 
     async def take_up(self, tx: AsyncConnection, change_id: str, owner: str, lease: timedelta) -> Change | None:
         """Take a part that is being applied over from a process that died; None where its holder's lease still runs.
@@ -266,7 +269,9 @@ class Changes(Queries):
         if renewed.rowcount != 1:
             return False
         if parts:
-            await tx.execute(sa.update(changes).where(changes.c.id.in_(parts), held).values(lease=until))
+            theirs = sa.and_(changes.c.id.in_(parts), held)
+            await tx.execute(self._locking(sa.select(changes.c.id).where(theirs)))
+            await tx.execute(sa.update(changes).where(theirs).values(lease=until))
         return True
 
     async def finish(
@@ -277,7 +282,7 @@ class Changes(Queries):
         query = sa.select(changes.c.id, changes.c.token).where(
             changes.c.id.in_(ids), changes.c.state == State.APPLYING, changes.c.owner == owner
         )
-        rows = await tx.execute(query if self._session.sqlite else query.with_for_update())
+        rows = await tx.execute(self._locking(query))
         held = {row.id: row.token for row in rows}
         mine = [(change, move) for change, move in parts if held.get(change.id) == change.token]
         update = sa.update(changes).where(changes.c.id == sa.bindparam("which"))

@@ -78,7 +78,7 @@ class Promises:
     entries: int = 0
     applied: Counter[str] = field(default_factory=Counter)
     reverts: set[str] = field(default_factory=set)
-    """The changes that timers asked for: what takes temporary ones back."""
+    """What takes temporary changes back, at their end or when somebody ends them early."""
     parts: dict[tuple[str, int], Part] = field(default_factory=dict)
     """The parts of all change sets, by set and number."""
     _documents: dict[str, str] = field(default_factory=dict)
@@ -174,11 +174,11 @@ class Promises:
 
     def _begun(self, new: Change) -> None:
         """A request is its requester's to make, and the policy's guard stands before it."""
-        if self.by_timer:
+        if self.by_timer or new.agreed:
             self.reverts.add(new.id)
             taken_back = self.seen[new.undoes or ""]
-            assert taken_back.ends is not None
-            assert taken_back.ends <= self.world.clock(), "taken back too early"
+            assert taken_back.ends is not None, "its end, though it was to stay"
+            assert not self.by_timer or taken_back.ends <= self.world.clock(), "taken back too early"
             return
         if new.part_of:
             whole = self.seen[new.part_of]

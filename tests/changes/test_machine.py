@@ -48,6 +48,7 @@ from tests.changes.world import (
     BOB,
     BOB_TOO,
     CARA,
+    DAN,
     EMAILS,
     EVE,
     EVERYBODY,
@@ -227,15 +228,28 @@ class Machine(RuleBasedStateMachine):
         self.propose(Asked(number, kind, number, BOB, None, 600 if number % 2 else None))
         return None
 
-    def clicked(self, number: int, call: Callable[[Pipeline, Change], Awaitable[Any]], change: Change | None) -> None:
+    def clicked(self, number: int, call: Callable[[Pipeline, Change], Awaitable[Any]], change: Change | None) -> Any:
         """Somebody clicks on the card of *change*, which is looked up anew for it."""
         if change is None:
-            return
+            return None
 
         async def step(mine: Replica) -> Any:
             return await call(mine.pipeline, await mine.pipeline.get(change.id))
 
-        self.take(number, step, (*REFUSALS, ClientError))
+        return self.take(number, step, (*REFUSALS, ClientError))
+
+    def clicked_once(
+        self, number: int, call: Callable[[Pipeline, Change, str], Awaitable[Any]], change: Change | None
+    ) -> None:
+        """The same; and then a process finds the click not marked as done, and does it again: it counts once."""
+        click = f"click {next(self.names)}"
+        for _ in range(2):
+            before = None if change is None else self.promises.seen[change.id]
+            came = self.clicked(number, lambda pipeline, now: call(pipeline, now, click), change)
+            if came is None:
+                return
+        assert change is not None
+        assert self.promises.seen[change.id] == before, "a click counted twice"
 
     # What people ask for
 
@@ -392,6 +406,17 @@ class Machine(RuleBasedStateMachine):
 
         self.take(0, step)
 
+    @rule(number=anything, which=anything, by=people, accident=accidents)
+    def somebody_acts_alone(self, number: int, which: int, by: str, accident: int | None) -> None:
+        """Whoever is on call goes ahead, and somebody undoes it at once."""
+        found = self.changes(State.PROPOSED)
+        change = self.pick(which, [each for each in found if each.break_glass] or found)
+        self.replicas[number % 2].fuse.left = accident
+        self.clicked(
+            number, lambda pipeline, now: pipeline.decide(now.id, Decision.BREAK_GLASS, DAN, reason="urgent"), change
+        )
+        self.clicked(number, lambda pipeline, now: pipeline.undo(now, by=by, channel=OPS), change)
+
     # What becomes of sets
 
     @rule(number=anything, accident=accidents, later=st.booleans())
@@ -421,8 +446,7 @@ class Machine(RuleBasedStateMachine):
     @rule(number=anything, which=anything, by=people)
     def stop(self, number: int, which: int, by: str) -> None:
         change = self.pick(which, [each for each in self.changes(State.APPROVED, State.APPLYING) if each.is_set])
-        click = f"click {next(self.names)}"
-        self.clicked(number, lambda pipeline, now: pipeline.stop(now, by=by, request=click), change)
+        self.clicked_once(number, lambda pipeline, now, click: pipeline.stop(now, by=by, request=click), change)
 
     @rule(number=anything, which=anything, by=people)
     def again(self, number: int, which: int, by: str) -> None:
@@ -448,13 +472,24 @@ class Machine(RuleBasedStateMachine):
     @rule(number=anything, which=anything, by=people, seconds=st.none() | spans)
     def reschedule(self, number: int, which: int, by: str, seconds: int | None) -> None:
         found = self.changes(State.APPLIED)
-        change, click = self.pick(which, [each for each in found if each.ends] or found), f"click {next(self.names)}"
-        if seconds is None:
-            self.clicked(number, lambda pipeline, now: pipeline.keep(now, by=by, request=click), change)
-        else:
-            self.clicked(
-                number, lambda pipeline, now: pipeline.extend(now, by=by, seconds=seconds, request=click), change
-            )
+        change = self.pick(which, [each for each in found if each.ends] or found)
+
+        async def click(pipeline: Pipeline, now: Change, request: str) -> Change:
+            if seconds is None:
+                return await pipeline.keep(now, by=by, request=request)
+            return await pipeline.extend(now, by=by, seconds=seconds, request=request)
+
+        self.clicked_once(number, click, change)
+
+    @rule(number=anything, which=anything, by=people)
+    def end_now(self, number: int, which: int, by: str) -> None:
+        change = self.pick(which, [each for each in self.changes(State.APPLIED) if each.temporary])
+
+        async def click(pipeline: Pipeline, now: Change) -> Change:
+            await pipeline.applier.access.require_all(now, by)
+            return await pipeline.revert(now, by=by, reason="ended early")
+
+        self.clicked(number, click, change)
 
     @rule(number=anything, which=anything, by=people)
     def put_back(self, number: int, which: int, by: str) -> None:
@@ -475,8 +510,7 @@ class Machine(RuleBasedStateMachine):
     @rule(number=anything, which=anything, by=people)
     def review(self, number: int, which: int, by: str) -> None:
         change = self.pick(which, [each for each in self.changes() if each.glass_broken])
-        click = f"click {next(self.names)}"
-        self.clicked(number, lambda pipeline, now: pipeline.review(now, by=by, request=click), change)
+        self.clicked_once(number, lambda pipeline, now, click: pipeline.review(now, by=by, request=click), change)
 
     # What goes wrong
 
@@ -513,8 +547,14 @@ class Machine(RuleBasedStateMachine):
             stage.faults.clear()
             stage.faults.add(kind, method=method, times=times)
 
+    @rule(times=st.integers(1, 2))
+    def a_service_is_slow(self, times: int) -> None:
+        """It does what it is asked, though nobody waits for that any more."""
+        self.world.slow = times
+
     @rule()
     def services_are_well(self) -> None:
+        self.world.slow = 0
         for stage in (self.world.services.rules.stage, self.world.services.members.stage):
             stage.faults.clear()
 

@@ -1,0 +1,58 @@
+"""Transactions that lock several rows lock them in one order, so that none waits for another for ever. On PostgreSQL."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+import sqlalchemy as sa
+
+from bot.changes.ledger import LEASE
+from bot.domain.change import Move, State, Target
+from tests.changes.test_leases import kept, rename
+from tests.changes.world import POLICIES, World, a_world
+from tests.databases import BOTH
+from tests.drills.fleet import until
+
+pytestmark = pytest.mark.parametrize("database_url", BOTH[1:], indirect=True)
+
+
+async def is_waiting(world: World) -> bool:
+    """Whether a transaction waits for another one's lock."""
+    async with world.store.session.reading() as connection:
+        return bool(await connection.scalar(sa.text("SELECT count(*) FROM pg_locks WHERE NOT granted")))
+
+
+@pytest.mark.parametrize("step", ["renew", "finish"])
+async def test_who_renews_a_set_and_who_records_its_parts_lock_them_in_one_order(database_url: str, step: str) -> None:
+    async with a_world(database_url) as world:
+        await world.begin(POLICIES["free"])
+        await _in_one_order(world, step)
+
+
+async def _in_one_order(world: World, step: str) -> None:
+    store, whole = world.store, await kept(world, rename(world))
+    parts = [
+        rename(world).model_copy(
+            update={"id": name * 32, "target": Target(service="rules", key=name), "state": State.APPLYING}
+        )
+        for name in "dcba"  # as they lie in the table
+    ]
+    async with store.transaction() as tx:
+        held = await store.changes.claim(tx, whole.id, "mine", LEASE)
+        assert held is not None
+        await store.changes.begin(tx, parts, "mine", LEASE)
+
+    async def other() -> None:
+        async with store.transaction() as tx:
+            if step == "renew":
+                await store.changes.renew(tx, held, [part.id for part in parts], "mine", LEASE)
+            else:
+                await store.changes.finish(tx, [(part, Move.FAIL) for part in parts], "mine")
+
+    async with store.transaction() as tx:
+        await store.changes.held(tx, "a" * 32)
+        waits = asyncio.create_task(other())
+        await until(lambda: is_waiting(world), "it waits for the first of them", 30)
+        assert await store.changes.held(tx, "b" * 32), "in the other order, both would wait for ever"
+    await waits
