@@ -12,9 +12,10 @@ from bot.domain.rule import RULE_ID
 from bot.gatehouse import Gatehouse
 from bot.store.audit import Filters
 from handlers.commands.gatehouse import GatehouseAudit
+from handlers.commands.rules import RulesHistory
 from handlers.errors import BadFilter
 from handlers.lasting import zone_of
-from handlers.refs import NUMBERED, REFERENCE, NotOne, find_rule
+from handlers.refs import REFERENCE, NotOne, find_rule
 from handlers.reply import Caller, Private, Reply
 from handlers.routes import handles
 from handlers.views import audit as views
@@ -50,11 +51,10 @@ async def _about(text: str, caller: Caller, gatehouse: Gatehouse) -> _About:
     """What *text* means, looked up on record first, which also knows what is gone; raises BadFilter, or as `find_rule`."""
     if not text:
         return _About()
-    if NUMBERED.fullmatch(text):
-        return await _about_rule(text, caller, gatehouse)
-    is_id = RULE_ID.fullmatch(text) or REFERENCE.fullmatch(text) or "@" in text or "/" in text
+    if RULE_ID.fullmatch(text) and await _is_known(rule := await _rule_called(text, gatehouse), gatehouse):
+        return rule
     part = _About(ref=text)
-    if is_id and await _is_known(part, gatehouse):
+    if (REFERENCE.fullmatch(text) or "@" in text or "/" in text) and await _is_known(part, gatehouse):
         return part
     if named := await gatehouse.store.audit.targets_named(text):
         return _About(targets=tuple(named))
@@ -73,12 +73,16 @@ async def _about(text: str, caller: Caller, gatehouse: Gatehouse) -> _About:
 
 
 async def _is_known(about: _About, gatehouse: Gatehouse) -> bool:
-    return bool(await gatehouse.store.audit.found(Filters(ref=about.ref), 1))
+    return bool(await gatehouse.store.audit.found(Filters(ref=about.ref, targets=about.targets), 1))
 
 
 async def _about_rule(ref: str, caller: Caller, gatehouse: Gatehouse) -> _About:
+    return await _rule_called((await find_rule(RulesHistory(ref=ref), caller, gatehouse)).id, gatehouse)
+
+
+async def _rule_called(rule_id: str, gatehouse: Gatehouse) -> _About:
     """A rule, also under the ids that it had before."""
-    ids = await gatehouse.store.aliases.all_of((await find_rule(ref, caller, gatehouse)).id)
+    ids = await gatehouse.store.aliases.all_of(rule_id)
     return _About(targets=tuple(f"rules/{each}" for each in ids))
 
 

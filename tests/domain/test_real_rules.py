@@ -81,7 +81,7 @@ def test_every_rule_is_shown_listed_found_and_previewed(rule: Rule) -> None:
     judged_by_slack(
         rule_list.rule_list(
             [rule] * 10, page=1, pages=2, total=11, command=RulesList(sort="changed"), unreadable=1, first_number=1,
-            groups=GROUPS,
+            groups=GROUPS, audience="private",
         )
     )  # fmt: skip
     assert rule in fitting(RULES, RulesList(text=rule.id), GROUPS)

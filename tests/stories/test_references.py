@@ -161,10 +161,7 @@ async def test_a_row_of_members_is_of_the_site_that_was_listed(workspace: Sandbo
 async def test_a_number_without_a_list_of_members_says_so(workspace: Sandbox, bob: Person, text: str) -> None:
     await bob.says("/rules list")
 
-    shown, is_error = await bob.replied(text)
-
-    assert is_error
-    assert "you have no list of members yet" in shown
+    assert "you have no list of members yet" in bob.slack_text(await bob.says(text))
 
 
 async def test_a_number_beyond_the_list_says_how_long_it_is(workspace: Sandbox, alice: Person) -> None:
