@@ -21,10 +21,10 @@ from bot.store.engine import Store
 class RulesReader(Protocol):
     """The reading half of the rules client. Handlers get no more: whatever writes goes through the pipeline."""
 
-    async def all(self) -> Listing:
-        """Every rule, fresh from the service, and how many records could not be read."""
+    async def all(self) -> Listing[Rule]:
+        """Every rule, read from the service once for a command."""
 
-    async def recent(self) -> Listing:
+    async def recent(self) -> Listing[Rule]:
         """The same, up to some seconds old."""
 
     async def index(self) -> Index[Rule]:
@@ -40,24 +40,27 @@ class GroupsReader(Protocol):
     async def groups(self) -> Groups | None:
         """What adds to an answer about rules, up to some seconds old; None where there is nothing to say. Never raises."""
 
-    async def listed(self) -> list[Group] | None:
+    async def listed(self) -> Listing[Group] | None:
         """Every group, fresh from the service; None where it has none."""
 
 
 class MembersReader(Protocol):
     """The reading half of the members client of one site."""
 
-    async def all(self) -> Sequence[Member]:
-        """Every member, fresh from the service."""
+    async def all(self) -> Listing[Member]:
+        """Every member, read from the service once for a command."""
 
-    async def recent(self) -> Sequence[Member]:
+    async def recent(self) -> Listing[Member]:
         """The same, up to some seconds old."""
 
     async def index(self) -> Index[Member]:
         """What `recent` brings, ready to be searched: for type-ahead."""
 
     async def find(self, email: str) -> Member | None:
-        """The member with this address: the exact spelling, or the only one that differs in case."""
+        """The member with this address: the exact spelling, or the only one that differs in case.
+
+        Raises Incomplete where nobody was found and some members were not read.
+        """
 
 
 class FileReader(Protocol):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from bot.clients.errors import ClientError
+from bot.clients.listing import Gap
 from bot.clients.parsing import aside
 from bot.domain.lint import Effort, Finding, checking, introducing, ordered
 from bot.domain.rule import Rule, RuleDraft
@@ -35,12 +36,12 @@ async def check(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) -> Re
 async def _checked(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) -> Reply:
     one = await find_rule(command, caller, gatehouse) if command.ref else None
     listing = await gatehouse.rules.all()
-    groups = await groups_of(listing.rules, gatehouse)
+    groups = await groups_of(listing.known, gatehouse)
     effort = Effort()
     if one is None:
-        found = await _gathered(checking(listing.rules, groups, effort=effort))
+        found = await _gathered(checking(listing.known, groups, effort=effort))
     else:
-        found = await _gathered(introducing(listing.rules, None, one, groups, effort=effort))
+        found = await _gathered(introducing(listing.known, None, one, groups, effort=effort))
     pages = max(1, -(-len(found) // PAGE))
     page = min(max(command.page or 1, 1), pages)
     first = (page - 1) * PAGE
@@ -52,8 +53,8 @@ async def _checked(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) ->
             pages=pages,
             first=first + 1,
             total=len(found),
-            rules=len(listing.rules) if one is None else 1,
-            unreadable=listing.unreadable,
+            rules=len(listing.known) if one is None else 1,
+            gap=listing.gap,
             complete=effort.enough,
             actions=not caller.public,
         )
@@ -62,18 +63,22 @@ async def _checked(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) ->
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A look at a change before it is made. *blind*: the other rules could not be read; *partly*: not all were tried."""
+    """A look at a change before it is made. *blind*: the other rules could not be read, or not all of them (*gap*);
+    *partly*: not all were tried.
+    """
 
     findings: tuple[Finding, ...]
     blind: bool = False
     partly: bool = False
+    gap: Gap | None = None
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What its card and its form say of it, in plain lines."""
         compare = f"This was not compared with the other rules; `{slash('rules check')}` does that."
         blind, partly = [compare] if self.blind else [], [PARTLY] if self.partly else []
-        return (*views.warnings(self.findings), *blind, *partly)
+        unread = [f"{self.gap.sentence('rules')} It was compared with no others."] if self.gap else []
+        return (*views.warnings(self.findings), *blind, *unread, *partly)
 
 
 async def look_at(gatehouse: Gatehouse, before: Rule | None, after: RuleDraft) -> Look:
@@ -82,16 +87,17 @@ async def look_at(gatehouse: Gatehouse, before: Rule | None, after: RuleDraft) -
     A list that cannot be read stops nobody: at night a switch is wanted more than advice. It is said, though.
     """
     rules: list[Rule] = []
-    blind = False
+    blind, gap = False, None
     if after.active or before is None or before.name != after.name:
         try:
-            rules = (await gatehouse.rules.recent()).rules
+            listing = await gatehouse.rules.recent()
+            rules, gap = listing.known, listing.gap
         except ClientError:
             blind = True
     groups = await groups_of([*rules, after], gatehouse)
     effort = Effort()
     found = await _gathered(introducing(rules, before, as_rule(before, after), groups, effort=effort))
-    return Look(found, blind, partly=not effort.enough)
+    return Look(found, blind, partly=not effort.enough, gap=gap)
 
 
 def as_rule(before: Rule | None, after: RuleDraft) -> Rule:

@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 import structlog
 
 from bot.access import NotAllowed
+from bot.clients.flights import one_command
 from bot.domain.change import Change
 from bot.domain.limits import COMMAND_RATE
 from bot.domain.policy import Why
@@ -69,7 +70,8 @@ class Dispatcher:
             except Exception as error:  # noqa: BLE001  one place turns every error into one answer and one log line
                 await self._answers.refuse(caller, error, inputs.asked(kind, body), home=inputs.is_home(body))
                 return
-        await RUNS[kind](self, body, caller)
+        with one_command():
+            await RUNS[kind](self, body, caller)
 
     async def _admit(self, kind: str, body: Body, caller: Caller) -> None:
         """Whether the caller may use Gatehouse at all, and now; raises TooFast, NotAllowed or DirectoryUnavailable."""

@@ -28,9 +28,10 @@ async def export_rules(command: RulesExport, caller: Caller, gatehouse: Gatehous
         raise NotAllowed(Why.SHARED_CHANNEL, "export", caller.user, channel=caller.channel)
     gatehouse.limits.take(EXPORT_RATE, caller.user, caller.channel)
     listing = await gatehouse.rules.all()
+    rules = listing.whole()
     wanted = RulesList(text=command.text, type=command.type, status=command.status)
     groups = await gatehouse.groups.groups()
-    found = await asyncio.to_thread(fitting, listing.rules, wanted, groups)
+    found = await asyncio.to_thread(fitting, rules, wanted, groups)
     if not found:
         raise NothingToExport("rule")
     content = b"".join(await gently(rulefile.pieces(found)))
@@ -38,9 +39,9 @@ async def export_rules(command: RulesExport, caller: Caller, gatehouse: Gatehous
         raise EmailsInFile(replace(command, here=False))
     comment = views.rules_comment(
         len(found),
-        total=len(listing.rules),
+        total=len(rules),
         place=gatehouse.places.get("rules", ""),
-        unreadable=listing.unreadable,
+        gap=listing.gap,
     )
     name = rulefile.file_name(gatehouse.now().date())
     return Attached(name, content, comment, here=command.here, exports=("rules", len(found)))
@@ -51,13 +52,14 @@ async def export_members(command: MembersExport, caller: Caller, gatehouse: Gate
     """Always to the person alone: whole addresses have no place in a channel."""
     site = gatehouse.site(command.site)
     gatehouse.limits.take(EXPORT_RATE, caller.user, caller.channel)
-    everyone = await site.members.all()
+    listing = await site.members.all()
+    everyone = listing.whole()
     wanted = MembersList(text=command.text, segment=command.segment, without_segment=command.without_segment)
     checked = await gently((member, members.fits(member, wanted)) for member in everyone)
     found = [member for member, fits in checked if fits]
     if not found:
         raise NothingToExport("member")
     content = b"".join(await gently(member_csv.pieces(found, site.name)))
-    comment = views.members_comment(len(found), total=len(everyone), site=site.name)
+    comment = views.members_comment(len(found), total=len(everyone), site=site.name, gap=listing.gap)
     name = member_csv.file_name(site.name, gatehouse.now().date())
     return Attached(name, content, comment, exports=(f"members/{site.name}", len(found)))

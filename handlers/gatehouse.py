@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from typing import Final
+from typing import Any, Final
 
 from bot.clients.errors import ClientError
-from bot.clients.listing import Listing
+from bot.clients.listing import Incomplete, Listing
 from bot.domain.change import LIVE, Change
-from bot.domain.member import Member
 from bot.gatehouse import Gatehouse
 from bot.inquiry import DirectoryUnavailable
 from bot.store.audit import Filters
@@ -74,13 +73,13 @@ async def status(command: GatehouseStatus, caller: Caller, gatehouse: Gatehouse)
     return Private(views.status(parts, places=gatehouse.places, counts=counts))
 
 
-async def _says(asked: Awaitable[Listing | Sequence[Member]]) -> str:
+async def _says(asked: Awaitable[Listing[Any]]) -> str:
     """What a service answers to a plain question: "ok" and how many, or what is wrong."""
     try:
         found = await asked
     except ClientError as error:
         return type(error).__name__.lower()
-    return f"ok, {plural(len(found.rules if isinstance(found, Listing) else found), 'record')}"
+    return f"only {found.gap} records could be read" if found.gap else f"ok, {plural(len(found.known), 'record')}"
 
 
 @handles(GatehouseWhoami)
@@ -159,15 +158,16 @@ MOST_COUNTED: Final = 5_000
 @handles(RulesHistory)
 async def history(command: RulesHistory, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """What was done to a rule, also under the ids that it had before, and also after it was deleted."""
+    rule_id, missing = command.ref, None
     try:
-        rule_id, exists = (await find_rule(command, caller, gatehouse)).id, True
-    except NotOne as error:
-        if error.candidates:
+        rule_id = (await find_rule(command, caller, gatehouse)).id
+    except (Incomplete, NotOne) as error:
+        if isinstance(error, NotOne) and error.candidates:
             raise
-        rule_id, exists = command.ref, False
+        missing = error
     ids = await gatehouse.store.aliases.all_of(rule_id)
     changes = await gatehouse.store.changes.for_targets([f"rules/{each}" for each in ids])
-    if not changes and not exists:
-        raise NotOne(command.ref, (), 0)
+    if not changes and missing is not None:
+        raise missing
     links = {change.id: await gatehouse.store.cards.link(change.id) for change in changes}
     return Private(audit_views.history(changes, links, command=command))

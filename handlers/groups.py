@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from bot.changes.proposals import Proposal
+from bot.clients.listing import Listing
 from bot.domain.change import Kind, Target
 from bot.domain.group import Group
 from bot.gatehouse import Gatehouse
@@ -22,14 +23,16 @@ from handlers.views import groups as views
 async def show_groups(command: RulesGroups, caller: Caller, gatehouse: Gatehouse) -> Reply:
     groups = await _listed(gatehouse)
     listing = await gatehouse.rules.all()
-    rules = Counter(rule.group_id for rule in listing.rules if rule.group_id)
-    on = Counter(rule.group_id for rule in listing.rules if rule.group_id and rule.active)
-    return Private(views.group_list(groups, rules, on, command=command, actions=not caller.public))
+    rules = Counter(rule.group_id for rule in listing.known if rule.group_id)
+    on = Counter(rule.group_id for rule in listing.known if rule.group_id and rule.active)
+    found = sorted(groups.known, key=lambda group: group.title.casefold())
+    gaps = {"groups": groups.gap, "rules": listing.gap}
+    return Private(views.group_list(found, rules, on, gaps, command=command, actions=not caller.public))
 
 
 @handles(RulesGroup)
 async def switch_group(command: RulesGroup, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    group = _meant(command.group, await _listed(gatehouse))
+    group = _meant(command.group, (await _listed(gatehouse)).whole())
     after = group.switched(on=command.switch == "on")
     if after == group.body():
         raise NothingToChange([group.title], group.status)
@@ -47,11 +50,11 @@ async def switch_group(command: RulesGroup, caller: Caller, gatehouse: Gatehouse
     return Announced()
 
 
-async def _listed(gatehouse: Gatehouse) -> list[Group]:
+async def _listed(gatehouse: Gatehouse) -> Listing[Group]:
     groups = await gatehouse.groups.listed()
     if groups is None:
         raise NoGroups
-    return sorted(groups, key=lambda group: group.title.casefold())
+    return groups
 
 
 def _meant(ref: str, groups: Sequence[Group]) -> Group:

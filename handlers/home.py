@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Sequence, Sized
+from collections.abc import Awaitable
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from bot.access import NotAllowed
 from bot.clients.errors import ClientError
@@ -95,12 +95,12 @@ async def _is_let(asked: Awaitable[None]) -> bool:
 
 async def _services(gatehouse: Gatehouse) -> dict[str, str]:
     """What each service says to a plain question: "ok" and how many, or what is wrong."""
-    asked: dict[str, Awaitable[Listing | Sequence[object]]] = {"rules": gatehouse.rules.recent()}
+    asked: dict[str, Awaitable[Listing[Any]]] = {"rules": gatehouse.rules.recent()}
     asked |= {f"members of {site.name}": site.members.recent() for site in gatehouse.sites.values()}
     return dict(zip(asked, await asyncio.gather(*map(_says, asked.values())), strict=True))
 
 
-async def _says(asked: Awaitable[Listing | Sequence[object]]) -> str:
+async def _says(asked: Awaitable[Listing[Any]]) -> str:
     try:
         async with asyncio.timeout(PATIENCE):
             found = await asked
@@ -108,5 +108,4 @@ async def _says(asked: Awaitable[Listing | Sequence[object]]) -> str:
         return "does not answer"
     except TimeoutError:
         return "takes its time"
-    records: Sized = found.rules if isinstance(found, Listing) else found
-    return f"ok, {len(records):,}"
+    return f"only {found.gap} could be read" if found.gap else f"ok, {len(found.known):,}"

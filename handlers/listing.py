@@ -30,8 +30,8 @@ ORDERS: Final[dict[str, Callable[[Rule], Any]]] = {
 @handles(RulesList)
 async def show_list(command: RulesList, caller: Caller, gatehouse: Gatehouse) -> Reply:
     listing = await gatehouse.rules.all()
-    groups = await groups_of(listing.rules, gatehouse)
-    found = await asyncio.to_thread(_in_order, listing.rules, command, groups)
+    groups = await groups_of(listing.known, gatehouse)
+    found = await asyncio.to_thread(_in_order, listing.known, command, groups)
     pages = max(1, -(-len(found) // PAGE))
     page = min(max(command.page or 1, 1), pages)
     if not caller.public:
@@ -44,7 +44,7 @@ async def show_list(command: RulesList, caller: Caller, gatehouse: Gatehouse) ->
             pages=pages,
             total=len(found),
             command=command,
-            unreadable=listing.unreadable,
+            gap=listing.gap,
             first_number=first + 1,
             groups=groups,
             audience=caller.audience,

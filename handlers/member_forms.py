@@ -10,7 +10,7 @@ from bot.domain.change import Kind, State, Target
 from bot.domain.checks import BadEmail, checked_email
 from bot.domain.essence import essence, fingerprint
 from bot.domain.member import Member
-from bot.domain.segments import spelled, strangers
+from bot.domain.segments import spelled
 from bot.gatehouse import Gatehouse, Site
 from handlers.commands.command import slash
 from handlers.lasting import lasting
@@ -38,7 +38,8 @@ def _member_errors(view: View) -> dict[str, str]:
 async def _save_member(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
     form = member_form.read_form(view)
     site = gatehouse.site(form.site)
-    form = form.noted({}, await catalogue(site, caller, gatehouse))
+    known = await catalogue(site, caller, gatehouse)
+    form = form.noted({}, known.names)
     base: Member | None = None
     if form.mode == "edit":
         base = await find_member(form.email, site)
@@ -48,7 +49,7 @@ async def _save_member(view: View, caller: Caller, gatehouse: Gatehouse) -> View
         words = f"This person is a member already. Edit them instead: {slash('members edit')}, and the address."
         return form.noted({"email": words}, form.known).view()
     names = spelled(form.segments, form.known)
-    if unknown := strangers(names, (*form.known, *(base.segments if base else ()))):
+    if unknown := known.strangers(names, base.segments if base else ()):
         return form.noted(member_form.segment_notes(unknown, form.known), form.known).view()
     after = replace(form, segments=names).document(base)
     if base is not None and after == _as_it_is(base):

@@ -73,7 +73,7 @@ async def _member_plan(
 ) -> MemberPlan:
     site = gatehouse.site(handed.site)
     file = await asyncio.to_thread(read_member_file, await handed.content(gatehouse), chosen)
-    live = await site.members.all()
+    live = (await site.members.all()).whole()
     extra = await extra_segments(caller, gatehouse)
     return await asyncio.to_thread(plan_members, file, Mode(handed.mode), live, extra)
 

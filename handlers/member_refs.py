@@ -43,5 +43,5 @@ async def _known_on(email: str, names: Sequence[str], gatehouse: Gatehouse) -> l
             members = await gatehouse.sites[name].members.recent()
         except ClientError:
             continue
-        known += [name] if await asyncio.to_thread(found, members, email) is not None else []
+        known += [name] if await asyncio.to_thread(found, members.known, email) is not None else []
     return known

@@ -9,7 +9,7 @@ from typing import Any
 from bot.changes.proposals import Proposal
 from bot.domain.change import Kind, Target
 from bot.domain.member import Member, masked
-from bot.domain.segments import spelled, strangers
+from bot.domain.segments import spelled
 from bot.gatehouse import Gatehouse, Site
 from handlers.commands.members import MembersAdd, MembersEdit, MembersList, MembersMenu, MembersRemove, MembersShow
 from handlers.commands.shorthand import NUMBERED_ROWS, member_row
@@ -33,7 +33,8 @@ async def menu(command: MembersMenu, caller: Caller, gatehouse: Gatehouse) -> Re
 @handles(MembersList)
 async def show_list(command: MembersList, caller: Caller, gatehouse: Gatehouse) -> Reply:
     site = await site_for(command.site, caller, gatehouse)
-    found = await asyncio.to_thread(_in_order, await site.members.all(), command)
+    listing = await site.members.all()
+    found = await asyncio.to_thread(_in_order, listing.known, command)
     pages = max(1, -(-len(found) // PAGE))
     page = min(max(command.page or 1, 1), pages)
     first = (page - 1) * PAGE
@@ -51,6 +52,7 @@ async def show_list(command: MembersList, caller: Caller, gatehouse: Gatehouse) 
             first_number=first + 1,
             others=() if command.site else others(site, gatehouse),
             audience=caller.audience,
+            gap=listing.gap,
         )
     )
 
@@ -98,13 +100,14 @@ async def show_privately(click: Click, caller: Caller, gatehouse: Gatehouse) -> 
     name, _, rest = click.value.partition(" ")
     mask, _, reference = rest.rpartition(" ")
     site = gatehouse.site(name)
-    members = await site.members.all()
+    listing = await site.members.all()
 
     def find() -> Member | None:
-        alike = (member for member in members if masked(member.email) == mask)
+        alike = (member for member in listing.known if masked(member.email) == mask)
         return next((one for one in alike if gatehouse.reference(site.name, one.email) == reference), None)
 
     if (member := await asyncio.to_thread(find)) is None:
+        listing.whole()
         raise MemberGone(site.name)
     return _card(member, site, gatehouse, public=False)
 
@@ -117,19 +120,19 @@ async def add(command: MembersAdd, caller: Caller, gatehouse: Gatehouse) -> Repl
 
     async def fill() -> dict[str, Any]:
         known = await catalogue(site, caller, gatehouse)
-        names = spelled(command.segments, known)
-        wrong = strangers(names, known)
+        names = spelled(command.segments, known.names)
+        wrong = known.strangers(names)
         form = member_form.MemberForm.blank(
             email=command.email,
             name=command.name,
             segments=[name for name in names if name not in wrong],
             site=site.name,
-            known=known,
+            known=known.names,
             reason=command.because or "",
             lasts=as_typed(command.lasts),
             channel=caller.channel,
         )
-        return form.noted(member_form.segment_notes(wrong, known), known).view()
+        return form.noted(member_form.segment_notes(wrong, known.names), known.names).view()
 
     return Modal(forms.loading("Add member"), fill)
 
@@ -141,7 +144,7 @@ async def edit(command: MembersEdit, caller: Caller, gatehouse: Gatehouse) -> Re
     async def fill() -> dict[str, Any]:
         member = await member_meant(command, site, gatehouse)
         known = await catalogue(site, caller, gatehouse)
-        return member_form.MemberForm.of(member, site=site.name, known=known, channel=caller.channel).view()
+        return member_form.MemberForm.of(member, site=site.name, known=known.names, channel=caller.channel).view()
 
     return Modal(forms.loading("Edit member"), fill)
 

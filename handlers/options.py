@@ -53,7 +53,8 @@ async def offered(body: Mapping[str, Any], gatehouse: Gatehouse) -> Sequence[Blo
 async def rules(typed: Typed, caller: Caller, gatehouse: Gatehouse) -> Sequence[Block]:
     hits = await looked_up(await gatehouse.rules.index(), typed.text, most=MOST)
     hits.sort(key=lambda hit: (hit.rank, hit.item.title.casefold()))
-    return pickers.rule_options(hit.item for hit in hits)
+    gap = None if hits else (await gatehouse.rules.recent()).gap
+    return pickers.not_read(gap.sentence("rules")) if gap else pickers.rule_options(hit.item for hit in hits)
 
 
 @offers("pick.member", needs="member.read")
@@ -63,6 +64,10 @@ async def members(typed: Typed, caller: Caller, gatehouse: Gatehouse) -> Sequenc
         hits = await looked_up(await site.members.index(), typed.text, most=MOST)
         found += [(hit.rank, hit.item.title.casefold(), site.name, hit.item) for hit in hits]
     found.sort(key=lambda one: one[:3])
+    if not found:
+        for site in gatehouse.sites.values():
+            if (gap := (await site.members.recent()).gap) is not None:
+                return pickers.not_read(f"{site.name}: {gap.sentence('members')}")
     return pickers.member_options(((site, member) for _, _, site, member in found), sites=len(gatehouse.sites))
 
 

@@ -14,9 +14,10 @@ from typing import Final
 
 from bot.clients.errors import NotFound
 from bot.clients.indexes import looked_up
+from bot.clients.listing import Gap, Listing
 from bot.domain.change import Change
 from bot.domain.group import Groups
-from bot.domain.rule import RULE_ID, Rule
+from bot.domain.rule import USUAL_RULE_ID, Rule
 from bot.gatehouse import Gatehouse, UnknownSite
 from handlers.commands.command import Command
 from handlers.commands.rules import (
@@ -50,7 +51,7 @@ class NotOne(Exception):
     """A REF that fits no rule, or several; *candidates* are the first of those, *count* is how many there are.
 
 
-    *near*: rules whose names are like it, where it fits none.
+    *near*: rules whose names are like it, where it fits none; *gap*: rules that were not read might fit, too.
     """
 
     def __init__(
@@ -60,8 +61,10 @@ class NotOne(Exception):
         count: int,
         groups: Groups | None = None,
         near: Sequence[Rule] = (),
+        gap: Gap | None = None,
     ) -> None:
         super().__init__(count)
+        self.gap = gap
         self.groups = groups
         self.ref = ref
         self.candidates = tuple(candidates)
@@ -127,28 +130,30 @@ async def _found(
         return [rule for rule in found if rule is not None]
     listing = await gatehouse.rules.all()
     names = [ids[ref] for ref, rule in zip(refs, found, strict=True) if rule is None]
-    fitting = await asyncio.to_thread(lambda: {name: fitting_rules(name, listing.rules) for name in names})
+    fitting = await asyncio.to_thread(lambda: {name: fitting_rules(name, listing.known) for name in names})
     for name in names:
         if not fitting[name] and is_bare_number(name):
-            raise await _bare_number(name, command, listing.rules, caller, gatehouse)
-        if len(fitting[name]) != 1:
-            raise await _not_one(name, fitting[name], gatehouse)
+            raise await _bare_number(name, command, listing.known, caller, gatehouse)
+        if len(fitting[name]) != 1 or (listing.truncated and fitting[name][0].id != name.strip()):
+            raise await _not_one(name, fitting[name], listing, gatehouse)
     chosen = iter(await asyncio.gather(*(gatehouse.rules.get(fitting[name][0].id) for name in names)))
     return [rule or next(chosen) for rule in found]
 
 
 async def _called(rule_id: str, gatehouse: Gatehouse) -> Rule | None:
     """The rule with this id; None where there is none: it may be a name that looks like an id."""
-    if RULE_ID.fullmatch(rule_id):
+    if USUAL_RULE_ID.fullmatch(rule_id):
         with suppress(NotFound):
             return await gatehouse.rules.get(rule_id)
     return None
 
 
-async def _not_one(ref: str, fitting: Sequence[Rule], gatehouse: Gatehouse) -> NotOne:
+async def _not_one(ref: str, fitting: Sequence[Rule], listing: Listing[Rule], gatehouse: Gatehouse) -> NotOne:
+    """The error for *ref*; raises Incomplete where that it fits nothing would be said of a part of the list."""
     if fitting:
         shown = fitting[:CANDIDATES]
-        return NotOne(ref, shown, len(fitting), await groups_of(shown, gatehouse))
+        return NotOne(ref, shown, len(fitting), await groups_of(shown, gatehouse), gap=listing.gap)
+    listing.whole()
     near = [hit.item for hit in await looked_up(await gatehouse.rules.index(), ref, most=NEAR)]
     return NotOne(ref, (), 0, await groups_of(near, gatehouse), near)
 

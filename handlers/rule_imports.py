@@ -51,14 +51,15 @@ async def _preview_rules(view: View, caller: Caller, gatehouse: Gatehouse) -> Vi
 
 async def _rule_plan(handed: Handed, gatehouse: Gatehouse) -> RulePlan:
     file = await asyncio.to_thread(read_rule_file, await handed.content(gatehouse))
-    listing = await gatehouse.rules.all()
-    return RulePlan(tuple(await gently(planned(file, listing.rules, await _groups(gatehouse)))))
+    rules = (await gatehouse.rules.all()).whole()
+    return RulePlan(tuple(await gently(planned(file, rules, await _groups(gatehouse)))))
 
 
 async def _groups(gatehouse: Gatehouse) -> Groups | None:
     """The groups that a rule can be put into, which are none where the service has no groups; None where it can't tell."""
     try:
-        return Groups.of(await gatehouse.groups.listed() or ())
+        listing = await gatehouse.groups.listed()
+        return Groups.of(listing.whole() if listing is not None else ())
     except ClientError:
         return None
 

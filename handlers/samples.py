@@ -60,7 +60,7 @@ async def preview(
     if not addresses:
         return ()
     try:
-        rules = (await gatehouse.rules.recent()).rules
+        rules = (await gatehouse.rules.recent()).whole()
     except ClientError:
         return ()
     made = None if after is None else as_rule(before, after)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from bot.changes.proposals import Proposal
 from bot.domain.change import Kind, Target
 from bot.domain.member import Member
-from bot.domain.segments import counted, nearest, spelled, strangers
+from bot.domain.segments import Catalogue, counted, nearest, spelled
 from bot.gatehouse import Gatehouse, Site
 from handlers.commands.command import Command
 from handlers.commands.members import MembersGrant, MembersRevoke, MembersSegments
@@ -25,11 +25,12 @@ from handlers.views import members as views
 @handles(MembersSegments)
 async def show_segments(command: MembersSegments, caller: Caller, gatehouse: Gatehouse) -> Reply:
     site = await site_for(command.site, caller, gatehouse)
-    everyone = await site.members.all()
+    listing = await site.members.all()
+    everyone = listing.known
     unused = dict.fromkeys(await extra_segments(caller, gatehouse), 0)
     without, of_members = await asyncio.to_thread(_counted, everyone)
     counts = unused | of_members
-    return Private(views.segment_counts(counts, total=len(everyone), without=without, site=site.name))
+    return Private(views.segment_counts(counts, total=len(everyone), without=without, site=site.name, gap=listing.gap))
 
 
 def _counted(members: Sequence[Member]) -> tuple[int, dict[str, int]]:
@@ -50,15 +51,21 @@ async def grant(command: MembersGrant, caller: Caller, gatehouse: Gatehouse) -> 
 async def revoke(command: MembersRevoke, caller: Caller, gatehouse: Gatehouse) -> Reply:
     site = await site_for(command.site, caller, gatehouse)
     member = await member_meant(command, site, gatehouse)
-    names = _named(command, (*member.segments, *await catalogue(site, caller, gatehouse)), site)
+    names = _named(command, await catalogue(site, caller, gatehouse), site, member.segments)
     after = [name for name in member.segments if name not in names]
     return await _change_segments(member, after, Kind.MEMBER_REVOKE, command, site, caller, gatehouse)
 
 
-def _named(command: MembersGrant | MembersRevoke, known: Sequence[str], site: Site) -> tuple[str, ...]:
-    """The segments that *command* names, as the site spells them; raises UnknownSegment for the first it has not."""
+def _named(
+    command: MembersGrant | MembersRevoke, catalogue: Catalogue, site: Site, also: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """The segments that *command* names, as the site spells them; raises UnknownSegment for the first it has not.
+
+    *also*: segments that the site has besides those of *catalogue*.
+    """
+    known = (*also, *catalogue.names)
     names = spelled(command.segments, known)
-    for name in strangers(names, known):
+    for name in catalogue.strangers(names, also):
         meant = nearest(name, known)
         offered = meant if isinstance(command, MembersGrant) else ()  # nothing that takes away is offered for a typo
         again = {f"Grant {near} instead": _meaning(command, names, name, near) for near in offered}

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from bot.domain.member import Member
 from bot.domain.preferences import Preferences
-from bot.domain.segments import known_segments
+from bot.domain.segments import Catalogue, known_segments
 from bot.gatehouse import Gatehouse, Site
 from handlers.reply import Caller
 
@@ -41,10 +40,11 @@ async def extra_segments(caller: Caller, gatehouse: Gatehouse) -> tuple[str, ...
     return (*gatehouse.extra_segments, *(await preferences(caller, gatehouse)).segments)
 
 
-async def catalogue(site: Site, caller: Caller, gatehouse: Gatehouse) -> tuple[str, ...]:
+async def catalogue(site: Site, caller: Caller, gatehouse: Gatehouse) -> Catalogue:
     """Every segment of *site* that is known: of its members as they were some seconds ago, and of the settings."""
-    members: Sequence[Member] = await site.members.recent()
-    return await asyncio.to_thread(known_segments, members, await extra_segments(caller, gatehouse))
+    members = await site.members.recent()
+    names = await asyncio.to_thread(known_segments, members.known, await extra_segments(caller, gatehouse))
+    return Catalogue(names, is_open=members.truncated)
 
 
 def others(site: Site, gatehouse: Gatehouse) -> tuple[str, ...]:

@@ -21,13 +21,13 @@ from handlers.views import which as views
 async def which(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) -> Reply:
     address = Address.typed(command.url)
     listing = await gatehouse.rules.all()
-    groups = await groups_of(listing.rules, gatehouse)
-    found = await explained(listing.rules, address, groups)
+    groups = await groups_of(listing.known, gatehouse)
+    found = await explained(listing.known, address, groups)
     return Private(
         views.explained(
             found,
             command=command,
-            unreadable=listing.unreadable,
+            gap=listing.gap,
             assumed=not SCHEME.match(command.url.strip()),
             actions=not caller.public,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from bot.clients.errors import ClientError
+from bot.clients.listing import member_in
 from bot.domain.checks import checked_email
 from bot.domain.why import Verdict, explained
 from bot.gatehouse import Gatehouse, Site
@@ -28,8 +29,11 @@ async def why(command: MembersWhy, caller: Caller, gatehouse: Gatehouse) -> Repl
 
 async def _asked(site: Site, email: str, segment: str | None, extra: tuple[str, ...]) -> Verdict | Unasked:
     try:
-        members = await site.members.all()
+        listing = await site.members.all()
+        member_in(listing, email)
     except ClientError as error:
         return Unasked(site.name, words_for(error).what)
+    if listing.truncated and segment is not None:
+        extra = (*extra, segment)  # nobody has it among those that were read: that says nothing of the others
     # In a thread: to compare an address with 100,000 others takes 150 ms.
-    return await asyncio.to_thread(explained, email, segment, site=site.name, members=members, extra=extra)
+    return await asyncio.to_thread(explained, email, segment, site=site.name, members=listing.known, extra=extra)

@@ -6,7 +6,7 @@ import dataclasses
 import re
 from typing import Any, Final
 
-from bot.domain.rule import RULE_ID
+from bot.domain.rule import USUAL_RULE_ID
 from handlers.commands.command import Command
 from handlers.commands.gatehouse import GatehouseAudit
 from handlers.commands.members import MembersAdd, MembersExport, MembersList
@@ -51,7 +51,7 @@ def _rendered(command: Command, name: str, value: Any) -> list[str]:
     if name == "fields":
         return [f"{field}={quoted(text)}" for field, text in value]
     if name == "refs":
-        return [_one_word(ref, always=len(value) > 1 and not RULE_ID.fullmatch(ref)) for ref in value]
+        return [_one_word(ref, always=len(value) > 1 and not USUAL_RULE_ID.fullmatch(ref)) for ref in value]
     if name in {"urls", "others"}:
         return [_one_word(url, always=name == "others") for url in value]
     if name == "segments":

@@ -9,6 +9,7 @@ from functools import partial
 from bot.changes.effects import Document, Reading, Snapshot, key_of
 from bot.changes.proof import believed, verdict
 from bot.clients.errors import AlreadyExists, ClientError, NotFound, OutcomeUnknown
+from bot.clients.listing import member_in
 from bot.clients.members import MembersClient
 from bot.domain.change import Change, Kind, Target
 from bot.domain.member import Member, caseless, chosen
@@ -37,14 +38,18 @@ class MemberEffects:
     client: MembersClient
 
     async def live(self, target: Target) -> Document | None:
-        member = await self.client.find(target.key or "")
+        member = member_in(await self.client.fresh(), target.key or "")
         return None if member is None else member.document()
 
     async def twins(self, change: Change) -> list[str]:
         return []
 
     async def snapshot(self, targets: Sequence[Target]) -> Snapshot:
-        return MemberSnapshot(await self.client.all())
+        """Raises Incomplete where a target is not in the part of the members that was read."""
+        listing = await self.client.fresh()
+        known = {member.email for member in listing.known}
+        unseen = [target for target in targets if (target.key or "").strip() not in known]
+        return MemberSnapshot(listing.whole() if unseen else listing.known)
 
     async def write(self, change: Change) -> str:
         email = key_of(change)

@@ -43,7 +43,7 @@ class Patience:
         now = self._clock()
         if self._next > now:
             return  # the others were told the same
-        pause = asked if asked is not None else self._pause
+        pause = asked or self._pause  # "after 0 seconds" would be at once, for ever
         if self._waited + pause > self._longest:
             raise error
         self._waited += pause

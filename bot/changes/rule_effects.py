@@ -55,16 +55,22 @@ class RuleEffects:
         return None if rule is None else rule.document()
 
     async def twins(self, change: Change) -> list[str]:
-        listing = await self.client.all()
-        wanted = essence(change.after)
-        return [rule.id for rule in listing.rules if holds(essence(rule.document()), wanted)]
+        return _alike(change, (await self.client.all()).whole())
 
     async def snapshot(self, targets: Sequence[Target]) -> Snapshot:
         keys = [target.key for target in targets if target.key is not None]
-        if len(keys) < len(targets) or len(keys) > FEW:
-            return RuleSnapshot((await self.client.all()).rules)
+        if len(keys) < len(targets):
+            return RuleSnapshot((await self.client.fresh()).whole())
+        if len(keys) <= FEW:
+            return RuleSnapshot(await self._each(keys))
+        listing = await self.client.fresh()
+        known = {rule.id for rule in listing.known}
+        left = [key for key in keys if key not in known] if listing.truncated else []
+        return RuleSnapshot([*listing.known, *await self._each(left)])
+
+    async def _each(self, keys: Iterable[str]) -> list[Rule]:
         found = await asyncio.gather(*map(self._get, keys))
-        return RuleSnapshot(rule for rule in found if rule is not None)
+        return [rule for rule in found if rule is not None]
 
     async def _get(self, key: str) -> Rule | None:
         try:
@@ -107,12 +113,18 @@ class RuleEffects:
         if change.kind is not Kind.RULE_CREATE:
             return verdict(change, await self.live(change.target))
         known = {*twins, *_alike_before(change)}
-        born = [key for key in await self.twins(change) if key not in known]
+        born = [key for key in _alike(change, (await self.client.fresh()).whole()) if key not in known]
         if len(born) > 1:  # somebody must look: one of them is too many
             return Reading(Truth.NEITHER, None)
         key = change.target.key or (born[0] if born else None)
         live = await self.live(change.target.model_copy(update={"key": key}))
         return verdict(change, live)
+
+
+def _alike(change: Change, rules: Iterable[Rule]) -> list[str]:
+    """The ids of the rules that look just like the one that *change* creates."""
+    wanted = essence(change.after)
+    return [rule.id for rule in rules if holds(essence(rule.document()), wanted)]
 
 
 def _alike_before(change: Change) -> list[str]:

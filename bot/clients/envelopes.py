@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from typing import Any, Final
+from typing import Any
 
 from bot.clients.errors import OutcomeUnknown, Unreadable, refusal
 from bot.clients.http import Answer, Service
@@ -11,25 +10,11 @@ from bot.clients.parsing import parsed_gently
 
 Document = dict[str, Any]
 
-MOST_PAGES: Final = 5000
-"""Pages after which a list is taken to go in circles: 150,000 records at 30 a page."""
 
-
-async def pages(service: Service, name: str) -> AsyncIterator[list[Any]]:
-    """A list, page by page. The specification has no pages; where a ``nextOffset`` comes, it is followed as it is."""
-    query: dict[str, str] | None = None
-    seen: set[str] = set()
-    while True:
-        document = await opened(service, await service.read(name, query=query))
-        records = document.get("data")
-        if not isinstance(records, list):
-            raise Unreadable(service.name, "data is not a list")
-        yield records
-        offset = document.get("nextOffset")
-        if offset is None or isinstance(offset, bool) or str(offset) in seen or len(seen) >= MOST_PAGES:
-            return
-        seen.add(str(offset))
-        query = {"offset": str(offset)}
+def records(document: Document) -> list[Any] | None:
+    """The list in an answer; None where it holds none."""
+    found = document.get("data")
+    return found if isinstance(found, list) else None
 
 
 async def opened(service: Service, answer: Answer) -> Document:

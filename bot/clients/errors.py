@@ -5,6 +5,7 @@ ClientError
 ├── Unreachable          provably nothing was sent, or a read got no answer
 ├── Unreadable           a read got an answer that is none
 ├── TooLarge             a read got more than we take
+├── Incomplete           a list came in part, and the rest matters (bot/clients/listing.py)
 ├── OutcomeUnknown       a write may or may not have happened
 └── Refusal              the service clearly said no, and did nothing
     ├── NotFound
@@ -21,6 +22,7 @@ ClientError
 from __future__ import annotations
 
 import re
+import time
 from typing import Final
 
 LONGEST: Final = 300
@@ -107,11 +109,12 @@ class Refused(Refusal):
 
 
 class RateLimited(Refusal):
-    """Too many requests. *retry_after* is in seconds, None where the service did not say."""
+    """Too many requests. *retry_after* is in seconds, None where the service did not say; *until*: since 1970."""
 
     def __init__(self, service: str, text: str = "", status: int = 429, retry_after: float | None = None) -> None:
         super().__init__(service, text, status)
         self.retry_after = retry_after
+        self.until = None if retry_after is None else time.time() + retry_after
 
 
 BY_MESSAGE: Final[dict[str, type[Refusal]]] = {

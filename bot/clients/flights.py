@@ -3,12 +3,36 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
-from typing import Any, Generic, TypeVar
+import time
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from bot.clients.parsing import let_go
 
 T = TypeVar("T")
+
+_began: Final[ContextVar[float]] = ContextVar("began", default=float("inf"))
+"""When the command began on whose behalf things are read."""
+
+
+@contextmanager
+def one_command() -> Iterator[None]:
+    """Let what is done for one command of one person share what is read for it."""
+    token = _began.set(time.monotonic())
+    try:
+        yield
+    finally:
+        _began.reset(token)
+
+
+class _Kept(NamedTuple):
+    """A result, with when its read began and ended."""
+
+    began: float
+    ended: float
+    result: Any
 
 
 def _none(_: object) -> Iterable[Any]:
@@ -17,6 +41,8 @@ def _none(_: object) -> Iterable[Any]:
 
 class Flight(Generic[T]):
     """Shares one read among all who ask while it is under way; its result is `recent` for some seconds.
+
+    For the command that it was read for it is `current` as long.
 
     A write calls `drop`: what was read before it, or is being read while it happens, is not given to anybody who
     asks afterwards. *many* names the items of a result of which there may be very many.
@@ -35,7 +61,7 @@ class Flight(Generic[T]):
         self._clock = clock
         self._many = many
         self._task: asyncio.Task[T] | None = None
-        self._kept: tuple[float, T] | None = None
+        self._kept: _Kept | None = None
         self._going: set[asyncio.Task[None]] = set()
 
     async def fresh(self) -> T:
@@ -46,8 +72,17 @@ class Flight(Generic[T]):
 
     async def recent(self) -> T:
         """The last result where it is young enough, else a fresh one."""
-        if self._kept is not None and self._clock() - self._kept[0] < self._keep:
-            return self._kept[1]
+        return await self._since(float("-inf"))
+
+    async def current(self) -> T:
+        """What was read since the command began that asks, else a fresh result."""
+        return await self._since(_began.get())
+
+    async def _since(self, moment: float) -> T:
+        kept = self._kept
+        if kept is not None and kept.began >= moment and self._clock() - kept.ended < self._keep:
+            found: T = kept.result
+            return found
         return await self.fresh()
 
     def drop(self) -> None:
@@ -55,16 +90,16 @@ class Flight(Generic[T]):
         self._keep_only(None)
 
     async def _fly(self) -> T:
-        mine = asyncio.current_task()
+        mine, began = asyncio.current_task(), self._clock()
         found = await self._read()
         if self._task is mine:
-            self._keep_only((self._clock(), found))
+            self._keep_only(_Kept(began, self._clock(), found))
         return found
 
-    def _keep_only(self, kept: tuple[float, T] | None) -> None:
+    def _keep_only(self, kept: _Kept | None) -> None:
         old, self._kept = self._kept, kept
         if old is None:
             return
-        going = asyncio.create_task(let_go(list(self._many(old[1]))))
+        going = asyncio.create_task(let_go(list(self._many(old.result))))
         self._going.add(going)
         going.add_done_callback(self._going.discard)

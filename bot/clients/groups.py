@@ -8,17 +8,19 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, Final
 
 import structlog
 from pydantic import ValidationError
 
-from bot.clients.envelopes import pages, sent
+from bot.clients.envelopes import opened, records, sent
 from bot.clients.errors import BadIdentifier, ClientError, OutcomeUnknown, RateLimited, Refusal, Unreadable
 from bot.clients.flights import Flight
 from bot.clients.http import Service
-from bot.clients.parsing import gently
+from bot.clients.listing import Listing
+from bot.clients.paging import Lists
 from bot.domain.group import Group, Groups
 
 log = structlog.get_logger(__name__)
@@ -45,29 +47,39 @@ class GroupsClient:
         self._service = service
         self._patience = patience
         self._clock = clock
-        self._flight: Flight[list[Group] | None] = Flight(self._read, keep=keep, clock=clock)
+        self._list: Lists[Group] = Lists(
+            service, ("groups",), partial(opened, service), records, _groups, lambda group: group.id
+        )
+        self._flight: Flight[Listing[Group] | None] = Flight(self._read, keep=keep, clock=clock)
         self._nothing_until = float("-inf")
 
     async def groups(self) -> Groups | None:
-        """What adds to an answer about rules, up to some seconds old. None where there is nothing to say: never raises."""
+        """What adds to an answer about rules, up to some seconds old. None where there is nothing to say: never raises.
+
+        A part of the groups says nothing: a group that it lacks would be one that does not exist.
+        """
         if self._clock() < self._nothing_until:
             return None
         try:
             async with asyncio.timeout(self._patience):
                 found = await self._flight.recent()
+                return None if found is None else Groups.of(found.whole())
         except (ClientError, TimeoutError) as error:
             log.info("groups_not_read", error=type(error).__name__)
             self._nothing_until = self._clock() + KEEP
             return None
-        return None if found is None else Groups.of(found)
 
-    async def listed(self) -> list[Group] | None:
+    async def listed(self) -> Listing[Group] | None:
         """Every group, fresh; None where the service has no groups. Raises Unreachable, RateLimited or TooLarge."""
         return await self._flight.fresh()
 
     async def find(self, group_id: str) -> Group | None:
-        """The group with this id, fresh. Raises a Refusal where the service has no groups, and what `listed` raises."""
-        return next((group for group in await self._all() if group.id == group_id), None)
+        """The group with this id, fresh. Raises a Refusal where the service has no groups, and what `listed` raises;
+        Incomplete where it is not in the part of them that was read.
+        """
+        found = await self._list.read()
+        known = next((group for group in found.known if group.id == group_id), None)
+        return known or next((group for group in found.whole() if group.id == group_id), None)
 
     async def update(self, group: Group) -> Group:
         """Replace the group by *group*, which must be the whole of it; return it as the service now has it."""
@@ -85,9 +97,9 @@ class GroupsClient:
             raise OutcomeUnknown(self._service.name, "it answered with another group")
         return stored
 
-    async def _read(self) -> list[Group] | None:
+    async def _read(self) -> Listing[Group] | None:
         try:
-            return await self._all()
+            return await self._list.read()
         except RateLimited:
             raise
         except (Refusal, Unreadable) as error:
@@ -95,20 +107,14 @@ class GroupsClient:
             self._nothing_until = self._clock() + KEEP_NOTHING
             return None
 
-    async def _all(self) -> list[Group]:
-        """Every group through all pages; each id once, as it was read last."""
-        groups: dict[str, Group] = {}
-        async for records in pages(self._service, "groups"):
-            groups.update((group.id, group) for group in await gently(_groups(records)))
-        return list(groups.values())
 
-
-def _groups(records: list[Any]) -> Iterator[Group]:
+def _groups(found: Iterable[Any]) -> Iterator[Group | None]:
     """The records that are groups: the real service's own sample has a rule among them."""
-    for record in records:
+    for record in found:
         if not isinstance(record, dict) or record.get("objectType", "group") != "group" or "ruleType" in record:
             continue
         try:
             yield Group.model_validate(record)
         except ValidationError:
             log.info("group_not_readable")
+            yield None

@@ -14,7 +14,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from functools import cache
 from types import TracebackType
 from typing import Any, Final, Self
@@ -24,6 +23,7 @@ import stamina
 
 from bot.clients.address import BadAddress, checked_base
 from bot.clients.errors import OutcomeUnknown, RateLimited, Refusal, Refused, TooLarge, Unreachable, Unreadable, refusal
+from bot.clients.gate import MAX_WAIT_SECONDS, Gate, retry_after
 from bot.clients.parsing import parsed
 
 NOT_SENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
@@ -31,6 +31,8 @@ NOT_SENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, 
 
 PARTIAL: Final = 206
 """An answer's status that says that the rest is missing: we never ask for a part."""
+TOO_MANY: Final = 429
+"""An answer's status that says that there were too many requests."""
 
 Fence = Callable[[], Awaitable[None]]
 fence: Final[ContextVar[Fence | None]] = ContextVar("fence", default=None)
@@ -41,10 +43,6 @@ async def pass_fence() -> None:
     """Return where this task may send a write now; raises what its `fence` raises."""
     if (check := fence.get()) is not None:
         await check()
-
-
-MOST_PATIENCE: Final = 5.0
-"""Seconds of a Retry-After that a read waits for; longer ones are passed on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +61,16 @@ class Answer:
     status: int
     body: bytes
     retry_after: float | None = None
+    next_link: str = ""
+    """Where the next page of a list is, by the header ``Link``: foreign, so nothing is sent there."""
+    total: str = ""
+    """How long the whole list is, by the header ``X-Total-Count``."""
+
+    @classmethod
+    def of(cls, response: httpx.Response, body: bytes) -> Self:
+        link = response.links.get("next", {}).get("url", "")
+        total = response.headers.get("x-total-count", "")
+        return cls(response.status_code, body, retry_after(response.headers), link, total)
 
     @property
     def ok(self) -> bool:
@@ -94,8 +102,10 @@ class Service:
         limits: Limits | None = None,
         insecure_http: bool = False,
         redact: Callable[[str], str] = str,
+        gate: Gate | None = None,
     ) -> None:
         self.name = name
+        self._gate = gate or Gate(name)
         self._redact = redact
         self.limits = limits or Limits()
         self._base = checked_base(base_url, insecure_http=insecure_http)
@@ -130,6 +140,7 @@ class Service:
         raise AssertionError("stamina returns or raises")
 
     async def _read_once(self, segments: Sequence[str], query: Mapping[str, str] | None, *, slash: bool) -> Answer:
+        await self._gate.turn(write=False)
         try:
             answer = await self._call("GET", segments, query=query, slash=slash)
         except (httpx.HTTPError, TimeoutError, zlib.error) as error:
@@ -148,6 +159,7 @@ class Service:
         """Send once, never again. Raises Unreachable where nothing left, a Refusal where the service clearly said no,
         OutcomeUnknown for all else that is not a complete 2xx answer; and what the `fence` raises, then nothing left.
         """
+        await self._gate.turn(write=True)
         await pass_fence()
         try:
             answer = await self._call(method, segments, body=body, slash=slash)
@@ -157,7 +169,7 @@ class Service:
             raise OutcomeUnknown(self.name, type(error).__name__) from error
         if answer.ok:
             return answer
-        if 400 <= answer.status < 500 and (answer.status == 429 or _is_refusal(answer)):
+        if 400 <= answer.status < 500 and (answer.status == TOO_MANY or _is_refusal(answer)):
             raise self._refusal(answer)
         if answer.status >= 500 and _is_known_refusal(answer):
             raise self._refusal(answer)
@@ -183,7 +195,10 @@ class Service:
         headers = {} if content is None else {"Content-Type": "application/json"}
         request = self._http.build_request(method, url, content=content, headers=headers)
         async with asyncio.timeout(self.limits.deadline), self._streamed(request) as response:
-            return Answer(response.status_code, await self._capped(response), _retry_after(response))
+            answer = Answer.of(response, await self._capped(response))
+        if answer.status == TOO_MANY:
+            self._gate.close(answer.retry_after)
+        return answer
 
     def _encoded(self, body: Any) -> bytes:
         """*body* as JSON in ASCII: a lone surrogate goes back as the escape that it came as. Raises Refused, unsent."""
@@ -215,24 +230,11 @@ class Service:
         return bytes(body)
 
 
-def _worth_another_try(error: Exception) -> bool | float:
+def _worth_another_try(error: Exception) -> bool:
     """Whether a read is repeated: not for a clear refusal, and not where the service asks for a long wait."""
     if isinstance(error, RateLimited):
-        after = error.retry_after
-        return after if after is not None and after <= MOST_PATIENCE else after is None
+        return error.retry_after is None or error.retry_after <= MAX_WAIT_SECONDS
     return isinstance(error, Unreachable)
-
-
-def _retry_after(response: httpx.Response) -> float | None:
-    """Seconds to wait, also where the service names a time: by its own clock, if it tells that."""
-    value = response.headers.get("retry-after", "")
-    if value.isascii() and value.isdigit():
-        return float(value)
-    try:
-        until, now = parsedate_to_datetime(value), parsedate_to_datetime(response.headers["date"])
-    except (KeyError, TypeError, ValueError):
-        return None
-    return max(0.0, (until - now).total_seconds()) if until.tzinfo and now.tzinfo else None
 
 
 def _message(answer: Answer) -> str:

@@ -7,7 +7,7 @@ single member and none for segments: both are made out of the list.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -16,14 +16,15 @@ from bot.clients.errors import AlreadyExists, BadIdentifier, OutcomeUnknown, Ref
 from bot.clients.flights import Flight
 from bot.clients.http import Answer, Service
 from bot.clients.indexes import Indexed
-from bot.clients.parsing import gently, parsed_gently, taken, update
+from bot.clients.listing import Listing, member_in
+from bot.clients.paging import Lists
+from bot.clients.parsing import parsed_gently
 from bot.domain.checks import BadEmail, checked_email
-from bot.domain.member import SITE_ID, Member, found
+from bot.domain.member import SITE_ID, Member
 from bot.domain.search import Index, text_of_member
 
 LISTS: Final = ("data", "members", "items", "results")
 """Fields in which services of this kind put a list; the specification shows none."""
-MOST_PAGES: Final = 5000
 EXISTS: Final = ("already", "exists", "duplicate")
 
 
@@ -37,24 +38,33 @@ class MembersClient:
             raise BadIdentifier(service.name, "the id of a site", site_id)
         self._service = service
         self._path = ("sites", site_id, "members")
-        self._flight: Flight[list[Member]] = Flight(self._all, keep=keep, clock=clock, many=lambda found: found)
+        self._list: Lists[Member] = Lists(
+            service, self._path, self._document, _records, self._read, lambda member: member.email, slash=True
+        )
+        self._flight: Flight[Listing[Member]] = Flight(
+            self._list.read, keep=keep, clock=clock, many=lambda found: found.known
+        )
         self._indexed: Indexed[Member] = Indexed(text_of_member)
 
-    async def all(self) -> list[Member]:
-        """Every member of the site, fresh."""
+    async def fresh(self) -> Listing[Member]:
+        """Every member of the site as it is now."""
         return await self._flight.fresh()
 
-    async def recent(self) -> list[Member]:
+    async def all(self) -> Listing[Member]:
+        """The same, read once for all of a person's command that asks."""
+        return await self._flight.current()
+
+    async def recent(self) -> Listing[Member]:
         """The same, up to some seconds old: for type-ahead."""
         return await self._flight.recent()
 
     async def index(self) -> Index[Member]:
         """What `recent` brings, ready to be searched."""
-        return await self._indexed.of(await self.recent())
+        return await self._indexed.of((await self.recent()).known)
 
     async def find(self, email: str) -> Member | None:
-        """The member with this address: the exact spelling, or the only one that differs in case."""
-        return found(await self.all(), email)
+        """The member with this address, as `all` has it; raises Incomplete as `member_in` does."""
+        return member_in(await self.all(), email)
 
     async def add(self, member: Member) -> None:
         """Add a member: name, e-mail and segments, as the specification's body has them."""
@@ -103,25 +113,15 @@ class MembersClient:
                 self._service.name, answer.status, str(document.get("message") or document.get("error") or "")
             )
 
-    async def _all(self) -> list[Member]:
-        known: dict[str, Member] = {}
-        query: dict[str, str] | None = None
-        seen: set[str] = set()
-        while True:
-            document = await self._document(await self._service.read(*self._path, query=query, slash=True))
-            records = _records(document)
-            if records is None:
-                raise Unreadable(self._service.name, "no list of members in the answer")
-            number = len(records)
-            members = [member for member in await gently(map(_member, taken(records))) if member is not None]
-            if number and not members:
-                raise Unreadable(self._service.name, "none of the records in the answer is a member")
-            await update(known, ((member.email, member) for member in members))
-            offset = document.get("nextOffset") if isinstance(document, dict) else None
-            if offset is None or isinstance(offset, bool) or str(offset) in seen or len(seen) >= MOST_PAGES:
-                return list(known.values())
-            seen.add(str(offset))
-            query = {"offset": str(offset)}
+    def _read(self, found: Iterable[Any]) -> Iterator[Member | None]:
+        """Each record as a member, or None where it is none; raises Unreadable where no record is one."""
+        none_is_one = None
+        for record in found:
+            member = _member(record)
+            none_is_one = none_is_one is not False and member is None
+            yield member
+        if none_is_one:
+            raise Unreadable(self._service.name, "none of the records in the answer is a member")
 
     async def _document(self, answer: Answer) -> Any:
         try:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from pydantic import ValidationError
 
-from bot.clients.envelopes import opened, pages, sent
+from bot.clients.envelopes import opened, records, sent
 from bot.clients.errors import BadIdentifier, OutcomeUnknown, Unreadable
 from bot.clients.flights import Flight
 from bot.clients.http import Service
 from bot.clients.indexes import Indexed
 from bot.clients.listing import Listing
-from bot.clients.parsing import gently, taken, update
+from bot.clients.paging import Lists
+from bot.clients.rule_bodies import RuleBodies
 from bot.domain.rule import RULE_ID, Rule, RuleDraft
 from bot.domain.search import Index, text_of_rule
 
@@ -24,33 +26,30 @@ class RulesClient:
 
     def __init__(self, service: Service, *, keep: float = 10.0, clock: Callable[[], float] = time.monotonic) -> None:
         self._service = service
-        self._flight: Flight[Listing] = Flight(self._all, keep=keep, clock=clock, many=lambda found: found.rules)
+        self._bodies = RuleBodies()
+        self._list: Lists[Rule] = Lists(
+            service, ("rules",), partial(opened, service), records, self._read, lambda rule: rule.id
+        )
+        self._flight: Flight[Listing[Rule]] = Flight(
+            self._list.read, keep=keep, clock=clock, many=lambda found: found.known
+        )
         self._indexed: Indexed[Rule] = Indexed(text_of_rule)
 
-    async def all(self) -> Listing:
-        """Every rule, fresh, through all pages; each id once, as it was read last."""
+    async def fresh(self) -> Listing[Rule]:
+        """Every rule as it is now, through all pages; each id once, as it was read last."""
         return await self._flight.fresh()
 
-    async def recent(self) -> Listing:
+    async def all(self) -> Listing[Rule]:
+        """The same, read once for all of a person's command that asks."""
+        return await self._flight.current()
+
+    async def recent(self) -> Listing[Rule]:
         """The same, up to some seconds old: for type-ahead."""
         return await self._flight.recent()
 
     async def index(self) -> Index[Rule]:
         """What `recent` brings, ready to be searched."""
-        return await self._indexed.of((await self.recent()).rules)
-
-    async def _all(self) -> Listing:
-        rules: dict[str, Rule] = {}
-        unreadable = 0
-        async for page in self.pages():
-            await update(rules, ((rule.id, rule) for rule in page.rules))
-            unreadable += page.unreadable
-        return Listing(list(rules.values()), unreadable)
-
-    async def pages(self) -> AsyncIterator[Listing]:
-        """The list page by page, as the service gives it."""
-        async for records in pages(self._service, "rules"):
-            yield await _listing(records)
+        return await self._indexed.of((await self.recent()).known)
 
     async def get(self, rule_id: str) -> Rule:
         """One rule. Raises NotFound, or BadIdentifier for what cannot be an id."""
@@ -76,7 +75,7 @@ class RulesClient:
 
     async def _written(self, method: str, draft: RuleDraft, rule_id: str | None) -> Rule:
         segments = () if rule_id is None else (rule_id,)
-        document = await self._write(method, *segments, body=draft.body())
+        document = await self._bodies.sent(lambda body: self._write(method, *segments, body=body), draft.body())
         try:
             rule = self._rule(document)
         except Unreadable as error:
@@ -94,28 +93,26 @@ class RulesClient:
 
     def _rule(self, document: dict[str, Any]) -> Rule:
         try:
-            return Rule.model_validate(document.get("data"))
+            rule = Rule.model_validate(document.get("data"))
         except ValidationError as error:
             raise Unreadable(self._service.name, f"no rule: {error.error_count()} fields are wrong") from error
+        self._bodies.note(rule)
+        return rule
 
     def _checked(self, rule_id: str) -> str:
         if not RULE_ID.fullmatch(rule_id):
             raise BadIdentifier(self._service.name, "the id of a rule", rule_id)
         return rule_id
 
-
-async def _listing(records: list[Any]) -> Listing:
-    read = await gently(_read(records))
-    rules = [rule for rule in read if rule is not None]
-    return Listing(rules, len(read) - len(rules))
-
-
-def _read(records: list[Any]) -> Iterator[Rule | None]:
-    """Each record as a rule, or None where it is none: one bad record must not hide the others."""
-    for record in taken(records):
-        if isinstance(record, dict) and record.get("objectType", "rule") != "rule":
-            continue  # the real service mixes groups in
-        try:
-            yield Rule.model_validate(record)
-        except ValidationError:
-            yield None
+    def _read(self, found: Iterable[Any]) -> Iterator[Rule | None]:
+        """Each record as a rule, or None where it is none: one bad record must not hide the others."""
+        for record in found:
+            if isinstance(record, dict) and record.get("objectType", "rule") != "rule":
+                continue  # the real service mixes groups in
+            try:
+                rule = Rule.model_validate(record)
+            except ValidationError:
+                yield None
+            else:
+                self._bodies.note(rule)
+                yield rule

@@ -20,8 +20,10 @@ TYPED: Final = tuple(PAIR_FIELDS)
 
 KNOWN_TYPES: Final = (*TYPED, "Headers", "QueryParam", "UserAgent", "Request", "Response", "Delay", "Script")
 
-RULE_ID: Final = re.compile(r"[A-Za-z][A-Za-z0-9]{0,31}_[A-Za-z0-9_-]{1,64}")
-"""<rule type>_<suffix>; the alphabet of the suffix is not given, so none of it may mean something in a path."""
+RULE_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,100}")
+"""What a rule's id may be: the vendor allows no more, and none of it means something in a path."""
+USUAL_RULE_ID: Final = re.compile(r"[A-Za-z][A-Za-z0-9]{0,31}_[A-Za-z0-9_-]{1,64}")
+"""<rule type>_<suffix>, as services make them: a word of this form is rather an id than a name."""
 
 SERVER_FIELDS: Final = frozenset(
     {

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from rapidfuzz import fuzz, process
@@ -25,6 +26,18 @@ def counted(members: Iterable[Member]) -> dict[str, int]:
 def known_segments(members: Iterable[Member], extra: Sequence[str] = ()) -> tuple[str, ...]:
     """Every segment that a member has, most used first, then those of *extra*: what settings name."""
     return tuple(dict.fromkeys([*counted(members), *extra]))
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """The segments of a site that are known. Where not all of its members were read, it may have others (*is_open*)."""
+
+    names: tuple[str, ...]
+    is_open: bool = False
+
+    def strangers(self, names: Iterable[str], also: Sequence[str] = ()) -> tuple[str, ...]:
+        """Those of *names* that the site has not, as far as that can be said; *also*: names that it has, too."""
+        return () if self.is_open else strangers(names, (*self.names, *also))
 
 
 def spelled(wanted: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from bot.clients import errors as client
+from bot.clients.listing import Incomplete
 from handlers.commands.command import slash
 from handlers.error_words.words import Table, Words
-from handlers.views.parts import code, esc
+from handlers.views.parts import clock_time, code, esc
 
 WORDS: Final[Table] = {
     client.NotFound: lambda e: Words(
@@ -28,7 +29,7 @@ WORDS: Final[Table] = {
     client.RateLimited: lambda e: Words(
         f"The {e.service} service is busy and refused for now.",
         "Too many requests.",
-        f"Try again in {e.retry_after:.0f} seconds." if e.retry_after else "Try again in a minute.",
+        f"It takes requests again at {clock_time(e.until)}." if e.until and e.retry_after else "Try again in a minute.",
     ),
     client.Unreachable: lambda e: Words(
         f"The {e.service} service is not answering.",
@@ -43,6 +44,11 @@ WORDS: Final[Table] = {
     client.TooLarge: lambda e: Words(
         f"The answer of the {e.service} service is larger than Gatehouse reads.",
         next="Whoever runs Gatehouse can raise SERVICE_MAX_BYTES.",
+    ),
+    Incomplete: lambda e: Words(
+        f"The {e.service} service did not give its whole list. {esc(e.gap.sentence('records'))}",
+        "What you asked for needs the rest, too: something may be in it that would change the answer.",
+        "Try again. If it stays so, tell whoever runs the service; what you name by its id still works.",
     ),
     client.OutcomeUnknown: lambda e: Words(
         f"The {e.service} service gave no clear answer. It may have happened.",

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from bot.domain.rule import RULE_ID
+from bot.domain.rule import USUAL_RULE_ID
 from handlers.commands.command import Command, Lasts, slash
 from handlers.parsers.lasts import lasts_in
 from handlers.words import Word
@@ -140,7 +140,7 @@ Parser = Callable[[Rest], Command]
 
 def is_reference(word: Word) -> bool:
     """Whether the word is an id, ``#n`` or a URL, and so names a rule by itself."""
-    return bool(RULE_ID.fullmatch(word.text) or NUMBER.fullmatch(word.text) or URL.fullmatch(word.text))
+    return bool(USUAL_RULE_ID.fullmatch(word.text) or NUMBER.fullmatch(word.text) or URL.fullmatch(word.text))
 
 
 def as_written(word: Word) -> str:

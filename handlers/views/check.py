@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Final
 
+from bot.clients.listing import Gap
 from bot.domain.lint import Finding, Kind, Place, Why
 from handlers.commands.rules import RulesCheck, RulesEdit, RulesShow
 from handlers.views import parts
@@ -187,12 +188,13 @@ SENTENCES: Final[dict[Kind, Callable[[Finding], str]]] = {
 
 def checked(
     findings: Sequence[Finding], *, command: RulesCheck, page: int, pages: int, first: int, total: int, rules: int,
-    unreadable: int, complete: bool, actions: bool,
+    gap: Gap | None, complete: bool, actions: bool,
 ) -> Message:  # fmt: skip
     """One page of what was found, by kind; *first* is the number of its first finding."""
     among = parts.plural(rules, "rule")
     if not total:
-        blocks = [parts.section(f":white_check_mark: *Nothing found* in {among}.")]
+        mark = ":warning:" if gap else ":white_check_mark:"
+        blocks = [parts.section(f"{mark} *Nothing found* in {among}{' that could be read' if gap else ''}.")]
     else:
         blocks = [parts.section(f"*{parts.plural(total, 'finding')}* in {among}, the worst first")]
     number = first
@@ -201,10 +203,7 @@ def checked(
         for finding in group:
             blocks += _one(finding, number, actions=actions)
             number += 1
-    if unreadable:
-        blocks.append(
-            parts.context(f":warning: {parts.plural(unreadable, 'record')} of the service could not be read.")
-        )
+    blocks += parts.gap_lines(gap, "rules")
     if not complete:
         blocks.append(parts.context(UNTRIED))
     if pages > 1:

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from bot.clients.listing import Gap
 from handlers.views import parts
 from handlers.views.parts import Message, code, esc, plural
 
 
-def rules_comment(count: int, *, total: int, place: str, unreadable: int) -> str:
+def rules_comment(count: int, *, total: int, place: str, gap: Gap | None) -> str:
     """Introduces an export of *count* of the *total* rules; *place*: the service's host."""
     lines = [
         f":outbox_tray: *{_some(count, total, 'rule')}* from {code(place)}. Requestly's own import takes this file."
     ]
-    if unreadable:
-        lines.append(f":warning: {unreadable:,} of the service's records could not be read and are not in it.")
+    return "\n".join([*lines, *_left_out(gap, "rules")])
+
+
+def members_comment(count: int, *, total: int, site: str, gap: Gap | None) -> str:
+    """Introduces an export of *count* of the *total* members of *site*."""
+    found = f":outbox_tray: *{_some(count, total, 'member')}* of *{esc(site)}*."
+    lines = [f"{found} The addresses are whole: pass it on with care.", *_left_out(gap, "members")]
     return "\n".join(lines)
 
 
-def members_comment(count: int, *, total: int, site: str) -> str:
-    """Introduces an export of *count* of the *total* members of *site*."""
-    found = f":outbox_tray: *{_some(count, total, 'member')}* of *{esc(site)}*."
-    return f"{found} The addresses are whole: pass it on with care."
+def _left_out(gap: Gap | None, plural: str) -> list[str]:
+    return [f":warning: {gap.sentence(plural)} The others are not in it."] if gap else []
 
 
 def _some(count: int, total: int, what: str) -> str:

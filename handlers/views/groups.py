@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from bot.clients.listing import Gap
 from bot.domain.group import Group
 from handlers.commands.command import slash
 from handlers.commands.rules import RulesGroup, RulesGroups, RulesList
@@ -19,13 +20,18 @@ def group_list(
     groups: Sequence[Group],
     rules: Mapping[str, int],
     on: Mapping[str, int],
+    gaps: Mapping[str, Gap | None],
     *,
     command: RulesGroups,
     actions: bool,
 ) -> Message:
-    """*rules* and *on*: group id -> how many rules it has, and how many of those are Active."""
+    """*rules* and *on*: group id -> how many rules it has, and how many of those are Active.
+
+    *gaps*: what was not read of which list.
+    """
     title = f"{parts.plural(len(groups), 'group')}"
     blocks: list[Block] = [parts.section(f"*{title} of rules*")]
+    blocks += [line for plural, gap in gaps.items() for line in parts.gap_lines(gap, plural)]
     for number, group in enumerate(groups[:MOST_GROUPS]):
         blocks.append(parts.section(_row(group, rules.get(group.id, 0), on.get(group.id, 0))))
         if actions:

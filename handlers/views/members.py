@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from bot.clients.listing import Gap
 from bot.domain.member import Member, masked
 from handlers.commands.command import slash
 from handlers.commands.gatehouse import GatehouseHelp
@@ -72,12 +73,13 @@ def member_list(
     first_number: int,
     audience: Audience,
     others: Sequence[str] = (),
+    gap: Gap | None = None,
 ) -> Message:
     """One page of a list. *others*: the sites that might have been meant, where none was named."""
     if not members:
-        return _nobody(command, site, others)
+        return _nobody(command, site, others, gap)
     title = f"*{parts.plural(total, 'member')}* of *{esc(site, 60)}*{_filters(command)}"
-    blocks = [parts.section(title)]
+    blocks = [parts.section(title), *parts.gap_lines(gap, "members")]
     for number, member in enumerate(members, start=first_number):
         show = parts.run_button("Show", MembersShow(email=member.email, site=site), number)
         lead = f"{number}. " if audience == "private" else ""
@@ -97,11 +99,13 @@ def member_list(
     )
 
 
-def _nobody(command: MembersList, site: str, others: Sequence[str]) -> Message:
+def _nobody(command: MembersList, site: str, others: Sequence[str], gap: Gap | None) -> Message:
     filters = _filters(command)
     buttons = (parts.turn_button("All members", MembersList(site=command.site), "all") if filters else None,)
-    text = f":mag: Nobody found on *{esc(site, 60)}*{filters}.{_other_sites(others)}"
-    return parts.message("Nobody found", [parts.section(text), *parts.actions(buttons)])
+    read = " among those that could be read" if gap else ""
+    text = f":mag: Nobody found on *{esc(site, 60)}*{filters}{read}.{_other_sites(others)}"
+    blocks = [parts.section(text), *parts.gap_lines(gap, "members"), *parts.actions(buttons)]
+    return parts.message(f"Nobody found{read}", blocks)
 
 
 def _other_sites(others: Sequence[str], lead: str = " ") -> str:
@@ -110,13 +114,17 @@ def _other_sites(others: Sequence[str], lead: str = " ") -> str:
     return f"{lead}Other sites: {named}" if others else ""
 
 
-def segment_counts(counts: Mapping[str, int], *, total: int, without: int, site: str) -> Message:
+def segment_counts(
+    counts: Mapping[str, int], *, total: int, without: int, site: str, gap: Gap | None = None
+) -> Message:
     """How many members have each segment, each with a button to list them."""
     has = "has" if total == 1 else "have"
     blocks = [parts.section(f"*Segments of {esc(site, 60)}*, as {parts.plural(total, 'member')} {has} them")]
+    blocks += parts.gap_lines(gap, "members")
     for number, (name, count) in enumerate(list(counts.items())[:MOST_SEGMENTS]):
         listed = parts.run_button("List", MembersList(segment=name, site=site), number) if count else None
-        said = parts.plural(count, "member") if count else "nobody yet; the settings name it"
+        nobody = "nobody who could be read" if gap else "nobody yet"
+        said = parts.plural(count, "member") if count else f"{nobody}; the settings name it"
         blocks.append(parts.section(f"{code(name, 100)}   {said}", listed))
     left = f"{len(counts) - MOST_SEGMENTS} more are left out. " if len(counts) > MOST_SEGMENTS else ""
     made = f"Segments are made in the site's dashboard; one that nobody has can be named in `{slash('gatehouse settings')}`."

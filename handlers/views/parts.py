@@ -6,12 +6,14 @@ neither ping a channel nor pose as a link, a button or another text than it is.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
+from bot.clients.listing import Gap
 from bot.domain.lookalike import is_invisible
 from handlers.commands.command import Command
 from handlers.wording import render
@@ -105,6 +107,17 @@ def moment(milliseconds: int, style: str = "{date_short_pretty} {time}") -> str:
     except (ValueError, OverflowError, OSError):
         return code(str(milliseconds), 40)  # a time that no calendar has
     return f"<!date^{seconds}^{style}|{plain}>"
+
+
+def clock_time(seconds: float) -> str:
+    """A time of today to the second, in the zone of whoever reads it; *seconds*: since 1970."""
+    whole = math.ceil(seconds)
+    return f"<!date^{whole}^{{time_secs}}|{datetime.fromtimestamp(whole, UTC):%H:%M:%S} UTC>"
+
+
+def gap_lines(gap: Gap | None, plural: str) -> list[Block]:
+    """A line on how much of a list of *plural* was read, where that is not all of it."""
+    return [context(f":warning: {gap.sentence(plural)}")] if gap else []
 
 
 def mrkdwn(text: str) -> Block:

@@ -92,10 +92,12 @@ def not_one(error: NotOne, *, asked: str) -> Message:
         ]
         return _message("No such rule. Nothing was changed.", blocks)
     more = f" The first {len(candidates)}, or find it as you type:" if count > len(candidates) else ""
-    words = f":mag: {code(ref, 200)} fits {count} rules. Which one? *Nothing was changed.*{more}"
+    fits = f"{count} rule{'' if count == 1 else 's'}"
+    unread = f" {error.gap.sentence('rules')}" if error.gap else ""
+    words = f":mag: {code(ref, 200)} fits {fits}.{unread} Which one? *Nothing was changed.*{more}"
     blocks = [parts.section(words, pickers.rule_menu() if more else None), *_choice(candidates, error.groups)]
     blocks.append(_footer(asked, "Name it by its id."))
-    return _message(f"{count} rules fit. Nothing was changed.", blocks)
+    return _message(f"{fits} {'fits' if count == 1 else 'fit'}. Nothing was changed.", blocks)
 
 
 def _choice(rules: Sequence[Rule], groups: Groups | None) -> list[Block]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from bot.clients.listing import Gap
 from bot.domain.group import Groups
 from bot.domain.rule import Rule
 from handlers.commands.rules import RulesList, RulesNew, RulesShow
@@ -23,23 +24,23 @@ def rule_list(
     pages: int,
     total: int,
     command: RulesList,
-    unreadable: int,
+    gap: Gap | None,
     first_number: int,
     groups: Groups | None,
     audience: Audience,
 ) -> Message:
     """One page of a list. Each row has a button and, for the one who asked, its number for ``#n``."""
     if not rules:
-        return _nothing(command, unreadable)
+        return _nothing(command, gap)
     title = f"*{parts.plural(total, 'rule')}*{_filters(command)}{_order(command)}"
-    blocks = [parts.section(title)]
+    blocks = [parts.section(title), *parts.gap_lines(gap, "rules")]
     for number, rule in enumerate(rules, start=first_number):
         blocks.append(
             parts.section(
                 _row(number, rule, command, groups, audience), parts.run_button("Show", RulesShow(ref=rule.id), number)
             )
         )
-    blocks.append(parts.context(*_footer(page, pages, unreadable, audience)))
+    blocks.append(parts.context(f"Page {page} of {pages}{parts.row_hint(audience)}"))
     if command.group and groups is None:
         blocks.append(
             parts.context("The service does not tell the names of its groups, so only their ids were looked at.")
@@ -90,19 +91,13 @@ def _order(command: RulesList) -> str:
     return {"type": ", by type", "changed": ", the last changed first"}.get(command.sort or "", "")
 
 
-def _footer(page: int, pages: int, unreadable: int, audience: Audience) -> list[str]:
-    texts = [f"Page {page} of {pages}{parts.row_hint(audience)}"]
-    if unreadable:
-        texts.append(f":warning: {parts.plural(unreadable, 'record')} of the service could not be read.")
-    return texts
-
-
-def _nothing(command: RulesList, unreadable: int) -> Message:
+def _nothing(command: RulesList, gap: Gap | None) -> Message:
     filtered = _filters(command)
-    text = f":mag: No rule found{filtered}." if filtered else ":mag: There are no rules yet."
+    read = " among those that could be read" if gap else ""
+    text = f":mag: No rule found{filtered}{read}." if filtered or gap else ":mag: There are no rules yet."
     buttons = (
         parts.turn_button("All rules", RulesList(), "all") if filtered else None,
         parts.run_button("New rule", RulesNew(), 0),
     )
-    blocks = [parts.section(text), *([parts.context(*_footer(1, 1, unreadable, "channel"))] if unreadable else [])]
-    return parts.message("No rule found", [*blocks, *parts.actions(buttons)])
+    blocks = [parts.section(text), *parts.gap_lines(gap, "rules"), *parts.actions(buttons)]
+    return parts.message(f"No rule found{read}", blocks)

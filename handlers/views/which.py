@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from bot.clients.listing import Gap
 from bot.domain.matching import Acts, Explained, NearMiss, Untold, left_alone
 from bot.domain.rule import Rule
 from handlers.commands.rules import RulesList, RulesShow, RulesWhich
@@ -19,9 +20,10 @@ MOST_URLS: Final = 3
 """Further URLs of one question that are named, each with a button."""
 
 
-def explained(found: Explained, *, command: RulesWhich, unreadable: int, assumed: bool, actions: bool) -> Message:
+def explained(found: Explained, *, command: RulesWhich, gap: Gap | None, assumed: bool, actions: bool) -> Message:
     """The answer, in its first line; with buttons where one person reads it. *assumed*: nobody typed the scheme."""
-    blocks: list[Block] = [parts.section(f"{_verdict(found)}\n{code(found.address.full, 600)}")]
+    verdict = _verdict(found, gap)
+    blocks: list[Block] = [parts.section(f"{verdict}\n{code(found.address.full, 600)}")]
     blocks += [
         _acting(acts, number, actions=actions)
         for number, acts in enumerate(sorted(found.in_force, key=_weight)[:MOST_ACTING])
@@ -34,7 +36,7 @@ def explained(found: Explained, *, command: RulesWhich, unreadable: int, assumed
         blocks.append(parts.section("*Only just misses*\n" + _listed(map(_near, found.near), len(found.near))))
     if found.untold:
         blocks.append(parts.section("*Cannot be told here*\n" + _listed(map(_untold, found.untold), len(found.untold))))
-    blocks += [parts.context(line) for line in (*_taken(command), *_small_print(found, unreadable, assumed=assumed))]
+    blocks += [parts.context(line) for line in (*_taken(command), *_small_print(found, gap, assumed=assumed))]
     share = parts.share_button(command) if actions else None
     others = [
         parts.run_button(f"URL {number}", RulesWhich(url), f"other.{number}")
@@ -42,7 +44,7 @@ def explained(found: Explained, *, command: RulesWhich, unreadable: int, assumed
     ]
     lists = parts.run_button("List rules", RulesList(), "list") if not found.acting else None
     blocks += parts.actions([*others, share, lists])
-    return parts.message(_verdict(found).replace("*", "").replace("`", ""), blocks)
+    return parts.message(verdict.replace("*", "").replace("`", ""), blocks)
 
 
 def _taken(command: RulesWhich) -> Iterator[str]:
@@ -61,19 +63,20 @@ def _weight(acts: Acts) -> int:
     return 3 if acts.idle else 1 if acts.result is not None else 2
 
 
-def _small_print(found: Explained, unreadable: int, *, assumed: bool) -> Iterator[str]:
+def _small_print(found: Explained, gap: Gap | None, *, assumed: bool) -> Iterator[str]:
     if assumed:
         yield "Taken as https://, since no scheme was given."
-    if unreadable:
-        records = parts.plural(unreadable, "record")
-        yield f":warning: {records} of the service could not be read, so what they do is not known."
+    if gap:
+        yield f":warning: {gap.sentence('rules')} Others may act on it, too."
     if len(found.changing) > 1:
         yield "No engine promises an order between rules: where several act, it may depend on luck."
 
 
-def _verdict(found: Explained) -> str:
+def _verdict(found: Explained, gap: Gap | None) -> str:
     """What happens to the address now, in one line."""
     acting = sorted(found.changing, key=_weight)
+    if not acting and gap:
+        return f":warning: *Not known: none of the {gap.read:,} rules that could be read acts on this address*"
     if not acting:
         return f":white_circle: *No rule acts on this address*{_why_none(found)}"
     results = list(dict.fromkeys(each.result for each in acting if each.result is not None))
@@ -84,7 +87,8 @@ def _verdict(found: Explained) -> str:
         return f":arrow_right_hook: *Leads to one of {len(results)} places*: {len(acting)} rules act on it."
     if results:
         return f":arrow_right_hook: *Leads to* {code(results[0], 300)}, {by}"
-    return f":large_green_circle: *The address stays*, and something else is changed {by}"
+    stays = "No rule that could be read changes the address" if gap else "The address stays"
+    return f":large_green_circle: *{stays}*, and something else is changed {by}"
 
 
 def _if(acts: Acts) -> str:

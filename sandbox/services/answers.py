@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote
@@ -22,16 +22,18 @@ from sandbox.services.switches import Switches
 
 MOST_BYTES = 10 * 1024 * 1024
 PAGE = 30
+TOO_MANY = 429
 MOST_PAGE = 75
 
 
 class Problem(Exception):
     """An error of the service: its status where statuses are real, and its text."""
 
-    def __init__(self, status: int, message: str) -> None:
+    def __init__(self, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(message)
         self.status = status
         self.message = message
+        self.headers = headers
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,7 @@ class Call:
     method: str
     path: str
     body: Any
+    query: str = ""
 
 
 @dataclass(slots=True)
@@ -54,6 +57,10 @@ class Stage:
     """Told of each call once it is answered: its status, or "cut", after how many milliseconds, and the answer."""
     alter: Callable[[dict[str, Any]], dict[str, Any]] = dict
     """What the service makes of a record before it stores it: real ones tidy up."""
+    alter_page: Callable[[Any], Any] = lambda page: page
+    """What becomes of a list, or a page of it, before it is answered: real ones end too early, or change under way."""
+    busy: Callable[[], float | None] = lambda: None
+    """Seconds after which a call may come again that is too many now; None where it is not."""
 
 
 Answer = Callable[[Request, Any], Awaitable[Response]]
@@ -64,12 +71,13 @@ def played(stage: Stage, answer: Answer) -> Callable[[Request], Awaitable[Respon
 
     async def endpoint(request: Request) -> Response:
         raw = await request.body()
-        call, began = Call(request.method, raw_path(request), _noted(raw)), time.perf_counter()
+        call, began = Call(request.method, raw_path(request), _noted(raw), request.url.query), time.perf_counter()
         stage.calls.append(call)
 
         async def true_answer(body: bytes) -> Response:
             try:
-                return await answer(request, _document(body))
+                _check_rate(stage)
+                return await answer(request, _document(request, body))
             except Problem as problem:
                 return _refused(stage, problem)
 
@@ -98,8 +106,13 @@ def service(stage: Stage, routes: Sequence[BaseRoute]) -> Starlette:
 
 
 def _refused(stage: Stage, problem: Problem) -> Response:
-    status = problem.status if stage.switches.error_codes == "real" else 200
-    return JSONResponse({"success": False, "message": problem.message}, status)
+    status = problem.status if stage.switches.error_codes == "real" or problem.status == TOO_MANY else 200
+    return JSONResponse({"success": False, "message": problem.message}, status, headers=problem.headers)
+
+
+def _check_rate(stage: Stage) -> None:
+    if (seconds := stage.busy()) is not None:
+        raise Problem(TOO_MANY, "Too many requests", {"Retry-After": f"{seconds:.0f}"})
 
 
 def _noted(raw: bytes) -> Any:
@@ -109,12 +122,17 @@ def _noted(raw: bytes) -> Any:
         return raw[:1000]
 
 
-def _document(raw: bytes) -> Any:
-    """The body as JSON; None where there is none. What could not be sent back as JSON is none: NaN, half a character."""
+def _document(request: Request, raw: bytes) -> Any:
+    """The body as JSON; None where there is none. What could not be sent back as JSON is none: NaN, half a character.
+
+    The specification says that requests with a body say what it is, so one that does not is refused.
+    """
     if len(raw) > MOST_BYTES:
         raise Problem(413, "Request body is too large")
     if not raw.strip():
         return None
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        raise Problem(415, "Content-Type must be application/json")
     try:
         document = json.loads(raw)
         json.dumps(document, ensure_ascii=False, allow_nan=False).encode()
@@ -136,15 +154,19 @@ def segments(request: Request, root: str) -> list[str]:
 def paged(request: Request, stage: Stage, records: Sequence[Any]) -> Response:
     """*records* as a list is answered: whole, as the specification has it, or a page of them, as the real service does."""
     if stage.switches.paging == "off":
-        return JSONResponse({"success": True, "data": list(records)})
-    offset = _number(request, "offset", 0)
-    size = min(_number(request, "pageSize", PAGE) or PAGE, MOST_PAGE)
+        return JSONResponse(stage.alter_page({"success": True, "data": list(records)}))
+    if stage.switches.paging == "sizeless" and "pageSize" in request.query_params:
+        raise Problem(400, "Unknown parameter: pageSize")
+    offset = number(request, "offset", 0)
+    size = min(number(request, "pageSize", PAGE) or PAGE, MOST_PAGE)
     following = offset + size if offset + size < len(records) else None
     page = list(records[offset : offset + size])
-    return JSONResponse({"success": True, "data": page, "total": len(records), "nextOffset": following})
+    return JSONResponse(
+        stage.alter_page({"success": True, "data": page, "total": len(records), "nextOffset": following})
+    )
 
 
-def _number(request: Request, name: str, default: int) -> int:
+def number(request: Request, name: str, default: int) -> int:
     text = request.query_params.get(name, "")
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else default
 

@@ -95,7 +95,7 @@ def _wrong(fault: Fault) -> Response:
         case "403":
             return JSONResponse({"success": False, "message": "Forbidden"}, 403)
         case "429":
-            headers = {"Retry-After": str(int(fault.value or 1))}
+            headers = {"Retry-After": str(int(fault.value))}
             return JSONResponse({"success": False, "message": "Too many requests"}, 429, headers=headers)
         case "html":
             return HTMLResponse("<html><body><h1>Welcome to the gateway</h1></body></html>")

@@ -10,11 +10,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from sandbox.services.answers import Problem, Stage, played, segments, service
+from sandbox.services.answers import Problem, Stage, number, played, segments, service
 from sandbox.services.database import Database, Record
 from sandbox.services.openapi import MEMBERS
 
 ROOT = "/api/v1/sites"
+PAGE = 8
 
 
 class MembersService:
@@ -73,15 +74,18 @@ class MembersService:
         key = self._keys.get(site, self._key)
         return f"Bearer {key}" if self._header == "Authorization" else key
 
-    def _listed(self, site: str, _: Request, __: Any) -> Response:
-        members = self._database.members(site)
+    def _listed(self, site: str, request: Request, __: Any) -> Response:
+        members, shape = self._database.members(site), self._stage.switches.member_list
+        if shape in PAGED:
+            page, headers = PAGED[shape](request, members)
+            return JSONResponse(self._stage.alter_page(page), headers=headers)
         shapes: dict[str, Any] = {
             "array": members,
             "data": {"data": members},
             "members": {"members": members},
             "success_data": {"success": True, "data": members},
         }
-        return JSONResponse(shapes[self._stage.switches.member_list])
+        return JSONResponse(self._stage.alter_page(shapes[shape]))
 
     def _added(self, site: str, _: Request, body: Any) -> Response:
         record = _record(body)
@@ -123,7 +127,9 @@ class MembersService:
         switch = self._stage.switches.delete_nothing
         nothing = {"ok": [], "all": member["allowedSegments"]}.get(switch)
         gone = nothing if body is None and nothing is not None else _record(body).get("allowedSegments", [])
-        self._check_segments(site, {"allowedSegments": gone})
+        _check_names(gone)
+        if self._stage.switches.revoke_unknown == "error":
+            self._check_segments(site, {"allowedSegments": gone})
         made = member | {"allowedSegments": [name for name in member["allowedSegments"] if name not in gone]}
         self._database.put_member(site, made)
         return self._deleted_answer("Segments removed")
@@ -151,11 +157,43 @@ class MembersService:
 
     def _check_segments(self, site: str, record: Record) -> None:
         names = record.get("allowedSegments", [])
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise Problem(400, "allowedSegments is not a list of names")
+        _check_names(names)
         known = self._database.segments(site)
         if unknown := [name for name in names if name not in known]:
             raise Problem(400, f"Unknown segment: {', '.join(unknown)[:200]}")
+
+
+def _check_names(names: Any) -> None:
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise Problem(400, "allowedSegments is not a list of names")
+
+
+def _by_number(request: Request, members: list[Record]) -> tuple[Any, dict[str, str]]:
+    page, last = max(1, number(request, "page", 1)), -(-len(members) // PAGE)
+    some = members[(page - 1) * PAGE : page * PAGE]
+    more = {"page": page, "totalPages": last, "total": len(members), "hasMore": page < last}
+    return {"members": some, **more}, {}
+
+
+def _by_cursor(request: Request, members: list[Record]) -> tuple[Any, dict[str, str]]:
+    start = number(request, "cursor", 0)
+    following = str(start + PAGE) if start + PAGE < len(members) else ""
+    return {"data": members[start : start + PAGE], "response_metadata": {"next_cursor": following}}, {}
+
+
+def _by_link(request: Request, members: list[Record]) -> tuple[Any, dict[str, str]]:
+    page = max(1, number(request, "page", 1))
+    following = request.url.include_query_params(page=page + 1)
+    link = {"Link": f'<{following}>; rel="next"'} if page * PAGE < len(members) else {}
+    return members[(page - 1) * PAGE : page * PAGE], {"X-Total-Count": str(len(members)), **link}
+
+
+PAGED: dict[str, Callable[[Request, list[Record]], tuple[Any, dict[str, str]]]] = {
+    "pages": _by_number,
+    "cursor": _by_cursor,
+    "link": _by_link,
+}
+"""Pages as services of this kind have them; the specification shows none."""
 
 
 def _record(body: Any) -> Record:

@@ -18,6 +18,8 @@ from sandbox.services.openapi import RULES
 
 ROOT = "/v1/rules"
 PAIR_FIELDS = {"Redirect": ("destinationType", "destination"), "Cancel": (), "Replace": ("from", "to")}
+DOCUMENTED = {"name", "description", "status", "ruleType", "pairs", "objectType", "groupId"}
+"""The fields of a rule that the specification or the vendor names, less those that the service sets itself."""
 ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
@@ -95,7 +97,7 @@ class RulesService:
         """The body as it is stored: a whole rule; unknown fields are kept, and so is what was *stored* wrongly before."""
         if not isinstance(body, dict) or not _texts(body, "name", "description", "status", "ruleType"):
             raise Problem(400, "Rule Payload is invalid")
-        if not body.get("name") or not _is_type(body.get("ruleType")):
+        if not body.get("name") or not _is_type(body.get("ruleType")) or not self._has_right_keys(body):
             raise Problem(400, "Rule Payload is invalid")
         pairs = body.get("pairs")
         if not isinstance(pairs, list) or not pairs or not all(_is_pair(body["ruleType"], pair) for pair in pairs):
@@ -107,6 +109,12 @@ class RulesService:
             raise Problem(404, "Group not found")
         kept = {name: value for name, value in body.items() if name not in {"id", "creationDate", "modificationDate"}}
         return self._stage.alter({"description": "", "status": "Active"} | kept)
+
+    def _has_right_keys(self, body: Record) -> bool:
+        """Whether the switches take what the specification does not tell of a body's fields."""
+        switches = self._stage.switches
+        lacks = switches.object_type == "required" and body.get("objectType") != "rule"
+        return not lacks and (switches.unknown_keys == "taken" or body.keys() <= DOCUMENTED)
 
 
 def _rule_id(request: Request) -> str:

@@ -21,6 +21,9 @@ class Switches:
     email_case: str = "sensitive"
     groups: str = "on"
     unknown_group: str = "refused"
+    object_type: str = "optional"
+    unknown_keys: str = "taken"
+    revoke_unknown: str = "ok"
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -30,9 +33,15 @@ class Switches:
 
 
 CHOICES: Final[dict[str, tuple[tuple[str, ...], str]]] = {
-    "paging": (("off", "pages"), "the list of rules: whole, or 30 a page with `total` and `nextOffset`"),
+    "paging": (
+        ("off", "pages", "sizeless"),
+        "the list of rules: whole, or 30 a page with `total` and `nextOffset`, where `pageSize` may be refused",
+    ),
     "error_codes": (("real", "always_200"), "status of errors: 400, 401, 404, 405, 409 as they fit, or always 200"),
-    "member_list": (("array", "data", "members", "success_data"), "the list of members: bare, or in a field"),
+    "member_list": (
+        ("array", "data", "members", "success_data", "pages", "cursor", "link"),
+        "the list of members: bare, in a field, or 8 a page: by `page` and `totalPages`, `next_cursor`, or `Link`",
+    ),
     "patch_segments": (("replace", "merge"), "`allowedSegments` in a PATCH: replace the list, or add to it"),
     "duplicate_email": (("error", "upsert"), "adding an e-mail that is there: an error, or an update"),
     "delete_answer": (("body", "empty"), "a delete answers with a text, or with nothing"),
@@ -47,4 +56,10 @@ CHOICES: Final[dict[str, tuple[tuple[str, ...], str]]] = {
         "`/v1/groups`, as the real service has it: there, with a rule listed too, or 404",
     ),
     "unknown_group": (("refused", "taken"), "a rule in a group that does not exist: an error, or stored"),
+    "object_type": (
+        ("optional", "required"),
+        "a rule without `objectType`, which only the vendor documents: as it is, or an error",
+    ),
+    "unknown_keys": (("taken", "refused"), "fields of a rule that nobody documents: stored, or an error"),
+    "revoke_unknown": (("ok", "error"), "taking a segment away that the site no longer has: done, or an error"),
 }

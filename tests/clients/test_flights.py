@@ -13,12 +13,12 @@ from tests.conftest import until
 MANY = 2000
 
 
-async def _read() -> Listing:
-    return Listing([Rule(id=f"Redirect_{number}") for number in range(MANY)])
+async def _read() -> Listing[Rule]:
+    return Listing("rules", [Rule(id=f"Redirect_{number}") for number in range(MANY)])
 
 
-def flight() -> Flight[Listing]:
-    return Flight(_read, keep=10, clock=lambda: 0.0, many=lambda found: found.rules)
+def flight() -> Flight[Listing[Rule]]:
+    return Flight(_read, keep=10, clock=lambda: 0.0, many=lambda found: found.known)
 
 
 async def test_what_somebody_still_holds_stays_whole_when_it_is_dropped() -> None:
@@ -28,13 +28,13 @@ async def test_what_somebody_still_holds_stays_whole_when_it_is_dropped() -> Non
     kept.drop()
     await until(lambda: not kept._going)
 
-    assert len(held.rules) == MANY
+    assert len(held.known) == MANY
     assert (await kept.recent()) is not held
 
 
 async def test_what_nobody_holds_is_let_go_but_not_in_one_go() -> None:
     kept = flight()
-    rules = [weakref.ref(rule) for rule in (await kept.recent()).rules]
+    rules = [weakref.ref(rule) for rule in (await kept.recent()).known]
     gc.disable()
     try:
         kept.drop()

@@ -80,7 +80,7 @@ async def test_an_honest_compressed_answer_is_read() -> None:
     body = gzip.compress(b'{"success": true, "data": []}')
     play = answer(f"Content-Encoding: gzip\r\nContent-Length: {len(body)}", body)
     async with playing(play) as url, Service("rules", url, {}, limits=LIMITS) as service:
-        assert (await RulesClient(service).all()).rules == []
+        assert (await RulesClient(service).all()).known == []
 
 
 @pytest.mark.threat("B6")

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bot.clients.listing import Gap
 from bot.domain.address import Address
 from bot.domain.essence import essence
 from bot.domain.group import Groups
@@ -47,7 +48,7 @@ def judged_by_slack(message: Any) -> None:
 
 def explained(found: Explained) -> Any:
     command = RulesWhich(url=found.address.full[:200])
-    return which.explained(found, command=command, unreadable=1, assumed=True, actions=True)
+    return which.explained(found, command=command, gap=Gap(1, 2), assumed=True, actions=True)
 
 
 @pytest.mark.parametrize("address", ADDRESSES, ids=lambda text: text[:30])
@@ -70,7 +71,7 @@ def test_every_rule_is_checked_alone_and_among_the_others() -> None:
         judged_by_slack(
             check_views.checked(
                 page, command=RulesCheck(), page=1, pages=1, first=1, total=len(page), rules=len(RULES),
-                unreadable=0, complete=False, actions=True,
+                gap=None, complete=False, actions=True,
             )
         )  # fmt: skip
 
@@ -80,7 +81,7 @@ def test_every_rule_is_shown_listed_found_and_previewed(rule: Rule) -> None:
     judged_by_slack(rules.rule_card(rule, command=RulesShow(ref=rule.id), groups=GROUPS))
     judged_by_slack(
         rule_list.rule_list(
-            [rule] * 10, page=1, pages=2, total=11, command=RulesList(sort="changed"), unreadable=1, first_number=1,
+            [rule] * 10, page=1, pages=2, total=11, command=RulesList(sort="changed"), gap=Gap(1, 2), first_number=1,
             groups=GROUPS, audience="private",
         )
     )  # fmt: skip

@@ -122,7 +122,7 @@ async def delay(it: Exchange) -> None:
 
 
 instead("500", answer("500 Internal Server Error", b'{"success":false,"message":"Internal error"}'))
-instead("429", answer("429 Too Many Requests", b'{"success":false,"message":"Slow down"}', **{"retry-after": "1"}))
+instead("429", answer("429 Too Many Requests", b'{"success":false,"message":"Slow down"}', **{"retry-after": "0"}))
 instead("3xx", answer("307 Temporary Redirect", location="http://127.0.0.1:9/elsewhere"))
 instead("html", replace(answer("200 OK", b"<h1>Welcome</h1>"), fields={"content-type": "text/html"}))
 instead("empty", answer("200 OK"))

@@ -124,8 +124,8 @@ class Read:
 
 async def _listed(world: World, limits: Limits) -> list[Record]:
     listing = await world.rules(limits).all()
-    assert listing.unreadable == 0
-    return [rule.document() for rule in listing.rules]
+    assert listing.gap is None
+    return [rule.document() for rule in listing.known]
 
 
 async def _got(world: World, limits: Limits) -> Record:
@@ -133,7 +133,7 @@ async def _got(world: World, limits: Limits) -> Record:
 
 
 async def _members(world: World, limits: Limits) -> list[Record]:
-    return [member.document() for member in await world.members(limits).all()]
+    return [member.document() for member in (await world.members(limits).all()).known]
 
 
 READS: Final = {

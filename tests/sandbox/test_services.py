@@ -29,7 +29,8 @@ async def services() -> AsyncIterator[Services]:
 
 @pytest.fixture
 async def rules(services: Services) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(base_url=services.rules_url, headers={"x-api-key": RULES_KEY}) as client:
+    headers = {"x-api-key": RULES_KEY, "Content-Type": "application/json"}
+    async with httpx.AsyncClient(base_url=services.rules_url, headers=headers) as client:
         yield client
 
 
@@ -64,7 +65,8 @@ async def test_a_pair_with_the_fields_of_another_type_is_invalid(
 @pytest.fixture
 async def members(services: Services) -> AsyncIterator[httpx.AsyncClient]:
     site = f"{services.members_url}/sites/site_1"
-    async with httpx.AsyncClient(base_url=site, headers={"Authorization": f"Bearer {MEMBERS_KEY}"}) as client:
+    headers = {"Authorization": f"Bearer {MEMBERS_KEY}", "Content-Type": "application/json"}
+    async with httpx.AsyncClient(base_url=site, headers=headers) as client:
         yield client
 
 
@@ -143,3 +145,25 @@ async def test_every_page_size_comes_to_an_end(services: Services, rules: httpx.
         seen += [rule["id"] for rule in page["data"]]
         offset = page["nextOffset"]
     assert len(set(seen)) == len(seen) == 25
+
+
+@pytest.mark.parametrize("headers", [{}, {"Content-Type": "text/plain"}])
+async def test_a_body_that_does_not_say_what_it_is_is_refused(services: Services, headers: dict[str, str]) -> None:
+    async with httpx.AsyncClient(headers={"x-api-key": RULES_KEY, **headers}) as client:
+        refused(await client.post(f"{services.rules_url}/rules", content=b'{"name": "N"}'), 415)
+
+
+@pytest.mark.parametrize(("choice", "status"), [("ok", 200), ("error", 400)])
+async def test_a_segment_that_is_gone_can_be_taken_away(
+    services: Services, members: httpx.AsyncClient, choice: str, status: int
+) -> None:
+    """The specification wants segments that exist where they are given, and says nothing of taking them away."""
+    services.switch(revoke_unknown=choice)
+    services.members.put("site_1", {"name": "N", "email": "n@example.com", "allowedSegments": ["gone", "vip"]})
+
+    body = b'{"allowedSegments": ["gone"]}'
+    answer = await members.request("DELETE", "/members/n@example.com/segments", content=body)
+
+    assert answer.status_code == status
+    left = (services.members.get("site_1", "n@example.com") or {})["allowedSegments"]
+    assert left == (["vip"] if status == 200 else ["gone", "vip"])

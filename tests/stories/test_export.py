@@ -238,7 +238,7 @@ async def test_what_is_not_in_the_file_is_said(workspace: Sandbox, alice: Person
 
     _, message = await alice.sees_file()
 
-    assert "1 of the service's records could not be read" in alice.slack_text(message)
+    assert "rules could be read. The others are not in it" in alice.slack_text(message)
 
 
 async def test_a_service_that_is_away_makes_no_file(workspace: Sandbox, alice: Person) -> None:

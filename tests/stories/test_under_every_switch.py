@@ -22,8 +22,9 @@ OF_MEMBERS: Final = (
     "delete_missing",
     "delete_nothing",
     "email_case",
+    "revoke_unknown",
 )
-OF_RULES: Final = ("paging", "error_codes", "groups", "unknown_group")
+OF_RULES: Final = ("paging", "error_codes", "groups", "unknown_group", "object_type", "unknown_keys")
 
 
 def places(names: tuple[str, ...]) -> list[Any]:
@@ -125,7 +126,8 @@ async def test_what_cannot_be_done_is_told_and_what_is_for_a_while_ends(
 async def test_a_rule_is_found_made_changed_and_deleted(workspace: Sandbox, alice: Person, cara: Person) -> None:
     rules = workspace.services.rules
     for number in range(40):
-        rules.put({**(rules.get(OLD) or {}), "id": f"Redirect_more{number}", "name": f"More {number}"})
+        more = {"id": f"Redirect_more{number}", "name": f"More {number}", "isSample": False, "schemaVersion": "3.0.0"}
+        rules.put({**(rules.get(OLD) or {}), **more})
     assert "40 rules" in alice.slack_text(await alice.says("/rules list more"))
     which = alice.slack_text(await alice.says("/rules which https://shop.example.com/old"))
     assert "Old shop to new shop" in which
@@ -143,9 +145,10 @@ async def test_a_rule_is_found_made_changed_and_deleted(workspace: Sandbox, alic
     await alice.sees("Taken back by")
     assert {**(rules.get(made["id"]) or {}), "modificationDate": 0} == {**made, "modificationDate": 0}
 
-    await alice.types(f"/rules off {made['id']} {OLD}")
-    await alice.sees("2 done")
-    assert {(rules.get(each) or {})["status"] for each in (made["id"], OLD)} == {"Inactive"}
+    switched = (made["id"], OLD, "Redirect_more1")
+    await alice.types(f"/rules off {' '.join(switched)}")
+    await alice.sees("3 done")
+    assert {(rules.get(each) or {})["status"] for each in switched} == {"Inactive"}
 
     card = await alice.says(f"/rules delete {made['id']}")
     await cara.clicks(card, "Approve", confirm=True)

@@ -9,6 +9,7 @@ from itertools import product
 from typing import Any, Final
 
 from bot.changes.applying import LOST_RIGHT
+from bot.clients.listing import Gap
 from bot.domain.change import Approval, Change, Guard, Kind, Question, State, Target
 from bot.domain.group import Group, Groups
 from bot.domain.member import Member
@@ -128,10 +129,17 @@ def _lists() -> Iterator[Message]:
     for command, found in product([RulesList(), listed], [[RULE, SCRIPT], []]):
         page: Payload = {"page": 2, "pages": 3, "total": 41, "first_number": 21}
         for known in (None, GROUPS):
-            yield rule_list.rule_list(found, command=command, unreadable=1, groups=known, **page)
+            yield rule_list.rule_list(found, command=command, gap=Gap(1, 2), groups=known, **page)
     for shown in (0, 1, 40):
         many = [Group(id=f"Group_{number}", name="Sales", status="Active") for number in range(shown)]
-        yield groups.group_list(many, {"Group_0": 2, "Group_x": 1}, {"Group_0": 1}, command=RulesGroups(), actions=True)
+        yield groups.group_list(
+            many,
+            {"Group_0": 2, "Group_x": 1},
+            {"Group_0": 1},
+            {"rules": Gap(1, 2)},
+            command=RulesGroups(),
+            actions=True,
+        )
     for rule in (RULE, SCRIPT):
         yield rules.rule_card(rule, command=RulesShow(ref=rule.id))
     for people in ([ANNA, BERT], []):

@@ -1,0 +1,100 @@
+"""Services that want more in a rule's body than is specified, or less than their own records hold."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from bot.clients.errors import InvalidPayload
+from bot.clients.http import Service
+from bot.clients.rules import RulesClient
+from bot.domain.rule import RuleDraft
+from sandbox.services.running import RULES_KEY, Services, running_services
+
+OLD = "Redirect_x1old"
+
+
+@pytest.fixture
+async def services() -> AsyncIterator[Services]:
+    async with running_services() as both:
+        yield both
+
+
+@pytest.fixture
+async def rules(services: Services) -> AsyncIterator[RulesClient]:
+    async with Service("rules", services.rules_url, {"x-api-key": RULES_KEY}) as service:
+        yield RulesClient(service)
+
+
+def sent(services: Services, method: str) -> list[Any]:
+    """Which of the fields that are in question each request with *method* had."""
+    return [
+        sorted(call.body.keys() & {"objectType", "isFavourite", "version"}) for call in services.rules.calls(method)
+    ]
+
+
+async def new(services: Services) -> RuleDraft:
+    old = services.rules.get(OLD) or {}
+    return RuleDraft.model_validate({name: value for name, value in old.items() if name != "id"})
+
+
+async def renamed(rules: RulesClient, name: str) -> None:
+    rule = await rules.get(OLD)
+    await rules.update(OLD, RuleDraft.model_validate(rule.body() | {"name": name}))
+
+
+@pytest.mark.parametrize("codes", ["real", "always_200"])
+async def test_the_type_of_the_object_is_sent_where_it_mends_a_refusal(
+    services: Services, rules: RulesClient, codes: str
+) -> None:
+    services.switch(object_type="required", error_codes=codes)
+    for _ in range(2):
+        await rules.create(await new(services))
+
+    assert sent(services, "POST") == [[], ["objectType"], ["objectType"]]
+
+
+async def test_the_type_of_the_object_is_sent_where_the_services_own_records_have_it(
+    services: Services, rules: RulesClient
+) -> None:
+    services.switch(object_type="required")
+    services.rules.put({**(services.rules.get(OLD) or {}), "id": "Redirect_typed", "objectType": "rule"})
+    await rules.all()
+    await rules.create(await new(services))
+
+    assert sent(services, "POST") == [["objectType"]]
+
+
+async def test_a_service_that_knows_the_specification_alone_gets_no_more(
+    services: Services, rules: RulesClient
+) -> None:
+    await rules.all()
+    await rules.create(await new(services))
+    await renamed(rules, "Renamed")
+
+    assert sent(services, "POST") + sent(services, "PUT") == [[], []]
+
+
+async def test_what_a_service_keeps_by_itself_is_left_out_where_it_refuses_that(
+    services: Services, rules: RulesClient
+) -> None:
+    services.switch(unknown_keys="refused")
+    services.rules.put({**(services.rules.get(OLD) or {}), "isFavourite": True, "objectType": "rule"})
+    for name in ("Once", "Twice"):
+        await renamed(rules, name)
+        services.rules.put({**(services.rules.get(OLD) or {}), "isFavourite": True})
+
+    assert (services.rules.get(OLD) or {})["name"] == "Twice"
+    assert sent(services, "PUT") == [["isFavourite", "objectType"], ["objectType"], ["objectType"]]
+
+
+async def test_what_says_what_a_rule_does_is_never_left_out(services: Services, rules: RulesClient) -> None:
+    services.switch(unknown_keys="refused")
+    services.rules.put({**(services.rules.get(OLD) or {}), "isFavourite": True, "version": 2})
+    with pytest.raises(InvalidPayload):
+        await renamed(rules, "Renamed")
+
+    assert all("version" in fields for fields in sent(services, "PUT"))
+    assert (services.rules.get(OLD) or {})["version"] == 2

@@ -1,0 +1,143 @@
+"""A service that gives a part of its list only: nothing is concluded from what was not read, and nothing made of it."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+from bot.domain.change import State
+from sandbox.demo import Sandbox
+from sandbox.slack.story import Person
+from tests.conftest import Clock
+
+OLD = "Redirect_x1old"
+UNREAD = "Redirect_more39"
+
+
+def more_rules(workspace: Sandbox) -> None:
+    """Forty rules more, which are 65, in pages of which only the first has an end to go on from."""
+    old = workspace.services.rules.get(OLD) or {}
+    for number in range(40):
+        workspace.services.rules.put({**old, "id": f"Redirect_more{number}", "name": f"More {number}"})
+    workspace.services.switch(paging="pages")
+
+
+def _ends_early(page: dict[str, Any]) -> dict[str, Any]:
+    return page | {"nextOffset": None}
+
+
+async def test_nothing_is_said_of_rules_that_were_not_read(workspace: Sandbox, alice: Person) -> None:
+    more_rules(workspace)
+    workspace.services.rules.stage.alter_page = _ends_early
+
+    async def said(text: str) -> str:
+        return alice.slack_text(await alice.says(text))
+
+    which = await said("/rules which https://nowhere.example/")
+    assert "Only 30 of 65 rules could be read." in which
+    assert "No rule acts" not in which
+    assert "Only 30 of 65 rules could be read." in await said("/rules list")
+    assert "among those that could be read" in await said('/rules list "More 39"')
+    assert "Only 30 of 65 rules could be read." in await said("/rules check")
+    assert "Only 30 of 65 rules could be read." in await said("/rules groups")
+    for command in ('show "More 39"', "export", f"off {UNREAD}x"):
+        text = await said(f"/rules {command}")
+        assert "Only 30 of 65 records could be read." in text, command
+        assert "Nothing was changed" in text
+    assert "Which one?" in await said('/rules off "Old shop to new shop"'), "others might have that name, too"
+    assert "only 30 of 65" in await said("/gatehouse status")
+
+    assert "More 39" in await said(f"/rules show {UNREAD}")
+    await alice.says(f"/rules off {UNREAD}")
+    await alice.sees("switched off")
+
+
+async def test_nothing_is_made_beside_rules_that_were_not_read(workspace: Sandbox, alice: Person) -> None:
+    more_rules(workspace)
+    rules = workspace.services.rules
+    rules.stage.alter_page = _ends_early
+
+    await alice.opens("/rules new https://a.example/ to https://b.example/")
+    alice.fills(Name="A to B")
+    assert await alice.submits() == {}
+    await alice.sees_form("Only 30 of 65 records could be read.")
+    await alice.opens("/rules import")
+    record = {**(rules.get(OLD) or {}), "name": "From a file"}
+    alice.attaches("File", **{"rules.json": json.dumps([record]).encode()})
+    assert await alice.submits() == {}
+    await alice.sees_form("Only 30 of 65 records could be read.")
+
+    assert rules.calls("POST") == []
+
+
+async def test_a_lost_answer_is_not_taken_for_nothing_while_the_list_has_a_gap(
+    workspace: Sandbox, alice: Person, clock: Clock
+) -> None:
+    more_rules(workspace)
+    rules, changes = workspace.services.rules, workspace.bot.gatehouse.store.changes
+    rules.stage.alter_page = lambda page: _ends_early(page) if rules.calls("POST") else page
+    rules.stage.faults.add("cut_after", method="POST")
+
+    await alice.opens("/rules new https://a.example/ to https://b.example/")
+    alice.fills(Name="A to B")
+    assert await alice.submits() == {}
+    await alice.sees("not known")
+    assert [change.state for change in await changes.open()] == [State.UNKNOWN]
+
+    rules.stage.alter_page = dict
+    clock.ahead += timedelta(minutes=2)
+    await alice.sees("A to B created")
+    assert len(rules.calls("POST")) == 1
+
+
+async def test_saving_a_rule_reads_the_list_once(workspace: Sandbox, alice: Person) -> None:
+    more_rules(workspace)
+    rules = workspace.services.rules
+    await alice.opens("/rules new https://a.example/ to https://b.example/")
+    alice.fills(Name="A to B")
+    assert await alice.submits() == {}
+    await alice.sees("A to B created")
+
+    calls = [call for call in rules.calls() if not call.path.endswith("/groups")]
+    before = calls[: next(number for number, call in enumerate(calls) if call.method == "POST")]
+    assert [call.query for call in before] == ["", "offset=30&pageSize=75"]
+
+
+def _eight(page: dict[str, Any]) -> dict[str, Any]:
+    return {"members": page["members"], "total": page["total"]}
+
+
+async def test_nothing_is_said_of_members_who_were_not_read(workspace: Sandbox, alice: Person, bob: Person) -> None:
+    members = workspace.services.members
+    unread, nobody = members.all("site_1")[-1]["email"], "nobody@example.com"
+    workspace.services.switch(member_list="pages")
+    members.stage.alter_page = _eight
+
+    async def said(text: str) -> str:
+        return bob.slack_text(await bob.says(text))
+
+    why = await said(f"/members why {nobody}")
+    assert "Only 8 of 20 records could be read." in why
+    assert "Nobody" not in why
+    assert "Only 8 of 20 members could be read." in await said("/members list")
+    assert "among those that could be read" in await said("/members list nobody")
+    assert "Only 8 of 20 members could be read." in await said("/members segments")
+    for command in (f"show {unread}", f"grant {unread} vip", f"remove {unread}", "export"):
+        text = await said(f"/members {command}")
+        assert "Only 8 of 20 records could be read." in text, command
+        assert "has the address" not in text
+    offboard = alice.slack_text(await alice.says(f"/members offboard {unread}"))
+    assert "Only 8 of 20 records could be read." in offboard
+
+    await bob.opens(f"/members add {unread} named Twice")
+    assert await bob.submits() == {}
+    await bob.sees_form("Only 8 of 20 records could be read.")
+    await bob.opens("/members import")
+    bob.attaches("File", **{"members.csv": b"email,name\nnew@example.com,New\n"})
+    assert await bob.submits() == {}
+    await bob.sees_form("Only 8 of 20 records could be read.")
+    assert {call.method for call in members.calls()} == {"GET"}
+
+    await bob.says("/members grant anna.berg@example.com vip")
+    await bob.sees("was given access")
