@@ -8,17 +8,18 @@ from typing import Any
 
 from bot.domain.change import State
 from sandbox.demo import Sandbox
+from sandbox.services.answers import Call
 from sandbox.slack.story import Person
-from tests.conftest import Clock
+from tests.conftest import Clock, until
 
 OLD = "Redirect_x1old"
 UNREAD = "Redirect_more39"
 
 
-def more_rules(workspace: Sandbox) -> None:
-    """Forty rules more, which are 65, in pages of which only the first has an end to go on from."""
+def more_rules(workspace: Sandbox, many: int = 40) -> None:
+    """So many rules besides the 25 of the seed, in pages."""
     old = workspace.services.rules.get(OLD) or {}
-    for number in range(40):
+    for number in range(many):
         workspace.services.rules.put({**old, "id": f"Redirect_more{number}", "name": f"More {number}"})
     workspace.services.switch(paging="pages")
 
@@ -62,7 +63,8 @@ async def test_nothing_is_made_beside_rules_that_were_not_read(workspace: Sandbo
     alice.fills(Name="A to B")
     assert await alice.submits() == {}
     await alice.sees_form("Only 30 of 65 records could be read.")
-    await alice.opens("/rules import")
+    await alice.types("/rules import")
+    await alice.sees_form("Import rules")
     record = {**(rules.get(OLD) or {}), "name": "From a file"}
     alice.attaches("File", **{"rules.json": json.dumps([record]).encode()})
     assert await alice.submits() == {}
@@ -74,15 +76,20 @@ async def test_nothing_is_made_beside_rules_that_were_not_read(workspace: Sandbo
 async def test_a_lost_answer_is_not_taken_for_nothing_while_the_list_has_a_gap(
     workspace: Sandbox, alice: Person, clock: Clock
 ) -> None:
-    more_rules(workspace)
+    more_rules(workspace, 60)
     rules, changes = workspace.services.rules, workspace.bot.gatehouse.store.changes
     rules.stage.alter_page = lambda page: _ends_early(page) if rules.calls("POST") else page
     rules.stage.faults.add("cut_after", method="POST")
+
+    def lists_after_the_post() -> list[Call]:
+        methods = [call.method for call in rules.calls()]
+        return [call for call in rules.calls()[methods.index("POST") :] if call.path.endswith("/rules")][1:]
 
     await alice.opens("/rules new https://a.example/ to https://b.example/")
     alice.fills(Name="A to B")
     assert await alice.submits() == {}
     await alice.sees("not known")
+    await until(lambda: len(lists_after_the_post()) >= 3)
     assert [change.state for change in await changes.open()] == [State.UNKNOWN]
 
     rules.stage.alter_page = dict
@@ -133,7 +140,8 @@ async def test_nothing_is_said_of_members_who_were_not_read(workspace: Sandbox, 
     await bob.opens(f"/members add {unread} named Twice")
     assert await bob.submits() == {}
     await bob.sees_form("Only 8 of 20 records could be read.")
-    await bob.opens("/members import")
+    await bob.types("/members import")
+    await bob.sees_form("Import members")
     bob.attaches("File", **{"members.csv": b"email,name\nnew@example.com,New\n"})
     assert await bob.submits() == {}
     await bob.sees_form("Only 8 of 20 records could be read.")
