@@ -14,6 +14,7 @@ from bot.clients.gate import MAX_PAUSE_SECONDS, Gate
 from bot.clients.http import Service
 from bot.clients.rules import RulesClient
 from bot.domain.rule import RuleDraft
+from handlers.error_words.table import words_for
 from sandbox.services.running import RULES_KEY, Services, running_services
 
 T = TypeVar("T")
@@ -60,7 +61,7 @@ async def test_a_pause_is_everybodys_and_says_until_when(services: Services) -> 
             with pytest.raises(RateLimited) as caught:
                 await work("Redirect_x1old")
             assert caught.value.retry_after == 90
-            assert caught.value.until is not None
+            assert "It takes requests again at <!date^" in words_for(caught.value).next
         assert len(services.rules.calls()) == 1
 
         time.now += 86

@@ -67,6 +67,20 @@ async def test_switching_off_is_announced_and_keeps_everything_else(workspace: S
     assert after["pairs"] == (before or {})["pairs"]
 
 
+async def test_an_id_need_not_begin_with_a_type(workspace: Sandbox, alice: Person) -> None:
+    rules, odd = workspace.services.rules, "payshield-tamper-header-001"
+    rules.put({**(rules.get(OLD) or {}), "id": odd, "name": "Odd"})
+
+    assert "Odd" in alice.slack_text(await alice.says(f"/rules show {odd}"))
+    await alice.opens(f"/rules edit {odd}")
+    alice.fills(Name="Odd no more")
+    assert await alice.submits() == {}
+    await alice.sees("Odd no more")
+    await alice.types(f'/rules off "{odd}" {OLD}')
+    await alice.sees("2 done")
+    assert {(rules.get(each) or {})["status"] for each in (odd, OLD)} == {"Inactive"}
+
+
 async def test_switching_off_twice_changes_nothing(workspace: Sandbox, alice: Person) -> None:
     await alice.says(f"/rules off {OLD}")
 
