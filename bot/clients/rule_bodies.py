@@ -6,8 +6,7 @@ that nobody documents, though their own records have them.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from functools import reduce
 from typing import Any, Final
 
@@ -16,6 +15,7 @@ from bot.domain.rule import RuleDraft
 
 Body = dict[str, Any]
 Mend = Callable[[Body], Body]
+Mends = tuple[Mend, ...]
 
 DOCUMENTED: Final = frozenset({"name", "description", "status", "ruleType", "pairs", "objectType", "groupId"})
 """The fields of a body that the specification or the vendor's documentation names."""
@@ -44,53 +44,54 @@ def documented_only(body: Body) -> Body:
     return {name: body[name] for name in body if name in DOCUMENTED} if undocumented <= BOOKKEEPING else body
 
 
-MENDS: Final[tuple[tuple[Mend, ...], ...]] = (
-    (with_object_type,),
-    (documented_only,),
-    (with_object_type, documented_only),
-)
-"""What is tried, one after the other, on a body that was refused as a whole."""
+FOR_NEW: Final[tuple[Mends, ...]] = ((), (with_object_type,), (documented_only,), (with_object_type, documented_only))
+"""What is tried, one after the other, on the body of a new rule that was refused as a whole."""
+FOR_STORED: Final[tuple[Mends, ...]] = ((), (documented_only,))
+"""The same for a rule that is there: it has its ``objectType`` where its service wants that."""
 
 
 class RuleBodies:
-    """Bodies as one service takes them. What once mended a refusal is done to every body after it."""
+    """Bodies as one service takes them. What last mended a refusal is done to every body after it."""
 
     def __init__(self) -> None:
-        self._learned: tuple[Mend, ...] = ()
+        self._learned: dict[tuple[Mends, ...], Mends] = {}
 
     def note(self, record: RuleDraft) -> None:
         """Learn from a record of the service itself."""
         if (record.model_extra or {}).get("objectType") == "rule":
-            self._learn((with_object_type,))
+            self._learned.setdefault(FOR_NEW, (with_object_type,))
 
-    async def sent(self, send: Callable[[Body], Awaitable[Body]], body: Body) -> Body:
+    async def sent(self, send: Callable[[Body], Awaitable[Body]], body: Body, *, new: bool) -> Body:
         """What *send* returns for *body*, or for what a mend makes of it where the service refused it as a whole.
 
         A refused body did nothing, so another may be sent. Where no mend helps, raises the first refusal.
         """
-        body = mended(body, self._learned)
-        try:
-            return await send(body)
-        except (InvalidPayload, Refused) as error:
-            if not _is_of_the_whole(error):
-                raise
-            first = error
-        tried = [body]
-        for mends in MENDS:
-            if (other := mended(body, mends)) in tried:
-                continue
-            tried.append(other)
-            with suppress(InvalidPayload, Refused):
-                answer = await send(other)
-                self._learn(mends)
+        mends = FOR_NEW if new else FOR_STORED
+        first: Refusal | None = None
+        for sending, each in _different(body, (self._learned.get(mends, ()), *mends)):
+            try:
+                answer = await send(sending)
+            except (InvalidPayload, Refused) as error:
+                first = first or error
+                if not _is_of_the_whole(first):
+                    raise
+            else:
+                self._learned |= {} if first is None else {mends: each}
                 return answer
-        raise first
-
-    def _learn(self, mends: tuple[Mend, ...]) -> None:
-        self._learned = tuple(dict.fromkeys((*self._learned, *mends)))
+        raise first or AssertionError("nothing was sent")
 
 
-def mended(body: Body, mends: tuple[Mend, ...]) -> Body:
+def _different(body: Body, ways: Iterable[Mends]) -> Iterator[tuple[Body, Mends]]:
+    """What each of *ways* makes of *body*, and what none before it made."""
+    seen: list[Body] = []
+    for mends in ways:
+        made = mended(body, mends)
+        if made not in seen:
+            seen.append(made)
+            yield made, mends
+
+
+def mended(body: Body, mends: Mends) -> Body:
     return reduce(lambda made, mend: mend(made), mends, body)
 
 

@@ -75,7 +75,9 @@ class RulesClient:
 
     async def _written(self, method: str, draft: RuleDraft, rule_id: str | None) -> Rule:
         segments = () if rule_id is None else (rule_id,)
-        document = await self._bodies.sent(lambda body: self._write(method, *segments, body=body), draft.body())
+        document = await self._bodies.sent(
+            lambda body: self._write(method, *segments, body=body), draft.body(), new=rule_id is None
+        )
         try:
             rule = self._rule(document)
         except Unreadable as error:

@@ -97,7 +97,7 @@ class RulesService:
         """The body as it is stored: a whole rule; unknown fields are kept, and so is what was *stored* wrongly before."""
         if not isinstance(body, dict) or not _texts(body, "name", "description", "status", "ruleType"):
             raise Problem(400, "Rule Payload is invalid")
-        if not body.get("name") or not _is_type(body.get("ruleType")) or not self._has_right_keys(body):
+        if not body.get("name") or not _is_type(body.get("ruleType")) or not self._has_right_keys(body, stored):
             raise Problem(400, "Rule Payload is invalid")
         pairs = body.get("pairs")
         if not isinstance(pairs, list) or not pairs or not all(_is_pair(body["ruleType"], pair) for pair in pairs):
@@ -110,10 +110,11 @@ class RulesService:
         kept = {name: value for name, value in body.items() if name not in {"id", "creationDate", "modificationDate"}}
         return self._stage.alter({"description": "", "status": "Active"} | kept)
 
-    def _has_right_keys(self, body: Record) -> bool:
+    def _has_right_keys(self, body: Record, stored: Record | None) -> bool:
         """Whether the switches take what the specification does not tell of a body's fields."""
         switches = self._stage.switches
-        lacks = switches.object_type == "required" and body.get("objectType") != "rule"
+        has_type = stored is None or "objectType" in stored  # what is older than the demand goes on without
+        lacks = switches.object_type == "required" and has_type and body.get("objectType") != "rule"
         return not lacks and (switches.unknown_keys == "taken" or body.keys() <= DOCUMENTED)
 
 

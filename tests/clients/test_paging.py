@@ -88,6 +88,10 @@ def _promises(page: Page) -> Page:
     return {"success": True, "data": page["data"], "hasMore": True}
 
 
+def _counts_the_page_alone(page: Page) -> Page:
+    return {"success": True, "data": page["data"], "total": 30, "hasMore": True}
+
+
 def _has_a_total_of_its_own(page: Page) -> Page:
     return page | {"total": 400}
 
@@ -98,6 +102,7 @@ def _has_a_total_of_its_own(page: Page) -> Page:
         (_ends_early, Gap(30, ALL)),
         (_repeats, Gap(105, ALL)),
         (_promises, Gap(30)),
+        (_counts_the_page_alone, Gap(30)),
         (_has_a_total_of_its_own, Gap(ALL, 400)),
     ],
 )

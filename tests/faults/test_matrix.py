@@ -43,7 +43,7 @@ wrong_type           Unreadable   Unreadable   Unreadable   applied:1    applied
 duplicate_keys       Unreadable   Unreadable   Unreadable   applied:1    applied:1  applied:1    applied:1    applied:1    applied:1    applied:1    applied:1    applied:1  applied+applied:2
 huge                 TooLarge     TooLarge     TooLarge     applied:1    applied:1  applied:1    applied:1    applied:1    applied:1    applied:1    applied:1    applied:1  applied+applied:2
 gzip_bomb            TooLarge     TooLarge     TooLarge     applied:1    applied:1  applied:1    applied:1    applied:1    applied:1    applied:1    applied:1    applied:1  applied+applied:2
-strip_body           answer       answer       answer       failed:0     failed:0   applied:1    failed:0     failed:0     failed:0     failed:0     applied:1    failed:0   applied+failed:1
+strip_body           answer       answer       answer       applied:1    failed:0   applied:1    failed:0     failed:0     failed:0     failed:0     applied:1    failed:0   applied+failed:1
 duplicate_request    answer       answer       answer       unknown:2    applied:2  applied:1    applied:1    applied:2    applied:2    applied:2    applied:1    applied:2  applied+applied:3
 edit_between         answer       answer       answer       applied:1    stale:0    stale:0      applied:1    stale:0      stale:0      stale:0      stale:0      stale:0    applied+stale:1
 readd_member         answer       NotFound     answer       applied:1    stale:0    stale:0      stale:0      stale:0      stale:0      stale:0      stale:0      stale:0    applied+stale:1
@@ -207,7 +207,8 @@ async def test_a_write_ends_as_predicted(world: World, fault: str, operation: st
 
     assert ended(change, write, world) == end.partition(":")[0]
     assert proxy.effects == int(end.partition(":")[2])
-    assert proxy.asked[write.method] <= 1
+    again = write.kind is Kind.RULE_CREATE and fault == "strip_body"
+    assert proxy.asked[write.method] <= 1 + again, "sent again only where the service refused the body"
     assert proxy.struck
 
 
