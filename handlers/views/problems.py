@@ -22,6 +22,7 @@ PROBLEM: Final = "v1.problem"
 
 
 def _message(text: str, blocks: Sequence[Block]) -> Message:
+    """An answer to what did not work, that can be told from others."""
     return parts.message(text, [{**blocks[0], "block_id": PROBLEM}, *blocks[1:]])
 
 

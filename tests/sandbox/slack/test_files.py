@@ -211,7 +211,7 @@ async def test_a_form_with_a_file_input_takes_a_scope(desk: Desk) -> None:
 @pytest.fixture
 async def filer() -> AsyncIterator[Desk]:
     """The desk, with a scope for files; ``/desk`` opens a form that takes one JSON file."""
-    scopes = {"bot": ["commands", "chat:write", "files:read"]}
+    scopes = {"bot": ["commands", "chat:write", "files:read", "channels:history"]}
     async with installed(MANIFEST | {"oauth_config": {"scopes": scopes}}) as desk:
 
         async def open_form(command: dict[str, Any]) -> None:

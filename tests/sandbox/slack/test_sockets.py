@@ -209,7 +209,7 @@ async def test_an_event_whose_connection_breaks_off_comes_again(slack: LocalSlac
     async with linked(slack) as other:
         await other.hears()
         slack.sockets._turn = 1  # the first connection is next, and the one that breaks
-        saying = asked(slack, "@gatehouse hello")
+        saying = asked(slack, "@desk hello")
         lost = await link.hears()
         again = await other.hears()
         await other.answers(again)

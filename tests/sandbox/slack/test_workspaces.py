@@ -25,7 +25,7 @@ from tests.sandbox.slack.desk import Desk
 
 HOME = "https://app.example.com/slack/oauth_redirect"
 SCOPES = ["channels:read", "chat:write", "commands", "files:read", "files:write", "im:write", "team:read"]
-SCOPES += ["users:read", "usergroups:read"]
+SCOPES += ["users:read", "usergroups:read", "app_mentions:read", "channels:history"]
 MANIFEST: dict[str, Any] = {
     "display_information": {"name": "Desk"},
     "features": {"slash_commands": [{"command": "/desk", "description": "Ask"}]},
@@ -148,7 +148,7 @@ async def test_lists_have_nobody_and_nothing_of_the_other(two: Two) -> None:
     assert [(one["name"], one["team_id"]) for one in people] == [
         ("gwen", LABS.id),
         ("hugo", LABS.id),
-        ("gatehouse", LABS.id),
+        ("desk", LABS.id),
     ]
     channels = (await two.call(labs, "conversations.list"))["channels"]
     assert {one["id"]: one["context_team_id"] for one in channels} == {LAB: LABS.id, "C0LABGEN1": LABS.id}

@@ -259,3 +259,47 @@ async def test_a_reply_that_is_sent_to_the_channel_too(browser: Browser, desk: D
 
     await desk.call("chat.delete", channel=OPS, ts=root)
     await expect(thread).to_be_hidden()
+
+
+async def test_what_was_said_is_reacted_to_edited_and_deleted(browser: Browser, desk: Desk) -> None:
+    page = await opened(browser, desk)
+    await say(page, "Hello @bob")
+    said = page.locator("article.message").last
+
+    async def choose(name: str) -> None:
+        await said.hover()
+        await said.get_by_role("button", name="More actions for this message").click()
+        await page.get_by_role("menuitem", name=name).click()
+
+    await choose("eyes")
+    await expect(said.get_by_role("button", name="eyes, 1: Alice Ng")).to_have_attribute("aria-pressed", "true")
+    await said.get_by_role("button", name="eyes, 1: Alice Ng").click()
+    await expect(said.locator(".reaction")).to_have_count(0)
+    await choose("Edit message")
+    box = page.get_by_role("textbox", name="Edit message")
+    await expect(box).to_have_value("Hello @bob")
+    await box.fill("Bye @bob")
+    await box.press("Enter")
+    await expect(said).to_contain_text("Bye @Bob Ortiz (edited)")
+    await choose("Delete message")
+    await expect(page.get_by_text("Bye @Bob Ortiz")).to_have_count(0)
+
+
+async def test_who_comes_goes_and_what_an_app_attaches_is_shown(browser: Browser, desk: Desk) -> None:
+    page = await opened(browser, desk)
+    await say(page, "/invite @dan")
+    await expect(page.locator("article.moved")).to_contain_text("@Dan Fox has joined the channel")
+    button = {"type": "button", "text": words("Open")}
+    attached = {
+        "color": "good",
+        "title": "Build 7",
+        "text": "*failed*",
+        "blocks": [{"type": "actions", "elements": [button]}],
+    }
+    await desk.call("chat.postMessage", channel=OPS, attachments=[attached])
+    await expect(page.locator(".attachment")).to_contain_text("Build 7")
+    await page.get_by_role("button", name="Open", exact=True).click()
+    await say(page, "/leave")
+
+    await expect(page).not_to_have_url(re.compile(OPS))
+    assert desk.last("block_actions")["message"]["attachments"][0]["title"] == "Build 7"
