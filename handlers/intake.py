@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Any, Final
+from weakref import WeakValueDictionary
 
 import structlog
 from slack_bolt.async_app import AsyncAck
@@ -17,7 +18,7 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 
 from bot.changes.applying import Checkpoint
 from bot.changes.leases import leased
-from bot.changes.loops import repeated
+from bot.changes.loops import Wake, worked_off
 from bot.gatehouse import Gatehouse
 from bot.store.errors import StoreError
 from bot.store.inbound import MOST_ATTEMPTS, Inbound
@@ -33,6 +34,8 @@ log = structlog.get_logger(__name__)
 
 SHORTHAND: Final = "gatehouse_shorthand"
 """The name under which a stored payload holds what its short forms stand for, beside Slack's own."""
+RESUMED_AT_ONCE: Final = 16
+"""Requests, of as many people, that are resumed at a time."""
 
 
 class Intake:
@@ -59,6 +62,8 @@ class Intake:
         self._reached = reached
         self._at_work: set[str] = set()
         """Ids of the requests that this process is doing."""
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """For each person whose requests are resumed: one of these is done at a time."""
 
     async def store_then_ack(self, kind: str, body: Body, ack: AsyncAck, req: AsyncBoltRequest, **answer: Any) -> None:
         """Commit the request, acknowledge it, start on it. A second delivery of it is acknowledged and left alone."""
@@ -117,15 +122,18 @@ class Intake:
     async def resume(self, *, every: float) -> None:
         """Take up stored requests whose process died before it was done with them; runs until cancelled."""
 
-        async def work() -> float:
-            while (kept := await self._claim()) is not None:
-                await self._work_on(kept, self._do_again)
-            return every
+        async def claim(_: str) -> Inbound | None:
+            return await self._inbound.claim_next(self._owner, self._lease, but=self._at_work)
 
-        await repeated("resume", work)
+        async def go_on(kept: Inbound) -> None:
+            await self._work_on(kept, self._do_in_turn)
 
-    async def _claim(self) -> Inbound | None:
-        return await self._inbound.claim_next(self._owner, self._lease, but=self._at_work)
+        await worked_off("resume", ["requests"], claim, go_on, width=RESUMED_AT_ONCE, every=every, wake=Wake())
+
+    async def _do_in_turn(self, kept: Inbound) -> None:
+        """Do what one person asked for in the order in which they did; they wait for nobody else."""
+        async with self._turns.setdefault(_caller(kept).user, asyncio.Lock()):
+            await self._do_again(kept)
 
     async def _give_up(self, kept: Inbound) -> None:
         """A request that no process survived: nobody tries again, and whoever asked hears of it."""

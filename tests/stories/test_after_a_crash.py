@@ -48,6 +48,33 @@ async def test_a_command_that_was_stored_and_left_is_done(workspace: Sandbox, al
     assert len(workspace.services.rules.calls("PUT")) == 1
 
 
+async def test_a_request_that_hangs_delays_nobody_elses(workspace: Sandbox, alice: Person, bob: Person) -> None:
+    store = workspace.bot.gatehouse.store
+    workspace.services.rules.stage.faults.add("never", times=99)
+    texts = [(alice, "/rules", f"off {OLD}"), (bob, "/members", "grant anna.berg@example.com beta site:blog")]
+    for person, command, text in texts:
+        body = {"command": command, "text": text, "user_id": person.id, "channel_id": person.channel}
+        await store.inbound.take_in(command, command, "command", body, owner="a dead process", lease=GONE)
+
+    await bob.sees("was given access")
+
+    async with store.session.reading() as connection:
+        assert not await connection.scalar(sa.select(inbound.c.done).where(inbound.c.id == "/rules"))
+
+
+async def test_requests_of_one_person_are_resumed_in_their_order(workspace: Sandbox, alice: Person) -> None:
+    store = workspace.bot.gatehouse.store
+    for number, switch in enumerate(["off", "on", "off", "on"]):
+        body = {"command": "/rules", "text": f"{switch} {OLD}", "user_id": alice.id, "channel_id": alice.channel}
+        key = str(number)
+        await store.inbound.take_in(key, key, "command", body, owner="a dead process", lease=GONE)
+
+    await alice.sees_more(3)
+
+    sent = [call.body["status"] for call in workspace.services.rules.calls("PUT")]
+    assert sent == ["Inactive", "Active"] * 2
+
+
 def asked(number: int, state: State, key: str) -> Change:
     now = datetime.now(UTC)
     return Change(
