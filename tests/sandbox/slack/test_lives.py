@@ -126,4 +126,4 @@ async def test_a_command_is_none_in_a_thread(desk: Desk) -> None:
     answer = await desk.slack.acting.say(ALICE, OPS, "/desk", thread_ts=root["ts"])
 
     assert answer["error"] == "not_in_threads"
-    assert not desk.heard
+    assert desk.all("command") == []

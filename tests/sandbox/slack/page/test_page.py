@@ -111,12 +111,12 @@ async def test_a_question_before_the_click(browser: Browser, desk: Desk) -> None
     await page.get_by_role("button", name="Delete", exact=True).click()
     await page.get_by_role("button", name="Keep it").click()
     await expect(page.get_by_role("alertdialog")).to_have_count(0)
-    assert desk.heard == []
+    assert desk.all("block_actions") == []
 
     await page.get_by_role("button", name="Delete", exact=True).click()
     await page.get_by_role("button", name="Delete it").click()
     await expect(page.get_by_text("Deleted", exact=True)).to_be_visible()
-    assert len(desk.heard) == 1
+    assert len(desk.all("block_actions")) == 1
 
 
 async def test_a_private_answer_is_seen_by_one_person(browser: Browser, desk: Desk) -> None:
@@ -160,6 +160,7 @@ async def test_the_composer_completes_recalls_and_explains(browser: Browser, des
 
 async def test_of_five_thousand_messages_few_are_drawn_and_all_are_reached(browser: Browser, desk: Desk) -> None:
     state = desk.slack.state
+    state.happened = lambda _: None  # the app need not hear of them all
     for number in range(5000):
         state.add(Message(state.new_ts(), OPS, ALICE, f"number {number}.", []))
     page = await opened(browser, desk)
