@@ -365,7 +365,7 @@ async def test_sixty_pairs_and_long_values_survive_an_edit(workspace: Sandbox, a
 async def test_a_refusal_of_the_service_comes_back_with_all_that_was_typed(workspace: Sandbox, alice: Person) -> None:
     await alice.opens("/rules new https://shop.example.com/a to https://shop.example.com/b")
     alice.fills(Name="Refused")
-    workspace.services.rules.stage.faults.add("refused_200", method="POST")
+    workspace.services.rules.stage.faults.add("refused_200", method="POST", times=2)  # also to the mended body
 
     assert await alice.submits() == {}
     await alice.sees_form("refused")
