@@ -40,7 +40,7 @@ class WrongField:
 Unfit: TypeAlias = NoObject | TooDeep | NotSendable | WrongField
 
 
-FIRST_TYPES: Final = frozenset({"Redirect", "Cancel"})
+FIRST_TYPES: Final = ("Redirect", "Cancel")
 """Types of rules that the product's first version wrote without pairs."""
 
 

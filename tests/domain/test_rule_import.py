@@ -386,6 +386,13 @@ def test_what_is_in_no_form_at_all_is_refused_in_words(source: Any) -> None:
     assert isinstance(entry.reason, Flawed)
 
 
+def test_a_type_that_is_no_text_is_refused_and_nothing_breaks() -> None:
+    entry = only(plan(record() | {"ruleType": ["Redirect"], "pairs": [], "source": FIRST_SOURCE}))
+
+    assert isinstance(entry, Invalid)
+    assert entry.reason == WrongField("ruleType")
+
+
 def test_a_rule_twice_in_the_file_is_made_once() -> None:
     nameless = {name: value for name, value in record("Cancel").items() if name != "id"}
     found = plan(record(), record(), record(name="Other"), nameless, nameless, record("Cancel"))

@@ -54,10 +54,11 @@ def rule_plan(*texts: str) -> RulePlan:
     ]
     for number in range(20):
         name, source, destination, group = (texts[(number + at) % len(texts)] for at in range(4))
-        pair = {"source": {"key": "Url", "operator": "Equals", "value": source or "x"}, "destination": destination}
+        own = {"source": {"key": "Url", "operator": "Equals", "value": source or "x"}}
+        pair = own | {"destination": destination}
         records += [
             record(suffix=f"n{number}", name=name or "x", groupId=group),
-            record("Replace", f"r{number}", name=f"{name}{number}", pairs=[pair | {"from": source or "x", "to": name}]),
+            record("Replace", f"r{number}", name=f"{name}{number}", pairs=[own | {"from": source or "x", "to": name}]),
             record(suffix=f"d{number}", name=name or "x", description=source, x={destination: 1}),
             record(suffix=f"b{number}", name=name, pairs=[pair]),
         ]
