@@ -254,6 +254,7 @@ IN_ONE = [
     ([in_a_row("a", (A, B), (B, C)), leads("c", C, A)], None),
     ([in_a_row("a", (A, B), (B, C)), leads("b", B, A)], Engine.EXTENSION),
     ([leads("a", A, B), rule("b", "Replace", "Matches", "", **{"from": "/b", "to": "/a"})], Engine.DESKTOP),
+    ([leads("a", A, B), rule("b", "Replace", "Equals", "", **{"from": "/b", "to": "/a"})], Engine.DESKTOP),
     ([leads("a", A, B), rule("b", "Replace", "Contains", "", **{"from": "/b", "to": "/a"})], None),
     ([leads("a", A, B), rule("b", "Redirect", "Matches", "shop.*/b", destination=A)], Engine.EXTENSION),
 ]
