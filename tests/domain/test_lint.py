@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from bot.domain.address import Address
 from bot.domain.engines import Engine
 from bot.domain.group import Groups
-from bot.domain.lint import Effort, Finding, Kind, Why, check, checking, introduced_by, introducing
+from bot.domain.lint import Effort, Finding, Kind, Place, Why, check, checking, introduced_by, introducing, ordered
 from bot.domain.matching import Acts, judged
 from bot.domain.rule import Rule
 from handlers.views.check import words
@@ -267,6 +268,14 @@ def test_a_loop_says_in_which_engine_it_is(rules: list[Rule], engine: Engine | N
     assert {loop.engine for loop in loops} == {engine}
     assert all((f"in {engine} only" in words(loop)) == (engine is not None) for loop in loops)
     assert all(Kind.LOOP in kinds(introduced_by([one for one in rules if one is not new], None, new)) for new in rules)
+
+
+def test_a_loop_that_is_found_once_in_each_engine_is_in_both() -> None:
+    loop = Finding(Kind.LOOP, (Place(leads("a", A, A)),))
+    desktop, extension = (replace(loop, engine=engine) for engine in Engine)
+
+    assert [finding.engine for finding in ordered([desktop, extension])] == [None]
+    assert [finding.engine for finding in ordered([desktop, desktop])] == [Engine.DESKTOP]
 
 
 ONE_ENGINE = [
