@@ -239,4 +239,4 @@ async def test_a_person_is_mentioned_by_a_few_letters(browser: Browser, desk: De
     await expect(box).to_have_value("Ask @bob ")
     await box.press("Enter")
     await expect(page.get_by_role("article").get_by_text("@Bob Ortiz")).to_be_visible()
-    assert desk.slack.state.messages[-1].text.strip() == "Ask <@U0BOB0001|bob>"
+    assert desk.slack.state.messages[-1].text.strip() == "Ask <@U0BOB0001>"

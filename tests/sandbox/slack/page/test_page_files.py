@@ -19,7 +19,8 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 async def filer() -> AsyncIterator[Desk]:
-    async with installed(MANIFEST | {"oauth_config": {"scopes": {"bot": ["commands", "files:read"]}}}) as desk:
+    scopes = {"bot": ["channels:history", "commands", "files:read"]}
+    async with installed(MANIFEST | {"oauth_config": {"scopes": scopes}}) as desk:
         yield desk
 
 
@@ -75,7 +76,7 @@ async def test_files_are_attached_to_a_message_and_one_taken_off_again(browser: 
     message = page.get_by_role("article").filter(has_text="/desk sees this as text")
     await expect(message.get_by_role("link", name="Download rules.json, 2 bytes")).to_be_visible()
     await expect(page.get_by_role("list", name="Attached files")).to_be_hidden()
-    event = filer.last("event_callback")["event"]
+    event = (await filer.events())[-1]
     assert (event["subtype"], [one["name"] for one in event["files"]]) == ("file_share", ["rules.json"])
     assert all(payload["type"] != "command" for payload in filer.heard)
 
