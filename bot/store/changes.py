@@ -127,10 +127,10 @@ class Changes(Queries):
         """Replace a change by one that holds its target; raises TargetBusy where another one does, or was faster."""
         await self._refuse_held(tx, made)
         try:
-            async with tx.begin_nested():
-                return await self._replace(tx, state, token, made, **columns)
+            return await self._replace(tx, state, token, made, **columns)
         except IntegrityError:
-            await self._refuse_held(tx, made)
+            async with self._session.reading() as other:  # *tx* is over
+                await self._refuse_held(other, made)
             raise
 
     async def claim(self, tx: AsyncConnection, change_id: str, owner: str, lease: timedelta) -> Change | None:

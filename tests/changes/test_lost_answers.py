@@ -81,8 +81,13 @@ async def test_a_write_that_never_gets_an_answer_is_not_sent_for_ever(world: Wor
         await world.begin(POLICIES["free"])
         lose(world, kind, times=99)
 
-        _, change = await carried_out(world, kind)
+        mine, change = await carried_out(world, kind)
+        assert change.state is State.UNKNOWN
+        for _ in range(3):
+            world.clock.moment += timedelta(seconds=61)
+            await mine.pipeline.recover_one()
 
+        change = await now(world, change.id)
         assert (change.state, world.sent[change.id].times) == (State.FAILED, MOST_SENDS), kind
 
 

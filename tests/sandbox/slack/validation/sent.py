@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import product
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from bot.changes.applying import LOST_RIGHT
 from bot.clients.listing import Gap
@@ -37,7 +37,7 @@ from handlers.views import (
     rules,
 )
 from handlers.views.member_form import MemberForm
-from handlers.views.parts import Message
+from handlers.views.parts import Audience, Message
 from handlers.views.rule_form import RuleForm
 
 Payload = dict[str, Any]
@@ -129,7 +129,10 @@ def _lists() -> Iterator[Message]:
     for command, found in product([RulesList(), listed], [[RULE, SCRIPT], []]):
         page: Payload = {"page": 2, "pages": 3, "total": 41, "first_number": 21}
         for known in (None, GROUPS):
-            yield rule_list.rule_list(found, command=command, gap=Gap(1, 2), groups=known, **page)
+            for audience in get_args(Audience):
+                yield rule_list.rule_list(
+                    found, command=command, gap=Gap(1, 2), groups=known, audience=audience, **page
+                )
     for shown in (0, 1, 40):
         many = [Group(id=f"Group_{number}", name="Sales", status="Active") for number in range(shown)]
         yield groups.group_list(
@@ -153,7 +156,7 @@ def _lists() -> Iterator[Message]:
             audience="private",
             first_number=21,
         )
-    for audience in ("private", "channel"):
+    for audience in get_args(Audience):
         yield members.member_card(ANNA, site="blog", command=MembersShow(email=ANNA.email), audience=audience)
     yield pending.pending(
         [OPEN], [change(Kind.RULE_DELETE, State.APPLIED, glass_broken=True)], {OPEN.id: "https://x"}, total=41
