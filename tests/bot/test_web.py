@@ -63,7 +63,7 @@ async def test_that_slack_withholds_events_is_acknowledged_and_logged(workspace:
         ack = await workspace.slack.delivery.event({"token": "t", **names, "minute_rate_limited": 1_518_467_820})
 
     assert not ack.failed
-    assert [(one["log_level"], one.get("minute")) for one in logged] == [("warning", 1_518_467_820)]
+    assert [(one["log_level"], one.get("minute")) for one in logged if "minute" in one] == [("warning", 1_518_467_820)]
 
 
 async def test_a_signed_command_is_acknowledged(workspace: Sandbox) -> None:
