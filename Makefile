@@ -2,8 +2,15 @@
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; exit; }; done; echo python3)
 BIN := .venv/bin
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes
-COMPILE := uv pip compile --universal --generate-hashes --no-emit-index-url --no-emit-find-links --python-version 3.11
+# uv installs a lock in seconds where pip takes a minute: the one of this machine, or one that pip fetches.
+UV = $(or $(shell command -v uv),$(BIN)/uv)
+PIP := $(BIN)/python -m pip --quiet --quiet --disable-pip-version-check
+define install
+	@echo "Installing $$(grep -c '^[a-z].*==' $(1)) packages from $(1)…"
+	@$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r $(1) 2>/dev/null || { \
+		echo "uv could not do it. pip takes about a minute…"; $(PIP) install --require-hashes -r $(1); }
+endef
+COMPILE = $(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --python-version 3.11
 # Many tests wait, for a process that was killed or a lease that ends: two workers a core.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
 
@@ -44,16 +51,19 @@ develop: .venv/ready-dev ## what tests and checks it as well
 
 .venv/ready: requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Gatehouse needs Python 3.11 or newer (make PYTHON=/path/to/python3.11)."; exit 1; }
-	$(PYTHON) -m venv .venv
-	$(INSTALL) -r requirements.lock
+	@echo "Setting up Gatehouse in .venv, once; this takes about 20 seconds."
+	@$(PYTHON) -m venv .venv
+	@command -v uv >/dev/null || $(PIP) install --require-hashes -r requirements-uv.lock || true
+	$(call install,requirements.lock)
 	@$(BIN)/python -c 'import pathlib, sysconfig; pathlib.Path(sysconfig.get_path("purelib"), "gatehouse.pth").write_text("$(CURDIR)\n")'
 	@touch $@
 
 .venv/ready-dev: .venv/ready requirements-dev.lock
-	$(INSTALL) -r requirements-dev.lock
+	$(call install,requirements-dev.lock)
 	@touch $@
 
-lock: ## write both locks again (needs uv)
+lock: .venv/ready ## write the locks again
+	echo uv | $(COMPILE) --no-header --no-annotate - -o requirements-uv.lock
 	$(COMPILE) pyproject.toml -o requirements.lock
 	$(COMPILE) --group dev -c requirements.lock -o requirements-dev.lock
 

@@ -217,7 +217,7 @@ LOCKS = ("requirements.lock", "requirements-dev.lock")
 
 
 @pytest.mark.threat("E5")
-@pytest.mark.parametrize("lock", LOCKS)
+@pytest.mark.parametrize("lock", [*LOCKS, "requirements-uv.lock"])
 def test_a_lock_has_hashes_and_names_no_registry(lock: str) -> None:
     text = (ROOT / lock).read_text()
 
