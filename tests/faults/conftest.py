@@ -13,7 +13,7 @@ from bot.clients.http import Service
 from bot.store.engine import open_store
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY, running_services
 from tests.faults.proxy import faults_before
-from tests.faults.world import PATIENT, QUICK, World
+from tests.faults.world import LIMITS, World
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -30,9 +30,8 @@ async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World
         ):
             parts = urlsplit(url)
             proxy = world.proxies[name] = await stack.enter_async_context(faults_before(parts.port or 0))
-            for limits in (QUICK, PATIENT):
-                service = Service(name, f"http://127.0.0.1:{proxy.port}{parts.path}", headers, limits=limits)
-                world.clients[name, limits] = await stack.enter_async_context(service)
+            service = Service(name, f"http://127.0.0.1:{proxy.port}{parts.path}", headers, limits=LIMITS)
+            world.clients[name] = await stack.enter_async_context(service)
         yield world
 
 

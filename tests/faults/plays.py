@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import json
 import random
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from functools import cache
@@ -67,6 +68,13 @@ def mangled(name: str, change: Callable[[Message], Message]) -> None:
     PLAYS[name] = play
 
 
+def let_pass(seconds: float) -> None:
+    """Let *seconds* pass at once for every deadline of this event loop: no test waits for one, or misses it."""
+    loop = asyncio.get_running_loop()
+    ahead = loop.time() - time.monotonic() + seconds
+    loop.time = lambda: time.monotonic() + ahead  # type: ignore[method-assign]  # a clock that only goes forward
+
+
 @fault
 async def refuse(it: Exchange) -> None:
     """The connection is refused: the proxy's door is shut. Who had come in before is thrown out."""
@@ -101,16 +109,18 @@ async def cut_mid_body(it: Exchange) -> None:
 
 @fault
 async def drip(it: Exchange) -> None:
-    """The answer comes a byte at a time: there is always something to read, and never an end."""
+    """The answer comes a byte a second: there is always something to read, and never an end."""
     await it.line.send((await it.pass_on()).head(MANY))
     while not it.line.reader.at_eof():
         await it.line.send(b" ")
         await asyncio.sleep(it.chance.uniform(0.01, 0.05))
+        let_pass(1.0)
 
 
 @fault
 async def never(it: Exchange) -> None:
     """The request is swallowed."""
+    let_pass(60.0)
     await it.line.given_up()
 
 

@@ -9,10 +9,9 @@ import pytest
 from bot.domain.change import Kind, State, Target
 from tests.faults.plays import PLAYS
 from tests.faults.proxy import faults_before
-from tests.faults.world import MEMBER, PATIENT, QUICK, RULE, Strike, World
+from tests.faults.world import MEMBER, RULE, Strike, World
 
 RENAMED = RULE | {"name": "Summer sale"}
-IN_TIME = {"drip": QUICK, "never": QUICK}
 AFTERWARDS = list(PLAYS)
 AFTER_THE_WRITE = {
     "refuse": Strike(".*", after=2),
@@ -30,7 +29,7 @@ async def test_an_update_that_cannot_be_read_back_is_never_called_failed(world: 
     before, proxy = world.put(target, RULE), world.proxies["rules"]
     world.script(proxy, fault, AFTER_THE_WRITE.get(fault, Strike("GET", after=1, times=99)))
 
-    change = await world.submit(Kind.RULE_UPDATE, before, RENAMED, IN_TIME.get(fault, PATIENT))
+    change = await world.submit(Kind.RULE_UPDATE, before, RENAMED)
 
     assert (proxy.effects, proxy.asked["PUT"], proxy.struck) == (1, 1, True)
     assert change.state in {State.APPLIED, State.UNKNOWN}
@@ -43,7 +42,7 @@ async def test_a_removal_is_applied_only_where_the_list_can_show_it(world: World
     before, proxy = world.put(target, MEMBER), world.proxies["members"]
     world.script(proxy, fault, AFTER_THE_WRITE.get(fault, Strike("GET", after=1, times=99)))
 
-    change = await world.submit(Kind.MEMBER_REMOVE, before, None, IN_TIME.get(fault, PATIENT))
+    change = await world.submit(Kind.MEMBER_REMOVE, before, None)
 
     assert (proxy.effects, proxy.asked["DELETE"], proxy.struck) == (1, 1, True)
     assert change.state in {State.APPLIED, State.UNKNOWN}
@@ -57,7 +56,7 @@ async def test_an_edit_whose_second_step_fails_is_half_done_and_says_so(world: W
     world.script(proxy, fault, AFTER_THE_WRITE.get(fault, Strike("POST")))
 
     after = MEMBER | {"name": "Zoe Old", "allowedSegments": ["free", "vip", "beta"]}
-    change = await world.submit(Kind.MEMBER_UPDATE, before, after, IN_TIME.get(fault, PATIENT))
+    change = await world.submit(Kind.MEMBER_UPDATE, before, after)
 
     assert proxy.effects == 1
     assert world.live(target) == before | {"name": "Zoe Old"}
@@ -72,7 +71,7 @@ async def test_a_write_that_lands_late_is_seen_by_a_later_look(world: World) -> 
     proxy.next("never", method="PUT")
     proxy.next("edit_between", method="GET", after=2, meanwhile=lambda: world.services.rules.put(before | RENAMED))
 
-    change = await world.submit(Kind.RULE_UPDATE, before, RENAMED, QUICK)
+    change = await world.submit(Kind.RULE_UPDATE, before, RENAMED)
 
     assert change.state is State.APPLIED
     assert proxy.asked["PUT"] == 1
@@ -83,7 +82,7 @@ async def test_the_member_that_somebody_else_added_in_the_same_moment_is_not_our
     proxy = world.proxies["members"]
     proxy.next("edit_between", method="POST", meanwhile=world.replaced)
 
-    change = await world.submit(Kind.MEMBER_ADD, None, {"name": "Zoe", "allowedSegments": ["beta"]}, PATIENT)
+    change = await world.submit(Kind.MEMBER_ADD, None, {"name": "Zoe", "allowedSegments": ["beta"]})
 
     assert (change.state, change.refusal) == (State.FAILED, "AlreadyExists")
     assert (world.live(target) or {})["allowedSegments"] == MEMBER["allowedSegments"]

@@ -18,11 +18,10 @@ import pytest
 from bot.changes.applying import MOST_SENDS
 from bot.changes.proposals import Proposal
 from bot.clients.errors import ClientError
-from bot.clients.http import Limits
 from bot.domain.change import Change, Kind, State, Target
 from sandbox.services.database import Record
 from tests.faults.plays import PLAYS
-from tests.faults.world import GROUP, MEMBER, PATIENT, QUICK, RULE, Strike, World
+from tests.faults.world import GROUP, MEMBER, RULE, Strike, World
 
 TABLE: Final = """
 fault                list         get          members      create       update     delete       add          edit         grant        revoke       remove       group      pair
@@ -81,9 +80,6 @@ ON_A_READ: Final = {
 }
 """Reads that something happens to. All other faults strike every time, however often it is tried."""
 
-LIMITS: Final = {"drip": QUICK, "never": QUICK}
-"""Of the faults that end at the deadline; all others have patience."""
-
 
 @dataclass(frozen=True, slots=True)
 class Write:
@@ -117,24 +113,24 @@ class Read:
     """A read: what it brings, and what the service has to bring."""
 
     service: str
-    ask: Callable[[World, Limits], Awaitable[Any]]
+    ask: Callable[[World], Awaitable[Any]]
     truth: Callable[[World], Any]
     told: Callable[[Any], Any]
     """What becomes of the truth under another's key, where that cannot show."""
 
 
-async def _listed(world: World, limits: Limits) -> list[Record]:
-    listing = await world.rules(limits).all()
+async def _listed(world: World) -> list[Record]:
+    listing = await world.rules().all()
     assert listing.gap is None
     return [rule.document() for rule in listing.known]
 
 
-async def _got(world: World, limits: Limits) -> Record:
-    return (await world.rules(limits).get(world.rule_id)).document()
+async def _got(world: World) -> Record:
+    return (await world.rules().get(world.rule_id)).document()
 
 
-async def _members(world: World, limits: Limits) -> list[Record]:
-    return [member.document() for member in (await world.members(limits).all()).known]
+async def _members(world: World) -> list[Record]:
+    return [member.document() for member in (await world.members().all()).known]
 
 
 READS: Final = {
@@ -170,16 +166,16 @@ ROUNDS: Final = range(5 if os.environ.get("RELIABILITY") == "long" else 1)
 @pytest.mark.parametrize("turn", ROUNDS)
 @pytest.mark.parametrize(("fault", "operation", "end"), predicted(READS))
 async def test_a_read_ends_as_predicted(world: World, fault: str, operation: str, end: str, turn: int) -> None:
-    read, limits = READS[operation], LIMITS.get(fault, PATIENT)
+    read = READS[operation]
     proxy = world.proxies[read.service]
     world.put(Target(service="rules"), RULE)
     world.put(Target(service="members"), MEMBER)
-    old = await read.ask(world, limits)
+    old = await read.ask(world)
     assert old == read.truth(world)
     world.script(proxy, fault, ON_A_READ.get(fault, Strike("GET", times=99)), seed=(operation, turn))
 
     try:
-        came: Any = await read.ask(world, limits)
+        came: Any = await read.ask(world)
     except ClientError as error:
         came = type(error).__name__
 
@@ -196,15 +192,15 @@ async def test_a_read_ends_as_predicted(world: World, fault: str, operation: str
 @pytest.mark.parametrize("turn", ROUNDS)
 @pytest.mark.parametrize(("fault", "operation", "end"), predicted(WRITES))
 async def test_a_write_ends_as_predicted(world: World, fault: str, operation: str, end: str, turn: int) -> None:
-    write, limits = WRITES[operation], LIMITS.get(fault, PATIENT)
+    write = WRITES[operation]
     target = world.target(write.kind)
     proxy = world.proxy(target)
     before = None if write.before is None else world.put(target, write.before)
     world.script(proxy, fault, AROUND_A_WRITE.get(fault, Strike(write.method)), seed=(operation, turn))
 
-    change = await world.submit(write.kind, before, write.after, limits)
+    change = await world.submit(write.kind, before, write.after)
     if change.state is State.UNKNOWN:
-        change = await world.later(change, limits)
+        change = await world.later(change)
 
     assert ended(change, write, world) == end.partition(":")[0]
     assert proxy.effects == int(end.partition(":")[2])
@@ -217,7 +213,7 @@ async def test_a_write_ends_as_predicted(world: World, fault: str, operation: st
 @pytest.mark.parametrize("turn", ROUNDS)
 @pytest.mark.parametrize(("fault", "operation", "end"), predicted({"pair": "two rules are edited"}))
 async def test_a_set_of_two_ends_as_predicted(world: World, fault: str, operation: str, end: str, turn: int) -> None:
-    write, limits, proxy = WRITES["update"], LIMITS.get(fault, PATIENT), world.proxies["rules"]
+    write, proxy = WRITES["update"], world.proxies["rules"]
     targets = [Target(service="rules", key=key) for key in (world.rule_id, world.other_id)]
     wanted = [
         Proposal(
@@ -232,7 +228,7 @@ async def test_a_set_of_two_ends_as_predicted(world: World, fault: str, operatio
     ]
     world.script(proxy, fault, AROUND_A_SET.get(fault, Strike(write.method)), seed=(operation, turn))
 
-    changes = await world.submit_set(wanted, limits)
+    changes = await world.submit_set(wanted)
 
     assert "+".join(sorted(ended(change, write, world) for change in changes)) == end.partition(":")[0]
     assert proxy.effects == int(end.partition(":")[2])

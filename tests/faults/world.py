@@ -34,8 +34,8 @@ from sandbox.services.seed import seed as fill
 from tests.directories import access
 from tests.faults.proxy import FaultProxy
 
-QUICK, PATIENT = (Limits(deadline=seconds, max_bytes=200_000, tries=2) for seconds in (0.4, 10.0))
-"""Only where a deadline is what ends a case is it short: a busy machine is no fault."""
+LIMITS: Final = Limits(deadline=10.0, max_bytes=200_000, tries=2)
+"""Patient, because a busy machine is no fault. A fault that only a deadline ends lets its seconds pass at once."""
 
 UNGUARDED: Final = Policy(guards=(GuardRule(operation="*", guard=Guard.NONE),))
 
@@ -68,7 +68,7 @@ class World:
 
     services: Services
     proxies: dict[str, FaultProxy]
-    clients: dict[tuple[str, Limits], Service]
+    clients: dict[str, Service]
     store: Store = field(init=False)
     rule_id: str = ""
     other_id: str = ""
@@ -149,27 +149,27 @@ class World:
             seed=seed,
         )
 
-    def rules(self, limits: Limits) -> RulesClient:
-        return RulesClient(self.clients["rules", limits])
+    def rules(self) -> RulesClient:
+        return RulesClient(self.clients["rules"])
 
-    def members(self, limits: Limits) -> MembersClient:
-        return MembersClient(self.clients["members", limits], "site_1")
+    def members(self) -> MembersClient:
+        return MembersClient(self.clients["members"], "site_1")
 
-    def groups(self, limits: Limits) -> GroupsClient:
-        return GroupsClient(self.clients["rules", limits], keep=0.0)
+    def groups(self) -> GroupsClient:
+        return GroupsClient(self.clients["rules"], keep=0.0)
 
-    def effects(self, target: Target, limits: Limits) -> Effects:
+    def effects(self, target: Target) -> Effects:
         match target.service:
             case "rules":
-                return RuleEffects(self.rules(limits))
+                return RuleEffects(self.rules())
             case "groups":
-                return GroupEffects(self.groups(limits))
-        return MemberEffects(self.members(limits))
+                return GroupEffects(self.groups())
+        return MemberEffects(self.members())
 
-    def pipeline(self, limits: Limits) -> Pipeline:
+    def pipeline(self) -> Pipeline:
         return Pipeline(
             store=self.store,
-            effects=lambda target: self.effects(target, limits),
+            effects=self.effects,
             access=access(policy=UNGUARDED),
             now=self.now,
             new_id=lambda: uuid4().hex,
@@ -178,7 +178,7 @@ class World:
             settle_after=(0.0, 0.01, 0.02),
         )
 
-    async def submit(self, kind: Kind, before: Record | None, after: Record | None, limits: Limits) -> Change:
+    async def submit(self, kind: Kind, before: Record | None, after: Record | None) -> Change:
         """Have the target changed from *before* to *after*: a member with its key, a rule's body without."""
         target = self.target(kind)
         if after is not None and target.service == "members":
@@ -186,18 +186,18 @@ class World:
         proposal = Proposal(
             kind=kind, target=target, before=before, after=after, requester="U1", channel="C1", guard=Guard.NONE
         )
-        return await self.pipeline(limits).submit(proposal, origin=uuid4().hex)
+        return await self.pipeline().submit(proposal, origin=uuid4().hex)
 
-    async def later(self, change: Change, limits: Limits) -> Change:
+    async def later(self, change: Change) -> Change:
         """*change* as it is once its service may have done it, if it ever does."""
         self.ahead += timedelta(minutes=3)
-        while await self.pipeline(limits).recover_one():
+        while await self.pipeline().recover_one():
             pass
-        return await self.pipeline(limits).get(change.id)
+        return await self.pipeline().get(change.id)
 
-    async def submit_set(self, wanted: Sequence[Proposal], limits: Limits) -> Sequence[Change]:
+    async def submit_set(self, wanted: Sequence[Proposal]) -> Sequence[Change]:
         """Have several things done as one, with those settled that were unknown at first; the parts as they ended."""
-        pipeline, pauses = self.pipeline(limits), Pauses()
+        pipeline, pauses = self.pipeline(), Pauses()
         sets = Sets(
             pipeline.set_ledger,
             pipeline.applier,
@@ -211,7 +211,7 @@ class World:
         assert claimed is not None
         assert claimed.id == whole.id
         await sets.carry_out(claimed)
-        await self.later(claimed, limits)
+        await self.later(claimed)
         ids = [part.change_id async for part in self.store.parts.all(whole.id)]
         changes = await self.store.changes.many([each for each in ids if each])
         return [changes[each] for each in ids if each]
