@@ -6,21 +6,30 @@ BIN := .venv/bin
 UV = $(or $(shell command -v uv),$(BIN)/uv)
 PIP := $(BIN)/python -m pip --quiet --quiet --disable-pip-version-check
 define install
-	@echo "Installing $$(grep -c '^[a-z].*==' $(1)) packages from $(1)…"
-	@$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r $(1) 2>/dev/null || { \
-		echo "uv could not do it. pip takes about a minute…"; $(PIP) install --require-hashes -r $(1); }
+	@echo "Installing $$(cat $(1) | grep -c '^[a-z].*==') packages…"
+	@$(UV) pip install --quiet --python $(BIN)/python --require-hashes $(1:%=-r %) 2>/dev/null || { \
+		echo "uv could not do it. pip takes about a minute…"; $(PIP) install --require-hashes $(1:%=-r %); }
 endef
+RUNTIME := requirements.lock requirements-sandbox.lock
 COMPILE = $(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --python-version 3.11
+# Tests and drills start Python hundreds of times: it may keep what it compiled.
+unexport PYTHONDONTWRITEBYTECODE
 # Many tests wait, for a process that was killed or a lease that ends: two workers a core.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
 
-.PHONY: demo test lint format bench reliability pictures setup develop threats lock audit-dependencies clean
+PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+SLOW := slow or browser or drill or postgres
+
+.PHONY: demo test test-slow lint format bench reliability pictures setup develop threats lock audit-dependencies clean
 
 demo: setup ## the whole of Gatehouse on this machine, no account anywhere
 	@$(BIN)/python -m sandbox
 
-test: develop ## every test; TEST="-k words" for some
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(TEST)
+test: develop ## what to run before each commit, in minutes; TEST="-k words" for some
+	$(PYTEST) -m "not ($(SLOW))" $(TEST)
+
+test-slow: develop ## the rest: PostgreSQL, Chromium, processes that are killed, every switch and every limit
+	$(PYTEST) -m "$(SLOW)" $(TEST)
 
 lint: develop ## what must be clean before a commit
 	$(BIN)/ruff format --check .
@@ -45,16 +54,16 @@ pictures: develop ## the screenshots of README and docs, made anew
 threats: ## the table of docs/security.md, from tests/threats.toml and the markers of tests
 	$(PYTHON) -m tests.threats
 
-setup: .venv/ready ## what Gatehouse and the demo run with, and no more
+setup: .venv/ready ## what Gatehouse and its sandbox run with, and no more
 
 develop: .venv/ready-dev ## what tests and checks it as well
 
-.venv/ready: requirements.lock
+.venv/ready: $(RUNTIME)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Gatehouse needs Python 3.11 or newer (make PYTHON=/path/to/python3.11)."; exit 1; }
 	@echo "Setting up Gatehouse in .venv, once; this takes about 20 seconds."
 	@$(PYTHON) -m venv .venv
 	@command -v uv >/dev/null || $(PIP) install --require-hashes -r requirements-uv.lock || true
-	$(call install,requirements.lock)
+	$(call install,$(RUNTIME))
 	@$(BIN)/python -c 'import pathlib, sysconfig; pathlib.Path(sysconfig.get_path("purelib"), "gatehouse.pth").write_text("$(CURDIR)\n")'
 	@touch $@
 
@@ -65,9 +74,10 @@ develop: .venv/ready-dev ## what tests and checks it as well
 lock: .venv/ready ## write the locks again
 	echo uv | $(COMPILE) --no-header --no-annotate - -o requirements-uv.lock
 	$(COMPILE) pyproject.toml -o requirements.lock
+	echo websockets | $(COMPILE) --no-header --no-annotate -c requirements.lock - -o requirements-sandbox.lock
 	$(COMPILE) --group dev -c requirements.lock -o requirements-dev.lock
 
-audit-dependencies: setup ## known vulnerabilities of both locks; asks an advisory database on the internet
+audit-dependencies: setup ## known vulnerabilities of the locks; asks an advisory database on the internet
 	$(PYTHON) -m venv .venv/audit
 	.venv/audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit
 	.venv/audit/bin/pip-audit --require-hashes --disable-pip -r requirements.lock

@@ -217,7 +217,7 @@ LOCKS = ("requirements.lock", "requirements-dev.lock")
 
 
 @pytest.mark.threat("E5")
-@pytest.mark.parametrize("lock", [*LOCKS, "requirements-uv.lock"])
+@pytest.mark.parametrize("lock", [*LOCKS, "requirements-sandbox.lock", "requirements-uv.lock"])
 def test_a_lock_has_hashes_and_names_no_registry(lock: str) -> None:
     text = (ROOT / lock).read_text()
 
@@ -234,6 +234,7 @@ def test_what_runs_and_what_develops_are_locked_apart() -> None:
     assert runs <= runtime
     assert develops <= development
     assert not runtime & develops
+    assert _named(project["project"]["optional-dependencies"]["sandbox"]) == _pinned("requirements-sandbox.lock")
 
 
 def test_both_locks_agree_on_every_version() -> None:
