@@ -74,6 +74,8 @@ class Running:
 
     web: Starlette
     gatehouse: Gatehouse
+    tell: Callable[[], None]
+    """Wakes the workers: for a clock that was set, of which nothing else tells them."""
 
 
 def utc_now() -> datetime:
@@ -186,7 +188,7 @@ async def running(
             await stack.enter_async_context(connected(envelopes, within=timing.connecting.attempt, drain=DRAIN))
         verifier = Verifier(settings.signing_secrets, time.time)
         events = slack_endpoint(verifier, AsyncSlackRequestHandler(bolt).handle) if settings.signing_secrets else None
-        yield Running(web_app(events, health), gatehouse)
+        yield Running(web_app(events, health), gatehouse, tell)
 
 
 @asynccontextmanager

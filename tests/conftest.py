@@ -52,7 +52,7 @@ def _no_waiting() -> None:
 
 
 QUICK = Timing(
-    pace=0.0, look_every=0.05, recover_every=0.2, settle_after=(0.05, 0.1, 0.2), connecting=Patience(2.0, 0.1)
+    pace=0.0, look_every=0.5, recover_every=0.2, settle_after=(0.05, 0.1, 0.2), connecting=Patience(2.0, 0.1)
 )
 """Without the pauses that are for people and for Slack."""
 
@@ -61,10 +61,20 @@ class Clock:
     """The time of the bot, which goes on by itself and can be set forward or back."""
 
     def __init__(self) -> None:
-        self.ahead = timedelta(0)
+        self._ahead = timedelta(0)
+        self.tell: Callable[[], None] = lambda: None
+
+    @property
+    def ahead(self) -> timedelta:
+        return self._ahead
+
+    @ahead.setter
+    def ahead(self, ahead: timedelta) -> None:
+        self._ahead = ahead
+        self.tell()
 
     def __call__(self) -> datetime:
-        return datetime.now(UTC) + self.ahead
+        return datetime.now(UTC) + self._ahead
 
 
 @pytest.fixture
@@ -110,6 +120,7 @@ async def workspace(
         transport=transport,
         database_url=database_url,
     ) as sandbox:
+        clock.tell = sandbox.bot.tell
         with channels_watched(sandbox.slack.state):
             yield sandbox
 
