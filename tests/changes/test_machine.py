@@ -72,6 +72,8 @@ from tests.changes.world import group as group_called
 from tests.changes.world import rule as rule_called
 from tests.databases import BOTH
 
+pytestmark = pytest.mark.slow
+
 T = TypeVar("T")
 LONG: Final = os.environ.get("RELIABILITY") == "long"
 RUNS: Final = {"sqlite": 2500 if LONG else 9, "postgres": 500 if LONG else 3}

@@ -19,7 +19,7 @@ AFTER_THE_WRITE = {
 }
 """Faults that don't strike just every read that comes after the write."""
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 
 
 @pytest.mark.threat("B2")

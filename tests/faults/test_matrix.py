@@ -23,6 +23,8 @@ from sandbox.services.database import Record
 from tests.faults.plays import PLAYS
 from tests.faults.world import GROUP, MEMBER, RULE, Strike, World
 
+pytestmark = pytest.mark.slow
+
 TABLE: Final = """
 fault                list         get          members      create       update     delete       add          edit         grant        revoke       remove       group      pair
 refuse               Unreachable  Unreachable  Unreachable  failed:0     failed:0   failed:0     failed:0     failed:0     failed:0     failed:0     failed:0     failed:0   failed+failed:0

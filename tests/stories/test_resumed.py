@@ -146,6 +146,7 @@ async def interrupted_world(folder: Path, database_url: str, clock: Clock) -> As
     sandboxed = running_sandbox(folder, timing=timing, now=clock, database_url=database_url)
     with capture_logs():  # each death would be shown with all that the process knew
         async with sandboxed as sandbox:
+            clock.tell = sandbox.bot.tell
             yield World(sandbox, Person(sandbox.slack, ALICE.id, OPS), clock, reaper)
 
 
@@ -182,7 +183,9 @@ async def taken_up(world: World) -> None:
 
 
 @pytest.mark.threat("B1")
-@pytest.mark.parametrize("step", [*INTERRUPTED, *APPLIED])
+@pytest.mark.parametrize(
+    "step", ["run", *(pytest.param(each, marks=pytest.mark.slow) for each in (*INTERRUPTED, *APPLIED) if each != "run")]
+)
 async def test_it_means_what_it_meant(step: str, tmp_path: Path, database_url: str, clock: Clock) -> None:
     asks = [ask for ask in ASKS if step in INTERRUPTED or not ask.is_set]
     async with interrupted_world(tmp_path, database_url, clock) as world:

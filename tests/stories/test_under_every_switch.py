@@ -13,6 +13,8 @@ from sandbox.slack.story import Person
 from tests.conftest import Clock
 from tests.looking import approves
 
+pytestmark = pytest.mark.slow
+
 OF_MEMBERS: Final = (
     "error_codes",
     "member_list",

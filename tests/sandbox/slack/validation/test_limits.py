@@ -13,6 +13,8 @@ from sandbox.slack.validation.kinds import Int, Kind, Many, Str, Text
 from sandbox.slack.validation.limits import LIMITS
 from tests.sandbox.slack.validation.examples import SENDABLE, TABLES, Key, Slot, example, place, settle, slots
 
+pytestmark = pytest.mark.slow
+
 WORDS: Final[dict[type, tuple[str, str]]] = {
     Str: ("must be more than {least} characters", "must be less than {most} characters"),
     Text: ("must be more than {least} characters", "must be less than {most} characters"),

@@ -12,6 +12,8 @@ from sandbox.slack.validation.blocks import BLOCKS, SURFACES
 from sandbox.slack.validation.kinds import Bool, Kind, Many, Number, OrNull, Str
 from tests.sandbox.slack.validation.examples import SENDABLE, TABLES, Key, made, place
 
+pytestmark = pytest.mark.slow
+
 MATRIX: Final = {
     "message": """actions context divider header image input rich_text section video table data_table
                   data_visualization container context_actions markdown plan task_card card carousel""",
