@@ -15,9 +15,9 @@ from bot.changes.outbox import Outbox
 from bot.domain.change import Change
 from bot.store.engine import Store, open_store
 from bot.store.tables import outbox
+from tests.clocks import StandingClock
 from tests.databases import BOTH
 from tests.drills.fleet import until
-from tests.store.test_store import Clock
 from tests.store.test_store import change as a_change
 
 LEASE: Final = timedelta(seconds=0.3)
@@ -25,17 +25,17 @@ pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def clock() -> StandingClock:
+    return StandingClock()
 
 
 @pytest.fixture
-async def store(database_url: str, clock: Clock) -> AsyncIterator[Store]:
+async def store(database_url: str, clock: StandingClock) -> AsyncIterator[Store]:
     async with open_store(database_url, now=clock) as opened:
         yield opened
 
 
-def worker(store: Store, clock: Clock, owner: str, told: asyncio.Event, free: asyncio.Event) -> Outbox:
+def worker(store: Store, clock: StandingClock, owner: str, told: asyncio.Event, free: asyncio.Event) -> Outbox:
     async def deliver(change: Change, purpose: str) -> None:
         told.set()
         await free.wait()
@@ -48,7 +48,7 @@ async def lease_of(store: Store) -> int:
         return int(await connection.scalar(sa.select(outbox.c.lease)) or 0)
 
 
-async def test_what_takes_longer_than_a_lease_is_delivered_once(store: Store, clock: Clock) -> None:
+async def test_what_takes_longer_than_a_lease_is_delivered_once(store: Store, clock: StandingClock) -> None:
     change = a_change(clock)
     async with store.transaction() as tx:
         await store.changes.add(tx, change, "one")
@@ -72,7 +72,7 @@ async def test_what_takes_longer_than_a_lease_is_delivered_once(store: Store, cl
     assert await store.outbox.waiting() == 0
 
 
-async def test_a_note_waits_for_the_card_that_it_is_about(store: Store, clock: Clock) -> None:
+async def test_a_note_waits_for_the_card_that_it_is_about(store: Store, clock: StandingClock) -> None:
     change = a_change(clock)
     async with store.transaction() as tx:
         await store.changes.add(tx, change, "one")
@@ -97,7 +97,7 @@ async def test_a_note_waits_for_the_card_that_it_is_about(store: Store, clock: C
     assert note.purpose == "remind-1"
 
 
-async def test_what_slack_asked_to_wait_with_is_not_hurried(store: Store, clock: Clock) -> None:
+async def test_what_slack_asked_to_wait_with_is_not_hurried(store: Store, clock: StandingClock) -> None:
     change = a_change(clock)
     async with store.transaction() as tx:
         await store.changes.add(tx, change, "one")

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import count
 from typing import Any, Final
 
@@ -44,6 +44,7 @@ from bot.store.engine import Store, open_store
 from bot.store.tables import audit_head, metadata
 from sandbox.services.database import Record
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_services
+from tests.clocks import EPOCH, StandingClock
 from tests.directories import Directory
 
 OPS, SITE = "C0OPS0001", "site_1"
@@ -58,7 +59,6 @@ SEGMENTS: Final = ("free", "vip", "beta")
 RULE_IDS: Final = ("Redirect_aaaaa", "Redirect_bbbbb")
 GROUP_IDS: Final = ("Group_aaaaa", "Group_bbbbb")
 EMAILS: Final = ("ann@example.com", "ben@example.com")
-START_OF_TIME: Final = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
 
 ROLES: Final = {
     "team": Role(users=TEAM, may=("*",)),
@@ -94,18 +94,10 @@ class Died(BaseException):
 
 
 @dataclass(slots=True)
-class Clock:
-    moment: datetime = START_OF_TIME
-
-    def __call__(self) -> datetime:
-        return self.moment
-
-
-@dataclass(slots=True)
 class Fuse:
     """Burns down by one at every checkpoint and every commit; at its end the process stops for a while, or dies."""
 
-    clock: Clock
+    clock: StandingClock
     left: int | None = None
     stops_for: timedelta | None = None
 
@@ -168,10 +160,10 @@ class World:
     rules: RulesClient
     groups: GroupsClient
     members: MembersClient
-    clock: Clock
+    clock: StandingClock
     directory: Directory = field(default_factory=Directory)
     policy: Policy = POLICIES["default"]
-    step_began: datetime = START_OF_TIME
+    step_began: datetime = EPOCH
     sent: dict[str, Sent] = field(default_factory=dict)
     writes: int = 0
     """Requests that write, which left for a change."""
@@ -202,7 +194,7 @@ class World:
 
     async def begin(self, policy: Policy) -> None:
         """A new run: everything as on the first day."""
-        self.clock.moment = START_OF_TIME
+        self.clock.moment = EPOCH
         self.policy = policy
         self.directory = Directory(
             people={user: Person(user, mailbox=f"{name}@example.com") for user, name in MAILBOXES.items()}
@@ -546,7 +538,7 @@ def rule(name: str) -> Record:
 @asynccontextmanager
 async def a_world(database_url: str) -> AsyncIterator[World]:
     """Both services over sockets, and a store: made once, and begun anew for every run."""
-    clock, limits = Clock(), Limits(deadline=30.0, tries=1)
+    clock, limits = StandingClock(), Limits(deadline=30.0, tries=1)
     async with AsyncExitStack() as stack:
         services = await stack.enter_async_context(running_services(seed=False))
         rules = Service("rules", services.rules_url, {"x-api-key": RULES_KEY}, limits=limits)

@@ -13,8 +13,8 @@ from bot.access import MOST_LOOKED_AT, Access, NobodyCanApprove, NotAllowed
 from bot.domain.change import Change, Guard, Kind, Target
 from bot.domain.policy import GuardRule, Irreconcilable, Person, Place, Policy, Role, Why, strictest
 from bot.inquiry import DirectoryUnavailable
+from tests.clocks import StandingClock
 from tests.directories import Directory
-from tests.store.test_store import Clock
 
 OPS = "C0OPS0001"
 ASKER, HELPER, THIRD, LEAD = "U0ASKER01", "U0HELPER1", "U0THIRD01", "U0LEAD001"
@@ -181,7 +181,7 @@ def request(**more: object) -> Change:
             "requester": ASKER,
             "channel": OPS,
             "guard": Guard.APPROVE,
-            "created": Clock()(),
+            "created": StandingClock()(),
         }
         | more
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from contextlib import suppress
 from datetime import timedelta
 
@@ -14,22 +13,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from bot.store.audit import Entry, Event, Filters, Flaw
 from bot.store.engine import Store, open_store
 from bot.store.tables import audit, audit_head, metadata
+from tests.clocks import StandingClock
 from tests.databases import BOTH
-from tests.store.test_store import Clock
 
 pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
 MANY = 12
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def store(database_url: str, clock: Clock) -> AsyncIterator[Store]:
-    async with open_store(database_url, now=clock) as opened:
-        yield opened
 
 
 async def append(store: Store, number: int, **more: str) -> None:
@@ -45,7 +33,7 @@ async def append(store: Store, number: int, **more: str) -> None:
 
 
 @pytest.fixture
-async def chain(store: Store, clock: Clock) -> Store:
+async def chain(store: Store, clock: StandingClock) -> Store:
     """A store whose audit has some entries, a minute apart."""
     for number in range(1, MANY + 1):
         await append(store, number)
@@ -53,7 +41,7 @@ async def chain(store: Store, clock: Clock) -> Store:
     return store
 
 
-async def test_many_who_write_at_once_make_one_chain(store: Store, database_url: str, clock: Clock) -> None:
+async def test_many_who_write_at_once_make_one_chain(store: Store, database_url: str, clock: StandingClock) -> None:
     async with open_store(database_url, now=clock) as another:
         await asyncio.gather(*(append((store, another)[number % 2], number) for number in range(100)))
 
@@ -175,13 +163,13 @@ async def test_an_empty_chain_is_whole(store: Store) -> None:
     [
         (Filters(), range(1, MANY + 1)),
         (Filters(who="U1"), [1, 4, 7, 10]),
-        (Filters(since=Clock().moment + timedelta(minutes=9)), [10, 11, 12]),
+        (Filters(since=StandingClock().moment + timedelta(minutes=9)), [10, 11, 12]),
         (Filters(ref="0003"), [3]),
         (Filters(ref="001"), [10, 11, 12]),
         (Filters(ref="rules/R"), range(1, MANY + 1)),
         (Filters(ref="%"), []),
         (Filters(ref="_"), []),
-        (Filters(who="U1", since=Clock().moment + timedelta(minutes=5), ref="000"), [7]),
+        (Filters(who="U1", since=StandingClock().moment + timedelta(minutes=5), ref="000"), [7]),
         (Filters(who="u1"), []),
     ],
 )

@@ -19,8 +19,8 @@ from bot.store.engine import Store, open_store
 from bot.store.errors import StoreError
 from bot.store.lock import alone
 from bot.store.session import make_engine
+from tests.clocks import StandingClock
 from tests.databases import BOTH
-from tests.store.test_store import Clock
 from tests.store.test_upgrade import brought_to
 
 both = pytest.mark.parametrize("database_url", BOTH, indirect=True)
@@ -34,7 +34,7 @@ async def append(store: Store) -> None:
 
 @pytest.fixture
 async def store(database_url: str) -> AsyncIterator[Store]:
-    async with open_store(database_url, now=Clock()) as opened:
+    async with open_store(database_url, now=StandingClock()) as opened:
         await append(opened)
         yield opened
 
@@ -58,7 +58,7 @@ async def test_they_wait_for_no_transaction_of_the_bot(store: Store, database_ur
 @both
 async def test_what_is_recorded_during_the_walk_is_no_flaw(store: Store, database_url: str) -> None:
     async def one_more() -> None:
-        async with open_store(database_url, now=Clock()) as bot:
+        async with open_store(database_url, now=StandingClock()) as bot:
             await append(bot)
 
     def meanwhile(connection: object, cursor: object, statement: str, *_: object) -> None:
@@ -113,7 +113,7 @@ async def test_no_file_is_made_where_none_is(tmp_path: Path) -> None:
 
 async def test_a_name_with_signs_of_urls_in_it_is_the_name_of_a_file(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/50%25 & #1.db"
-    async with open_store(url, now=Clock()) as store:
+    async with open_store(url, now=StandingClock()) as store:
         await append(store)
 
     assert await lines_of(url) == [1]
@@ -124,12 +124,12 @@ async def test_the_home_folder_is_the_same_for_all(tmp_path: Path, monkeypatch: 
     url = "sqlite:///~/kept/store.db"
 
     with alone(url):
-        async with open_store(url, now=Clock()) as store:
+        async with open_store(url, now=StandingClock()) as store:
             await append(store)
             assert await lines_of(url) == [1]
             names = {path.name for path in (tmp_path / "kept").iterdir()}
 
     assert names == {"store.db", "store.db-wal", "store.db-shm", "store.db.lock"}
     with pytest.raises(StoreError, match="DATABASE_URL: "):
-        async with open_store("sqlite:///~nobody-of-that-name/store.db", now=Clock()):
+        async with open_store("sqlite:///~nobody-of-that-name/store.db", now=StandingClock()):
             pass

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import pytest
 
 from bot.store.audit import Filters
 from bot.store.channel_settings import SettingsMoved
 from bot.store.engine import Store, open_store
+from tests.clocks import StandingClock
 from tests.databases import BOTH
-from tests.store.test_store import Clock
 
 pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
 OPS, SUPPORT = "C0OPS0001", "C0SUPPORT"
-
-
-@pytest.fixture
-async def store(database_url: str) -> AsyncIterator[Store]:
-    async with open_store(database_url, now=Clock()) as opened:
-        yield opened
 
 
 async def recorded(store: Store) -> int:
@@ -59,7 +52,7 @@ async def test_what_moved_is_left_alone(store: Store, there: str, seen: str) -> 
 
 
 async def test_of_many_at_once_one_wins(store: Store, database_url: str) -> None:
-    async with open_store(database_url, now=Clock()) as another:
+    async with open_store(database_url, now=StandingClock()) as another:
         done = await asyncio.gather(
             *(
                 (store, another)[number % 2].channel_settings.change(OPS, {}, {"site": f"s{number}"}, by="U1")

@@ -24,14 +24,15 @@ from bot.store.audit import Event
 from bot.store.engine import Store, open_store
 from bot.store.errors import StoreError
 from tests.changes.world import BOB, OPS, POLICIES, RULE_IDS, World, a_world, replica
-from tests.store.test_store import Clock, added, change
+from tests.clocks import StandingClock
+from tests.store.test_store import added, change
 
 # D1: the file is locked
 
 
 @pytest.mark.threat("D1")
 async def test_a_lock_of_another_process_is_waited_for(tmp_path: Path) -> None:
-    file, clock = tmp_path / "store.db", Clock()
+    file, clock = tmp_path / "store.db", StandingClock()
     async with open_store(f"sqlite:///{file}", now=clock) as store:
         other = sqlite3.connect(file, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
@@ -50,7 +51,7 @@ async def test_a_lock_of_another_process_is_waited_for(tmp_path: Path) -> None:
 
 @pytest.mark.threat("D1")
 async def test_four_processes_write_at_once_and_none_is_turned_away(tmp_path: Path) -> None:
-    clock = Clock()
+    clock = StandingClock()
 
     async def write(store: Store, number: int) -> None:
         for turn in range(200):
@@ -168,7 +169,7 @@ async def test_a_disk_that_takes_no_more_stops_a_change_before_its_effect_or_is_
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A database in which something is of every table."""
-    file, clock = tmp_path_factory.mktemp("whole") / "store.db", Clock()
+    file, clock = tmp_path_factory.mktemp("whole") / "store.db", StandingClock()
 
     async def fill() -> None:
         async with open_store(f"sqlite:///{file}", now=clock) as store:
@@ -200,7 +201,7 @@ async def test_a_damaged_file_is_refused_or_good_enough_to_open(whole: Path, tmp
             raw[:place] + bytes(chance.randrange(256) for _ in raw[place : place + length]) + raw[place + length :]
         )
         try:
-            async with open_store(f"sqlite:///{file}", now=Clock()) as store:
+            async with open_store(f"sqlite:///{file}", now=StandingClock()) as store:
                 await store.audit.head()
         except StoreError:
             refused += 1
@@ -213,7 +214,7 @@ async def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Pa
     file.write_bytes(text := b"Dear diary, " * 500)
 
     with pytest.raises(StoreError):
-        async with open_store(f"sqlite:///{file}", now=Clock()):
+        async with open_store(f"sqlite:///{file}", now=StandingClock()):
             pass
 
     assert file.read_bytes() == text

@@ -16,13 +16,14 @@ from bot.store.engine import Store, open_store
 from bot.store.errors import TargetBusy
 from bot.store.tables import aliases, cards, lists, outbox, timers
 from bot.store.timers import TimerKind
+from tests.clocks import StandingClock
 from tests.databases import BOTH
-from tests.store.test_store import LEASE, Clock, added, change, moved
+from tests.store.test_store import LEASE, added, change, moved
 
 pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
 MANY: Final = 8
 Write = Callable[[Store, int], Awaitable[Any]]
-CLOCK: Final = Clock()
+CLOCK: Final = StandingClock()
 
 
 @pytest.fixture

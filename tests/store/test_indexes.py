@@ -17,11 +17,12 @@ from bot.store.audit import Filters
 from bot.store.engine import Store, open_store
 from bot.store.tables import aliases, audit, changes, inbound, metadata, micros, outbox
 from bot.store.timers import TimerKind
+from tests.clocks import StandingClock
 from tests.databases import BOTH
-from tests.store.test_store import LEASE, Clock
+from tests.store.test_store import LEASE
 
 pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
-CLOCK: Final = Clock()
+CLOCK: Final = StandingClock()
 MANY: Final = 3000
 TARGETS: Final = 300
 

@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 
-import pytest
-
-from bot.store.engine import Store, open_store
+from bot.store.engine import Store
 from bot.store.samples import MOST
-from tests.store.test_store import Clock
 
 A, B = "https://a.example/", "https://b.example/"
-
-
-@pytest.fixture
-async def store(database_url: str, clock: Clock) -> AsyncIterator[Store]:
-    async with open_store(database_url, now=clock) as opened:
-        yield opened
 
 
 async def test_a_channel_keeps_its_own(store: Store) -> None:

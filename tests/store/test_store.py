@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
 
 from bot.domain.change import MOVES, Change, Kind, Move, State, Target
-from bot.store.engine import Store, open_store
+from bot.store.engine import Store
 from bot.store.errors import TargetBusy
 from bot.store.tables import inbound
+from tests.clocks import StandingClock
 from tests.databases import BOTH
 
 pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
@@ -22,28 +22,7 @@ LEASE = timedelta(seconds=60)
 ids = itertools.count(1)
 
 
-class Clock:
-    """A clock that tests turn."""
-
-    def __init__(self) -> None:
-        self.moment = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.moment
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def store(database_url: str, clock: Clock) -> AsyncIterator[Store]:
-    async with open_store(database_url, now=clock) as opened:
-        yield opened
-
-
-def change(clock: Clock, key: str | None = "Redirect_x", state: State = State.PROPOSED) -> Change:
+def change(clock: StandingClock, key: str | None = "Redirect_x", state: State = State.PROPOSED) -> Change:
     return Change(
         id=f"{next(ids):032x}",
         kind=Kind.RULE_DELETE,
@@ -67,20 +46,20 @@ async def moved(store: Store, one: Change, move: Move) -> Change | None:
         return await store.changes.move(tx, one.id, move)
 
 
-async def test_what_is_added_is_read_back_whole(store: Store, clock: Clock) -> None:
+async def test_what_is_added_is_read_back_whole(store: Store, clock: StandingClock) -> None:
     one = await added(store, change(clock))
 
     assert await store.changes.get(one.id) == one
 
 
-async def test_one_origin_makes_one_change(store: Store, clock: Clock) -> None:
+async def test_one_origin_makes_one_change(store: Store, clock: StandingClock) -> None:
     first = await added(store, change(clock), "origin")
     second = await added(store, change(clock, "Redirect_y"), "origin")
 
     assert second == first
 
 
-async def test_what_was_approved_holds_its_target(store: Store, clock: Clock) -> None:
+async def test_what_was_approved_holds_its_target(store: Store, clock: StandingClock) -> None:
     first = await moved(store, await added(store, change(clock)), Move.APPROVE)
     with pytest.raises(TargetBusy) as caught:
         await added(store, change(clock))
@@ -91,7 +70,7 @@ async def test_what_was_approved_holds_its_target(store: Store, clock: Clock) ->
 
 
 @pytest.mark.threat("B15")
-async def test_a_request_holds_nothing_until_it_is_approved(store: Store, clock: Clock) -> None:
+async def test_a_request_holds_nothing_until_it_is_approved(store: Store, clock: StandingClock) -> None:
     first, second = await added(store, change(clock)), await added(store, change(clock))
 
     approved = await moved(store, first, Move.APPROVE)
@@ -102,7 +81,7 @@ async def test_a_request_holds_nothing_until_it_is_approved(store: Store, clock:
     assert (await store.changes.get(second.id)) == second
 
 
-async def test_creations_do_not_hold_each_other_up(store: Store, clock: Clock) -> None:
+async def test_creations_do_not_hold_each_other_up(store: Store, clock: StandingClock) -> None:
     await added(store, change(clock, None))
     await added(store, change(clock, None))
 
@@ -110,7 +89,7 @@ async def test_creations_do_not_hold_each_other_up(store: Store, clock: Clock) -
 @pytest.mark.parametrize("state", State)
 @pytest.mark.parametrize("move", Move)
 async def test_a_change_moves_as_the_table_says_and_not_otherwise(
-    store: Store, clock: Clock, state: State, move: Move
+    store: Store, clock: StandingClock, state: State, move: Move
 ) -> None:
     one = await added(store, change(clock, state=state))
 
@@ -124,7 +103,7 @@ async def test_a_change_moves_as_the_table_says_and_not_otherwise(
 
 
 @pytest.mark.threat("A9")
-async def test_of_many_who_decide_at_once_one_wins(store: Store, clock: Clock) -> None:
+async def test_of_many_who_decide_at_once_one_wins(store: Store, clock: StandingClock) -> None:
     one = await added(store, change(clock))
 
     made = await asyncio.gather(*(moved(store, one, move) for move in (Move.APPROVE, Move.CANCEL, Move.DENY) * 10))
@@ -134,7 +113,7 @@ async def test_of_many_who_decide_at_once_one_wins(store: Store, clock: Clock) -
 
 @pytest.mark.threat("D8")
 async def test_an_approved_change_is_claimed_once_and_taken_over_when_its_lease_is_over(
-    store: Store, clock: Clock
+    store: Store, clock: StandingClock
 ) -> None:
     one = await added(store, change(clock))
     await moved(store, one, Move.APPROVE)
@@ -169,7 +148,7 @@ async def test_a_request_is_taken_in_once_by_either_key(store: Store) -> None:
     assert sum(taken) == 1
 
 
-async def test_the_same_act_counts_anew_after_a_while(store: Store, clock: Clock) -> None:
+async def test_the_same_act_counts_anew_after_a_while(store: Store, clock: StandingClock) -> None:
     assert await store.inbound.take_in("k1", "n", "click", {}, owner="me", lease=LEASE)
     await store.inbound.done("k1")
     assert await store.inbound.take_in("k2", "n", "click", {}, owner="me", lease=LEASE) is None
@@ -179,7 +158,7 @@ async def test_the_same_act_counts_anew_after_a_while(store: Store, clock: Clock
     assert await store.inbound.take_in("k3", "n", "click", {}, owner="me", lease=LEASE)
 
 
-async def test_a_request_left_behind_is_taken_up_until_it_is_done(store: Store, clock: Clock) -> None:
+async def test_a_request_left_behind_is_taken_up_until_it_is_done(store: Store, clock: StandingClock) -> None:
     await store.inbound.take_in("k", "n", "click", {"a": "ü"}, owner="me", lease=LEASE)
     assert await store.inbound.claim_next("you", LEASE) is None
 
@@ -192,7 +171,7 @@ async def test_a_request_left_behind_is_taken_up_until_it_is_done(store: Store, 
     assert await store.inbound.claim_next("you", LEASE) is None
 
 
-async def test_what_was_left_a_day_ago_is_not_taken_up_and_is_forgotten(store: Store, clock: Clock) -> None:
+async def test_what_was_left_a_day_ago_is_not_taken_up_and_is_forgotten(store: Store, clock: StandingClock) -> None:
     await store.inbound.take_in("old", "n", "click", {}, owner="me", lease=LEASE)
     clock.moment += timedelta(hours=25)
     await store.inbound.take_in("new", "n2", "click", {}, owner="me", lease=LEASE)
@@ -205,7 +184,7 @@ async def test_what_was_left_a_day_ago_is_not_taken_up_and_is_forgotten(store: S
 
 
 async def test_the_outbox_owes_until_it_is_told_and_again_when_something_new_happens(
-    store: Store, clock: Clock
+    store: Store, clock: StandingClock
 ) -> None:
     one = await added(store, change(clock))
     async with store.transaction() as tx:
@@ -229,7 +208,9 @@ async def test_the_outbox_owes_until_it_is_told_and_again_when_something_new_hap
     assert await store.outbox.claim_next("me", LEASE) is None
 
 
-async def test_an_edit_that_may_wait_is_owed_once_in_that_time_and_never_later(store: Store, clock: Clock) -> None:
+async def test_an_edit_that_may_wait_is_owed_once_in_that_time_and_never_later(
+    store: Store, clock: StandingClock
+) -> None:
     one, second = change(clock), timedelta(seconds=1)
     for _ in range(3):
         async with store.transaction() as tx:
@@ -260,7 +241,7 @@ async def test_cards_and_lists_are_replaced(store: Store) -> None:
     assert await store.lists.get("U2", "rules") == []
 
 
-async def test_a_failed_transaction_leaves_nothing(store: Store, clock: Clock) -> None:
+async def test_a_failed_transaction_leaves_nothing(store: Store, clock: StandingClock) -> None:
     one = change(clock)
     with suppress(RuntimeError):
         async with store.transaction() as tx:
@@ -269,7 +250,7 @@ async def test_a_failed_transaction_leaves_nothing(store: Store, clock: Clock) -
     assert await store.changes.get(one.id) is None
 
 
-async def test_many_writers_all_get_through(store: Store, clock: Clock) -> None:
+async def test_many_writers_all_get_through(store: Store, clock: StandingClock) -> None:
     await asyncio.gather(*(added(store, change(clock, f"Redirect_{number}")) for number in range(100)))
 
     assert await store.health() == {"store": "ok"}

@@ -3,33 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import timedelta
 
 import pytest
 
 from bot.store.engine import Store, open_store
 from bot.store.timers import Timer, TimerKind
+from tests.clocks import StandingClock
 from tests.databases import BOTH
-from tests.store.test_store import LEASE, Clock
+from tests.store.test_store import LEASE
 
 pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
 HOUR = timedelta(hours=1)
 
 
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def store(database_url: str, clock: Clock) -> AsyncIterator[Store]:
-    async with open_store(database_url, now=clock) as opened:
-        yield opened
-
-
 async def due_in(
-    store: Store, clock: Clock, span: timedelta, change: str = "c", kind: TimerKind = TimerKind.REVERT
+    store: Store, clock: StandingClock, span: timedelta, change: str = "c", kind: TimerKind = TimerKind.REVERT
 ) -> None:
     async with store.transaction() as tx:
         await store.timers.set(tx, change, kind, clock() + span)
@@ -45,7 +34,7 @@ async def held(store: Store, owner: str = "me") -> Timer:
     return timer
 
 
-async def test_it_is_never_handed_out_early(store: Store, clock: Clock) -> None:
+async def test_it_is_never_handed_out_early(store: Store, clock: StandingClock) -> None:
     await due_in(store, clock, HOUR)
 
     clock.moment += HOUR - timedelta(microseconds=1)
@@ -54,7 +43,7 @@ async def test_it_is_never_handed_out_early(store: Store, clock: Clock) -> None:
     assert (await held(store)).due == clock()
 
 
-async def test_of_many_who_look_one_gets_it(store: Store, database_url: str, clock: Clock) -> None:
+async def test_of_many_who_look_one_gets_it(store: Store, database_url: str, clock: StandingClock) -> None:
     async with open_store(database_url, now=clock) as another:
         for number in range(5):
             await due_in(store, clock, timedelta(0), f"c{number}")
@@ -66,7 +55,7 @@ async def test_of_many_who_look_one_gets_it(store: Store, database_url: str, clo
     assert sorted(got) == [f"c{number}" for number in range(5)]
 
 
-async def test_the_one_that_is_overdue_the_longest_comes_first(store: Store, clock: Clock) -> None:
+async def test_the_one_that_is_overdue_the_longest_comes_first(store: Store, clock: StandingClock) -> None:
     for number, minutes in enumerate((3, 1, 2)):
         await due_in(store, clock, timedelta(minutes=minutes), f"c{number}")
     clock.moment += HOUR
@@ -74,7 +63,7 @@ async def test_the_one_that_is_overdue_the_longest_comes_first(store: Store, clo
     assert [(await held(store)).change_id for _ in range(3)] == ["c1", "c2", "c0"]
 
 
-async def test_one_that_was_left_is_handed_out_again_after_its_lease(store: Store, clock: Clock) -> None:
+async def test_one_that_was_left_is_handed_out_again_after_its_lease(store: Store, clock: StandingClock) -> None:
     await due_in(store, clock, timedelta(0))
     first = await held(store)
 
@@ -86,7 +75,7 @@ async def test_one_that_was_left_is_handed_out_again_after_its_lease(store: Stor
 
 
 @pytest.mark.parametrize("finish", ["done", "again"])
-async def test_whoever_lost_it_can_finish_it_no_more(store: Store, clock: Clock, finish: str) -> None:
+async def test_whoever_lost_it_can_finish_it_no_more(store: Store, clock: StandingClock, finish: str) -> None:
     await due_in(store, clock, timedelta(0))
     late = await held(store)
     clock.moment += LEASE * 2
@@ -100,7 +89,7 @@ async def test_whoever_lost_it_can_finish_it_no_more(store: Store, clock: Clock,
     assert not await store.timers.pending(TimerKind.REVERT)
 
 
-async def test_what_comes_again_counts_and_is_free_again(store: Store, clock: Clock) -> None:
+async def test_what_comes_again_counts_and_is_free_again(store: Store, clock: StandingClock) -> None:
     await due_in(store, clock, timedelta(0), kind=TimerKind.REMIND)
     for number in range(3):
         timer = await held(store)
@@ -111,7 +100,9 @@ async def test_what_comes_again_counts_and_is_free_again(store: Store, clock: Cl
 
 
 @pytest.mark.parametrize("finish", ["done", "again"])
-async def test_one_that_is_set_anew_while_held_stays_as_it_was_set(store: Store, clock: Clock, finish: str) -> None:
+async def test_one_that_is_set_anew_while_held_stays_as_it_was_set(
+    store: Store, clock: StandingClock, finish: str
+) -> None:
     await due_in(store, clock, timedelta(0))
     timer = await held(store)
 
@@ -124,7 +115,7 @@ async def test_one_that_is_set_anew_while_held_stays_as_it_was_set(store: Store,
     assert (await held(store)).number == 0
 
 
-async def test_one_that_is_cleared_while_held_does_not_come_back(store: Store, clock: Clock) -> None:
+async def test_one_that_is_cleared_while_held_does_not_come_back(store: Store, clock: StandingClock) -> None:
     await due_in(store, clock, timedelta(0))
     await due_in(store, clock, timedelta(0), kind=TimerKind.OFFER)
     timer = await held(store)
@@ -137,7 +128,9 @@ async def test_one_that_is_cleared_while_held_does_not_come_back(store: Store, c
 
 
 @pytest.mark.threat("D7")
-async def test_a_clock_that_goes_back_an_hour_makes_nothing_early_and_nothing_twice(store: Store, clock: Clock) -> None:
+async def test_a_clock_that_goes_back_an_hour_makes_nothing_early_and_nothing_twice(
+    store: Store, clock: StandingClock
+) -> None:
     await due_in(store, clock, timedelta(0), "now")
     await due_in(store, clock, timedelta(minutes=1), "soon")
     mine = await held(store)
@@ -153,7 +146,7 @@ async def test_a_clock_that_goes_back_an_hour_makes_nothing_early_and_nothing_tw
 
 
 async def test_what_was_held_when_the_clock_went_back_is_free_once_the_old_lease_is_over(
-    store: Store, clock: Clock
+    store: Store, clock: StandingClock
 ) -> None:
     await due_in(store, clock, -HOUR * 2)
     await held(store)

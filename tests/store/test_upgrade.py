@@ -19,7 +19,8 @@ from bot.domain.change import State
 from bot.store.engine import upgrade
 from bot.store.session import make_engine
 from bot.store.tables import micros
-from tests.changes.world import ALICE, OPS, POLICIES, START_OF_TIME, World, a_world, replica, rule
+from tests.changes.world import ALICE, OPS, POLICIES, World, a_world, replica, rule
+from tests.clocks import EPOCH
 from tests.databases import BOTH
 
 pytestmark = [
@@ -108,10 +109,10 @@ async def written(database_url: str, revision: str) -> None:
                 "target": f"rules/{key_of(state)}",
                 "state": state,
                 "document": json.dumps(held),
-                "created": micros(START_OF_TIME - timedelta(minutes=1)),
+                "created": micros(EPOCH - timedelta(minutes=1)),
                 "attempt": held["attempt"],
                 "owner": "of then" if held["attempt"] else None,
-                "lease": micros(START_OF_TIME) if held["attempt"] else None,
+                "lease": micros(EPOCH) if held["attempt"] else None,
             }
             row |= searched_by(row, held, state) if revision > "0002" else {}
             names = ", ".join(row)
@@ -122,7 +123,7 @@ async def written(database_url: str, revision: str) -> None:
                 {"id": row["id"], "created": row["created"]},
             )
             if state == "proposed" and revision > "0002":
-                due = micros(START_OF_TIME - timedelta(minutes=1) + timedelta(hours=24))
+                due = micros(EPOCH - timedelta(minutes=1) + timedelta(hours=24))
                 timer = sa.text("INSERT INTO timers VALUES (:id, 'expire', :due, 0, NULL, NULL)")
                 await connection.execute(timer, {"id": row["id"], "due": due})
     await engine.dispose()
@@ -204,7 +205,7 @@ async def test_an_open_request_expires_as_it_was_said_to(empty_database: str, re
         mine = replica(world, "mine", count(100))
 
         assert not await mine.timers.run_one()
-        world.clock.moment = START_OF_TIME + timedelta(hours=24)
+        world.clock.moment = EPOCH + timedelta(hours=24)
         while await mine.timers.run_one():
             pass
 

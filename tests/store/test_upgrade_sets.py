@@ -14,7 +14,8 @@ from bot.domain.change_set import Outcome
 from bot.store.engine import upgrade
 from bot.store.session import make_engine
 from bot.store.tables import micros
-from tests.changes.world import ALICE, OPS, START_OF_TIME, World, a_world, replica, rule
+from tests.changes.world import ALICE, OPS, World, a_world, replica, rule
+from tests.clocks import EPOCH
 from tests.databases import BOTH
 from tests.store.test_upgrade import brought_to
 
@@ -59,10 +60,10 @@ def rows() -> dict[str, list[dict[str, Any]]]:
             "target": f"rules/{each['target']['key']}" if each["target"]["key"] else "",
             "state": each["state"],
             "document": json.dumps(each),
-            "created": micros(START_OF_TIME - timedelta(minutes=1)),
+            "created": micros(EPOCH - timedelta(minutes=1)),
             "attempt": 1,
             "owner": "of then",
-            "lease": micros(START_OF_TIME),
+            "lease": micros(EPOCH),
             "requester": ALICE,
             "channel": OPS,
             "undoable": False,

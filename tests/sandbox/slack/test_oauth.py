@@ -12,6 +12,7 @@ import pytest
 from slack_sdk.oauth import AuthorizeUrlGenerator
 from slack_sdk.web.async_client import AsyncWebClient
 
+from sandbox.slack.ids import StandingClock
 from sandbox.slack.oauth import CLIENT_ID, CLIENT_SECRET
 from sandbox.slack.running import LocalSlack, running_slack
 
@@ -23,20 +24,13 @@ MANIFEST = {
 Allowed = dict[str, Any]
 
 
-class Clock:
-    now = 1_800_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
+@pytest.fixture
+def clock() -> StandingClock:
+    return StandingClock(1_800_000_000.0)
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def slack(clock: Clock) -> AsyncIterator[LocalSlack]:
+async def slack(clock: StandingClock) -> AsyncIterator[LocalSlack]:
     async with running_slack(MANIFEST, clock=clock) as running:
         yield running
 
@@ -146,7 +140,7 @@ async def test_a_code_is_worth_nothing_with_anything_wrong(
 
 
 async def test_a_code_is_good_once_and_for_ten_minutes(
-    slack: LocalSlack, browser: httpx.AsyncClient, clock: Clock
+    slack: LocalSlack, browser: httpx.AsyncClient, clock: StandingClock
 ) -> None:
     first, second = [(await answered(browser, slack, "allow"))["code"] for _ in range(2)]
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from sandbox.slack.ids import StandingClock
 from sandbox.slack.methods import READS, SCOPES
 from sandbox.slack.people import ALICE, BOB, BOT, BOT_ID, ERIN, FRANK
 from sandbox.slack.ratelimits import A_MINUTE, TIERS
@@ -18,21 +19,13 @@ OPS, GENERAL, WAR_ROOM = "C0OPS0001", "C0GENERAL", "C0WARROOM"
 EVERY_SCOPE = sorted({scope for scopes in SCOPES.values() for scope in scopes} | {"users:read.email"})
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1_800_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
+@pytest.fixture
+def clock() -> StandingClock:
+    return StandingClock(1_800_000_000.0)
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def reader(clock: Clock) -> AsyncIterator[App]:
+async def reader(clock: StandingClock) -> AsyncIterator[App]:
     """An app with every scope there is a method for."""
     manifest = scoped(EVERY_SCOPE)
     async with running_slack(manifest, clock=clock) as slack, client(slack) as http:
@@ -240,7 +233,7 @@ async def test_what_is_read_takes_no_json(reader: App, method: str) -> None:
     assert by_json != by_form
 
 
-async def test_a_channel_takes_one_message_a_second(reader: App, clock: Clock) -> None:
+async def test_a_channel_takes_one_message_a_second(reader: App, clock: StandingClock) -> None:
     reader.slack.limits.is_on = True
     card = {"text": "A card"}
 
@@ -255,7 +248,7 @@ async def test_a_channel_takes_one_message_a_second(reader: App, clock: Clock) -
 
 
 @pytest.mark.parametrize("method", ["users.list", "users.lookupByEmail", "users.info"])
-async def test_a_tier_is_so_many_calls_a_minute(reader: App, clock: Clock, method: str) -> None:
+async def test_a_tier_is_so_many_calls_a_minute(reader: App, clock: StandingClock, method: str) -> None:
     reader.slack.limits.is_on = True
     asked = {"user": BOB.id, "email": BOB.email}
     most = A_MINUTE[TIERS[method]]
