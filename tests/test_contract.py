@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
 import re
-import sys
 import tomllib
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
-import httpx
 import pytest
 import yaml
 
@@ -20,77 +14,19 @@ from bot.settings import Settings
 from handlers.commands.all import ALL
 from handlers.help import command_table
 from sandbox.demo import Transport
-from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_services
-from sandbox.serving import listening
-from sandbox.slack.running import APP_TOKEN, SECRET, TOKEN, LocalSlack, running_slack
+from sandbox.services.running import running_services
+from sandbox.slack.running import running_slack
 from sandbox.slack.story import Person
 from tests.conftest import OPS
-
-ROOT = Path(__file__).parent.parent
-
-
-async def ran(*arguments: str, environment: dict[str, str] | None = None) -> tuple[int, str, str]:
-    """Run a module of this tree as other people's scripts do; exit code, output, errors."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        *arguments,
-        cwd=ROOT,
-        env={"PATH": os.environ["PATH"], **(environment or {})},
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    out, err = await process.communicate()
-    return process.returncode or 0, out.decode(), err.decode()
-
-
-@asynccontextmanager
-async def served(slack: LocalSlack, services: Services, folder: Path) -> AsyncIterator[str]:
-    """``python -m bot serve`` with nothing but the variables of the contract."""
-    listener = listening(0)
-    port = listener.getsockname()[1]
-    listener.close()
-    environment = {
-        "PATH": os.environ["PATH"],
-        "SLACK_BOT_TOKEN": TOKEN,
-        **({"SLACK_APP_TOKEN": APP_TOKEN} if slack.sockets.is_enabled else {"SLACK_SIGNING_SECRET": SECRET}),
-        "SLACK_API_URL": slack.api_url,
-        "RULES_BASE_URL": services.rules_url,
-        "RULES_API_KEY": RULES_KEY,
-        "MEMBERS_BASE_URL": services.members_url,
-        "MEMBERS_API_KEY": MEMBERS_KEY,
-        "MEMBERS_SITES": "blog=site_1,docs=site_2",
-        "DATABASE_URL": f"sqlite:///{folder / 'served.db'}",
-        "PORT": str(port),
-    }
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "bot", "serve", cwd=ROOT, env=environment, stderr=asyncio.subprocess.PIPE
-    )
-    assert process.stderr is not None
-    try:
-        async with asyncio.timeout(30):
-            while b"listening" not in (line := await process.stderr.readline()):
-                assert line, "the bot ended"
-                assert b"[warning" not in line, "nothing is wrong with this start"
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        await process.communicate()
-    assert process.returncode == 0, "SIGTERM ends it in good order"
-
-
-async def _ready(url: str) -> None:
-    async with httpx.AsyncClient(trust_env=False, transport=httpx.AsyncHTTPTransport(retries=5)) as client:
-        assert (await client.get(f"{url}/readyz")).status_code == 200
+from tests.programs import ROOT, ran, serving
 
 
 async def test_serve_answers_slack_with_nothing_but_its_variables(transport: Transport, tmp_path: Path) -> None:
     manifest = document(None if transport == "socket" else "http://127.0.0.1")
     async with running_services(str(tmp_path / "services.db")) as services, running_slack(manifest) as slack:
         alice = Person(slack, "U0ALICE01", OPS)
-        async with served(slack, services, tmp_path) as url:
-            await _ready(url)
-            slack.delivery.url = f"{url}/slack/events"
+        async with serving(slack, services, tmp_path) as (_, log):
+            assert "[warning" not in log.read_text(), "nothing is wrong with this start"
 
             reply = await alice.says("/rules list")
             assert "25 rules" in alice.slack_text(reply)

@@ -37,16 +37,16 @@ from bot.store.engine import Store, open_store
 from bot.store.inbound import MOST_ATTEMPTS
 from bot.store.tables import changes, inbound
 from sandbox.services.database import Record
-from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_services
+from sandbox.services.running import RULES_KEY, Services, running_services
 from sandbox.serving import listening
 from sandbox.slack.message import Message
 from sandbox.slack.people import ALICE, STAFF, User
-from sandbox.slack.running import SECRET, TOKEN, LocalSlack, running_slack
+from sandbox.slack.running import LocalSlack, running_slack
 from tests.directories import Directory, access
 from tests.drills import replica as program
+from tests.programs import environment, is_ready
 
 OPS: Final = "C0OPS0001"
-ROOT: Final = Path(__file__).parent.parent.parent
 PATIENCE: Final = 60.0
 LOOK: Final = 0.03
 """Seconds between two looks at a condition that no event tells of: that of other processes."""
@@ -104,14 +104,7 @@ class Replica:
         return await self.answers()
 
     async def answers(self) -> bool:
-        """Whether somebody at its port says that it is ready."""
-        with contextlib.suppress(OSError):
-            reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
-            writer.write(b"GET /readyz HTTP/1.1\r\nHost: bot\r\nConnection: close\r\n\r\n")
-            answer = await reader.read()
-            writer.close()
-            return answer.startswith(b"HTTP/1.1 200 ")
-        return False
+        return await is_ready(self.port)
 
     @property
     def alive(self) -> bool:
@@ -270,25 +263,6 @@ class Fleet:
         return {path: paths.count(path) for path in set(paths)}
 
 
-def environment(slack: LocalSlack, services: Services, database_url: str, port: int) -> dict[str, str]:
-    """What a deployment sets, and the timing of drills."""
-    return {
-        "PATH": os.environ["PATH"],
-        "SLACK_BOT_TOKEN": TOKEN,
-        "SLACK_SIGNING_SECRET": SECRET,
-        "SLACK_API_URL": slack.api_url,
-        "RULES_BASE_URL": services.rules_url,
-        "RULES_API_KEY": RULES_KEY,
-        "MEMBERS_BASE_URL": services.members_url,
-        "MEMBERS_API_KEY": MEMBERS_KEY,
-        "MEMBERS_SITES": "blog=site_1,docs=site_2",
-        "DATABASE_URL": database_url,
-        "PORT": str(port),
-        "LOG_LEVEL": "WARNING",
-        "DRILL_TIMING": json.dumps(TIMING),
-    }
-
-
 def people(slack: LocalSlack, many: int) -> list[str]:
     """So many more full members, in the channel of the on-call engineers; their ids."""
     made = [
@@ -315,7 +289,7 @@ async def running_fleet(
         made = []
         for number, port in enumerate(free_ports(replicas)):
             own = environment(slack, services, database_url, port)
-            own["DRILL_TIMING"] = json.dumps(TIMING | timing)
+            own |= {"LOG_LEVEL": "WARNING", "DRILL_TIMING": json.dumps(TIMING | timing)}
             made.append(Replica(own, port, folder / f"replica{number}.log"))
         here = [*slack.state.channels[OPS].members]
         fleet = Fleet(services, slack, store, _pipeline(store, client, here), made, [*STAFF, *added])

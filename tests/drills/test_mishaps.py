@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
@@ -14,8 +13,9 @@ import pytest
 from bot.domain.change import Change, State
 from sandbox.slack.message import Message
 from sandbox.slack.people import CARA
-from tests.drills.fleet import ROOT, Fleet, running_fleet, sized, until
+from tests.drills.fleet import Fleet, running_fleet, sized, until
 from tests.drills.wire import NoButton, click, delivered
+from tests.programs import ran
 
 pytestmark = [pytest.mark.drill, pytest.mark.timeout(1800)]
 A_DAY: Final = 25 * 3600
@@ -90,17 +90,11 @@ async def test_a_database_that_restarts_costs_no_delete_and_repeats_none(
 async def test_a_second_process_on_a_sqlite_file_says_what_to_do(tmp_path: Path) -> None:
     async with running_fleet(f"sqlite:///{tmp_path / 'store.db'}", tmp_path) as fleet:
         await fleet.start()
-        second = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "bot", "serve"),
-            cwd=ROOT,
-            env=fleet.replicas[0].environment | {"PORT": "0"},
-            stderr=asyncio.subprocess.PIPE,
-        )
-        _, said = await second.communicate()
+        code, _, said = await ran("bot", "serve", environment=fleet.replicas[0].environment | {"PORT": "0"})
 
-        assert second.returncode == 1
-        assert b"another Gatehouse uses" in said
-        assert b"Stop it first, or set DATABASE_URL to PostgreSQL" in said
+        assert code == 1
+        assert "another Gatehouse uses" in said
+        assert "Stop it first, or set DATABASE_URL to PostgreSQL" in said
         assert fleet.replicas[0].alive
 
 

@@ -19,8 +19,9 @@ from bot.domain.change import Change, Kind, State, Target
 from bot.store.timers import TimerKind
 from sandbox.slack.people import ALICE, CARA
 from tests.databases import BOTH
-from tests.drills.fleet import OPS, ROOT, RULE, TIMING, Fleet, now, running_fleet, sized, spread, until
+from tests.drills.fleet import OPS, RULE, TIMING, Fleet, now, running_fleet, sized, spread, until
 from tests.drills.wire import click, delivered
+from tests.programs import ROOT
 
 pytestmark = [pytest.mark.drill, pytest.mark.timeout(1800)]
 POSTGRES = pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from tests.changes.test_leases import kept, rename
 from tests.changes.world import ALICE, BOB, POLICIES, RULE_IDS, Watched, World, a_world, renames, replica
 from tests.databases import BOTH
 from tests.drills.fleet import until
-from tests.test_contract import ran
+from tests.programs import ran
 
 GUARDS: Final[Mapping[str, dict[str, Any]]] = {
     "a kind": {"kind": "rule.archive"},

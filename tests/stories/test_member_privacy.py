@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
-import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpx
 import pytest
 
 from handlers.commands.all import of_service
-from sandbox.demo import SITES, Sandbox
-from sandbox.services.running import MEMBERS_KEY, RULES_KEY
-from sandbox.serving import listening
-from sandbox.slack.running import SECRET, TOKEN
+from sandbox.demo import Sandbox
 from sandbox.slack.story import Person
 from tests.looking import approves
+from tests.programs import serving
 
 ANNA = "anna.berg@example.com"
 ODD = "zoë+tag%2F@exämple.example"
@@ -67,43 +60,6 @@ async def test_whoever_may_not_read_members_is_not_shown_one(workspace: Sandbox,
     await cara.clicks(shared, "Show me privately")
 
     assert ANNA not in cara.slack_text(await cara.sees("None of your roles allows this"))
-
-
-@asynccontextmanager
-async def loud_bot(workspace: Sandbox, folder: Path) -> AsyncIterator[tuple[str, Path]]:
-    """``bot serve`` as it is deployed, telling all that it can tell; its address and its log."""
-    listener = listening(0)
-    port = listener.getsockname()[1]
-    listener.close()
-    environment = {
-        "PATH": os.environ["PATH"],
-        "PYTHONUNBUFFERED": "1",
-        "SLACK_BOT_TOKEN": TOKEN,
-        "SLACK_SIGNING_SECRET": SECRET,
-        "SLACK_API_URL": workspace.slack.api_url,
-        "RULES_BASE_URL": workspace.services.rules_url,
-        "RULES_API_KEY": RULES_KEY,
-        "MEMBERS_BASE_URL": workspace.services.members_url,
-        "MEMBERS_API_KEY": MEMBERS_KEY,
-        "MEMBERS_SITES": ",".join(f"{name}={site}" for name, site in SITES.items()),
-        "DATABASE_URL": f"sqlite:///{folder / 'loud.db'}",
-        "PORT": str(port),
-        "LOG_LEVEL": "DEBUG",
-    }
-    log = folder / "bot.log"
-    with log.open("wb") as file:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "bot", "serve", env=environment, stdout=file, stderr=file
-        )
-        try:
-            transport = httpx.AsyncHTTPTransport(retries=9)
-            async with httpx.AsyncClient(trust_env=False, transport=transport) as client:
-                assert (await client.get(f"http://127.0.0.1:{port}/readyz")).status_code == 200
-            workspace.slack.delivery.url = f"http://127.0.0.1:{port}/slack/events"
-            yield f"http://127.0.0.1:{port}", log
-        finally:
-            process.terminate()
-            await process.wait()
 
 
 COMMANDS = (
@@ -181,7 +137,7 @@ async def test_no_log_and_no_metric_holds_an_address(
     workspace: Sandbox, alice: Person, bob: Person, cara: Person, tmp_path: Path
 ) -> None:
     workspace.services.members.put("site_1", {"name": "Zoe", "email": ODD, "allowedSegments": ["free"]})
-    async with loud_bot(workspace, tmp_path) as (url, log):
+    async with serving(workspace.slack, workspace.services, tmp_path, LOG_LEVEL="DEBUG") as (url, log):
         for text in COMMANDS:
             await bob.says(text)
         await in_forms(bob)

@@ -1,0 +1,90 @@
+"""Programs of this tree as other people's scripts run them: processes of their own, with the variables of the contract."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services
+from sandbox.serving import listening
+from sandbox.slack.running import APP_TOKEN, SECRET, TOKEN, LocalSlack
+
+ROOT: Final = Path(__file__).parent.parent
+PATIENCE: Final = 60.0
+"""Seconds that a process may take until it answers, on a machine that is busy with other tests."""
+
+
+async def ran(*arguments: str, environment: Mapping[str, str] | None = None) -> tuple[int, str, str]:
+    """Run a module of this tree to its end; exit code, output, errors."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", *arguments),
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], **(environment or {})},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    out, err = await process.communicate()
+    return process.returncode or 0, out.decode(), err.decode()
+
+
+def environment(slack: LocalSlack, services: Services, database_url: str, port: int) -> dict[str, str]:
+    """The variables that a deployment sets."""
+    by_socket = slack.sockets.is_enabled
+    return {
+        "PATH": os.environ["PATH"],
+        "SLACK_BOT_TOKEN": TOKEN,
+        **({"SLACK_APP_TOKEN": APP_TOKEN} if by_socket else {"SLACK_SIGNING_SECRET": SECRET}),
+        "SLACK_API_URL": slack.api_url,
+        "RULES_BASE_URL": services.rules_url,
+        "RULES_API_KEY": RULES_KEY,
+        "MEMBERS_BASE_URL": services.members_url,
+        "MEMBERS_API_KEY": MEMBERS_KEY,
+        "MEMBERS_SITES": "blog=site_1,docs=site_2",
+        "DATABASE_URL": database_url,
+        "PORT": str(port),
+    }
+
+
+async def is_ready(port: int) -> bool:
+    """Whether somebody at *port* of this machine says on /readyz that it can work."""
+    with contextlib.suppress(OSError):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"GET /readyz HTTP/1.1\r\nHost: bot\r\nConnection: close\r\n\r\n")
+        answer = await reader.read()
+        writer.close()
+        return answer.startswith(b"HTTP/1.1 200 ")
+    return False
+
+
+@asynccontextmanager
+async def serving(
+    slack: LocalSlack, services: Services, folder: Path, **variables: str
+) -> AsyncIterator[tuple[str, Path]]:
+    """``python -m bot serve`` for *slack*, ready: its address, and the file of all that it says."""
+    log = folder / "bot.log"
+    with listening(0) as listener:
+        port = listener.getsockname()[1]
+    environ = environment(slack, services, f"sqlite:///{folder / 'served.db'}", port) | variables
+    with log.open("wb") as file:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "bot", "serve"), cwd=ROOT, env=environ, stdout=file, stderr=file
+        )
+    try:
+        async with asyncio.timeout(PATIENCE):
+            while not await is_ready(port):
+                assert process.returncode is None, log.read_text()
+                await asyncio.sleep(0.05)  # no event tells of another process
+        url = f"http://127.0.0.1:{port}"
+        slack.delivery.url = "" if slack.sockets.is_enabled else f"{url}/slack/events"
+        yield url, log
+    finally:
+        if process.returncode is None:
+            process.terminate()
+        await process.wait()
+    assert process.returncode == 0, "SIGTERM ends it in good order"
