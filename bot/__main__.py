@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from rich.console import Console
 from rich.table import Table
 
-from bot import logs
+from bot import collector, logs
 from bot.settings import CannotStart, ManifestSettings, Settings
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help="Gatehouse: traffic rules and members, from Slack.")
@@ -70,6 +70,7 @@ def _with_database(work: Coroutine[Any, Any, T]) -> T:
 @app.command()
 def serve() -> None:
     """Run Gatehouse: take Slack's requests on HOST:PORT, or by Socket Mode."""
+    collector.pause()
     settings = _settings()
     logs.configure(settings.log_level, settings.log_format, settings.redacted)
     from bot import serving  # noqa: PLC0415  so that wrong settings answer at once

@@ -23,10 +23,15 @@ LOOKS: Final = 600
 """Seconds that a walk waits for a quiet one, and is then made all the same: memory is finite."""
 
 
+def pause() -> None:
+    """Make no walks during the start: hardly anything that imports build is garbage. `take_over` ends the pause."""
+    gc.disable()
+
+
 def take_over() -> None:
     """Leave what the start built alone from now on, and everything else until `run` finds a quiet moment."""
-    gc.collect()
     gc.freeze()
+    gc.enable()
     young, middle, _ = gc.get_threshold()
     gc.set_threshold(young, middle, NEVER)
 

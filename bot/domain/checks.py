@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import urlsplit
 
-from email_validator import EmailNotValidError, validate_email
 from rapidfuzz import fuzz, process
 
 from bot.domain.emails import MAX_EMAIL
@@ -174,6 +173,8 @@ def checked_email(text: str) -> str:
     address = text.strip()
     if len(address) > MAX_EMAIL:
         raise BadEmail(f"It has {len(address):,} characters. An email has at most 254.")
+    from email_validator import EmailNotValidError, validate_email  # noqa: PLC0415  its tables take long to build
+
     try:
         validate_email(address, check_deliverability=False, test_environment=True)
     except EmailNotValidError as error:

@@ -11,17 +11,20 @@ from contextlib import asynccontextmanager
 from datetime import datetime
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from bot.store.errors import StoreError
 from bot.store.tables import micros
+
+if TYPE_CHECKING:
+    from sqlalchemy.dialects import postgresql
 
 BUSY = 30
 """Seconds that SQLite waits for another process's write."""
@@ -152,7 +155,11 @@ def _begin_immediate(connection: sa.Connection) -> None:
 
 def insert(tx: AsyncConnection, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
     """An INSERT that can have an ON CONFLICT, in the dialect of the database of *tx*."""
-    return sqlite.insert(table) if tx.dialect.name == "sqlite" else postgresql.insert(table)
+    if tx.dialect.name == "sqlite":
+        return sqlite.insert(table)
+    from sqlalchemy.dialects import postgresql  # noqa: PLC0415  SQLite needs none of it
+
+    return postgresql.insert(table)
 
 
 async def upsert(

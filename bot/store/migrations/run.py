@@ -1,20 +1,24 @@
-"""Runs the migrations of this release over an open connection, inside its transaction."""
+"""Runs the migrations of this release over an open connection, inside its transaction.
+
+Alembic is imported only where there is something to migrate: most starts find the schema as they left it.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 import sqlalchemy as sa
 import structlog
-from alembic import command
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 
 from bot.store.errors import StoreError
 from bot.store.tables import compatibility
 
 log = structlog.get_logger(__name__)
+
+HERE: Final = Path(__file__).parent
+VERSION: Final = sa.table("alembic_version", sa.column("version_num"))
+"""Where Alembic keeps the revision of the schema."""
 
 
 def upgrade_schema(connection: sa.Connection) -> None:
@@ -22,13 +26,24 @@ def upgrade_schema(connection: sa.Connection) -> None:
 
     Raises StoreError where a newer release made a schema that this one can't work with.
     """
+    newest, *older = _known()
+    match _found(connection):
+        case found if found == newest:
+            return
+        case found if found is None or found in older:
+            _migrate(connection)
+        case _:
+            _refuse_newer(connection)
+
+
+def _migrate(connection: sa.Connection) -> None:
+    from alembic import command  # noqa: PLC0415
+    from alembic.config import Config  # noqa: PLC0415
+
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent))
+    config.set_main_option("script_location", str(HERE))
     config.attributes["connection"] = connection
-    if _found(connection) in {None, *_known()}:
-        command.upgrade(config, "head")
-    else:
-        _refuse_newer(connection)
+    command.upgrade(config, "head")
 
 
 def refuse_other_schema(connection: sa.Connection) -> None:
@@ -48,12 +63,16 @@ def refuse_other_schema(connection: sa.Connection) -> None:
 
 
 def _known() -> list[str]:
-    """The schemas that this release knows, the newest first."""
-    return [each.revision for each in ScriptDirectory(str(Path(__file__).parent)).walk_revisions()]
+    """The schemas that this release knows, the newest first: each migration's file begins with its revision."""
+    return sorted((path.name[:4] for path in HERE.glob("versions/[0-9]*.py")), reverse=True)
 
 
 def _found(connection: sa.Connection) -> str | None:
-    return MigrationContext.configure(connection).get_current_revision()
+    """The schema of the database; None where it has none yet."""
+    if not sa.inspect(connection).has_table(VERSION.name):
+        return None
+    found: str | None = connection.scalar(sa.select(VERSION.c.version_num))
+    return found
 
 
 def _refuse_newer(connection: sa.Connection) -> None:
