@@ -73,6 +73,10 @@ class Applier:
         claimed = await self.ledger.claim(change.id)
         return await self.carry_out(claimed) if claimed is not None else await self._as_it_stands(change)
 
+    async def begin(self, approved: Change) -> Change:
+        """Carry out what this process claimed with its approval; a change set, or what is not approved, is left as it is."""
+        return await self.carry_out(approved) if approved.state is State.APPLYING else approved
+
     async def carry_out(self, change: Change) -> Change:
         """Do the work of a change that this process holds; where another took it over in the meantime, as it stands."""
         try:

@@ -14,6 +14,8 @@ from bot.changes.errors import AlreadyDecided, NothingToReview, NotTemporary, No
 from bot.changes.ledger import GATEHOUSE, Ledger, event_of
 from bot.domain.change import Change, Guard, Move, Question, State
 from bot.domain.policy import Irreconcilable
+from bot.inquiry import DirectoryUnavailable
+from bot.store.errors import TargetBusy
 
 LOOKED: Final = "seen"
 """Stands among the decisions of a change for a person who was shown all of it."""
@@ -68,6 +70,7 @@ class Decider:
                 return await self._approve(change, by)
             case _:
                 glass: dict[str, Any] = {"glass_broken": True} if decision is Decision.BREAK_GLASS else {}
+                self.applier.reached("claim")
                 moved = await self.ledger.move(change, Move.APPROVE, by=by, **self._decided(by, reason), **glass)
         return await self._go_on(moved, change_id)
 
@@ -113,18 +116,35 @@ class Decider:
 
     async def _approve(self, change: Change, by: str) -> Change:
         """One approval more; with the last one, whoever asked and approved before must still have their rights."""
-        counted = await self.ledger.count(change, by)
+        given = change.approved_by(by, self.ledger.now())
+        try:
+            counted = await self.ledger.count(change, by, last=await self._completed(given, by))
+        except (NotAllowed, DirectoryUnavailable, TargetBusy):
+            await self.ledger.count(
+                change, by
+            )  # it counts for when the others have their rights, or the target is free
+            raise
         if counted is None:
             raise AlreadyDecided(await self.get(change.id))
-        if await self.access.people([given.by for given in counted.approvals]) < counted.approvals_needed:
-            return counted
-        await self.access.require_still(counted)
-        return await self._go_on(await self.ledger.move(counted, Move.APPROVE, by=by, **self._decided(by)), change.id)
+        if counted.state is State.PROPOSED and len(counted.approvals) > len(given.approvals):
+            return await self._approve(counted, by)  # others approved at the same time
+        return await self.applier.begin(counted)
+
+    async def _completed(self, given: Change, by: str) -> Mapping[str, Any] | None:
+        """The fields of the decision where *given* has all approvals that it needs, with the last one from *by*; else None.
+
+        Raises NotAllowed where who asked, or approved, has lost their right to, and DirectoryUnavailable.
+        """
+        if await self.access.people([each.by for each in given.approvals]) < given.approvals_needed:
+            return None
+        await self.access.require_still(given)
+        self.applier.reached("claim")
+        return self._decided(by)
 
     async def _go_on(self, moved: Change | None, change_id: str) -> Change:
         if moved is None:
             raise AlreadyDecided(await self.get(change_id))
-        return await self.applier.go_on(moved)
+        return await self.applier.begin(moved)
 
     async def expire(self, change: Change) -> Change | None:
         """Nobody decided in time; None where somebody did at the last moment."""

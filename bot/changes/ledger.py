@@ -10,7 +10,7 @@ from typing import Any, Final
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.changes.errors import AlreadyDecided, NotTemporary, TooManyQuestions, TooManyRequests
-from bot.domain.change import Approval, Change, Guard, Kind, Move, Question, State
+from bot.domain.change import Change, Guard, Kind, Move, Question, State
 from bot.domain.change_set import Outcome, Part
 from bot.domain.essence import essence
 from bot.domain.limits import DEFAULT_LIMITS, MAX_QUESTIONS_PER_REQUEST, OpenLimits
@@ -27,6 +27,9 @@ REVIEW_AFTER: Final = timedelta(hours=1)
 OFFER_BEFORE: Final = timedelta(minutes=10)
 SHORTEST_OFFER: Final = 0.2
 """Of a short-lived change: the last part of its life in which it may be extended."""
+
+SHOWN_WITHIN: Final = timedelta(seconds=1)
+"""How long a card may wait to show an approval: mostly the outcome is there by then, and is all that it shows."""
 
 MAX_DECISION: Final = 16
 """Characters of a request's key that the database has room for, among the decisions of one person about one change."""
@@ -74,11 +77,18 @@ class Ledger:
     """Ids of the changes that this process is carrying out: it doesn't take them over from itself."""
 
     async def open(
-        self, change: Change, origin: str, parts: Sequence[Part] = (), *, reverts: Change | None = None
+        self,
+        change: Change,
+        origin: str,
+        parts: Sequence[Part] = (),
+        *,
+        reverts: Change | None = None,
+        begin: bool = False,
     ) -> Change:
         """Record a new change, once per *origin*; one without a guard is approved with it.
 
-        *reverts*: the temporary change whose end it is; raises NotTemporary where that has another end now, or none.
+        *begin*: claim what is approved, too, for this process to carry out. *reverts*: the temporary change whose end it
+        is; raises NotTemporary where that has another end now, or none.
         Raises TargetBusy, and TooManyRequests where it would wait beside too many others.
         """
         rows = await rows_of(change.id, parts)
@@ -94,6 +104,8 @@ class Ledger:
             events = [event_of("requested", change, change.requester, **_asked(change))]
             if change.guard is Guard.NONE:
                 kept = await self._approved_at_once(tx, change)
+                kept, began_now = await self._claimed(tx, kept) if begin else (kept, ())
+                events += began_now
             else:
                 await self.store.outbox.add(tx, change.id, "card")
                 await self._set_waiting(tx, change)
@@ -123,38 +135,61 @@ class Ledger:
         if change.guard is Guard.APPROVE:
             await self.store.timers.set(tx, change.id, TimerKind.REMIND, change.created + REMIND_AFTER)
 
-    async def count(self, change: Change, by: str) -> Change | None:
-        """One approval of those that are needed, from *by*: the change as it then is, or None where it is too late."""
+    async def count(self, change: Change, by: str, *, last: Mapping[str, Any] | None = None) -> Change | None:
+        """One approval of those that are needed, from *by*: the change as it then is, or None where it is too late.
+
+        *last*: the fields of the decision that it completes; where nobody else approved since *change* was read, the same
+        transaction makes it, as `move` does.
+        """
         async with self.store.transaction() as tx:
             held = await self.store.changes.held(tx, change.id)
             if held is None or held.state is not State.PROPOSED:
                 return None
+            completes = last is not None and held.approvals == change.approvals
+            events = []
             if await self.store.changes.decided(tx, held.id, by, "approve", ""):
-                given = (*held.approvals, Approval(by=by, at=self.now()))
-                held = held.model_copy(update={"approvals": given})
+                held = held.approved_by(by, self.now())
+                events = [event_of("approval", held, by, given=len(held.approvals))]
+            if events and not completes:
                 await self.store.changes.record(tx, held)
                 await self.store.outbox.add(tx, held.id, "card")
-                await self.store.audit.append(tx, event_of("approval", held, by, given=len(given)))
+                await self.store.audit.append(tx, *events)
+            if completes and last is not None:
+                held = await self._moved(tx, held, Move.APPROVE, by, events, approvals=held.approvals, **last)
         self.tell()
         return held
 
     async def move(
         self, change: Change, move: Move, *, by: str = GATEHOUSE, fenced: bool = False, **fields: Any
     ) -> Change | None:
-        """Make *move*, or return None where the change is not where the move starts, or no longer this owner's."""
+        """Make *move*, or return None where the change is not where the move starts, or no longer this owner's.
+
+        What is approved is claimed with it, and returned as this process's to carry out; but for a change set.
+        """
         fence: dict[str, Any] = {"owner": self.owner, "token": change.token} if fenced else {}
+        async with self.store.transaction() as tx:
+            moved = await self._moved(tx, change, move, by, (), **fence, **fields)
+        if moved is not None:
+            self.tell()
+        return moved
+
+    async def _moved(
+        self, tx: AsyncConnection, change: Change, move: Move, by: str, before: Sequence[Event], **fields: Any
+    ) -> Change | None:
+        """The change after *move*, with all that goes with it in *tx*. *before*: events that led to it."""
         if move is Move.APPROVE:
             fields.setdefault("due", self.now() + (timedelta() if change.is_set else self.lease))
-        async with self.store.transaction() as tx:
-            moved = await self.store.changes.move(tx, change.id, move, **fence, **fields)
-            if moved is None:
-                return None
-            if move in DECISIONS:
-                await self.store.changes.decided(tx, moved.id, by, move, moved.decision_reason)
-            await self._follow(tx, moved, move)
-            overtaken = await self.applied(tx, [moved]) if moved.state is State.APPLIED else []
-            await self.store.audit.append(tx, event_of(EVENTS[move], moved, by, **told(moved)), *overtaken)
-        self.tell()
+        moved = await self.store.changes.move(tx, change.id, move, **fields)
+        if moved is None:
+            return None
+        if move in DECISIONS:
+            await self.store.changes.decided(tx, moved.id, by, move, moved.decision_reason)
+        await self._follow(tx, moved, move)
+        after = await self.applied(tx, [moved]) if moved.state is State.APPLIED else []
+        event = event_of(EVENTS[move], moved, by, **told(moved))
+        if move is Move.APPROVE and not moved.is_set:
+            moved, after = await self._claimed(tx, moved)
+        await self.store.audit.append(tx, *before, event, *after)
         return moved
 
     async def _follow(self, tx: AsyncConnection, moved: Change, move: Move) -> None:
@@ -163,7 +198,8 @@ class Ledger:
             await self.store.parts.note(tx, [moved])
             await self.store.outbox.add(tx, moved.part_of, "card")
         elif not _only_the_asker_cares(moved):
-            await self.store.outbox.add(tx, moved.id, "card")
+            within = SHOWN_WITHIN if move is Move.APPROVE and not moved.is_set else timedelta()
+            await self.store.outbox.add(tx, moved.id, "card", within=within)
         if moved.columns and move in ENDS_OF_SETS:
             await self.store.outbox.add(tx, moved.id, "result")
         if moved.is_set and move in UNBEGUN:
@@ -246,8 +282,13 @@ class Ledger:
         async with self.store.transaction() as tx:
             claimed = await self.store.changes.claim(tx, change_id, self.owner, self.lease)
             if claimed is not None:
-                await self.store.audit.append(tx, event_of("applying", claimed, GATEHOUSE, attempt=claimed.attempt))
+                await self.store.audit.append(tx, began(claimed))
         return claimed
+
+    async def _claimed(self, tx: AsyncConnection, approved: Change) -> tuple[Change, Sequence[Event]]:
+        """*approved* as this process holds it from its approval on, with the event that says so."""
+        claimed = await self.store.changes.claim(tx, approved.id, self.owner, self.lease)
+        return (approved, ()) if claimed is None else (claimed, [began(claimed)])
 
     async def claim_due(self, service: str | None = None) -> Change | None:
         """Take a change that was left, by a process that died or by a service that was away; of *service* alone, or any."""
@@ -256,7 +297,7 @@ class Ledger:
         async with self.store.transaction() as tx:
             claimed = await self.store.changes.claim_due(tx, self.owner, self.lease, but=self.at_work, service=service)
             if claimed is not None and claimed.state is State.APPLYING:
-                await self.store.audit.append(tx, event_of("applying", claimed, GATEHOUSE, attempt=claimed.attempt))
+                await self.store.audit.append(tx, began(claimed))
         return claimed
 
     async def ask(self, change: Change, question: Question) -> Change:
@@ -335,6 +376,10 @@ class Ledger:
 def event_of(name: str, change: Change, by: str, **detail: Any) -> Event:
     known = {"kind": change.kind, "reason": change.decision_reason or change.reason, "guard": change.guard}
     return Event(name, by, change.channel, change.id, str(change.target), known | detail)
+
+
+def began(change: Change) -> Event:
+    return event_of("applying", change, GATEHOUSE, attempt=change.attempt)
 
 
 def _asked(change: Change) -> dict[str, Any]:

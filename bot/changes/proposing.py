@@ -25,8 +25,13 @@ class Proposer:
 
     async def submit(self, proposal: Proposal, *, origin: str, reverts: Change | None = None) -> Change:
         """Propose, and where nothing stands before the change, apply it. Return the change as it then stands."""
-        change = await self.propose(proposal, origin=origin, reverts=reverts)
-        return await self.applier.go_on(change)
+        if (known := await self.ledger.store.changes.of_origin(origin)) is not None:
+            return await self.applier.go_on(known)
+        change = await self._checked(proposal)
+        if change.guard is Guard.NONE:
+            self.applier.reached("claim")
+        made = await self.ledger.open(change, origin, reverts=reverts, begin=True)
+        return await (self.applier.begin(made) if made.id == change.id else self.applier.go_on(made))
 
     async def propose(self, proposal: Proposal, *, origin: str, reverts: Change | None = None) -> Change:
         """Record the change, once per *origin*. *reverts*: the temporary change whose end it is.
@@ -36,11 +41,15 @@ class Proposer:
         """
         if (known := await self.ledger.store.changes.of_origin(origin)) is not None:
             return known
+        return await self.ledger.open(await self._checked(proposal), origin, reverts=reverts)
+
+    async def _checked(self, proposal: Proposal) -> Change:
+        """The change that is proposed, under its guard; raises as `propose` does."""
         change = proposal.change(self.new_id(), self.ledger.now())
         if not proposal.agreed:
             change = await self._under_guard(change, proposal.guard)
         self.applier.reached("propose")
-        return await self.ledger.open(change, origin, reverts=reverts)
+        return change
 
     async def submit_set(self, proposal: SetProposal, *, origin: str, reverts: Change | None = None) -> Change:
         """Record several changes as one, once per *origin*; raises as `propose` does, and NothingInSet."""

@@ -251,6 +251,12 @@ class Change(Stored):
         """Every operation of the policy that it takes to ask for this."""
         return tuple(dict.fromkeys(operation for operation, _ in self.needs))
 
+    def approved_by(self, person: str, at: datetime) -> Change:
+        """This change with the approval of *person*, who counts once."""
+        if any(given.by == person for given in self.approvals):
+            return self
+        return self.model_copy(update={"approvals": (*self.approvals, Approval(by=person, at=at))})
+
     @property
     def review_owed(self) -> bool:
         """Whether somebody acted alone and nobody else has looked at it since; its end or an undo of theirs is no look."""
