@@ -20,7 +20,7 @@ from slack_bolt.adapter.starlette.async_handler import AsyncSlackRequestHandler
 from starlette.applications import Starlette
 
 from bot.access import Access
-from bot.bolt import bolt_app, sign_in, web_client
+from bot.bolt import bolt_app, open_slack, sign_in
 from bot.changes.applying import SETTLE_AFTER, Checkpoint, nowhere
 from bot.changes.leases import lease_for
 from bot.changes.loops import Wake
@@ -44,7 +44,6 @@ from handlers.cards import Cards
 from handlers.commands.command import command_prefix
 from handlers.directory import SlackDirectory
 from handlers.router import Router
-from handlers.slack import Slack
 from handlers.slackfiles import SlackFiles
 
 log = structlog.get_logger(__name__)
@@ -97,7 +96,7 @@ async def running(
         policy = _policy(settings)
         store, clock = await stack.enter_async_context(_store(settings, now))
         services = await stack.enter_async_context(open_services(settings))
-        slack = Slack(web_client(settings, settings.slack_bot_token.get_secret_value()), settings.redacted)
+        slack = await stack.enter_async_context(open_slack(settings, settings.slack_bot_token.get_secret_value()))
         await sign_in(slack)
 
         envelopes: Envelopes | None = None
@@ -184,7 +183,7 @@ async def running(
 
         if settings.slack_app_token is not None:
             token = settings.slack_app_token.get_secret_value()
-            envelopes = Envelopes(bolt, Slack(web_client(settings, token), settings.redacted), timing.connecting)
+            envelopes = Envelopes(bolt, await stack.enter_async_context(open_slack(settings, token)), timing.connecting)
             await stack.enter_async_context(connected(envelopes, within=timing.connecting.attempt, drain=DRAIN))
         verifier = Verifier(settings.signing_secrets, time.time)
         events = slack_endpoint(verifier, AsyncSlackRequestHandler(bolt).handle) if settings.signing_secrets else None

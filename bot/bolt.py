@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, Final
 
 import structlog
+from aiohttp import ClientSession, ClientTimeout, DummyCookieJar
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.logger.messages import warning_client_prioritized_and_token_skipped
@@ -24,13 +26,37 @@ from handlers.slack import FATAL, Slack, SlackRefused, SlackUnreachable
 log = structlog.get_logger(__name__)
 
 
-def web_client(settings: Settings, token: str | None = None) -> AsyncWebClient:
-    """A client that goes straight to SLACK_API_URL, whatever the environment says of proxies."""
+API_TIMEOUT: Final = ClientTimeout(total=15)
+RESPONSE_TIMEOUT: Final = ClientTimeout(total=10)
+FILE_TIMEOUT: Final = ClientTimeout(total=60, sock_connect=10)
+
+
+@asynccontextmanager
+async def open_slack(settings: Settings, token: str) -> AsyncIterator[Slack]:
+    """Slack with *token*, over connections that are kept for the next request; closed when the block ends."""
+    async with (
+        _session(API_TIMEOUT) as api,
+        _session(RESPONSE_TIMEOUT) as responses,
+        _session(FILE_TIMEOUT, auto_decompress=False) as files,
+    ):
+        yield Slack(_web_client(settings, token, api), responses, files, settings.redacted)
+
+
+def _session(timeout: ClientTimeout, *, auto_decompress: bool = True) -> ClientSession:
+    """A pool of connections that carries nothing from one request to the next, and ignores the environment."""
+    return ClientSession(timeout=timeout, auto_decompress=auto_decompress, cookie_jar=DummyCookieJar(), trust_env=False)
+
+
+def _web_client(settings: Settings, token: str, session: ClientSession) -> AsyncWebClient:
+    """A client that goes straight to SLACK_API_URL, whatever the environment says of proxies.
+
+    The retry of connection errors is needed for writes: aiohttp repeats only reads where Slack closed an idle
+    connection just as the next request left.
+    """
     client = AsyncWebClient(
         token=token,
         base_url=settings.slack_api_url,
-        timeout=15,
-        trust_env_in_session=False,
+        session=session,
         retry_handlers=[AsyncConnectionErrorRetryHandler(), AsyncRateLimitErrorRetryHandler(max_retry_count=2)],
     )
     client.proxy = None  # the SDK takes one from the environment where it is given none

@@ -75,6 +75,10 @@ class Slack:
     """Sends what handlers answer. Raises SlackRefused or SlackUnreachable, nothing of the SDK's."""
 
     client: AsyncWebClient
+    responses: aiohttp.ClientSession
+    """For the URLs that Slack gives for answers."""
+    files: aiohttp.ClientSession
+    """For Slack's file host."""
     redact: Callable[[str], str] = str
     """Sees Slack's own words before anybody else: they may hold the token that is refused."""
     says: str = "ok"
@@ -149,7 +153,7 @@ class Slack:
         body = {"response_type": "ephemeral", "replace_original": replace, **_content(message)}
         if caller.thread and not replace:
             body["thread_ts"] = caller.thread
-        webhook = AsyncWebhookClient(str(caller.response_url), timeout=10)
+        webhook = AsyncWebhookClient(str(caller.response_url), session=self.responses)
         webhook.proxy = None  # as all else: straight to Slack, whatever the environment says
         try:
             answer = await webhook.send_dict(body)

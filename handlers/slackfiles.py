@@ -23,7 +23,6 @@ MOST_BYTES: Final = 20 * 1024 * 1024
 """Of a file that is read. Slack's own file inputs take 10 MB."""
 MOST_WORDS: Final = 64 * 1024
 """Of Slack's answer to an upload."""
-PATIENCE: Final = aiohttp.ClientTimeout(total=60, sock_connect=10)
 LOOKS: Final = (0.0, 0.2, 0.5, 1.0, 2.0)
 """Pauses in seconds before each look at whether a file is there: Slack shares it after it has answered, or never does."""
 GONE: Final = frozenset({"file_not_found", "file_deleted"})
@@ -140,10 +139,7 @@ class SlackFiles:
         if not is_slacks(url, self.slack.client.base_url):
             raise FileUnreadable("an address that is not Slack's")
         try:
-            async with (
-                aiohttp.ClientSession(timeout=PATIENCE, trust_env=False, auto_decompress=False) as session,
-                session.request(method, url, allow_redirects=False, **arguments) as response,
-            ):
+            async with self.slack.files.request(method, url, allow_redirects=False, **arguments) as response:
                 yield response
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise SlackUnreachable(type(error).__name__) from error

@@ -11,15 +11,15 @@ from urllib.parse import quote
 import pytest
 import structlog
 from pydantic import SecretStr, ValidationError
-from slack_sdk.web.async_client import AsyncWebClient
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from bot import logs
+from bot.bolt import open_slack
 from bot.settings import Settings
-from handlers.slack import Slack, SlackRefused
+from handlers.slack import SlackRefused
 from sandbox.serving import serving
 
 REQUIRED: dict[str, Any] = {
@@ -176,8 +176,9 @@ async def test_no_refusal_of_slack_holds_a_secret(planted: Settings) -> None:
         return JSONResponse({"ok": False, "error": f"bad_token {token}", "needed": token})
 
     async with serving(Starlette(routes=[Route("/{method}", refuse, methods=["GET", "POST"])])) as url:
-        client = AsyncWebClient(token=planted.slack_bot_token.get_secret_value(), base_url=f"{url}/")
-        with pytest.raises(SlackRefused) as refused:
-            await Slack(client, planted.redacted).call("auth.test")
+        settings = planted.model_copy(update={"slack_api_url": f"{url}/"})
+        async with open_slack(settings, planted.slack_bot_token.get_secret_value()) as slack:
+            with pytest.raises(SlackRefused) as refused:
+                await slack.call("auth.test")
 
     assert (refused.value.code, refused.value.needed) == ("bad_token [secret]", "[secret]")
