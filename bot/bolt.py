@@ -121,7 +121,9 @@ def bolt_app(settings: Settings) -> AsyncApp:
         authorize=authorize,
         signing_secret=settings.signing_secrets[0] if settings.signing_secrets else None,
         request_verification_enabled=False,
-        process_before_response=False,
+        # Our listeners end with their acknowledgement. Otherwise Bolt polls for it every 10 ms, and acknowledges events
+        # before they are stored.
+        process_before_response=True,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -53,6 +54,19 @@ async def test_a_mention_in_the_channel_begins_a_thread(workspace: Sandbox, alic
 
     asked = next(one for one in workspace.slack.state.messages if one.user == alice.id)
     assert reply.thread_ts == asked.ts
+
+
+async def test_a_mention_is_acknowledged_only_once_it_is_stored(workspace: Sandbox, alice: Person, bob: Person) -> None:
+    traffic = workspace.slack.state.traffic
+
+    async with workspace.bot.gatehouse.store.transaction():  # nothing else can be stored
+        mention = asyncio.create_task(alice.types(f"@gatehouse which {ADDRESS}"))
+        await bob.says("/gatehouse whoami")
+        assert "event" not in {one["what"] for one in traffic}
+
+    await mention
+    await alice.sees("Old shop to new shop")
+    assert "event" in {one["what"] for one in traffic}
 
 
 @pytest.mark.parametrize(
