@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final, TypeVar
 
 import structlog
@@ -50,6 +51,8 @@ ACKNOWLEDGEMENT_LANDS = 0.4
 drawn over, and nothing tells when it is there."""
 ACKNOWLEDGEMENT_LEAVES = 0.2
 """The same from the moment that an answer is ready: where all of us was held up meanwhile, the acknowledgement was too."""
+PARSED_AT_ONCE: Final = 64
+"""Commands whose words are remembered: on its way each is asked for what it is three times."""
 LINK_PATIENCE = 1.0
 """Seconds of a trigger's three that Slack has to say where a message stands."""
 
@@ -61,6 +64,7 @@ class Dispatcher:
         self._gatehouse = gatehouse
         self._slack = slack
         self._answers = answers
+        self._parse = lru_cache(PARSED_AT_ONCE)(grammar.parse)
 
     async def dispatch(self, kind: str, body: Body, caller: Caller) -> None:
         """See a payload of *kind* to its answer."""
@@ -91,7 +95,7 @@ class Dispatcher:
         """The command of a slash command's payload, or why there is none."""
         try:
             service = str(body.get("command", "")).lstrip("/").removeprefix(command_prefix.get())
-            return grammar.parse(service, str(body.get("text") or ""))
+            return self._parse(service, str(body.get("text") or ""))
         except Exception as error:  # noqa: BLE001  the one that asked hears of it, in words
             return error
 

@@ -67,17 +67,18 @@ class Intake:
 
     async def store_then_ack(self, kind: str, body: Body, ack: AsyncAck, req: AsyncBoltRequest, **answer: Any) -> None:
         """Commit the request, acknowledge it, start on it. A second delivery of it is acknowledged and left alone."""
-        natural = inputs.natural_key(kind, body)
+        caller = CALLERS[kind](body)
+        natural = caller.request
         signature = (req.headers.get("x-slack-signature") or [natural])[0]
         key = hashlib.sha256(signature.encode()).hexdigest()
         try:
             self._reached("store")
-            short = await self._dispatcher.look_up(kind, body, CALLERS[kind](body))
+            short = await self._dispatcher.look_up(kind, body, caller)
             payload = {**body, SHORTHAND: short.model_dump()}
             kept = await self._inbound.take_in(key, natural, kind, payload, owner=self._owner, lease=self._lease)
         except Exception as error:  # noqa: BLE001  not stored: not promised, and said so
             await ack()
-            self._tasks.start(self._answers.say(CALLERS[kind](body), error, inputs.asked(kind, body)))
+            self._tasks.start(self._answers.say(caller, error, inputs.asked(kind, body)))
             return
         self._reached("acknowledge")
         await ack(**answer)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 from fnmatch import fnmatchcase
+from functools import cache
 from typing import Annotated, Any, Final, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
@@ -140,6 +141,12 @@ class GuardRule(_Strict):
         return fits(operation, self.operation) and self.site in {None, site}
 
 
+@cache
+def _default_guard(operation: str) -> GuardRule:
+    """What stands before *operation* where no rule of a policy fits it."""
+    return GuardRule(operation=operation, guard=Guard.APPROVE_OR_CONFIRM if operation in DESTRUCTIVE else Guard.NONE)
+
+
 def strictest(rules: Sequence[GuardRule]) -> GuardRule:
     """One guard that is weaker than none of *rules*; its approvers are those that all of them name.
 
@@ -210,9 +217,7 @@ class Policy(_Strict):
         for rule in self.guards:
             if rule.fits(operation, site):
                 return rule
-        return GuardRule(
-            operation=operation, guard=Guard.APPROVE_OR_CONFIRM if operation in DESTRUCTIVE else Guard.NONE
-        )
+        return _default_guard(operation)
 
     def refusal(self, operation: str, person: Person, place: Place) -> Why | None:
         """Why *person* may not do *operation* at *place*; None where they may."""

@@ -23,5 +23,8 @@ class Lists:
         return [] if refs is None else list(json.loads(refs))
 
     async def put(self, person: str, service: str, refs: Sequence[str]) -> None:
+        """Remember what *person* was shown; a list that is the same again is not written again."""
+        if await self.get(person, service) == list(refs):
+            return
         async with self._session.writing() as tx:
             await upsert(tx, lists, {"person": person, "service": service, "refs": json.dumps(list(refs))})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import sqlalchemy as sa
 
 from bot.store.tables import changes
@@ -88,3 +89,21 @@ async def test_the_digest_counts_what_was_done_and_by_whom(workspace: Sandbox, a
 
 async def test_a_quiet_time_is_said_to_be_quiet(workspace: Sandbox, alice: Person) -> None:
     assert "Nothing was changed" in alice.slack_text(await alice.says("/gatehouse digest"))
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("/gatehouse whoami", "You are"),
+        ("/rules list", "25 rules"),
+        ("/rules which https://shop.example.com/old", "Old shop to new shop"),
+        ("/members show anna.berg@example.com", "Anna Berg"),
+    ],
+)
+async def test_what_changes_nothing_waits_for_no_change(
+    workspace: Sandbox, alice: Person, text: str, answer: str
+) -> None:
+    await alice.says("/rules list")  # which is remembered for #1, #2, …
+
+    async with workspace.bot.gatehouse.store.transaction():  # somebody's change is being recorded
+        assert answer in alice.slack_text(await alice.says(text))
