@@ -24,7 +24,7 @@ from bot.logs import configure
 from bot.manifest import document
 from bot.settings import CannotStart
 from handlers.views.problems import PROBLEM
-from sandbox.demo import SITES, running_sandbox
+from sandbox.demo import SITES, Sandbox, announced, running_sandbox, running_url
 from sandbox.services.database import Database
 from sandbox.services.faults import KINDS
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY, running_services
@@ -75,10 +75,13 @@ async def _until_stopped() -> None:
 def demo(
     context: typer.Context, *, fresh: Annotated[bool, typer.Option(help="Forget what was done before.")] = False
 ) -> None:
-    """Start both services, a local Slack and the bot; print the address of the page."""
+    """Start both services, a local Slack and the bot, unless they run already; print the URL of the page."""
     configure("WARNING", "text")
     logging.getLogger("stamina").setLevel(logging.ERROR)
     if context.invoked_subcommand is not None:
+        return
+    if url := running_url(FOLDER):
+        _tell_running(url, fresh=fresh)
         return
     if fresh:
         for file in FOLDER.glob("*.db*"):
@@ -90,15 +93,28 @@ def demo(
         raise typer.Exit(1) from None
 
 
+def _tell_running(url: str, *, fresh: bool) -> None:
+    """Say where the demo of this folder is; with *fresh*, that it must end before its data can be deleted."""
+    if fresh:
+        print(f"The demo is running at {url}. Stop it with Ctrl-C, then start it again with --fresh.", file=sys.stderr)
+        raise typer.Exit(1)
+    print(f"\n  Gatehouse is already running at  {url}\n\n  Press Ctrl-C in its terminal to stop it.\n")
+
+
 async def _demo() -> None:
     page, rules, members, bot = (_free(port) for port in PORTS)
     async with running_sandbox(FOLDER, ports=(page, rules, members, bot)) as sandbox:
-        print(f"\n  Gatehouse is at  {sandbox.slack.page_url}\n")
-        print("  A local Slack with five people. Type /rules list, or press a suggestion.")
-        print(f"  Rules    {sandbox.services.rules_url}   (x-api-key: {RULES_KEY})")
-        print(f"  Members  {sandbox.services.members_url}   (Bearer {MEMBERS_KEY})")
-        print(f"  Bot      {sandbox.bot_url}\n\n  Ctrl-C stops it; what you did stays in {FOLDER}.\n", flush=True)
-        await _until_stopped()
+        with announced(FOLDER, sandbox.slack.page_url):
+            _print_urls(sandbox)
+            await _until_stopped()
+
+
+def _print_urls(sandbox: Sandbox) -> None:
+    print(f"\n  Gatehouse is at  {sandbox.slack.page_url}\n")
+    print("  A local Slack with five people. Type /rules list, or press a suggestion.")
+    print(f"  Rules    {sandbox.services.rules_url}   (x-api-key: {RULES_KEY})")
+    print(f"  Members  {sandbox.services.members_url}   (Bearer {MEMBERS_KEY})")
+    print(f"  Bot      {sandbox.bot_url}\n\n  Ctrl-C stops it; what you did stays in {FOLDER}.\n", flush=True)
 
 
 @app.command("try")

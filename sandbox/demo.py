@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
+import httpx
 from pydantic import SecretStr
 
 from bot.app import Running, Timing, running
@@ -22,6 +23,9 @@ from sandbox.serving import serving
 from sandbox.slack.running import APP_TOKEN, SECRET, TOKEN, LocalSlack, running_slack
 
 SITES = {"blog": "site_1", "docs": "site_2"}
+URL_FILE: Final = "demo.url"
+"""In a demo's folder, while it runs: the URL of its page."""
+ANSWER_SECONDS: Final = 3.0
 
 Transport = Literal["http", "socket"]
 """How the local Slack reaches the bot: signed HTTP, or Socket Mode."""
@@ -99,7 +103,9 @@ async def running_sandbox(
             slack.troubles.mend()
             slack.state.forget()
 
-        slack = await stack.enter_async_context(running_slack(manifest, port=page, reset=afresh))
+        slack = await stack.enter_async_context(
+            running_slack(manifest, port=page, reset=afresh, folder=str(folder.resolve()))
+        )
         connect(slack, services)
         chosen = settings(slack, services, database_url or folder / "gatehouse.db", policy, transport)
         chosen = chosen.model_copy(update={"command_prefix": command_prefix})
@@ -108,3 +114,28 @@ async def running_sandbox(
         if transport == "http":
             slack.delivery.url = f"{bot_url}/slack/events"
         yield Sandbox(slack, services, gatehouse, bot_url)
+
+
+@contextmanager
+def announced(folder: Path, url: str) -> Iterator[None]:
+    """Keep the *url* of a demo in its *folder* while it runs, for `running_url`."""
+    file = folder / URL_FILE
+    file.write_text(url)
+    try:
+        yield
+    finally:
+        file.unlink(missing_ok=True)
+
+
+def running_url(folder: Path) -> str | None:
+    """Return the URL of the demo that runs in *folder*, None where none does.
+
+    A killed demo leaves its file behind, and by then its port may be another server's: the one that answers must name
+    this folder.
+    """
+    try:
+        url = (folder / URL_FILE).read_text()
+        answer = httpx.get(f"{url}/_local/folder", timeout=ANSWER_SECONDS, trust_env=False).json()
+    except (OSError, ValueError, httpx.HTTPError, httpx.InvalidURL):
+        return None
+    return url if answer == {"folder": str(folder.resolve())} else None

@@ -38,11 +38,13 @@ class PageApi:
         actings: Mapping[str, Acting],
         schedules: Mapping[str, Schedule],
         reset: Callable[[], Awaitable[None]] | None = None,
+        folder: str = "",
     ) -> None:
         self._actings = tuple(actings.values())
         self._schedules = schedules.values()
         self._clock = self._actings[0].state.clock
         self._reset = reset
+        self._folder = folder
 
     def _of(self, user: str | None) -> Acting:
         """The workspace of *user*, or the first one."""
@@ -62,6 +64,7 @@ class PageApi:
         }
         return [
             Route("/", self.index),
+            Route("/_local/folder", self.guarded(self.folder)),
             Route("/_local/state", self.guarded(self.state)),
             Route("/_local/messages", self.guarded(self.messages)),
             Route("/_local/traffic", self.guarded(self.traffic)),
@@ -99,6 +102,9 @@ class PageApi:
 
     async def index(self, _: Request) -> Response:
         return FileResponse(PAGE / "index.html")
+
+    async def folder(self, _: Request) -> Response:
+        return JSONResponse({"folder": self._folder})
 
     async def state(self, request: Request) -> Response:
         acting = self._of(request.query_params.get("user"))

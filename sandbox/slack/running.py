@@ -76,11 +76,13 @@ async def running_slack(
     seed: int | None = None,
     clock: Callable[[], float] = time.time,
     reset: Callable[[], Awaitable[None]] | None = None,
+    folder: str = "",
 ) -> AsyncIterator[LocalSlack]:
     """A local Slack with one app, the one of *manifest*, installed in the first of *workspaces*.
 
     In others it is installed by OAuth. Set `delivery.url` when the app listens;
     where the manifest says Socket Mode, the app connects by itself.
+    *folder* is told to those who ask which demo this is.
     With a *seed* and a `StandingClock` two runs in which the same happens have the same ids and times.
     Raises ManifestRefused where Slack would make no app of it.
     """
@@ -123,7 +125,7 @@ async def running_slack(
         api = installations.apis.get(token)
         return api is not None and api.workspace.id == workspace and api.grants("files:read")
 
-    page = PageApi(actings, schedules, reset)
+    page = PageApi(actings, schedules, reset, folder)
     troubles = Troubles(state, slack_troubles(state, delivery, faults, limits, sockets))
     routes = [
         *installations.routes(),

@@ -1,0 +1,73 @@
+"""`python -m sandbox`: one demo a folder, however often it is started."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from bot.manifest import document
+from sandbox.demo import URL_FILE, announced, running_url
+from sandbox.slack.running import running_slack
+
+ROOT = Path(__file__).parents[2]
+
+
+async def started(folder: Path, *arguments: str) -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "sandbox", *arguments),
+        cwd=ROOT,
+        env=os.environ | {"SANDBOX_FOLDER": str(folder)},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+
+
+@asynccontextmanager
+async def demo(folder: Path) -> AsyncIterator[str]:
+    """A demo that runs in *folder*; the URL of its page. It is killed at the end."""
+    process = await started(folder)
+    try:
+        assert process.stdout is not None
+        while "Gatehouse is at" not in (line := (await process.stdout.readline()).decode()):
+            assert not process.stdout.at_eof()
+        yield line.split()[-1]
+    finally:
+        process.kill()
+        await process.wait()
+
+
+async def test_a_second_start_names_the_url_of_the_first_and_changes_nothing(tmp_path: Path) -> None:
+    async with demo(tmp_path) as url:
+        again, fresh = await started(tmp_path), await started(tmp_path, "--fresh")
+        (out, err), (fresh_out, fresh_err) = await asyncio.gather(again.communicate(), fresh.communicate())
+
+        assert (again.returncode, err) == (0, b"")
+        assert f"already running at  {url}" in out.decode()
+        assert (fresh.returncode, fresh_out) == (1, b"")
+        assert "Stop it with Ctrl-C" in fresh_err.decode()
+        assert (tmp_path / "gatehouse.db").exists()
+        assert running_url(tmp_path) == url
+
+    assert (tmp_path / URL_FILE).read_text() == url
+    assert running_url(tmp_path) is None
+
+
+async def test_the_demo_of_another_folder_is_not_this_one(tmp_path: Path) -> None:
+    mine, other = tmp_path / "mine", tmp_path / "other"
+    mine.mkdir()
+    async with running_slack(document("http://127.0.0.1"), folder=str(other)) as slack:
+        with announced(mine, slack.page_url):
+            assert await asyncio.to_thread(running_url, mine) is None
+        assert not (mine / URL_FILE).exists()
+
+
+@pytest.mark.parametrize("content", ["", "no url", "http://127.0.0.1:1", "http://[", "\x00"])
+def test_a_file_that_leads_nowhere_is_no_demo(tmp_path: Path, content: str) -> None:
+    (tmp_path / URL_FILE).write_text(content)
+    assert running_url(tmp_path) is None
