@@ -182,6 +182,24 @@ RULES = (
         },
         groupId="Group_trial",
     ),
+    # For `/rules check`: a loop, a redirect behind "Block the old tracker", and "Images from the new CDN" once more.
+    _rule("Redirect_gift01", "Gift cards are vouchers now", _to(f"{SHOP}/gift-cards", f"{SHOP}/vouchers")),
+    _rule(
+        "Redirect_gift02",
+        "Vouchers paused for the audit",
+        _to(f"{SHOP}/vouchers", f"{SHOP}/gift-cards"),
+        description="Until the auditors are done.",
+    ),
+    _rule(
+        "Redirect_track1",
+        "Tracker script from our own host",
+        _to("https://tracker.example.net/t.js", "https://static.example.com/t.js"),
+    ),
+    _rule(
+        "Redirect_imgs2",
+        "Product images to the CDN",
+        _to("cdn-old.example.com", "https://cdn.example.com/", "Contains"),
+    ),
 )
 GROUPS = (("Group_sales", "Sales campaigns", "Active"), ("Group_trial", "Experiments", "Inactive"))
 

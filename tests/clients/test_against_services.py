@@ -19,6 +19,7 @@ from bot.domain.member import Member
 from bot.domain.rule import RuleDraft
 from sandbox.services.faults import KINDS
 from sandbox.services.running import MEMBERS_KEY, OTHER_KEY, RULES_KEY, Services, running_services
+from sandbox.services.seed import RULES
 from sandbox.services.switches import CHOICES
 
 EVERY_SWITCH = [(name, choice) for name, (choices, _) in CHOICES.items() for choice in choices]
@@ -65,7 +66,7 @@ async def members_client(services: Services, site: str = "site_1") -> AsyncItera
 async def test_rules_work_under_every_switch(services: Services, name: str, choice: str) -> None:
     services.switch(**{name: choice})
     async with rules_client(services) as rules:
-        assert len((await rules.all()).known) == 25
+        assert len((await rules.all()).known) == len(RULES)
         body = REDIRECT.body()
         if choice == "refused" and name == "unknown_keys":
             del body["priority"]
@@ -178,14 +179,14 @@ async def test_a_faulty_answer_to_a_read_is_one_of_ours(services: Services, kind
 async def test_a_read_is_tried_again(services: Services) -> None:
     services.rules.stage.faults.add("500", times=2)
     async with rules_client(services) as rules:
-        assert len((await rules.all()).known) == 25
+        assert len((await rules.all()).known) == len(RULES)
 
 
 async def test_an_unreadable_record_hides_no_other(services: Services) -> None:
     services.database._connection.execute("INSERT INTO rules VALUES ('x', ?, 99, '{\"name\": 5}')", (RULES_KEY,))
     async with rules_client(services) as rules:
         listing = await rules.all()
-    assert (len(listing.whole()), listing.gap) == (25, Gap(25, 26))
+    assert (len(listing.whole()), listing.gap) == (len(RULES), Gap(len(RULES), len(RULES) + 1))
 
 
 @pytest.mark.parametrize("rule_id", ["payshield-tamper-header-001", "_", "7", "x" * 100])

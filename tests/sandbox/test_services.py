@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_services
+from sandbox.services.seed import RULES
 
 OLD, ANNA = "Redirect_x1old", "anna.berg@example.com"
 BROKEN = [
@@ -130,7 +131,7 @@ async def test_what_could_not_be_answered_as_json_is_not_taken(
     refused(await rules.put(f"/rules/{OLD}", content=body), 400)
     refused(await members.patch(f"/members/{ANNA}", content=body), 400)
 
-    assert len((await rules.get("/rules")).json()["data"]) == 25
+    assert len((await rules.get("/rules")).json()["data"]) == len(RULES)
     assert len((await members.get("/members/")).json()) == 20
 
 
@@ -140,11 +141,11 @@ async def test_every_page_size_comes_to_an_end(services: Services, rules: httpx.
     seen: list[str] = []
     offset: int | None = 0
     while offset is not None:
-        assert len(seen) < 25
+        assert len(seen) < len(RULES)
         page = (await rules.get("/rules", params={"pageSize": size, "offset": offset})).json()
         seen += [rule["id"] for rule in page["data"]]
         offset = page["nextOffset"]
-    assert len(set(seen)) == len(seen) == 25
+    assert len(set(seen)) == len(seen) == len(RULES)
 
 
 @pytest.mark.parametrize("headers", [{}, {"Content-Type": "text/plain"}])
