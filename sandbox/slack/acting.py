@@ -18,7 +18,7 @@ from sandbox.slack.modals import TROUBLE, Modals, Values
 from sandbox.slack.reactions import emoji_name, react, unreact
 from sandbox.slack.refusal import Refused
 from sandbox.slack.state import State, View
-from sandbox.slack.texts import as_said, as_typed
+from sandbox.slack.texts import as_said, as_typed, user_named
 from sandbox.slack.validation import check_options
 
 FAILED: Final = {
@@ -125,12 +125,12 @@ class Acting:
     async def invite(self, user: str, channel: str, name: str) -> dict[str, Any]:
         """Bring somebody into the channel, by their name: a person, or the app."""
         place = self.state.channels[channel]
-        invited = next((one.id for one in self.state.users.values() if one.name == name.lstrip("@")), "")
-        is_in = place.bot_is_member if invited == self.state.workspace.bot.id else invited in place.members
-        if not invited or is_in:
-            words = f"{name} is already in this channel." if is_in else f"No user goes by the name {name}."
-            return self._private(user, channel, words, failed="already_in_channel" if is_in else "user_not_found")
-        join(self.state, place, invited, inviter=user)
+        invited = user_named(name.removeprefix("@"), self.state)
+        if invited is None:
+            return self._private(user, channel, f"No user goes by the name {name}.", failed="user_not_found")
+        if place.bot_is_member if invited.is_bot else invited.id in place.members:
+            return self._private(user, channel, f"{name} is already in this channel.", failed="already_in_channel")
+        join(self.state, place, invited.id, inviter=user)
         await self.events.settled()
         return {"ok": True}
 

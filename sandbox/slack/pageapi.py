@@ -18,6 +18,7 @@ from sandbox.slack.ids import StandingClock
 from sandbox.slack.pagefiles import PageFiles
 from sandbox.slack.refusal import Refused
 from sandbox.slack.scheduled import Schedule
+from sandbox.slack.tickets import TAB
 
 PAGE = Path(__file__).parent / "page"
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
@@ -90,6 +91,7 @@ class PageApi:
 
     def posted(self, act: Act) -> Endpoint:
         async def endpoint(request: Request) -> Response:
+            TAB.set(request.headers.get("x-gatehouse-tab", ""))
             try:
                 answer = await act(await request.json())
             except Refused as refusal:
@@ -125,7 +127,7 @@ class PageApi:
                 "commands": commands,
                 "shortcuts": features.get("shortcuts", []),
                 "bot": state.workspace.bot.shown(),
-                "views": state.stack(user),
+                "modals": state.shown_views(user),
                 "home": state.homes.get(user),
             }
         )

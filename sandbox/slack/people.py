@@ -276,7 +276,7 @@ def channels() -> dict[str, Channel]:
     found = [
         Channel("C0OPS0001", "ops-traffic", "channel", "Traffic rules of the shop. Try /rules list", STAFF),
         Channel("C0SUPPORT", "support", "channel", "Members of blog and docs. Try /members list", ALL),
-        Channel("C0GENERAL", "general", "channel", "Everybody. Gatehouse is not in here.", ALL, bot_is_member=False),
+        Channel("C0GENERAL", "general", "channel", "News for everybody", ALL, bot_is_member=False),
         Channel(
             "C0PARTNER", "partners", "channel", "Shared with another company", (*ALL, FRANK.id), is_ext_shared=True
         ),

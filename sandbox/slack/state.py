@@ -41,6 +41,8 @@ class State:
     files: FileStore = field(init=False)
     messages: list[Message] = field(default_factory=list)
     stacks: dict[str, list[View]] = field(default_factory=dict)
+    modal_tabs: dict[str, str] = field(default_factory=dict)
+    """The browser tab that shows the modals of each person: no other tab does, nor the same one after a reload."""
     homes: dict[str, View] = field(default_factory=dict)
     triggers: dict[str, Trigger] = field(default_factory=dict)
     response_urls: dict[str, ResponseUrl] = field(default_factory=dict)
@@ -213,7 +215,9 @@ class State:
         trigger = self.triggers.get(str(trigger_id))
         if trigger is None:
             raise Refused("invalid_trigger_id")
-        return trigger.use(self.clock())
+        user = trigger.use(self.clock())
+        self.modal_tabs[user] = trigger.tab
+        return user
 
     def new_response_url(self, user: str, channel: str, source: str | None) -> str:
         """The name of a new response URL; *source*: the app's message that it belongs to."""
@@ -255,7 +259,11 @@ class State:
         return [with_ids(block, lambda: f"b{self.number():05x}") for block in blocks]
 
     def show_views(self, user: str) -> None:
-        self.tell({"type": "views", "views": self.stack(user)}, only=user)
+        self.tell({"type": "views", **self.shown_views(user)}, only=user)
+
+    def shown_views(self, user: str) -> dict[str, Any]:
+        """The modals of *user*, and the tab that shows them: empty for any."""
+        return {"views": self.stack(user), "tab": self.modal_tabs.get(user, "")}
 
     def find_view(self, view_id: str) -> tuple[str, View] | None:
         """Whose modal it is, and the modal."""

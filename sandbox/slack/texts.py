@@ -6,16 +6,19 @@ import re
 from hashlib import sha256
 from typing import Any, Final
 
-from sandbox.slack.people import Channel
+from sandbox.slack.people import Channel, User
 from sandbox.slack.state import State
 
 TYPED: Final = re.compile(
     r'(?P<url>https?://[^\s<>|"“”]+)'
     r"|(?P<email>(?<![\w.+%/-])[A-Za-z0-9][\w.+%-]*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)"
-    r"|(?<![\w@.])@(?P<user>[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?)"
+    r"|(?<![\w@.])@(?P<user>\w(?:[\w.-]*\w)?)(?P<last>(?> \w(?:[\w.-]*\w)?)(?![:/@+%]))?"
     r"|(?<![\w#])#(?P<channel>[a-z0-9](?:[a-z0-9_-]*[a-z0-9])?)"
 )
-"""What becomes a reference, wherever in a text it stands: also behind a colon, as in ``who:@alice``."""
+"""What becomes a reference, wherever in a text it stands: also behind a colon, as in ``who:@alice``.
+
+``last`` may be the second half of a full name; it is never the beginning of a URL or an email.
+"""
 RANGES: Final = frozenset({"here", "channel", "everyone"})
 KEPT: Final = re.compile(r"&(?:amp|lt|gt);|<(?:[@#!][^\s<>][^<>]*|[a-z][a-z+.-]*:[^\s<>][^<>]*)>|[&<>]")
 LABELLED: Final = re.compile(r"<@([UW][A-Z0-9]+)\|[^<>]*>")
@@ -59,7 +62,7 @@ def _reference(match: re.Match[str], state: State, *, labelled: bool) -> str:
     if name := match["channel"]:
         place = next((one for one in state.channels.values() if one.kind == "channel" and one.name == name), None)
         return found if place is None else _mentioned(place)
-    return _person(match["user"], state, labelled=labelled) or found
+    return _mention(match["user"], match["last"] or "", state, labelled=labelled) or found
 
 
 def _mentioned(channel: Channel) -> str:
@@ -67,14 +70,29 @@ def _mentioned(channel: Channel) -> str:
     return f"<#{channel.id}|{'' if channel.is_private else channel.name}>"
 
 
+def _mention(first: str, last: str, state: State, *, labelled: bool) -> str:
+    """The reference of who *first* and *last* are the name of, or of who *first* is, before *last*; empty for nobody."""
+    if last and (both := _person(first + last, state, labelled=labelled)):
+        return both
+    one = _person(first, state, labelled=labelled)
+    return one and one + last
+
+
 def _person(name: str, state: State, *, labelled: bool) -> str:
-    """The reference of a person, the bot, a user group or everybody; empty where nobody is called *name*."""
+    """The reference of a person, the bot, a user group or everybody; empty where *name* is not that of exactly one."""
     if name in RANGES:
         return f"<!{name}>"
-    if user := next((one for one in state.users.values() if one.name == name), None):
-        return f"<@{user.id}|{name}>" if labelled else f"<@{user.id}>"
-    group = next((one for one in state.groups.values() if one.handle == name), None)
-    return "" if group is None else f"<!subteam^{group.id}|@{name}>" if labelled else f"<!subteam^{group.id}>"
+    if user := user_named(name, state):
+        return f"<@{user.id}|{user.name}>" if labelled else f"<@{user.id}>"
+    group = next((one for one in state.groups.values() if one.handle == name.lower()), None)
+    return "" if group is None else f"<!subteam^{group.id}|@{group.handle}>" if labelled else f"<!subteam^{group.id}>"
+
+
+def user_named(name: str, state: State) -> User | None:
+    """The only person or app with the handle or the full name *name*, in any case; None for nobody and for several."""
+    wanted = name.casefold()
+    found = [one for one in state.users.values() if wanted in {one.name.casefold(), one.real_name.casefold()}]
+    return found[0] if len(found) == 1 else None
 
 
 def rich_text(text: str, key: str) -> list[dict[str, Any]]:

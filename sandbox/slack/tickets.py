@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from typing import Final
 
 from sandbox.slack.refusal import Refused
@@ -11,6 +12,8 @@ TRIGGER_LIFE: Final = 3.0
 RESPONSE_LIFE: Final = 1800.0
 """Seconds, both."""
 RESPONSE_USES: Final = 5
+TAB: Final[ContextVar[str]] = ContextVar("tab", default="")
+"""The browser tab in which a person acts now; empty for whoever acts without one."""
 
 
 @dataclass(slots=True)
@@ -19,6 +22,8 @@ class Trigger:
 
     user: str
     expires: float
+    tab: str = field(default_factory=TAB.get)
+    """Where the modal is shown."""
     used: bool = False
 
     def use(self, now: float) -> str:

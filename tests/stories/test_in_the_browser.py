@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.async_api import Browser, Page, expect
@@ -108,7 +107,6 @@ async def test_a_request_is_denied_with_a_reason(browser: Browser, workspace: Sa
 
 
 async def test_where_an_address_goes_and_what_is_wrong_with_the_rules(browser: Browser, workspace: Sandbox) -> None:
-    workspace.services.rules.put(redirect("Redirect_back1", "Back to the old shop", "/new", "/old"))
     page = await opened(browser, workspace, "U0ALICE01", "C0OPS0001")
     await say(page, "/rules which https://shop.example.com/old")
     await expect(page.get_by_text("Leads to")).to_be_visible()
@@ -167,20 +165,6 @@ async def test_the_menus_of_a_message_and_of_the_composer(browser: Browser, work
     await expect(form.get_by_label("Source")).to_have_value("")
 
 
-def redirect(rule_id: str, name: str, source: str, destination: str) -> dict[str, Any]:
-    shop = "https://shop.example.com"
-    condition = {"key": "Url", "operator": "Equals", "value": f"{shop}{source}"}
-    pair = {"source": condition, "destinationType": "url", "destination": f"{shop}{destination}"}
-    return {
-        "id": rule_id,
-        "name": name,
-        "ruleType": "Redirect",
-        "status": "Active",
-        "objectType": "rule",
-        "pairs": [pair],
-    }
-
-
 async def test_a_member_on_a_phone_in_the_dark(browser: Browser, workspace: Sandbox) -> None:
     page = await opened(browser, workspace, "U0BOB0001", "C0SUPPORT", color_scheme="dark")
     await page.set_viewport_size({"width": 400, "height": 820})
@@ -194,3 +178,21 @@ async def test_a_member_on_a_phone_in_the_dark(browser: Browser, workspace: Sand
     member = workspace.services.members.get("site_1", "anna.berg@example.com")
     assert member is not None
     assert "vip" in member["allowedSegments"]
+
+
+SUGGESTED = [
+    ("C0OPS0001", ["shop.example.com/new", "Old shop to new shop switched off", "Delete Old shop to new shop?", "3 findings"]),
+    ("C0SUPPORT", ["Lacks vip", "from every site?", "20 members", "/gatehouse status"]),
+]
+
+
+@pytest.mark.parametrize(("channel", "answers"), SUGGESTED)
+async def test_every_suggestion_is_answered(
+    browser: Browser, workspace: Sandbox, channel: str, answers: list[str]
+) -> None:
+    page = await opened(browser, workspace, "U0ALICE01", channel)
+    suggestions = page.get_by_role("group", name="Things to try").get_by_role("button")
+    await expect(suggestions).to_have_count(len(answers))
+    for number, answer in enumerate(answers):
+        await suggestions.nth(number).click()
+        await expect(page.get_by_role("article").filter(has_text=answer)).to_be_visible()

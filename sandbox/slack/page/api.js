@@ -1,5 +1,8 @@
 // The page's requests to the local Slack's server. Every call names the person who acts.
 
+/** This load of the page: a modal is shown where it was asked for, and is gone after a reload. */
+export const TAB = crypto.randomUUID();
+
 /** Asks `/_local/<what>`; returns the JSON answer. Raises an Error whose text may be shown. */
 export async function read(what, query) {
   const params = new URLSearchParams(
@@ -10,7 +13,7 @@ export async function read(what, query) {
 
 /** Sends to `/_local/<what>`; returns the JSON answer, `{ok: false, ...}` included. The header keeps foreign sites out. */
 export async function send(what, body) {
-  const headers = { "Content-Type": "application/json", "X-Gatehouse-Page": "1" };
+  const headers = { "Content-Type": "application/json", "X-Gatehouse-Page": "1", "X-Gatehouse-Tab": TAB };
   return answered(await reached(`/_local/${what}`, { method: "POST", headers, body: JSON.stringify(body) }));
 }
 

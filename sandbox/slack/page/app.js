@@ -39,7 +39,7 @@ class App {
       onBreak: () => this.#break(!this.#breaking),
     });
     this.composer = new Composer(this.store);
-    this.timeline = new Timeline(this.store, { onSuggest: (text) => this.composer.suggest(text) });
+    this.timeline = new Timeline(this.store, { onSuggest: (text) => this.composer.run(text) });
     this.home = new Home(this.store);
     this.thread = new Thread(this.store);
     this.inspector = new Inspector(this.store, { onClose: () => this.#inspect(false) });
@@ -270,10 +270,7 @@ const HEARD = {
     store.history(channel).drop(ts);
     store.emit("message", { channel, gone: ts });
   },
-  views: (store, { views }) => {
-    store.views = views;
-    store.emit("views");
-  },
+  views: (store, modals) => store.showViews(modals),
   view_errors: (store, event) => store.emit("view_errors", event),
   home: (store, { view }) => {
     store.home = view;

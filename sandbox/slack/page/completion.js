@@ -9,13 +9,13 @@ const MOST = 8;
 // Each source looks at the text before the caret; `word` is what it would replace.
 const SOURCES = [
   { pattern: /^(\/\S*)$/, find: commands },
-  { pattern: /(?:^|\s)(@[\w.-]*)$/, find: people },
+  { pattern: /(?:^|[\s:(])(@[\w.-]*)$/, find: people },
   { pattern: /(?:^|\s)(#[\w-]*)$/, find: channels },
   { pattern: /(?:^|\s)(:[a-z0-9_+-]{2,})$/, find: emoji },
 ];
 
 function commands(store, word) {
-  return store.commands
+  return store.commandsHere
     .filter(({ command }) => command.startsWith(word.toLowerCase()))
     .map(({ command, description, usage_hint: hint }) => ({
       label: command,
@@ -107,7 +107,7 @@ export class Completion {
   /** Takes a key if it is for the list; returns whether it was. Enter on a name typed in full is left to send it. */
   key(event) {
     if (!this.isOpen) return false;
-    const whole = this.#offers.some(({ text }) => text === this.#word);
+    const whole = this.#offers.some(({ text }) => text === this.#word.toLowerCase());
     if (event.key === "ArrowDown" || event.key === "ArrowUp") this.#move(event.key === "ArrowDown" ? 1 : -1);
     else if (event.key === "Tab" || (event.key === "Enter" && !whole)) this.#take(this.#offers[this.#active]);
     else if (event.key === "Escape") this.close();

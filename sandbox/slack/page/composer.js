@@ -51,6 +51,11 @@ export class Composer {
     this.focus();
   }
 
+  /** Sends `text` at once; what is being typed stays. Resolves when the app has acknowledged it. */
+  run(text) {
+    return this.#say(text, []);
+  }
+
   /** Goes over to another channel; what was typed in the one before is there when one comes back. */
   enter() {
     const { here, me } = this.store;
@@ -102,7 +107,7 @@ export class Composer {
   // Once the command stands, how it goes on.
   #showHint() {
     const name = this.thread ? null : /^(\/\S+)\s/.exec(this.input.value)?.[1];
-    const command = this.store.commands.find((one) => one.command === name);
+    const command = this.store.commandsHere.find((one) => one.command === name);
     this.hint.hidden = !command?.usage_hint;
     this.hint.replaceChildren(...(command ? [h("b", { text: command.command }), ` ${command.usage_hint ?? ""}`] : []));
   }
@@ -133,13 +138,17 @@ export class Composer {
     const text = this.input.value.trim();
     const { files } = this.attachments;
     if (!this.#isReady) return;
-    const { me, place } = this.store;
-    const isCommand = /^\/\S/.test(text) && !files.length;
-    if (isCommand && this.thread) return this.#tell(`${text.split(" ")[0]} is not supported in threads. Sorry!`);
+    if (this.thread && isCommandText(text, files)) return this.#tell(`${text.split(" ")[0]} is not supported in threads. Sorry!`);
     this.completion.close();
+    this.#restore({ text: "", files: [] });
+    return this.#say(text, files);
+  }
+
+  async #say(text, files) {
+    const { me, place } = this.store;
+    const isCommand = isCommandText(text, files);
     this.#tell("");
     if (text) this.#remember(text);
-    this.#restore({ text: "", files: [] });
     const done = this.#showWaiting(isCommand ? text.split(" ")[0] : null);
     const said = { user: me.id, channel: place.channel, text, ...(this.thread && { thread_ts: place.thread }) };
     const answer = await this.#deliver(said, files);
@@ -208,4 +217,8 @@ export class Composer {
   #runShortcut({ callback_id }) {
     return told(send("shortcut", { user: this.store.me.id, callback_id }));
   }
+}
+
+function isCommandText(text, files) {
+  return /^\/\S/.test(text) && !files.length;
 }

@@ -1,5 +1,6 @@
 // What the page knows, and who wants to hear when it changes. Nothing here touches the document.
 
+import { TAB } from "./api.js";
 import { knownZone } from "./dates.js";
 import { History } from "./history.js";
 
@@ -17,6 +18,11 @@ export class Topics {
     for (const listener of this.#listeners.get(topic) ?? []) listener(detail);
   }
 }
+
+const IN_CHANNELS = [
+  { command: "/invite", description: "Add somebody, or an app, to this channel", usage_hint: "@name" },
+  { command: "/leave", description: "Leave this channel", usage_hint: "" },
+];
 
 /** The workspace as one person sees it. Topics: workspace, channels, place, message, messages, views, home, traffic, troubles, thread. */
 export class Store extends Topics {
@@ -46,10 +52,16 @@ export class Store extends Topics {
     this.channels = state.channels;
     this.commands = state.commands;
     this.shortcuts = state.shortcuts;
-    this.views = state.views;
+    this.views = viewsHere(state.modals);
     this.home = state.home;
     if (changed) this.forget();
     this.emit("workspace");
+  }
+
+  /** Takes the modals that are open, wherever they are shown. */
+  showViews(modals) {
+    this.views = viewsHere(modals);
+    this.emit("views");
   }
 
   /** Takes what can be put out of order, and what is. */
@@ -78,6 +90,11 @@ export class Store extends Topics {
     return this.channels.find((channel) => channel.id === id) ?? null;
   }
 
+  /** The app's commands, and in channels Slack's own. */
+  get commandsHere() {
+    return this.here?.kind === "channel" ? [...this.commands, ...IN_CHANNELS] : this.commands;
+  }
+
   get here() {
     return this.channel(this.place.channel);
   }
@@ -96,4 +113,8 @@ export class Store extends Topics {
   beginPage(channel) {
     this.#histories.set(channel, new History());
   }
+}
+
+function viewsHere({ views, tab }) {
+  return tab === "" || tab === TAB ? views : [];
 }

@@ -13,6 +13,7 @@ const NEAR_END = 60;
 
 export class Timeline {
   #reading = false;
+  #isMember = null; // of the bot, as the welcome says
 
   constructor(store, { onSuggest }) {
     Object.assign(this, { store, onSuggest });
@@ -44,6 +45,7 @@ export class Timeline {
       rootMargin: "600px",
     });
     store.on("message", (event) => this.#heard(event));
+    store.on("channels", () => this.#drawMembership());
   }
 
   get #atEnd() {
@@ -101,8 +103,19 @@ export class Timeline {
     this.sight.observe(this.older);
   }
 
+  // Once the bot is in the channel, or out of it, there are other things to say and to try.
+  #drawMembership() {
+    const isMember = this.store.channel(this.list.channel)?.bot_is_member;
+    if (!this.welcome.childElementCount || isMember === this.#isMember) return;
+    const pressed = document.activeElement === document.body && this.welcome.querySelector("[aria-busy]");
+    const focused = pressed || this.welcome.contains(document.activeElement);
+    this.#drawWelcome(false);
+    if (focused) this.welcome.querySelector("button")?.focus();
+  }
+
   #drawWelcome(hidden) {
     const channel = this.store.channel(this.list.channel);
+    this.#isMember = channel?.bot_is_member;
     this.welcome.replaceChildren(...(hidden || !channel ? [] : [welcomeNode(this.store, channel, this.onSuggest)]));
   }
 

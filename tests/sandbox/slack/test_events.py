@@ -92,9 +92,10 @@ async def test_reactions_of_people_and_of_the_app(watcher: Desk) -> None:
     assert told[0]["item"] == {"type": "message", "channel": OPS, "ts": ts}
 
 
-async def test_who_comes_and_goes(watcher: Desk) -> None:
+@pytest.mark.parametrize("name", ["@the_watcher", "@The Watcher", "the watcher"])
+async def test_who_comes_and_goes(watcher: Desk, name: str) -> None:
     acting = watcher.slack.acting
-    await acting.say(ALICE, GENERAL, "/invite @the_watcher")
+    await acting.say(ALICE, GENERAL, f"/invite {name}")
     await acting.say(ALICE, OPS, f"/invite @{DAN.name}")
     await acting.say(DAN.id, OPS, "/leave")
     await watcher.call("conversations.leave", channel=OPS)
@@ -110,7 +111,7 @@ async def test_who_comes_and_goes(watcher: Desk) -> None:
     assert joined == ["channel_join", "channel_join", "channel_leave", "channel_leave"]
 
 
-@pytest.mark.parametrize(("name", "why"), [("dan", "already_in_channel"), ("nobody", "user_not_found")])
+@pytest.mark.parametrize(("name", "why"), [("Dan", "already_in_channel"), ("nobody", "user_not_found")])
 async def test_an_invitation_that_leads_nowhere_is_answered_privately(watcher: Desk, name: str, why: str) -> None:
     answer = await watcher.slack.acting.say(ALICE, SUPPORT, f"/invite @{name}")
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from sandbox.slack import payloads
 from sandbox.slack.message import Message
-from sandbox.slack.people import ALICE, BOT, FRANK
+from sandbox.slack.people import ALICE, BOB, BOT, FRANK
 from sandbox.slack.state import State
 from sandbox.slack.texts import as_said, as_typed, escaped, rich_text
 from sandbox.slack.validation import check_message
@@ -49,6 +51,23 @@ def test_a_click_in_a_thread_says_in_which() -> None:
     ("typed", "command", "message"),
     [
         ("who:@alice", "who:<@U0ALICE01|alice>", "who:<@U0ALICE01>"),
+        ("@Alice who:@ALICE", *["<@U0ALICE01|alice> who:<@U0ALICE01|alice>", "<@U0ALICE01> who:<@U0ALICE01>"]),
+        ("@Gatehouse which /old", "<@U0GATEBOT|gatehouse> which /old", "<@U0GATEBOT> which /old"),
+        ("@Alice Ng, @bob ortiz.", "<@U0ALICE01|alice>, <@U0BOB0001|bob>.", "<@U0ALICE01>, <@U0BOB0001>."),
+        (
+            "@Alice Ngo @bob @cara",
+            *["<@U0ALICE01|alice> Ngo <@U0BOB0001|bob> <@U0CARA001|cara>"],
+            "<@U0ALICE01> Ngo <@U0BOB0001> <@U0CARA001>",
+        ),
+        (
+            "@alice https://a.example x",
+            "<@U0ALICE01|alice> <https://a.example> x",
+            "<@U0ALICE01> <https://a.example> x",
+        ),
+        (
+            "@bob a.b+c@example.com",
+            *[f"<@U0BOB0001{name}> <mailto:a.b+c@example.com|a.b+c@example.com>" for name in ("|bob", "")],
+        ),
         ("(@alice, @bob.)", "(<@U0ALICE01|alice>, <@U0BOB0001|bob>.)", "(<@U0ALICE01>, <@U0BOB0001>.)"),
         ("@here @oncall", "<!here> <!subteam^S0ONCALL|@oncall>", "<!here> <!subteam^S0ONCALL>"),
         ("in:#support #nowhere", "in:<#C0SUPPORT|support> #nowhere", "in:<#C0SUPPORT|support> #nowhere"),
@@ -63,6 +82,15 @@ def test_what_is_typed_becomes_references(typed: str, command: str, message: str
 
     assert as_typed(typed, state, should_escape=True) == command
     assert as_said(typed, state) == message
+
+
+def test_a_name_that_two_have_names_nobody() -> None:
+    state = State()
+    state.users[BOB.id] = replace(BOB, real_name="Alice Ng", name="alice.ng")
+
+    assert as_said("@Alice Ng @alice.ng", state) == "<@U0ALICE01> Ng <@U0BOB0001>"
+    state.users[BOB.id] = replace(BOB, name="alice")
+    assert as_said("@alice", state) == "@alice"
 
 
 @pytest.mark.parametrize(
