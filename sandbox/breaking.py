@@ -11,9 +11,30 @@ from sandbox.services.faults import KINDS
 from sandbox.services.running import Services
 from sandbox.services.switches import CHOICES
 from sandbox.slack.running import LocalSlack
-from sandbox.slack.troubles import Trouble, faulty
+from sandbox.slack.troubles import ALWAYS, Scene, Trouble, faulty
 
-CALLS: Final = {"": "any call", "GET": "reads", "POST|PUT|PATCH|DELETE": "writes"}
+WRITES: Final = "POST|PUT|PATCH|DELETE"
+CALLS: Final = {"": "any call", "GET": "reads", WRITES: "writes"}
+SCENES: Final = (
+    Scene(
+        "down",
+        "Rules service is down",
+        "Try /rules list, then /gatehouse status: you see what fails and that the rest still works.",
+        {"rules": {"choice": "cut_before", "times": str(ALWAYS)}},
+    ),
+    Scene(
+        "lost",
+        "Answer lost after the write",
+        "Try /rules off Old shop for 2h: Gatehouse reads the rule back instead of sending the change twice.",
+        {"rules": {"choice": "cut_after", "which": WRITES}},
+    ),
+    Scene(
+        "slow",
+        "Slack is slow",
+        "Everything is acknowledged a second late, and comes twice. Try /rules off Old shop for 2h: it is done once.",
+        {"ack": {"choice": "slow"}, "copies": {"choice": "twice"}},
+    ),
+)
 MOST_SHOWN: Final = 20_000
 """Bytes of an answer that the inspector keeps whole."""
 
@@ -24,6 +45,7 @@ def connect(slack: LocalSlack, services: Services) -> None:
     for name, stage in stages.items():
         _listen(slack, stage)
         slack.troubles.rows.append(_faults(name, stage))
+    slack.troubles.scenes.extend(SCENES)
     slack.troubles.rows.extend(_switch(name, list(stages.values())) for name in CHOICES)
 
 

@@ -115,36 +115,69 @@ def faulty(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Several rows at once, as in real life; *hint* says what to try then. *choices*: what is asked of each row."""
+
+    name: str
+    label: str
+    hint: str
+    choices: Mapping[str, Mapping[str, str]]
+
+
 @dataclass(slots=True)
 class Troubles:
     """All rows, and the page's way to them."""
 
     state: State
     rows: list[Trouble] = field(default_factory=list)
+    scenes: list[Scene] = field(default_factory=list)
 
     def shown(self) -> dict[str, Any]:
-        return {"troubles": [row.shown() for row in self.rows]}
+        scenes = [
+            {"name": one.name, "label": one.label, "hint": one.hint, "is_on": self._is_on(one)} for one in self.scenes
+        ]
+        return {"troubles": [row.shown() for row in self.rows], "scenes": scenes}
 
-    def take(self, name: str, asked: Mapping[str, str]) -> None:
-        """Choose something in the row *name*; raises ValueError where there is no such row or choice."""
+    def _is_on(self, scene: Scene) -> bool:
+        return all(self._row(name).now() == asked["choice"] for name, asked in scene.choices.items())
+
+    def _row(self, name: str) -> Trouble:
         row = next((one for one in self.rows if one.name == name), None)
         if row is None:
             raise ValueError(f"there is no {name!r} to break")
-        row.take(asked)
+        return row
+
+    def take(self, name: str, asked: Mapping[str, str]) -> None:
+        """Choose something in the row *name*; raises ValueError where there is no such row or choice."""
+        self._row(name).take(asked)
+        self._tell()
+
+    def play(self, name: str) -> None:
+        """Break what the scene *name* breaks, and nothing else; raises ValueError where there is no such scene."""
+        scene = next((one for one in self.scenes if one.name == name), None)
+        if scene is None:
+            raise ValueError(f"there is no scene {name!r}")
+        self._be_normal()
+        for row, asked in scene.choices.items():
+            self._row(row).take(asked)
         self._tell()
 
     def mend(self) -> None:
         """Everything is as it should be again."""
+        self._be_normal()
+        self._tell()
+
+    def _be_normal(self) -> None:
         for row in self.rows:
             row.take({"choice": row.normal})
-        self._tell()
 
     def _tell(self) -> None:
         self.state.tell_all({"type": "troubles", **self.shown()})
 
     def routes(self, guarded: Callable[[Any], Any], posted: Callable[[Any], Any]) -> list[Route]:
         """For the page; *guarded* and *posted* are those of its other endpoints."""
-        posts = {"break": self._break, "mend": self._mend}
+        posts = {"break": self._break, "scene": self._scene, "mend": self._mend}
         return [
             Route("/_local/troubles", guarded(self._list)),
             *(Route(f"/_local/{name}", guarded(posted(act)), methods=["POST"]) for name, act in posts.items()),
@@ -155,6 +188,10 @@ class Troubles:
 
     async def _break(self, asked: dict[str, Any]) -> dict[str, Any]:
         self.take(str(asked["name"]), {name: str(value) for name, value in asked.items()})
+        return {"ok": True, **self.shown()}
+
+    async def _scene(self, asked: dict[str, Any]) -> dict[str, Any]:
+        self.play(str(asked["name"]))
         return {"ok": True, **self.shown()}
 
     async def _mend(self, _: dict[str, Any]) -> dict[str, Any]:

@@ -180,8 +180,39 @@ async def test_a_member_on_a_phone_in_the_dark(browser: Browser, workspace: Sand
     assert "vip" in member["allowedSegments"]
 
 
+@pytest.mark.parametrize(
+    ("scene", "command", "answer"),
+    [
+        ("Rules service is down", "/rules list", "The rules service"),
+        ("Answer lost after the write", "/rules off Old shop for 2h", "Old shop to new shop switched off"),
+        ("Slack is slow", "/rules off Old shop for 2h", "Old shop to new shop switched off"),
+    ],
+)
+async def test_a_scene_breaks_it_with_one_click_and_another_mends_it(
+    browser: Browser, workspace: Sandbox, scene: str, command: str, answer: str
+) -> None:
+    page = await opened(browser, workspace, "U0ALICE01", "C0OPS0001")
+    await page.get_by_role("button", name="Break it").click()
+    button = page.get_by_role("group", name="Scenes").get_by_role("button", name=scene)
+    await button.click()
+    await expect(button).to_have_attribute("aria-pressed", "true")
+    await say(page, command)
+    await expect(page.get_by_role("article").filter(has_text=answer)).to_have_count(1)
+    assert len(workspace.services.rules.calls("PUT")) == ("off" in command)
+
+    if await button.get_attribute("aria-pressed") == "true":
+        await button.click()
+    await expect(button).to_have_attribute("aria-pressed", "false")
+    assert workspace.slack.delivery.lag == 0
+    await say(page, "/rules show Old shop")
+    await expect(page.get_by_role("article").filter(has_text="Since the relaunch in May")).to_have_count(1)
+
+
 SUGGESTED = [
-    ("C0OPS0001", ["shop.example.com/new", "Old shop to new shop switched off", "Delete Old shop to new shop?", "3 findings"]),
+    (
+        "C0OPS0001",
+        ["shop.example.com/new", "Old shop to new shop switched off", "Delete Old shop to new shop?", "3 findings"],
+    ),
     ("C0SUPPORT", ["Lacks vip", "from every site?", "20 members", "/gatehouse status"]),
 ]
 

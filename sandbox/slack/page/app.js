@@ -212,7 +212,7 @@ class App {
 
   async #readTroubles() {
     try {
-      this.store.breaks((await read("troubles", {})).troubles);
+      this.store.breaks(await read("troubles", {}));
     } catch (error) {
       toast(error.message, "error");
     }
@@ -280,7 +280,7 @@ const HEARD = {
     store.channels = channels;
     store.emit("channels");
   },
-  troubles: (store, { troubles }) => store.breaks(troubles),
+  troubles: (store, event) => store.breaks(event),
   traffic: (store, { entry }) => store.emit("traffic", entry),
 };
 

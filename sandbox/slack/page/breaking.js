@@ -4,6 +4,7 @@ import { reason, send } from "./api.js";
 import { freshId, h, icon, iconButton } from "./dom.js";
 import { toast } from "./toast.js";
 
+const COMMAND = /(\/(?:gatehouse|rules)\b[^,:.]*)/; // in a hint
 const MANY = 7; // a longer group is folded at first
 
 export class Breaking {
@@ -18,7 +19,14 @@ export class Breaking {
       icon("restart", 16),
       "Back to normal",
     );
-    this.groups = h("div", { class: "troubles" });
+    this.scenes = h("div", { class: "scenes", role: "group", "aria-label": "Scenes" });
+    this.groups = h("div");
+    this.switches = h(
+      "details",
+      { class: "all-switches" },
+      h("summary", null, h("h3", { text: "All switches" }), icon("chevron", 16)),
+      this.groups,
+    );
     const head = h(
       "header",
       { class: "pane-head" },
@@ -35,7 +43,7 @@ export class Breaking {
         on: { keydown: (event) => event.key === "Escape" && onClose() },
       },
       head,
-      this.groups,
+      h("div", { class: "troubles" }, this.scenes, this.switches),
     );
     store.on("troubles", () => this.#draw());
   }
@@ -43,19 +51,51 @@ export class Breaking {
   toggle(open) {
     this.node.hidden = !open;
     this.#draw();
-    if (open) this.node.querySelector("select")?.focus();
+    if (open) this.node.querySelector(".scene button, select")?.focus();
   }
 
   #draw() {
-    const { broken, troubles } = this.store;
+    const { broken, troubles, scenes } = this.store;
     this.count.textContent = broken.length ? `${broken.length} on` : "Everything is as it should be";
     this.mend.disabled = !broken.length;
     if (this.node.hidden) return;
+    this.#drawScenes(scenes);
     if (troubles.length !== this.#rows.size) this.#drawGroups(troubles);
     for (const trouble of troubles) this.#drawRow(trouble);
   }
 
+  #drawScenes(scenes) {
+    const focused = document.activeElement?.dataset.scene;
+    this.scenes.hidden = !scenes.length;
+    this.scenes.replaceChildren(...scenes.map((scene) => this.#sceneNode(scene)));
+    if (focused) this.scenes.querySelector(`[data-scene="${CSS.escape(focused)}"]`)?.focus();
+  }
+
+  #sceneNode({ name, label, hint, is_on: isOn }) {
+    const id = freshId("scene");
+    const click = () => (isOn ? this.#post("mend", {}) : this.#post("scene", { name }));
+    return h(
+      "div",
+      { class: isOn ? "scene on" : "scene" },
+      h(
+        "button",
+        {
+          type: "button",
+          class: "button",
+          "aria-pressed": String(isOn),
+          "aria-describedby": id,
+          data: { scene: name },
+          on: { click },
+        },
+        icon(isOn ? "warning" : "bolt", 16),
+        label,
+      ),
+      h("small", { id }, hint.split(COMMAND).map((part, at) => (at % 2 ? h("code", { text: part }) : part))),
+    );
+  }
+
   #drawGroups(troubles) {
+    this.switches.open ||= !this.store.scenes.length;
     this.#rows = new Map(troubles.map(({ name }) => [name, { node: h("div", { class: "trouble" }), shown: "" }]));
     const groups = Map.groupBy(troubles, ({ group }) => group);
     this.groups.replaceChildren(
@@ -63,7 +103,7 @@ export class Breaking {
         h(
           "details",
           { class: "trouble-group", open: rows.length < MANY },
-          h("summary", null, h("h3", { text: name }), icon("chevron", 16)),
+          h("summary", null, h("h4", { text: name }), icon("chevron", 16)),
           rows.map((row) => this.#rows.get(row.name).node),
         ),
       ),
@@ -110,7 +150,7 @@ export class Breaking {
     try {
       const answer = await send(what, body);
       if (answer.ok === false) toast(reason(answer), "error");
-      else this.store.breaks(answer.troubles);
+      else this.store.breaks(answer);
     } catch (error) {
       toast(error.message, "error");
     }

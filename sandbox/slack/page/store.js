@@ -37,6 +37,7 @@ export class Store extends Topics {
   views = [];
   home = null;
   troubles = [];
+  scenes = []; // several troubles with one click
   unread = new Set();
   place = { channel: null, tab: "messages", thread: null };
   #histories = new Map();
@@ -65,8 +66,9 @@ export class Store extends Topics {
   }
 
   /** Takes what can be put out of order, and what is. */
-  breaks(troubles) {
+  breaks({ troubles, scenes }) {
     this.troubles = troubles;
+    this.scenes = scenes;
     this.emit("troubles");
   }
 

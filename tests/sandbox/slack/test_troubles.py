@@ -10,6 +10,7 @@ import pytest
 from sandbox.demo import Sandbox
 from sandbox.slack.refusal import Refused
 from sandbox.slack.running import LocalSlack
+from sandbox.slack.troubles import Scene
 from tests.sandbox.slack.conftest import App
 from tests.sandbox.slack.desk import ALICE, OPS, Desk
 
@@ -105,3 +106,18 @@ async def test_starting_afresh_brings_the_samples_back(workspace: Sandbox) -> No
     assert workspace.services.rules.all() == first
     assert workspace.slack.state.messages == []
     assert on(workspace.slack) == []
+
+
+async def test_a_scene_breaks_its_rows_and_no_others(slack: LocalSlack) -> None:
+    troubles = slack.troubles
+    troubles.scenes.append(Scene("late", "Late", "Try it.", {"ack": {"choice": "slow"}, "copies": {"choice": "twice"}}))
+    troubles.take("clock", {"choice": "slow"})
+
+    answer = (await post(slack, "scene", name="late")).json()
+    assert on(slack) == ["ack", "copies"]
+    assert answer["scenes"] == [{"name": "late", "label": "Late", "hint": "Try it.", "is_on": True}]
+
+    troubles.take("copies", {"choice": "once"})
+    assert not troubles.shown()["scenes"][0]["is_on"]
+    assert (await post(slack, "scene", name="nothing")).status_code == 400
+    assert on(slack) == ["ack"]

@@ -68,7 +68,8 @@ async def test_the_services_are_in_it_and_their_calls_in_the_inspector(
     page = await browser.new_page(viewport={"width": width, "height": 860})
     await page.goto(f"{workspace.slack.page_url}/?user=U0ALICE01&channel=C0OPS0001")
     broken = await panel(page)
-    rules = broken.locator("details").filter(has=page.get_by_role("heading", name="The rules service"))
+    await broken.get_by_text("All switches").click()
+    rules = broken.locator("details details").filter(has=page.get_by_role("heading", name="The rules service"))
     await rules.get_by_label("Calls are answered").select_option("500")
     await expect(rules.get_by_text("On, 1 call left")).to_be_visible()
     assert await page.evaluate("document.documentElement.scrollWidth") == width
