@@ -6,13 +6,14 @@ import asyncio
 import os
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 from bot.manifest import document
 from sandbox.demo import URL_FILE, announced, running_url
+from sandbox.serving import listening
 from sandbox.slack.running import running_slack
 
 ROOT = Path(__file__).parents[2]
@@ -29,11 +30,22 @@ async def started(folder: Path, *arguments: str) -> asyncio.subprocess.Process:
 
 
 @asynccontextmanager
+async def port_8800_taken() -> AsyncIterator[None]:
+    """The usual port of the page has a listener: this test, unless somebody else is there already."""
+    with ExitStack() as stack:
+        with suppress(OSError):
+            stack.enter_context(listening(8800)).listen()
+        yield
+
+
+@asynccontextmanager
 async def demo(folder: Path) -> AsyncIterator[str]:
     """A demo that runs in *folder*; the URL of its page. It is killed at the end."""
     process = await started(folder)
     try:
         assert process.stdout is not None
+        assert process.stderr is not None
+        assert await process.stderr.readline() == b"Port 8800 is taken; using another one.\n"
         while "Gatehouse is at" not in (line := (await process.stdout.readline()).decode()):
             assert not process.stdout.at_eof()
         yield line.split()[-1]
@@ -43,7 +55,7 @@ async def demo(folder: Path) -> AsyncIterator[str]:
 
 
 async def test_a_second_start_names_the_url_of_the_first_and_changes_nothing(tmp_path: Path) -> None:
-    async with demo(tmp_path) as url:
+    async with port_8800_taken(), demo(tmp_path) as url:
         again, fresh = await started(tmp_path), await started(tmp_path, "--fresh")
         (out, err), (fresh_out, fresh_err) = await asyncio.gather(again.communicate(), fresh.communicate())
 
