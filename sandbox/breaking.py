@@ -25,13 +25,13 @@ SCENES: Final = (
     Scene(
         "lost",
         "Answer lost after the write",
-        "Try /rules off Old shop for 2h: Gatehouse reads the rule back instead of sending the change twice.",
+        "Try /rules off Help centre for 2h: Gatehouse reads the rule back instead of sending the change twice.",
         {"rules": {"choice": "cut_after", "which": WRITES}},
     ),
     Scene(
         "slow",
         "Slack is slow",
-        "Everything is acknowledged a second late, and comes twice. Try /rules off Old shop for 2h: it is done once.",
+        "Everything is acknowledged a second late, and comes twice. Try /rules off Login for 2h: it is done once.",
         {"ack": {"choice": "slow"}, "copies": {"choice": "twice"}},
     ),
 )

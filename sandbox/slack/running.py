@@ -82,7 +82,7 @@ async def running_slack(
 
     In others it is installed by OAuth. Set `delivery.url` when the app listens;
     where the manifest says Socket Mode, the app connects by itself.
-    *folder* is told to those who ask which demo this is.
+    *folder* says which demo this is, to a second one that asks.
     With a *seed* and a `StandingClock` two runs in which the same happens have the same ids and times.
     Raises ManifestRefused where Slack would make no app of it.
     """

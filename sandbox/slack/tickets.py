@@ -13,7 +13,7 @@ RESPONSE_LIFE: Final = 1800.0
 """Seconds, both."""
 RESPONSE_USES: Final = 5
 TAB: Final[ContextVar[str]] = ContextVar("tab", default="")
-"""The browser tab in which a person acts now; empty for whoever acts without one."""
+"""The browser tab in which a person acts now; empty for anyone who acts without one."""
 
 
 @dataclass(slots=True)

@@ -184,8 +184,8 @@ async def test_a_member_on_a_phone_in_the_dark(browser: Browser, workspace: Sand
     ("scene", "command", "answer"),
     [
         ("Rules service is down", "/rules list", "The rules service"),
-        ("Answer lost after the write", "/rules off Old shop for 2h", "Old shop to new shop switched off"),
-        ("Slack is slow", "/rules off Old shop for 2h", "Old shop to new shop switched off"),
+        ("Answer lost after the write", "/rules off Help centre for 2h", "Help centre moved switched off"),
+        ("Slack is slow", "/rules off Login for 2h", "Login without www switched off"),
     ],
 )
 async def test_a_scene_breaks_it_with_one_click_and_another_mends_it(
