@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.access import NotAllowed
@@ -10,6 +11,8 @@ from bot.clients.parsing import gently
 from bot.domain import member_csv, rulefile
 from bot.domain.limits import EXPORT_RATE
 from bot.domain.policy import Why
+from bot.domain.rule import Rule
+from bot.domain.secrets import holds_secret
 from bot.gatehouse import Gatehouse
 from handlers import members
 from handlers.commands.members import MembersExport, MembersList
@@ -35,7 +38,7 @@ async def export_rules(command: RulesExport, caller: Caller, gatehouse: Gatehous
     if not found:
         raise NothingToExport("rule")
     content = b"".join(await gently(rulefile.pieces(found)))
-    if command.here and is_public(caller.channel) and await asyncio.to_thread(holds_email, content):
+    if command.here and is_public(caller.channel) and await asyncio.to_thread(_is_private, found, content):
         raise EmailsInFile(replace(command, here=False))
     comment = views.rules_comment(
         len(found),
@@ -45,6 +48,11 @@ async def export_rules(command: RulesExport, caller: Caller, gatehouse: Gatehous
     )
     name = rulefile.file_name(gatehouse.now().date())
     return Attached(name, content, comment, here=command.here, exports=("rules", len(found)))
+
+
+def _is_private(rules: Sequence[Rule], content: bytes) -> bool:
+    """Whether something in the rules of a file is masked in channels."""
+    return holds_email(content) or any(map(holds_secret, rules))
 
 
 @handles(MembersExport)

@@ -1,6 +1,7 @@
-"""What a channel may see: every message, title and file name that leaves for one goes through here, and no email is whole.
+"""What a channel may see: every message, title and file name that leaves for one goes through here, and comes out
+without whole emails, passwords in URLs and values of parameters such as ``token``.
 
-Direct messages, private answers and forms keep emails whole: they never come here.
+Direct messages, private answers and forms show all of it: they never come here.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any, Final
 
 from bot.domain.emails import AT
 from bot.domain.member import all_masked
+from bot.domain.secrets import hidden_text
 from handlers.views.parts import Message, clip, esc
 from handlers.views.parts import message as fitted
 
@@ -40,14 +42,14 @@ def is_public(channel: str) -> bool:
 
 
 def public(message: Message) -> Message:
-    """Return *message* with every email masked, still within Slack's limits."""
+    """Return *message* with every email and every secret masked, still within Slack's limits."""
     return fitted(masked_text(message.text), masked_part(list(message.blocks)))
 
 
 def masked_part(part: Any) -> Any:
-    """Return *part* of a payload with every email masked; None for a button that would carry one.
+    """Return *part* of a payload with every email and secret masked; None for a button that would carry one.
 
-    The value of a button is a command, and a masked email would make it another one.
+    The value of a button is a command, and a mask would make it another one.
     """
     if isinstance(part, str):
         return masked_text(part)
@@ -64,12 +66,20 @@ def masked_part(part: Any) -> Any:
 
 
 def masked_text(text: str, *, is_markup: bool = False) -> str:
-    """Return *text* with every email masked, also where Slack's escapes are in it. *is_markup*: stars must stay stars."""
-    if not AT.search(text):  # nearly every text, and there are a hundred in a card
-        return text
-    parts = URL.split(MASKED.sub(rf"\1{HIDDEN}", text.replace("&amp;", AMPERSAND)))
-    parts[::3], parts[1::3], parts[2::3] = map(_masked, parts[::3]), map(_masked, parts[1::3]), map(_path, parts[2::3])
-    found = "".join(parts).replace(AMPERSAND, "&amp;").replace(HIDDEN, STARS)
+    """Return *text* with every email and secret masked, also where Slack's escapes are in it.
+
+    *is_markup*: stars must stay stars.
+    """
+    found = hidden_text(text.replace("&amp;", AMPERSAND))
+    if AT.search(found):  # in few of the hundred texts of a card
+        parts = URL.split(MASKED.sub(rf"\1{HIDDEN}", found))
+        parts[::3], parts[1::3], parts[2::3] = (
+            map(_masked, parts[::3]),
+            map(_masked, parts[1::3]),
+            map(_path, parts[2::3]),
+        )
+        found = "".join(parts).replace(HIDDEN, STARS)
+    found = found.replace(AMPERSAND, "&amp;")
     if found == text:
         return text
     found = found.replace(STARS, esc(STARS)) if is_markup else found

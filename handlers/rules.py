@@ -47,7 +47,7 @@ async def show(command: RulesShow, caller: Caller, gatehouse: Gatehouse) -> Repl
         return Modal(pickers.rule_modal(caller.channel))
     rule = await find_rule(command, caller, gatehouse)
     groups = await groups_of([rule], gatehouse)
-    return Private(views.rule_card(rule, command=RulesShow(ref=rule.id), actions=not caller.public, groups=groups))
+    return Private(views.rule_card(rule, command=RulesShow(ref=rule.id), audience=caller.audience, groups=groups))
 
 
 @handles(RulesOn)

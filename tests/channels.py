@@ -1,4 +1,4 @@
-"""What the bot showed in channels: none of it tells anybody's email or has Slack fetch a link, every button works."""
+"""What the bot showed in channels: no email, no secret, nothing that has Slack fetch a link; every button works."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from handlers.routes import CLICKS, RUNNING, action_name
 from handlers.wording import render
 from sandbox.slack.state import State
 
-WHOLE = re.compile(r"(?<!\*\*\*)(?<![\s<|`(])@[\w-]+(\.[\w-]+)+")
-"""An @ within a word, a domain after it, and no stars before it. On purpose not the bot's own idea of an email."""
+WHOLE = re.compile(r"(?<!\*\*\*)(?<![\s<|`(\]])@[\w-]+(\.[\w-]+)+")
+"""An @ within a word, a domain after it, neither stars nor a mark before it. On purpose not the bot's idea of an email."""
+SECRET = "s3cr3t"
+"""A part of every secret that a test plants."""
 ESCAPES = {"\u2060": "", "&amp;": "&", "&lt;": "<", "&gt;": ">", "＠": "@", "﹫": "@"}
 CHANGE = re.compile(r"[0-9a-f]{32}")
 
@@ -41,6 +43,11 @@ def emails_seen(part: Any, planted: tuple[str, ...] = ()) -> list[str]:
     """The strings of *part* in which somebody finds a whole email, or one of *planted*."""
     read = [as_read(text) for text in strings(part)]
     return [text for text in read if WHOLE.search(text) or any(email in text for email in planted)]
+
+
+def secrets_seen(part: Any) -> list[str]:
+    """The strings of *part* in which somebody finds a planted secret."""
+    return [text for text in map(as_read, strings(part)) if SECRET in text]
 
 
 def escaped_twice(part: Any) -> list[str]:
@@ -105,5 +112,6 @@ def channels_watched(state: State) -> Iterator[None]:
             continue
         shown = {name: message[name] for name in ("text", "blocks", "files")}
         assert emails_seen(shown) == [], "an email is whole in a channel"
+        assert secrets_seen(shown) == [], "a secret is told in a channel"
         for button in buttons(message["blocks"]):
             check_button(button)

@@ -155,10 +155,11 @@ class Decider:
     async def require_look(self, change: Change, by: str) -> None:
         """Return where *by* may see all of *change*: where they asked for it, or could decide about it, now.
 
-        Raises NotYours, NotAllowed, DirectoryUnavailable, or AlreadyDecided where nobody has to decide any more.
+        Where nobody has to decide any more: where they may read such things. Raises NotYours, NotAllowed or
+        DirectoryUnavailable.
         """
         if change.state is not State.PROPOSED and not change.review_owed:
-            raise AlreadyDecided(change)
+            return await self._require_read(change, by)
         if by == change.requester:
             return await self.access.require_all(change, by)
         if change.guard is Guard.CONFIRM:
@@ -170,6 +171,9 @@ class Decider:
                 raise
             await self.access.require_glass(change, by, change.channel)
         return None
+
+    async def _require_read(self, change: Change, by: str) -> None:
+        await self.access.require(f"{change.kind.operation.partition('.')[0]}.read", by, change.channel)
 
     async def note_look(self, change: Change, by: str) -> None:
         """Put on record that *by* was shown all of *change*; once, however often they look."""
@@ -190,7 +194,7 @@ class Decider:
 
         Raises AlreadyDecided, TooManyQuestions, NotAllowed, DirectoryUnavailable.
         """
-        await self.access.require(f"{change.kind.operation.partition('.')[0]}.read", by, change.channel)
+        await self._require_read(change, by)
         return await self.ledger.ask(change, Question(by=by, text=text))
 
     async def stop(self, whole: Change, *, by: str, request: str) -> Change:

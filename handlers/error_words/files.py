@@ -22,7 +22,7 @@ WORDS: Final[Table] = {
         next=f"`/{e.what}s list` with the same words shows what is.",
     ),
     EmailsInFile: lambda e: Words(
-        "These rules contain emails, so the file can't go into a channel.",
+        "These rules contain emails or secrets, so the file can't go into a channel.",
         next="Get it in a direct message.",
         unchanged=None,
         again={"Send it to me": e.privately},

@@ -9,6 +9,7 @@ from typing import Final
 from bot.domain.change import Change, Kind, State
 from bot.domain.essence import NOT_CONTENT
 from bot.domain.rule import Rule
+from bot.domain.secrets import MARK
 from handlers.commands.gatehouse import GatehouseInspect
 from handlers.masking import masked_part
 from handlers.views import parts
@@ -29,13 +30,18 @@ def hides(change: Change, blocks: Iterable[Block]) -> bool:
     """
     drawn = list(blocks)
     text = "\n".join(_texts(drawn))
-    if masked_part(drawn) != drawn:
+    if is_masked(drawn):
         return True
     if change.target.service == "members" or "…" in text:
         return True
     if change.kind is Kind.RULE_DELETE:
         return not says(text, {name: value for name, value in (change.before or {}).items() if name not in SHOWN}, None)
     return not (change.is_set or change.kind.destroys or says(text, change.before, change.after))
+
+
+def is_masked(blocks: list[Block]) -> bool:
+    """Whether a channel sees less of *blocks* than is in them, or a secret was left out of them."""
+    return masked_part(blocks) != blocks or any(MARK in text for text in _texts(blocks))
 
 
 def says(text: str, before: Document, after: Document) -> bool:
@@ -62,6 +68,8 @@ def _texts(blocks: Iterable[Block]) -> Iterator[str]:
 
 def label(change: Change) -> str:
     """What the button that shows everything is called."""
+    if change.state is not State.PROPOSED and not change.review_owed:
+        return "Show to me"
     if not change.is_set:
         return "Show full change"
     thing = THINGS.get(change.target.service, "part")
@@ -69,12 +77,15 @@ def label(change: Change) -> str:
 
 
 def actions(change: Change, blocks: Iterable[Block], buttons: Sequence[Block | None]) -> list[Block]:
-    """The buttons below *blocks*; while somebody has to decide, also the one that opens everything.
+    """The buttons below *blocks*, with the one that opens everything: while somebody has to decide, and where a rule is masked.
 
-    Where the card is not everything, that one comes first, below a line that says so.
+    Where the card is not everything, that one comes first while somebody has to decide, below a line that says so.
     """
+    drawn = list(blocks)
     full = parts.run_button(label(change), GatehouseInspect(change.id), "full")
-    if change.state is State.PROPOSED and hides(change, blocks):
+    if change.state is State.PROPOSED and hides(change, drawn):
         words = f":mag: This card doesn’t show everything. Press *{label(change)}* before you decide."
         return [parts.context(words), *parts.actions([full, *buttons])]
-    return parts.actions([*buttons, full if change.state is State.PROPOSED or change.review_owed else None])
+    is_open = change.state is State.PROPOSED or change.review_owed
+    is_needed = is_open or (change.target.service == "rules" and is_masked(drawn))
+    return parts.actions([*buttons, full if is_needed else None])

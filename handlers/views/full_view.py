@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from bot.domain.address import authority
-from bot.domain.change import Change, Kind
+from bot.domain.change import Change, Kind, State
 from bot.domain.change_set import Part
 from handlers.views import forms, parts
 from handlers.views.diff import Document, Line, every_field, field_name
@@ -207,7 +207,8 @@ def modal(change: Change, listed: Sequence[Entry], title: str) -> forms.View | N
     if len(texts) > MAX_BLOCKS or sum(map(len, texts)) > MAX_CHARACTERS or max(map(len, texts)) > parts.MOST_TEXT:
         return None
     blocks: list[Block] = [parts.section(text) for text in texts]
-    blocks.append(parts.context("This is everything. Decide on the card in the channel."))
+    is_open = change.state is State.PROPOSED or change.review_owed
+    blocks.append(parts.context("This is everything." + (" Decide on the card in the channel." if is_open else "")))
     return forms.frame("Full change", blocks, callback_id="v1.full", metadata={"channel": change.channel})
 
 

@@ -9,6 +9,7 @@ from typing import Final
 from bot.clients.listing import Gap
 from bot.domain.group import Groups
 from bot.domain.rule import Rule
+from bot.domain.secrets import without_secrets
 from handlers.commands.rules import RulesList, RulesNew, RulesShow
 from handlers.views import parts
 from handlers.views.effect import effect_line, group_name, source_line, status_name, type_name
@@ -51,6 +52,8 @@ def rule_list(
 
 
 def _row(number: int, rule: Rule, command: RulesList, groups: Groups | None, audience: Audience) -> str:
+    if audience == "channel":
+        rule = without_secrets(rule)
     pairs = rule.pairs or ()
     line = (
         f"{source_line(rule.rule_type, pairs[0], 90)} {effect_line(rule.rule_type, pairs[0], 90)}"

@@ -7,12 +7,20 @@ from typing import Final
 
 from bot.domain.group import Groups
 from bot.domain.rule import TYPED, Pair, Rule
+from bot.domain.secrets import without_secrets
 from handlers.commands.command import slash
 from handlers.commands.gatehouse import GatehouseHelp
 from handlers.commands.rules import RulesCopy, RulesDelete, RulesEdit, RulesList, RulesNew, RulesOff, RulesOn, RulesShow
 from handlers.views import parts, pickers
-from handlers.views.effect import effect_line, group_name, other_lines, source_line, status_name, type_name
-from handlers.views.parts import Block, Message, code, esc
+from handlers.views.effect import (
+    effect_line,
+    group_name,
+    other_lines,
+    source_line,
+    status_name,
+    type_name,
+)
+from handlers.views.parts import Audience, Block, Message, code, esc
 
 SHOWN_PAIRS: Final = 12
 SHOWN_LINES: Final = 8
@@ -43,8 +51,10 @@ def menu() -> Message:
     return parts.message("Traffic rules: list, show, new, edit, on, off, delete", blocks)
 
 
-def rule_card(rule: Rule, *, command: RulesShow, actions: bool = True, groups: Groups | None = None) -> Message:
-    """One rule, whole as far as a message holds it."""
+def rule_card(rule: Rule, *, command: RulesShow, audience: Audience, groups: Groups | None = None) -> Message:
+    """One rule, whole as far as a message holds it; without its secrets, and with a way to them, where all see it."""
+    if audience == "channel":
+        rule = without_secrets(rule)
     blocks = [
         parts.section(
             f"*{esc(rule.title, 200)}*\n{status_name(rule, groups)}   {type_name(rule)}   {code(rule.id, 100)}"
@@ -53,8 +63,8 @@ def rule_card(rule: Rule, *, command: RulesShow, actions: bool = True, groups: G
         *pair_blocks(rule),
         *_rest(rule, groups),
     ]
-    if actions:
-        blocks += parts.actions(_buttons(rule, command))
+    privately = parts.run_button("Show to me", command, "privately")
+    blocks += parts.actions(_buttons(rule, command) if audience == "private" else [privately])
     return parts.message(f"Rule {esc(rule.title, 150)} ({rule.id})", blocks)
 
 

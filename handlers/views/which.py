@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from bot.clients.listing import Gap
 from bot.domain.matching import Acts, Explained, NearMiss, Untold, left_alone
 from bot.domain.rule import Rule
+from bot.domain.secrets import MARK, hidden_text, without_secrets
 from handlers.commands.rules import RulesList, RulesShow, RulesWhich
 from handlers.views import parts
 from handlers.views.effect import effect_line, type_name
@@ -25,7 +27,7 @@ def explained(found: Explained, *, command: RulesWhich, gap: Gap | None, assumed
     verdict = _verdict(found, gap)
     blocks: list[Block] = [parts.section(f"{verdict}\n{code(found.address.full, 600)}")]
     blocks += [
-        _acting(acts, number, actions=actions)
+        _acting(acts, number, actions=actions, holds_secret=MARK in hidden_text(found.address.full))
         for number, acts in enumerate(sorted(found.in_force, key=_weight)[:MOST_ACTING])
     ]
     if (more := len(found.in_force) - MOST_ACTING) > 0:
@@ -121,7 +123,9 @@ def _many(count: int, one: str, several: str) -> str:
     return "" if not count else f"1 {one}" if count == 1 else f"{count:,} {several}"
 
 
-def _acting(acts: Acts, number: int, *, actions: bool) -> Block:
+def _acting(acts: Acts, number: int, *, actions: bool, holds_secret: bool) -> Block:
+    if not actions:
+        acts = replace(acts, rule=without_secrets(acts.rule), captures=() if holds_secret else acts.captures)
     lines = [f"{_named(acts.rule)}{_pairs(acts)}", _effect(acts)]
     if caught := [f"${n} = {code(text, 80)}" for n, text in enumerate(acts.captures, start=1) if text is not None]:
         lines.append(f"caught {'  '.join(caught[:6])}")

@@ -78,7 +78,7 @@ def test_every_rule_is_checked_alone_and_among_the_others() -> None:
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_every_rule_is_shown_listed_found_and_previewed(rule: Rule) -> None:
-    judged_by_slack(rules.rule_card(rule, command=RulesShow(ref=rule.id), groups=GROUPS))
+    judged_by_slack(rules.rule_card(rule, command=RulesShow(ref=rule.id), audience="private", groups=GROUPS))
     judged_by_slack(
         rule_list.rule_list(
             [rule] * 10, page=1, pages=2, total=11, command=RulesList(sort="changed"), gap=Gap(1, 2), first_number=1,

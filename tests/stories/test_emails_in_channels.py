@@ -116,7 +116,7 @@ async def test_rules_with_emails_are_not_exported_into_a_channel(workspace: Sand
 
     reply = await alice.says("/rules export here")
 
-    assert "These rules contain emails" in alice.slack_text(reply)
+    assert "These rules contain emails or secrets" in alice.slack_text(reply)
     await alice.clicks(reply, "Send it to me")
     file, message = await alice.sees_file()
     assert message.channel == alice.dm

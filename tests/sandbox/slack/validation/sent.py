@@ -144,7 +144,7 @@ def _lists() -> Iterator[Message]:
             actions=True,
         )
     for rule in (RULE, SCRIPT):
-        yield rules.rule_card(rule, command=RulesShow(ref=rule.id))
+        yield rules.rule_card(rule, command=RulesShow(ref=rule.id), audience="private")
     for people in ([ANNA, BERT], []):
         yield members.member_list(
             people,

@@ -1,0 +1,151 @@
+"""Secrets of rules: in channels none is told, whatever is done with the rule; privately they are shown.
+
+Every story ends with a look at all that channels showed (tests/channels.py). These here plant secrets and an email for it.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from sandbox.demo import Sandbox
+from sandbox.slack.message import Message
+from sandbox.slack.story import Person
+from tests.channels import emails_seen, secrets_seen
+from tests.conftest import OPS
+from tests.looking import BUTTON, looks
+
+ANNA = "anna.berg@example.com"
+TOKEN = "s3cr3t-one"
+OTHER = "s3cr3t-two"
+KEPT = "Headers_auth1"
+GONE = "Headers_auth2"
+LINK = f"https://shop.example.com/in?token={TOKEN}&to={ANNA}"
+HEADERS = {
+    "name": "Sign in for tests",
+    "description": f"{ANNA} needs it: https://anna:{TOKEN}@shop.example.com/",
+    "status": "Active",
+    "ruleType": "Headers",
+    "pairs": [
+        {
+            "source": {"key": "Url", "operator": "Equals", "value": LINK},
+            "modifications": {
+                "Request": [{"type": "Add", "header": "Authorization", "value": f"Bearer {TOKEN}"}],
+                "Response": [{"type": "Add", "header": "Set-Cookie", "value": TOKEN}],
+            },
+        }
+    ],
+}
+REDIRECT = {
+    "name": f"Token={TOKEN}",
+    "description": ANNA,
+    "status": "Active",
+    "ruleType": "Redirect",
+    "pairs": [
+        {
+            "source": {"key": "Url", "operator": "Wildcard_Matches", "value": "https://shop.example.com/go?*"},
+            "destination": f"https://anna:{TOKEN}@new.example/?{'x' * 150}&api_key={TOKEN}",
+        }
+    ],
+}
+
+
+def planted(workspace: Sandbox) -> None:
+    workspace.services.rules.put(HEADERS | {"id": KEPT})
+    workspace.services.rules.put(HEADERS | {"id": GONE, "name": "Sign in again"})
+    workspace.services.rules.put(REDIRECT | {"id": "Redirect_tok"})
+
+
+async def shared(person: Person, command: str) -> Message:
+    """The answer to *command* as the channel gets it."""
+    reply = await person.says(command)
+    before = len(person.cards)
+    await person.clicks(reply, "Share in channel")
+    return await person.sees_more(before)
+
+
+@pytest.mark.threat("E7")
+async def test_what_is_shown_to_a_channel(workspace: Sandbox, alice: Person, bob: Person) -> None:
+    planted(workspace)
+
+    assert secrets_seen([(await alice.says(f"/rules show {KEPT}")).blocks]) != [], "private answers are whole"
+    card = await shared(alice, f"/rules show {KEPT}")
+    assert "adds request header `Authorization`: `[hidden-2]`" in alice.slack_text(card)
+    await bob.clicks(card, "Show to me")
+    whole = await bob.sees(f"Bearer {TOKEN}")
+    assert whole.visible_to == bob.id
+    assert ANNA in bob.slack_text(whole)
+
+    await shared(alice, "/rules list auth")
+    await shared(alice, "/rules check")
+    for asked, answered in ((LINK, "Authorization"), ("https://shop.example.com/go?key=s3cr3t-x", "Leads to")):
+        await alice.types(f"@gatehouse rules which {asked}")
+        assert (await alice.sees(answered)).visible_to is None
+
+
+@pytest.mark.threat("E7")
+async def test_cards_of_every_change(workspace: Sandbox, alice: Person, cara: Person) -> None:
+    planted(workspace)
+
+    await alice.says(f"/rules off {KEPT} because token={TOKEN} leaked")
+    await alice.says(
+        f"/rules set Redirect_tok destination=https://anna:{OTHER}@new.example/?{'x' * 150}&api_key={OTHER}"
+    )
+    await alice.says(f"/rules set Redirect_tok destination=https://shop.example.com/?token={OTHER}")
+    await alice.says(f"/rules set Redirect_tok destination=https://shop.example.com/?token={TOKEN}")
+    assert "?token=[hidden-2]`  →  " in alice.slack_text(await alice.sees("?token=[hidden-2]"))
+    await alice.says("/gatehouse undo")
+    await alice.says(f"/rules on {KEPT} Redirect_tok for 2h")
+    await alice.says("/rules delete Headers_auth1 Redirect_tok")
+
+    card = await alice.says(f"/rules delete {GONE}")
+    text = alice.slack_text(card)
+    assert "adds request header `Authorization`: `[hidden-2]`" in text
+    assert "This card doesn’t show everything" in text
+    await cara.clicks(card, "Approve", confirm=True)
+    await cara.sees("Look at the full change first.")
+    assert f"Bearer {TOKEN}" in await looks(cara, card)
+    await cara.clicks(card, "Approve", confirm=True)
+    gone = await alice.sees("Sign in again deleted")
+
+    assert "[Show to me]" in alice.slack_text(gone)
+    await alice.clicks(gone, BUTTON, opens="This is everything.")
+    assert f"Bearer {TOKEN}" in alice.form
+    before = len(alice.cards)
+    await alice.clicks(gone, "Undo")
+    await alice.sees_more(before)
+    made = next(rule for rule in workspace.services.rules.all() if rule["name"] == "Sign in again")
+    assert made["pairs"][0]["modifications"] == HEADERS["pairs"][0]["modifications"]  # type: ignore[index]
+
+
+@pytest.mark.threat("E7")
+async def test_what_is_on_record_and_on_the_home(workspace: Sandbox, alice: Person) -> None:
+    planted(workspace)
+    await alice.says(f"/rules set Redirect_tok destination={LINK}")
+    await alice.says("/rules delete Redirect_tok")
+    for text in ("/rules history Redirect_tok", "/gatehouse audit", "/gatehouse pending", "/gatehouse digest"):
+        await shared(alice, text)
+
+    home = await alice.opens_home("Token")
+
+    assert secrets_seen(home["blocks"]) == [], "others may look on"
+    assert emails_seen(home["blocks"]) == []
+
+
+async def test_an_import_and_an_export(workspace: Sandbox, alice: Person) -> None:
+    planted(workspace)
+    await alice.opens("/rules import")
+    records = [HEADERS | {"name": "One"}, REDIRECT | {"name": "Two"}]
+    alice.attaches("File", **{"rules.json": json.dumps(records).encode()})
+    assert await alice.submits() == {}
+    await alice.sees_form("nothing is changed yet")
+    assert await alice.submits() == {}
+    await alice.sees("Import 2 rules")
+
+    reply = await alice.says("/rules export here")
+    assert "These rules contain emails or secrets" in alice.slack_text(reply)
+    await alice.clicks(reply, "Send it to me")
+    file, _ = await alice.sees_file()
+    assert f"Bearer {TOKEN}".encode() in (file.content or b""), "a private file is whole"
+    assert [one for one in workspace.slack.state.files.all.values() if OPS in one.shares] == []
