@@ -42,6 +42,12 @@ ELSEWHERE: Final = frozenset(
 GONE: Final = frozenset({"message_not_found", "cant_update_message", "edit_window_closed"})
 CARD: Final = "card"
 RESULT: Final = "result"
+NOTICE: Final = "tell-"
+"""What the purpose of a direct message to the requester begins with."""
+UNREACHABLE: Final = frozenset(
+    {"channel_not_found", "user_not_found", "user_disabled", "is_inactive", "messages_tab_disabled"}
+)
+"""Slack's words for a person whom no direct message reaches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +71,11 @@ class Cards:
             await self._card(change)
         elif purpose == RESULT:
             await self._result(change)
-        elif await self.store.cards.get(change.id, purpose) is None:
+        elif await self.store.cards.get(change.id, purpose) is not None:
+            return
+        elif purpose.startswith(NOTICE):
+            await self._notify(change, purpose)
+        else:
             await self._note(change, purpose)
 
     async def _card(self, change: Change) -> None:
@@ -169,3 +179,27 @@ class Cards:
         channel, ts = await self._posted(change, message, thread=thread)
         async with self.store.transaction() as tx:
             await self.store.cards.put(tx, change.id, channel, ts, purpose)
+
+    async def _notify(self, change: Change, purpose: str) -> None:
+        """Tell the requester what became of *change*, unless they turned such messages off or can't get any."""
+        kind = purpose.removeprefix(NOTICE)
+        message = await self._notice(change, kind)
+        if message is None or (await self.directory.person(change.requester)).barred is not None:
+            return
+        self.pace.take(change.requester)
+        self.reached("notify")
+        try:
+            channel, ts = await self.slack.post(change.requester, message)
+        except SlackRefused as refusal:
+            if refusal.code not in UNREACHABLE:
+                raise
+            log.info("requester_unreachable", change=change.id[:8], code=refusal.code)
+            return
+        self.reached("notified")
+        async with self.store.transaction() as tx:
+            await self.store.cards.put(tx, change.id, channel, ts, purpose)
+
+    async def _notice(self, change: Change, kind: str) -> Message | None:
+        undo = await self.store.changes.get(change.undone_by) if change.undone_by else None
+        link = await self.store.cards.link(change.id)
+        return notes.notice(change, kind, link=link, undone_by=undo.requester if undo is not None else "")

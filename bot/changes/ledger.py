@@ -58,6 +58,15 @@ UNBEGUN: Final = frozenset({Move.CANCEL, Move.WITHDRAW, Move.DENY, Move.EXPIRE, 
 ENDS_OF_SETS: Final = frozenset({Move.FINISH, Move.FAIL})
 UNDOABLE: Final = (Outcome.APPLIED, Outcome.UNKNOWN)
 """Outcomes of parts that are, or may be, there to be taken back."""
+NOTICES: Final = {
+    Move.APPROVE: "tell-approved",
+    Move.DENY: "tell-denied",
+    Move.EXPIRE: "tell-expired",
+    Move.OUTDATE: "tell-failed",
+    Move.FAIL: "tell-failed",
+    Move.LEAVE: "tell-failed",
+}
+"""Moves of a request that its requester hears of in a direct message, and that message's purpose."""
 DECISIONS: Final = frozenset({Move.CANCEL, Move.WITHDRAW, Move.DENY})
 """Moves that a person makes; approvals are counted one by one."""
 
@@ -184,7 +193,7 @@ class Ledger:
             return None
         if move in DECISIONS:
             await self.store.changes.decided(tx, moved.id, by, move, moved.decision_reason)
-        await self._follow(tx, moved, move)
+        await self._follow(tx, moved, move, by)
         after = await self.applied(tx, [moved]) if moved.state is State.APPLIED else []
         event = event_of(EVENTS[move], moved, by, **told(moved))
         if move is Move.APPROVE and not moved.is_set:
@@ -192,8 +201,8 @@ class Ledger:
         await self.store.audit.append(tx, *before, event, *after)
         return moved
 
-    async def _follow(self, tx: AsyncConnection, moved: Change, move: Move) -> None:
-        """What Slack is owed and what falls due, now that a change was moved."""
+    async def _follow(self, tx: AsyncConnection, moved: Change, move: Move, by: str) -> None:
+        """What Slack is owed and what falls due, now that a change was moved through *by*."""
         if moved.part_of is not None:
             await self.store.parts.note(tx, [moved])
             await self.store.outbox.add(tx, moved.part_of, "card")
@@ -202,6 +211,8 @@ class Ledger:
             await self.store.outbox.add(tx, moved.id, "card", within=within)
         if moved.columns and move in ENDS_OF_SETS:
             await self.store.outbox.add(tx, moved.id, "result")
+        if move in NOTICES and _is_news_to_requester(moved, by):
+            await self.store.outbox.add(tx, moved.id, NOTICES[move])
         if moved.is_set and move in UNBEGUN:
             await self.store.parts.stop(tx, moved.id)
         if moved.glass_broken and move is Move.APPROVE:
@@ -215,6 +226,7 @@ class Ledger:
         change, leaves nothing to decide.
         """
         live = {change.target: change.result for change in changes}
+        requesters = {change.target: change.requester for change in changes}
         undone = {change.undoes for change in changes if change.undoes}
         events = []
         for request in await self.store.changes.requested(tx, changes):
@@ -223,7 +235,7 @@ class Ledger:
                 continue
             fields: dict[str, Any] = {"result": found, "finished_at": self.now()}
             if (stale := await self.store.changes.move(tx, request.id, Move.OUTDATE, **fields)) is not None:
-                await self._follow(tx, stale, Move.OUTDATE)
+                await self._follow(tx, stale, Move.OUTDATE, requesters.get(request.target, GATEHOUSE))
                 events.append(event_of(EVENTS[Move.OUTDATE], stale, GATEHOUSE, **told(stale)))
         undos = [change for change in changes if change.undoes]
         sets = {await self._undone(tx, undo): undo for undo in undos}
@@ -261,6 +273,8 @@ class Ledger:
         over = set() if change.is_set else set(TimerKind) - {TimerKind.REVIEW}
         reviewed = set() if change.review_owed and not undo.settles_review else {TimerKind.REVIEW}
         await self.store.timers.clear(tx, change.id, *over, *reviewed)
+        if change.part_of is None and change.ends is not None and undo.requester != change.requester:
+            await self.store.outbox.add(tx, change.id, "tell-reverted")
         if change.part_of is not None:
             await self.store.parts.taken_back(tx, change.part_of, change.part_number)
         await self.store.outbox.add(tx, change.part_of or change.id, "card")
@@ -396,6 +410,12 @@ def told(change: Change) -> dict[str, Any]:
     if change.glass_broken:
         told["glass_broken"] = True
     return told
+
+
+def _is_news_to_requester(change: Change, by: str) -> bool:
+    """Whether its requester waited for an approval, and neither decided about *change* nor did what moved it, as *by* did."""
+    waited = change.guard is Guard.APPROVE and change.part_of is None
+    return waited and change.requester not in {change.decided_by, by}
 
 
 def _only_the_asker_cares(change: Change) -> bool:

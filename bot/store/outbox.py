@@ -58,6 +58,7 @@ class Purpose(StrEnum):
     OFFER = "offer"
     REVIEW = "review"
     ASK = "ask"
+    TELL = "tell"
 
 
 KNOWN: Final = sa.or_(outbox.c.purpose.in_(sorted(Purpose)), *(outbox.c.purpose.startswith(f"{p}-") for p in Purpose))

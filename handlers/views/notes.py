@@ -1,4 +1,4 @@
-"""What must ring somebody: short messages in the thread of a card, each posted once."""
+"""What must ring somebody: short messages in the thread of a card or to its requester alone, each posted once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from bot.domain.change import Change, State
 from handlers.views import parts
 from handlers.views.parts import Message
-from handlers.views.sentences import ending_line, glass_line, mention, when, words
+from handlers.views.sentences import ending_line, glass_line, mention, sentence, when, words
 from handlers.views.titles import plain_title
 
 
@@ -68,4 +68,60 @@ PLAIN: Final = {
     "glass": "somebody goes ahead alone",
     "left": "was left as it is",
     "ask": "somebody asks",
+}
+
+
+ENDED: Final = frozenset({State.FAILED, State.STALE, State.UNSETTLED})
+"""States whose own notice says more than that somebody approved."""
+
+
+def notice(change: Change, kind: str, *, link: str, undone_by: str = "") -> Message | None:
+    """What the requester is told of *change* in a direct message; None where it has become pointless since.
+
+    *link*: of its card. *undone_by*: who asked for its undo.
+    """
+    text = NOTICES[kind](change, undone_by) if kind in NOTICES else ""
+    card = f" <{link}|Open the card>" if link else ""
+    return parts.message(f"{plain_title(change)}: {kind}", [parts.section(f"{text}{card}")]) if text else None
+
+
+def _approved(change: Change, _: str) -> str:
+    if change.state in ENDED:
+        return ""
+    done = " It is done." if change.state is State.APPLIED else ""
+    alone = f"<@{change.decided_by}> went ahead with your request alone."
+    by = " ".join(mention(one.by) for one in change.approvals) or mention(change.decided_by or "")
+    how = alone if change.glass_broken else f"Approved by {by}."
+    return f":white_check_mark: *Approved: {plain_title(change)}.* {how}{done}"
+
+
+def _denied(change: Change, _: str) -> str:
+    why = f": {words(change.decision_reason, 500)}" if change.decision_reason else "."
+    return f":no_entry_sign: *Denied: {plain_title(change)}.* Denied by <@{change.decided_by}>{why}"
+
+
+def _expired(change: Change, _: str) -> str:
+    return f":zzz: *Expired: {plain_title(change)}.* Nobody approved your request in time. Nothing was changed."
+
+
+def _failed(change: Change, _: str) -> str:
+    if change.state not in ENDED:
+        return ""
+    outcome = "Outcome unknown" if change.state is State.UNSETTLED else "Not done"
+    return f":x: *{outcome}: {plain_title(change)}.* {sentence(change)}"
+
+
+def _reverted(change: Change, undone_by: str) -> str:
+    by = f" by <@{undone_by}>" if undone_by else ""
+    return (
+        f":leftwards_arrow_with_hook: *Reverted early: {plain_title(change)}.* Your temporary change was reverted{by}."
+    )
+
+
+NOTICES: Final[dict[str, Callable[[Change, str], str]]] = {
+    "approved": _approved,
+    "denied": _denied,
+    "expired": _expired,
+    "failed": _failed,
+    "reverted": _reverted,
 }

@@ -1,0 +1,132 @@
+"""People hear in a direct message what became of their requests; nobody hears of what they did themselves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from bot.store.tables import outbox
+from sandbox.demo import Sandbox, running_sandbox
+from sandbox.slack.story import Person
+from tests.conftest import OPS, QUICK, Clock
+from tests.looking import approves
+
+OLD = "Redirect_x1old"
+WAITS = """
+[roles.everyone]
+channels = ["C0OPS0001"]
+may = ["*"]
+
+[[guards]]
+operation = "rule.*"
+guard = "approve"
+"""
+
+
+async def notices(workspace: Sandbox) -> list[str]:
+    """What direct messages were ever owed, delivered or not."""
+    query = sa.select(outbox.c.purpose).where(outbox.c.purpose.startswith("tell-")).order_by(outbox.c.purpose)
+    async with workspace.bot.gatehouse.store.session.reading() as connection:
+        return list(await connection.scalars(query))
+
+
+async def test_an_approval_is_told_to_its_requester_alone(workspace: Sandbox, alice: Person, cara: Person) -> None:
+    card = await alice.says(f"/rules delete {OLD}")
+
+    await approves(cara, card)
+
+    told = await alice.sees("Approved: Delete Old shop")
+    assert told.channel == alice.dm
+    assert f"Approved by @{cara.id}" in alice.slack_text(told)
+    assert "Open the card" in str(told.blocks)
+    assert cara.slack.state.direct(cara.id) is None or cara.dms == []
+    assert await notices(workspace) == ["tell-approved"]
+
+
+async def test_a_denial_is_told_with_its_reason(workspace: Sandbox, alice: Person, cara: Person) -> None:
+    card = await alice.says(f"/rules delete {OLD}")
+    await cara.clicks(card, "Deny…", opens="Why not?")
+    cara.fills(**{"Why not?": "It is still in use"})
+    assert await cara.submits() == {}
+
+    told = await alice.sees("Denied: Delete Old shop")
+
+    assert told.channel == alice.dm
+    assert f"Denied by @{cara.id}: It is still in use" in alice.slack_text(told)
+    assert await notices(workspace) == ["tell-denied"]
+
+
+async def test_a_request_that_nobody_approved_in_time(workspace: Sandbox, alice: Person, clock: Clock) -> None:
+    await alice.says(f"/rules delete {OLD}")
+
+    clock.ahead += timedelta(hours=25)
+
+    assert (await alice.sees("Expired: Delete Old shop")).channel == alice.dm
+    assert await notices(workspace) == ["tell-expired"]
+
+
+@pytest.mark.policy(WAITS)
+async def test_what_the_service_refuses_after_an_approval(workspace: Sandbox, alice: Person, cara: Person) -> None:
+    card = await alice.says(f"/rules set {OLD} description=New")
+    workspace.services.rules.stage.faults.add("refused_200", method="PUT")
+
+    await cara.clicks(card, "Approve")
+    told = await alice.sees("Not done: Change description of Old shop")
+
+    assert told.channel == alice.dm
+    assert "Nothing was changed" in alice.slack_text(told)
+    assert await notices(workspace) == ["tell-approved", "tell-failed"]
+
+
+async def test_a_temporary_change_that_somebody_else_ends(workspace: Sandbox, alice: Person, cara: Person) -> None:
+    card = await alice.says(f"/rules off {OLD} for 2h")
+    await cara.clicks(card, "End now")
+
+    told = await alice.sees("Reverted early: Switch off Old shop")
+
+    assert told.channel == alice.dm
+    assert f"was reverted by @{cara.id}" in alice.slack_text(told)
+    assert await notices(workspace) == ["tell-reverted"]
+
+
+async def test_nobody_hears_of_their_own_clicks(workspace: Sandbox, alice: Person) -> None:
+    card = await alice.says(f"/rules off {OLD} for 2h")
+    await alice.clicks(card, "End now")
+    await alice.sees("switched on")
+    card = await alice.says(f"/rules delete {OLD}")
+    await alice.clicks(card, "Withdraw")
+    await alice.sees("is kept")
+    card = await alice.says(f"/rules delete {OLD}")
+    await alice.says(f"/rules off {OLD}")
+    await alice.sees("no longer what was shown")
+
+    assert await notices(workspace) == []
+
+
+async def test_a_process_that_dies_before_it_tells_is_followed_by_one_that_does_once(
+    tmp_path: Path, clock: Clock
+) -> None:
+    deaths = ["notify"]
+
+    def reached(step: str) -> None:
+        if step in deaths:
+            deaths.remove(step)
+            raise ConnectionAbortedError(step)
+
+    async with running_sandbox(tmp_path, timing=replace(QUICK, reached=reached), now=clock) as workspace:
+        alice, cara = Person(workspace.slack, "U0ALICE01", OPS), Person(workspace.slack, "U0CARA001", OPS)
+        card = await alice.says(f"/rules delete {OLD}")
+        await approves(cara, card)
+        await alice.sees("deleted")
+        clock.ahead += timedelta(minutes=1)
+
+        await alice.sees("Approved: Delete Old shop")
+        await workspace.bot.gatehouse.store.outbox.try_again()
+
+        assert deaths == []
+        assert [one for one in alice.dms if "Approved" in alice.slack_text(one)] == alice.dms
+        assert len(alice.dms) == 1
