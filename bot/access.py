@@ -21,6 +21,11 @@ MAX_UNANSWERED = 3
 MOST_LOOKED_AT = 200
 """People of a channel that are looked at for somebody who could approve."""
 
+MAX_MENTIONED = 5
+"""People whom a request mentions where the policy names nobody."""
+MAX_LOOKED_UP_TO_MENTION = 10
+"""People of a channel that are looked up for that."""
+
 
 class NotAllowed(Exception):
     """*user* may not do *operation*; *why* says so, *roles* who could."""
@@ -291,6 +296,32 @@ class Access:
     def act_in(self) -> tuple[str, ...]:
         """The channels that the policy names for changes; none where it leaves that to where the bot was added."""
         return self.policy().channels.act
+
+    async def summoned(self, rule: GuardRule, requester: str, channel: str) -> tuple[str, ...]:
+        """Whom a request mentions: whom the policy names to approve it, else some people of the channel who could.
+
+        Never its requester, nor somebody whom Slack says can't decide. Who can't be looked up isn't mentioned.
+        """
+        if rule.guard is not Guard.APPROVE:
+            return ()
+        if named := self.named(rule.approvers):
+            return tuple([each for each in named if each != requester and not await self._is_barred(each)])
+        able: list[str] = []
+        with suppress(DirectoryUnavailable):
+            asker = await self.person(requester)
+            candidates, _ = await self._candidates(rule, channel)
+            for user in candidates[:MAX_LOOKED_UP_TO_MENTION]:
+                if user != requester and await self._eligible(rule.approvers, user, channel, asker):
+                    able.append(user)
+                if len(able) == MAX_MENTIONED:
+                    break
+        return tuple(able)
+
+    async def _is_barred(self, who: str) -> bool:
+        """Whether Slack says that *who*, a person or a user group, is nobody who may use Gatehouse."""
+        with suppress(DirectoryUnavailable):
+            return not who.startswith("S") and (await self.person(who)).barred is not None
+        return False
 
     def named(self, roles: Sequence[str]) -> tuple[str, ...]:
         """The ids of the people and groups that *roles* name: those who are asked by name."""

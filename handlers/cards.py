@@ -13,6 +13,7 @@ from bot.changes.applying import Checkpoint, nowhere
 from bot.changes.outbox import Pace
 from bot.domain.change import Change
 from bot.domain.change_set import Part
+from bot.domain.preferences import wanted_notices
 from bot.gatehouse import GroupsReader
 from bot.inquiry import Directory
 from bot.store.audit import Event
@@ -183,6 +184,8 @@ class Cards:
     async def _notify(self, change: Change, purpose: str) -> None:
         """Tell the requester what became of *change*, unless they turned such messages off or can't get any."""
         kind = purpose.removeprefix(NOTICE)
+        if kind not in wanted_notices(await self.store.channel_settings.get(change.requester)):
+            return
         message = await self._notice(change, kind)
         if message is None or (await self.directory.person(change.requester)).barred is not None:
             return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.domain.policy import SETTINGS
-from bot.domain.preferences import LONGEST_SEGMENT, MOST_SEGMENTS
+from bot.domain.preferences import LONGEST_SEGMENT, MOST_SEGMENTS, NOTICES_OFF, stored_notices, wanted_notices
 from bot.gatehouse import Gatehouse
 from bot.store.channel_settings import SettingsMoved
 from handlers.commands.gatehouse import GatehouseSettings
@@ -38,6 +38,24 @@ async def change(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
     return Modal(forms.loading(views.TITLE), fill)
 
 
+@clicks("settings.mine")
+async def change_mine(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """What a person gets is theirs to choose: it takes no right."""
+
+    async def fill() -> View:
+        stored = await gatehouse.store.channel_settings.get(caller.user)
+        return views.my_form(wanted_notices(stored), caller.channel)
+
+    return Modal(forms.loading(views.MY_TITLE), fill)
+
+
+async def _save_mine(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
+    settings = gatehouse.store.channel_settings
+    held = (await settings.get(caller.user)).get(NOTICES_OFF, "")
+    await settings.change(caller.user, {NOTICES_OFF: held}, stored_notices(views.read_my_form(view)), by=caller.user)
+    return forms.done(views.MY_TITLE, ":white_check_mark: Saved for you.")
+
+
 def _errors(view: View) -> dict[str, str]:
     typed = views.read_form(view).segments
     if len(typed) > MOST_SEGMENTS:
@@ -61,3 +79,4 @@ async def _save(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
 
 
 submits(views.CALLBACK, Form(_errors, lambda _: forms.working(views.TITLE), _save))
+submits(views.MY_CALLBACK, Form(lambda _: {}, lambda _: forms.working(views.MY_TITLE), _save_mine))

@@ -73,7 +73,7 @@ class Proposer:
                 "approvers": rule.approvers,
                 "self_approval": rule.self_approval,
                 "break_glass": rule.break_glass,
-                "summoned": self.access.named(rule.approvers),
+                "summoned": await self.access.summoned(rule, change.requester, change.channel),
                 "expires": expires if change.ends is None else min(expires, change.ends),
             }
         )

@@ -1,8 +1,8 @@
-"""What a channel may set for itself, as values."""
+"""What a channel, or a person for themselves, may set, as values."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final, Self
 
@@ -10,6 +10,20 @@ MOST_SEGMENTS: Final = 30
 LONGEST_SEGMENT: Final = 75
 """Characters that a choice in one of Slack's menus has at most."""
 DELIMITER: Final = ","
+NOTICES: Final = ("approved", "denied", "expired", "failed", "reverted")
+"""The kinds of direct messages about a person's own requests; each of them can turn them off."""
+NOTICES_OFF: Final = "notices_off"
+
+
+def wanted_notices(stored: Mapping[str, str]) -> tuple[str, ...]:
+    """The kinds of direct messages that a person wants, by what is *stored* for them: all, unless they said otherwise."""
+    off = stored.get(NOTICES_OFF, "").split(DELIMITER)
+    return tuple(kind for kind in NOTICES if kind not in off)
+
+
+def stored_notices(wanted: Collection[str]) -> dict[str, str]:
+    """What is stored for a person who wants the *wanted* kinds alone: the others, so that kinds to come are on."""
+    return {NOTICES_OFF: DELIMITER.join(kind for kind in NOTICES if kind not in wanted)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a channel has set, by name; every change of it is on record."""
+"""What a channel, or a person by their id in its place, has set, by name; every change of it is on record."""
 
 from __future__ import annotations
 

@@ -92,5 +92,5 @@ class GatehouseHelp(GatehouseCommand):
 
 @dataclass(frozen=True)
 class GatehouseSettings(GatehouseCommand):
-    verb, usage, summary = "settings", "settings", "What this channel has set"
+    verb, usage, summary = "settings", "settings", "What this channel has set, and what you are notified about"
     example = "settings"

@@ -174,14 +174,16 @@ def offered(options: Iterable[str], chosen: Sequence[str]) -> list[str]:
     return [name for name in dict.fromkeys([*chosen, *options]) if 0 < len(name) <= LONGEST_OPTION][:MOST_OPTIONS]
 
 
-def choices(block_id: str, label: str, options: Iterable[str], chosen: Sequence[str], *, hint: str) -> Block:
+def choices(
+    block_id: str, label: str, options: Iterable[str], chosen: Sequence[str], *, hint: str, thing: str = "segments"
+) -> Block:
     """A menu of which several may be chosen; what is chosen is offered first, so that it is always among the hundred."""
     known = dict.fromkeys(offered(options, chosen))
     element: Block = {
         "type": "multi_static_select",
         "action_id": action_id(block_id),
         "options": [option(name) for name in known],
-        "placeholder": plain("Choose segments"),
+        "placeholder": plain(f"Choose {thing}"),
     }
     if picked := [option(name) for name in dict.fromkeys(chosen) if name in known]:
         element["initial_options"] = picked

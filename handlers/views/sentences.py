@@ -24,10 +24,12 @@ def _waiting(change: Change, asker: str) -> str:
     until = f" Open until {when(change.expires)}." if change.expires else ""
     if change.guard is Guard.CONFIRM:
         return f"{asker} asks. Only {asker} can confirm it.{until} {shows}"
-    who = " ".join(map(mention, change.summoned)) or "somebody else of this channel"
+    mentioned = " ".join(map(mention, change.summoned))
+    who = mentioned if change.approvers and mentioned else "somebody else of this channel"
     needed = (
         f"{who} must approve" if change.approvals_needed == 1 else f"{change.approvals_needed} of {who} must approve"
     )
+    needed += f" ({mentioned})" if mentioned and mentioned != who else ""
     given = ", ".join(f"<@{one.by}>" for one in change.approvals)
     count = f" *{len(change.approvals)} of {change.approvals_needed}:* approved by {given}." if given else ""
     return f"{asker} asks; {needed}.{count}{until} {shows}"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from bot.domain.essence import fingerprint
-from bot.domain.preferences import DELIMITER, Preferences
+from bot.domain.preferences import DELIMITER, NOTICES, Preferences
 from handlers.commands.command import slash
 from handlers.commands.rules import RulesSamples
 from handlers.views import fields, parts
@@ -15,6 +15,9 @@ from handlers.views.members import segments_line
 from handlers.views.parts import Message, code
 
 CALLBACK: Final = "v1.settings.form"
+MY_CALLBACK: Final = "v1.settings.mine"
+MY_TITLE: Final = "My notifications"
+KINDS: Final = "kinds"
 TITLE: Final = "Channel settings"
 SITE, SEGMENTS = "site", "segment_names"
 FIRST: Final = "(the first that is set up)"
@@ -35,7 +38,8 @@ def card(
     if not may_change:
         blocks.append(parts.context(f"You may look at this, not change it: `{slash('gatehouse whoami')}` says why."))
     changing = parts.button("Change…", "v1.settings.change", channel) if may_change else None
-    blocks += parts.actions([changing, parts.run_button("Samples", RulesSamples(), "samples")])
+    mine = parts.button("My notifications…", "v1.settings.mine", channel)
+    blocks += parts.actions([changing, mine, parts.run_button("Samples", RulesSamples(), "samples")])
     return parts.message("What this channel has set", blocks)
 
 
@@ -76,3 +80,18 @@ def _names(text: str) -> tuple[str, ...]:
 def unmoved(view: View, now: Preferences) -> bool:
     """Whether the settings are *now* as they were when the form opened."""
     return bool(metadata(view).get("seen") == fingerprint(now.stored()))
+
+
+def my_form(wanted: Sequence[str], channel: str) -> View:
+    """The modal in which a person chooses what they get direct messages about."""
+    hint = (
+        "What you decide or undo yourself is never sent to you. Questions and reminders stay in the thread of the card."
+    )
+    label = "Send me a direct message when my request is"
+    blocks = [fields.choices(KINDS, label, NOTICES, wanted, hint=hint, thing="kinds")]
+    return frame(MY_TITLE, blocks, callback_id=MY_CALLBACK, submit="Save", metadata={"channel": channel})
+
+
+def read_my_form(view: View) -> tuple[str, ...]:
+    """The kinds of direct messages that a person chose."""
+    return fields.picked((view.get("state") or {}).get("values") or {}, KINDS) or ()

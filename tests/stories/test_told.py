@@ -130,3 +130,63 @@ async def test_a_process_that_dies_before_it_tells_is_followed_by_one_that_does_
         assert deaths == []
         assert [one for one in alice.dms if "Approved" in alice.slack_text(one)] == alice.dms
         assert len(alice.dms) == 1
+
+
+async def test_those_who_can_approve_are_mentioned_and_reminded(
+    workspace: Sandbox, alice: Person, clock: Clock
+) -> None:
+    users = workspace.slack.state.users
+    users["U0CARA001"] = replace(users["U0CARA001"], is_deleted=True)
+
+    card = await alice.says(f"/rules delete {OLD}")
+
+    asked = alice.slack_text(card)
+    assert "somebody else of this channel must approve (@U0BOB0001" in asked
+    assert "U0CARA001" not in asked, "her account is deactivated"
+    assert "@U0ALICE01" not in asked.partition("must approve")[2]
+    clock.ahead += timedelta(minutes=20)
+    reminder = alice.slack_text(await alice.sees_reply(card, "still waits for an approval"))
+    assert reminder.index("@U0BOB0001") < reminder.index("@U0ALICE01")
+
+
+@pytest.mark.policy(
+    """
+[roles.everyone]
+channels = ["C0OPS0001"]
+may = ["*"]
+
+[roles.leads]
+users = ["U0ALICE01", "U0CARA001"]
+groups = ["S0LEADS"]
+
+[[guards]]
+operation = "rule.delete"
+guard = "approve"
+approvers = ["leads"]
+"""
+)
+async def test_whom_the_policy_names_is_mentioned_but_the_requester(workspace: Sandbox, alice: Person) -> None:
+    card = alice.slack_text(await alice.says(f"/rules delete {OLD}"))
+
+    assert "asks; @U0CARA001 " in card
+    assert "S0LEADS must approve" in card
+
+
+async def test_a_kind_of_notice_can_be_turned_off(workspace: Sandbox, alice: Person, clock: Clock) -> None:
+    await alice.clicks(await alice.says("/gatehouse settings"), "My notifications…", opens="when my request is")
+    alice.fills(**{"Send me a direct message when my request is": ["denied", "expired"]})
+    assert await alice.submits() == {}
+    await alice.sees_form("Saved for you")
+    cara = Person(workspace.slack, "U0CARA001", OPS)
+
+    card = await alice.says(f"/rules delete {OLD}")
+    await approves(cara, card)
+    await alice.sees("deleted")
+    await alice.says("/rules delete Redirect_chk01")
+    clock.ahead += timedelta(hours=25)
+    await alice.sees("Expired: Delete ")
+
+    assert await notices(workspace) == ["tell-approved", "tell-expired"]
+    assert len(alice.dms) == 1
+    await alice.clicks(await alice.says("/gatehouse settings"), "My notifications…", opens="when my request is")
+    assert "approved" not in str((alice.modal or {})["blocks"][0]["element"]["initial_options"])
