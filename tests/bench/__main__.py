@@ -1,51 +1,82 @@
-"""``python -m tests.bench``: how long things take, as ratios within this one run, and nowhere else.
+"""``python -m tests.bench``: how long things take, as ratios within this one run, written to docs/benchmarks.md.
 
-A module per bench, each with functions that make tables; add yours to BENCHES. ``python -m tests.bench import
---rows 1000`` runs those whose name begins so, at a size for a quick look.
+A module for each bench, with a function that makes its report; add yours to `benches`. ``python -m tests.bench import``
+runs those whose name begins so, and only prints.
 """
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from bot import collector
-from tests.bench import imports, reading, type_ahead, which
+from tests.bench import approvals, imports, page, reading, replies, type_ahead, which
+from tests.bench.receiver import PEOPLE
+from tests.bench.sheets import Report
 
-ROWS: Final = 10_000
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How much is measured. *sizes*: of lists of rules; *rows*: members that are imported."""
+
+    replies: replies.Plan
+    approvals: int
+    sizes: Sequence[int]
+    rows: int
 
 
-def benches(rows: int) -> Mapping[str, Callable[[], Table]]:
+FULL: Final = Size(
+    replies.Plan(rounds=3, seconds=2.0, at_once=(1, 32, 256), warm_up=PEOPLE),
+    approvals=9,
+    sizes=(1_000, 10_000, 100_000),
+    rows=2_000,
+)
+QUICK: Final = Size(replies.Plan(rounds=1, seconds=0.1, at_once=(1, 4), warm_up=1), approvals=1, sizes=(100,), rows=10)
+
+
+def benches(size: Size) -> Mapping[str, Callable[[], Report]]:
+    """Each bench by its name, in the order of the page."""
     return {
-        "which": which.table,
-        "type-ahead rules": type_ahead.rules,
-        "type-ahead members": type_ahead.members,
-        "reading": reading.table,
-        "import members": partial(imports.members, rows),
-        "import rules": partial(imports.rules, max(1, rows // 10)),
+        "replies": partial(replies.report, size.replies),
+        "approval": partial(approvals.report, size.approvals),
+        "which": partial(which.report, size.sizes),
+        "type-ahead": partial(type_ahead.report, size.sizes),
+        "reading": partial(reading.report, size.sizes),
+        "import": partial(imports.report, size.rows),
     }
 
 
 def main(
-    name: Annotated[str, typer.Argument(help="only the benches whose name begins so")] = "",
-    rows: Annotated[int, typer.Option(min=1, help="members that are imported, and ten times the rules")] = ROWS,
+    name: Annotated[str, typer.Argument(help="Only the benches whose name begins so; the page is not written.")] = "",
+    *,
+    quick: Annotated[
+        bool, typer.Option(help="Seconds instead of minutes: shows that it works, and no figures.")
+    ] = False,
+    docs: Annotated[Path | None, typer.Option(help="Folder of the page; docs/ after a full run, else none.")] = None,
 ) -> None:
-    """What things cost, as ratios within one run."""
-    console = Console()
+    """Measure what things cost, as ratios within one run."""
+    console, load = Console(), os.getloadavg()[0]
     collector.take_over()  # as the process does that serves
-    console.print("Ratios of this run alone: the machine, and whatever else it does, is in both sides of each.\n")
-    for each, bench in benches(rows).items():
-        if not each.startswith(name):
-            continue
-        with console.status("measuring…") if sys.stdout.isatty() else console.capture():
-            table = bench()
-        console.print(table)
+    chosen = {each: bench for each, bench in benches(QUICK if quick else FULL).items() if each.startswith(name)}
+    reports = [_reported(console, bench) for bench in chosen.values()]
+    if docs := docs or (None if quick or name else page.DOCS):
+        console.print(f"written to {page.write(reports, docs, load_before=load)}")
+
+
+def _reported(console: Console, bench: Callable[[], Report]) -> Report:
+    with console.status("measuring…") if sys.stdout.isatty() else console.capture():
+        report = bench()
+    for sheet in report.sheets:
+        console.print(sheet.for_terminal())
+    return report
 
 
 if __name__ == "__main__":

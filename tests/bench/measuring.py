@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from bot.domain.member import Member
 from bot.domain.rule import Rule
 
-SIZES = (1_000, 10_000, 100_000)
 TIMES = 5
 PAUSE = 0.005
 """Seconds between two looks at how long the loop works in one go; what it does meanwhile counts as well."""

@@ -9,13 +9,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any, Final
 
-from rich.table import Table
-
 from bot.clients.http import Limits, Service
 from bot.clients.members import MembersClient
 from bot.clients.rules import RulesClient
 from tests.bench import measuring
-from tests.bench.measuring import SIZES, best, worked
+from tests.bench.measuring import best, worked
+from tests.bench.sheets import Report, Sheet
 from tests.bench.standins import answering
 
 LIMITS: Final = Limits(deadline=600, max_bytes=1_000_000_000)
@@ -23,15 +22,19 @@ READS: Final = 3
 """Each lets go of what the one before it brought."""
 
 
-def table() -> Table:
-    """Seconds as so many times what `json.loads` takes for the same body."""
-    made = Table("", "of json.loads", "in all", "longest work in one go", title="Reading everything")
-    for size in SIZES:
-        rules = [rule.document() for rule in measuring.rules(size)]
-        made.add_row(f"{size:,} rules", *_read(rules, lambda service: RulesClient(service).all))
-    members = [member.document() for member in measuring.members(SIZES[-1])]
-    made.add_row(f"{SIZES[-1]:,} members", *_read(members, lambda service: MembersClient(service, "site_1").all))
-    return made
+def report(sizes: Sequence[int]) -> Report:
+    """Seconds as so many times what `json.loads` takes for the same body; of members only for the largest of *sizes*."""
+    rows = [(f"{size:,} rules", *_read_rules(size)) for size in sizes]
+    members = [member.document() for member in measuring.members(sizes[-1])]
+    rows.append((f"{sizes[-1]:,} members", *_read(members, lambda service: MembersClient(service, "site_1").all)))
+    columns = ("", "of json.loads", "in all", "longest work in one go")
+    about = "Reading everything that a service has, beside `json.loads` of the same body."
+    return Report("Reading", about, [Sheet("Read everything", columns, rows)])
+
+
+def _read_rules(size: int) -> tuple[str, str, str]:
+    rules = [rule.document() for rule in measuring.rules(size)]
+    return _read(rules, lambda service: RulesClient(service).all)
 
 
 def _read(records: Sequence[Any], reader: Callable[[Service], Callable[[], Awaitable[object]]]) -> tuple[str, str, str]:

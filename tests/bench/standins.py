@@ -17,7 +17,8 @@ from sandbox.services.running import running_services
 from sandbox.serving import serving
 from sandbox.slack.running import running_slack
 
-PROCESSES: Final = multiprocessing.get_context("spawn")
+PROCESSES: Final = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload([__name__])
 
 
 class Places(NamedTuple):

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Final, TypeVar
-
-from rich.table import Table
 
 from bot.clients.indexes import Indexed, looked_up
 from bot.domain.search import text_of_member, text_of_rule
 from tests.bench import measuring
-from tests.bench.measuring import SIZES, awaited, bare
+from tests.bench.measuring import awaited, bare
+from tests.bench.sheets import Report, Sheet
 
 T = TypeVar("T")
 
@@ -31,31 +30,27 @@ MEMBERS: Final = {
 }
 
 
-def rules() -> Table:
-    """Time per rule as so many comparisons of two strings."""
-    made = _table("rules")
-    for size in SIZES:
-        _rows(made, measuring.rules(size), text_of_rule, RULES)
-    return made
+def report(sizes: Sequence[int]) -> Report:
+    """Time per entry as so many comparisons of two strings; of members only for the largest of *sizes*."""
+    about = "What a menu offers while somebody types, as so many comparisons of two strings per entry."
+    rules = [row for size in sizes for row in _rows(measuring.rules(size), text_of_rule, RULES)]
+    members = _rows(measuring.members(sizes[-1]), text_of_member, MEMBERS)
+    return Report("Type-ahead", about, [_sheet("rules", rules), _sheet("members", members)])
 
 
-def members() -> Table:
-    made = _table("members")
-    _rows(made, measuring.members(SIZES[-1]), text_of_member, MEMBERS)
-    return made
-
-
-def _table(what: str) -> Table:
+def _sheet(what: str, rows: Sequence[Sequence[str]]) -> Sheet:
     columns = (what, "typed", f"comparisons for each of the {what}", "in all", "longest wait of others")
-    return Table(*columns, title=f"Type-ahead of {what}")
+    return Sheet(f"Type-ahead of {what}", columns, rows)
 
 
-def _rows(made: Table, items: Sequence[T], text_of: Callable[[T], str], typed: Mapping[str, str]) -> None:
+def _rows(items: Sequence[T], text_of: Callable[[T], str], typed: Mapping[str, str]) -> list[Sequence[str]]:
     alone = bare([text_of(item) for item in items])
     index = asyncio.run(Indexed(text_of).of(items))
-    works = {"(the index is made)": lambda: Indexed(text_of).of(items)}
-    works |= {about: partial(looked_up, index, text, most=100) for about, text in typed.items()}  # type: ignore[misc]  # both are awaited alike
-    for about, work in works.items():
-        took, waited = awaited(work)
-        row = (f"{len(items):,}", about, f"{took / alone:.1f}", f"{took * 1000:.0f} ms", f"{waited * 1000:.0f} ms")
-        made.add_row(*row)
+    works: dict[str, Callable[[], Awaitable[object]]] = {"(the index is made)": lambda: Indexed(text_of).of(items)}
+    works |= {about: partial(looked_up, index, text, most=100) for about, text in typed.items()}
+    return [(f"{len(items):,}", about, *_cells(work, alone)) for about, work in works.items()]
+
+
+def _cells(work: Callable[[], Awaitable[object]], alone: float) -> tuple[str, str, str]:
+    took, waited = awaited(work)
+    return f"{took / alone:.1f}", f"{took * 1000:.0f} ms", f"{waited * 1000:.0f} ms"

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
-
-from rich.table import Table
 
 from bot.domain.address import Address
 from handlers.which import explained
-from tests.bench.measuring import SIZES, awaited, bare, rules
+from tests.bench.measuring import awaited, bare, rules
+from tests.bench.sheets import Report, Sheet
 
 ADDRESS = "https://shop42.example.com/campaign/999/"
 
 
-def table() -> Table:
-    """Time per rule as so many comparisons of two strings."""
-    made = Table("rules", "comparisons a rule", "in all", "longest wait of others", title="/rules which")
-    for size in SIZES:
-        listed = rules(size)
-        alone = bare([rule.id for rule in listed])
-        took, waited = awaited(partial(explained, listed, Address.of(ADDRESS)))
-        made.add_row(f"{size:,}", f"{took / alone:.0f}", f"{took * 1000:.0f} ms", f"{waited * 1000:.0f} ms")
-    return made
+def report(sizes: Sequence[int]) -> Report:
+    """Time per rule as so many comparisons of two strings, for each number of rules in *sizes*."""
+    columns = ("rules", "comparisons a rule", "in all", "longest wait of others")
+    about = "How long it takes to explain a URL by all rules, as so many comparisons of two strings per rule."
+    return Report("/rules which", about, [Sheet("Explain a URL", columns, [_row(size) for size in sizes])])
+
+
+def _row(size: int) -> Sequence[str]:
+    listed = rules(size)
+    alone = bare([rule.id for rule in listed])
+    took, waited = awaited(partial(explained, listed, Address.of(ADDRESS)))
+    return f"{size:,}", f"{took / alone:.0f}", f"{took * 1000:.0f} ms", f"{waited * 1000:.0f} ms"

@@ -1,0 +1,158 @@
+"""Signed slash commands in a closed loop: so many people, each of whom waits for the reply before the next command."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Final
+from urllib.parse import urlencode
+
+from slack_sdk.signature import SignatureVerifier
+
+from sandbox.slack.people import APP_ID, TEAM
+from sandbox.slack.running import SECRET
+from tests.bench.processes import BenchFailed, Running
+from tests.bench.receiver import Receiver, channel, person, read_message
+
+MAX_REPLY_SECONDS: Final = 60
+WARM_UP_AT_ONCE: Final = 16
+NUMBERS: Final = count()
+"""No two commands of a run have the same number, and so none the same response URL."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A command, and what marks its reply: *text*, at least so many *times*. Without a reply, only the acknowledgement
+    is waited for.
+    """
+
+    command: str
+    text: str
+    has_reply: bool = True
+    expected: tuple[bytes, int] = (b"", 0)
+
+
+@dataclass(slots=True)
+class Taken:
+    """Seconds from command to acknowledgement and to reply, and how many were done within the *seconds* of the run."""
+
+    seconds: float
+    acknowledged: list[float] = field(default_factory=list)
+    replied: list[float] = field(default_factory=list)
+    in_time: int = 0
+    cpu_seconds: float = 0.0
+
+    @property
+    def per_second(self) -> float:
+        return self.in_time / self.seconds
+
+    @property
+    def cpu_per_command(self) -> float:
+        return self.cpu_seconds / len(self.acknowledged)
+
+
+class Connection:
+    """A kept-alive connection to a bot, opened again where the bot closed it."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+
+    async def post(self, body: bytes) -> None:
+        """Send *body* as Slack does, and return when it is acknowledged; raises BenchFailed."""
+        if self._streams is None or self._streams[0].at_eof():
+            self._streams = await asyncio.open_connection("127.0.0.1", self._port)
+        reader, writer = self._streams
+        writer.write(_request(body))
+        first, _ = await read_message(reader)
+        if " 200 " not in first:
+            raise BenchFailed(f"a command was answered with {first}")
+
+    def close(self) -> None:
+        if self._streams is not None:
+            self._streams[1].close()
+
+
+def _request(body: bytes) -> bytes:
+    timestamp = str(int(time.time()))
+    signature = SignatureVerifier(SECRET).generate_signature(timestamp=timestamp, body=body)
+    head = (
+        "POST /slack/events HTTP/1.1\r\nHost: bot\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+        f"X-Slack-Request-Timestamp: {timestamp}\r\nX-Slack-Signature: {signature}\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    return head.encode() + body
+
+
+def _form(job: Job, number: int, response_url: str) -> bytes:
+    user = person(number)
+    fields = {
+        "token": "verification",
+        "team_id": TEAM["id"],
+        "team_domain": TEAM["domain"],
+        "channel_id": channel(number),
+        "channel_name": channel(number).lower(),
+        "user_id": user,
+        "user_name": user.lower(),
+        "command": job.command,
+        "text": job.text,
+        "api_app_id": APP_ID,
+        "is_enterprise_install": "false",
+        "response_url": response_url,
+        "trigger_id": f"{number}.{TEAM['id']}.{user.lower()}",
+    }
+    return urlencode(fields).encode()
+
+
+async def warm_up(bot: Running, receiver: Receiver, job: Job, commands: int) -> None:
+    """Give so many *commands* that are not counted."""
+    left = iter(range(commands))
+    async with _connections(bot, WARM_UP_AT_ONCE) as connections:
+        await asyncio.gather(*(_work(one, receiver, job, left, Taken(1.0)) for one in connections))
+
+
+async def loaded(bot: Running, receiver: Receiver, job: Job, at_once: int, seconds: float) -> Taken:
+    """Give the command for so many *seconds*, *at_once* at a time; all replies are waited for."""
+    taken = Taken(seconds)
+    async with _connections(bot, at_once) as connections:
+        cpu = bot.cpu_seconds()
+        left = _until(time.perf_counter() + seconds)
+        await asyncio.gather(*(_work(one, receiver, job, left, taken) for one in connections))
+        taken.cpu_seconds = bot.cpu_seconds() - cpu
+    return taken
+
+
+@asynccontextmanager
+async def _connections(bot: Running, many: int) -> AsyncIterator[list[Connection]]:
+    """So *many* connections to *bot*, closed at the end of the block."""
+    connections = [Connection(bot.port) for _ in range(many)]
+    try:
+        yield connections
+    finally:
+        for one in connections:
+            one.close()
+
+
+def _until(end: float) -> Iterator[int]:
+    """Numbers, until the time is up."""
+    while time.perf_counter() < end:
+        yield 1
+
+
+async def _work(connection: Connection, receiver: Receiver, job: Job, left: Iterator[int], taken: Taken) -> None:
+    end = time.perf_counter() + taken.seconds
+    for _ in left:
+        number = next(NUMBERS)
+        url, reply = receiver.reply_to(number)
+        body = _form(job, number, url)
+        began = time.perf_counter()
+        await connection.post(body)
+        done = time.perf_counter()
+        taken.acknowledged.append(done - began)
+        if job.has_reply:
+            done = await asyncio.wait_for(reply, MAX_REPLY_SECONDS)
+            taken.replied.append(done - began)
+        taken.in_time += done <= end

@@ -1,0 +1,131 @@
+"""The bots that are compared, each as a process of its own: started, timed, weighed and stopped. Needs Linux's /proc."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sys
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from sandbox.services.running import MEMBERS_KEY, RULES_KEY
+from sandbox.serving import listening
+from sandbox.slack.running import SECRET, TOKEN
+from tests.bench.standins import Places
+
+ROOT: Final = Path(__file__).parent.parent.parent
+MAX_START_SECONDS: Final = 120
+LOOK_SECONDS: Final = 0.005
+"""Between two looks at whether a process is ready: how exact its start is measured."""
+TICKS: Final = os.sysconf("SC_CLK_TCK")
+READY: Final = b"GET /readyz HTTP/1.1\r\nHost: bot\r\nConnection: close\r\n\r\n"
+UVICORN: Final = ("uvicorn", "--factory", "--http", "h11", "--loop", "asyncio", "--log-level", "warning", "--port")
+
+
+class BenchFailed(Exception):
+    """A bot did not do what is measured, so there is no figure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bot:
+    """*module*: what `python -m` runs, with its arguments; the port follows where it takes one."""
+
+    name: str
+    module: Sequence[str]
+
+
+BARE: Final = Bot("bare Bolt", (*UVICORN, "{port}", "tests.bench.bolt_bots:bare"))
+TUTORIAL: Final = Bot("tutorial bot", (*UVICORN, "{port}", "tests.bench.bolt_bots:tutorial"))
+GATEHOUSE: Final = Bot("Gatehouse", ("bot", "serve"))
+BOTS: Final = (BARE, TUTORIAL, GATEHOUSE)
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A bot that is ready."""
+
+    bot: Bot
+    pid: int
+    port: int
+    start_seconds: float
+    log: Path
+
+    def cpu_seconds(self) -> float:
+        """User and system time of the process and its threads so far."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / TICKS
+
+    def resident_mebibytes(self) -> float:
+        """Memory of the process that is in RAM now."""
+        pages = int(Path(f"/proc/{self.pid}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+    def last_words(self) -> str:
+        return self.log.read_text(errors="replace")[-2000:]
+
+
+@asynccontextmanager
+async def running(bot: Bot, places: Places, folder: Path) -> AsyncIterator[Running]:
+    """Start *bot* with its files in *folder*; it is stopped at the end of the block."""
+    port, log = _free_port(), folder / f"{bot.name}.log"
+    arguments = [each.format(port=port) for each in bot.module]
+    began = time.perf_counter()
+    with log.open("wb") as output:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", *arguments, cwd=ROOT, env=environment(places, folder, port),
+            stdout=output, stderr=output,
+        )  # fmt: skip
+    try:
+        await _until_ready(process, port, log)
+        yield Running(bot, process.pid, port, time.perf_counter() - began, log)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.terminate()
+        await process.wait()
+
+
+def environment(places: Places, folder: Path, port: int) -> Mapping[str, str]:
+    """What a deployment sets, and nothing else: no proxies, no other settings of this machine."""
+    return {
+        "PATH": os.environ["PATH"],
+        "SLACK_BOT_TOKEN": TOKEN,
+        "SLACK_SIGNING_SECRET": SECRET,
+        "SLACK_API_URL": places.slack,
+        "RULES_BASE_URL": places.rules,
+        "RULES_API_KEY": RULES_KEY,
+        "MEMBERS_BASE_URL": places.members,
+        "MEMBERS_API_KEY": MEMBERS_KEY,
+        "MEMBERS_SITES": "blog=site_1,docs=site_2",
+        "DATABASE_URL": f"sqlite:///{folder / 'gatehouse.db'}",
+        "PORT": str(port),
+    }
+
+
+def _free_port() -> int:
+    with listening(0) as free:
+        port: int = free.getsockname()[1]
+        return port
+
+
+async def _until_ready(process: asyncio.subprocess.Process, port: int, log: Path) -> None:
+    """Return when ``/readyz`` answers 200; raises BenchFailed."""
+    async with asyncio.timeout(MAX_START_SECONDS):
+        while not await _is_ready(port):
+            if process.returncode is not None:
+                raise BenchFailed(f"a bot ended at its start:\n{log.read_text(errors='replace')[-2000:]}")
+            await asyncio.sleep(LOOK_SECONDS)
+
+
+async def _is_ready(port: int) -> bool:
+    with contextlib.suppress(OSError):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(READY)
+        answer = await reader.read()
+        writer.close()
+        return answer.startswith(b"HTTP/1.1 200 ")
+    return False
