@@ -20,6 +20,7 @@ from rich.console import Console
 from bot import collector
 from tests.bench import approvals, imports, page, reading, replies, type_ahead, which
 from tests.bench.receiver import PEOPLE
+from tests.bench.rounds import Plan
 from tests.bench.sheets import Report
 
 
@@ -27,19 +28,19 @@ from tests.bench.sheets import Report
 class Size:
     """How much is measured. *sizes*: of lists of rules; *rows*: members that are imported."""
 
-    replies: replies.Plan
+    replies: Plan
     approvals: int
     sizes: Sequence[int]
     rows: int
 
 
 FULL: Final = Size(
-    replies.Plan(rounds=3, seconds=2.0, at_once=(1, 32, 256), warm_up=PEOPLE),
+    Plan(rounds=3, seconds=2.0, at_once=(1, 32, 256), warm_up=PEOPLE),
     approvals=9,
     sizes=(1_000, 10_000, 100_000),
     rows=2_000,
 )
-QUICK: Final = Size(replies.Plan(rounds=1, seconds=0.1, at_once=(1, 4), warm_up=1), approvals=1, sizes=(100,), rows=10)
+QUICK: Final = Size(Plan(rounds=1, seconds=0.1, at_once=(1, 4), warm_up=1), approvals=1, sizes=(100,), rows=10)
 
 
 def benches(size: Size) -> Mapping[str, Callable[[], Report]]:

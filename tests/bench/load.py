@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
+from math import inf, nan
 from typing import Final
 from urllib.parse import urlencode
 
@@ -18,7 +19,8 @@ from sandbox.slack.running import SECRET
 from tests.bench.processes import BenchFailed, Running
 from tests.bench.receiver import Receiver, channel, person, read_message
 
-MAX_REPLY_SECONDS: Final = 60
+MAX_REPLY_SECONDS: Final = 10
+"""After which a reply counts as lost; nobody who typed a command waits any longer."""
 WARM_UP_AT_ONCE: Final = 16
 NUMBERS: Final = count()
 """No two commands of a run have the same number, and so none the same response URL."""
@@ -35,6 +37,9 @@ class Job:
     has_reply: bool = True
     expected: tuple[bytes, int] = (b"", 0)
 
+    def __str__(self) -> str:
+        return f"{self.command} {self.text}"
+
 
 @dataclass(slots=True)
 class Taken:
@@ -44,6 +49,7 @@ class Taken:
     acknowledged: list[float] = field(default_factory=list)
     replied: list[float] = field(default_factory=list)
     in_time: int = 0
+    lost: int = 0
     cpu_seconds: float = 0.0
 
     @property
@@ -51,8 +57,15 @@ class Taken:
         return self.in_time / self.seconds
 
     @property
-    def cpu_per_command(self) -> float:
-        return self.cpu_seconds / len(self.acknowledged)
+    def lost_share(self) -> float:
+        """The share of the commands that had no reply."""
+        return self.lost / len(self.acknowledged)
+
+    @property
+    def cpu_per_reply(self) -> float:
+        """Seconds for each command that was not lost."""
+        done = len(self.acknowledged) - self.lost
+        return self.cpu_seconds / done if done else nan
 
 
 class Connection:
@@ -64,17 +77,26 @@ class Connection:
 
     async def post(self, body: bytes) -> None:
         """Send *body* as Slack does, and return when it is acknowledged; raises BenchFailed."""
+        try:
+            first = await self._sent(body)
+        except (asyncio.IncompleteReadError, ConnectionError):  # the bot closed it, as it came
+            self.close()
+            first = await self._sent(body)
+        if " 200 " not in first:
+            raise BenchFailed(f"a command was answered with {first}")
+
+    async def _sent(self, body: bytes) -> str:
+        """The first line of the answer."""
         if self._streams is None or self._streams[0].at_eof():
             self._streams = await asyncio.open_connection("127.0.0.1", self._port)
         reader, writer = self._streams
         writer.write(_request(body))
-        first, _ = await read_message(reader)
-        if " 200 " not in first:
-            raise BenchFailed(f"a command was answered with {first}")
+        return (await read_message(reader))[0]
 
     def close(self) -> None:
         if self._streams is not None:
             self._streams[1].close()
+        self._streams = None
 
 
 def _request(body: bytes) -> bytes:
@@ -153,6 +175,16 @@ async def _work(connection: Connection, receiver: Receiver, job: Job, left: Iter
         done = time.perf_counter()
         taken.acknowledged.append(done - began)
         if job.has_reply:
-            done = await asyncio.wait_for(reply, MAX_REPLY_SECONDS)
-            taken.replied.append(done - began)
+            done = await _posted(reply, began, taken)
         taken.in_time += done <= end
+
+
+async def _posted(reply: asyncio.Future[float], began: float, taken: Taken) -> float:
+    """When the reply to a command that *began* then was posted; never, where it is lost."""
+    try:
+        done = await asyncio.wait_for(reply, MAX_REPLY_SECONDS)
+    except TimeoutError:
+        taken.lost += 1
+        return inf
+    taken.replied.append(done - began)
+    return done

@@ -53,7 +53,6 @@ class Running:
     pid: int
     port: int
     start_seconds: float
-    log: Path
 
     def cpu_seconds(self) -> float:
         """User and system time of the process and its threads so far."""
@@ -64,9 +63,6 @@ class Running:
         """Memory of the process that is in RAM now."""
         pages = int(Path(f"/proc/{self.pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
-
-    def last_words(self) -> str:
-        return self.log.read_text(errors="replace")[-2000:]
 
 
 @asynccontextmanager
@@ -81,8 +77,10 @@ async def running(bot: Bot, places: Places, folder: Path) -> AsyncIterator[Runni
             stdout=output, stderr=output,
         )  # fmt: skip
     try:
-        await _until_ready(process, port, log)
-        yield Running(bot, process.pid, port, time.perf_counter() - began, log)
+        await _until_ready(process, port)
+        yield Running(bot, process.pid, port, time.perf_counter() - began)
+    except BenchFailed as failure:
+        raise BenchFailed(f"{bot.name}: {failure}\n{log.read_text(errors='replace')[-2000:]}") from failure
     finally:
         with contextlib.suppress(ProcessLookupError):
             process.terminate()
@@ -112,12 +110,12 @@ def _free_port() -> int:
         return port
 
 
-async def _until_ready(process: asyncio.subprocess.Process, port: int, log: Path) -> None:
+async def _until_ready(process: asyncio.subprocess.Process, port: int) -> None:
     """Return when ``/readyz`` answers 200; raises BenchFailed."""
     async with asyncio.timeout(MAX_START_SECONDS):
         while not await _is_ready(port):
             if process.returncode is not None:
-                raise BenchFailed(f"a bot ended at its start:\n{log.read_text(errors='replace')[-2000:]}")
+                raise BenchFailed("it ended at its start")
             await asyncio.sleep(LOOK_SECONDS)
 
 

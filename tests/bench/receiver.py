@@ -19,6 +19,8 @@ from tests.bench.processes import BenchFailed
 
 PEOPLE: Final = 512
 CHANNELS: Final = 128
+BACKLOG: Final = 1024
+"""Connections that may wait to be accepted: a bot that opens one for each reply opens hundreds at once."""
 
 
 def person(number: int) -> str:
@@ -104,7 +106,7 @@ def _said(method: str, asked: Mapping[str, str]) -> dict[str, Any]:
 async def receiving() -> AsyncIterator[Receiver]:
     """A receiver at work, at a free port of this machine."""
     receiver = Receiver()
-    server = await asyncio.start_server(receiver.serve, "127.0.0.1", 0, limit=2**20)
+    server = await asyncio.start_server(receiver.serve, "127.0.0.1", 0, limit=2**20, backlog=BACKLOG)
     receiver.address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     try:
         yield receiver
