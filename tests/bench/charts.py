@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import isnan
 from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
@@ -41,8 +42,14 @@ class Bar:
     tail: float | None = None
 
     @property
+    def length(self) -> float:
+        """The value; 0 where it is not a number."""
+        return 0.0 if isnan(self.value) else self.value
+
+    @property
     def reach(self) -> float:
-        return max(self.value, self.tail or 0.0)
+        """Where the bar or its tail ends."""
+        return self.length if self.tail is None or isnan(self.tail) else max(self.length, self.tail)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +128,7 @@ def _group(group: Group, y: int, longest: float) -> Iterator[str]:
 
 def _bar(bar: Bar, y: int, pixels: float) -> Iterator[str]:
     """A bar at height *y*, so many *pixels* wide per unit: its name before it, its figure behind it."""
-    width, middle, end = bar.value * pixels, y + BAR_HEIGHT / 2, BAR_LEFT + bar.reach * pixels
+    width, middle, end = bar.length * pixels, y + BAR_HEIGHT / 2, BAR_LEFT + bar.reach * pixels
     yield _text(MARGIN, y + 13, bar.label)
     yield f'<rect class="bar{bar.color}" x="{BAR_LEFT}" y="{y}" width="{width:.1f}" height="{BAR_HEIGHT}"/>'
     if bar.tail is not None:

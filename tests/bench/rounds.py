@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import nan
+from math import isnan, nan
 from pathlib import Path
 from statistics import median
 from typing import Final, TypeVar
@@ -131,4 +131,10 @@ def _milliseconds(seconds: Sequence[float]) -> tuple[float, float]:
 
 
 def _medians(kind: type[T], found: Sequence[T]) -> T:
-    return kind(*(median(getattr(one, name) for one in found) for name in kind.__slots__))
+    return kind(*(_median([getattr(one, name) for one in found]) for name in kind.__slots__))
+
+
+def _median(figures: Sequence[float]) -> float:
+    """The median of the rounds that brought a figure."""
+    there = [one for one in figures if not isnan(one)]
+    return median(there) if there else nan

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from math import nan
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -49,7 +50,9 @@ def test_bars_are_as_long_as_their_figures() -> None:
 
 
 def test_a_chart_without_figures_is_drawn() -> None:
-    assert _widths(Chart("name", "title", "note", [Group("group", [Bar("a", 0.0, "0", 0)])])) == [0.0]
+    bars = [Bar("a", 0.0, "0", 0), Bar("b", nan, "–", 1, tail=nan)]
+
+    assert _widths(Chart("name", "title", "note", [Group("group", bars)])) == [0.0, 0.0]
 
 
 def _widths(chart: Chart) -> list[float]:
@@ -69,8 +72,8 @@ def test_a_table_is_markdown() -> None:
         (1564.2, 782.1, "1,564 ms (2.00×)"),
         (12.34, 24.68, "12.3 ms (0.50×)"),
         (0.5, 0.0, "0.50 ms"),
-        (2.0, float("nan"), "2.00 ms"),
-        (float("nan"), 1.0, "–"),
+        (2.0, nan, "2.00 ms"),
+        (nan, 1.0, "–"),
     ],
 )
 def test_a_figure_is_compared_where_there_is_a_baseline(value: float, baseline: float, words: str) -> None:
