@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
-from math import inf, nan
+from math import nan
 from typing import Final
 from urllib.parse import urlencode
 
@@ -43,18 +43,22 @@ class Job:
 
 @dataclass(slots=True)
 class Taken:
-    """Seconds from command to acknowledgement and to reply, and how many were done within the *seconds* of the run."""
+    """Seconds from each command to its acknowledgement and its reply, and from the first command to the last reply."""
 
-    seconds: float
     acknowledged: list[float] = field(default_factory=list)
     replied: list[float] = field(default_factory=list)
-    in_time: int = 0
+    seconds: float = 0.0
     lost: int = 0
     cpu_seconds: float = 0.0
 
     @property
+    def done(self) -> int:
+        """How many commands were not lost."""
+        return len(self.acknowledged) - self.lost
+
+    @property
     def per_second(self) -> float:
-        return self.in_time / self.seconds
+        return self.done / self.seconds if self.done else 0.0
 
     @property
     def lost_share(self) -> float:
@@ -63,9 +67,7 @@ class Taken:
 
     @property
     def cpu_per_reply(self) -> float:
-        """Seconds for each command that was not lost."""
-        done = len(self.acknowledged) - self.lost
-        return self.cpu_seconds / done if done else nan
+        return self.cpu_seconds / self.done if self.done else nan
 
 
 class Connection:
@@ -131,18 +133,21 @@ def _form(job: Job, number: int, response_url: str) -> bytes:
 
 async def warm_up(bot: Running, receiver: Receiver, job: Job, commands: int) -> None:
     """Give so many *commands* that are not counted."""
-    left = iter(range(commands))
-    async with _connections(bot, WARM_UP_AT_ONCE) as connections:
-        await asyncio.gather(*(_work(one, receiver, job, left, Taken(1.0)) for one in connections))
+    await _given(bot, receiver, job, WARM_UP_AT_ONCE, iter(range(commands)))
 
 
 async def loaded(bot: Running, receiver: Receiver, job: Job, at_once: int, seconds: float) -> Taken:
     """Give the command for so many *seconds*, *at_once* at a time; all replies are waited for."""
-    taken = Taken(seconds)
+    return await _given(bot, receiver, job, at_once, _until(time.perf_counter() + seconds))
+
+
+async def _given(bot: Running, receiver: Receiver, job: Job, at_once: int, left: Iterator[int]) -> Taken:
+    """Give as many commands as there are *left*."""
+    taken = Taken()
     async with _connections(bot, at_once) as connections:
-        cpu = bot.cpu_seconds()
-        left = _until(time.perf_counter() + seconds)
-        await asyncio.gather(*(_work(one, receiver, job, left, taken) for one in connections))
+        cpu, began = bot.cpu_seconds(), time.perf_counter()
+        ends = await asyncio.gather(*(_work(one, receiver, job, left, taken) for one in connections))
+        taken.seconds = max(ends) - began
         taken.cpu_seconds = bot.cpu_seconds() - cpu
     return taken
 
@@ -164,27 +169,26 @@ def _until(end: float) -> Iterator[int]:
         yield 1
 
 
-async def _work(connection: Connection, receiver: Receiver, job: Job, left: Iterator[int], taken: Taken) -> None:
-    end = time.perf_counter() + taken.seconds
+async def _work(connection: Connection, receiver: Receiver, job: Job, left: Iterator[int], taken: Taken) -> float:
+    """Give one command after the other; return when the last one was done that was not lost."""
+    done = 0.0
     for _ in left:
-        number = next(NUMBERS)
-        url, reply = receiver.reply_to(number)
+        url, reply = receiver.reply_to(number := next(NUMBERS))
         body = _form(job, number, url)
         began = time.perf_counter()
         await connection.post(body)
-        done = time.perf_counter()
-        taken.acknowledged.append(done - began)
-        if job.has_reply:
-            done = await _posted(reply, began, taken)
-        taken.in_time += done <= end
+        acknowledged = time.perf_counter()
+        taken.acknowledged.append(acknowledged - began)
+        done = max(done, await _posted(reply, began, taken) if job.has_reply else acknowledged)
+    return done
 
 
 async def _posted(reply: asyncio.Future[float], began: float, taken: Taken) -> float:
-    """When the reply to a command that *began* then was posted; never, where it is lost."""
+    """When the reply to a command that *began* then was posted; 0 where it is lost."""
     try:
         done = await asyncio.wait_for(reply, MAX_REPLY_SECONDS)
     except TimeoutError:
         taken.lost += 1
-        return inf
+        return 0.0
     taken.replied.append(done - began)
     return done

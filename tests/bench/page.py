@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from tests.bench.charts import Chart
-from tests.bench.processes import ROOT
 from tests.bench.sheets import Report
+from tests.programs import ROOT
 
 DOCS: Final = ROOT / "docs"
 PICTURES: Final = "pictures"

@@ -17,13 +17,12 @@ from sandbox.services.running import MEMBERS_KEY, RULES_KEY
 from sandbox.serving import listening
 from sandbox.slack.running import SECRET, TOKEN
 from tests.bench.standins import Places
+from tests.programs import ROOT, is_ready
 
-ROOT: Final = Path(__file__).parent.parent.parent
 MAX_START_SECONDS: Final = 120
 LOOK_SECONDS: Final = 0.005
 """Between two looks at whether a process is ready: how exact its start is measured."""
 TICKS: Final = os.sysconf("SC_CLK_TCK")
-READY: Final = b"GET /readyz HTTP/1.1\r\nHost: bot\r\nConnection: close\r\n\r\n"
 UVICORN: Final = ("uvicorn", "--factory", "--http", "h11", "--loop", "asyncio", "--log-level", "warning", "--port")
 
 
@@ -113,17 +112,7 @@ def _free_port() -> int:
 async def _until_ready(process: asyncio.subprocess.Process, port: int) -> None:
     """Return when ``/readyz`` answers 200; raises BenchFailed."""
     async with asyncio.timeout(MAX_START_SECONDS):
-        while not await _is_ready(port):
+        while not await is_ready(port):
             if process.returncode is not None:
                 raise BenchFailed("it ended at its start")
             await asyncio.sleep(LOOK_SECONDS)
-
-
-async def _is_ready(port: int) -> bool:
-    with contextlib.suppress(OSError):
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        writer.write(READY)
-        answer = await reader.read()
-        writer.close()
-        return answer.startswith(b"HTTP/1.1 200 ")
-    return False

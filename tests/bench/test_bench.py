@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from math import nan
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -12,19 +10,19 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from tests.bench.charts import Bar, Chart, Group
-from tests.bench.processes import ROOT
 from tests.bench.sheets import Sheet, compared
+from tests.programs import ran
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = 'a <b> & "c"'
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)  # processes start and are measured one after the other, and a busy machine may take its time
-def test_a_quick_run_writes_the_page_and_its_charts(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "tests.bench", "--quick", "--docs", str(tmp_path)]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603  our own words
+async def test_a_quick_run_writes_the_page_and_its_charts(tmp_path: Path) -> None:
+    code, out, errors = await ran("tests.bench", "--quick", "--docs", str(tmp_path))
 
-    assert run.returncode == 0, run.stdout + run.stderr
+    assert code == 0, out + errors
     text = (tmp_path / "benchmarks.md").read_text()
     pictures = re.findall(r"\(pictures/(.+)\.svg\)", text)
     assert pictures == ["replies-per-second", "command-to-reply", "process", "approval"]
