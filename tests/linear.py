@@ -43,6 +43,7 @@ class Automaton:
 
     reads: list[int] = field(default_factory=lambda: [(1 << len(ALPHABET)) - 1])
     follows: Counter[tuple[int, int]] = field(default_factory=Counter)
+    masks: dict[str, int] = field(default_factory=dict)
 
     def of(self, items: Iterable[Any], flags: int) -> Part:
         whole = Part()
@@ -67,9 +68,16 @@ class Automaton:
             direction, items = value
             ahead = self.of(items, flags).first if direction > 0 else frozenset()
             return Part(first=ahead, surely_empty=False)  # it reads on, but nothing goes on from there
-        self.reads.append(_mask(item, flags))
+        self.reads.append(self._mask(item, flags))
         place = frozenset({len(self.reads) - 1})
         return Part(place, place, place, empty=False, surely_empty=False)
+
+    def _mask(self, item: tuple[Any, Any], flags: int) -> int:
+        """The characters of the alphabet that an item reads, as bits; a repeat that is written out asks many times."""
+        seen = f"{flags} {item}"
+        if seen not in self.masks:
+            self.masks[seen] = sum(1 << at for at, each in enumerate(ALPHABET) if _reads(item, each, flags))
+        return self.masks[seen]
 
     def _then(self, one: Part, two: Part) -> Part:
         self.follows.update((a, b) for a in one.last for b in two.first)
@@ -101,11 +109,6 @@ class Automaton:
                 part = Part(part.first, part.last, part.sure, empty=True, surely_empty=True)
             whole = self._then(whole, part)
         return whole
-
-
-def _mask(item: tuple[Any, Any], flags: int) -> int:
-    """The characters of the alphabet that an item reads, as bits."""
-    return sum(1 << at for at, character in enumerate(ALPHABET) if _reads(item, character, flags))
 
 
 def _reads(item: tuple[Any, Any], character: str, flags: int) -> bool:
@@ -150,6 +153,7 @@ def trouble(pattern: str, flags: int, use: str) -> str:
         follows[before].add(after)
     if use not in {"match", "fullmatch"} and not begins:
         follows[START] = {START, *part.first}
+    follows = _between_loops(follows)
     can_fail = {state: after - sure for state, after in follows.items() if state not in sure}
     loops = {state: _loop(state, follows) for state in follows}
     for q in follows:
@@ -160,6 +164,28 @@ def trouble(pattern: str, flags: int, use: str) -> str:
             if p != q and failing and loops[p] and (text := _way(p, q, loops[p], failing, follows, automaton.reads)):
                 return text
     return ""
+
+
+def _between_loops(follows: dict[int, set[int]]) -> dict[int, set[int]]:
+    """*follows* without the states that are on no loop, nor on a way from one loop to another: they read a text only once."""
+    backwards: dict[int, set[int]] = {state: set() for state in follows}
+    for before, every in follows.items():
+        for after in every:
+            backwards[after].add(before)
+    kept = _endless(follows, backwards) & _endless(backwards, follows)
+    return {state: follows[state] & kept for state in kept}
+
+
+def _endless(follows: dict[int, set[int]], backwards: dict[int, set[int]]) -> set[int]:
+    """The states from which a way goes on without end."""
+    further = {state: len(every) for state, every in follows.items()}
+    ends = [state for state, count in further.items() if not count]
+    for state in ends:
+        for before in backwards[state]:
+            further[before] -= 1
+            if not further[before]:
+                ends.append(before)
+    return follows.keys() - set(ends)
 
 
 def _loop(state: int, follows: dict[int, set[int]]) -> frozenset[int]:
