@@ -24,7 +24,7 @@ from bot.domain.cells import defused, undefused
 from bot.domain.checks import OPERATORS, BadEmail, checked_email, introduced
 from bot.domain.duration import seconds_of
 from bot.domain.file_text import BadFile
-from bot.domain.lint import check
+from bot.domain.lint import check, introduced_by
 from bot.domain.lint.conditions import MAX_CHECKED
 from bot.domain.matching import explain
 from bot.domain.member import all_masked
@@ -69,8 +69,8 @@ class TooMuch(BaseException):
     """More lines than a text may take; no `except` of ours may swallow it."""
 
 
-def counted(most: int, read: Callable[[str], object], text: str) -> int:
-    """How many lines of ours run to *read* a *text*; raises TooMuch as soon as it is more than *most*."""
+def counted(most: int, read: Callable[[Any], object], text: Any) -> int:
+    """How many lines of ours run to *read* a *text*, or what was made of one; raises TooMuch beyond *most* lines."""
     left = most
 
     def line(frame: FrameType, event: str, _: Any) -> Any:
@@ -214,6 +214,38 @@ def test_the_work_grows_with_the_text_and_no_faster(entry: str) -> None:
             counted(int(MAX_GROWTH * lines) + OTHER_LINES, read, twice)
         except TooMuch as error:
             pytest.fail(f"{piece!r} again and again takes too many lines, {lines:,} for half as often: {error}")
+
+
+def of_many_pairs(kind: str, operator: str, value: str, count: int) -> Rule:
+    """A rule whose pairs begin alike, each leading to where another one may take over."""
+    pairs = [
+        {
+            "source": {"key": "Url", "operator": operator, "value": value.format(number)},
+            "destination": f"https://a.b/new/{number + 1}/",
+            "from": "old",
+            "to": "new",
+        }
+        for number in range(1_000, 1_000 + count)
+    ]
+    return Rule.model_validate({"id": f"{kind}_x", "name": "x", "ruleType": kind, "status": "Active", "pairs": pairs})
+
+
+@pytest.mark.parametrize("kind", ["Redirect", "Replace", "Cancel"])
+@pytest.mark.parametrize(
+    ("operator", "value"),
+    [
+        ("Equals", "https://a.b/old/{}/"),
+        ("Contains", "/old/{}/"),
+        ("Wildcard_Matches", "*/old/{}/*"),
+        ("Matches", r"/old\/{}\/(.*)/"),
+    ],
+)
+def test_the_work_grows_with_the_pairs_of_a_rule_and_no_faster(kind: str, operator: str, value: str) -> None:
+    fewer, more = (of_many_pairs(kind, operator, value, count) for count in (50, 100))
+    other = rule("https://a.b/old/1007/", "Contains")
+    for judged in (lambda one: check([one, other]), lambda one: introduced_by([other], one, one)):
+        lines = counted(500_000, judged, fewer)
+        counted(int(MAX_GROWTH * lines) + OTHER_LINES, judged, more)
 
 
 class Name(str):

@@ -5,14 +5,16 @@ The documented way counts. Where the desktop app or the extension does otherwise
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any, Final
 
 from bot.domain.address import Address, NoAddress
 from bot.domain.condition import SLASHED, CannotTell, Hit, bounded, compiled, condition, filled, of_a_length
-from bot.domain.engines import BOTH, ENGINES_DIFFER, Engine, Holding, holding
+from bot.domain.engines import BOTH, ENGINES_DIFFER, Engine, Holding, MayHold, holding
 from bot.domain.query import means_the_same, queried
 from bot.domain.rule import Pair, Rule
 from bot.domain.verdict import Acts
@@ -25,8 +27,10 @@ SEVERAL_BLOCKS: Final = f"{ENGINES_DIFFER}: the desktop app fails on a block wit
 Hits = Sequence[Holding]
 
 
-def effect(acts: Acts, hits: Hits, address: Address) -> Acts:
-    """*acts* with what becomes of *address*; raises CannotTell."""
+def effect(acts: Acts, hits: Hits, address: Address, may_hold: MayHold) -> Acts:
+    """*acts* with what becomes of *address*; raises CannotTell. *may_hold*: the pairs that are tried on what others made."""
+    if (led := PAIR_BY_PAIR.get(acts.rule.rule_type or "")) is not None:
+        return led(acts, hits, address, may_hold)
     return EFFECTS.get(acts.rule.rule_type or "", _alike)(acts, hits, address)
 
 
@@ -52,34 +56,44 @@ def _led(acts: Acts, address: Address, documented: str, ways: Mapping[Engine, st
     )
 
 
-def _in_a_row(rule: Rule, address: Address, make: Callable[[Holding, str], str]) -> tuple[str, tuple[int, ...]]:
+def _in_a_row(
+    hits: Hits, rule: Rule, address: Address, may_hold: MayHold, make: Callable[[Holding, str], str]
+) -> tuple[str, tuple[int, ...]]:
     """What the desktop app makes of *address*, which tries each pair on what those before it made; and the pairs."""
     now, numbers = address, []
-    for number, pair in enumerate(rule.pairs or (), start=1):
-        try:
-            found = holding(rule.rule_type, number, pair, now)
-        except CannotTell:
-            continue
-        if found is None or Engine.DESKTOP not in found.engines:
-            continue
-        numbers.append(number)
+    found = _first(hits, Engine.DESKTOP)
+    while found is not None:
+        numbers.append(found.number)
         text = make(found, now.full)
         try:
             now = replace(Address.of(text), full=text)
         except NoAddress:
             return text, tuple(numbers)
+        found = _following(rule, found.number, may_hold(now), now)
     return now.full, tuple(numbers)
+
+
+def _following(rule: Rule, number: int, pairs: Sequence[tuple[int, Pair]], now: Address) -> Holding | None:
+    """The first of *pairs* after that *number* that holds for *now* in the desktop app."""
+    for further, pair in pairs[bisect_right(pairs, number, key=itemgetter(0)) :]:
+        try:
+            found = holding(rule.rule_type, further, pair, now)
+        except CannotTell:
+            continue
+        if found is not None and Engine.DESKTOP in found.engines:
+            return found
+    return None
 
 
 def _first(hits: Hits, engine: Engine) -> Holding | None:
     return next((hit for hit in hits if engine in hit.engines), None)
 
 
-def _redirect(acts: Acts, hits: Hits, address: Address) -> Acts:
+def _redirect(acts: Acts, hits: Hits, address: Address, may_hold: MayHold) -> Acts:
     """The first condition that holds counts; ``$1`` stands for what it caught."""
     if not hits[0].pair.leads_to_url:
         return _alike(acts, hits, address)
-    desktop, _ = _in_a_row(acts.rule, address, lambda found, _: destination(found.pair, found.hit))
+    desktop, _ = _in_a_row(hits, acts.rule, address, may_hold, lambda found, _: destination(found.pair, found.hit))
     first = _first(hits, Engine.EXTENSION)
     extension = address.full if first is None else _with_the_extension(first, address)
     documented = destination(hits[0].pair, hits[0].hit)
@@ -113,9 +127,9 @@ def _cancel(acts: Acts, hits: Hits, address: Address) -> Acts:  # noqa: ARG001  
     return replace(acts, notes=(*acts.notes, *_nothing_in_the_other(acts)))
 
 
-def _replace(acts: Acts, hits: Hits, address: Address) -> Acts:
+def _replace(acts: Acts, hits: Hits, address: Address, may_hold: MayHold) -> Acts:
     """Every condition that holds takes its turn, on what the one before it left."""
-    desktop, numbers = _in_a_row(acts.rule, address, lambda found, text: replaced(found.pair, text))
+    desktop, numbers = _in_a_row(hits, acts.rule, address, may_hold, lambda found, text: replaced(found.pair, text))
     first = _first(hits, Engine.EXTENSION)
     extension = address.full if first is None else replaced_in_the_extension(first.pair, address.full)
     if numbers:
@@ -191,10 +205,12 @@ def _nothing_in_the_other(acts: Acts) -> tuple[str, ...]:
     return (NOTHING.format(acts.only.other),) if acts.only else ()
 
 
-EFFECTS: Final[dict[str, Callable[[Acts, Hits, Address], Acts]]] = {
+PAIR_BY_PAIR: Final[dict[str, Callable[[Acts, Hits, Address, MayHold], Acts]]] = {
     "Redirect": _redirect,
-    "Cancel": _cancel,
     "Replace": _replace,
+}
+EFFECTS: Final[dict[str, Callable[[Acts, Hits, Address], Acts]]] = {
+    "Cancel": _cancel,
     "QueryParam": _query,
     "Headers": _all,
     "UserAgent": _last,

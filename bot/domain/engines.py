@@ -5,6 +5,7 @@ The desktop app's proxy and the extension's page read some conditions in two way
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
@@ -30,6 +31,10 @@ ENGINES_DIFFER: Final = "the desktop app and the extension differ here"
 SUBJECTS: Final = frozenset({"Url", "host", "path"})
 EMPTY_IS_EVERY_URL: Final = frozenset({"Replace", "UserAgent"})
 """Rule types of which the desktop app skips the condition where its value is empty, whatever the operator."""
+
+
+MayHold = Callable[[Address], Sequence[tuple[int, Pair]]]
+"""The pairs of a rule that may hold for a URL, each with its number, in their order."""
 
 
 @dataclass(frozen=True, slots=True)

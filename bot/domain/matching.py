@@ -13,7 +13,7 @@ from typing import Any, Final
 from bot.domain.address import Address
 from bot.domain.condition import CannotTell, NeverHolds
 from bot.domain.effects import Hits, effect, replaced, replaced_in_the_extension
-from bot.domain.engines import ENGINES_DIFFER, holding
+from bot.domain.engines import ENGINES_DIFFER, MayHold, holding
 from bot.domain.group import Groups, held_back
 from bot.domain.near import KEYS, near_miss, variants
 from bot.domain.rule import Pair, Rule
@@ -67,9 +67,13 @@ def told(address: Address, verdicts: Iterable[Verdict | None]) -> Explained:
     )
 
 
-def judged(rule: Rule, address: Address, groups: Groups | None = None) -> Acts | Untold | None:
-    """What *rule* does to *address*: None where no condition of it holds."""
-    hits, untold = _tried(rule, address)
+def judged(
+    rule: Rule, address: Address, groups: Groups | None = None, may_hold: MayHold | None = None
+) -> Acts | Untold | None:
+    """What *rule* does to *address*: None where no condition of it holds. *may_hold*: the only pairs that are tried."""
+    every = tuple(enumerate(rule.pairs or (), start=1)) if may_hold is None else ()
+    may_hold = may_hold or (lambda _: every)
+    hits, untold = _tried(rule, may_hold(address), address)
     if not hits:
         return untold
     first = hits[0]
@@ -86,15 +90,15 @@ def judged(rule: Rule, address: Address, groups: Groups | None = None) -> Acts |
         depends=bool(unknown),
     )
     try:
-        return effect(acts, hits, address)
+        return effect(acts, hits, address, may_hold)
     except CannotTell as error:
         return Untold(rule, first.number, error.words)
 
 
-def _tried(rule: Rule, address: Address) -> tuple[Hits, Untold | None]:
-    """The pairs that hold, and the first one that cannot be tried."""
+def _tried(rule: Rule, pairs: Iterable[tuple[int, Pair]], address: Address) -> tuple[Hits, Untold | None]:
+    """Those of *pairs* that hold, and the first one that cannot be tried."""
     hits, untold = [], None
-    for number, pair in enumerate(rule.pairs or (), start=1):
+    for number, pair in pairs:
         try:
             found = holding(rule.rule_type, number, pair, address)
         except NeverHolds:

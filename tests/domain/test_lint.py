@@ -13,6 +13,7 @@ from bot.domain.address import Address
 from bot.domain.engines import Engine
 from bot.domain.group import Groups
 from bot.domain.lint import Effort, Finding, Kind, Place, Why, check, checking, introduced_by, introducing, ordered
+from bot.domain.lint.index import Pairs
 from bot.domain.matching import Acts, judged
 from bot.domain.rule import Rule
 from handlers.views.check import words
@@ -381,6 +382,38 @@ def test_a_loop_is_one_that_following_by_hand_finds_as_well(rules: list[Rule]) -
                 assert there in steps([place.rule], here)
     looping = [place for place in PLACES if place in followed(rules, place)]
     assert found or not any(pair.destination in looping for one in rules for pair in one.pairs or ())
+
+
+MANY_PAIRS = st.builds(
+    lambda kind, rows: Rule.model_validate(
+        leads("many", "", "").model_dump(by_alias=True)
+        | {"ruleType": kind}
+        | {
+            "pairs": [
+                {
+                    "source": {"key": "Url", "operator": operator, "value": value},
+                    "destination": to,
+                    "from": "a",
+                    "to": to,
+                }
+                for (operator, value), to in rows
+            ]
+        }
+    ),
+    st.sampled_from(["Redirect", "Replace", "Cancel", "Headers"]),
+    st.lists(st.tuples(PATTERNS, st.sampled_from([*PLACES, "b", "nonsense", ""])), min_size=9, max_size=20),
+)
+
+
+@given(MANY_PAIRS, st.sampled_from(PLACES))
+@settings(max_examples=150, deadline=None)
+def test_of_many_pairs_those_that_are_left_out_change_nothing(many: Rule, place: str) -> None:
+    address = Address.of(place)
+    some, every = judged(many, address, may_hold=Pairs(many).may_hold), judged(many, address)
+
+    if isinstance(every, Acts) and isinstance(some, Acts):  # a note on a pair that cannot be tried is no effect
+        some, every = (replace(one, notes=(), depends=False) for one in (some, every))
+    assert some == every or not isinstance(every, Acts)
 
 
 TEXT = st.text(max_size=30) | st.sampled_from(

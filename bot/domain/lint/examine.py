@@ -9,6 +9,7 @@ from bot.domain.group import Groups
 from bot.domain.lint.alone import alone
 from bot.domain.lint.findings import Finding, key_of, ordered
 from bot.domain.lint.following import Effort, World, in_force, starts, touches
+from bot.domain.lint.index import Pairs
 from bot.domain.lint.together import Step, Together, one_name, one_source
 from bot.domain.rule import Rule
 
@@ -82,6 +83,7 @@ class _Part:
 
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
+        self._pairs = Pairs(rule)
         self.findings: list[Finding] = []
         self._together: Together | None = None
 
@@ -99,7 +101,7 @@ class _Part:
 
     def meet(self, other: Rule, heads: Iterable[Address]) -> None:
         """What *other*, which begins at or leads to *heads*, does to the rule."""
-        if self._together is not None and any(touches(self.rule, address) for address in heads):
+        if self._together is not None and any(touches(self.rule, self._pairs, address) for address in heads):
             self._add(self._together.of(other))
 
     def _add(self, findings: Iterable[Finding]) -> Step:

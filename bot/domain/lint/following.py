@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from bot.domain.address import Address
 from bot.domain.condition import CannotTell
-from bot.domain.engines import Engine, holding
+from bot.domain.engines import Engine, MayHold, holding
 from bot.domain.group import Groups
 from bot.domain.lint.conditions import SAMPLE, example, led_to_address
 from bot.domain.lint.findings import Finding, Kind, Place, key_of
-from bot.domain.lint.index import Index, sources
+from bot.domain.lint.index import Index, Pairs, sources
 from bot.domain.matching import Acts, judged
 from bot.domain.rule import Pair, Rule
 
@@ -29,7 +29,7 @@ LOOKS_PER_TRY: Final = 16
 DEARER: Final = 3
 """Tries in the time of one, for an expression or stars."""
 TRIES: Final = 100_000
-"""Rules that are tried on addresses in one check, all in all: expressions that fit anywhere would be tried everywhere."""
+"""Pairs that are tried on addresses in one check, all in all: expressions that fit anywhere would be tried everywhere."""
 
 
 class Effort:
@@ -38,10 +38,9 @@ class Effort:
     def __init__(self, tries: int = TRIES) -> None:
         self._left = tries
 
-    def spend(self, tries: int) -> bool:
-        """Take *tries* off; whether that many were left."""
+    def spend(self, tries: int) -> None:
+        """Take *tries* off."""
         self._left -= tries
-        return self._left > 0
 
     @property
     def enough(self) -> bool:
@@ -54,6 +53,7 @@ class World:
 
     def __init__(self, groups: Groups | None = None, effort: Effort | None = None) -> None:
         self.rules: list[Rule] = []
+        self._pairs: list[Pairs] = []
         self.effort = effort or Effort()
         self._groups = groups
         self._index = Index()
@@ -64,12 +64,14 @@ class World:
         for rule in rules:
             if in_force(rule, self._groups):
                 self.rules.append(rule)
-        yield from self._index.taking_in(self.rules)
+                self._pairs.append(Pairs(rule))
+        yield from self._index.taking_in([[source for _, source in sources(rule)] for rule in self.rules])
 
     def joined_by(self, rule: Rule) -> World:
         """The same rules and *rule*, with the effort left to this one; *rule* is tried on every address."""
         joined = World(self._groups, self.effort)
         joined.rules = [*self.rules, rule]
+        joined._pairs = [*self._pairs, Pairs(rule)]
         joined._index = self._index  # the dear part, in which *rule* needs no place
         return joined
 
@@ -88,14 +90,22 @@ class World:
         candidates = [*self._index.candidates(address), *range(known, len(self.rules))]
         self.effort.spend(len(candidates) // LOOKS_PER_TRY)
         for position in candidates:
-            rule = self.rules[position]
-            dear = any(source.operator in DEAR for _, source in sources(rule))
-            if found == MOST_ACTING or not self.effort.spend(DEARER if dear else 1):
+            if found == MOST_ACTING or not self.effort.enough:
                 return
-            acts = judged(rule, address, self._groups)
+            acts = judged(self.rules[position], address, self._groups, self._paying(self._pairs[position]))
             if isinstance(acts, Acts):
                 found += 1
                 yield acts
+
+    def _paying(self, pairs: Pairs) -> MayHold:
+        """The same, for the effort that it takes to try each of them."""
+
+        def may_hold(address: Address) -> Sequence[tuple[int, Pair]]:
+            found = pairs.may_hold(address)
+            self.effort.spend(sum(_cost(pair) for _, pair in found))
+            return found
+
+        return may_hold
 
     def leading(self, address: Address, engine: Engine) -> Iterator[tuple[Acts, Address]]:
         """The rules that take *address* elsewhere in *engine*, and where to."""
@@ -103,6 +113,10 @@ class World:
             leads = acts.leads(engine) if acts.rule.rule_type in LEADING else None
             if leads is not None and (there := led_to_address(leads)) is not None:
                 yield acts, there
+
+
+def _cost(pair: Pair) -> int:
+    return DEARER if pair.source is not None and pair.source.operator in DEAR else 1
 
 
 def in_force(rule: Rule, groups: Groups | None) -> bool:
@@ -193,9 +207,9 @@ def _loop(hops: tuple[_Hop, ...], *, grows: bool = False) -> Finding:
     return Finding(kind, places, tuple(hop.address for hop in turned), grows=grows)
 
 
-def touches(rule: Rule, address: Address) -> bool:
+def touches(rule: Rule, pairs: Pairs, address: Address) -> bool:
     """Whether a condition of *rule*, in force or not, holds for *address* in an engine."""
-    return any(_holds(rule, number, pair, address) for number, pair in enumerate(rule.pairs or (), start=1))
+    return any(_holds(rule, number, pair, address) for number, pair in pairs.may_hold(address))
 
 
 def _holds(rule: Rule, number: int, pair: Pair, address: Address) -> bool:

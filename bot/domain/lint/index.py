@@ -1,16 +1,18 @@
-"""Which rules may act on an address, without trying all of them."""
+"""Which rules, and which of their pairs, may act on an address, without trying all of them."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from bot.domain.address import Address
 from bot.domain.lint.conditions import literal
-from bot.domain.rule import Rule, Source
+from bot.domain.rule import Pair, Rule, Source
 
 SIZES: Final = (16, 8, 4, 2, 1)
+FEW_PAIRS: Final = 8
+"""Pairs of a rule that are all tried: that is faster than to look them up."""
 LONGEST: Final = 4096
 """Characters of an address beyond which it is not looked up."""
 
@@ -23,7 +25,7 @@ def sources(rule: Rule) -> Iterator[tuple[int, Source]]:
 
 
 class Index:
-    """Rules by what their conditions surely contain.
+    """Rules, or the pairs of one, by what their conditions surely contain.
 
     A condition that is a whole text is found by that text. One that contains a text is found by a piece of it: by the
     piece that the fewest others have, since all of a shop's rules begin alike. Expressions without such a text are
@@ -37,22 +39,22 @@ class Index:
         self._open: list[int] = []
 
     def __len__(self) -> int:
-        """How many rules were taken in."""
+        """How many were taken in."""
         return self._length
 
-    def taking_in(self, rules: Sequence[Rule]) -> Iterator[None]:
-        """Take in *rules*, once, in steps: the index is of use after the last one."""
+    def taking_in(self, conditions: Sequence[Sequence[Source]]) -> Iterator[None]:
+        """Take in the *conditions* of each, once, in steps: the index is of use after the last one."""
         texts: list[tuple[str, int]] = []
-        for position, rule in enumerate(rules):
+        for position, some in enumerate(conditions):
             yield
-            for _, source in sources(rule):
+            for source in some:
                 if source.operator == "Equals" and source.value:
                     self._whole[source.key, source.value].append(position)
                 elif text := literal(source, any_case=True).casefold():
                     texts.append((text, position))
                 else:
                     self._open.append(position)
-        self._length = len(rules)
+        self._length = len(conditions)
         yield from self._keep(texts)
 
     def _keep(self, texts: list[tuple[str, int]]) -> Iterator[None]:
@@ -67,7 +69,7 @@ class Index:
             self._pieces.setdefault(size, defaultdict(list))[rarest].append(position)
 
     def candidates(self, address: Address) -> list[int]:
-        """Positions of the rules that may act on *address*, in their order.
+        """Positions of those that may act on *address*, in their order.
 
         All that do are among them, but for an address that is longer than LONGEST.
         """
@@ -85,6 +87,23 @@ class Index:
             for at in range(len(text) - size + 1)
             for position in known.get(text[at : at + size], ())
         }
+
+
+class Pairs:
+    """The pairs of one rule; of many of them, only some may hold for an address."""
+
+    def __init__(self, rule: Rule) -> None:
+        self._pairs = tuple(enumerate(rule.pairs or (), start=1))
+        self._index: Index | None = None
+
+    def may_hold(self, address: Address) -> Sequence[tuple[int, Pair]]:
+        """Those that may hold for *address*, each with its number. The index is made when it is first needed."""
+        if len(self._pairs) <= FEW_PAIRS:
+            return self._pairs
+        if self._index is None:
+            self._index = Index()
+            deque(self._index.taking_in([[pair.source] if pair.source else [] for _, pair in self._pairs]), maxlen=0)
+        return [self._pairs[at] for at in self._index.candidates(address)]
 
 
 def _size(text: str) -> int:
