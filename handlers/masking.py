@@ -14,7 +14,7 @@ from typing import Any, Final
 from bot.domain.emails import AT
 from bot.domain.member import all_masked
 from bot.domain.secrets import hidden_text
-from handlers.views.parts import Message, clip, esc
+from handlers.views.parts import Message, clip, clip_markup, esc
 from handlers.views.parts import message as fitted
 
 STARS: Final = "***@"
@@ -43,7 +43,7 @@ def is_public(channel: str) -> bool:
 
 def public(message: Message) -> Message:
     """Return *message* with every email and every secret masked, still within Slack's limits."""
-    return fitted(masked_text(message.text), masked_part(list(message.blocks)))
+    return fitted(_masked_anywhere(message.text), masked_part(list(message.blocks)))
 
 
 def masked_part(part: Any) -> Any:
@@ -70,21 +70,25 @@ def masked_text(text: str, *, is_markup: bool = False) -> str:
 
     *is_markup*: stars must stay stars.
     """
-    found = hidden_text(text.replace("&amp;", AMPERSAND))
-    if AT.search(found):  # in few of the hundred texts of a card
-        parts = URL.split(MASKED.sub(rf"\1{HIDDEN}", found))
-        parts[::3], parts[1::3], parts[2::3] = (
-            map(_masked, parts[::3]),
-            map(_masked, parts[1::3]),
-            map(_path, parts[2::3]),
-        )
-        found = "".join(parts).replace(HIDDEN, STARS)
-    found = found.replace(AMPERSAND, "&amp;")
+    found = _masked_anywhere(text)
     if found == text:
         return text
     found = found.replace(STARS, esc(STARS)) if is_markup else found
     fits = bisect_left(LIMITS, len(text))
-    return clip(found, LIMITS[fits]) if fits < len(LIMITS) else found
+    if fits == len(LIMITS):
+        return found
+    return (clip_markup if is_markup else clip)(found, LIMITS[fits])
+
+
+def _masked_anywhere(text: str) -> str:
+    """*text* with every email and secret masked, however long that makes it."""
+    found = hidden_text(text.replace("&amp;", AMPERSAND))
+    if AT.search(found):  # in few of the hundred texts of a card
+        parts = URL.split(MASKED.sub(rf"\1{HIDDEN}", found))
+        parts[::3], parts[1::3] = map(_masked, parts[::3]), map(_masked, parts[1::3])
+        parts[2::3] = map(_path, parts[2::3])
+        found = "".join(parts).replace(HIDDEN, STARS)
+    return found.replace(AMPERSAND, "&amp;")
 
 
 def _path(text: str) -> str:

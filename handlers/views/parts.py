@@ -29,7 +29,8 @@ MOST_TEXT: Final = 3_000
 MOST_VALUE: Final = 2_000
 FALLBACK: Final = 3_500
 
-ENTITY_CUT: Final = re.compile(r"&[a-z]{0,3}$")
+OPEN_TOKEN: Final = re.compile(r"(?:<[^<>]*|&[a-z]{0,3})$")
+"""What is left of a mention, a link, a date or an escape that a cut went through."""
 MARKS: Final = re.compile(r"[*_~`]")
 EMOJI: Final = re.compile(r":(?=[A-Za-z0-9_+'-]+:)")
 WORD_JOINER: Final = "\u2060"
@@ -60,7 +61,7 @@ def _written_out(character: str) -> str:
 
 
 def clip(text: str, limit: int, more: int = 0) -> str:
-    """*text*, cut to *limit* characters with a word on how much is left out: *more* are left out of it already."""
+    """Plain *text*, cut to *limit* characters with a word on how much is left out: *more* are left out of it already."""
     if len(text) <= limit and not more:
         return text
     tail = f"… (+{max(0, len(text) - limit) + more:,})"
@@ -121,12 +122,12 @@ def gap_lines(gap: Gap | None, plural: str) -> list[Block]:
 
 
 def mrkdwn(text: str) -> Block:
-    return {"type": "mrkdwn", "text": _within(text, MOST_TEXT), "verbatim": True}
+    return {"type": "mrkdwn", "text": clip_markup(text, MOST_TEXT), "verbatim": True}
 
 
-def _within(text: str, limit: int) -> str:
-    """Cut to what Slack takes, with a mark that it was: who decides must know that there is more."""
-    return text if len(text) <= limit else ENTITY_CUT.sub("", text[: limit - 1]) + "…"
+def clip_markup(text: str, limit: int) -> str:
+    """*text*, which is mrkdwn, cut to *limit* characters with a ``…``, and never within a token or an escape."""
+    return text if len(text) <= limit else OPEN_TOKEN.sub("", text[: limit - 1]) + "…"
 
 
 def section(text: str, accessory: Block | None = None) -> Block:
@@ -136,7 +137,10 @@ def section(text: str, accessory: Block | None = None) -> Block:
 
 def fields(pairs: Iterable[tuple[str, str]]) -> Block:
     """Two columns of label and value, at most ten; values are mrkdwn."""
-    return {"type": "section", "fields": [mrkdwn(_within(f"*{label}*\n{value}", 2_000)) for label, value in pairs][:10]}
+    return {
+        "type": "section",
+        "fields": [mrkdwn(clip_markup(f"*{label}*\n{value}", 2_000)) for label, value in pairs][:10],
+    }
 
 
 def context(*texts: str) -> Block:
@@ -220,7 +224,7 @@ def message(text: str, blocks: Sequence[Block]) -> Message:
         kept.pop(last)
     if last is not None:
         kept.insert(last, context(":scissors: …There is more than a message holds; the rest is left out here."))
-    return Message(clip(text, FALLBACK), tuple(kept))
+    return Message(clip_markup(text, FALLBACK), tuple(kept))
 
 
 def _last_text(blocks: Sequence[Block]) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from bot.domain.change import Approval, Change, Guard, Kind, Question, State, Target
 from handlers.masking import public
 from handlers.views import changes, notes
-from handlers.views.parts import Message
+from handlers.views.parts import Message, fields, message, section
 from sandbox.slack.validation import blocks_too_long, check_message
 from tests.channels import emails_seen
 
@@ -109,11 +110,11 @@ def _is_harmless(whole: Message) -> None:
     assert emails_seen([public(whole).text, public(whole).blocks]) == []
 
 
-def _is_taken(message: Message) -> None:
-    blocks = list(message.blocks)
-    assert check_message({"text": message.text, "blocks": blocks}) == []
+def _is_taken(whole: Message) -> None:
+    blocks = list(whole.blocks)
+    assert check_message({"text": whole.text, "blocks": blocks}) == []
     assert not blocks_too_long(blocks)
-    for text in [message.text, *_mrkdwn(message.blocks)]:
+    for text in [whole.text, *_mrkdwn(whole.blocks)]:
         for match in ENTITY.finditer(text):
             assert OURS.fullmatch(match[1]), f"{match[0]!r} in {text!r}"
         assert "<!" not in OURS.sub("", text)
@@ -123,15 +124,40 @@ def _is_taken(message: Message) -> None:
 @given(CHANGES)
 @settings(max_examples=600, deadline=None)
 def test_a_card_is_taken_by_slack_and_rings_nobody_but_whom_it_means(change: Change) -> None:
-    message = changes.card(change, places={"rules": "rules.example.com"})
+    card = changes.card(change, places={"rules": "rules.example.com"})
 
-    _is_harmless(message)
-    assert change.id[:8] in str(message.blocks[-1])
+    _is_harmless(card)
+    assert change.id[:8] in str(card.blocks[-1])
 
 
 @given(CHANGES, st.sampled_from(["remind-1", "offer-1", "review-2", "glass", "left", "ask-1"]))
 @settings(max_examples=200, deadline=None)
 def test_a_note_is_taken_by_slack_and_rings_nobody_but_whom_it_means(change: Change, purpose: str) -> None:
     ended = change.model_copy(update={"ending": "changed"}) if purpose == "left" else change
-    if (message := notes.note(ended, purpose)) is not None:
-        _is_harmless(message)
+    if (noted := notes.note(ended, purpose)) is not None:
+        _is_harmless(noted)
+
+
+TOKENS = (
+    "<!date^1763694000^{date_short_pretty} {time}|2025-11-21 03:00 UTC> of <@U0ALICE01> in <#C0OPS0001>: a &amp; b"
+    " <https://slack.example/archives/C0OPS0001/p1?a=1&amp;b=2|*a &lt;card&gt;*> by c@d.ef "
+)
+WHOLE = re.compile(r"<[^<>]+>|&(?:amp|lt|gt);")
+CUTS: dict[str, Callable[[str], str]] = {
+    "a section": lambda text: str(section(text)["text"]["text"]),
+    "a field": lambda text: str(fields([("When", text)])["fields"][0]["text"]),
+    "a notification": lambda text: message(text, [section("x")]).text,
+    "a section of a channel": lambda text: str(public(message("x", [section(text)])).blocks[0]["text"]["text"]),
+    "a notification of a channel": lambda text: public(message(text, [section("x")])).text,
+}
+
+
+@pytest.mark.parametrize("cut", CUTS.values(), ids=CUTS)
+def test_no_text_is_cut_within_a_token_or_an_escape(cut: Callable[[str], str]) -> None:
+    for before in range(len(TOKENS)):
+        text = "x" * before + TOKENS * 20
+        shown = cut(text)
+
+        assert len(shown) < len(text)
+        assert "…" in shown[-12:]
+        assert not set("<>&") & set(WHOLE.sub("", shown)), shown[-80:]
