@@ -42,7 +42,7 @@ format: develop
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: develop ## what things cost, as ratios within one run
+bench: develop ## Gatehouse beside a tutorial bot, and what else costs time, into docs/benchmarks.md
 	$(BIN)/python -m tests.bench
 
 reliability: develop ## kills, stops and races at full size, one after the other, into docs/reliability.md; SIZE=long: a night's
