@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import structlog
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.changes.applying import Checkpoint, nowhere
 from bot.changes.outbox import Pace
@@ -18,6 +19,7 @@ from bot.gatehouse import GroupsReader
 from bot.inquiry import Directory
 from bot.store.audit import Event
 from bot.store.engine import Store
+from bot.store.outbox import Note
 from handlers import drawing
 from handlers.slack import Slack, SlackRefused, SlackUnreachable
 from handlers.slackfiles import SlackFiles
@@ -66,26 +68,27 @@ class Cards:
     reached: Checkpoint = nowhere
     groups: GroupsReader | None = None
 
-    async def deliver(self, change: Change, purpose: str) -> None:
-        """Show *change* as it stands, or say in its thread what *purpose* is; each note once."""
-        if purpose == CARD:
-            await self._card(change)
-        elif purpose == RESULT:
-            await self._result(change)
-        elif await self.store.cards.get(change.id, purpose) is not None:
-            return
-        elif purpose.startswith(NOTICE):
-            await self._notify(change, purpose)
-        else:
-            await self._note(change, purpose)
+    async def deliver(self, change: Change, purpose: str) -> Note | None:
+        """Show *change* as it stands, or say in its thread what *purpose* is; each note once.
 
-    async def _card(self, change: Change) -> None:
+        Returns what writes down where the message is, None where that is on record.
+        """
+        if purpose == CARD:
+            return await self._card(change)
+        if purpose == RESULT:
+            await self._result(change)
+            return None
+        if await self.store.cards.get(change.id, purpose) is not None:
+            return None
+        return await (self._notify if purpose.startswith(NOTICE) else self._note)(change, purpose)
+
+    async def _card(self, change: Change) -> Note | None:
         place = await self.store.cards.get(change.id, CARD)
         drawn = message = await drawing.drawn(change, self.store, self.groups, self.places)
         if place is not None and place[0] != change.channel:
             message = await self._elsewhere(message, change)
         if place is not None and await self._edited(place, change, message):
-            return
+            return None
         self.pace.take(change.channel)
         self.reached("post")
         channel, ts = await self._posted(change, drawn)
@@ -93,10 +96,12 @@ class Cards:
         async with self.store.transaction() as tx:
             await self.store.cards.put(tx, change.id, channel, ts, CARD)
         link = await self._link(channel, ts)
-        async with self.store.transaction() as tx:
+
+        async def announce(tx: AsyncConnection) -> None:
             await self.store.cards.put(tx, change.id, channel, ts, CARD, link)
-            event = Event("announced", "gatehouse", channel, change.id, str(change.target))
-            await self.store.audit.append(tx, event)
+            await self.store.audit.append(tx, Event("announced", "gatehouse", channel, change.id, str(change.target)))
+
+        return announce
 
     async def _result(self, whole: Change) -> None:
         """Send whoever asked for an import its table, with what became of each row; once.
@@ -170,25 +175,32 @@ class Cards:
             log.info("no_permalink", error=str(error))
             return ""
 
-    async def _note(self, change: Change, purpose: str) -> None:
+    async def _note(self, change: Change, purpose: str) -> Note | None:
         message = notes.note(change, purpose)
         if message is None:
-            return
+            return None
         self.pace.take(change.channel)
         place = await self.store.cards.get(change.id, CARD)
         thread = place[1] if place is not None and place[0] == change.channel else None
         channel, ts = await self._posted(change, message, thread=thread)
-        async with self.store.transaction() as tx:
+        return self._placed(change, channel, ts, purpose)
+
+    def _placed(self, change: Change, channel: str, ts: str, purpose: str) -> Note:
+        """What writes down where the message *purpose* of *change* is."""
+
+        async def put(tx: AsyncConnection) -> None:
             await self.store.cards.put(tx, change.id, channel, ts, purpose)
 
-    async def _notify(self, change: Change, purpose: str) -> None:
+        return put
+
+    async def _notify(self, change: Change, purpose: str) -> Note | None:
         """Tell the requester what became of *change*, unless they turned such messages off or can't get any."""
         kind = purpose.removeprefix(NOTICE)
         if kind not in wanted_notices(await self.store.channel_settings.get(change.requester)):
-            return
+            return None
         message = await self._notice(change, kind)
         if message is None or (await self.directory.person(change.requester)).barred is not None:
-            return
+            return None
         self.pace.take(change.requester)
         self.reached("notify")
         try:
@@ -197,10 +209,9 @@ class Cards:
             if refusal.code not in UNREACHABLE:
                 raise
             log.info("requester_unreachable", change=change.id[:8], code=refusal.code)
-            return
+            return None
         self.reached("notified")
-        async with self.store.transaction() as tx:
-            await self.store.cards.put(tx, change.id, channel, ts, purpose)
+        return self._placed(change, channel, ts, purpose)
 
     async def _notice(self, change: Change, kind: str) -> Message | None:
         undo = await self.store.changes.get(change.undone_by) if change.undone_by else None

@@ -16,7 +16,7 @@ from bot.changes.loops import Wake, repeated
 from bot.domain.change import Change
 from bot.store.engine import Store
 from bot.store.errors import NewerRelease
-from bot.store.outbox import Owed
+from bot.store.outbox import Note, Owed
 
 log = structlog.get_logger(__name__)
 
@@ -65,7 +65,7 @@ class Outbox:
     def __init__(
         self,
         store: Store,
-        deliver: Callable[[Change, str], Awaitable[None]],
+        deliver: Callable[[Change, str], Awaitable[Note | None]],
         *,
         owner: str,
         now: Callable[[], datetime],
@@ -118,10 +118,10 @@ class Outbox:
         if owed is None:
             return False
         try:
-            change = await self._store.changes.get(owed.change_id)
-            if change is not None:
+            note = None
+            if (change := await self._store.changes.get(owed.change_id)) is not None:
                 async with self._held(owed):
-                    await self._deliver(change, owed.purpose)
+                    note = await self._deliver(change, owed.purpose)
         except TooSoon as pace:
             await self._store.outbox.put_back(owed, self._now() + timedelta(seconds=pace.seconds))
         except NewerRelease as error:
@@ -131,7 +131,7 @@ class Outbox:
         except Exception as error:  # noqa: BLE001  whatever went wrong, the message stays owed
             await self._again(owed, error)
         else:
-            await self._store.outbox.done(owed)
+            await self._store.outbox.done(owed, note)
             DELIVERED.inc()
         return True
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -61,6 +62,9 @@ class Purpose(StrEnum):
     TELL = "tell"
 
 
+Note = Callable[[AsyncConnection], Awaitable[None]]
+"""Writes down where a delivered message is, in the transaction that says that it was delivered."""
+
 KNOWN: Final = sa.or_(outbox.c.purpose.in_(sorted(Purpose)), *(outbox.c.purpose.startswith(f"{p}-") for p in Purpose))
 """Messages that this release can write: those of a newer one are left to it."""
 
@@ -113,9 +117,9 @@ class Outbox:
         async with self._session.writing() as tx:
             await tx.execute(sa.update(outbox).where(_key(owed), outbox.c.owner == owed.owner).values(lease=until))
 
-    async def done(self, owed: Owed) -> None:
-        """Delivered as of its version; what became due meanwhile stays due."""
-        await self._finish(owed, delivered=owed.version, last_error="")
+    async def done(self, owed: Owed, note: Note | None = None) -> None:
+        """Delivered as of its version, with the *note* of where it is; what became due meanwhile stays due."""
+        await self._finish(owed, note, delivered=owed.version, last_error="")
 
     async def retry(self, owed: Owed, due: datetime, error: str) -> None:
         await self._finish(owed, due=micros(due), last_error=error)
@@ -167,8 +171,10 @@ class Outbox:
         async with self._session.writing() as tx:
             await tx.execute(sa.update(outbox).where(given_up).values(fresh))
 
-    async def _finish(self, owed: Owed, **values: object) -> None:
+    async def _finish(self, owed: Owed, note: Note | None = None, **values: object) -> None:
         async with self._session.writing() as tx:
+            if note is not None:
+                await note(tx)
             update = sa.update(outbox).where(_key(owed), outbox.c.owner == owed.owner)
             await tx.execute(update.values(owner=None, lease=None, **values))
 
