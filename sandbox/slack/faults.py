@@ -26,10 +26,11 @@ CODE: Final = re.compile(r"[a-z][a-z_]+")
 
 @dataclass(slots=True)
 class Fault:
-    """One scripted fault: what, of which method, how often. *seconds*: the Retry-After of 429."""
+    """One scripted fault: what, of which method, in which channel, how often. *seconds*: the Retry-After of 429."""
 
     kind: str
     method: str
+    channel: str
     times: int
     seconds: int = 1
 
@@ -74,8 +75,8 @@ class SlackFaults:
 
     waiting: list[Fault] = field(default_factory=list)
 
-    def add(self, kind: str, *, method: str = "", times: int = 1, seconds: int = 1) -> None:
-        """Let the next *times* calls of *method* (of any, where it is empty) meet the fault *kind*.
+    def add(self, kind: str, *, method: str = "", channel: str = "", times: int = 1, seconds: int = 1) -> None:
+        """Let the next *times* calls of *method* about *channel* (of any, where it is empty) meet the fault *kind*.
 
         *kind*: one of KINDS, or an error code of Slack such as ``is_archived``; *seconds*: the Retry-After of 429.
         Raises ValueError for a kind that is neither.
@@ -83,14 +84,15 @@ class SlackFaults:
         kind = "429" if kind == "ratelimited" else kind
         if kind not in KINDS and not CODE.fullmatch(kind):
             raise ValueError(f"{kind!r} is no fault; there are Slack's error codes and {', '.join(KINDS)}")
-        self.waiting.append(Fault(kind, method, times, seconds))
+        self.waiting.append(Fault(kind, method, channel, times, seconds))
 
     def clear(self) -> None:
         self.waiting.clear()
 
-    def take(self, method: str) -> Fault | None:
+    def take(self, method: str, channel: str = "") -> Fault | None:
         """The fault that this call of *method* meets; None where none waits for it."""
-        fault = next((one for one in self.waiting if one.times > 0 and one.method in {"", method}), None)
+        fits = (one for one in self.waiting if one.method in {"", method} and one.channel in {"", channel})
+        fault = next((one for one in fits if one.times > 0), None)
         if fault is not None:
             fault.times -= 1
         return fault

@@ -32,10 +32,16 @@ class Person(Onlooker):
             return await watch.until(lambda: next((one for one in self._bots() if one.ts not in known), None), text)
 
     async def opens(self, text: str, channel: str | None = None) -> View:
-        """Send *text*; the modal that opens, once it is filled."""
+        """Send *text*; the modal that opens, once it is filled: another one than may be there before."""
+        before = self.modal["id"] if self.modal else None
+
+        def opened() -> View | None:
+            view = self._filled()
+            return None if view is None or view["id"] == before else view
+
         async with self._watching() as watch:
             await self.types(text, channel)
-            return await watch.until(self._filled, text)
+            return await watch.until(opened, text)
 
     async def replied(self, text: str) -> Message | View:
         """Send *text*; what comes back, a message or a modal."""

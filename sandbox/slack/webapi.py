@@ -102,7 +102,7 @@ class WebApi:
         except ValueError:
             return JSONResponse({"ok": False, "error": "invalid_json"})
         shown = {name: value for name, value in arguments.items() if name != "token"}
-        fault = self._faults.take(method)
+        fault = self._faults.take(method, str(arguments.get("channel") or ""))
         if fault is not None and not fault.is_after:
             self._state.note("bot_to_slack", method, f"fault: {fault.kind}", 0, shown, None)
             return await fault.answer()

@@ -28,7 +28,7 @@ from handlers.views.titles import plain_title
 from sandbox.slack import filling
 from sandbox.slack.validation import check_view
 from tests.channels import as_read, escaped_twice
-from tests.test_hostile_text import counted
+from tests.test_hostile_text import at_most
 
 View = dict[str, Any]
 
@@ -215,7 +215,7 @@ def test_a_thousand_pairs_are_read_and_drawn_in_one_go(piece: str) -> None:
     pair = {"source": {"key": "Url", "operator": "Equals", "value": piece * 1_000}, "destination": "https://a.example/"}
     rule = Rule.model_validate({"id": "Redirect_1", "name": "x", "ruleType": "Redirect", "pairs": [pair] * 1_000})
 
-    with counted(300 * 1_000):
+    with at_most(300 * 1_000):
         view = RuleForm.of(rule, channel="C0OPS0001").view()
         _rule_errors(sent_back(view))
         form = rule_form_reading.read_form(sent_back(view), rule)
@@ -246,7 +246,7 @@ def test_a_member_of_any_size_is_edited_and_keeps_all_segments(
 def test_segments_are_counted_once() -> None:
     member = Member(email="anna@example.com", allowedSegments=tuple(map(str, range(3_000))))
 
-    with counted(100 * 3_000):
+    with at_most(100 * 3_000):
         form = MemberForm.of(member, site="blog", known=member.segments, channel="C0SUPPORT")
         member_form.read_form(sent_back(form.view())).document(member)
 

@@ -77,7 +77,7 @@ def _marked_up(value: Any) -> Iterator[str]:
 
 
 HOSTILE = [
-    "<!channel> & <@U0BOB0001>",
+    "<!channel> & <@U0DAN0001>",
     "*bold* _it_ ~no~ `code` ```fence```",
     "&lt;script&gt;",
     "a\u202eb\u200bc\nd",
@@ -109,7 +109,7 @@ async def test_a_hostile_name_is_shown_as_text_and_survives(workspace: Sandbox, 
         reply = await alice.says(text)
         raw = reply.text + "".join(_marked_up(reply.blocks))
         assert "<!channel>" not in raw
-        assert "<@U0BOB0001>" not in raw
+        assert "<@U0DAN0001>" not in raw
         assert "<https://evil" not in raw
 
     after = workspace.services.rules.get("Redirect_evil1")
@@ -167,6 +167,7 @@ UNKNOWN_BUTTONS = [
 """What the buttons of other releases may have: an action id, a value (none: that of today), and the answer to it."""
 
 
+@pytest.mark.slow
 @pytest.mark.threat("A11")
 @pytest.mark.parametrize(("action_id", "value", "words"), UNKNOWN_BUTTONS)
 async def test_a_button_of_another_release_changes_nothing(

@@ -7,6 +7,7 @@ import sqlalchemy as sa
 
 from bot.store.tables import changes
 from sandbox.demo import Sandbox
+from sandbox.services.seed import RULES
 from sandbox.slack.people import CARA
 from sandbox.slack.story import Person
 
@@ -95,7 +96,7 @@ async def test_a_quiet_time_is_said_to_be_quiet(workspace: Sandbox, alice: Perso
     ("text", "answer"),
     [
         ("/gatehouse whoami", "You are"),
-        ("/rules list", "25 rules"),
+        ("/rules list", f"{len(RULES)} rules"),
         ("/rules which https://shop.example.com/old", "Old shop to new shop"),
         ("/members show anna.berg@example.com", "Anna Berg"),
     ],
