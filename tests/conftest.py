@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime, timedelta
@@ -52,7 +53,7 @@ def _no_waiting() -> None:
 
 
 QUICK = Timing(
-    pace=0.0, look_every=0.5, recover_every=0.2, settle_after=(0.05, 0.1, 0.2), connecting=Patience(2.0, 0.1)
+    pace=0.0, look_every=0.5, recover_every=0.5, settle_after=(0.05, 0.1, 0.2), connecting=Patience(2.0, 0.1)
 )
 """Without the pauses that are for people and for Slack."""
 
@@ -148,3 +149,10 @@ def bob(workspace: Sandbox) -> Person:
 def cara(workspace: Sandbox) -> Person:
     """Lead, in #ops-traffic."""
     return Person(workspace.slack, "U0CARA001", OPS)
+
+
+def pytest_collection_finish() -> None:
+    """Look no more at what the collection made: of a heap as large, each full garbage collection takes its time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)

@@ -45,6 +45,7 @@ async def test_serve_says_which_variables_are_missing() -> None:
         assert f"{name}: is not set" in err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "database"),
     [
@@ -74,13 +75,13 @@ async def test_a_database_that_can_not_be_used_is_one_sentence(arguments: str, d
     ("text", "code", "part"),
     [
         ("/rules list", 0, f"{len(RULES)} rules"),
-        ("/rules show Redirect_x1old", 0, "https://shop.example.com/new"),
-        ("/members list", 0, "20 members"),
         ("/rules show nothing", 1, "No rule is called"),
-        ("/unknown", 1, "not a valid command"),
-        ("/gatehouse digest", 0, "Nothing was changed"),
-        ("/rules frobnicate", 1, "frobnicate"),
-        ("/members export site:nowhere", 1, "nowhere"),
+        pytest.param("/rules show Redirect_x1old", 0, "https://shop.example.com/new", marks=pytest.mark.slow),
+        pytest.param("/members list", 0, "20 members", marks=pytest.mark.slow),
+        pytest.param("/unknown", 1, "not a valid command", marks=pytest.mark.slow),
+        pytest.param("/gatehouse digest", 0, "Nothing was changed", marks=pytest.mark.slow),
+        pytest.param("/rules frobnicate", 1, "frobnicate", marks=pytest.mark.slow),
+        pytest.param("/members export site:nowhere", 1, "nowhere", marks=pytest.mark.slow),
     ],
 )
 async def test_try_prints_the_reply(text: str, code: int, part: str) -> None:
@@ -111,6 +112,7 @@ async def test_manifest_has_the_prefix_of_the_commands_and_needs_no_other_settin
     assert "COMMAND_PREFIX" in err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "url", ["", "bot.example.com", "http://bot.example.com", "https://", "https://x.example.com?a"]
 )

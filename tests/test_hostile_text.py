@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
@@ -45,6 +45,8 @@ from handlers.views.parts import code, esc, plain_text
 from handlers.views.sentences import words
 from handlers.words import MOST, addresses_in, emails_in
 
+pytestmark = pytest.mark.slow
+
 MEGABYTE: Final = 1024 * 1024
 PIECES: Final = (
     "a", "é", "@", "a@", "@a.", "a@b.c ", "a.", ".", "[", "(", "(a", "(?:", "{", ",", ";", "|", '"', "'", '"a"', "\\", "%", "%40",
@@ -69,8 +71,9 @@ class TooMuch(BaseException):
     """More lines than a text may take; no `except` of ours may swallow it."""
 
 
-def counted(most: int, read: Callable[[Any], object], text: Any) -> int:
-    """How many lines of ours run to *read* a *text*, or what was made of one; raises TooMuch beyond *most* lines."""
+@contextmanager
+def at_most(most: int) -> Iterator[Callable[[], int]]:
+    """Let no more than *most* lines of ours run in the block, or raise TooMuch; what is given tells how many ran."""
     left = most
 
     def line(frame: FrameType, event: str, _: Any) -> Any:
@@ -85,10 +88,16 @@ def counted(most: int, read: Callable[[Any], object], text: Any) -> int:
     before = sys.gettrace()
     sys.settrace(line)
     try:
-        read(text)
+        yield lambda: most - left
     finally:
         sys.settrace(before)
-    return most - left
+
+
+def counted(most: int, read: Callable[[Any], object], text: Any) -> int:
+    """How many lines of ours run to *read* a *text*, or what was made of one; raises TooMuch beyond *most* lines."""
+    with at_most(most) as ran:
+        read(text)
+    return ran()
 
 
 def rule(source: str, operator: str, **pair: Any) -> Rule:

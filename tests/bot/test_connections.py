@@ -98,6 +98,7 @@ async def whisper(slack: Slack, local: LocalSlack) -> None:
     await slack.whisper(Caller(ALICE.id, OPS, "a request", response_url=url), Message("for you", ()))
 
 
+@pytest.mark.slow
 async def test_a_hundred_answers_and_a_hundred_calls_take_one_connection_each(
     slack: Slack, local: LocalSlack, door: Door
 ) -> None:

@@ -16,6 +16,8 @@ from bot.domain.change_set import Outcome, Part
 from bot.store.errors import TargetBusy
 from tests.changes.world import ALICE, OPS, POLICIES, Died, Replica, World, a_world, replica, rule
 
+pytestmark = pytest.mark.slow
+
 NAME: Final = "Alike"
 CREATION: Final = Proposal(
     kind=Kind.RULE_CREATE, target=Target(service="rules"), before=None, after=rule(NAME), requester=ALICE, channel=OPS

@@ -21,7 +21,7 @@ from tests.changes.world import ALICE, EMAILS, OPS, POLICIES, SITE, Replica, Wat
 from tests.databases import BOTH
 from tests.drills.fleet import until
 
-pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
+pytestmark = [pytest.mark.slow, pytest.mark.parametrize("database_url", BOTH, indirect=True)]
 MEMBER: Final = Target(service="members", site=SITE, key=EMAILS[0])
 MANY: Final = range(14)
 """More than are done at a time, in all lanes together."""

@@ -16,6 +16,8 @@ from bot.domain.change import Change, Kind, State, Target
 from sandbox.services.answers import Call
 from tests.changes.world import ALICE, EMAILS, OPS, POLICIES, RULE_IDS, SITE, Replica, World, a_world, replica, rule
 
+pytestmark = pytest.mark.slow
+
 ANN, BEN = (Target(service="members", site=SITE, key=email) for email in EMAILS)
 RULE: Final = Target(service="rules", key=RULE_IDS[0])
 NEW: Final = {"name": "Ben", "email": EMAILS[1], "allowedSegments": ["vip"]}

@@ -35,6 +35,8 @@ from tests.changes.world import (
     rule,
 )
 
+pytestmark = pytest.mark.slow
+
 MOMENTS: Final = ("begin parts", "send parts", "sent part")
 """After the set looked at its targets: before its parts are recorded, before they are sent, after the first one was."""
 KEYS: Final = tuple(f"Redirect_many{number:02d}" for number in range(12))

@@ -16,6 +16,8 @@ from bot.domain.policy import GuardRule, Policy, Role, Why
 from tests.changes.test_rights_again import names, rename, settled
 from tests.changes.world import ALICE, BOB, CARA, DAN, POLICIES, ROLES, Replica, World, a_world, renames, replica
 
+pytestmark = pytest.mark.slow
+
 CHIEFS: Final = Role(users=(DAN,), may=("read",))
 
 

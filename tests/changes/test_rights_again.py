@@ -33,6 +33,8 @@ from tests.changes.world import (
     replica,
 )
 
+pytestmark = pytest.mark.slow
+
 A_WHILE: Final = timedelta(minutes=2)
 HELD: Final = timedelta(minutes=70)
 Loss: TypeAlias = Callable[[World], None]

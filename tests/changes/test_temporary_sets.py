@@ -5,9 +5,13 @@ from __future__ import annotations
 from datetime import timedelta
 from itertools import count
 
+import pytest
+
 from bot.changes.deciding import Decision
 from bot.domain.change import Change, State
 from tests.changes.world import ALICE, BOB, OPS, POLICIES, RULE_IDS, Replica, World, a_world, renames, replica
+
+pytestmark = pytest.mark.slow
 
 
 async def in_force(world: World, mine: Replica, *, hours: int = 2) -> Change:

@@ -370,6 +370,7 @@ def steps(rules: list[Rule], address: str) -> list[str]:
     return [Address.of(result).full for result in results if result.startswith("https://")]
 
 
+@pytest.mark.slow
 @given(REDIRECTS)
 @settings(max_examples=150, deadline=None)
 def test_a_loop_is_one_that_following_by_hand_finds_as_well(rules: list[Rule]) -> None:

@@ -380,6 +380,7 @@ ADDRESSES = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(RULES, max_size=5), ADDRESSES)
 @settings(max_examples=800, deadline=None)
 def test_all_rules_together_say_what_each_says_alone(rules: list[Rule], text: str) -> None:

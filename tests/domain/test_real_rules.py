@@ -58,6 +58,7 @@ def test_which_explains_any_rule_alone_and_all_together(address: str, groups: Gr
         judged_by_slack(explained(explain(some, Address.of(address), groups)))
 
 
+@pytest.mark.slow
 def test_every_rule_is_checked_alone_and_among_the_others() -> None:
     everything = check(RULES, GROUPS)
     assert everything
@@ -155,6 +156,7 @@ ANY_RULE = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(ANY_RULE, max_size=3), st.sampled_from(ADDRESSES))
 @settings(deadline=None, max_examples=300)
 def test_no_pairs_of_any_json_are_too_odd(some: list[Rule], address: str) -> None:

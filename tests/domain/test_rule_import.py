@@ -215,6 +215,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(VALUES, max_size=4), st.sampled_from(OnDiffers), st.sampled_from(Arrival))
 @settings(deadline=None, max_examples=200)
 def test_any_records_are_planned_each_just_once(records: list[Any], differs: OnDiffers, arrival: Arrival) -> None:
@@ -225,6 +226,7 @@ def test_any_records_are_planned_each_just_once(records: list[Any], differs: OnD
         json.dumps(each.after, allow_nan=False)
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.sampled_from(list(record())), VALUES, max_size=4))
 @settings(deadline=None, max_examples=300)
 def test_a_rule_with_any_fields_is_planned(fields: Document) -> None:

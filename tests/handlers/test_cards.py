@@ -120,6 +120,7 @@ def _is_taken(whole: Message) -> None:
         assert "<!" not in OURS.sub("", text)
 
 
+@pytest.mark.slow
 @pytest.mark.threat("C5", "C6")
 @given(CHANGES)
 @settings(max_examples=600, deadline=None)

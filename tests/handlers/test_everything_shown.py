@@ -158,6 +158,7 @@ def in_one_line(text: str) -> str:
     return re.sub(r"[\n\r\t]", " ", text).casefold().strip()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [1, 12, 13, 40])
 @settings(max_examples=40, deadline=None)
 @given(before=rules, after=rules)

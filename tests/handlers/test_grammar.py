@@ -166,6 +166,7 @@ def test_a_novel_is_refused_quickly_and_in_words() -> None:
 NOISE = st.text(alphabet=string.printable + "“”’—–\u00a0\u200b\u202e<>&|#@:=é😀", max_size=120)
 
 
+@pytest.mark.slow
 @settings(max_examples=3000, deadline=None)
 @given(service=st.sampled_from(sorted(VERBS)), text=NOISE)
 def test_any_text_is_a_command_or_unclear(service: str, text: str) -> None:
@@ -173,6 +174,7 @@ def test_any_text_is_a_command_or_unclear(service: str, text: str) -> None:
         assert isinstance(parse(service, text), Command)
 
 
+@pytest.mark.slow
 @settings(max_examples=3000, deadline=None)
 @given(service=st.sampled_from(sorted(VERBS)), verb=st.integers(0, 40), text=NOISE)
 def test_any_words_after_a_verb_read_back_or_are_unclear(service: str, verb: int, text: str) -> None:

@@ -52,6 +52,7 @@ def test_every_spelling_is_masked(email: str, written: Any) -> None:
     assert emails_seen(masked_text(written(email))) == []
 
 
+@pytest.mark.slow
 @pytest.mark.threat("E4")
 @given(TREE)
 @settings(max_examples=500, deadline=None)
@@ -59,6 +60,7 @@ def test_nothing_of_a_payload_that_leaves_for_a_channel_holds_an_email(tree: Any
     assert emails_seen(masked_part(tree)) == []
 
 
+@pytest.mark.slow
 @given(st.lists(SENT, min_size=1, max_size=60), st.text(max_size=80))
 @example(["a@b.co " * 500] * 5, "a@b.co " * 100)
 @settings(max_examples=200, deadline=None)

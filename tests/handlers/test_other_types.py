@@ -133,6 +133,7 @@ PAIRS = st.recursive(
 ).filter(lambda found: isinstance(found, dict))
 
 
+@pytest.mark.slow
 @settings(max_examples=600, deadline=None)
 @given(st.sampled_from([*KNOWN_TYPES, "Teleport", None]), PAIRS)
 def test_anything_at_all_is_described(rule_type: str | None, pair: dict[str, Any]) -> None:
@@ -194,6 +195,7 @@ def test_what_is_no_list_of_pairs_is_said_with_its_place(text: str, words: str) 
         json_pairs.read(text)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.dictionaries(st.text(max_size=8), JSON, max_size=3), max_size=3))
 def test_pairs_read_back_as_they_were_written(pairs: list[dict[str, Any]]) -> None:

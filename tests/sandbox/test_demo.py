@@ -16,6 +16,8 @@ from sandbox.demo import URL_FILE, announced, running_url
 from sandbox.serving import listening
 from sandbox.slack.running import running_slack
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 
 

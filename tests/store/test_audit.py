@@ -71,6 +71,7 @@ async def found_after(store: Store, *statements: sa.Executable) -> Flaw | None:
     return await store.audit.verify()
 
 
+@pytest.mark.slow
 @pytest.mark.threat("D9")
 @pytest.mark.parametrize("seq", [1, 6, MANY])
 @pytest.mark.parametrize("column", [column.name for column in audit.columns if column.name != "seq"])

@@ -86,6 +86,7 @@ async def test_creations_do_not_hold_each_other_up(store: Store, clock: Standing
     await added(store, change(clock, None))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("state", State)
 @pytest.mark.parametrize("move", Move)
 async def test_a_change_moves_as_the_table_says_and_not_otherwise(

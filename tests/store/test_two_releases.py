@@ -31,6 +31,8 @@ from tests.databases import BOTH
 from tests.drills.fleet import until
 from tests.programs import ran
 
+pytestmark = pytest.mark.slow
+
 GUARDS: Final[Mapping[str, dict[str, Any]]] = {
     "a kind": {"kind": "rule.archive"},
     "a guard": {"guard": "sealed"},

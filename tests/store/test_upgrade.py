@@ -24,6 +24,7 @@ from tests.clocks import EPOCH
 from tests.databases import BOTH
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.parametrize("empty_database", BOTH, indirect=True),
     pytest.mark.parametrize("revision", ["0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008"]),
 ]

@@ -19,6 +19,8 @@ from tests.clocks import EPOCH
 from tests.databases import BOTH
 from tests.store.test_upgrade import brought_to
 
+pytestmark = pytest.mark.slow
+
 WHOLE: Final = f"{1:032x}"
 PARTS: Final = {1: "applied", 2: "applying", 3: "waiting"}
 """What had become of each part."""

@@ -65,6 +65,7 @@ async def test_no_command_answers_them(workspace: Sandbox, clock: Clock, user: s
     await nothing_came_of_it(workspace, user)
 
 
+@pytest.mark.slow
 @pytest.mark.threat("A6")
 @NOBODY
 async def test_no_button_answers_them(workspace: Sandbox, user: str, words: str) -> None:
@@ -118,6 +119,7 @@ def saved() -> Iterator[list[str]]:
     del FORMS["v1.test"]
 
 
+@pytest.mark.slow
 @NOBODY
 async def test_no_form_is_saved_for_them(workspace: Sandbox, saved: list[str], user: str, words: str) -> None:
     forger = Forger(workspace, user, SUPPORT)

@@ -93,6 +93,7 @@ async def test_results_that_slack_refuses_come_once_it_takes_files_again(
     await alice.sees_file("result")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("switches", [{"paging": "off"}, {"paging": "pages"}], indirect=True)
 async def test_an_export_comes_back_as_it_was(workspace: Sandbox, alice: Person, bob: Person) -> None:
     for number in range(40):

@@ -19,6 +19,7 @@ def pair(number: int, text: str) -> dict[str, Any]:
     return {"source": source, "destinationType": "url", "destination": f"https://b.example/{text}"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", ["a", "日"])
 async def test_a_rule_with_a_thousand_pairs_and_long_texts_is_edited(
     workspace: Sandbox, alice: Person, piece: str

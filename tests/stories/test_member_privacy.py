@@ -131,6 +131,7 @@ async def leaves(alice: Person, cara: Person) -> None:
 
 
 # Over Socket Mode the bot of the fixture would be connected too, and be given half of what happens.
+@pytest.mark.slow
 @pytest.mark.threat("E4")
 @pytest.mark.parametrize("transport", ["http"])
 async def test_no_log_and_no_metric_holds_an_address(

@@ -85,6 +85,7 @@ TOO_LONG_FOR_A_MODAL = 3000
 """Characters of a rule."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fields", FIELDS.values(), ids=FIELDS)
 async def test_an_odd_rule_is_changed_and_deleted_as_it_is(fields: str, tmp_path: Path) -> None:
     odd = OddService(fields)

@@ -99,6 +99,7 @@ async def test_pairs_that_no_form_holds_are_kept_and_the_rest_is_offered(workspa
     assert pairs(workspace, "Script_chat1") == long
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule_type", ["Headers", "QueryParam", "UserAgent", "Request", "Response", "Delay", "Script"])
 async def test_a_rule_of_each_type_is_made_from_a_skeleton(workspace: Sandbox, alice: Person, rule_type: str) -> None:
     await alice.opens(f"/rules new {rule_type.lower()} https://shop.example.com/x")

@@ -17,6 +17,7 @@ from tests.conftest import GENERAL, Clock, until
 OLD = "Redirect_x1old"
 
 
+@pytest.mark.slow
 @pytest.mark.threat("C1")
 @pytest.mark.parametrize(
     "fault", ["429", "500", "cut_before", "html", "text", "wrong_type", "internal_error", "service_unavailable"]
@@ -48,7 +49,7 @@ async def test_what_a_channel_does_not_take_goes_to_whoever_asked(
 ) -> None:
     card = await alice.says(f"/rules delete {OLD}")
     workspace.slack.faults.add(code, method="chat.update")
-    workspace.slack.faults.add(code, method="chat.postMessage")
+    workspace.slack.faults.add(code, method="chat.postMessage", channel=alice.channel)
 
     await cara.clicks(card, "Approve", confirm=True)
     told = await alice.sees("deleted")
@@ -175,6 +176,7 @@ def _renamed(user: User, name: str) -> User:
     return replace(user, name=name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["fatal_error", "500"])
 async def test_what_waited_while_slack_was_away_comes_at_once_and_in_order(
     workspace: Sandbox, alice: Person, bob: Person, cara: Person, clock: Clock, fault: str

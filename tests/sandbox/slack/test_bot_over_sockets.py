@@ -23,6 +23,8 @@ from sandbox.slack.running import TOKEN, running_slack
 from sandbox.slack.story import Person
 from tests.conftest import OPS, QUICK, until
 
+pytestmark = pytest.mark.slow
+
 OLD = "Redirect_x1old"
 
 

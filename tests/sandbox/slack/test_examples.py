@@ -20,6 +20,8 @@ from sandbox.serving import listening
 from sandbox.slack.running import APP_TOKEN, SECRET, TOKEN, LocalSlack, running_slack
 from sandbox.slack.story import Person
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = Path(__file__).parent / "examples"
 OPS = "C0OPS0001"
 READY = "Bolt app is running!"

@@ -247,6 +247,7 @@ async def test_a_channel_takes_one_message_a_second(reader: App, clock: Standing
     assert (second.headers["Retry-After"], second.json()) == ("1", {"ok": False, "error": "ratelimited"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["users.list", "users.lookupByEmail", "users.info"])
 async def test_a_tier_is_so_many_calls_a_minute(reader: App, clock: StandingClock, method: str) -> None:
     reader.slack.limits.is_on = True

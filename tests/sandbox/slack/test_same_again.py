@@ -22,6 +22,8 @@ from tests.sandbox.slack.conftest import App, client
 from tests.sandbox.slack.desk import MANIFEST
 from tests.sandbox.slack.link import linked, opened
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 START = 1_800_000_000.0
 PAGE = {"X-Gatehouse-Page": "1"}

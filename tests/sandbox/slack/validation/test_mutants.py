@@ -12,6 +12,8 @@ import pytest
 from sandbox.slack.validation import Problem, check_message, check_view
 from tests.sandbox.slack.validation.sent import Payload, messages, views
 
+pytestmark = pytest.mark.slow
+
 Path = tuple[str | int, ...]
 LONGEST: Final = 3000
 """No text of what the bot sends may be longer anywhere: Slack's longest limit but for markdown, which it does not send."""
