@@ -80,8 +80,7 @@ lock: .venv/ready ## write the locks again
 audit-dependencies: setup ## known vulnerabilities of the locks; asks an advisory database on the internet
 	$(PYTHON) -m venv .venv/audit
 	.venv/audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit
-	.venv/audit/bin/pip-audit --require-hashes --disable-pip -r requirements.lock
-	.venv/audit/bin/pip-audit --require-hashes --disable-pip -r requirements-dev.lock
+	for lock in requirements*.lock; do .venv/audit/bin/pip-audit --require-hashes --disable-pip -r $$lock || exit 1; done
 
 clean:
 	rm -rf .venv
