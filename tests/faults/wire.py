@@ -73,7 +73,7 @@ class Line:
 
 def bound(port: int) -> socket.socket:
     """A socket at *port* of loopback, or at a free one where it is 0; others of ours may be bound there too."""
-    found = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    found = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     found.bind(("127.0.0.1", port))
     return found
