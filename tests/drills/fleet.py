@@ -313,7 +313,7 @@ def _pipeline(store: Store, client: RulesClient, here: Sequence[str]) -> Pipelin
         new_id=lambda: uuid4().hex,
         owner="the drill",
         tell=lambda: None,
-        open_limits=OpenLimits(per_person=1_000_000),
+        open_limits=OpenLimits(per_person=1_000_000, per_channel=1_000_000),
     )
 
 
