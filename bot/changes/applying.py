@@ -74,7 +74,7 @@ class Applier:
         return await self.carry_out(claimed) if claimed is not None else await self._as_it_stands(change)
 
     async def begin(self, approved: Change) -> Change:
-        """Carry out what this process claimed with its approval; a change set, or what is not approved, is left as it is."""
+        """Carry out *approved* if this process claimed it with the approval; return a change set or an open request as it is."""
         return await self.carry_out(approved) if approved.state is State.APPLYING else approved
 
     async def carry_out(self, change: Change) -> Change:

@@ -120,9 +120,8 @@ class Decider:
         try:
             counted = await self.ledger.count(change, by, last=await self._completed(given, by))
         except (NotAllowed, DirectoryUnavailable, TargetBusy):
-            await self.ledger.count(
-                change, by
-            )  # it counts for when the others have their rights, or the target is free
+            # It still counts, for when the others have their rights again, or the target is free.
+            await self.ledger.count(change, by)
             raise
         if counted is None:
             raise AlreadyDecided(await self.get(change.id))

@@ -12,14 +12,7 @@ from handlers.commands.command import slash
 from handlers.commands.gatehouse import GatehouseHelp
 from handlers.commands.rules import RulesCopy, RulesDelete, RulesEdit, RulesList, RulesNew, RulesOff, RulesOn, RulesShow
 from handlers.views import parts, pickers
-from handlers.views.effect import (
-    effect_line,
-    group_name,
-    other_lines,
-    source_line,
-    status_name,
-    type_name,
-)
+from handlers.views.effect import effect_line, group_name, other_lines, source_line, status_name, type_name
 from handlers.views.parts import Audience, Block, Message, code, esc
 
 SHOWN_PAIRS: Final = 12

@@ -149,12 +149,12 @@ class Troubles:
         return row
 
     def take(self, name: str, asked: Mapping[str, str]) -> None:
-        """Choose something in the row *name*; raises ValueError where there is no such row or choice."""
+        """Make a choice in the row *name*; raises ValueError if there is no such row or choice."""
         self._row(name).take(asked)
         self._tell()
 
     def play(self, name: str) -> None:
-        """Break what the scene *name* breaks, and nothing else; raises ValueError where there is no such scene."""
+        """Break what the scene *name* breaks, and nothing else; raises ValueError if there is no such scene."""
         scene = next((one for one in self.scenes if one.name == name), None)
         if scene is None:
             raise ValueError(f"there is no scene {name!r}")

@@ -129,7 +129,7 @@ async def test_a_restored_backup_does_nothing_again_and_nothing_old(
         await fleet.settled()
         assert fleet.deletes() == {change.target.key: 1 for change in asked}
         await only.ended()
-        for change in (claimed, waits):  # somebody has made them anew since
+        for change in (claimed, waits):  # somebody has made them again since
             fleet.services.rules.put(dict(change.before or {}))
         await fleet.store.session._engine.dispose()
         _copied(copy, file)

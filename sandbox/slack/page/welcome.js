@@ -13,7 +13,7 @@ const ANYWHERE = [
 const BY_CHANNEL = {
   "ops-traffic": [
     { text: "/rules which https://shop.example.com/old", words: "where a URL goes, and by which rule" },
-    { text: "/rules off Old shop for 2h", words: "off now, back on by itself" },
+    { text: "/rules off Old shop for 2h", words: "off now, on again in two hours" },
     { text: "/rules delete Old shop", words: (other) => `then switch to ${other} and approve` },
     { text: "/rules check", words: "loops, duplicates and rules that never match" },
   ],
