@@ -4,7 +4,10 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 BIN := .venv/bin
 # uv installs a lock in seconds where pip takes a minute: the one of this machine, or one that pip fetches.
 UV = $(or $(shell command -v uv),$(BIN)/uv)
-PIP := $(BIN)/python -m pip --quiet --quiet --disable-pip-version-check
+# Python carries pip as a wheel and can run it out of that; installing it first would take longer than all it does here.
+WHEEL = $(shell $(PYTHON) -c 'import ensurepip, pathlib, sysconfig; folder = sysconfig.get_config_var("WHEEL_PKG_DIR"); \
+	print(*pathlib.Path(folder or ensurepip.__path__[0] + "/_bundled").glob("pip-*.whl"))' 2>/dev/null)
+PIP = $(BIN)/python $(or $(WHEEL:%=%/pip),-m pip) --quiet --quiet --disable-pip-version-check
 define install
 	@echo "Installing $$(cat $(1) | grep -c '^[a-z].*==') packages…"
 	@$(UV) pip install --quiet --python $(BIN)/python --require-hashes $(1:%=-r %) 2>/dev/null || { \
@@ -20,7 +23,7 @@ WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 SLOW := slow or browser or drill or postgres
 
-.PHONY: demo test test-slow lint format bench reliability pictures setup develop threats lock audit-dependencies clean
+.PHONY: demo test test-slow lint format bench reliability pictures setup develop threats commands lock audit-dependencies clean
 
 demo: setup ## the whole of Gatehouse on this machine, no account anywhere
 	@$(BIN)/python -m sandbox
@@ -54,6 +57,9 @@ pictures: develop ## the screenshots of README and docs, made anew
 threats: ## the table of docs/security.md, from tests/threats.toml and the markers of tests
 	$(PYTHON) -m tests.threats
 
+commands: setup ## the table of commands in README, from their declarations
+	$(BIN)/python -m tests.commands
+
 setup: .venv/ready ## what Gatehouse and its sandbox run with, and no more
 
 develop: .venv/ready-dev ## what tests and checks it as well
@@ -61,8 +67,9 @@ develop: .venv/ready-dev ## what tests and checks it as well
 .venv/ready: $(RUNTIME)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Gatehouse needs Python 3.11 or newer (make PYTHON=/path/to/python3.11)."; exit 1; }
 	@echo "Setting up Gatehouse in .venv, once; this takes about 20 seconds."
-	@$(PYTHON) -m venv .venv
-	@command -v uv >/dev/null || $(PIP) install --require-hashes -r requirements-uv.lock || true
+	@$(PYTHON) -m compileall -q bot handlers sandbox >/dev/null 2>&1 &
+	@$(PYTHON) -m venv $(if $(shell command -v uv)$(WHEEL),--without-pip) .venv
+	@command -v uv >/dev/null || $(PIP) install --no-compile --require-hashes -r requirements-uv.lock || true
 	$(call install,$(RUNTIME))
 	@$(BIN)/python -c 'import pathlib, sysconfig; pathlib.Path(sysconfig.get_path("purelib"), "gatehouse.pth").write_text("$(CURDIR)\n")'
 	@touch $@

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from rich.console import Console
 from rich.table import Table
 
-from bot import collector, logs
+from bot.server import collector, logs
 from bot.settings import CannotStart, ManifestSettings, Settings
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help="Gatehouse: traffic rules and members, from Slack.")
@@ -58,7 +58,7 @@ T = TypeVar("T")
 
 def _with_database(work: Coroutine[Any, Any, T]) -> T:
     """What *work* returns, or an end with one sentence where the database refuses."""
-    from bot.store.errors import StoreError  # noqa: PLC0415
+    from bot.store.db import StoreError  # noqa: PLC0415
 
     try:
         return asyncio.run(work)
@@ -73,10 +73,10 @@ def serve() -> None:
     collector.pause()
     settings = _settings()
     logs.configure(settings.log_level, settings.log_format, settings.redacted)
-    from bot import serving  # noqa: PLC0415  so that wrong settings answer at once
+    from bot.server import process  # noqa: PLC0415  so that wrong settings answer at once
 
     try:
-        asyncio.run(serving.serve(settings))
+        asyncio.run(process.serve(settings))
     except CannotStart as error:
         print(f"Gatehouse cannot start: {error}", file=sys.stderr)
         raise typer.Exit(1) from None
@@ -86,9 +86,13 @@ def serve() -> None:
 
 @app.command()
 def check() -> None:
-    """Check settings and policy and print the effective ones, secrets cut."""
-    from bot.policy_file import BadPolicy, CurrentPolicy  # noqa: PLC0415
-    from bot.policy_table import policy_tables  # noqa: PLC0415
+    """Check settings, policy and database, and print the effective settings and policy, secrets cut."""
+    from bot.policy.file import (  # noqa: PLC0415
+        BadPolicy,
+        CurrentPolicy,
+        policy_tables,
+    )
+    from bot.store import engine  # noqa: PLC0415
 
     settings = _settings()
     try:
@@ -103,6 +107,7 @@ def check() -> None:
         table.add_row(name.upper(), settings.shown(name))
     for each in (table, *policy_tables(policy)):
         Console().print(each)
+    _with_database(engine.check(settings.database_url))
 
 
 @db.command("upgrade")
@@ -125,8 +130,8 @@ def export(
     since: Annotated[str, typer.Option(help="How far back, such as 24h or 30d. Empty: all of it.")] = "",
 ) -> None:
     """Print the audit, oldest first."""
-    from bot.audit_export import exported  # noqa: PLC0415
-    from bot.domain.duration import seconds_of  # noqa: PLC0415
+    from bot.server.audit_export import exported  # noqa: PLC0415
+    from bot.text.duration import seconds_of  # noqa: PLC0415
 
     if since and not seconds_of(since):
         print(f"--since {since}: write a duration such as 24h or 30d.", file=sys.stderr)
@@ -139,7 +144,7 @@ def verify(
     *, head: Annotated[str, typer.Option(help="Number:hash of an entry, as an earlier verify printed it.")] = ""
 ) -> None:
     """Walk the chain of hashes; names the first entry that was altered, dropped, added or moved."""
-    from bot.audit_export import verified  # noqa: PLC0415
+    from bot.server.audit_export import verified  # noqa: PLC0415
 
     words, sound = _with_database(verified(_settings().database_url, head))
     print(words)
@@ -155,7 +160,7 @@ def manifest(
     socket: Annotated[bool, typer.Option(help="For Socket Mode: no address is needed, nor used.")] = False,
 ) -> None:
     """Print the app manifest to create the Slack app from; its commands begin with COMMAND_PREFIX."""
-    from bot.manifest import manifest as made  # noqa: PLC0415
+    from bot.server.manifest import manifest as made  # noqa: PLC0415
 
     if not socket and not ADDRESS.fullmatch(url):
         print("Say where Slack reaches Gatehouse: --url https://…, or --socket.", file=sys.stderr)

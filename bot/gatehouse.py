@@ -7,15 +7,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from bot.access import Access
 from bot.changes.pipeline import Pipeline
-from bot.clients.listing import Listing
-from bot.domain.group import Group, Groups
-from bot.domain.limits import Limits
-from bot.domain.member import Member
-from bot.domain.rule import Rule
-from bot.domain.search import Index
+from bot.clients.lists import Listing
+from bot.members.model import Member
+from bot.policy.access import Access
+from bot.policy.limits import RateLimiter
+from bot.rules.model import Group, Groups, Rule
 from bot.store.engine import Store
+from bot.text.search import SearchIndex
 
 
 class RulesReader(Protocol):
@@ -27,7 +26,7 @@ class RulesReader(Protocol):
     async def recent(self) -> Listing[Rule]:
         """The same, up to some seconds old."""
 
-    async def index(self) -> Index[Rule]:
+    async def index(self) -> SearchIndex[Rule]:
         """What `recent` brings, ready to be searched: for type-ahead."""
 
     async def get(self, rule_id: str) -> Rule:
@@ -53,7 +52,7 @@ class MembersReader(Protocol):
     async def recent(self) -> Listing[Member]:
         """The same, up to some seconds old."""
 
-    async def index(self) -> Index[Member]:
+    async def index(self) -> SearchIndex[Member]:
         """What `recent` brings, ready to be searched: for type-ahead."""
 
     async def find(self, email: str) -> Member | None:
@@ -67,7 +66,7 @@ class FileReader(Protocol):
     """Files that people handed to Gatehouse in Slack."""
 
     async def read(self, file_id: str, most: int = ...) -> bytes:
-        """The content of a file, which has at most *most* bytes; the errors are those of handlers/slackfiles.py."""
+        """The content of a file, which has at most *most* bytes; the errors are those of handlers/slack/files.py."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +89,7 @@ class UnknownSite(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Gatehouse:
-    """What a handler works with. Built once, in bot/app.py."""
+    """What a handler works with. Built once, in bot/server/app.py."""
 
     rules: RulesReader
     groups: GroupsReader
@@ -99,7 +98,7 @@ class Gatehouse:
     access: Access
     store: Store
     files: FileReader
-    limits: Limits
+    limits: RateLimiter
     now: Callable[[], datetime]
     health: Callable[[], Awaitable[dict[str, str]]]
     extra_segments: tuple[str, ...] = ()

@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote
 from pydantic import BeforeValidator, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from bot.domain.member import SITE_ID
+from bot.members.model import SITE_ID
 
 SECRET_PARAMETERS: Final = ("pass", "pwd", "secret", "token", "key")
 """What the name of a parameter holds whose value is secret."""
@@ -139,12 +139,12 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _addresses_may_get_keys(self) -> Self:
-        from bot.clients.address import BadAddress, checked_base  # noqa: PLC0415  wrong settings answer without it
+        from bot.clients.urls import BadUrl, checked_base  # noqa: PLC0415  wrong settings answer without it
 
         for name in ("slack_api_url", "rules_base_url", "members_base_url"):
             try:
                 checked_base(getattr(self, name), insecure_http=self.insecure_http)
-            except BadAddress as error:
+            except BadUrl as error:
                 raise ValueError(f"{name.upper()}: {error}") from None
         return self
 

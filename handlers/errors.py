@@ -1,13 +1,15 @@
-"""What handlers refuse to do, as exceptions with what there is to know. Words for them stand in `handlers.error_words`."""
+"""What handlers refuse to do, as exceptions with what there is to know. The words for them are in `handlers.explain`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
-from bot.domain.change import Change
-from bot.domain.checks import Problem
-from bot.domain.group import Group
-from handlers.commands.command import Command
+from bot.changes.model import Change
+from bot.rules.edit import Problem
+from bot.rules.model import Group
+from handlers.grammar.command import Command
 
 
 class NothingToChange(Exception):
@@ -155,3 +157,20 @@ class EditedMessage(Exception):
 
 class NoTrigger(Exception):
     """A modal was asked for where Slack gave no way to open one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What a person is told: what happened, what that means, what to do now. All mrkdwn, escaped."""
+
+    what: str
+    cause: str = ""
+    next: str = ""
+    unchanged: bool | None = True
+    """Whether nothing was changed for sure; None where that is not the question, or not known."""
+    again: Mapping[str, Command] = field(default_factory=dict)
+    """What could be done instead: the label of a button -> its command."""
+
+
+Table = dict[type[Exception], Callable[[Any], Words]]
+"""Errors and what makes their words. An error without any has those of the closest of its ancestors."""

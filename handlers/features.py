@@ -1,30 +1,19 @@
-"""What Gatehouse does: the modules that fill the table of `handlers.routes` when they are imported."""
+# ruff: noqa: F401  importing them is what fills the table
+"""What Gatehouse does: the modules that fill the table of `handlers.slack.registry` when they are imported."""
 
 from __future__ import annotations
 
-from handlers import (  # noqa: F401  importing them is what fills the table
-    approvals,
-    audit,
-    check,
-    exports,
-    full_view,
-    gatehouse,
-    groups,
-    home,
-    listing,
-    member_forms,
-    member_imports,
-    members,
-    mentions,
-    offboard,
-    options,
-    rule_forms,
-    rule_imports,
-    rules,
-    samples,
-    segments,
-    settings,
-    shortcuts,
-    which,
-    why,
-)
+import handlers.changes.decisions
+import handlers.files.exports
+import handlers.files.imports
+import handlers.gatehouse.answers
+import handlers.gatehouse.home
+import handlers.gatehouse.settings
+import handlers.members.edit
+import handlers.members.form
+import handlers.members.segments
+import handlers.rules.edit
+import handlers.rules.form
+import handlers.rules.lookup
+import handlers.slack.shortcuts
+import handlers.slack.type_ahead

@@ -20,28 +20,29 @@ import yaml
 from rich.console import Console
 from rich.table import Table
 
-from bot.logs import configure
-from bot.manifest import document
+from bot.server.logs import configure
+from bot.server.manifest import document
 from bot.settings import CannotStart
-from handlers.views.problems import PROBLEM
+from handlers.explain.table import PROBLEM
 from sandbox.demo import SITES, Sandbox, announced, running_sandbox, running_url
+from sandbox.gatehouse import ALICE, FILE
 from sandbox.services.database import Database
 from sandbox.services.faults import KINDS
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY, running_services
 from sandbox.services.seed import seed
 from sandbox.services.switches import CHOICES, Switches
-from sandbox.serving import listening
 from sandbox.slack import rendering
+from sandbox.slack.configuration import BadConfiguration, workspaces_of
 from sandbox.slack.ids import StandingClock
 from sandbox.slack.message import Message
 from sandbox.slack.oauth import CLIENT_ID, CLIENT_SECRET
-from sandbox.slack.people import PEOPLE
 from sandbox.slack.running import APP_TOKEN, SECRET, TOKEN, LocalSlack, running_slack
+from sandbox.slack.serving import listening
 from sandbox.slack.state import View
 from sandbox.slack.story import Person
 from sandbox.slack.validation import ManifestRefused
 from sandbox.slack.watching import NothingHappened
-from sandbox.slack.workspaces import LABS, SHOP
+from sandbox.slack.workspaces import Workspace
 
 app = typer.Typer(add_completion=False, help="Gatehouse with everything it needs, on this machine alone.")
 segments = typer.Typer(no_args_is_help=True, help="The site's dashboard: the only place where segments are made.")
@@ -126,7 +127,7 @@ def try_one(text: Annotated[str, typer.Argument(help='A command, such as "/rules
 async def _tried(text: str) -> int:
     with tempfile.TemporaryDirectory() as folder:
         async with running_sandbox(Path(folder)) as sandbox:
-            alice = Person(sandbox.slack, PEOPLE[0].id, SUPPORT if text.startswith("/members") else OPS)
+            alice = Person(sandbox.slack, ALICE.id, SUPPORT if text.startswith("/members") else OPS)
             try:
                 reply = await alice.replied(text)
             except NothingHappened as error:
@@ -191,6 +192,9 @@ def slack(
     manifest: Annotated[
         Path | None, typer.Option(help="The app's manifest, YAML or JSON; without it, Gatehouse's own.")
     ] = None,
+    people: Annotated[
+        Path, typer.Option(help="Who and what there is, TOML: workspaces, people, channels. See docs/local-slack.md.")
+    ] = FILE,
     seed: Annotated[
         int | None, typer.Option(help="The same tokens, tickets and ids in every run in which the same happens.")
     ] = None,
@@ -198,14 +202,11 @@ def slack(
         datetime | None,
         typer.Option(
             help="A time (UTC) that stands still, so that message timestamps are the same too. It is set forward by "
-            'POST /_local/clock {"seconds": 60} with the header X-Gatehouse-Page: 1. Signatures keep the true time.'
+            'POST /_local/clock {"seconds": 60} with the header X-Local-Slack-Page: 1. Signatures keep the true time.'
         ),
     ] = None,
     *,
     socket: Annotated[bool, typer.Option("--socket", help="For an app that uses Socket Mode.")] = False,
-    second_workspace: Annotated[
-        bool, typer.Option("--second-workspace", help="A second workspace, to install the app in by OAuth.")
-    ] = False,
 ) -> None:
     """Run the local Slack alone, for an app that runs elsewhere; print what that app needs to know."""
     made = _manifest(manifest) if manifest else document(request_url.removesuffix("/slack/events"))
@@ -214,7 +215,7 @@ def slack(
     standing = None if clock is None else StandingClock(clock.replace(tzinfo=UTC).timestamp())
     chosen = running_slack(
         made,
-        workspaces=(SHOP, LABS) if second_workspace else (SHOP,),
+        _workspaces(people),
         port=_free(port),
         seed=seed,
         clock=standing or time.time,
@@ -239,16 +240,24 @@ def _manifest(path: Path) -> dict[str, Any]:
     return found
 
 
+def _workspaces(path: Path) -> tuple[Workspace, ...]:
+    try:
+        return workspaces_of(path)
+    except BadConfiguration as error:
+        print(f"--people {error}", file=sys.stderr)
+        raise typer.Exit(2) from None
+
+
 async def _slack(chosen: AbstractAsyncContextManager[LocalSlack], request_url: str) -> None:
     """Serve until stopped; *request_url* is empty for an app that uses Socket Mode."""
     async with chosen as local:
         local.delivery.url = request_url
-        print(f"page            {local.page_url}\nSLACK_API_URL={local.api_url}\nSLACK_BOT_TOKEN={TOKEN}")
-        print(f"SLACK_SIGNING_SECRET={SECRET}" if request_url else f"SLACK_APP_TOKEN={APP_TOKEN}")
+        print(f"page            {local.page_url}")
         if len(local.workspaces) > 1:
             print(f"install page    {local.page_url}/oauth/v2/authorize")
             print(f"SLACK_CLIENT_ID={CLIENT_ID}\nSLACK_CLIENT_SECRET={CLIENT_SECRET}")
-        sys.stdout.flush()
+        print(f"SLACK_API_URL={local.api_url}\nSLACK_BOT_TOKEN={TOKEN}")
+        print(f"SLACK_SIGNING_SECRET={SECRET}" if request_url else f"SLACK_APP_TOKEN={APP_TOKEN}", flush=True)
         await _until_stopped()
 
 

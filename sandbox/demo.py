@@ -12,15 +12,16 @@ from typing import Final, Literal
 import httpx
 from pydantic import SecretStr
 
-from bot.app import Running, Timing, running
-from bot.manifest import document
+from bot.server.app import Running, Timing, running
+from bot.server.manifest import document
 from bot.settings import Settings
 from sandbox.breaking import connect
+from sandbox.gatehouse import WORKSPACES
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_services
 from sandbox.services.seed import seed as fill
 from sandbox.services.switches import Switches
-from sandbox.serving import serving
 from sandbox.slack.running import APP_TOKEN, SECRET, TOKEN, LocalSlack, running_slack
+from sandbox.slack.serving import serving
 
 SITES = {"blog": "site_1", "docs": "site_2"}
 URL_FILE: Final = "demo.url"
@@ -96,15 +97,13 @@ async def running_sandbox(
         )
         manifest = document(None if transport == "socket" else "http://127.0.0.1", command_prefix)
 
-        async def afresh() -> None:
+        async def request_again() -> None:
             services.database.wipe()
             if seed:
                 fill(services.database, rules_key=RULES_KEY)
-            slack.troubles.mend()
-            slack.state.forget()
 
         slack = await stack.enter_async_context(
-            running_slack(manifest, port=page, reset=afresh, folder=str(folder.resolve()))
+            running_slack(manifest, WORKSPACES, port=page, reset=request_again, folder=str(folder.resolve()))
         )
         connect(slack, services)
         chosen = settings(slack, services, database_url or folder / "gatehouse.db", policy, transport)

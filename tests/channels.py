@@ -9,9 +9,8 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import unquote
 
-from handlers.dispatch import commanded
-from handlers.routes import CLICKS, RUNNING, action_name
-from handlers.wording import render
+from handlers.grammar.parser import parse
+from handlers.slack.registry import CLICKS, RUNNING, action_name
 from sandbox.slack.state import State
 
 WHOLE = re.compile(r"(?<!\*\*\*)(?<![\s<|`(\]])@[\w-]+(\.[\w-]+)+")
@@ -69,8 +68,8 @@ def check_button(button: dict[str, Any]) -> None:
     name, value = action_name(button["action_id"]), button["value"]
     assert name is not None, f"nobody answers {button}"
     if name in RUNNING:
-        command = commanded(value)
-        assert f"{command.service} {render(command)}" == value, button
+        command = parse(*value.partition(" ")[::2])
+        assert f"{command.service} {command.write()}" == value, button
     elif name.startswith("decide."):
         assert CHANGE.fullmatch(value), button
     assert name in CLICKS.keys() | RUNNING

@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Final
 
 import pytest
 import stamina
 
-from bot.app import Timing
-from bot.socket_mode import Patience
+from bot.server.app import Timing
+from bot.server.slack import ConnectTimeouts
 from sandbox.demo import Sandbox, Transport, running_sandbox
 from sandbox.services.switches import Switches
 from sandbox.slack.story import Person
@@ -21,6 +23,8 @@ from tests.channels import channels_watched
 
 pytest_plugins = ["tests.databases", "tests.browsers", "tests.drills.report"]
 
+CASES: Final = pytest.StashKey[Counter[str]]()
+"""How many cases of each table were collected."""
 OPS, SUPPORT, GENERAL = "C0OPS0001", "C0SUPPORT", "C0GENERAL"
 
 
@@ -53,7 +57,7 @@ def _no_waiting() -> None:
 
 
 QUICK = Timing(
-    pace=0.0, look_every=0.5, recover_every=0.5, settle_after=(0.05, 0.1, 0.2), connecting=Patience(2.0, 0.1)
+    pace=0.0, look_every=0.5, recover_every=0.5, settle_after=(0.05, 0.1, 0.2), connecting=ConnectTimeouts(2.0, 0.1)
 )
 """Without the pauses that are for people and for Slack."""
 
@@ -149,6 +153,15 @@ def bob(workspace: Sandbox) -> Person:
 def cara(workspace: Sandbox) -> Person:
     """Lead, in #ops-traffic."""
     return Person(workspace.slack, "U0CARA001", OPS)
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Leave what a long table has after its first cases to the slow lane: ``@pytest.mark.first(2)``."""
+    if marker := item.get_closest_marker("first"):
+        cases = item.session.stash.setdefault(CASES, Counter())
+        cases[table := item.nodeid.partition("[")[0]] += 1
+        if cases[table] > marker.args[0]:
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_collection_finish() -> None:

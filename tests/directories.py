@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from bot.access import Access
-from bot.domain.policy import DEFAULT, Person, Place, Policy
-from bot.inquiry import DirectoryUnavailable
+from bot.policy.access import Access
+from bot.policy.inquiry import DirectoryUnavailable
+from bot.policy.model import DEFAULT, Channel, Person, Policy
 
 
 @dataclass(slots=True)
@@ -18,7 +18,7 @@ class Directory:
     """
 
     people: dict[str, Person] = field(default_factory=dict)
-    places: dict[str, Place] = field(default_factory=dict)
+    places: dict[str, Channel] = field(default_factory=dict)
     members: dict[str, Sequence[str]] = field(default_factory=dict)
     groups: dict[str, frozenset[str]] = field(default_factory=dict)
     silent: bool = False
@@ -32,9 +32,9 @@ class Directory:
         self._answering()
         return self.people.get(user, Person(user))
 
-    async def place(self, channel: str) -> Place:
+    async def place(self, channel: str) -> Channel:
         self._answering()
-        return self.places.get(channel, Place(channel))
+        return self.places.get(channel, Channel(channel))
 
     async def people_in(self, channel: str) -> Sequence[str]:
         self._answering()

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services
-from sandbox.serving import listening
 from sandbox.slack.running import APP_TOKEN, SECRET, TOKEN, LocalSlack
+from sandbox.slack.serving import listening
 
 ROOT: Final = Path(__file__).parent.parent
 PATIENCE: Final = 60.0

@@ -9,22 +9,26 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bot.manifest import COMMANDS, PLACEHOLDER, document, manifest
+from bot.server.manifest import COMMANDS, PLACEHOLDER, document, manifest
 from bot.settings import Settings
-from handlers.commands.all import ALL
-from handlers.help import command_table
+from handlers.grammar.parser import ALL
 from sandbox.demo import Transport
+from sandbox.gatehouse import WORKSPACES
 from sandbox.services.running import running_services
 from sandbox.services.seed import RULES
 from sandbox.slack.running import running_slack
 from sandbox.slack.story import Person
+from tests import commands
 from tests.conftest import OPS
 from tests.programs import ROOT, ran, serving
 
 
 async def test_serve_answers_slack_with_nothing_but_its_variables(transport: Transport, tmp_path: Path) -> None:
     manifest = document(None if transport == "socket" else "http://127.0.0.1")
-    async with running_services(str(tmp_path / "services.db")) as services, running_slack(manifest) as slack:
+    async with (
+        running_services(str(tmp_path / "services.db")) as services,
+        running_slack(manifest, WORKSPACES) as slack,
+    ):
         alice = Person(slack, "U0ALICE01", OPS)
         async with serving(slack, services, tmp_path) as (_, log):
             assert "[warning" not in log.read_text(), "nothing is wrong with this start"
@@ -75,7 +79,7 @@ async def test_a_database_that_can_not_be_used_is_one_sentence(arguments: str, d
     ("text", "code", "part"),
     [
         ("/rules list", 0, f"{len(RULES)} rules"),
-        ("/rules show nothing", 1, "No rule is called"),
+        pytest.param("/rules show nothing", 1, "No rule is called", marks=pytest.mark.slow),
         pytest.param("/rules show Redirect_x1old", 0, "https://shop.example.com/new", marks=pytest.mark.slow),
         pytest.param("/members list", 0, "20 members", marks=pytest.mark.slow),
         pytest.param("/unknown", 1, "not a valid command", marks=pytest.mark.slow),
@@ -101,6 +105,7 @@ async def test_manifest_prints_both_forms() -> None:
         assert yaml.safe_load(out) == document(None)
 
 
+@pytest.mark.slow
 async def test_manifest_has_the_prefix_of_the_commands_and_needs_no_other_setting() -> None:
     url = ("--url", "https://bot.example.com")
     code, out, _ = await ran("bot", "manifest", *url, environment={"COMMAND_PREFIX": "acme-"})
@@ -133,7 +138,7 @@ def test_the_manifest_in_the_tree_is_the_one_that_is_printed() -> None:
 def test_the_readme_has_every_command_and_every_setting() -> None:
     readme = (ROOT / "README.md").read_text()
 
-    assert command_table() in readme
+    assert readme == commands.updated(readme), "run make commands"
     for name in Settings.model_fields:
         assert f"`{name.upper()}`" in readme, name
 

@@ -17,33 +17,32 @@ from typing import Any, Final
 import pytest
 
 from bot.clients.errors import refusal
-from bot.clients.parsing import _of_one_mind as answer_object
-from bot.clients.parsing import parsed
-from bot.domain.address import LONGEST, Address, NoAddress
-from bot.domain.cells import defused, undefused
-from bot.domain.checks import OPERATORS, BadEmail, checked_email, introduced
-from bot.domain.duration import seconds_of
-from bot.domain.file_text import BadFile
-from bot.domain.lint import check, introduced_by
-from bot.domain.lint.conditions import MAX_CHECKED
-from bot.domain.matching import explain
-from bot.domain.member import all_masked
-from bot.domain.member_file import Mode, read_member_file
-from bot.domain.member_import import plan_members
-from bot.domain.rule import Rule
-from bot.domain.rule_file import _of_one_mind as file_object
-from bot.domain.rule_file import read_rule_file
-from bot.domain.rule_import import plan_rules
-from bot.domain.search import Index, search, text_of_rule
-from bot.logs import redacted
-from handlers.grammar import parse, parse_mention
-from handlers.inputs import all_said, asked
-from handlers.parsers.lasts import parse_lasts
-from handlers.parsers.rest import Unclear
-from handlers.views.diff import around, differences, rendered
-from handlers.views.parts import code, esc, plain_text
-from handlers.views.sentences import words
-from handlers.words import MOST, addresses_in, emails_in
+from bot.clients.json_stream import _of_one_mind as answer_object
+from bot.clients.json_stream import parsed
+from bot.members.csv import Mode, read_member_file
+from bot.members.import_plan import plan_members
+from bot.members.model import all_masked
+from bot.rules.edit import OPERATORS, BadEmail, checked_email, introduced
+from bot.rules.files import _of_one_mind as file_object
+from bot.rules.files import read_rule_file
+from bot.rules.import_plan import plan_rules
+from bot.rules.lint.check import check, introduced_by
+from bot.rules.lint.single_rule import MAX_CHECKED
+from bot.rules.matching import explain
+from bot.rules.model import Rule
+from bot.rules.url import LONGEST, Address, NoAddress
+from bot.server.logs import redacted
+from bot.text.duration import seconds_of
+from bot.text.encoding import BadFile, defused, undefused
+from bot.text.search import SearchIndex, search, text_of_rule
+from handlers.blocks.messages import code, esc, plain_text
+from handlers.changes.diff import around, differences, rendered
+from handlers.changes.sentences import words
+from handlers.grammar.command import Unclear
+from handlers.grammar.fields import parse_lasts
+from handlers.grammar.parser import parse, parse_mention
+from handlers.grammar.tokens import MOST, addresses_in, emails_in
+from handlers.slack.payloads import all_said, read_event
 
 pytestmark = pytest.mark.slow
 
@@ -125,7 +124,7 @@ def read_message(text: str) -> None:
 
 
 def read_command(text: str) -> None:
-    asked("event", {"event": {"text": text}})
+    read_event({"event": {"text": text}})
     for typed in (text, text[:MOST], f"set x {text[: MOST - 6]}", f"on {text[: MOST - 3]}"):
         with suppress(Unclear):
             parse("rules", typed)
@@ -158,7 +157,7 @@ def show_headers(text: str) -> None:
 
 def find(text: str) -> None:
     shop = text_of_rule(rule(text, "Equals"))
-    for index, typed in ((Index(["x"], ["\nold shop\n"]), text), (Index(["x"], [shop]), "old shop")):
+    for index, typed in ((SearchIndex(["x"], ["\nold shop\n"]), text), (SearchIndex(["x"], [shop]), "old shop")):
         list(search(index, typed, most=5))
 
 

@@ -61,12 +61,17 @@ def _link(test: str) -> str:
 
 
 def updated(page: str) -> str:
-    """Return *page* with the table of today; raises ValueError where its two comments are missing."""
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ValueError("docs/security.md has no place for the table")
-    return f"{before}{begin}\n\n{make_table(read_sections(), find_proofs())}\n{end}{after}"
+    """Return *page* with the table of today."""
+    return put_between(page, BEGIN, END, make_table(read_sections(), find_proofs()))
+
+
+def put_between(page: str, begin: str, end: str, text: str) -> str:
+    """Return *page* with *text* between the comments *begin* and *end*; raises ValueError where one is missing."""
+    before, found, rest = page.partition(begin)
+    _, found_end, after = rest.partition(end)
+    if not found or not found_end:
+        raise ValueError(f"the page has no place for a table: {begin} {end}")
+    return f"{before}{begin}\n\n{text}\n{end}{after}"
 
 
 if __name__ == "__main__":

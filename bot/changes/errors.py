@@ -2,55 +2,43 @@
 
 from __future__ import annotations
 
-from bot.domain.change import Change
+from bot.changes.model import Change
 
 
-class AlreadyDecided(Exception):
-    """Somebody else decided first, or time did; *change* is how it stands now."""
+class ChangeError(Exception):
+    """Something cannot be done with *change*, which is how it now stands."""
 
     def __init__(self, change: Change) -> None:
-        super().__init__(change.state)
+        super().__init__(f"{change.id[:8]} is {change.state}")
         self.change = change
 
 
-class NotYours(Exception):
+class AlreadyDecided(ChangeError):
+    """Somebody else decided first, or time did."""
+
+
+class NotYours(ChangeError):
     """The decision belongs to somebody else."""
 
-    def __init__(self, change: Change) -> None:
-        super().__init__(change.requester)
-        self.change = change
+
+class PolicyTightened(ChangeError):
+    """The policy asks for more than when the change was asked for, and for more than this decision."""
 
 
-class PolicyTightened(Exception):
-    """The policy asks for more than when *change* was asked for, and for more than this decision."""
-
-    def __init__(self, change: Change) -> None:
-        super().__init__(change.id)
-        self.change = change
+class NotUndoable(ChangeError):
+    """The change was not applied, or was taken back already."""
 
 
-class NotUndoable(Exception):
-    """The change was not applied, or was taken back already; *change* is how it stands."""
-
-    def __init__(self, change: Change) -> None:
-        super().__init__(change.state)
-        self.change = change
-
-
-class NotTemporary(Exception):
+class NotTemporary(ChangeError):
     """The change does not end by itself, or did already."""
 
-    def __init__(self, change: Change) -> None:
-        super().__init__(change.state)
-        self.change = change
+
+class NothingToReview(ChangeError):
+    """Nobody owes a review of the change."""
 
 
-class NothingToReview(Exception):
-    """Nobody owes a review of *change*."""
-
-    def __init__(self, change: Change) -> None:
-        super().__init__(change.state)
-        self.change = change
+class TooManyQuestions(ChangeError):
+    """All the questions that a request takes were asked about the change."""
 
 
 class UnknownChange(Exception):
@@ -64,11 +52,3 @@ class TooManyRequests(Exception):
         super().__init__(count)
         self.count = count
         self.channel = channel
-
-
-class TooManyQuestions(Exception):
-    """All the questions that a request takes were asked about *change*."""
-
-    def __init__(self, change: Change) -> None:
-        super().__init__(len(change.questions))
-        self.change = change

@@ -1,16 +1,15 @@
-"""What may be proposed: something new, the inverse of what was done, or the same again on what there is now."""
+"""What may be proposed, one change or many: something new, the inverse of what was done, or the same again."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any, Final
 
-from bot.changes.effects import Document
-from bot.domain.change import Change, Guard, Kind, Target
-from bot.domain.essence import NOT_CONTENT, essence
-from bot.domain.rule import Rule, RuleDraft
+from bot.changes.model import NOT_CONTENT, Change, Guard, Kind, Part, State, Target, canonical_form, weightiest
+from bot.changes.verify import Document, Snapshot
+from bot.rules.model import Rule, RuleDraft
 
 UNDONE_BY: Final[Mapping[Kind, Kind]] = {
     Kind.RULE_CREATE: Kind.RULE_DELETE,
@@ -54,18 +53,7 @@ class Terms:
 
     def kept(self) -> dict[str, Any]:
         """What the record of a change keeps of these."""
-        return {
-            "requester": self.requester,
-            "channel": self.channel,
-            "reason": self.reason,
-            "warnings": self.warnings,
-            "undoes": self.undoes,
-            "settles_review": self.settles_review,
-            "lasts": self.lasts,
-            "ends": self.ends,
-            "ends_as_typed": self.ends_as_typed,
-            "agreed": self.agreed,
-        }
+        return {each.name: getattr(self, each.name) for each in fields(Terms) if each.name != "guard"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +116,7 @@ def put_back(change: Change, live: Document, *, by: str, channel: str) -> Propos
     return replace(undo, before=live, guard=Guard.CONFIRM)
 
 
-def afresh(change: Change, live: Document | None, *, by: str, channel: str) -> Proposal:
+def request_again(change: Change, live: Document | None, *, by: str, channel: str) -> Proposal:
     """What *change* asked for, on its target as it is now: what it meant to change, and nothing else.
 
     Where the target is no longer what was shown, the requester is asked first.
@@ -137,7 +125,7 @@ def afresh(change: Change, live: Document | None, *, by: str, channel: str) -> P
     if live is not None and change.before is not None and after is not None:
         base = Rule.model_validate(live).body() if change.target.service == "rules" else live
         after = applied_to(base, change.before, after)
-    moved = essence(live) != essence(change.before)
+    moved = canonical_form(live) != canonical_form(change.before)
     return Proposal(
         kind=change.kind,
         target=change.target,
@@ -156,7 +144,7 @@ def afresh(change: Change, live: Document | None, *, by: str, channel: str) -> P
 
 def is_there(change: Change, live: Document | None) -> bool:
     """Whether *live* still has what *change* made, so that it can be taken back without touching what others did."""
-    if essence(live) == essence(change.result):
+    if canonical_form(live) == canonical_form(change.result):
         return True
     if change.target.service != "members" or live is None or change.result is None or change.before is None:
         return False
@@ -174,3 +162,147 @@ def applied_to(live: Document, before: Document, after: Document) -> Document:
         changed[SEGMENTS] = [*now, *(name for name in has if name not in had and name not in now)]
     dropped = {name for name in before if name not in after and name not in NOT_CONTENT}
     return {name: value for name, value in live.items() if name not in dropped} | changed
+
+
+MOST: Final = 20_000
+"""Parts of one set."""
+
+
+class NothingInSet(Exception):
+    """A set without a part that is to be done."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetProposal(Terms):
+    """Several changes, to be decided as one. *title*: what it does, in a few words that a channel may see."""
+
+    title: str
+    parts: Sequence[Part]
+    columns: tuple[str, ...] = ()
+    """The headings of the table that the parts come from."""
+    separator: str = ","
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """Every kind that is to be done, the weightiest first; raises NothingInSet."""
+        if not (kinds := weightiest(part.kind for part in self.parts if part.kind is not None)):
+            raise NothingInSet(self.title)
+        return kinds
+
+    def change(self, id_: str, created: datetime) -> Change:
+        """The change that stands for all parts, with no guard before it yet; raises NothingInSet."""
+        kinds = self.kinds
+        return Change(
+            id=id_,
+            kind=kinds[0],
+            kinds=kinds,
+            needs_of_parts=tuple(dict.fromkeys(need for part in self.parts for need in part.needs)),
+            size=len(self.parts),
+            title=self.title,
+            target=Target(service=self.parts[0].target.service),
+            before=None,
+            after=None,
+            columns=self.columns,
+            separator=self.separator,
+            created=created,
+            **self.kept(),
+        )
+
+
+def set_of(title: str, proposals: Sequence[Proposal]) -> SetProposal:
+    """Proposals of one person as one set, with the reason and the end of the first."""
+    first = proposals[0]
+    return SetProposal(
+        title=title,
+        parts=[part_of(number, proposal) for number, proposal in enumerate(proposals, 1)],
+        requester=first.requester,
+        channel=first.channel,
+        reason=first.reason,
+        lasts=first.lasts,
+        ends=first.ends,
+        ends_as_typed=first.ends_as_typed,
+        warnings=tuple(dict.fromkeys(line for proposal in proposals for line in proposal.warnings)),
+    )
+
+
+def part_of(number: int, proposal: Proposal, source: str = "") -> Part:
+    return Part(
+        number=number,
+        kind=proposal.kind,
+        target=proposal.target,
+        before=proposal.before,
+        after=proposal.after,
+        undoes=proposal.undoes,
+        source=source,
+    )
+
+
+def inverse_of(
+    whole: Change, done: Iterable[tuple[Change, Document | None]], *, by: str, channel: str, reason: str = ""
+) -> SetProposal:
+    """What takes back those parts of *whole* that were *done*, on what there is now of each, the last one first."""
+    proposals = [inverse(change, live, by=by, channel=channel, reason=reason) for change, live in done]
+    return SetProposal(
+        title=f"Undo: {whole.title}" if whole.undoes is None else whole.title.removeprefix("Undo: "),
+        parts=[part_of(number, proposal) for number, proposal in enumerate(reversed(proposals), 1)],
+        requester=by,
+        channel=channel,
+        reason=reason or f"undo of {whole.id[:8]}",
+        undoes=whole.id,
+    )
+
+
+def again(whole: Change, failed: Iterable[tuple[Part, Snapshot]], *, by: str, channel: str) -> SetProposal:
+    """Once more what was not done, on what there is now and until the same end.
+
+    Parts whose target is gone, or there already, are left out. Where a target is no longer what was shown, the
+    requester is asked first.
+    """
+    proposals = []
+    for part, snapshot in failed:
+        live = snapshot.live(part.target)
+        if part.kind is not None and (live is not None) != part.kind.creates:
+            proposals.append((_renewed(whole, part, live, by=by, channel=channel), part.source))
+    if not proposals:
+        raise NothingInSet(whole.title)
+    parts = [part_of(number, proposal, source) for number, (proposal, source) in enumerate(proposals, 1)]
+    asks = any(proposal.guard is Guard.CONFIRM for proposal, _ in proposals)
+    return replace(
+        set_of(whole.title, [proposal for proposal, _ in proposals]),
+        parts=parts,
+        guard=Guard.CONFIRM if asks else None,
+    )
+
+
+def _renewed(whole: Change, part: Part, live: Document | None, *, by: str, channel: str) -> Proposal:
+    change = whole.model_copy(
+        update={"kind": part.kind, "target": part.target, "before": part.before, "after": part.after, "size": 0}
+    )
+    return request_again(change, live, by=by, channel=channel)
+
+
+def begun(whole: Change, part: Part, *, change_id: str, now: datetime) -> Change:
+    """The change that a part of *whole* is, as it is written down just before it is sent."""
+    if part.kind is None:
+        raise ValueError("a part that is only on record")
+    return Change(
+        id=change_id,
+        kind=part.kind,
+        target=part.target,
+        before=part.before,
+        after=part.after,
+        requester=whole.requester,
+        channel=whole.channel,
+        reason=whole.reason,
+        guard=whole.guard,
+        approvals=whole.approvals,
+        decided_by=whole.decided_by,
+        decided_at=whole.decided_at,
+        created=now,
+        state=State.APPLYING,
+        attempt=1,
+        undoes=part.undoes,
+        part_of=whole.id,
+        part_number=part.number,
+        quiet_refusal=True,
+    )

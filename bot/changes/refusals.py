@@ -12,7 +12,7 @@ from typing import Final
 import structlog
 
 from bot.store.audit import Event
-from bot.store.errors import StoreError
+from bot.store.db import StoreError
 
 log = structlog.get_logger(__name__)
 

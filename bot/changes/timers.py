@@ -14,16 +14,16 @@ from typing import Any, Final
 import structlog
 
 from bot.changes.errors import NotTemporary, NotUndoable
-from bot.changes.ledger import GATEHOUSE
-from bot.changes.loops import Wake, worked_off
+from bot.changes.journal import GATEHOUSE
+from bot.changes.model import LIVE, Change, Outcome, State
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import is_there
+from bot.changes.verify import read_live
+from bot.changes.worker import Wake, worked_off
 from bot.clients.errors import ClientError, RateLimited, Unreachable
-from bot.domain.change import LIVE, Change, State
-from bot.domain.change_set import Outcome
-from bot.domain.duration import in_words
-from bot.store.errors import TargetBusy
-from bot.store.timers import LANES, Timer, TimerKind
+from bot.store.db import TargetBusy
+from bot.store.queues import LANES, Timer, TimerKind
+from bot.text.duration import in_words
 
 log = structlog.get_logger(__name__)
 
@@ -41,7 +41,7 @@ LONGEST_WAIT: Final = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True)
-class Timers:
+class TimerWorker:
     """Does what is due."""
 
     pipeline: Pipeline
@@ -61,10 +61,10 @@ class Timers:
         return True
 
     async def _claim(self, lane: str | None = None) -> Timer | None:
-        return await self.pipeline.store.timers.claim_due(self.owner, self.lease, lane)
+        return await self.pipeline.ledger.store.timers.claim_due(self.owner, self.lease, lane)
 
     async def _do(self, timer: Timer) -> None:
-        store = self.pipeline.store
+        store = self.pipeline.ledger.store
         change = await store.changes.get(timer.change_id)
         again = None if change is None else await DUE[timer.kind](self, change, timer)
         if again is None:
@@ -74,10 +74,10 @@ class Timers:
 
     @property
     def _now(self) -> datetime:
-        return self.pipeline.now()
+        return self.pipeline.ledger.now()
 
     async def _expire(self, change: Change, _: Timer) -> datetime | None:
-        await self.pipeline.expire(change)
+        await self.pipeline.decisions.expire(change)
         return None
 
     async def _remind(self, change: Change, timer: Timer) -> datetime | None:
@@ -98,24 +98,24 @@ class Timers:
         return self._now + REVIEWS[min(timer.number, len(REVIEWS) - 1)]
 
     async def _owe(self, change: Change, purpose: str) -> None:
-        async with self.pipeline.store.transaction() as tx:
-            await self.pipeline.store.outbox.add(tx, change.id, purpose)
+        async with self.pipeline.ledger.store.transaction() as tx:
+            await self.pipeline.ledger.store.outbox.add(tx, change.id, purpose)
         self.pipeline.ledger.tell()
 
     async def _revert(self, change: Change, timer: Timer) -> datetime | None:
         """The end of a temporary change: taken back where nobody touched it since, else left and said so."""
         if not change.temporary or change.ends is None:
             return None
-        if await self.pipeline.being_undone(change):
+        if await self.pipeline.followups.being_undone(change):
             return self._later(change)
-        last = await self.pipeline.last_revert(change)
+        last = await self.pipeline.followups.last_revert(change)
         if last is not None and last.created >= change.ends and (last.state in LIVE or not _service_away(last)):
             return await self._reverted(change, last)
         try:
             if why_not := await self._in_the_way(change):
                 return await self._leave(change, why_not)
             reason = _reason(change, self._now - timer.due)
-            revert = await self.pipeline.revert(change, by=change.requester, reason=reason)
+            revert = await self.pipeline.followups.revert(change, by=change.requester, reason=reason)
         except (ClientError, TargetBusy) as error:
             log.warning("revert_waits", change=change.id[:8], error=type(error).__name__)
             return self._later(change)
@@ -131,25 +131,25 @@ class Timers:
             return self._later(change)
         if revert.state is not State.APPLIED:
             return await self._leave(change, await self._why_left(revert))
-        now = await self.pipeline.get(change.id)
+        now = await self.pipeline.ledger.get(change.id)
         if not now.temporary:
             return None
         return self._later(now) if await self._has_unknown(revert) else await self._leave(now, "partly")
 
     async def _why_left(self, revert: Change) -> str:
-        tally = await self.pipeline.store.parts.tally(revert.id)
+        tally = await self.pipeline.ledger.store.parts.tally(revert.id)
         refused = tally[Outcome.FAILED] > 0 if revert.is_set else revert.state is State.FAILED
         return "refused" if refused else "changed"
 
     async def _nothing_to_revert(self, change: Change) -> datetime | None:
         """Nobody left anything of *change* to be taken back, unless the outcome of a part is not known yet."""
-        now = await self.pipeline.get(change.id)
+        now = await self.pipeline.ledger.get(change.id)
         if not now.temporary:
             return None
         return self._later(now) if await self._has_unknown(now) else await self._leave(now, "gone")
 
     async def _has_unknown(self, whole: Change) -> bool:
-        return (await self.pipeline.store.parts.tally(whole.id))[Outcome.UNKNOWN] > 0
+        return (await self.pipeline.ledger.store.parts.tally(whole.id))[Outcome.UNKNOWN] > 0
 
     def _later(self, change: Change) -> datetime:
         return self._now + min(max(BUSY, (self._now - (change.ends or self._now)) / 4), LONGEST_WAIT)
@@ -158,8 +158,8 @@ class Timers:
         """Why the change cannot simply be taken back: somebody changed what it made, or it is gone."""
         if change.is_set:  # each of its parts is looked at on its own
             return ""
-        target = await self.pipeline.now_called(change.target)
-        live = await self.pipeline.effects(target).live(target)
+        target = await self.pipeline.followups.now_called(change.target)
+        live = await read_live(self.pipeline.applier.adapter(target), target)
         if is_there(change, live):
             return ""
         return "gone" if live is None else "changed"
@@ -184,10 +184,10 @@ def _reason(change: Change, late: timedelta) -> str:
     return f"{words}; {in_words(late.total_seconds())} late, Gatehouse was away" if late > LATE else words
 
 
-DUE: Final[Mapping[TimerKind, Callable[[Timers, Change, Timer], Awaitable[datetime | None]]]] = {
-    TimerKind.EXPIRE: Timers._expire,
-    TimerKind.REMIND: Timers._remind,
-    TimerKind.OFFER: Timers._offer,
-    TimerKind.REVERT: Timers._revert,
-    TimerKind.REVIEW: Timers._review,
+DUE: Final[Mapping[TimerKind, Callable[[TimerWorker, Change, Timer], Awaitable[datetime | None]]]] = {
+    TimerKind.EXPIRE: TimerWorker._expire,
+    TimerKind.REMIND: TimerWorker._remind,
+    TimerKind.OFFER: TimerWorker._offer,
+    TimerKind.REVERT: TimerWorker._revert,
+    TimerKind.REVIEW: TimerWorker._review,
 }

@@ -5,7 +5,7 @@ ClientError
 ├── Unreachable          provably nothing was sent, or a read got no answer
 ├── Unreadable           a read got an answer that is none
 ├── TooLarge             a read got more than we take
-├── Incomplete           a list came in part, and the rest matters (bot/clients/listing.py)
+├── Incomplete           a list came in part, and the rest matters (bot/clients/lists.py)
 ├── OutcomeUnknown       a write may or may not have happened
 └── Refusal              the service clearly said no, and did nothing
     ├── NotFound

@@ -15,13 +15,11 @@ from typing import Any, Final
 import structlog
 from pydantic import ValidationError
 
-from bot.clients.envelopes import opened, records, sent
+from bot.clients.cache import SingleFlight
 from bot.clients.errors import BadIdentifier, ClientError, OutcomeUnknown, RateLimited, Refusal, Unreadable
-from bot.clients.flights import Flight
 from bot.clients.http import Service
-from bot.clients.listing import Listing
-from bot.clients.paging import Lists
-from bot.domain.group import Group, Groups
+from bot.clients.lists import Listing, Lists, opened, records, sent
+from bot.rules.model import Group, Groups
 
 log = structlog.get_logger(__name__)
 
@@ -50,7 +48,7 @@ class GroupsClient:
         self._list: Lists[Group] = Lists(
             service, ("groups",), partial(opened, service), records, _groups, lambda group: group.id
         )
-        self._flight: Flight[Listing[Group] | None] = Flight(self._read, keep=keep, clock=clock)
+        self._flight: SingleFlight[Listing[Group] | None] = SingleFlight(self._read, keep=keep, clock=clock)
         self._nothing_until = float("-inf")
 
     async def groups(self) -> Groups | None:

@@ -1,19 +1,17 @@
-"""The one request path to a service: key, time, size, retries and errors. The only module that sends.
-
-Measured traps that it closes: a redirect would carry the key to another host; a timeout per read lets a dripping
-answer go on for ever; a small compressed answer can unpack to gigabytes.
-"""
+"""The one request path to a service: key, timeout, size, retries, rate limit and errors. The only module that sends."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import ssl
+import time
 import zlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from functools import cache
 from types import TracebackType
 from typing import Any, Final, Self
@@ -21,14 +19,79 @@ from typing import Any, Final, Self
 import httpx
 import stamina
 
-from bot.clients.address import BadAddress, checked_base
 from bot.clients.errors import OutcomeUnknown, RateLimited, Refusal, Refused, TooLarge, Unreachable, Unreadable, refusal
-from bot.clients.gate import MAX_WAIT_SECONDS, Gate, retry_after
-from bot.clients.parsing import parsed
+from bot.clients.json_stream import parsed
+from bot.clients.urls import BadUrl, checked_base
+
+MAX_WAIT_SECONDS: Final = 5.0
+"""Seconds that a request waits for its turn; where it would be longer, whoever asked is told."""
+PAUSE_SECONDS: Final = 1.0
+"""Seconds of a pause that a service asked for without saying how long."""
+MAX_PAUSE_SECONDS: Final = 300.0
+"""Seconds for which a service is believed that it wants to be left alone; then it is tried."""
+MAX_NAMED_SECONDS: Final = 86_400.0
+YIELD_SECONDS: Final = 0.05
+"""Seconds for which a read lets the writes go first that waited with it."""
+
+
+class Gate:
+    """Shared by all who send to one service. When it opens again, writes go first: reads wait for people, too."""
+
+    def __init__(
+        self,
+        service: str,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._service = service
+        self._clock = clock
+        self._sleep = sleep
+        self._opens = float("-inf")
+        self._writes_waiting = 0
+
+    def close(self, seconds: float | None) -> None:
+        """Let nothing through for so many seconds; None where the service did not say how many."""
+        pause = PAUSE_SECONDS if seconds is None else min(seconds, MAX_PAUSE_SECONDS)
+        self._opens = max(self._opens, self._clock() + pause)
+
+    async def turn(self, *, write: bool) -> None:
+        """Return when something may be sent; raises RateLimited where that is too far away."""
+        while (wait := self._opens - self._clock()) > 0 or (self._writes_waiting and not write):
+            if wait > MAX_WAIT_SECONDS:
+                raise RateLimited(self._service, "", 429, wait)
+            with self._counted(write):
+                await self._sleep(max(wait, YIELD_SECONDS))
+
+    @contextmanager
+    def _counted(self, write: bool) -> Iterator[None]:
+        self._writes_waiting += write
+        try:
+            yield
+        finally:
+            self._writes_waiting -= write
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds to wait, also where the service names a time: by its own clock, if it tells that."""
+    value = headers.get("retry-after", "")
+    if value.isascii() and value.isdigit():
+        return min(float(value), MAX_NAMED_SECONDS)
+    try:
+        until, now = parsedate_to_datetime(value), parsedate_to_datetime(headers["date"])
+    except (KeyError, TypeError, ValueError):
+        return None
+    if not until.tzinfo or not now.tzinfo:
+        return None
+    return min(max(0.0, (until - now).total_seconds()), MAX_NAMED_SECONDS)
+
 
 NOT_SENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 """Failures before the first byte of a request left."""
 
+IDLE_SECONDS: Final = 3.0
+"""How long a connection is kept that nobody uses. Many servers close theirs after five seconds, and a write that is sent just
+then has no answer: nobody knows what came of it."""
 PARTIAL: Final = 206
 """An answer's status that says that the rest is missing: we never ask for a part."""
 TOO_MANY: Final = 429
@@ -46,7 +109,7 @@ async def pass_fence() -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class CallLimits:
     """What a call may take: seconds for the whole of it, decoded bytes of the answer, tries of a read."""
 
     deadline: float = 15.0
@@ -99,7 +162,7 @@ class Service:
         base_url: str,
         headers: Mapping[str, str],
         *,
-        limits: Limits | None = None,
+        limits: CallLimits | None = None,
         insecure_http: bool = False,
         redact: Callable[[str], str] = str,
         gate: Gate | None = None,
@@ -107,7 +170,7 @@ class Service:
         self.name = name
         self._gate = gate or Gate(name)
         self._redact = redact
-        self.limits = limits or Limits()
+        self.limits = limits or CallLimits()
         self._base = checked_base(base_url, insecure_http=insecure_http)
         self._http = httpx.AsyncClient(
             headers={**headers, "Accept": "application/json", "Accept-Encoding": "identity"},
@@ -115,7 +178,7 @@ class Service:
             trust_env=False,
             verify=authorities(),
             timeout=httpx.Timeout(self.limits.deadline, connect=min(5.0, self.limits.deadline)),
-            limits=httpx.Limits(max_connections=20, max_keepalive_connections=10),
+            limits=httpx.Limits(max_connections=20, max_keepalive_connections=10, keepalive_expiry=IDLE_SECONDS),
         )
 
     async def __aenter__(self) -> Self:
@@ -189,7 +252,7 @@ class Service:
     ) -> Answer:
         try:
             url = self._base.url(segments, query, slash=slash)
-        except BadAddress as error:
+        except BadUrl as error:
             raise Unreadable(self.name, str(error)) from error
         content = None if body is None else self._encoded(body)
         headers = {} if content is None else {"Content-Type": "application/json"}

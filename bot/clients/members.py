@@ -12,16 +12,14 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
+from bot.clients.cache import Indexed, SingleFlight
 from bot.clients.errors import AlreadyExists, BadIdentifier, OutcomeUnknown, Refused, Unreadable, refusal
-from bot.clients.flights import Flight
 from bot.clients.http import Answer, Service
-from bot.clients.indexes import Indexed
-from bot.clients.listing import Listing, member_in
-from bot.clients.paging import Lists
-from bot.clients.parsing import parsed_gently
-from bot.domain.checks import BadEmail, checked_email
-from bot.domain.member import SITE_ID, Member
-from bot.domain.search import Index, text_of_member
+from bot.clients.json_stream import parsed_cooperatively
+from bot.clients.lists import Listing, Lists, member_in
+from bot.members.model import SITE_ID, Member
+from bot.rules.edit import BadEmail, checked_email
+from bot.text.search import SearchIndex, text_of_member
 
 LISTS: Final = ("data", "members", "items", "results")
 """Fields in which services of this kind put a list; the specification shows none."""
@@ -41,7 +39,7 @@ class MembersClient:
         self._list: Lists[Member] = Lists(
             service, self._path, self._document, _records, self._read, lambda member: member.email, slash=True
         )
-        self._flight: Flight[Listing[Member]] = Flight(
+        self._flight: SingleFlight[Listing[Member]] = SingleFlight(
             self._list.read, keep=keep, clock=clock, many=lambda found: found.known
         )
         self._indexed: Indexed[Member] = Indexed(text_of_member)
@@ -58,7 +56,7 @@ class MembersClient:
         """The same, up to some seconds old: for type-ahead."""
         return await self._flight.recent()
 
-    async def index(self) -> Index[Member]:
+    async def index(self) -> SearchIndex[Member]:
         """What `recent` brings, ready to be searched."""
         return await self._indexed.of((await self.recent()).known)
 
@@ -125,7 +123,7 @@ class MembersClient:
 
     async def _document(self, answer: Answer) -> Any:
         try:
-            document = await parsed_gently(answer.body)
+            document = await parsed_cooperatively(answer.body)
         except ValueError as error:
             raise Unreadable(self._service.name, f"no JSON: {error}") from error
         if isinstance(document, dict) and document.get("success") is False:

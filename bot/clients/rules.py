@@ -3,22 +3,104 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from functools import partial, reduce
+from typing import Any, Final
 
 from pydantic import ValidationError
 
-from bot.clients.envelopes import opened, records, sent
-from bot.clients.errors import BadIdentifier, OutcomeUnknown, Unreadable
-from bot.clients.flights import Flight
+from bot.clients.cache import Indexed, SingleFlight
+from bot.clients.errors import BadIdentifier, InvalidPayload, OutcomeUnknown, Refusal, Refused, Unreadable
 from bot.clients.http import Service
-from bot.clients.indexes import Indexed
-from bot.clients.listing import Listing
-from bot.clients.paging import Lists
-from bot.clients.rule_bodies import RuleBodies
-from bot.domain.rule import RULE_ID, Rule, RuleDraft
-from bot.domain.search import Index, text_of_rule
+from bot.clients.lists import Listing, Lists, opened, records, sent
+from bot.rules.model import RULE_ID, Rule, RuleDraft
+from bot.text.search import SearchIndex, text_of_rule
+
+Body = dict[str, Any]
+Mend = Callable[[Body], Body]
+Mends = tuple[Mend, ...]
+
+DOCUMENTED: Final = frozenset({"name", "description", "status", "ruleType", "pairs", "objectType", "groupId"})
+"""The fields of a body that the specification or the vendor's documentation names."""
+BOOKKEEPING: Final = frozenset(
+    {
+        "isCharlesImport",
+        "isFavourite",
+        "isModHeaderImport",
+        "isReadOnly",
+        "isSample",
+        "lastModified",
+        "ruleIndexForWhichPickerOpened",
+        "schemaVersion",
+    }
+)
+"""Undocumented fields that say nothing of what a rule does: a service that refuses them keeps them by itself."""
+
+
+def with_object_type(body: Body) -> Body:
+    return {"objectType": "rule"} | body
+
+
+def documented_only(body: Body) -> Body:
+    """*body* without its bookkeeping; unchanged where it has other undocumented fields, which must not be lost."""
+    undocumented = body.keys() - DOCUMENTED
+    return {name: body[name] for name in body if name in DOCUMENTED} if undocumented <= BOOKKEEPING else body
+
+
+FOR_NEW: Final[tuple[Mends, ...]] = ((), (with_object_type,), (documented_only,), (with_object_type, documented_only))
+"""What is tried, one after the other, on the body of a new rule that was refused as a whole."""
+FOR_STORED: Final[tuple[Mends, ...]] = ((), (documented_only,))
+"""The same for a rule that is there: it has its ``objectType`` where its service wants that."""
+
+
+class RuleBodies:
+    """Bodies as one service takes them. What last mended a refusal is done to every body after it."""
+
+    def __init__(self) -> None:
+        self._learned: dict[tuple[Mends, ...], Mends] = {}
+
+    def note(self, record: RuleDraft) -> None:
+        """Learn from a record of the service itself."""
+        if (record.model_extra or {}).get("objectType") == "rule":
+            self._learned.setdefault(FOR_NEW, (with_object_type,))
+
+    async def sent(self, send: Callable[[Body], Awaitable[Body]], body: Body, *, new: bool) -> Body:
+        """What *send* returns for *body*, or for what a mend makes of it where the service refused it as a whole.
+
+        A refused body did nothing, so another may be sent. Where no mend helps, raises the first refusal.
+        """
+        mends = FOR_NEW if new else FOR_STORED
+        first: Refusal | None = None
+        for sending, each in _different(body, (self._learned.get(mends, ()), *mends)):
+            try:
+                answer = await send(sending)
+            except (InvalidPayload, Refused) as error:
+                first = first or error
+                if not _is_of_the_whole(first):
+                    raise
+            else:
+                self._learned |= {} if first is None else {mends: each}
+                return answer
+        raise first or AssertionError("nothing was sent")
+
+
+def _different(body: Body, ways: Iterable[Mends]) -> Iterator[tuple[Body, Mends]]:
+    """What each of *ways* makes of *body*, and what none before it made."""
+    seen: list[Body] = []
+    for mends in ways:
+        made = mended(body, mends)
+        if made not in seen:
+            seen.append(made)
+            yield made, mends
+
+
+def mended(body: Body, mends: Mends) -> Body:
+    return reduce(lambda made, mend: mend(made), mends, body)
+
+
+def _is_of_the_whole(error: Refusal) -> bool:
+    """Whether a refusal is about the body, and about none of its parts that has an error of its own."""
+    return isinstance(error, InvalidPayload) or (isinstance(error, Refused) and error.status == 400)
 
 
 class RulesClient:
@@ -30,7 +112,7 @@ class RulesClient:
         self._list: Lists[Rule] = Lists(
             service, ("rules",), partial(opened, service), records, self._read, lambda rule: rule.id
         )
-        self._flight: Flight[Listing[Rule]] = Flight(
+        self._flight: SingleFlight[Listing[Rule]] = SingleFlight(
             self._list.read, keep=keep, clock=clock, many=lambda found: found.known
         )
         self._indexed: Indexed[Rule] = Indexed(text_of_rule)
@@ -47,7 +129,7 @@ class RulesClient:
         """The same, up to some seconds old: for type-ahead."""
         return await self._flight.recent()
 
-    async def index(self) -> Index[Rule]:
+    async def index(self) -> SearchIndex[Rule]:
         """What `recent` brings, ready to be searched."""
         return await self._indexed.of((await self.recent()).known)
 

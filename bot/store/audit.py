@@ -16,7 +16,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.store.session import Session
+from bot.store.db import Session
 from bot.store.tables import audit, audit_head, cards, changes, micros, moment
 
 START: Final = "0" * 64

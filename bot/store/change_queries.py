@@ -1,17 +1,80 @@
-"""Changes as they are looked up: by id, origin, target, requester and state. Nothing here writes."""
+"""Look changes up: by id, origin, target, requester and state. Documents of a newer release are kept and left alone."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
 
 import sqlalchemy as sa
+import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.domain.change import Change, Kind, State, Target
-from bot.store.newer import STORED, Newer, change_of, is_ours, ours, readable
-from bot.store.session import Session
+from bot.changes.model import Change, Kind, State, Target
+from bot.store.db import NewerRelease, Session
 from bot.store.tables import HOLDING_STATES, LIVE_STATES, changes, decisions, outbox, timers
+from bot.text.documents import restored
+
+log = structlog.get_logger(__name__)
+
+STORED: Final = (changes.c.id, changes.c.document, changes.c.token)
+"""The columns that make a change."""
+
+Row = sa.Row[*tuple[Any, ...]]
+
+
+def change_of(row: Row) -> Change:
+    """Return the change of a row that has the columns `STORED`; raises NewerRelease where it can't be read."""
+    try:
+        return restored(Change, row.document).model_copy(update={"token": row.token})
+    except ValueError as error:
+        raise NewerRelease(row.id) from error
+
+
+def ours(row: Row) -> Change:
+    """The same, for a caller that is to act on it: raises NewerRelease also where it has fields that may be guards."""
+    change = change_of(row)
+    if change.unknown_fields:
+        raise NewerRelease(change.id)
+    return change
+
+
+def is_ours(row: Row) -> bool:
+    try:
+        ours(row)
+    except NewerRelease:
+        return False
+    return True
+
+
+def readable(rows: Iterable[Row]) -> Iterator[Change]:
+    """The changes of those rows that can be read."""
+    for row in rows:
+        try:
+            yield change_of(row)
+        except NewerRelease:
+            continue
+
+
+class Newer:
+    """The changes that this process has come upon and leaves to a newer release: it doesn't claim them again."""
+
+    def __init__(self) -> None:
+        self.ids: set[str] = set()
+
+    def pass_over(self, change_id: str) -> None:
+        """Leave it to a newer release from now on; each is logged once."""
+        if change_id not in self.ids:
+            log.warning("left_to_a_newer_release", change=change_id[:8])
+            self.ids.add(change_id)
+
+    async def takes(self, tx: AsyncConnection, change_id: str) -> bool:
+        """Whether a newer release is to do what is due for a change; if so, this one passes it over."""
+        row = (await tx.execute(sa.select(*STORED).where(changes.c.id == change_id))).one_or_none()
+        if row is None or is_ours(row):
+            return False
+        self.pass_over(change_id)
+        return True
+
 
 NEW = "new:"
 """What a rule that has no id yet is stored under, before the fingerprint of its content."""
@@ -104,8 +167,8 @@ class Queries:
 
     async def creations(self, target: Target) -> Sequence[Change]:
         """The changes that may have made the rule *target*: one that did, and those of which it is not known yet."""
-        unnamed = sa.or_(changes.c.target.startswith(f"rules/{NEW}"), changes.c.target == "")  # "" by older releases
-        open_ = sa.and_(unnamed, changes.c.size == 0, changes.c.state.in_((State.APPLYING, State.UNKNOWN)))
+        unnamed = changes.c.target.startswith(f"rules/{NEW}")
+        open_ = sa.and_(unnamed, changes.c.state.in_((State.APPLYING, State.UNKNOWN)))
         query = sa.select(*STORED).where(sa.or_(changes.c.target == str(target), open_))
         async with self._session.reading() as connection:
             found = readable(await connection.execute(query))

@@ -10,21 +10,20 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.domain.change import MOVES, Change, Move, State, sources
-from bot.domain.essence import essence, fingerprint
-from bot.domain.wire import stored
-from bot.store.change_queries import NEW, Queries, of_service
-from bot.store.errors import StoreError, TargetBusy
-from bot.store.newer import STORED, change_of, is_ours, ours, readable
-from bot.store.session import insert, insert_new
+from bot.changes.model import MOVES, Change, Move, State, canonical_form, fingerprint, sources
+from bot.store.change_queries import NEW, STORED, Queries, change_of, is_ours, of_service, ours, readable
+from bot.store.db import StoreError, TargetBusy, insert, insert_new
 from bot.store.tables import HOLDING_STATES, changes, decisions, micros, moment
+from bot.text.documents import stored
 
 
 def _held(change: Change) -> str:
     """What one change at a time may hold: its target; of a rule that has no id yet, all that it is to be."""
     if change.target.key:
         return str(change.target)
-    return f"{change.target}/" + (f"set:{change.id}" if change.is_set else f"{NEW}{fingerprint(essence(change.after))}")
+    return f"{change.target}/" + (
+        f"set:{change.id}" if change.is_set else f"{NEW}{fingerprint(canonical_form(change.after))}"
+    )
 
 
 def _row(change: Change) -> dict[str, Any]:

@@ -1,32 +1,33 @@
-"""The database of a deployment: opened, checked, brought to this release's schema."""
+"""Open the store: engine, schema, the lock that keeps two processes off one SQLite file, and the database's clock."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+import asyncio
+import fcntl
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import sqlalchemy as sa
+import structlog
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.domain.change import State
-from bot.store.aliases import Aliases
+from bot.changes.model import State
 from bot.store.audit import Audit
+from bot.store.change_queries import Newer
 from bot.store.changes import Changes
-from bot.store.channel_settings import ChannelSettings
-from bot.store.errors import StoreCorrupt, StoreError
-from bot.store.inbound import InboundRequests
-from bot.store.migrations.run import refuse_other_schema, upgrade_schema
-from bot.store.newer import Newer
-from bot.store.outbox import Cards, Outbox
-from bot.store.parts import Parts
-from bot.store.samples import Samples
-from bot.store.session import Session, bound, make_engine
-from bot.store.shown import Lists
+from bot.store.db import Session, StoreCorrupt, StoreError, StoreMissing, async_url, bound, make_engine, private
+from bot.store.items import Parts
+from bot.store.migrations.run import MIGRATIONS, refuse_other_schema, upgrade_schema, usable_schema
+from bot.store.queues import Cards, Inbox, Outbox, Timers
+from bot.store.settings import Aliases, ChannelSettings, LastLists, Samples
 from bot.store.tables import changes, inbound, outbox, timers
-from bot.store.timers import Timers
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +36,10 @@ class Store:
 
     session: Session
     changes: Changes
-    inbound: InboundRequests
+    inbound: Inbox
     outbox: Outbox
     cards: Cards
-    lists: Lists
+    lists: LastLists
     aliases: Aliases
     timers: Timers
     audit: Audit
@@ -86,10 +87,10 @@ async def open_store(database_url: str, *, now: Callable[[], datetime]) -> Async
         yield Store(
             session,
             changes=Changes(session, newer),
-            inbound=InboundRequests(session),
+            inbound=Inbox(session),
             outbox=Outbox(session, newer),
             cards=Cards(session),
-            lists=Lists(session),
+            lists=LastLists(session),
             aliases=Aliases(session),
             timers=Timers(session, newer),
             audit=audit,
@@ -105,18 +106,32 @@ async def open_store(database_url: str, *, now: Callable[[], datetime]) -> Async
 @asynccontextmanager
 async def open_audit(database_url: str) -> AsyncIterator[Audit]:
     """The audit of the database at *database_url*, to be read beside a Gatehouse that is running; raises StoreError."""
+    async with _reading(database_url, refuse_other_schema) as session:
+        yield Audit(session)
+
+
+async def check(database_url: str) -> None:
+    """Raise StoreError where a start would refuse the database; changes nothing, and no SQLite file is fine."""
+    with suppress(StoreMissing):
+        async with _reading(database_url, usable_schema):
+            pass
+
+
+@asynccontextmanager
+async def _reading(database_url: str, judge: Callable[[sa.Connection], object]) -> AsyncIterator[Session]:
+    """A session that can only read, after *judge* has looked at the schema; raises StoreError."""
     engine = make_engine(database_url, read_only=True)
     try:
         session = Session(engine, lambda: datetime.now(UTC))
         async with session.reading() as connection:
-            await connection.run_sync(refuse_other_schema)
-        yield Audit(session)
+            await connection.run_sync(judge)
+        yield session
     finally:
         await engine.dispose()
 
 
-async def upgrade(database_url: str) -> None:
-    """Check the database and bring it to the schema of this release; two processes may do so at once."""
+async def upgrade(database_url: str, migrations: Path = MIGRATIONS) -> None:
+    """Check the database and bring it to the newest of *migrations*; two processes may do so at once."""
     engine = make_engine(database_url)
     try:
         async with engine.begin() as connection:
@@ -125,7 +140,7 @@ async def upgrade(database_url: str) -> None:
             else:
                 await connection.execute(sa.text(bound("0", locally=True)))  # another may have much to migrate
                 await connection.execute(sa.text("SELECT pg_advisory_xact_lock(7234015)"))
-            await connection.run_sync(upgrade_schema)
+            await connection.run_sync(upgrade_schema, migrations)
     except (SQLAlchemyError, OSError, UnicodeError) as error:  # a damaged file garbles even what SQLite says of it
         cause = getattr(error, "orig", None) or error
         raise StoreError(f"the database cannot be opened: {str(cause)[:200]}") from error
@@ -140,3 +155,68 @@ async def _refuse_damage(connection: AsyncConnection) -> None:
             f"the database file is damaged ({said}). Nothing was done. Put a backup in its place, or move the file "
             "away to start with an empty one; what was approved and not applied must then be asked for again."
         )
+
+
+@contextmanager
+def alone(database_url: str) -> Iterator[bool]:
+    """Hold the SQLite file of *database_url* for this process; raises StoreError where another one holds it.
+
+    The system lets go of it when the process ends, however it ends. PostgreSQL is made for several: nothing is held. Yields
+    whether it is held, and so every lease in it a dead process's.
+    """
+    url = async_url(database_url)
+    if url.get_backend_name() != "sqlite" or url.database in {None, "", ":memory:"}:
+        yield False
+        return
+    path = Path(f"{url.database}.lock")
+    with ExitStack() as stack:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            held = stack.enter_context(open(path, "w", opener=private))
+        except OSError as error:
+            raise StoreError(f"{path} can't be opened: {error.strerror}") from error
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise StoreError(
+                f"another Gatehouse uses {url.database}. Stop it first, or set DATABASE_URL to PostgreSQL, which "
+                "several may share."
+            ) from error
+        yield True
+
+
+JUMP = timedelta(seconds=5)
+"""A difference to the last reading that is worth a line in the log."""
+
+
+class DatabaseClock:
+    """PostgreSQL's time, carried on by this machine's steady clock between readings, so that no host's clock counts."""
+
+    def __init__(self, steady: Callable[[], float] = time.monotonic) -> None:
+        self._steady = steady
+        self._read, self._at = datetime.now(UTC), steady()
+
+    def __call__(self) -> datetime:
+        return self._read + timedelta(seconds=self._steady() - self._at)
+
+    async def read(self, session: Session) -> None:
+        """Ask the database what time it is; raises StoreError."""
+        before = self._steady()
+        async with session.reading() as connection:
+            moment: datetime = await connection.scalar(sa.text("SELECT clock_timestamp()"))
+        after = self._steady()
+        # The database looked at its clock at some time between the two; in the middle is the least wrong.
+        self._read, self._at = moment.astimezone(UTC), (before + after) / 2
+
+    async def follow(self, session: Session, *, every: float) -> None:
+        """Read again and again, until cancelled."""
+        while True:
+            await asyncio.sleep(every)
+            ours = self()
+            try:
+                await self.read(session)
+            except StoreError as error:
+                log.warning("clock_not_read", error=str(error))
+            else:
+                if abs(self() - ours) > JUMP:
+                    log.warning("clock_jumped", seconds=round((self() - ours).total_seconds()))

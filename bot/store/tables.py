@@ -7,7 +7,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from bot.domain.change import HOLDING, LIVE
+from bot.changes.model import HOLDING, LIVE
 
 metadata = sa.MetaData()
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -19,7 +19,7 @@ HOLDING_STATES: Final = sorted(HOLDING)
 def _partial(name: str, column: str, condition: str, *, unique: bool = False) -> sa.Index:
     """An index of those rows alone that *condition* holds for: it stays small however many others there are.
 
-    PostgreSQL's index has the same condition, by its migration: naming it here would load that dialect on SQLite, too.
+    PostgreSQL's index has the same condition, from the migration: naming it here would load that dialect on SQLite, too.
     """
     return sa.Index(name, column, unique=unique, sqlite_where=sa.text(condition))
 
@@ -184,7 +184,7 @@ compatibility = sa.Table(
     "compatibility",
     metadata,
     sa.Column("one", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("oldest_schema", sa.String(8), nullable=False),
+    sa.Column("oldest_schema", sa.String(32), nullable=False),
 )
 """One row: the oldest schema whose release may work with this database."""
 

@@ -13,7 +13,7 @@ from sandbox.services.members import MembersService
 from sandbox.services.rules import RulesService
 from sandbox.services.seed import seed as fill
 from sandbox.services.switches import Switches
-from sandbox.serving import serving
+from sandbox.slack.serving import serving
 
 RULES_KEY = "sandbox-rules-key"
 OTHER_KEY = "another-rules-key"

@@ -6,21 +6,28 @@ import asyncio
 import hashlib
 import hmac
 import json
+import ssl
 import time
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Final, Protocol
 from urllib.parse import urlencode
 
 import httpx
 
-from bot.clients.http import authorities
 from sandbox.slack.state import State
 
 PATIENCE: Final = 3.0
 RETRY_AFTER: Final = (0.0, 60.0, 300.0)
 """Seconds before each of the three tries that follow an event's first one."""
 FORM: Final = "application/x-www-form-urlencoded"
+
+
+@cache
+def _authorities() -> ssl.SSLContext:
+    """Whom to trust; read once, since that takes longer than many deliveries."""
+    return httpx.create_ssl_context(trust_env=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +67,7 @@ class Delivery:
     patience: float = PATIENCE
     retry_after: tuple[float, ...] = RETRY_AFTER
     http: httpx.AsyncClient = field(
-        default_factory=lambda: httpx.AsyncClient(trust_env=False, timeout=3600, verify=authorities())
+        default_factory=lambda: httpx.AsyncClient(trust_env=False, timeout=3600, verify=_authorities())
     )
     _retries: set[asyncio.Task[None]] = field(default_factory=set)
 

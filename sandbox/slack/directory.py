@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any, Final
 
 from sandbox.slack.paging import page
-from sandbox.slack.people import APP_ID, CREATED, Channel, User
+from sandbox.slack.people import CREATED, Channel, User
 from sandbox.slack.refusal import Refused
 from sandbox.slack.state import State
 
@@ -79,7 +79,7 @@ class Directory:
         if arguments.get("bot") not in {None, "", self._home.bot_id}:
             raise Refused("bot_not_found")
         bot = {"id": self._home.bot_id, "deleted": False, "name": self._home.bot.real_name, "updated": CREATED}
-        return {"bot": {**bot, "app_id": APP_ID, "user_id": self._home.bot.id, "icons": {}}}
+        return {"bot": {**bot, "app_id": self._home.app.id, "user_id": self._home.bot.id, "icons": {}}}
 
     async def team(self, arguments: Arguments) -> dict[str, Any]:
         if arguments.get("team") not in {None, "", self._home.id}:
@@ -91,7 +91,7 @@ class Directory:
     def _profile(self, user: User) -> dict[str, Any]:
         is_met = any(channel.bot_is_member for channel in self._channels_of(user))
         with_email = "users:read.email" in self._scopes
-        return user.profile(self._state.clock(), is_met=is_met, with_email=with_email)
+        return user.profile(self._home.id, self._state.clock(), is_met=is_met, with_email=with_email)
 
     def _channels_of(self, user: User) -> list[Channel]:
         return [one for one in self._state.channels.values() if user.id in one.members]

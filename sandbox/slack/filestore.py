@@ -9,7 +9,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from sandbox.slack.people import Channel
-from sandbox.slack.workspaces import SHOP, Workspace
+from sandbox.slack.workspaces import Workspace
 
 TYPES: Final = {
     "json": ("text/plain", "json", "JSON"),  # a snippet to Slack, which keeps those as plain text
@@ -39,7 +39,7 @@ class File:
     created: int
     base: str
     """Where its addresses begin."""
-    workspace: Workspace = SHOP
+    workspace: Workspace
     title: str = ""
     content: bytes | None = None
     is_finished: bool = False
@@ -111,7 +111,7 @@ class File:
 class FileStore:
     """All files of a *workspace*, by id and by the ticket under which they are sent."""
 
-    workspace: Workspace = SHOP
+    workspace: Workspace
     base: str = ""
     loses_shares: bool = False
     """Slack now and then takes a file and never shows it where it was to be shared."""

@@ -18,7 +18,6 @@ from starlette.routing import Route
 
 from sandbox.slack.calls import call_token
 from sandbox.slack.ids import Ids
-from sandbox.slack.people import APP_ID
 from sandbox.slack.refusal import Refused
 from sandbox.slack.webapi import WebApi
 from sandbox.slack.workspaces import Workspace
@@ -168,7 +167,7 @@ class Installations:
         return JSONResponse(
             {
                 "ok": True,
-                "app_id": APP_ID,
+                "app_id": code.workspace.app.id,
                 "authed_user": {"id": code.workspace.owner},
                 "scope": ",".join(code.scopes),
                 "token_type": "bot",

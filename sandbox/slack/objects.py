@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.slack.message import Message
-from sandbox.slack.people import APP_ID, CREATED
+from sandbox.slack.people import CREATED
 from sandbox.slack.state import State
 from sandbox.slack.texts import rich_text
 
@@ -35,9 +35,9 @@ def _author(state: State, message: Message) -> dict[str, Any]:
     """What stands beside the author's id: for the app its bot, for a person what their client called the message."""
     home = state.workspace
     if message.user == home.bot.id:
-        return {"bot_id": home.bot_id, "app_id": APP_ID, "team": home.id, "bot_profile": bot_profile(state)}
+        return {"bot_id": home.bot_id, "app_id": home.app.id, "team": home.id, "bot_profile": bot_profile(state)}
     person = state.users.get(message.user)
-    team = {"team": (person.team_id if person else "") or home.id}
+    team = {"team": (person.team_id(home.id) if person else "") or home.id}
     return team if message.subtype else {"client_msg_id": _client_id(message), **team}
 
 
@@ -62,7 +62,7 @@ def bot_profile(state: State) -> dict[str, Any]:
         "deleted": False,
         "name": home.bot.real_name,
         "updated": CREATED,
-        "app_id": APP_ID,
+        "app_id": home.app.id,
         "user_id": home.bot.id,
         "icons": icons,
         "team_id": home.id,

@@ -110,7 +110,9 @@ class Onlooker:
         return watching(self.slack.state, self.patience, self._story)
 
     def _filled(self) -> View | None:
-        return self.modal if self.modal and self.modal.get("callback_id") != "v1.loading" else None
+        """The modal on top, once the app has put into it what belongs there."""
+        loading = self.slack.state.workspace.app.loading_view
+        return self.modal if self.modal and not (loading and self.modal["callback_id"] == loading) else None
 
     def _bots(self) -> list[Message]:
         """What the bot, or Slack itself, says where this person is."""

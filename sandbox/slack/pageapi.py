@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -38,13 +39,13 @@ class PageApi:
         self,
         actings: Mapping[str, Acting],
         schedules: Mapping[str, Schedule],
-        reset: Callable[[], Awaitable[None]] | None = None,
+        start_afresh: Callable[[], Awaitable[None]],
         folder: str = "",
     ) -> None:
         self._actings = tuple(actings.values())
         self._schedules = schedules.values()
         self._clock = self._actings[0].state.clock
-        self._reset = reset
+        self._start_afresh = start_afresh
         self._folder = folder
 
     def _of(self, user: str | None) -> Acting:
@@ -75,6 +76,7 @@ class PageApi:
                 Route(f"/_local/{name}", self.guarded(self.posted(act)), methods=["POST"])
                 for name, act in posts.items()
             ),
+            Route("/page/icon.svg", self.icon),
             Mount("/page", StaticFiles(directory=PAGE)),
         ]
 
@@ -83,7 +85,7 @@ class PageApi:
 
         async def checked(request: Request) -> Response:
             host = request.headers.get("host", "").rsplit(":", 1)[0]
-            if host not in LOOPBACK or (request.method == "POST" and "x-gatehouse-page" not in request.headers):
+            if host not in LOOPBACK or (request.method == "POST" and "x-local-slack-page" not in request.headers):
                 return JSONResponse({"ok": False, "error": "not_this_machine"}, 403)
             return await endpoint(request)
 
@@ -91,7 +93,7 @@ class PageApi:
 
     def posted(self, act: Act) -> Endpoint:
         async def endpoint(request: Request) -> Response:
-            TAB.set(request.headers.get("x-gatehouse-tab", ""))
+            TAB.set(request.headers.get("x-local-slack-tab", ""))
             try:
                 answer = await act(await request.json())
             except Refused as refusal:
@@ -104,6 +106,9 @@ class PageApi:
 
     async def index(self, _: Request) -> Response:
         return FileResponse(PAGE / "index.html")
+
+    async def icon(self, _: Request) -> Response:
+        return FileResponse(self._actings[0].state.workspace.app.icon, media_type="image/svg+xml")
 
     async def folder(self, _: Request) -> Response:
         return JSONResponse({"folder": self._folder})
@@ -124,6 +129,7 @@ class PageApi:
                 "me": state.users[user].shown(),
                 "users": [one.shown() for one in state.users.values() if not one.is_bot],
                 "channels": [one.shown() for one in mine],
+                "suggestions": [asdict(one) for one in state.workspace.suggestions],
                 "commands": commands,
                 "shortcuts": features.get("shortcuts", []),
                 "bot": state.workspace.bot.shown(),
@@ -232,5 +238,4 @@ class PageApi:
         return {"ok": True, "now": self._clock.now}
 
     async def reset(self, _: dict[str, Any]) -> None:
-        if self._reset is not None:
-            await self._reset()
+        await self._start_afresh()

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from sandbox.slack.message import Message
 from sandbox.slack.objects import message_object
-from sandbox.slack.people import APP_ID, ENTERPRISE
+from sandbox.slack.people import ENTERPRISE
 from sandbox.slack.state import State, View
 
 VERIFICATION: Final = "local-verification-token"
@@ -24,7 +24,7 @@ def command(state: State, user: str, channel: str, name: str, text: str, respons
         "user_name": state.users[user].name,
         "command": name,
         "text": text,
-        "api_app_id": APP_ID,
+        "api_app_id": state.workspace.app.id,
         "is_enterprise_install": "false",
         "response_url": response_url,
         "trigger_id": state.new_trigger(user),
@@ -40,11 +40,12 @@ def _channel_name(state: State, channel: str) -> str:
 
 def _common(state: State, kind: str, user: str) -> dict[str, Any]:
     person = state.users[user]
-    team = {"team_id": person.team_id} if person.team_id else {}
+    home = person.team_id(state.workspace.id)
+    team = {"team_id": home} if home else {}
     return {
         "type": kind,
         "user": {"id": user, "username": person.name, "name": person.name, **team},
-        "api_app_id": APP_ID,
+        "api_app_id": state.workspace.app.id,
         "token": VERIFICATION,
         "team": {"id": state.workspace.id, "domain": state.workspace.domain},
         "enterprise": dict(ENTERPRISE) if person.grid else None,
@@ -150,7 +151,7 @@ def event(state: State, event: dict[str, Any]) -> dict[str, Any]:
     return {
         "token": VERIFICATION,
         "team_id": state.workspace.id,
-        "api_app_id": APP_ID,
+        "api_app_id": state.workspace.app.id,
         "event": event,
         "type": "event_callback",
         "event_id": f"Ev{number:08d}",

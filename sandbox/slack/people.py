@@ -1,18 +1,15 @@
-"""Who and what there is in the local Slack at the start: people, the bot, channels, user groups."""
+"""Who and what there is in a local Slack: people, the bot, channels, user groups."""
 
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-TEAM: Final = {"id": "T0GATE001", "name": "Example Shop", "domain": "example-shop"}
 OTHER_TEAM: Final = "T0OTHER01"
-ENTERPRISE: Final = {"id": "E0GATE001", "name": "Example Group"}
-APP_ID: Final = "A0GATE001"
-BOT_ID: Final = "B0GATE001"
+ENTERPRISE: Final = {"id": "E0GROUP01", "name": "Example Group"}
 CREATED: Final = 1_700_000_000
 AVATAR_PIXELS: Final = (24, 32, 48, 72, 192, 512)
 ZONE_NAMES: Final = {"CET": "Central European Time", "CEST": "Central European Summer Time"}
@@ -25,8 +22,8 @@ class User:
     id: str
     name: str
     real_name: str
-    title: str
-    color: str
+    title: str = ""
+    color: str = "#4a6572"
     is_bot: bool = False
     is_guest: bool = False
     is_ultra_guest: bool = False
@@ -34,26 +31,29 @@ class User:
     is_stranger: bool = False
     """Of another company: met only where a channel is shared with it."""
     tz: str = "Europe/Berlin"
-    home: str = TEAM["id"]
-    """The workspace where this is the account of the person, or of the app."""
+    home: str | None = None
+    """Where the account is, if not in this workspace; a member of an Enterprise Grid may have none."""
     grid: tuple[str, ...] = ()
     """Of a member of an Enterprise Grid: the workspaces that they are in; *home* is one of them, or empty."""
 
-    @property
-    def team_id(self) -> str:
-        return OTHER_TEAM if self.is_stranger else self.home
+    def team_id(self, here: str) -> str:
+        """The workspace of the account, as the workspace *here* tells of it; empty where it has none."""
+        if self.is_stranger:
+            return OTHER_TEAM
+        return here if self.home is None else self.home
 
     @property
     def email(self) -> str:
         return f"{self.name}@example.com"
 
-    def profile(self, now: float, *, is_met: bool = True, with_email: bool = False) -> dict[str, Any]:
-        """The user object of Slack's Web API at *now*, in seconds since 1970.
+    def profile(self, here: str, now: float, *, is_met: bool = True, with_email: bool = False) -> dict[str, Any]:
+        """The user object of Slack's Web API in the workspace *here* at *now*, in seconds since 1970.
 
         *is_met*: the app shares a channel with this person. Slack calls a person of another company a stranger only
         where it does not, so ``team_id`` is what tells them apart. Of a deactivated account Slack leaves out
         everything but who it was.
         """
+        team = self.team_id(here)
         profile = {
             "title": self.title,
             "real_name": self.real_name,
@@ -67,14 +67,14 @@ class User:
             "skype": "",
             "first_name": self.real_name.partition(" ")[0],
             "last_name": self.real_name.partition(" ")[2],
-            "team": self.team_id,
-            **self._avatar(),
+            "team": team,
+            **self._avatar(team),
         }
         if with_email and not self.is_bot:
             profile["email"] = self.email
         known = {
             "id": self.id,
-            "team_id": self.team_id,
+            "team_id": team,
             "name": self.name,
             "deleted": self.is_deleted,
             "profile": profile,
@@ -87,10 +87,10 @@ class User:
             known = {name: value for name, value in known.items() if (name, value) != ("team_id", "")}
         return known if self.is_deleted else known | self._standing(is_met=is_met) | self._zone(now)
 
-    def _avatar(self) -> dict[str, str]:
+    def _avatar(self, team: str) -> dict[str, str]:
         """What stands for a picture: addresses as Slack's, at which this machine asks nobody."""
         key = f"g{zlib.crc32(self.id.encode()):08x}"
-        base = f"https://ca.slack-edge.com/{self.team_id or OTHER_TEAM}-{self.id}-{key}"
+        base = f"https://ca.slack-edge.com/{team or OTHER_TEAM}-{self.id}-{key}"
         return {"avatar_hash": key, **{f"image_{size}": f"{base}-{size}" for size in AVATAR_PIXELS}}
 
     def _enterprise(self) -> dict[str, Any]:
@@ -185,19 +185,28 @@ class UserGroup:
 
 
 @dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A command that the page offers to run; in *about*, ``{colleague}`` is somebody else in the channel."""
+
+    text: str
+    about: str
+
+
+@dataclass(frozen=True, slots=True)
 class Channel:
     """A channel, or the direct message of one person with the bot."""
 
     id: str
     name: str
-    kind: str
-    topic: str
-    members: tuple[str, ...]
+    kind: Literal["channel", "im"] = "channel"
+    topic: str = ""
+    members: tuple[str, ...] = ()
     bot_is_member: bool = True
     is_private: bool = False
     is_ext_shared: bool = False
     is_org_shared: bool = False
     is_archived: bool = False
+    suggestions: tuple[Suggestion, ...] = ()
 
     def info(self, team_id: str, creator: str) -> dict[str, Any]:
         """The conversation object of Slack's Web API: of a direct message much less than of a channel."""
@@ -250,47 +259,10 @@ class Channel:
             "is_private": self.is_private,
             "is_ext_shared": self.is_ext_shared,
             "is_archived": self.is_archived,
+            "suggestions": [asdict(one) for one in self.suggestions],
         }
 
 
-BOT: Final = User("U0GATEBOT", "gatehouse", "Gatehouse", "App", "#1f3a4d", is_bot=True)
-ALICE: Final = User("U0ALICE01", "alice", "Alice Ng", "On-call engineer", "#2a6f97")
-BOB: Final = User("U0BOB0001", "bob", "Bob Ortiz", "Support", "#7a4f9a")
-CARA: Final = User("U0CARA001", "cara", "Cara Lind", "Team lead", "#b5541c")
-DAN: Final = User("U0DAN0001", "dan", "Dan Fox", "Guest contractor", "#4a6b3a", is_guest=True)
-ERIN: Final = User("U0ERIN001", "erin", "Erin Vale", "Was on call", "#6b6257", is_deleted=True)
-FRANK: Final = User("U0FRANK01", "frank", "Frank Moss", "Partner company", "#8a3b52", is_stranger=True)
-PEOPLE: Final = (ALICE, BOB, CARA, DAN, ERIN, FRANK)
-
-STAFF: Final = (ALICE.id, BOB.id, CARA.id)
-ALL: Final = (*STAFF, DAN.id)
-
-
-def direct_message(person: User, bot: User = BOT) -> Channel:
+def direct_message(person: User, bot: User) -> Channel:
     """What is between *person* and the *bot* alone."""
     return Channel(f"D0{person.id[2:]}", bot.name, "im", f"Just you and {bot.real_name}", (person.id, bot.id))
-
-
-def channels() -> dict[str, Channel]:
-    """The channels of the demo, by id."""
-    found = [
-        Channel("C0OPS0001", "ops-traffic", "channel", "Traffic rules of the shop. Try /rules list", STAFF),
-        Channel("C0SUPPORT", "support", "channel", "Members of blog and docs. Try /members list", ALL),
-        Channel("C0GENERAL", "general", "channel", "News for everybody", ALL, bot_is_member=False),
-        Channel(
-            "C0PARTNER", "partners", "channel", "Shared with another company", (*ALL, FRANK.id), is_ext_shared=True
-        ),
-        Channel("C0WARROOM", "war-room", "channel", "When things are on fire", (ALICE.id, CARA.id), is_private=True),
-        Channel("C0QUIET01", "alice-notes", "channel", "Alice, and nobody who could approve", (ALICE.id,)),
-    ]
-    found += [direct_message(person) for person in PEOPLE if person.id in ALL]
-    return {channel.id: channel for channel in found}
-
-
-def user_groups() -> dict[str, UserGroup]:
-    """The user groups of the demo, by id."""
-    found = (
-        UserGroup("S0ONCALL", "oncall", "On call", (ALICE.id, CARA.id)),
-        UserGroup("S0LEADS", "leads", "Team leads", (CARA.id,)),
-    )
-    return {group.id: group for group in found}

@@ -12,8 +12,8 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.routing import Route, WebSocketRoute
 
-from sandbox.serving import serving
 from sandbox.slack.acting import Acting
+from sandbox.slack.configuration import workspaces_of
 from sandbox.slack.delivery import Delivery
 from sandbox.slack.faults import SlackFaults
 from sandbox.slack.files import FileServer
@@ -23,15 +23,16 @@ from sandbox.slack.pageapi import PageApi
 from sandbox.slack.ratelimits import RateLimits
 from sandbox.slack.responding import ResponseUrls
 from sandbox.slack.scheduled import Schedule
+from sandbox.slack.serving import serving
 from sandbox.slack.sockets import Sockets
 from sandbox.slack.state import State
 from sandbox.slack.troubles import Troubles, slack_troubles
 from sandbox.slack.validation import ManifestRefused, check_manifest
 from sandbox.slack.webapi import AppToken, WebApi
-from sandbox.slack.workspaces import SHOP, Workspace
+from sandbox.slack.workspaces import Workspace
 
 TOKEN = "xoxb-local-sandbox-token"  # noqa: S105  it opens nothing but this process
-APP_TOKEN = "xapp-1-A0GATE001-1-local"  # noqa: S105
+APP_TOKEN = "xapp-1-A0LOCAL01-1-local"  # noqa: S105
 SECRET = "local-signing-secret"  # noqa: S105
 
 
@@ -66,8 +67,8 @@ class LocalSlack:
 @asynccontextmanager
 async def running_slack(
     manifest: Mapping[str, Any],
+    workspaces: tuple[Workspace, ...] = (),
     *,
-    workspaces: tuple[Workspace, ...] = (SHOP,),
     token: str = TOKEN,
     app_token: str = APP_TOKEN,
     app_scopes: tuple[str, ...] = ("connections:write",),
@@ -80,19 +81,20 @@ async def running_slack(
 ) -> AsyncIterator[LocalSlack]:
     """A local Slack with one app, the one of *manifest*, installed in the first of *workspaces*.
 
-    In others it is installed by OAuth. Set `delivery.url` when the app listens;
-    where the manifest says Socket Mode, the app connects by itself.
-    *folder* says which demo this is, to a second one that asks.
+    In others it is installed by OAuth. `workspaces_of` reads them from a file; without any there is that of
+    ``default.toml``. Set `delivery.url` when the app listens; where the manifest says Socket Mode, it connects by itself.
+    *reset*: what else starts afresh when the page does. *folder* says which demo this is, to a second one that asks.
     With a *seed* and a `StandingClock` two runs in which the same happens have the same ids and times.
     Raises ManifestRefused where Slack would make no app of it.
     """
     if problems := check_manifest(manifest):
         raise ManifestRefused(problems)
-    home, *others = workspaces = tuple(one.with_app(manifest) for one in workspaces)
-    state, faults = State(clock, home, Ids(seed)), SlackFaults()
+    home, *others = workspaces = tuple(one.with_app(manifest) for one in workspaces or workspaces_of())
+    state, faults = State(home, clock, Ids(seed)), SlackFaults()
     states = {home.id: state, **{one.id: state.beside(one) for one in others}}
     schedules = {name: Schedule(one) for name, one in states.items()}
-    sockets = Sockets(is_enabled=bool(manifest.get("settings", {}).get("socket_mode_enabled")), ids=state.ids)
+    by_socket = bool(manifest.get("settings", {}).get("socket_mode_enabled"))
+    sockets = Sockets(home.app.id, is_enabled=by_socket, ids=state.ids)
     delivery = Delivery(state, secret, sockets=sockets if sockets.is_enabled else None)
     scopes = tuple(manifest.get("oauth_config", {}).get("scopes", {}).get("bot", ()))
     limits, app = RateLimits(clock), AppToken(app_token, app_scopes)
@@ -125,7 +127,14 @@ async def running_slack(
         api = installations.apis.get(token)
         return api is not None and api.workspace.id == workspace and api.grants("files:read")
 
-    page = PageApi(actings, schedules, reset, folder)
+    async def start_afresh() -> None:
+        if reset is not None:
+            await reset()
+        troubles.mend()
+        for one in states.values():
+            one.forget()
+
+    page = PageApi(actings, schedules, start_afresh, folder)
     troubles = Troubles(state, slack_troubles(state, delivery, faults, limits, sockets))
     routes = [
         *installations.routes(),

@@ -14,7 +14,6 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from sandbox.slack.delivery import Ack
 from sandbox.slack.ids import Ids
-from sandbox.slack.people import APP_ID
 
 MOST_CONNECTIONS: Final = 10
 LIFE: Final = 18_060
@@ -47,6 +46,7 @@ class Connection:
 class Sockets:
     """Gives out single-use addresses, greets who connects, and gets envelopes acknowledged."""
 
+    app_id: str
     is_enabled: bool = True
     ids: Ids = field(default_factory=Ids)
     connections: list[Connection] = field(default_factory=list)
@@ -67,7 +67,7 @@ class Sockets:
             self.spent -= 1
         else:
             self._tickets.add(ticket)
-        query = urlencode({"ticket": ticket, "app_id": APP_ID})
+        query = urlencode({"ticket": ticket, "app_id": self.app_id})
         return f"{origin.replace('http', 'ws', 1)}/link/?{query}"
 
     async def endpoint(self, websocket: WebSocket) -> None:
@@ -102,7 +102,7 @@ class Sockets:
             "type": "hello",
             "num_connections": len(self.connections),
             "debug_info": {"host": HOST, "build_number": 1, "approximate_connection_time": LIFE},
-            "connection_info": {"app_id": APP_ID},
+            "connection_info": {"app_id": self.app_id},
         }
 
     async def _listen(self, connection: Connection) -> None:

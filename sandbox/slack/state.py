@@ -14,10 +14,10 @@ from sandbox.slack.filestore import FileStore
 from sandbox.slack.happenings import Deleted, Edited, Happening, Posted
 from sandbox.slack.ids import Ids
 from sandbox.slack.message import TS, Content, Message
-from sandbox.slack.people import APP_ID, Channel, User, UserGroup, direct_message
+from sandbox.slack.people import Channel, User, UserGroup, direct_message
 from sandbox.slack.refusal import Refused
 from sandbox.slack.tickets import RESPONSE_LIFE, TRIGGER_LIFE, ResponseUrl, Trigger
-from sandbox.slack.workspaces import SHOP, Workspace
+from sandbox.slack.workspaces import Workspace
 
 MOST_VIEWS: Final = 3
 """Modals of one person, one on top of the other."""
@@ -32,8 +32,8 @@ class State:
     Users, channels and groups may be replaced while it runs: every request looks them up anew.
     """
 
+    workspace: Workspace
     clock: Callable[[], float] = time.time
-    workspace: Workspace = SHOP
     ids: Ids = field(default_factory=Ids)
     users: dict[str, User] = field(init=False)
     channels: dict[str, Channel] = field(init=False)
@@ -66,7 +66,7 @@ class State:
 
     def beside(self, workspace: Workspace) -> State:
         """Another workspace of the same Slack: no id is given out twice, and there is one inspector for both."""
-        return State(self.clock, workspace, self.ids, traffic=self.traffic, _neighbours=self._neighbours)
+        return State(workspace, self.clock, self.ids, traffic=self.traffic, _neighbours=self._neighbours)
 
     def number(self) -> int:
         return self.ids.number()
@@ -237,7 +237,7 @@ class State:
             **view,
             "id": view_id,
             "team_id": self.workspace.id,
-            "app_id": APP_ID,
+            "app_id": self.workspace.app.id,
             "bot_id": self.workspace.bot_id,
             "app_installed_team_id": self.workspace.id,
             "hash": f"{int(self.clock())}.{self.number():08x}",

@@ -5,23 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Final
 
-from sandbox.slack.people import (
-    BOT,
-    BOT_ID,
-    PEOPLE,
-    TEAM,
-    Channel,
-    User,
-    UserGroup,
-    channels,
-    direct_message,
-    user_groups,
-)
+from sandbox.slack.people import Channel, Suggestion, User, UserGroup, direct_message
 
 HANDLE: Final = re.compile(r"[^a-z0-9._-]+")
 """What the name of an account has no place for."""
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """The app that a local Slack has. Its name is the manifest's."""
+
+    id: str = "A0LOCAL01"
+    color: str = "#1f3a4d"
+    icon: Path = Path(__file__).parent / "page" / "icon.svg"
+    """The page's picture in the browser's tab: an SVG."""
+    loading_view: str = ""
+    """The callback_id of the modal that the app opens before it has what belongs in it: people wait for the next one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +33,15 @@ class Workspace:
     id: str
     name: str
     domain: str
+    app: App
     bot: User
     """The account of the app in this workspace."""
     bot_id: str
     people: tuple[User, ...]
     channels: Mapping[str, Channel]
     groups: Mapping[str, UserGroup]
+    suggestions: tuple[Suggestion, ...] = ()
+    """Of channels that have none of their own."""
 
     @property
     def url(self) -> str:
@@ -61,29 +66,3 @@ class Workspace:
 
     def info(self) -> dict[str, str]:
         return {"id": self.id, "name": self.name, "domain": self.domain}
-
-
-SHOP: Final = Workspace(**TEAM, bot=BOT, bot_id=BOT_ID, people=PEOPLE, channels=channels(), groups=user_groups())
-"""The one that everything happens in, unless a second one is asked for."""
-
-
-def _labs() -> Workspace:
-    team = "T0LABS001"
-    bot = replace(BOT, id="U0LABSBOT", home=team)
-    gwen = User("U0GWEN001", "gwen", "Gwen Hale", "Head of the lab", "#2a6f97", home=team)
-    hugo = User("U0HUGO001", "hugo", "Hugo Brandt", "Engineer", "#7a4f9a", home=team)
-    both = (gwen.id, hugo.id)
-    rooms = (
-        Channel("C0LABOPS1", "lab-ops", "channel", "The lab at work", both),
-        Channel("C0LABGEN1", "general", "channel", "Everybody of the lab", both, bot_is_member=False),
-        direct_message(gwen, bot),
-        direct_message(hugo, bot),
-    )
-    groups = {"S0LABDUTY": UserGroup("S0LABDUTY", "duty", "On duty", (gwen.id,))}
-    return Workspace(
-        team, "Example Labs", "example-labs", bot, "B0LABS001", (gwen, hugo), {one.id: one for one in rooms}, groups
-    )
-
-
-LABS: Final = _labs()
-"""Another company's, which shares nothing with the first."""

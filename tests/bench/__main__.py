@@ -17,7 +17,7 @@ from typing import Annotated, Final
 import typer
 from rich.console import Console
 
-from bot import collector
+from bot.server import collector
 from tests.bench import approvals, imports, page, reading, replies, type_ahead, which
 from tests.bench.receiver import PEOPLE
 from tests.bench.rounds import Plan

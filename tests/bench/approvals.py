@@ -12,10 +12,10 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from bot.manifest import document
+from bot.server.manifest import document
+from sandbox.gatehouse import ALICE, CARA, WORKSPACES
 from sandbox.services.running import Services, running_services
 from sandbox.slack.message import Message
-from sandbox.slack.people import ALICE, CARA
 from sandbox.slack.running import LocalSlack, running_slack
 from sandbox.slack.story import Person
 from sandbox.slack.watching import watching
@@ -77,7 +77,10 @@ def _bar(bot: Bot, own: Approval, base: Approval) -> Bar:
 
 async def _all(approvals: int, folder: Path) -> dict[Bot, Approval]:
     found = {}
-    async with running_services() as services, running_slack(document("http://127.0.0.1")) as slack:
+    async with (
+        running_services() as services,
+        running_slack(document("http://127.0.0.1"), WORKSPACES) as slack,
+    ):
         places = Places(services.rules_url, services.members_url, slack.api_url)
         for bot in (TUTORIAL, GATEHOUSE):
             async with running(bot, places, folder) as process:

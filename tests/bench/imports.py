@@ -15,17 +15,15 @@ from typing import Any, Final
 import httpx
 from pydantic import SecretStr
 
-from bot import collector, logs
-from bot.app import running
-from bot.changes.carrying import AT_ONCE
-from bot.changes.proposals import Proposal
-from bot.changes.set_proposals import SetProposal
-from bot.domain.change import Change, Kind, State, Target
-from bot.domain.change_set import Part
+from bot.changes.batch_execute import AT_ONCE
+from bot.changes.model import Change, Kind, Part, State, Target
+from bot.changes.proposals import Proposal, SetProposal
 from bot.gatehouse import Gatehouse
+from bot.server import collector, logs
+from bot.server.app import running
 from bot.settings import Settings
+from sandbox.gatehouse import ALICE
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY
-from sandbox.slack.people import ALICE
 from sandbox.slack.running import SECRET, TOKEN
 from tests.bench.measuring import worked
 from tests.bench.sheets import Report, Sheet
@@ -173,7 +171,7 @@ async def _carried_out(gatehouse: Gatehouse, parts: Sequence[Part], taken: Taken
         title=f"Add {len(parts)}", parts=parts, requester=ALICE.id, channel=OPS, reason="a bench", agreed=True
     )
     began = time.perf_counter()
-    whole = await gatehouse.changes.submit_set(proposal, origin="bench")
+    whole = await gatehouse.changes.proposer.submit_set(proposal, origin="bench")
     taken.asked = time.perf_counter() - began
     aside = asyncio.create_task(_others(gatehouse, taken))
     with _timed(taken):
@@ -210,7 +208,7 @@ async def _others(gatehouse: Gatehouse, taken: Taken) -> None:
             channel=OPS,
             agreed=True,
         )
-        change = await gatehouse.changes.submit(wanted, origin=f"aside {number}")
+        change = await gatehouse.changes.proposer.submit(wanted, origin=f"aside {number}")
         if change.state is not State.APPLIED:
             raise RuntimeError(f"the change of another is {change.state}: {change.outcome}")
         taken.aside.append(time.perf_counter() - began)

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 from slack_sdk.signature import SignatureVerifier
 
-from sandbox.slack.people import APP_ID, TEAM
+from sandbox.gatehouse import SHOP
 from sandbox.slack.running import SECRET
 from tests.bench.processes import BenchFailed, Running
 from tests.bench.receiver import Receiver, channel, person, read_message
@@ -115,18 +115,18 @@ def _form(job: Job, number: int, response_url: str) -> bytes:
     user = person(number)
     fields = {
         "token": "verification",
-        "team_id": TEAM["id"],
-        "team_domain": TEAM["domain"],
+        "team_id": SHOP.id,
+        "team_domain": SHOP.domain,
         "channel_id": channel(number),
         "channel_name": channel(number).lower(),
         "user_id": user,
         "user_name": user.lower(),
         "command": job.command,
         "text": job.text,
-        "api_app_id": APP_ID,
+        "api_app_id": SHOP.app.id,
         "is_enterprise_install": "false",
         "response_url": response_url,
-        "trigger_id": f"{number}.{TEAM['id']}.{user.lower()}",
+        "trigger_id": f"{number}.{SHOP.id}.{user.lower()}",
     }
     return urlencode(fields).encode()
 

@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from bot.domain.member import Member
-from bot.domain.rule import Rule
+from bot.members.model import Member
+from bot.rules.model import Rule
 
 TIMES = 5
 PAUSE = 0.005

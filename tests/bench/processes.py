@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Final
 
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY
-from sandbox.serving import listening
 from sandbox.slack.running import SECRET, TOKEN
+from sandbox.slack.serving import listening
 from tests.bench.standins import Places
 from tests.programs import ROOT, is_ready
 

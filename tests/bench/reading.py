@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any, Final
 
-from bot.clients.http import Limits, Service
+from bot.clients.http import CallLimits, Service
 from bot.clients.members import MembersClient
 from bot.clients.rules import RulesClient
 from tests.bench import measuring
@@ -17,7 +17,7 @@ from tests.bench.measuring import best, worked
 from tests.bench.sheets import Report, Sheet
 from tests.bench.standins import answering
 
-LIMITS: Final = Limits(deadline=600, max_bytes=1_000_000_000)
+LIMITS: Final = CallLimits(deadline=600, max_bytes=1_000_000_000)
 READS: Final = 3
 """Each lets go of what the one before it brought."""
 

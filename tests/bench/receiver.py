@@ -14,7 +14,8 @@ from contextlib import asynccontextmanager
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
-from sandbox.slack.people import BOT, TEAM, Channel, User
+from sandbox.gatehouse import BOT, SHOP
+from sandbox.slack.people import Channel, User
 from tests.bench.processes import BenchFailed
 
 PEOPLE: Final = 512
@@ -90,13 +91,13 @@ def _http(body: bytes) -> bytes:
 def _said(method: str, asked: Mapping[str, str]) -> dict[str, Any]:
     """What Slack says of a person, a channel or the app itself."""
     if method == "auth.test":
-        return {"team_id": TEAM["id"], "team": TEAM["name"], "user_id": BOT.id, "user": BOT.name, "bot_id": "B0GATE001"}
+        return {"team_id": SHOP.id, "team": SHOP.name, "user_id": BOT.id, "user": "gatehouse", "bot_id": SHOP.bot_id}
     if method == "users.info":
         user = asked["user"]
-        return {"user": User(user, user.lower(), user, "On call", "#333333").profile(time.time())}
+        return {"user": User(user, user.lower(), user, "On call", "#333333").profile(SHOP.id, time.time())}
     if method == "conversations.info":
         name = asked["channel"]
-        return {"channel": Channel(name, name.lower(), "channel", "", ()).info(TEAM["id"], person(0))}
+        return {"channel": Channel(name, name.lower(), "channel", "", ()).info(SHOP.id, person(0))}
     if method == "conversations.members":
         return {"members": [person(number) for number in range(PEOPLE)]}
     return {}

@@ -12,10 +12,11 @@ from typing import Any, Final, NamedTuple
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from bot.manifest import document
+from bot.server.manifest import document
+from sandbox.gatehouse import WORKSPACES
 from sandbox.services.running import running_services
-from sandbox.serving import serving
 from sandbox.slack.running import running_slack
+from sandbox.slack.serving import serving
 
 PROCESSES: Final = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload([__name__])
@@ -72,7 +73,10 @@ async def _served(driver: Connection, opened: AbstractAsyncContextManager[Any]) 
 
 @asynccontextmanager
 async def _everything() -> AsyncIterator[Places]:
-    async with running_services() as services, running_slack(document("http://127.0.0.1")) as slack:
+    async with (
+        running_services() as services,
+        running_slack(document("http://127.0.0.1"), WORKSPACES) as slack,
+    ):
         yield Places(services.rules_url, services.members_url, slack.api_url)
 
 

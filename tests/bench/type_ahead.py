@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Final, TypeVar
 
-from bot.clients.indexes import Indexed, looked_up
-from bot.domain.search import text_of_member, text_of_rule
+from bot.clients.cache import Indexed, looked_up
+from bot.text.search import text_of_member, text_of_rule
 from tests.bench import measuring
 from tests.bench.measuring import awaited, bare
 from tests.bench.sheets import Report, Sheet

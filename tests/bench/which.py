@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from bot.domain.address import Address
-from handlers.which import explained
+from bot.rules.url import Address
+from handlers.rules.lookup import explained
 from tests.bench.measuring import awaited, bare, rules
 from tests.bench.sheets import Report, Sheet
 

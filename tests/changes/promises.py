@@ -9,9 +9,8 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from bot.domain.change import Change, Guard, Kind, State
-from bot.domain.change_set import OPEN, OUTCOMES, Outcome, Part, Tally
-from bot.store.errors import TargetBusy
+from bot.changes.model import OPEN, OUTCOMES, Change, Guard, Kind, Outcome, Part, State, Tally
+from bot.store.db import TargetBusy
 from tests.changes.world import DAN, SITE, Sent, World, content, holds
 
 ENDS: Final = frozenset({"applied", "failed", "stale", "cancelled", "denied", "expired", "unsettled"})

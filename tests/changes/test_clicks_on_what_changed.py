@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import count
 from typing import Final
 
 import pytest
 
-from bot.changes.deciding import Decision
-from bot.changes.effects import Document
+from bot.changes.decisions import Decision
 from bot.changes.errors import AlreadyDecided, NothingToReview, NotTemporary
+from bot.changes.model import Change, Guard, Kind, State, Target
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import Proposal
-from bot.domain.change import Change, Guard, Kind, State, Target
+from bot.changes.verify import Snapshot
 from bot.store.audit import Filters
-from bot.store.timers import TimerKind
+from bot.store.queues import TimerKind
 from tests.changes.world import (
     ALICE,
     BOB,
@@ -66,7 +66,7 @@ async def renamed(world: World, mine: Replica, guard: Guard | None = None) -> Ch
         lasts=3600,
         guard=guard,
     )
-    return await mine.pipeline.submit(proposal, origin=f"origin {next(world.names)}")
+    return await mine.pipeline.proposer.submit(proposal, origin=f"origin {next(world.names)}")
 
 
 async def events(world: World, change: Change) -> list[str]:
@@ -82,27 +82,27 @@ Act = Callable[[Pipeline, Change, str], Awaitable[Change]]
 
 
 async def extend(pipeline: Pipeline, change: Change, request: str) -> Change:
-    return await pipeline.extend(change, by=ALICE, seconds=3600, request=request)
+    return await pipeline.decisions.extend(change, by=ALICE, seconds=3600, request=request)
 
 
 async def keep(pipeline: Pipeline, change: Change, request: str) -> Change:
-    return await pipeline.keep(change, by=ALICE, request=request)
+    return await pipeline.decisions.keep(change, by=ALICE, request=request)
 
 
 async def stop(pipeline: Pipeline, change: Change, request: str) -> Change:
-    return await pipeline.stop(change, by=ALICE, request=request)
+    return await pipeline.decisions.stop(change, by=ALICE, request=request)
 
 
 async def review(pipeline: Pipeline, change: Change, request: str) -> Change:
-    return await pipeline.review(change, by=CARA, request=request)
+    return await pipeline.decisions.review(change, by=CARA, request=request)
 
 
 async def ask(pipeline: Pipeline, change: Change, request: str) -> Change:
-    return await pipeline.ask(change, by=BOB, text="Why?")
+    return await pipeline.decisions.ask(change, by=BOB, text="Why?")
 
 
 async def end(pipeline: Pipeline, change: Change, request: str) -> Change:
-    return await pipeline.revert(change, by=ALICE, reason="ended early")
+    return await pipeline.followups.revert(change, by=ALICE, reason="ended early")
 
 
 RESCHEDULES: Final = [extend, keep]
@@ -119,16 +119,16 @@ class Case:
 
 
 async def _undone(world: World, mine: Replica, change: Change) -> None:
-    assert (await mine.pipeline.undo(change, by=CARA, channel=OPS)).state is State.APPLIED
+    assert (await mine.pipeline.followups.undo(change, by=CARA, channel=OPS)).state is State.APPLIED
 
 
 async def _under_way(world: World, mine: Replica, change: Change) -> None:
     world.slow = 1
-    assert (await mine.pipeline.revert(change, by=CARA, reason="its end")).state is State.UNKNOWN
+    assert (await mine.pipeline.followups.revert(change, by=CARA, reason="its end")).state is State.UNKNOWN
 
 
 async def _set(world: World, mine: Replica) -> Change:
-    return await mine.pipeline.submit_set(renames(world, "Ours"), origin="set")
+    return await mine.pipeline.proposer.submit_set(renames(world, "Ours"), origin="set")
 
 
 async def _carried_out(world: World, mine: Replica, change: Change) -> None:
@@ -138,11 +138,11 @@ async def _carried_out(world: World, mine: Replica, change: Change) -> None:
 async def _done_alone(world: World, mine: Replica) -> Change:
     world.policy = POLICIES["two"]
     change = await renamed(world, mine)
-    return await mine.pipeline.decide(change.id, Decision.BREAK_GLASS, DAN, reason="urgent")
+    return await mine.pipeline.decisions.decide(change, Decision.BREAK_GLASS, DAN, reason="urgent")
 
 
 async def _reviewed(world: World, mine: Replica, change: Change) -> None:
-    await mine.pipeline.review(change, by=BOB, request="the first click")
+    await mine.pipeline.decisions.review(change, by=BOB, request="the first click")
 
 
 async def _asked(world: World, mine: Replica) -> Change:
@@ -150,7 +150,7 @@ async def _asked(world: World, mine: Replica) -> Change:
 
 
 async def _confirmed(world: World, mine: Replica, change: Change) -> None:
-    await mine.pipeline.decide(change.id, Decision.CONFIRM, ALICE)
+    await mine.pipeline.decisions.decide(change, Decision.CONFIRM, ALICE)
 
 
 async def _kept(world: World, mine: Replica, change: Change) -> None:
@@ -174,6 +174,7 @@ CASES: Final = {
 }
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("name", CASES)
 async def test_a_click_that_comes_too_late_is_refused_and_leaves_no_trace(
     world: World, mine: Replica, name: str
@@ -181,19 +182,20 @@ async def test_a_click_that_comes_too_late_is_refused_and_leaves_no_trace(
     case = CASES[name]
     seen = await case.begin(world, mine)
     await case.meanwhile(world, mine, seen)
-    now = await mine.pipeline.get(seen.id), await events(world, seen), await timers(world, seen), world.writes
+    now = await mine.pipeline.ledger.get(seen.id), await events(world, seen), await timers(world, seen), world.writes
 
     with pytest.raises(case.refusal):
         await case.act(mine.pipeline, seen, "click")
 
     assert now == (
-        await mine.pipeline.get(seen.id),
+        await mine.pipeline.ledger.get(seen.id),
         await events(world, seen),
         await timers(world, seen),
         world.writes,
     )
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(
     ("act", "begin"),
     [(extend, renamed), (keep, renamed), (end, renamed), (stop, _set), (review, _done_alone), (ask, _asked)],
@@ -203,12 +205,12 @@ async def test_a_click_whose_process_died_before_it_was_marked_done_counts_once(
 ) -> None:
     change = await begin(world, mine)
     await act(mine.pipeline, change, "click")
-    once = await mine.pipeline.get(change.id), await events(world, change), world.writes
+    once = await mine.pipeline.ledger.get(change.id), await events(world, change), world.writes
     world.clock.moment += timedelta(minutes=1)
 
     await act(mine.pipeline, once[0], "click")
 
-    assert once == (await mine.pipeline.get(change.id), await events(world, change), world.writes)
+    assert once == (await mine.pipeline.ledger.get(change.id), await events(world, change), world.writes)
 
 
 async def test_two_who_extend_at_once_extend_by_both(world: World, mine: Replica) -> None:
@@ -217,7 +219,7 @@ async def test_two_who_extend_at_once_extend_by_both(world: World, mine: Replica
 
     await asyncio.gather(extend(mine.pipeline, change, "one"), extend(other.pipeline, change, "another"))
 
-    ends = (await mine.pipeline.get(change.id)).ends
+    ends = (await mine.pipeline.ledger.get(change.id)).ends
     assert ends is not None
     assert change.ends is not None
     assert ends - change.ends == 2 * HOUR
@@ -225,12 +227,12 @@ async def test_two_who_extend_at_once_extend_by_both(world: World, mine: Replica
 
 @dataclass(frozen=True, slots=True)
 class Clicked(Watched):
-    """Effects during whose look somebody clicks."""
+    """An adapter during whose look somebody clicks."""
 
     click: Callable[[], Awaitable[object]]
 
-    async def live(self, target: Target) -> Document | None:
-        found = await Watched.live(self, target)
+    async def snapshot(self, targets: Sequence[Target], *, shared: bool = False) -> Snapshot:
+        found = await Watched.snapshot(self, targets, shared=shared)
         await self.click()
         return found
 
@@ -243,16 +245,16 @@ async def test_what_is_kept_or_extended_while_its_end_is_being_looked_at_stays(
     change = await renamed(world, mine)
     if changed_since:
         world.edit(("rules", RULE_IDS[0]), (world.live(TARGET) or {}) | {"name": "Theirs"})
-    effects = mine.pipeline.effects(TARGET)
-    assert isinstance(effects, Watched)
-    slow = Clicked(effects.inner, world, "mine", lambda: act(mine.pipeline, change, "click"))
-    mine.pipeline.effects = lambda _: slow
+    watched = mine.pipeline.applier.adapter(TARGET)
+    assert isinstance(watched, Watched)
+    slow = Clicked(watched.inner, world, "mine", lambda: act(mine.pipeline, change, "click"))
+    mine.pipeline.applier = replace(mine.pipeline.applier, adapter=lambda _: slow)
     world.clock.moment += HOUR
 
     while await mine.timers.run_one():
         pass
 
-    now = await mine.pipeline.get(change.id)
+    now = await mine.pipeline.ledger.get(change.id)
     assert now.ends != change.ends
     assert (now.undone_by, now.ending) == (None, "")
     assert "left_in_force" not in await events(world, change)

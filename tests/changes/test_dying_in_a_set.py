@@ -9,11 +9,9 @@ from typing import Final
 
 import pytest
 
-from bot.changes.proposals import Proposal
-from bot.changes.set_proposals import set_of
-from bot.domain.change import Change, Kind, State, Target
-from bot.domain.change_set import Outcome, Part
-from bot.store.errors import TargetBusy
+from bot.changes.model import Change, Kind, Outcome, Part, State, Target
+from bot.changes.proposals import Proposal, set_of
+from bot.store.db import TargetBusy
 from tests.changes.world import ALICE, OPS, POLICIES, Died, Replica, World, a_world, replica, rule
 
 pytestmark = pytest.mark.slow
@@ -74,7 +72,7 @@ async def claimed(world: World, whole: Change) -> list[str]:
 async def test_of_two_alike_neither_is_taken_for_the_other_wherever_the_process_died(world: World) -> None:
     for step in count(1):
         first, second = await begun_anew(world)
-        whole = await first.pipeline.submit_set(set_of("Create 2 rules", [CREATION] * 2), origin="origin")
+        whole = await first.pipeline.proposer.submit_set(set_of("Create 2 rules", [CREATION] * 2), origin="origin")
         if not await dies(first, step):
             break
         await taken_over(world, second)
@@ -89,15 +87,15 @@ async def test_of_two_alike_neither_is_taken_for_the_other_wherever_the_process_
 async def test_a_part_that_was_left_does_not_claim_the_rule_that_a_command_made_since(world: World) -> None:
     for step in count(1):
         first, second = await begun_anew(world)
-        whole = await first.pipeline.submit_set(set_of("Create a rule", [CREATION]), origin="origin")
+        whole = await first.pipeline.proposer.submit_set(set_of("Create a rule", [CREATION]), origin="origin")
         if not await dies(first, step):
             break
         world.clock.moment += timedelta(seconds=1)
         try:
-            single = await second.pipeline.submit(CREATION, origin="a command")
+            single = await second.pipeline.proposer.submit(CREATION, origin="a command")
         except TargetBusy:  # while it is not known what became of the part
             await taken_over(world, second)
-            single = await second.pipeline.submit(CREATION, origin="the command, later")
+            single = await second.pipeline.proposer.submit(CREATION, origin="the command, later")
         await taken_over(world, second)
 
         assert single.state is State.APPLIED

@@ -12,11 +12,10 @@ from typing import Any, Final
 
 import pytest
 
-from bot.changes.effects import Document, Snapshot
-from bot.changes.ledger import LEASE
-from bot.changes.proposals import Proposal
-from bot.changes.set_proposals import set_of
-from bot.domain.change import Change, Guard, Kind, State, Target
+from bot.changes.journal import LEASE
+from bot.changes.model import Change, Guard, Kind, State, Target
+from bot.changes.proposals import Proposal, set_of
+from bot.changes.verify import Snapshot
 from tests.changes.world import ALICE, EMAILS, OPS, POLICIES, SITE, Replica, Watched, World, a_world, replica, rule
 from tests.databases import BOTH
 from tests.drills.fleet import until
@@ -39,28 +38,23 @@ async def world(database_url: str) -> AsyncIterator[World]:
 
 @dataclass(frozen=True, slots=True)
 class Hanging(Watched):
-    """Effects at a service that never answers."""
+    """An adapter of a service that never answers."""
 
-    async def live(self, target: Target) -> Document | None:
+    async def snapshot(self, targets: Sequence[Target], *, shared: bool = False) -> Snapshot:
         await asyncio.Event().wait()
-        return None
-
-    async def snapshot(self, targets: Sequence[Target]) -> Snapshot:
-        await asyncio.Event().wait()
-        return await Watched.snapshot(self, targets)
+        return await Watched.snapshot(self, targets, shared=shared)
 
 
 def with_rules_hanging(world: World) -> Replica:
     mine = replica(world, "mine", count(1))
-    plain = mine.pipeline.effects
+    plain = mine.pipeline.applier.adapter
 
-    def effects(target: Target) -> Watched:
+    def adapter(target: Target) -> Watched:
         found = plain(target)
         assert isinstance(found, Watched)
         return Hanging(found.inner, world, "mine") if target.service == "rules" else found
 
-    mine.pipeline.effects = effects
-    applier = replace(mine.pipeline.applier, effects=effects)
+    applier = replace(mine.pipeline.applier, adapter=adapter)
     mine.pipeline.applier = applier
     return replace(mine, sets=replace(mine.sets, applier=applier))
 
@@ -89,7 +83,7 @@ async def at_work(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
 
 async def ends_as(mine: Replica, change: Change, state: State) -> None:
     async def so() -> bool:
-        return (await mine.pipeline.get(change.id)).state is state
+        return (await mine.pipeline.ledger.get(change.id)).state is state
 
     await until(so, f"it is {state}", 30)
 
@@ -97,8 +91,8 @@ async def ends_as(mine: Replica, change: Change, state: State) -> None:
 async def test_what_is_taken_over_at_one_service_waits_for_no_other(world: World) -> None:
     mine = with_rules_hanging(world)
     for target in rules():
-        await mine.pipeline.propose(renamed(world, target), origin=target.key or "")
-    member = await mine.pipeline.propose(renamed(world, MEMBER), origin="a member")
+        await mine.pipeline.proposer.propose(renamed(world, target), origin=target.key or "")
+    member = await mine.pipeline.proposer.propose(renamed(world, MEMBER), origin="a member")
     world.clock.moment += LEASE * 2
 
     async with at_work(mine.pipeline.recover(every=0.05)):
@@ -109,8 +103,8 @@ async def test_what_falls_due_at_one_service_waits_for_no_other(world: World) ->
     ids = count(1000)
     before = replica(world, "before", ids)
     for target in rules():
-        await before.pipeline.submit(renamed(world, target, lasts=3600), origin=target.key or "")
-    member = await before.pipeline.submit(renamed(world, MEMBER, lasts=3601), origin="a member")
+        await before.pipeline.proposer.submit(renamed(world, target, lasts=3600), origin=target.key or "")
+    member = await before.pipeline.proposer.submit(renamed(world, MEMBER, lasts=3601), origin="a member")
     asked = Proposal(
         kind=Kind.RULE_CREATE,
         target=Target(service="rules"),
@@ -120,7 +114,7 @@ async def test_what_falls_due_at_one_service_waits_for_no_other(world: World) ->
         channel=OPS,
         guard=Guard.CONFIRM,
     )
-    waiting = await before.pipeline.submit(asked, origin="a request")
+    waiting = await before.pipeline.proposer.submit(asked, origin="a request")
     assert waiting.expires is not None
     mine = with_rules_hanging(world)
     world.clock.moment = waiting.expires + HOUR
@@ -129,7 +123,7 @@ async def test_what_falls_due_at_one_service_waits_for_no_other(world: World) ->
         await ends_as(mine, waiting, State.EXPIRED)
 
         async def reverted() -> bool:
-            return (await mine.pipeline.get(member.id)).undone_by is not None
+            return (await mine.pipeline.ledger.get(member.id)).undone_by is not None
 
         await until(reverted, "the member is as before", 30)
 
@@ -137,8 +131,12 @@ async def test_what_falls_due_at_one_service_waits_for_no_other(world: World) ->
 async def test_a_set_at_one_service_waits_for_no_set_at_another(world: World) -> None:
     mine = with_rules_hanging(world)
     for target in rules():
-        await mine.pipeline.submit_set(set_of("Rename a rule", [renamed(world, target)]), origin=target.key or "")
-    whole = await mine.pipeline.submit_set(set_of("Rename a member", [renamed(world, MEMBER)]), origin="a member")
+        await mine.pipeline.proposer.submit_set(
+            set_of("Rename a rule", [renamed(world, target)]), origin=target.key or ""
+        )
+    whole = await mine.pipeline.proposer.submit_set(
+        set_of("Rename a member", [renamed(world, MEMBER)]), origin="a member"
+    )
     world.clock.moment += timedelta(seconds=1)
 
     async with at_work(mine.sets.run(every=0.05)):
@@ -149,7 +147,7 @@ async def test_what_was_looked_at_the_longest_ago_is_taken_over_first(world: Wor
     mine = replica(world, "mine", count(1))
     changes = []
     for target in rules()[:3]:
-        changes.append(await mine.pipeline.propose(renamed(world, target), origin=target.key or ""))
+        changes.append(await mine.pipeline.proposer.propose(renamed(world, target), origin=target.key or ""))
         world.clock.moment += timedelta(seconds=1)
     world.clock.moment += LEASE * 2
     first = await mine.pipeline.ledger.claim_due()

@@ -9,10 +9,10 @@ from typing import Final
 
 import pytest
 
-from bot.changes.ledger import LEASE
+from bot.changes.journal import LEASE
+from bot.changes.model import Kind, State, Target
 from bot.changes.proposals import Proposal
-from bot.domain.change import Kind, State, Target
-from bot.store.errors import TargetBusy
+from bot.store.db import TargetBusy
 from sandbox.services.database import Record
 from tests.changes.world import ALICE, EMAILS, OPS, POLICIES, RULE_IDS, SITE, Replica, World, a_world, replica, rule
 
@@ -57,14 +57,14 @@ async def test_what_a_slow_service_does_after_the_first_look_ends_as_applied(
     world: World, mine: Replica, kind: Kind
 ) -> None:
     world.slow = 1
-    change = await mine.pipeline.submit(asked(world, kind), origin="origin")
+    change = await mine.pipeline.proposer.submit(asked(world, kind), origin="origin")
     assert change.state is State.UNKNOWN
     assert world.calls_that_write() == 0
 
     world.clock.moment += A_LEASE_LATER
     assert await mine.pipeline.recover_one()
 
-    assert (await mine.pipeline.get(change.id)).state is State.APPLIED
+    assert (await mine.pipeline.ledger.get(change.id)).state is State.APPLIED
     assert world.calls_that_write() == 1
 
 
@@ -73,19 +73,19 @@ async def test_what_never_arrived_is_looked_at_several_times_before_it_is_called
     world: World, mine: Replica, kind: Kind, end: State
 ) -> None:
     world.services.rules.stage.faults.add("cut_before", method="(?!GET).*", times=1)
-    change = await mine.pipeline.submit(asked(world, kind), origin="origin")
+    change = await mine.pipeline.proposer.submit(asked(world, kind), origin="origin")
     found = [change.state]
     while found[-1] is State.UNKNOWN:
         world.clock.moment += A_LEASE_LATER
         assert await mine.pipeline.recover_one()
-        found.append((await mine.pipeline.get(change.id)).state)
+        found.append((await mine.pipeline.ledger.get(change.id)).state)
 
     assert found == [State.UNKNOWN, State.UNKNOWN, end]
 
 
 async def test_a_creation_whose_process_died_is_not_given_up_at_the_first_look(world: World, mine: Replica) -> None:
     """Its request may be on its way still, though nobody waits for the answer any more."""
-    change = await mine.pipeline.propose(asked(world, Kind.RULE_CREATE), origin="origin")
+    change = await mine.pipeline.proposer.propose(asked(world, Kind.RULE_CREATE), origin="origin")
     held = await mine.pipeline.ledger.claim(change.id)
     assert held is not None
     await mine.pipeline.ledger.remember(held, result={"twins": []})
@@ -93,12 +93,12 @@ async def test_a_creation_whose_process_died_is_not_given_up_at_the_first_look(w
 
     world.clock.moment += A_LEASE_LATER
     assert await other.pipeline.recover_one()
-    assert (await other.pipeline.get(change.id)).state is State.UNKNOWN
+    assert (await other.pipeline.ledger.get(change.id)).state is State.UNKNOWN
     world.edit(("rules", "Redirect_late"), rule("Born late"))
     world.clock.moment += A_LEASE_LATER
     assert await other.pipeline.recover_one()
 
-    assert (await other.pipeline.get(change.id)).state is State.APPLIED
+    assert (await other.pipeline.ledger.get(change.id)).state is State.APPLIED
     assert world.calls_that_write() == 0
 
 
@@ -106,14 +106,14 @@ async def test_a_creation_that_is_asked_for_again_while_the_first_may_still_come
     world: World, mine: Replica
 ) -> None:
     world.slow = 1
-    first = await mine.pipeline.submit(asked(world, Kind.RULE_CREATE), origin="origin")
+    first = await mine.pipeline.proposer.submit(asked(world, Kind.RULE_CREATE), origin="origin")
 
     with pytest.raises(TargetBusy) as busy:
-        await mine.pipeline.submit(asked(world, Kind.RULE_CREATE), origin="again")
+        await mine.pipeline.proposer.submit(asked(world, Kind.RULE_CREATE), origin="again")
     world.clock.moment += A_LEASE_LATER
     await mine.pipeline.recover_one()
 
     assert busy.value.change.id == first.id
     assert [record["name"] for record in world.services.rules.all()].count("Born late") == 1
-    await mine.pipeline.submit(asked(world, Kind.RULE_CREATE), origin="once that is known")
+    await mine.pipeline.proposer.submit(asked(world, Kind.RULE_CREATE), origin="once that is known")
     assert [record["name"] for record in world.services.rules.all()].count("Born late") == 2

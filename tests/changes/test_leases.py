@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from itertools import count
+from itertools import chain, count, repeat
 from typing import Any, Final
 
 import pytest
 import sqlalchemy as sa
 
-from bot.changes.applying import Applier
-from bot.changes.effects import Document, Effects, Reading
-from bot.changes.ledger import LEASE
-from bot.changes.member_effects import MemberEffects
+from bot.changes.adapters import MemberAdapter
+from bot.changes.execute import Executor
+from bot.changes.journal import LEASE
+from bot.changes.model import Change, Guard, Kind, Move, State, Target
+from bot.changes.verify import Adapter, Snapshot
 from bot.clients.http import Service
 from bot.clients.members import MembersClient
-from bot.domain.change import Change, Guard, Kind, Move, State, Target
 from bot.store.tables import changes
 from sandbox.services.running import MEMBERS_KEY
 from tests.changes.world import (
@@ -51,20 +51,21 @@ async def world(database_url: str) -> AsyncIterator[World]:
 
 @dataclass(frozen=True, slots=True)
 class Paused(Watched):
-    """Effects that wait at one step, as a service that is slow or a process that is stopped does."""
+    """An adapter that waits at one step, as a service that is slow or a process that is stopped does."""
 
     step: str = ""
     there: asyncio.Event = field(default_factory=asyncio.Event)
     free: asyncio.Event = field(default_factory=asyncio.Event)
+    looks: Iterator[str] = field(default_factory=lambda: chain(["look"], repeat("read back")))
 
     async def _at(self, step: str) -> None:
         if step == self.step:
             self.there.set()
             await self.free.wait()
 
-    async def live(self, target: Target) -> Document | None:
-        found = await Watched.live(self, target)
-        await self._at("look")
+    async def snapshot(self, targets: Sequence[Target], *, shared: bool = False) -> Snapshot:
+        found = await Watched.snapshot(self, targets, shared=shared)
+        await self._at(next(self.looks))
         return found
 
     async def write(self, change: Change) -> str:
@@ -72,17 +73,13 @@ class Paused(Watched):
         await self._at("write")
         return answer
 
-    async def read_back(self, change: Change, twins: Iterable[str]) -> Reading:
-        await self._at("read back")
-        return await Watched.read_back(self, change, twins)
 
-
-def paused(world: World, mine: Replica, step: str) -> tuple[Applier, Paused]:
+def paused(world: World, mine: Replica, step: str) -> tuple[Executor, Paused]:
     """The applier of that process, which comes to a stand at *step*."""
-    effects = mine.pipeline.effects(Target(service="rules"))
-    assert isinstance(effects, Watched)
-    slow = Paused(effects.inner, world, effects.owner, step=step)
-    return replace(mine.pipeline.applier, effects=lambda _: slow), slow
+    watched = mine.pipeline.applier.adapter(Target(service="rules"))
+    assert isinstance(watched, Watched)
+    slow = Paused(watched.inner, world, watched.owner, step=step)
+    return replace(mine.pipeline.applier, adapter=lambda _: slow), slow
 
 
 def rename(world: World, **more: Any) -> Change:
@@ -171,8 +168,8 @@ async def test_who_lost_a_change_does_not_go_on_with_one_of_several_requests(wor
 
     headers = {"Authorization": f"Bearer {MEMBERS_KEY}"}
     async with Service("members", world.services.members_url, headers) as service:
-        effects: Effects = MemberEffects(Interrupted(service, SITE, lost))
-        left = await replace(mine.pipeline.applier, effects=lambda _: effects).apply(change)
+        interrupted: Adapter = MemberAdapter(Interrupted(service, SITE, lost))
+        left = await replace(mine.pipeline.applier, adapter=lambda _: interrupted).apply(change)
 
     assert [call.method for call in world.services.members.calls() if call.method != "GET"] == ["PATCH"]
     assert left.state is State.UNKNOWN
@@ -221,9 +218,9 @@ class Slow(Watched):
     after: Callable[[], None] = lambda: None
     looks: list[Target] = field(default_factory=list)
 
-    async def live(self, target: Target) -> Document | None:
-        found = await Watched.live(self, target)
-        self.looks.append(target)
+    async def snapshot(self, targets: Sequence[Target], *, shared: bool = False) -> Snapshot:
+        found = await Watched.snapshot(self, targets, shared=shared)
+        self.looks.extend(targets)
         self.world.clock.moment += LEASE * 0.7
         if len(self.looks) == 1:
             self.after()
@@ -232,23 +229,23 @@ class Slow(Watched):
 
 async def test_a_service_that_is_slow_to_read_is_written_to_all_the_same(world: World) -> None:
     mine = replica(world, "mine", count(1))
-    effects = mine.pipeline.effects(Target(service="rules"))
-    assert isinstance(effects, Watched)
-    slow = Slow(effects.inner, world, "mine")
+    watched = mine.pipeline.applier.adapter(Target(service="rules"))
+    assert isinstance(watched, Watched)
+    slow = Slow(watched.inner, world, "mine")
 
-    done = await replace(mine.pipeline.applier, effects=lambda _: slow).apply(await kept(world, rename(world)))
+    done = await replace(mine.pipeline.applier, adapter=lambda _: slow).apply(await kept(world, rename(world)))
 
-    assert (done.state, len(slow.looks)) == (State.APPLIED, 2)
+    assert (done.state, len(slow.looks)) == (State.APPLIED, 2 + 1), "two before the write, and one to read back"
 
 
 async def test_a_look_that_took_long_is_taken_again_before_anything_is_sent(world: World) -> None:
     mine = replica(world, "mine", count(1))
-    effects = mine.pipeline.effects(Target(service="rules"))
-    assert isinstance(effects, Watched)
+    watched = mine.pipeline.applier.adapter(Target(service="rules"))
+    assert isinstance(watched, Watched)
     theirs = ("rules", RULE_IDS[0]), rule("Theirs")
-    slow = Slow(effects.inner, world, "mine", after=lambda: world.edit(*theirs))
+    slow = Slow(watched.inner, world, "mine", after=lambda: world.edit(*theirs))
 
-    done = await replace(mine.pipeline.applier, effects=lambda _: slow).apply(await kept(world, rename(world)))
+    done = await replace(mine.pipeline.applier, adapter=lambda _: slow).apply(await kept(world, rename(world)))
 
     assert done.state is State.STALE
     assert world.calls_that_write() == 0

@@ -7,8 +7,8 @@ import asyncio
 import pytest
 import sqlalchemy as sa
 
-from bot.changes.ledger import LEASE
-from bot.domain.change import Move, State, Target
+from bot.changes.journal import LEASE
+from bot.changes.model import Move, State, Target
 from tests.changes.test_leases import kept, rename
 from tests.changes.world import POLICIES, World, a_world
 from tests.databases import BOTH

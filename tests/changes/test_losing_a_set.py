@@ -8,10 +8,9 @@ from itertools import count
 
 import pytest
 
-from bot.changes.leases import Lost
-from bot.changes.set_proposals import begun
-from bot.domain.change import Change
-from bot.domain.change_set import Outcome
+from bot.changes.model import Change, Outcome
+from bot.changes.proposals import begun
+from bot.changes.worker import LeaseLost
 from tests.changes.world import ALICE, POLICIES, RULE_IDS, Replica, World, a_world, renames, replica
 from tests.databases import BOTH
 
@@ -27,7 +26,7 @@ async def world(database_url: str) -> AsyncIterator[World]:
 
 async def claimed(world: World, mine: Replica, new_id: Callable[[], str]) -> tuple[Change, Sequence[Change]]:
     """A set that *mine* has claimed, and its parts as they would be begun."""
-    await mine.pipeline.submit_set(renames(world, "Ours"), origin="origin")
+    await mine.pipeline.proposer.submit_set(renames(world, "Ours"), origin="origin")
     world.clock.moment += timedelta(milliseconds=1)
     whole = await mine.sets.ledger.claim()
     assert whole is not None
@@ -42,9 +41,9 @@ async def test_what_another_has_done_is_not_begun_again(world: World) -> None:
     world.clock.moment += timedelta(seconds=61)
     assert await other.carry_out_a_set()
 
-    with pytest.raises(Lost):
+    with pytest.raises(LeaseLost):
         await mine.sets.ledger.begin(whole, parts)
-    with pytest.raises(Lost):
+    with pytest.raises(LeaseLost):
         await mine.sets.ledger.give_up(whole, [part.part_number for part in parts], "the service is away")
 
     assert (await world.store.parts.tally(whole.id)).counts == {Outcome.APPLIED: len(RULE_IDS)}
@@ -54,7 +53,7 @@ async def test_what_somebody_stopped_is_not_begun(world: World) -> None:
     ids = count(1)
     mine = replica(world, "mine", ids)
     whole, parts = await claimed(world, mine, lambda: f"{next(ids):032x}")
-    await mine.pipeline.stop(whole, by=ALICE, request="click")
+    await mine.pipeline.decisions.stop(whole, by=ALICE, request="click")
 
     assert await mine.sets.ledger.begin(whole, parts) == []
     await mine.sets.ledger.give_up(whole, [part.part_number for part in parts], "the service is away")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import count
@@ -10,14 +10,12 @@ from typing import Any, Final
 
 import pytest
 
-from bot.changes.effects import Reading
-from bot.changes.portions import LONGEST
-from bot.changes.proposals import Proposal
-from bot.changes.rule_effects import RuleEffects
-from bot.changes.set_proposals import set_of
+from bot.changes.adapters import RuleAdapter
+from bot.changes.batch_items import LONGEST
+from bot.changes.model import Change, Kind, Outcome, State, Target
+from bot.changes.proposals import Proposal, set_of
+from bot.changes.verify import Snapshot
 from bot.clients.errors import Unreachable
-from bot.domain.change import Change, Kind, State, Target
-from bot.domain.change_set import Outcome
 from sandbox.services.database import Record
 from tests.changes.world import (
     ALICE,
@@ -105,7 +103,7 @@ async def test_a_rule_that_was_edited_is_not_written_over(world: World, kind: Ki
     mine, last = replica(world, "mine", count(1)), ("rules", KEYS[-1])
     made = None if kind is Kind.RULE_DELETE else {"status": "Inactive"}
     parts = [wanted(world, kind, ("rules", key), made) for key in KEYS]
-    whole = await mine.pipeline.submit_set(set_of("All of them", parts), origin="origin")
+    whole = await mine.pipeline.proposer.submit_set(set_of("All of them", parts), origin="origin")
     theirs = fixed(world.truth()[last])
 
     assert await carried_out(world, mine, once(moment, lambda: world.edit(last, theirs)))
@@ -121,7 +119,7 @@ async def test_a_whole_that_was_edited_is_not_written_over(world: World, place: 
     mine = replica(world, "mine", count(1))
     kind = Kind.GROUP_UPDATE if place[0] == "groups" else Kind.MEMBER_UPDATE
     parts = [wanted(world, kind, place, {"name": "Ours"})]
-    await mine.pipeline.submit_set(set_of("One", parts), origin="origin")
+    await mine.pipeline.proposer.submit_set(set_of("One", parts), origin="origin")
     theirs = fixed(world.truth()[place])
 
     assert await carried_out(world, mine, once(moment, lambda: world.edit(place, theirs)))
@@ -137,7 +135,7 @@ async def test_a_member_that_was_edited_some_seconds_ago_is_not_removed(world: W
         world.services.members.put(SITE, {"name": "Many", "email": email, "allowedSegments": ["free"]})
     last = ("members", emails[-1])
     parts = [wanted(world, Kind.MEMBER_REMOVE, ("members", email), None) for email in emails]
-    whole = await mine.pipeline.submit_set(set_of("All of them", parts), origin="origin")
+    whole = await mine.pipeline.proposer.submit_set(set_of("All of them", parts), origin="origin")
     theirs = fixed(world.truth()[last])
 
     def edited() -> None:
@@ -157,7 +155,7 @@ async def test_segments_that_somebody_else_gave_stay(world: World, kind: Kind, m
     mine, ann = replica(world, "mine", count(1)), ("members", EMAILS[0])
     segments = ["free", "vip"] if kind is Kind.MEMBER_GRANT else []
     parts = [wanted(world, kind, ann, {"allowedSegments": segments})]
-    await mine.pipeline.submit_set(set_of("One", parts), origin="origin")
+    await mine.pipeline.proposer.submit_set(set_of("One", parts), origin="origin")
     theirs = fixed(world.truth()[ann])
 
     assert await carried_out(world, mine, once(moment, lambda: world.edit(ann, theirs)))
@@ -168,7 +166,7 @@ async def test_segments_that_somebody_else_gave_stay(world: World, kind: Kind, m
 async def test_a_process_that_was_stopped_before_it_sent_a_part_looks_again(world: World) -> None:
     mine, last = replica(world, "mine", count(1)), ("rules", KEYS[-1])
     parts = [wanted(world, Kind.RULE_UPDATE, last, {"status": "Inactive"})]
-    whole = await mine.pipeline.submit_set(set_of("One", parts), origin="origin")
+    whole = await mine.pipeline.proposer.submit_set(set_of("One", parts), origin="origin")
     theirs = fixed(world.truth()[last])
 
     def stopped() -> None:
@@ -187,7 +185,7 @@ async def test_who_takes_a_set_over_writes_over_no_edit(world: World, died_at: s
     ids, last = count(1), ("rules", KEYS[-1])
     first, second = replica(world, "first", ids), replica(world, "second", ids)
     parts = [wanted(world, Kind.RULE_UPDATE, ("rules", key), {"status": "Inactive"}) for key in KEYS]
-    whole = await first.pipeline.submit_set(set_of("All of them", parts), origin="origin")
+    whole = await first.pipeline.proposer.submit_set(set_of("All of them", parts), origin="origin")
     theirs = fixed(world.truth()[last])
 
     def dies() -> None:
@@ -212,7 +210,7 @@ async def test_what_a_dead_process_sent_and_comes_true_late_is_done_and_not_out_
     ids, place = count(1), ("rules", KEYS[0])
     first, second = replica(world, "first", ids), replica(world, "second", ids)
     parts = [wanted(world, Kind.RULE_UPDATE, place, {"status": "Inactive"})]
-    whole = await first.pipeline.submit_set(set_of("One", parts), origin="origin")
+    whole = await first.pipeline.proposer.submit_set(set_of("One", parts), origin="origin")
     late = world.truth()[place] | {"status": "Inactive"}
 
     def dies() -> None:
@@ -227,19 +225,19 @@ async def test_what_a_dead_process_sent_and_comes_true_late_is_done_and_not_out_
 
 
 @dataclass(frozen=True, slots=True)
-class Flapping(RuleEffects):
+class Flapping(RuleAdapter):
     """Rules that can be read back once: then somebody edits one, and the service is away for the next look."""
 
     meanwhile: Callable[[], None]
-    looks: list[str] = field(default_factory=list)
+    looks: list[Target] = field(default_factory=list)
 
-    async def read_back(self, change: Change, twins: Iterable[str]) -> Reading:
-        self.looks.append(change.id)
+    async def snapshot(self, targets: Sequence[Target], *, shared: bool = False) -> Snapshot:
+        self.looks.extend(targets)
         if len(self.looks) > 1:
             raise Unreachable("rules", "away")
-        reading = await RuleEffects.read_back(self, change, twins)
+        found = await RuleAdapter.snapshot(self, targets, shared=shared)
         self.meanwhile()
-        return reading
+        return found
 
 
 async def test_one_change_is_not_sent_again_on_a_look_of_before_the_last(world: World) -> None:
@@ -252,14 +250,14 @@ async def test_one_change_is_not_sent_again_on_a_look_of_before_the_last(world: 
             raise Died
 
     proposal = wanted(world, Kind.RULE_UPDATE, place, {"status": "Inactive"})
-    approved = await first.pipeline.propose(proposal, origin="origin")
+    approved = await first.pipeline.proposer.propose(proposal, origin="origin")
     with pytest.raises(Died):
         await replace(first.pipeline.applier, reached=dies).apply(approved)
     world.clock.moment += timedelta(seconds=61)
     taken = await second.pipeline.ledger.claim_due()
     assert taken is not None
     flapping = Flapping(world.rules, lambda: world.edit(place, theirs))
-    ended = await replace(second.pipeline.applier, effects=lambda _: flapping).carry_out(taken)
+    ended = await replace(second.pipeline.applier, adapter=lambda _: flapping).carry_out(taken)
 
     assert len(flapping.looks) > 1
     assert world.truth()[place] == theirs

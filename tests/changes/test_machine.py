@@ -22,8 +22,7 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
-from bot.access import NobodyCanApprove, NotAllowed
-from bot.changes.deciding import Decision
+from bot.changes.decisions import Decision
 from bot.changes.errors import (
     AlreadyDecided,
     NothingToReview,
@@ -33,14 +32,14 @@ from bot.changes.errors import (
     TooManyQuestions,
     TooManyRequests,
 )
+from bot.changes.model import LIVE, Change, Guard, Kind, State, Target
 from bot.changes.pipeline import Pipeline
-from bot.changes.proposals import Proposal
-from bot.changes.set_proposals import NothingInSet, SetProposal, set_of
+from bot.changes.proposals import NothingInSet, Proposal, SetProposal, set_of
 from bot.clients.errors import ClientError
-from bot.domain.change import LIVE, Change, Guard, Kind, State, Target
-from bot.domain.policy import Irreconcilable, Person, Why
-from bot.inquiry import DirectoryUnavailable
-from bot.store.errors import TargetBusy
+from bot.policy.access import NobodyCanApprove, NotAllowed
+from bot.policy.inquiry import DirectoryUnavailable
+from bot.policy.model import Irreconcilable, Person, Why
+from bot.store.db import TargetBusy
 from sandbox.services.database import Record
 from tests.changes.promises import Promises
 from tests.changes.world import (
@@ -236,7 +235,7 @@ class Machine(RuleBasedStateMachine):
             return None
 
         async def step(mine: Replica) -> Any:
-            return await call(mine.pipeline, await mine.pipeline.get(change.id))
+            return await call(mine.pipeline, await mine.pipeline.ledger.get(change.id))
 
         return self.take(number, step, (*REFUSALS, ClientError))
 
@@ -315,9 +314,9 @@ class Machine(RuleBasedStateMachine):
 
     def submit(self, number: int, proposal: Proposal | SetProposal, origin: str) -> None:
         if isinstance(proposal, SetProposal):
-            self.take(number, lambda mine: mine.pipeline.submit_set(proposal, origin=origin))
+            self.take(number, lambda mine: mine.pipeline.proposer.submit_set(proposal, origin=origin))
         else:
-            self.take(number, lambda mine: mine.pipeline.submit(proposal, origin=origin))
+            self.take(number, lambda mine: mine.pipeline.proposer.submit(proposal, origin=origin))
 
     @rule(number=anything, which=anything)
     def ask_again(self, number: int, which: int) -> None:
@@ -370,7 +369,7 @@ class Machine(RuleBasedStateMachine):
     @rule(number=anything, which=anything, by=people, decision=st.sampled_from([*Decision, Decision.APPROVE]))
     def decide(self, number: int, which: int, by: str, decision: Decision) -> None:
         if change := self.pick(which, self.changes(State.PROPOSED, State.APPROVED)):
-            self.take(number, lambda mine: mine.pipeline.decide(change.id, decision, by, reason="typed"))
+            self.take(number, lambda mine: mine.pipeline.decisions.decide(change, decision, by, reason="typed"))
 
     @rule(number=anything, which=anything, one=people)
     def everybody_helps(self, number: int, which: int, one: str) -> None:
@@ -383,7 +382,7 @@ class Machine(RuleBasedStateMachine):
         for by in (BOB, BOB_TOO, CARA, EVE, one, change.requester):
             if by == change.requester or decision is Decision.APPROVE:
                 last = by == change.requester
-                self.take(number, lambda mine, by=by: mine.pipeline.decide(change.id, decision, by), look=last)  # type: ignore[misc]
+                self.take(number, lambda mine, by=by: mine.pipeline.decisions.decide(change, decision, by), look=last)  # type: ignore[misc]
 
     @rule(
         which=anything,
@@ -399,7 +398,7 @@ class Machine(RuleBasedStateMachine):
 
         async def step(_: Replica) -> None:
             all_ = (
-                self.replicas[number % 2].pipeline.decide(change.id, decision, by)
+                self.replicas[number % 2].pipeline.decisions.decide(change, decision, by)
                 for number, (by, decision) in enumerate(clicks)
             )
             for came in await asyncio.gather(*all_, return_exceptions=True):
@@ -415,9 +414,11 @@ class Machine(RuleBasedStateMachine):
         change = self.pick(which, [each for each in found if each.break_glass] or found)
         self.replicas[number % 2].fuse.left = accident
         self.clicked(
-            number, lambda pipeline, now: pipeline.decide(now.id, Decision.BREAK_GLASS, DAN, reason="urgent"), change
+            number,
+            lambda pipeline, now: pipeline.decisions.decide(now, Decision.BREAK_GLASS, DAN, reason="urgent"),
+            change,
         )
-        self.clicked(number, lambda pipeline, now: pipeline.undo(now, by=by, channel=OPS), change)
+        self.clicked(number, lambda pipeline, now: pipeline.followups.undo(now, by=by, channel=OPS), change)
 
     # What becomes of sets
 
@@ -448,13 +449,17 @@ class Machine(RuleBasedStateMachine):
     @rule(number=anything, which=anything, by=people)
     def stop(self, number: int, which: int, by: str) -> None:
         change = self.pick(which, [each for each in self.changes(State.APPROVED, State.APPLYING) if each.is_set])
-        self.clicked_once(number, lambda pipeline, now, click: pipeline.stop(now, by=by, request=click), change)
+        self.clicked_once(
+            number, lambda pipeline, now, click: pipeline.decisions.stop(now, by=by, request=click), change
+        )
 
     @rule(number=anything, which=anything, by=people)
     def again(self, number: int, which: int, by: str) -> None:
         change = self.pick(which, [each for each in self.changes() if each.is_set and each.state not in LIVE])
         origin = f"origin {next(self.names)}"
-        self.clicked(number, lambda pipeline, now: pipeline.again(now, by=by, channel=OPS, origin=origin), change)
+        self.clicked(
+            number, lambda pipeline, now: pipeline.followups.again(now, by=by, channel=OPS, origin=origin), change
+        )
         asked = self.runner.run(_of(self.world.store.changes.of_origin(origin)))
         if change is not None and asked is not None:
             agreed = (change.lasts, None if change.lasts else change.ends, change.warnings)
@@ -469,7 +474,7 @@ class Machine(RuleBasedStateMachine):
         """Any change, undos too."""
         self.replicas[number % 2].fuse.left = accident
         change = self.pick(which, self.changes(State.APPLIED) or self.changes())
-        self.clicked(number, lambda pipeline, now: pipeline.undo(now, by=by, channel=OPS), change)
+        self.clicked(number, lambda pipeline, now: pipeline.followups.undo(now, by=by, channel=OPS), change)
 
     @rule(number=anything, which=anything, by=people, seconds=st.none() | spans)
     def reschedule(self, number: int, which: int, by: str, seconds: int | None) -> None:
@@ -478,8 +483,8 @@ class Machine(RuleBasedStateMachine):
 
         async def click(pipeline: Pipeline, now: Change, request: str) -> Change:
             if seconds is None:
-                return await pipeline.keep(now, by=by, request=request)
-            return await pipeline.extend(now, by=by, seconds=seconds, request=request)
+                return await pipeline.decisions.keep(now, by=by, request=request)
+            return await pipeline.decisions.extend(now, by=by, seconds=seconds, request=request)
 
         self.clicked_once(number, click, change)
 
@@ -489,7 +494,7 @@ class Machine(RuleBasedStateMachine):
 
         async def click(pipeline: Pipeline, now: Change) -> Change:
             await pipeline.applier.access.require_all(now, by)
-            return await pipeline.revert(now, by=by, reason="ended early")
+            return await pipeline.followups.revert(now, by=by, reason="ended early")
 
         self.clicked(number, click, change)
 
@@ -497,22 +502,30 @@ class Machine(RuleBasedStateMachine):
     def put_back(self, number: int, which: int, by: str) -> None:
         change = self.pick(which, [each for each in self.changes() if each.ending])
         origin = f"origin {next(self.names)}"
-        self.clicked(number, lambda pipeline, now: pipeline.put_back(now, by=by, channel=OPS, origin=origin), change)
+        self.clicked(
+            number, lambda pipeline, now: pipeline.followups.put_back(now, by=by, channel=OPS, origin=origin), change
+        )
 
     @rule(number=anything, which=anything, by=people)
-    def afresh(self, number: int, which: int, by: str) -> None:
+    def request_again(self, number: int, which: int, by: str) -> None:
         change, origin = self.pick(which, self.changes(State.STALE)), f"origin {next(self.names)}"
-        self.clicked(number, lambda pipeline, now: pipeline.afresh(now, by=by, channel=OPS, origin=origin), change)
+        self.clicked(
+            number,
+            lambda pipeline, now: pipeline.followups.request_again(now, by=by, channel=OPS, origin=origin),
+            change,
+        )
 
     @rule(number=anything, which=anything, by=people, text=st.sampled_from(["Why?", "Why now?"]))
     def wonder(self, number: int, which: int, by: str, text: str) -> None:
         change = self.pick(which, self.changes(State.PROPOSED) or self.changes())
-        self.clicked(number, lambda pipeline, now: pipeline.ask(now, by=by, text=text), change)
+        self.clicked(number, lambda pipeline, now: pipeline.decisions.ask(now, by=by, text=text), change)
 
     @rule(number=anything, which=anything, by=people)
     def review(self, number: int, which: int, by: str) -> None:
         change = self.pick(which, [each for each in self.changes() if each.glass_broken])
-        self.clicked_once(number, lambda pipeline, now, click: pipeline.review(now, by=by, request=click), change)
+        self.clicked_once(
+            number, lambda pipeline, now, click: pipeline.decisions.review(now, by=by, request=click), change
+        )
 
     # What goes wrong
 

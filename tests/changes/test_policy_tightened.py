@@ -8,11 +8,11 @@ from typing import Any, Final
 
 import pytest
 
-from bot.access import NotAllowed
-from bot.changes.deciding import Decision
+from bot.changes.decisions import Decision
 from bot.changes.errors import NotYours, PolicyTightened
-from bot.domain.change import Change, Guard, State
-from bot.domain.policy import GuardRule, Policy, Role, Why
+from bot.changes.model import Change, Guard, State
+from bot.policy.access import NotAllowed
+from bot.policy.model import GuardRule, Policy, Role, Why
 from tests.changes.test_rights_again import names, rename, settled
 from tests.changes.world import ALICE, BOB, CARA, DAN, POLICIES, ROLES, Replica, World, a_world, renames, replica
 
@@ -38,9 +38,9 @@ async def asked(world: World, then: Policy, now: Policy, *, many: bool = False) 
     world.policy = then
     mine = replica(world, "mine", count(1))
     if many:
-        change = await mine.pipeline.submit_set(renames(world, "Ours"), origin="origin")
+        change = await mine.pipeline.proposer.submit_set(renames(world, "Ours"), origin="origin")
     else:
-        change = await mine.pipeline.submit(rename(world), origin="origin")
+        change = await mine.pipeline.proposer.submit(rename(world), origin="origin")
     assert change.state is State.PROPOSED
     world.policy = now
     return mine, change
@@ -48,7 +48,7 @@ async def asked(world: World, then: Policy, now: Policy, *, many: bool = False) 
 
 async def why_not(mine: Replica, change: Change, decision: Decision, by: str) -> Why | type[Exception] | None:
     try:
-        await mine.pipeline.decide(change.id, decision, by, reason="It loops and everybody sleeps")
+        await mine.pipeline.decisions.decide(change, decision, by, reason="It loops and everybody sleeps")
     except NotAllowed as error:
         return error.why
     except (PolicyTightened, NotYours) as error:
@@ -60,11 +60,11 @@ async def why_not(mine: Replica, change: Change, decision: Decision, by: str) ->
 async def test_more_approvals_are_needed_by_now(world: World, many: bool) -> None:
     mine, change = await asked(world, policy(Guard.APPROVE), policy(Guard.APPROVE, approvals=2), many=many)
 
-    once = await mine.pipeline.decide(change.id, Decision.APPROVE, BOB)
+    once = await mine.pipeline.decisions.decide(change, Decision.APPROVE, BOB)
     assert (once.state, once.approvals_needed) == (State.PROPOSED, 2)
     assert world.calls_that_write() == 0
 
-    twice = await mine.pipeline.decide(change.id, Decision.APPROVE, CARA)
+    twice = await mine.pipeline.decisions.decide(change, Decision.APPROVE, CARA)
     assert twice.state is (State.APPROVED if many else State.APPLIED)
 
 
@@ -111,7 +111,7 @@ async def test_what_asks_for_an_approval_by_now_can_be_approved_and_its_card_say
     card = world.cards[change.id]
     assert (card.guard, card.summoned) == (Guard.APPROVE, ROLES["leads"].users)
 
-    await mine.pipeline.decide(change.id, Decision.APPROVE, CARA)
+    await mine.pipeline.decisions.decide(await mine.pipeline.ledger.get(change.id), Decision.APPROVE, CARA)
 
     await settled(world, mine, change)
     assert names(world)[0] == "Ours"

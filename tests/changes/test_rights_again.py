@@ -10,13 +10,12 @@ from typing import Final, TypeAlias
 
 import pytest
 
-from bot.access import NotAllowed
-from bot.changes.applying import LOST_RIGHT, TOO_OLD
-from bot.changes.deciding import Decision
+from bot.changes.decisions import Decision
+from bot.changes.execute import LOST_RIGHT, TOO_OLD
+from bot.changes.model import Change, Kind, Outcome, State, Target
 from bot.changes.proposals import Proposal
-from bot.domain.change import Change, Kind, State, Target
-from bot.domain.change_set import Outcome
-from bot.domain.policy import Person, Place, Why
+from bot.policy.access import NotAllowed
+from bot.policy.model import Channel, Person, Why
 from tests.changes.world import (
     ALICE,
     BOB,
@@ -62,7 +61,7 @@ def gone(user: str) -> Loss:
 
 def place(**facts: bool) -> Loss:
     def loss(world: World) -> None:
-        world.directory.places[OPS] = Place(OPS, **facts)
+        world.directory.places[OPS] = Channel(OPS, **facts)
 
     return loss
 
@@ -105,9 +104,9 @@ async def started(world: World, policy: str) -> Replica:
 
 async def waiting(world: World, mine: Replica) -> Change:
     """A change that was approved by Bob while the service was away."""
-    change = await mine.pipeline.submit(rename(world), origin="origin")
+    change = await mine.pipeline.proposer.submit(rename(world), origin="origin")
     world.services.rules.stage.faults.add("500", times=99)
-    waits = await mine.pipeline.decide(change.id, Decision.APPROVE, BOB)
+    waits = await mine.pipeline.decisions.decide(change, Decision.APPROVE, BOB)
     world.services.rules.stage.faults.clear()
     assert (waits.state, bool(waits.waits)) == (State.APPROVED, True)
     return waits
@@ -116,7 +115,7 @@ async def waiting(world: World, mine: Replica) -> Change:
 async def settled(world: World, mine: Replica, change: Change) -> Change:
     while await mine.pipeline.recover_one():
         pass
-    return await mine.pipeline.get(change.id)
+    return await mine.pipeline.ledger.get(change.id)
 
 
 @pytest.mark.parametrize(("loss", "who", "why"), LOSSES, ids=[f"{who} {why}" for _, who, why in LOSSES])
@@ -136,21 +135,21 @@ async def test_what_waited_for_its_service_is_not_done_by_those_who_may_not_any_
 
 async def test_an_approval_of_somebody_who_left_stands_in_nobodys_way(world: World) -> None:
     mine = await started(world, "two")
-    change = await mine.pipeline.submit(rename(world), origin="origin")
-    await mine.pipeline.decide(change.id, Decision.APPROVE, BOB)
+    change = await mine.pipeline.proposer.submit(rename(world), origin="origin")
+    await mine.pipeline.decisions.decide(change, Decision.APPROVE, BOB)
     barred(BOB)(world)
 
     with pytest.raises(NotAllowed) as one_of_two:
-        await mine.pipeline.decide(change.id, Decision.APPROVE, CARA)
+        await mine.pipeline.decisions.decide(change, Decision.APPROVE, CARA)
     assert (one_of_two.value.user, one_of_two.value.why) == (BOB, Why.DEACTIVATED)
-    assert (await mine.pipeline.decide(change.id, Decision.APPROVE, DAN)).state is State.APPLIED
+    assert (await mine.pipeline.decisions.decide(change, Decision.APPROVE, DAN)).state is State.APPLIED
 
 
 async def test_who_went_ahead_alone_must_still_be_one_who_may(world: World) -> None:
     mine = await started(world, "two")
-    change = await mine.pipeline.submit(rename(world), origin="origin")
+    change = await mine.pipeline.proposer.submit(rename(world), origin="origin")
     world.services.rules.stage.faults.add("500", times=99)
-    await mine.pipeline.decide(change.id, Decision.BREAK_GLASS, DAN, reason="It loops and everybody sleeps")
+    await mine.pipeline.decisions.decide(change, Decision.BREAK_GLASS, DAN, reason="It loops and everybody sleeps")
     world.services.rules.stage.faults.clear()
     barred(DAN)(world)
     world.clock.moment += A_WHILE
@@ -168,7 +167,7 @@ async def test_what_a_process_left_is_not_done_by_somebody_who_may_not_any_more(
     mine.fuse.left = step
     change = None
     try:
-        change = await mine.pipeline.submit(rename(world), origin="origin")
+        change = await mine.pipeline.proposer.submit(rename(world), origin="origin")
     except Died:
         change = await world.store.changes.of_origin("origin")
     if change is None:
@@ -214,7 +213,7 @@ async def test_it_waits_no_longer_for_slack_than_an_approval_holds(world: World)
 async def test_what_is_temporary_ends_though_its_requester_left(world: World, accident: int | None) -> None:
     """Also where the process that ends it dies, and another one goes on minutes later."""
     mine = await started(world, "free")
-    change = await mine.pipeline.submit(rename(world, lasts=600), origin="origin")
+    change = await mine.pipeline.proposer.submit(rename(world, lasts=600), origin="origin")
     assert names(world)[0] == "Ours"
     barred(ALICE)(world)
     world.clock.moment += timedelta(minutes=11)
@@ -236,8 +235,8 @@ async def test_what_is_temporary_ends_though_its_requester_left(world: World, ac
 
 
 async def approved_set(world: World, mine: Replica) -> Change:
-    whole = await mine.pipeline.submit_set(renames(world, "Ours"), origin="origin")
-    return await mine.pipeline.decide(whole.id, Decision.APPROVE, BOB)
+    whole = await mine.pipeline.proposer.submit_set(renames(world, "Ours"), origin="origin")
+    return await mine.pipeline.decisions.decide(whole, Decision.APPROVE, BOB)
 
 
 @pytest.mark.parametrize(("loss", "who", "why"), LOSSES, ids=[f"{who} {why}" for _, who, why in LOSSES])
@@ -249,7 +248,7 @@ async def test_a_set_that_waited_is_not_begun(world: World, loss: Loss, who: str
 
     assert await mine.carry_out_a_set()
 
-    ended = await mine.pipeline.get(whole.id)
+    ended = await mine.pipeline.ledger.get(whole.id)
     assert (ended.state, ended.refusal, ended.lost_right, ended.outcome) == (State.FAILED, LOST_RIGHT, who, why)
     assert (await world.store.parts.tally(whole.id)).counts == {Outcome.STOPPED: 2}
     assert world.calls_that_write() == 0
@@ -272,7 +271,7 @@ async def test_a_set_that_a_process_left_is_not_gone_on_with(world: World, step:
         await mine.carry_out_a_set()
         world.clock.moment += A_WHILE
 
-    ended = await mine.pipeline.get(whole.id)
+    ended = await mine.pipeline.ledger.get(whole.id)
     counts = (await world.store.parts.tally(whole.id)).counts
     assert world.calls_that_write() == before
     assert counts.get(Outcome.APPLIED, 0) == names(world).count("Ours")
@@ -286,12 +285,12 @@ async def test_a_set_waits_for_slack(world: World) -> None:
     world.directory.silent = True
     world.clock.moment += A_WHILE
     assert await mine.carry_out_a_set()
-    waits = await mine.pipeline.get(whole.id)
+    waits = await mine.pipeline.ledger.get(whole.id)
     assert waits.state is State.APPROVED
     assert world.calls_that_write() == 0
 
     world.directory.silent = False
     world.clock.moment += A_WHILE
     assert await mine.carry_out_a_set()
-    assert (await mine.pipeline.get(whole.id)).state is State.APPLIED
+    assert (await mine.pipeline.ledger.get(whole.id)).state is State.APPLIED
     assert names(world) == ["Ours", "Ours"]

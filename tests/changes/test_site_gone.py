@@ -9,11 +9,9 @@ from itertools import count
 
 import pytest
 
-from bot.changes.proposals import Proposal
-from bot.changes.set_proposals import set_of
-from bot.domain.change import Change, Kind, State, Target
-from bot.domain.change_set import Outcome
-from bot.services import Services
+from bot.changes.model import Change, Kind, Outcome, State, Target
+from bot.changes.proposals import Proposal, set_of
+from bot.server.app import Services
 from tests.changes.world import ALICE, OPS, POLICIES, Died, Replica, World, a_world, replica
 
 
@@ -31,7 +29,7 @@ def addition(email: str) -> Proposal:
 
 async def a_set(mine: Replica) -> Change:
     wanted = [addition(f"person{number}@example.com") for number in range(3)]
-    return await mine.pipeline.submit_set(set_of("Add 3 members", wanted), origin="origin")
+    return await mine.pipeline.proposer.submit_set(set_of("Add 3 members", wanted), origin="origin")
 
 
 async def carried_out(world: World, mine: Replica, reached: Callable[[str], None] | None = None) -> None:
@@ -39,7 +37,7 @@ async def carried_out(world: World, mine: Replica, reached: Callable[[str], None
     world.clock.moment += timedelta(minutes=2)
     whole = await mine.sets.ledger.claim()
     assert whole is not None
-    applier = replace(mine.sets.applier, effects=Services(world.rules, world.groups, {}).effects, settle_after=(0.0,))
+    applier = replace(mine.sets.applier, adapter=Services(world.rules, world.groups, {}).adapter, settle_after=(0.0,))
     if reached is not None:
         applier = replace(mine.sets.applier, reached=reached)
     await replace(mine.sets, applier=applier).carry_out(whole)
@@ -54,7 +52,7 @@ async def test_parts_there_fail_with_why(database_url: str) -> None:
         await carried_out(world, mine)
 
         parts = [part async for part in world.store.parts.all(whole.id)]
-        ended = await mine.pipeline.get(whole.id)
+        ended = await mine.pipeline.ledger.get(whole.id)
     assert {(part.outcome, part.why) for part in parts} == {(Outcome.FAILED, "no setting names the site gone any more")}
     assert ended.state is State.FAILED
 
@@ -75,6 +73,18 @@ async def test_a_set_that_was_left_there_half_done_ends(database_url: str) -> No
         await carried_out(world, mine)
 
         tally = await world.store.parts.tally(whole.id)
-        ended = await mine.pipeline.get(whole.id)
+        ended = await mine.pipeline.ledger.get(whole.id)
     assert tally.counts == {Outcome.UNKNOWN: 3}
     assert ended.state is State.APPLIED
+
+
+async def test_one_change_there_fails_with_why(database_url: str) -> None:
+    async with a_world(database_url) as world:
+        await world.begin(POLICIES["free"])
+        mine = replica(world, "mine", count(1))
+        approved = await mine.pipeline.proposer.propose(addition("ann@example.com"), origin="origin")
+
+        applier = replace(mine.pipeline.applier, adapter=Services(world.rules, world.groups, {}).adapter)
+        ended = await applier.apply(approved)
+
+    assert (ended.state, ended.outcome) == (State.FAILED, "no setting names the site gone any more")

@@ -7,19 +7,19 @@ from itertools import count
 
 import pytest
 
-from bot.changes.deciding import Decision
-from bot.domain.change import Change, State
+from bot.changes.decisions import Decision
+from bot.changes.model import Change, State
 from tests.changes.world import ALICE, BOB, OPS, POLICIES, RULE_IDS, Replica, World, a_world, renames, replica
 
 pytestmark = pytest.mark.slow
 
 
-async def in_force(world: World, mine: Replica, *, hours: int = 2) -> Change:
+async def is_effective(world: World, mine: Replica, *, hours: int = 2) -> Change:
     """A rename for some hours, of two rules, approved and carried out."""
-    whole = await mine.pipeline.submit_set(renames(world, "For now", lasts=hours * 3600), origin="origin")
-    await mine.pipeline.decide(whole.id, Decision.APPROVE, BOB)
+    whole = await mine.pipeline.proposer.submit_set(renames(world, "For now", lasts=hours * 3600), origin="origin")
+    await mine.pipeline.decisions.decide(whole, Decision.APPROVE, BOB)
     assert await mine.carry_out_a_set()
-    return await mine.pipeline.get(whole.id)
+    return await mine.pipeline.ledger.get(whole.id)
 
 
 async def as_time_goes_on(world: World, mine: Replica) -> None:
@@ -39,9 +39,9 @@ async def test_an_undo_that_was_denied_before_does_not_let_the_end_be_tried_for_
     async with a_world(database_url) as world:
         await world.begin(POLICIES["approve"])
         mine = replica(world, "mine", count(1))
-        whole = await in_force(world, mine)
-        undo = await mine.pipeline.undo(whole, by=ALICE, channel=OPS)
-        await mine.pipeline.decide(undo.id, Decision.DENY, BOB)
+        whole = await is_effective(world, mine)
+        undo = await mine.pipeline.followups.undo(whole, by=ALICE, channel=OPS)
+        await mine.pipeline.decisions.decide(undo, Decision.DENY, BOB)
         for key in RULE_IDS:
             world.edit(("rules", key), {"name": "Theirs"})
 
@@ -50,19 +50,19 @@ async def test_an_undo_that_was_denied_before_does_not_let_the_end_be_tried_for_
 
         assert await tried(world, whole, "undo") == [State.DENIED]
         assert await tried(world, whole, "revert") == [State.FAILED], "tried once at its end"
-        assert (await mine.pipeline.get(whole.id)).ending == "changed", "left in force, and said so"
+        assert (await mine.pipeline.ledger.get(whole.id)).ending == "changed", "left in force, and said so"
 
 
 async def test_an_undo_that_failed_before_its_time_does_not_keep_the_end_from_being_tried(database_url: str) -> None:
     async with a_world(database_url) as world:
         await world.begin(POLICIES["approve"])
         mine = replica(world, "mine", count(1))
-        whole = await in_force(world, mine)
+        whole = await is_effective(world, mine)
         there = {key: world.truth()["rules", key] for key in RULE_IDS}
         for key in RULE_IDS:
             world.edit(("rules", key), {"name": "Theirs"})
-        undo = await mine.pipeline.undo(whole, by=ALICE, channel=OPS)
-        await mine.pipeline.decide(undo.id, Decision.APPROVE, BOB)
+        undo = await mine.pipeline.followups.undo(whole, by=ALICE, channel=OPS)
+        await mine.pipeline.decisions.decide(undo, Decision.APPROVE, BOB)
         assert await mine.carry_out_a_set()
         for key, record in there.items():
             world.edit(("rules", key), record)
@@ -79,20 +79,20 @@ async def test_requests_and_undos_that_wait_do_not_put_the_end_off(database_url:
     async with a_world(database_url) as world:
         await world.begin(POLICIES["approve"])
         mine = replica(world, "mine", count(1))
-        whole = await in_force(world, mine, hours=1)
+        whole = await is_effective(world, mine, hours=1)
         for _ in range(60):
-            undo = await mine.pipeline.undo(whole, by=ALICE, channel=OPS)
-            await mine.pipeline.decide(undo.id, Decision.KEEP, ALICE)
-        undo = await mine.pipeline.undo(whole, by=ALICE, channel=OPS)
-        other = await mine.pipeline.submit_set(renames(world, "Once more"), origin="another")
+            undo = await mine.pipeline.followups.undo(whole, by=ALICE, channel=OPS)
+            await mine.pipeline.decisions.decide(undo, Decision.KEEP, ALICE)
+        undo = await mine.pipeline.followups.undo(whole, by=ALICE, channel=OPS)
+        other = await mine.pipeline.proposer.submit_set(renames(world, "Once more"), origin="another")
 
         world.clock.moment += timedelta(hours=1)
         await as_time_goes_on(world, mine)
 
         assert {world.truth()["rules", key]["name"] for key in RULE_IDS} == {"As it was"}
-        assert (await mine.pipeline.get(whole.id)).undone_by is not None
-        assert (await mine.pipeline.get(undo.id)).state is State.STALE, "there is nothing left to undo"
-        assert (await mine.pipeline.get(other.id)).state is State.PROPOSED, (
+        assert (await mine.pipeline.ledger.get(whole.id)).undone_by is not None
+        assert (await mine.pipeline.ledger.get(undo.id)).state is State.STALE, "there is nothing left to undo"
+        assert (await mine.pipeline.ledger.get(other.id)).state is State.PROPOSED, (
             "its parts are looked at when it is approved"
         )
 
@@ -101,14 +101,14 @@ async def test_what_an_undo_could_not_take_back_still_ends(database_url: str) ->
     async with a_world(database_url) as world:
         await world.begin(POLICIES["free"])
         mine = replica(world, "mine", count(1))
-        whole = await mine.pipeline.submit_set(renames(world, "For now", lasts=7200), origin="origin")
+        whole = await mine.pipeline.proposer.submit_set(renames(world, "For now", lasts=7200), origin="origin")
         assert await mine.carry_out_a_set()
         left = world.truth()["rules", RULE_IDS[0]]
         world.edit(("rules", RULE_IDS[0]), left | {"name": "Theirs"})
 
-        await mine.pipeline.undo(await mine.pipeline.get(whole.id), by=ALICE, channel=OPS)
+        await mine.pipeline.followups.undo(await mine.pipeline.ledger.get(whole.id), by=ALICE, channel=OPS)
         assert await mine.carry_out_a_set()
-        half = await mine.pipeline.get(whole.id)
+        half = await mine.pipeline.ledger.get(whole.id)
         world.edit(("rules", RULE_IDS[0]), left)
         world.clock.moment += timedelta(hours=2)
         await as_time_goes_on(world, mine)
@@ -116,14 +116,14 @@ async def test_what_an_undo_could_not_take_back_still_ends(database_url: str) ->
         assert half.undone_by is None, "a part of it is still there"
         assert half.temporary
         assert {world.truth()["rules", key]["name"] for key in RULE_IDS} == {"As it was"}
-        assert (await mine.pipeline.get(whole.id)).undone_by is not None
+        assert (await mine.pipeline.ledger.get(whole.id)).undone_by is not None
 
 
 async def test_what_could_not_be_taken_back_at_its_end_is_said(database_url: str) -> None:
     async with a_world(database_url) as world:
         await world.begin(POLICIES["free"])
         mine = replica(world, "mine", count(1))
-        whole = await mine.pipeline.submit_set(renames(world, "For now", lasts=7200), origin="origin")
+        whole = await mine.pipeline.proposer.submit_set(renames(world, "For now", lasts=7200), origin="origin")
         assert await mine.carry_out_a_set()
         world.edit(("rules", RULE_IDS[0]), world.truth()["rules", RULE_IDS[0]] | {"name": "Theirs"})
 
@@ -132,5 +132,5 @@ async def test_what_could_not_be_taken_back_at_its_end_is_said(database_url: str
         while await mine.outbox.deliver_one():
             pass
 
-        assert (await mine.pipeline.get(whole.id)).ending == "partly"
+        assert (await mine.pipeline.ledger.get(whole.id)).ending == "partly"
         assert world.told[whole.id, "left"] == 1, "the requester is told"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -16,29 +16,24 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from bot.access import Access
-from bot.changes.effects import Document, Effects, Reading, Snapshot
-from bot.changes.group_effects import GroupEffects
-from bot.changes.leases import Lost
-from bot.changes.ledger import LEASE
-from bot.changes.loops import Wake
-from bot.changes.member_effects import MemberEffects
-from bot.changes.outbox import Outbox, TooSoon
-from bot.changes.patience import Patience
-from bot.changes.pipeline import Pipeline
-from bot.changes.proposals import Proposal
-from bot.changes.rule_effects import RuleEffects
-from bot.changes.set_proposals import SetProposal, set_of
-from bot.changes.sets import Sets
-from bot.changes.timers import Timers
+from bot.changes.adapters import GroupAdapter, MemberAdapter, RuleAdapter
+from bot.changes.batch_execute import BatchWorker
+from bot.changes.batch_journal import BatchJournal
+from bot.changes.journal import LEASE
+from bot.changes.model import Change, Guard, Kind, Tally, Target
+from bot.changes.notify import OutboxWorker, TooSoon
+from bot.changes.pipeline import Pipeline, open_pipeline
+from bot.changes.proposals import Proposal, SetProposal, set_of
+from bot.changes.timers import TimerWorker
+from bot.changes.verify import Adapter, Snapshot
+from bot.changes.worker import Backoff, LeaseLost, Wake
 from bot.clients.errors import ClientError, OutcomeUnknown
 from bot.clients.groups import GroupsClient
-from bot.clients.http import Limits, Service
+from bot.clients.http import CallLimits, Service
 from bot.clients.members import MembersClient
 from bot.clients.rules import RulesClient
-from bot.domain.change import Change, Guard, Kind, Target
-from bot.domain.change_set import Tally
-from bot.domain.policy import GuardRule, Person, Policy, Role, Why
+from bot.policy.access import Access
+from bot.policy.model import GuardRule, Person, Policy, Role, Why
 from bot.store.audit import START
 from bot.store.engine import Store, open_store
 from bot.store.tables import audit_head, metadata
@@ -313,30 +308,15 @@ class World:
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """Effects that are watched: everything that is sent, for which change, and what came of it at the service."""
+    """An adapter that is watched: everything that is sent, for which change, and what came of it at the service."""
 
-    inner: Effects
+    inner: Adapter
     world: World
     owner: str
 
-    async def live(self, target: Target) -> Document | None:
+    async def snapshot(self, targets: Sequence[Target], *, shared: bool = False) -> Snapshot:
         await self.world.arrive()
-        return await self.inner.live(target)
-
-    async def twins(self, change: Change) -> list[str]:
-        await self.world.arrive()
-        return await self.inner.twins(change)
-
-    def replaces(self, change: Change) -> bool:
-        return self.inner.replaces(change)
-
-    async def read_back(self, change: Change, twins: Iterable[str]) -> Reading:
-        await self.world.arrive()
-        return await self.inner.read_back(change, twins)
-
-    async def snapshot(self, targets: Sequence[Target]) -> Snapshot:
-        await self.world.arrive()
-        return await self.inner.snapshot(targets)
+        return await self.inner.snapshot(targets, shared=shared)
 
     async def write(self, change: Change) -> str:
         async with self.world.one_write:
@@ -417,9 +397,9 @@ class Replica:
     """One process: its pipeline, its timers, its outbox, and what may happen to it."""
 
     pipeline: Pipeline
-    timers: Timers
-    outbox: Outbox
-    sets: Sets
+    timers: TimerWorker
+    outbox: OutboxWorker
+    sets: BatchWorker
     fuse: Fuse
 
     async def carry_out_a_set(self) -> bool:
@@ -430,7 +410,7 @@ class Replica:
         died = False
         try:
             await self.sets.carry_out(whole)
-        except* Lost:
+        except* LeaseLost:
             pass
         except* Died:
             died = True
@@ -441,17 +421,17 @@ class Replica:
 
 def replica(world: World, owner: str, ids: count[int]) -> Replica:
     fuse = Fuse(world.clock)
-    of: dict[str, Effects] = {
-        "rules": RuleEffects(world.rules),
-        "groups": GroupEffects(world.groups),
-        "members": MemberEffects(world.members),
+    of: dict[str, Adapter] = {
+        "rules": RuleAdapter(world.rules),
+        "groups": GroupAdapter(world.groups),
+        "members": MemberAdapter(world.members),
     }
 
-    def effects(target: Target) -> Effects:
+    def adapter(target: Target) -> Adapter:
         return Watched(of[target.service], world, owner)
 
-    def patience() -> Patience:
-        return Patience(clock=lambda: world.clock().timestamp(), sleep=world.sleep)
+    def patience() -> Backoff:
+        return Backoff(clock=lambda: world.clock().timestamp(), sleep=world.sleep)
 
     async def deliver(change: Change, purpose: str) -> None:
         if world.deaf:
@@ -465,9 +445,9 @@ def replica(world: World, owner: str, ids: count[int]) -> Replica:
         world.told[change.id, purpose] += 1
         fuse("told")
 
-    pipeline = Pipeline(
+    pipeline = open_pipeline(
         store=world.store,
-        effects=effects,
+        adapter=adapter,
         access=Access(lambda: world.policy, _Present(world)),
         now=world.clock,
         new_id=lambda: f"{next(ids):032x}",
@@ -477,9 +457,11 @@ def replica(world: World, owner: str, ids: count[int]) -> Replica:
         reached=fuse,
     )
     wake = Wake()
-    timers = Timers(pipeline, owner=owner, wake=wake, lease=timedelta(seconds=60))
-    outbox = Outbox(world.store, deliver, owner=owner, now=world.clock, wake=wake)
-    sets = Sets(pipeline.set_ledger, pipeline.applier, pipeline.new_id, wake, patience, world.sleep)
+    timers = TimerWorker(pipeline, owner=owner, wake=wake, lease=timedelta(seconds=60))
+    outbox = OutboxWorker(world.store, deliver, owner=owner, now=world.clock, wake=wake)
+    sets = BatchWorker(
+        BatchJournal(pipeline.ledger), pipeline.applier, pipeline.proposer.new_id, wake, patience, world.sleep
+    )
     return Replica(pipeline, timers, outbox, sets, fuse)
 
 
@@ -538,7 +520,7 @@ def rule(name: str) -> Record:
 @asynccontextmanager
 async def a_world(database_url: str) -> AsyncIterator[World]:
     """Both services over sockets, and a store: made once, and begun anew for every run."""
-    clock, limits = StandingClock(), Limits(deadline=30.0, tries=1)
+    clock, limits = StandingClock(), CallLimits(deadline=30.0, tries=1)
     async with AsyncExitStack() as stack:
         services = await stack.enter_async_context(running_services(seed=False))
         rules = Service("rules", services.rules_url, {"x-api-key": RULES_KEY}, limits=limits)

@@ -10,20 +10,20 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bot.clients import errors
-from bot.clients.address import BadAddress, checked_base
-from bot.clients.http import Limits, Service
-from bot.clients.listing import Gap
+from bot.clients.http import CallLimits, Service
+from bot.clients.lists import Gap
 from bot.clients.members import MembersClient
 from bot.clients.rules import RulesClient
-from bot.domain.member import Member
-from bot.domain.rule import RuleDraft
+from bot.clients.urls import BadUrl, checked_base
+from bot.members.model import Member
+from bot.rules.model import RuleDraft
 from sandbox.services.faults import KINDS
 from sandbox.services.running import MEMBERS_KEY, OTHER_KEY, RULES_KEY, Services, running_services
 from sandbox.services.seed import RULES
 from sandbox.services.switches import CHOICES
 
 EVERY_SWITCH = [(name, choice) for name, (choices, _) in CHOICES.items() for choice in choices]
-LIMITS = Limits(deadline=1.0, max_bytes=1_000_000)
+LIMITS = CallLimits(deadline=1.0, max_bytes=1_000_000)
 REDIRECT = RuleDraft.model_validate(
     {
         "name": "New",
@@ -227,6 +227,7 @@ async def test_what_cannot_be_an_id_is_refused_before_anything_is_sent(services:
     assert services.rules.calls() == []
 
 
+@pytest.mark.slow
 @pytest.mark.threat("B8")
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(local=st.text(min_size=1, max_size=30), domain=st.sampled_from(["example.com", "münchen.example.com", "x"]))
@@ -293,7 +294,7 @@ async def test_an_address_is_one_segment_or_refused(services: Services, local: s
 )
 def test_an_address_that_a_key_must_not_go_to_is_refused(url: str) -> None:
     for insecure in (False, True) if url.startswith("https") else (False,):
-        with pytest.raises(BadAddress) as refused:
+        with pytest.raises(BadUrl) as refused:
             checked_base(url, insecure_http=insecure)
         assert "user:pw" not in str(refused.value)
         assert "token" not in str(refused.value)
@@ -326,7 +327,7 @@ def test_no_segment_leads_out_of_the_address(segment: str, place: int) -> None:
     segments = ["rules", "Redirect_x1old"]
     segments.insert(place, segment)
 
-    with pytest.raises(BadAddress):
+    with pytest.raises(BadUrl):
         checked_base("https://rules.example.com/v1", insecure_http=False).url(segments)
 
 

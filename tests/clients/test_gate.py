@@ -10,11 +10,10 @@ from typing import TypeVar
 import pytest
 
 from bot.clients.errors import RateLimited
-from bot.clients.gate import MAX_PAUSE_SECONDS, Gate
-from bot.clients.http import Service
+from bot.clients.http import MAX_PAUSE_SECONDS, Gate, Service
 from bot.clients.rules import RulesClient
-from bot.domain.rule import RuleDraft
-from handlers.error_words.table import words_for
+from bot.rules.model import RuleDraft
+from handlers.explain.table import words_for
 from sandbox.services.running import RULES_KEY, Services, running_services
 
 T = TypeVar("T")

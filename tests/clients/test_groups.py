@@ -8,8 +8,8 @@ import pytest
 
 from bot.clients import errors
 from bot.clients.groups import GroupsClient
-from bot.clients.http import Limits, Service
-from bot.domain.group import Group, Groups
+from bot.clients.http import CallLimits, Service
+from bot.rules.model import Group, Groups
 from sandbox.services.faults import KINDS
 from sandbox.services.running import RULES_KEY, Services, running_services
 from sandbox.services.switches import CHOICES
@@ -29,7 +29,7 @@ async def services() -> AsyncIterator[Services]:
 
 @pytest.fixture
 async def client(services: Services) -> AsyncIterator[GroupsClient]:
-    limits = Limits(deadline=1.0, max_bytes=1_000_000)
+    limits = CallLimits(deadline=1.0, max_bytes=1_000_000)
     async with Service("rules", services.rules_url, {"x-api-key": RULES_KEY}, limits=limits) as service:
         yield GroupsClient(service, patience=5.0)
 
@@ -86,7 +86,9 @@ async def test_no_fault_of_the_groups_reaches_people(services: Services, client:
 
 async def test_a_service_that_does_not_answer_is_not_waited_for(services: Services) -> None:
     services.rules.stage.faults.add("never", path="/v1/groups", times=9)
-    async with Service("rules", services.rules_url, {"x-api-key": RULES_KEY}, limits=Limits(deadline=2.0)) as service:
+    async with Service(
+        "rules", services.rules_url, {"x-api-key": RULES_KEY}, limits=CallLimits(deadline=2.0)
+    ) as service:
         assert await GroupsClient(service, patience=0.01).groups() is None
 
 

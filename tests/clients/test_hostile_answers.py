@@ -10,11 +10,11 @@ from contextlib import asynccontextmanager
 import pytest
 
 from bot.clients import errors
-from bot.clients.http import Limits, Service
-from bot.clients.parsing import parsed, parsed_gently
+from bot.clients.http import CallLimits, Service
+from bot.clients.json_stream import parsed, parsed_cooperatively
 from bot.clients.rules import RulesClient
 
-LIMITS = Limits(deadline=0.5, max_bytes=100_000, tries=1)
+LIMITS = CallLimits(deadline=0.5, max_bytes=100_000, tries=1)
 Play = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
@@ -143,14 +143,14 @@ async def test_json_that_is_no_answer_is_unreadable(body: bytes) -> None:
     ],
 )
 async def test_reading_in_slices_is_reading(body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.clients.parsing.SMALL", 0)
+    monkeypatch.setattr("bot.clients.json_stream.SMALL", 0)
     try:
         whole = parsed(body)
     except ValueError:
         with pytest.raises(ValueError, match=r".*"):
-            await parsed_gently(body)
+            await parsed_cooperatively(body)
     else:
-        assert await parsed_gently(body) == whole
+        assert await parsed_cooperatively(body) == whole
 
 
 @pytest.mark.threat("B3")

@@ -10,7 +10,7 @@ import pytest
 from bot.clients.errors import InvalidPayload
 from bot.clients.http import Service
 from bot.clients.rules import RulesClient
-from bot.domain.rule import RuleDraft
+from bot.rules.model import RuleDraft
 from sandbox.services.running import RULES_KEY, Services, running_services
 
 OLD = "Redirect_x1old"

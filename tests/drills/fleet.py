@@ -23,25 +23,26 @@ from uuid import uuid4
 import pytest
 import sqlalchemy as sa
 
-from bot.changes.effects import Effects
-from bot.changes.pipeline import Pipeline
+from bot.changes.adapters import RuleAdapter
+from bot.changes.model import Change, Guard, Kind, State, Target
+from bot.changes.pipeline import Pipeline, open_pipeline
 from bot.changes.proposals import Proposal
-from bot.changes.rule_effects import RuleEffects
+from bot.changes.verify import Adapter
 from bot.clients.http import Service
 from bot.clients.rules import RulesClient
-from bot.domain.change import Change, Guard, Kind, State, Target
-from bot.domain.limits import OpenLimits
-from bot.manifest import document
+from bot.policy.limits import OpenLimits
+from bot.server.manifest import document
 from bot.store.audit import Filters
 from bot.store.engine import Store, open_store
-from bot.store.inbound import MOST_ATTEMPTS
+from bot.store.queues import MOST_ATTEMPTS
 from bot.store.tables import changes, inbound
+from sandbox.gatehouse import ALICE, STAFF, WORKSPACES
 from sandbox.services.database import Record
 from sandbox.services.running import RULES_KEY, Services, running_services
-from sandbox.serving import listening
 from sandbox.slack.message import Message
-from sandbox.slack.people import ALICE, STAFF, User
+from sandbox.slack.people import User
 from sandbox.slack.running import LocalSlack, running_slack
+from sandbox.slack.serving import listening
 from tests.directories import Directory, access
 from tests.drills import replica as program
 from tests.programs import environment, is_ready
@@ -200,7 +201,7 @@ class Fleet:
                 channel=OPS,
                 reason="a drill",
             )
-            asked.append(await self.pipeline.propose(proposal, origin=uuid4().hex))
+            asked.append(await self.pipeline.proposer.propose(proposal, origin=uuid4().hex))
             assert asked[-1].guard is Guard.APPROVE
         return asked
 
@@ -281,7 +282,7 @@ async def running_fleet(
     """Everything but the replicas' processes, which `Fleet.start` or `Replica.start` forks; none survives the block."""
     async with AsyncExitStack() as stack:
         services = await stack.enter_async_context(running_services())
-        slack = await stack.enter_async_context(running_slack(document("http://127.0.0.1")))
+        slack = await stack.enter_async_context(running_slack(document("http://127.0.0.1"), WORKSPACES))
         store = await stack.enter_async_context(open_store(database_url, now=now))
         headers = {"x-api-key": RULES_KEY}
         client = RulesClient(await stack.enter_async_context(Service("rules", services.rules_url, headers)))
@@ -302,12 +303,12 @@ async def running_fleet(
 def _pipeline(store: Store, client: RulesClient, here: Sequence[str]) -> Pipeline:
     """A way for the test itself to ask for changes, as one replica more that owns nothing."""
 
-    def effects(_: Target) -> Effects:
-        return RuleEffects(client)
+    def adapter(_: Target) -> Adapter:
+        return RuleAdapter(client)
 
-    return Pipeline(
+    return open_pipeline(
         store=store,
-        effects=effects,
+        adapter=adapter,
         access=access(Directory(members={OPS: here})),
         now=now,
         new_id=lambda: uuid4().hex,

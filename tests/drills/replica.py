@@ -1,7 +1,7 @@
 """One replica as a process of its own: the real bot, with shorter leases, and a step at which it dies or stops.
 
 ``python -m tests.drills.replica``, with the variables of the contract and these: DRILL_TIMING, numbers of
-`bot.app.Timing` as JSON; DRILL_DIE_AT and DRILL_STOP_AT, ``step:n``: at the n-th time that this step is reached the
+`bot.server.app.Timing` as JSON; DRILL_DIE_AT and DRILL_STOP_AT, ``step:n``: at the n-th time that this step is reached the
 process kills, or stops, itself. Without warning, as a power cut would.
 """
 
@@ -20,15 +20,15 @@ from typing import Final
 
 import uvicorn
 
-from bot import logs
-from bot.app import Timing, running
-from bot.changes.applying import Checkpoint
+from bot.changes.execute import Failpoint
+from bot.server import logs
+from bot.server.app import Timing, running
 from bot.settings import CannotStart, Settings
 
 STRIKES: Final = {"DRILL_DIE_AT": signal.SIGKILL, "DRILL_STOP_AT": signal.SIGSTOP}
 
 
-def checkpoint(environment: Mapping[str, str]) -> Checkpoint:
+def checkpoint(environment: Mapping[str, str]) -> Failpoint:
     """Counts the steps that are reached, and strikes this process at the one that *environment* names."""
     wanted = {name: environment[name].rpartition(":") for name in STRIKES if environment.get(name)}
     seen: dict[str, int] = {}

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.domain.change import Change, Kind, State
-from handlers.views.titles import WORDS
+from bot.changes.model import Change, Kind, State
+from handlers.changes.sentences import WORDS
+from sandbox.gatehouse import ALICE, CARA
 from sandbox.services.seed import members
-from sandbox.slack.people import ALICE, CARA
 from sandbox.slack.story import Person
 from tests.databases import BOTH
 from tests.drills import report

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from bot.domain.change import Change, State
+from bot.changes.model import Change, State
 from bot.store.tables import inbound
+from sandbox.gatehouse import BOB, CARA
 from sandbox.slack.message import Message
-from sandbox.slack.people import BOB, CARA
 from tests.databases import BOTH
 from tests.drills.fleet import Fleet, Replica, running_fleet, sized, spread, until
 from tests.drills.wire import Signed, click, delivered

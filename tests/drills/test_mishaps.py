@@ -10,9 +10,9 @@ from typing import Final
 
 import pytest
 
-from bot.domain.change import Change, State
+from bot.changes.model import Change, State
+from sandbox.gatehouse import CARA
 from sandbox.slack.message import Message
-from sandbox.slack.people import CARA
 from tests.drills.fleet import Fleet, running_fleet, sized, until
 from tests.drills.wire import NoButton, click, delivered
 from tests.programs import ran

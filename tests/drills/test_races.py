@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.domain.change import Change, State
+from bot.changes.model import Change, State
+from sandbox.gatehouse import ALICE, BOB, CARA
 from sandbox.slack.message import Message
-from sandbox.slack.people import ALICE, BOB, CARA
 from tests.drills.fleet import Fleet, running_fleet, sized
 from tests.drills.wire import NoButton, Signed, click, connected, denial
 
@@ -90,7 +90,8 @@ async def check(fleet: Fleet, ended: list[Change]) -> int:
     for change in ended:
         assert len([one for one in events[change.id] if one in DECISIONS]) == 1, events[change.id]
     applied = {change.target.key for change in ended if change.state is State.APPLIED}
-    assert {change.state for change in ended} <= {State.APPLIED, State.DENIED, State.CANCELLED}
+    odd = [change for change in ended if change.state not in {State.APPLIED, State.DENIED, State.CANCELLED}]
+    assert not odd, [(change.state, change.attempt, change.refusal, change.outcome) for change in odd]
     assert fleet.deletes() == {key: 1 for key in applied if key}
     assert all(
         (fleet.services.rules.get(change.target.key or "") is None) == (change.target.key in applied)

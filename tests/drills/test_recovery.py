@@ -14,10 +14,10 @@ from uuid import uuid4
 
 import pytest
 
+from bot.changes.model import Change, Kind, State, Target
 from bot.changes.proposals import Proposal
-from bot.domain.change import Change, Kind, State, Target
-from bot.store.timers import TimerKind
-from sandbox.slack.people import ALICE, CARA
+from bot.store.queues import TimerKind
+from sandbox.gatehouse import ALICE, CARA
 from tests.databases import BOTH
 from tests.drills.fleet import OPS, RULE, TIMING, Fleet, now, running_fleet, sized, spread, until
 from tests.drills.wire import click, delivered
@@ -134,7 +134,7 @@ async def temporary(fleet: Fleet, many: int, chance: random.Random, *, first: in
             reason="a drill",
             lasts=chance.randint(2, 5),
         )
-        made.append(await fleet.pipeline.submit(proposal, origin=uuid4().hex))
+        made.append(await fleet.pipeline.proposer.submit(proposal, origin=uuid4().hex))
         assert made[-1].state is State.APPLIED, made[-1].outcome
     return made
 

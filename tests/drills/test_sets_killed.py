@@ -10,10 +10,9 @@ from typing import Final
 
 import pytest
 
-from bot.changes.set_proposals import SetProposal
-from bot.domain.change import Change, Kind, State, Target
-from bot.domain.change_set import OPEN, Outcome, Part
-from sandbox.slack.people import ALICE
+from bot.changes.model import OPEN, Change, Kind, Outcome, Part, State, Target
+from bot.changes.proposals import SetProposal
+from sandbox.gatehouse import ALICE
 from tests.databases import BOTH
 from tests.drills.fleet import OPS, Fleet, in_turn, running_fleet, sized, until
 from tests.drills.test_kills import named
@@ -58,7 +57,7 @@ async def submitted(fleet: Fleet, parts: Sequence[Part]) -> Change:
         reason="a drill",
         columns=("email",),
     )
-    return await fleet.pipeline.submit_set(proposal, origin="drill")
+    return await fleet.pipeline.proposer.submit_set(proposal, origin="drill")
 
 
 async def as_if_never_killed(fleet: Fleet, whole: Change, many: int) -> None:

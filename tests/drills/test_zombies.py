@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.domain.change import State
-from sandbox.slack.people import ALICE, CARA
+from bot.changes.model import State
+from sandbox.gatehouse import ALICE, CARA
 from sandbox.slack.story import Person
 from tests.databases import BOTH
 from tests.drills.fleet import OPS, Fleet, now, running_fleet, until

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from bot.domain.change import Change
-from handlers.views import decision_form, fields
+from bot.changes.model import Change
+from handlers.blocks import inputs
+from handlers.changes import notes_view
 from sandbox.slack import payloads
 from sandbox.slack.elements import elements_of
 from sandbox.slack.message import Message
@@ -72,10 +73,10 @@ def click(slack: LocalSlack, user: str, message: Message, decision: str) -> Sign
 
 def denial(slack: LocalSlack, user: str, change: Change, words: str) -> Signed:
     """*user* sends the form that *Deny…* opens."""
-    form = decision_form.opened("deny", change, title="Delete", channel=change.channel)
+    form = notes_view.opened("deny", change, title="Delete", channel=change.channel)
     view = slack.state.kept_view(form, user)
-    typed = {fields.action_id(decision_form.BLOCK): {"type": "plain_text_input", "value": words}}
-    values = {decision_form.BLOCK: typed}
+    typed = {inputs.action_id(notes_view.BLOCK): {"type": "plain_text_input", "value": words}}
+    values = {notes_view.BLOCK: typed}
     return _signed(slack, payloads.submission(slack.state, user, view, values))
 
 

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from bot.domain.change import Kind, State, Target
+from bot.changes.model import Kind, State, Target
 from tests.faults.plays import PLAYS
 from tests.faults.proxy import faults_before
 from tests.faults.world import MEMBER, RULE, Strike, World

@@ -15,10 +15,10 @@ from typing import Any, Final
 
 import pytest
 
-from bot.changes.applying import MOST_SENDS
+from bot.changes.execute import MOST_SENDS
+from bot.changes.model import Change, Kind, State, Target
 from bot.changes.proposals import Proposal
 from bot.clients.errors import ClientError
-from bot.domain.change import Change, Kind, State, Target
 from sandbox.services.database import Record
 from tests.faults.plays import PLAYS
 from tests.faults.world import GROUP, MEMBER, RULE, Strike, World

@@ -10,22 +10,19 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 from uuid import uuid4
 
-from bot.changes.effects import Effects
-from bot.changes.group_effects import GroupEffects
-from bot.changes.loops import Wake
-from bot.changes.member_effects import MemberEffects
-from bot.changes.patience import Patience
-from bot.changes.pipeline import Pipeline
-from bot.changes.proposals import Proposal
-from bot.changes.rule_effects import RuleEffects
-from bot.changes.set_proposals import set_of
-from bot.changes.sets import Sets
+from bot.changes.adapters import GroupAdapter, MemberAdapter, RuleAdapter
+from bot.changes.batch_execute import BatchWorker
+from bot.changes.batch_journal import BatchJournal
+from bot.changes.model import Change, Guard, Kind, Target
+from bot.changes.pipeline import Pipeline, open_pipeline
+from bot.changes.proposals import Proposal, set_of
+from bot.changes.verify import Adapter
+from bot.changes.worker import Backoff, Wake
 from bot.clients.groups import GroupsClient
-from bot.clients.http import Limits, Service
+from bot.clients.http import CallLimits, Service
 from bot.clients.members import MembersClient
 from bot.clients.rules import RulesClient
-from bot.domain.change import Change, Guard, Kind, Target
-from bot.domain.policy import GuardRule, Policy
+from bot.policy.model import GuardRule, Policy
 from bot.store.engine import Store
 from sandbox.services.database import Record
 from sandbox.services.running import RULES_KEY, Services
@@ -34,7 +31,7 @@ from sandbox.services.seed import seed as fill
 from tests.directories import access
 from tests.faults.proxy import FaultProxy
 
-LIMITS: Final = Limits(deadline=10.0, max_bytes=200_000, tries=2)
+LIMITS: Final = CallLimits(deadline=10.0, max_bytes=200_000, tries=2)
 """Patient, because a busy machine is no fault. A fault that only a deadline ends lets its seconds pass at once."""
 
 UNGUARDED: Final = Policy(guards=(GuardRule(operation="*", guard=Guard.NONE),))
@@ -158,18 +155,18 @@ class World:
     def groups(self) -> GroupsClient:
         return GroupsClient(self.clients["rules"], keep=0.0)
 
-    def effects(self, target: Target) -> Effects:
+    def adapter(self, target: Target) -> Adapter:
         match target.service:
             case "rules":
-                return RuleEffects(self.rules())
+                return RuleAdapter(self.rules())
             case "groups":
-                return GroupEffects(self.groups())
-        return MemberEffects(self.members())
+                return GroupAdapter(self.groups())
+        return MemberAdapter(self.members())
 
     def pipeline(self) -> Pipeline:
-        return Pipeline(
+        return open_pipeline(
             store=self.store,
-            effects=self.effects,
+            adapter=self.adapter,
             access=access(policy=UNGUARDED),
             now=self.now,
             new_id=lambda: uuid4().hex,
@@ -186,27 +183,27 @@ class World:
         proposal = Proposal(
             kind=kind, target=target, before=before, after=after, requester="U1", channel="C1", guard=Guard.NONE
         )
-        return await self.pipeline().submit(proposal, origin=uuid4().hex)
+        return await self.pipeline().proposer.submit(proposal, origin=uuid4().hex)
 
     async def later(self, change: Change) -> Change:
         """*change* as it is once its service may have done it, if it ever does."""
         self.ahead += timedelta(minutes=3)
         while await self.pipeline().recover_one():
             pass
-        return await self.pipeline().get(change.id)
+        return await self.pipeline().ledger.get(change.id)
 
     async def submit_set(self, wanted: Sequence[Proposal]) -> Sequence[Change]:
         """Have several things done as one, with those settled that were unknown at first; the parts as they ended."""
         pipeline, pauses = self.pipeline(), Pauses()
-        sets = Sets(
-            pipeline.set_ledger,
+        sets = BatchWorker(
+            BatchJournal(pipeline.ledger),
             pipeline.applier,
-            pipeline.new_id,
+            pipeline.proposer.new_id,
             Wake(),
-            lambda: Patience(clock=lambda: pauses.passed, sleep=pauses.sleep),
+            lambda: Backoff(clock=lambda: pauses.passed, sleep=pauses.sleep),
             pauses.sleep,
         )
-        whole = await pipeline.submit_set(set_of("Several", wanted), origin=uuid4().hex)
+        whole = await pipeline.proposer.submit_set(set_of("Several", wanted), origin=uuid4().hex)
         claimed = await sets.ledger.claim()
         assert claimed is not None
         assert claimed.id == whole.id

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from bot.manifest import document
+from bot.server.manifest import document
 from sandbox.demo import URL_FILE, announced, running_url
-from sandbox.serving import listening
+from sandbox.gatehouse import WORKSPACES
 from sandbox.slack.running import running_slack
+from sandbox.slack.serving import listening
 
 pytestmark = pytest.mark.slow
 
@@ -75,7 +76,7 @@ async def test_a_second_start_names_the_url_of_the_first_and_changes_nothing(tmp
 async def test_the_demo_of_another_folder_is_not_this_one(tmp_path: Path) -> None:
     mine, other = tmp_path / "mine", tmp_path / "other"
     mine.mkdir()
-    async with running_slack(document("http://127.0.0.1"), folder=str(other)) as slack:
+    async with running_slack(document("http://127.0.0.1"), WORKSPACES, folder=str(other)) as slack:
         with announced(mine, slack.page_url):
             assert await asyncio.to_thread(running_url, mine) is None
         assert not (mine / URL_FILE).exists()

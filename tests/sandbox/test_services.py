@@ -79,6 +79,7 @@ def refused(answer: httpx.Response, status: int) -> None:
     assert document["message"]
 
 
+@pytest.mark.first(4)
 @pytest.mark.parametrize("missing", ["error", "ok"])
 @pytest.mark.parametrize("path", [f"{OLD}/anything", f"{OLD}/", f"{OLD}//", f"a/{OLD}", "", f"{OLD}%2F", f"/{OLD}"])
 async def test_a_path_that_is_longer_than_a_rules_names_no_rule(
@@ -123,6 +124,7 @@ async def test_what_has_no_operation_is_refused_as_everything_is(
     refused(await members.put(f"/members/{ANNA}"), 200)
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("body", BROKEN)
 async def test_what_could_not_be_answered_as_json_is_not_taken(
     services: Services, rules: httpx.AsyncClient, members: httpx.AsyncClient, body: bytes

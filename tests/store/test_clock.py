@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.store.clock import DatabaseClock
-from bot.store.session import Session, make_engine
+from bot.store.db import Session, make_engine
+from bot.store.engine import DatabaseClock
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from bot.store.session import make_engine
+from bot.store.db import make_engine
 
 
 async def test_a_cursor_that_outlives_its_connection_holds_no_lock(tmp_path: Path) -> None:

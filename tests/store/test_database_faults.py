@@ -17,12 +17,12 @@ from typing import Any, Final
 import pytest
 import sqlalchemy as sa
 
-from bot.changes.deciding import Decision
+from bot.changes.decisions import Decision
+from bot.changes.model import Guard, Kind, State, Target
 from bot.changes.proposals import Proposal
-from bot.domain.change import Guard, Kind, State, Target
 from bot.store.audit import Event
+from bot.store.db import StoreError
 from bot.store.engine import Store, open_store
-from bot.store.errors import StoreError
 from tests.changes.world import BOB, OPS, POLICIES, RULE_IDS, World, a_world, replica
 from tests.clocks import StandingClock
 from tests.store.test_store import added, change
@@ -134,8 +134,8 @@ async def test_a_disk_that_takes_no_more_stops_a_change_before_its_effect_or_is_
         proposal, before = proposed(world, kind), world.truth()
         struck = False
         try:
-            asked = await mine.pipeline.submit(proposal, origin="origin")
-            await mine.pipeline.decide(asked.id, Decision.CONFIRM, BOB)
+            asked = await mine.pipeline.proposer.submit(proposal, origin="origin")
+            await mine.pipeline.decisions.decide(asked, Decision.CONFIRM, BOB)
         except StoreError as error:
             struck = any(word in str(error) for word in ("full", "readonly"))
             assert struck
@@ -151,11 +151,11 @@ async def test_a_disk_that_takes_no_more_stops_a_change_before_its_effect_or_is_
 
         disk.at = 1_000_000
         world.clock.moment += timedelta(seconds=61)
-        asked = await mine.pipeline.submit(proposal, origin="origin")
+        asked = await mine.pipeline.proposer.submit(proposal, origin="origin")
         while await mine.pipeline.recover_one():
             pass
-        if (asked := await mine.pipeline.get(asked.id)).state is State.PROPOSED:
-            asked = await mine.pipeline.decide(asked.id, Decision.CONFIRM, BOB)
+        if (asked := await mine.pipeline.ledger.get(asked.id)).state is State.PROPOSED:
+            asked = await mine.pipeline.decisions.decide(asked, Decision.CONFIRM, BOB)
 
         assert asked.state is State.APPLIED
         assert world.sent[asked.id].effects == 1

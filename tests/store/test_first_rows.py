@@ -10,12 +10,12 @@ from typing import Any, Final
 import pytest
 import sqlalchemy as sa
 
-from bot.domain.change import Change, Move, State
-from bot.store.channel_settings import SettingsMoved
+from bot.changes.model import Change, Move, State
+from bot.store.db import TargetBusy
 from bot.store.engine import Store, open_store
-from bot.store.errors import TargetBusy
+from bot.store.queues import TimerKind
+from bot.store.settings import SettingsMoved
 from bot.store.tables import aliases, cards, lists, outbox, timers
-from bot.store.timers import TimerKind
 from tests.clocks import StandingClock
 from tests.databases import BOTH
 from tests.store.test_store import LEASE, added, change, moved
@@ -90,7 +90,7 @@ def taken(store: Store, number: int) -> Awaitable[Any]:
 
 
 ONE_OF_THEM: Final[dict[str, tuple[Write, Counter[str]]]] = {
-    "the same request": (taken, Counter(Inbound=1, NoneType=MANY - 1)),
+    "the same request": (taken, Counter(StoredRequest=1, NoneType=MANY - 1)),
     "the same decision": (
         within(lambda store, tx, _: store.changes.decided(tx, "c", "U1", "approve", "")),
         Counter({"True": 1, "False": MANY - 1}),

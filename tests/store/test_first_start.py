@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import stat
 from datetime import UTC, datetime
@@ -10,22 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from bot.store.engine import open_store, upgrade
-from bot.store.errors import StoreError
-from bot.store.lock import alone
-from tests.databases import BOTH
+from bot.store.db import StoreError
+from bot.store.engine import alone, open_store
 
 
 def now() -> datetime:
     return datetime.now(UTC)
-
-
-@pytest.mark.parametrize("empty_database", BOTH, indirect=True)
-async def test_two_may_bring_the_schema_up_at_once(empty_database: str) -> None:
-    await asyncio.gather(upgrade(empty_database), upgrade(empty_database))
-
-    async with open_store(empty_database, now=now) as store:
-        assert await store.health() == {"store": "ok"}
 
 
 @pytest.mark.threat("D3")

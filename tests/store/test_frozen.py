@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from bot.store.session import FROZEN, LONGEST, bound, make_engine
+from bot.store.db import FROZEN, LONGEST, bound, make_engine
 
 pytestmark = [pytest.mark.postgres, pytest.mark.parametrize("database_url", ["postgres"], indirect=True)]
 LOCKS = "UPDATE audit_head SET seq = seq"

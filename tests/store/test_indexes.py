@@ -9,14 +9,12 @@ from typing import Any, Final
 
 import pytest
 import sqlalchemy as sa
-from alembic.autogenerate import compare_metadata
-from alembic.runtime.migration import MigrationContext
 
-from bot.domain.change import Target
+from bot.changes.model import Target
 from bot.store.audit import Filters
 from bot.store.engine import Store, open_store
-from bot.store.tables import aliases, audit, changes, inbound, metadata, micros, outbox
-from bot.store.timers import TimerKind
+from bot.store.queues import TimerKind
+from bot.store.tables import aliases, audit, changes, inbound, micros, outbox
 from tests.clocks import StandingClock
 from tests.databases import BOTH
 from tests.store.test_store import LEASE
@@ -136,11 +134,3 @@ async def test_no_look_walks_over_all_that_is_on_record(store: Store) -> None:
     walked = {name: await walked_by(store, look) for name, look in LOOKS.items()}
 
     assert {name: lines for name, lines in walked.items() if lines} == {}
-
-
-async def test_the_migrations_make_what_the_tables_say(database_url: str) -> None:
-    def differences(connection: sa.Connection) -> object:
-        return compare_metadata(MigrationContext.configure(connection), metadata)
-
-    async with open_store(database_url, now=CLOCK) as opened, opened.session.reading() as connection:
-        assert await connection.run_sync(differences) == []

@@ -10,9 +10,9 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from bot.domain.change import MOVES, Change, Kind, Move, State, Target
+from bot.changes.model import MOVES, Change, Kind, Move, State, Target
+from bot.store.db import TargetBusy
 from bot.store.engine import Store
-from bot.store.errors import TargetBusy
 from bot.store.tables import inbound
 from tests.clocks import StandingClock
 from tests.databases import BOTH

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from bot.store.engine import Store, open_store
-from bot.store.timers import Timer, TimerKind
+from bot.store.queues import Timer, TimerKind
 from tests.clocks import StandingClock
 from tests.databases import BOTH
 from tests.store.test_store import LEASE

@@ -9,27 +9,21 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import count
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
 import sqlalchemy as sa
 from structlog.testing import capture_logs
 
-from bot.changes.deciding import Decision
-from bot.domain.change import Change, State, Target
-from bot.store.engine import upgrade
-from bot.store.errors import NewerRelease, StoreError
-from bot.store.inbound import KINDS
-from bot.store.outbox import Purpose
-from bot.store.session import make_engine
+from bot.changes.decisions import Decision
+from bot.changes.model import Change, State, Target
+from bot.store.db import NewerRelease
+from bot.store.queues import KINDS, Purpose, TimerKind
 from bot.store.tables import changes, inbound, micros, outbox, parts, timers
-from bot.store.timers import TimerKind
 from tests.changes.test_leases import kept, rename
 from tests.changes.world import ALICE, BOB, POLICIES, RULE_IDS, Watched, World, a_world, renames, replica
 from tests.databases import BOTH
 from tests.drills.fleet import until
-from tests.programs import ran
 
 pytestmark = pytest.mark.slow
 
@@ -100,11 +94,11 @@ async def test_a_change_that_may_be_guarded_is_passed_over_and_what_is_behind_it
 async def test_nobody_decides_about_it_by_way_of_this_release(world: World, more: dict[str, Any]) -> None:
     theirs = await of_newer(world, more | {"state": "proposed"}, state="proposed")
     before = await row_of(world, theirs)
-    mine = replica(world, "mine", count(1))
+    mine = replica(world, "mine", count(1)).pipeline
 
     for decision in Decision:
         with pytest.raises(NewerRelease):
-            await mine.pipeline.decide(theirs.id, decision, ALICE, reason="it has to be now")
+            await mine.decisions.decide(await mine.ledger.get(theirs.id), decision, ALICE, reason="it has to be now")
 
     assert await row_of(world, theirs) == before
 
@@ -197,7 +191,9 @@ async def test_fields_that_guard_nothing_do_not_stop_a_change_and_survive_it(wor
     more = {"colour": "red", "ignorable": ["colour"], "second_factor": None, "vetoes": [], "target": target}
     theirs = await of_newer(world, more | {"state": "proposed", "guard": "confirm"}, state="proposed")
 
-    done = await replica(world, "mine", count(1)).pipeline.decide(theirs.id, Decision.CONFIRM, ALICE)
+    mine = replica(world, "mine", count(1)).pipeline
+
+    done = await mine.decisions.decide(await mine.ledger.get(theirs.id), Decision.CONFIRM, ALICE)
 
     assert done.state is State.APPLIED
     document = json.loads((await row_of(world, theirs)).document)
@@ -220,9 +216,9 @@ class Joined(Watched):
 @pytest.mark.parametrize("database_url", BOTH, indirect=True)
 async def test_what_was_done_already_is_recorded_and_keeps_the_field_that_came_in_between(world: World) -> None:
     mine = replica(world, "mine", count(1))
-    effects = mine.pipeline.effects(Target(service="rules"))
-    assert isinstance(effects, Watched)
-    object.__setattr__(mine.pipeline.applier, "effects", lambda _: Joined(effects.inner, world, "mine"))
+    watched = mine.pipeline.applier.adapter(Target(service="rules"))
+    assert isinstance(watched, Watched)
+    object.__setattr__(mine.pipeline.applier, "adapter", lambda _: Joined(watched.inner, world, "mine"))
     change = await kept(world, rename(world))
 
     await mine.pipeline.recover_one()
@@ -239,14 +235,14 @@ async def test_a_set_with_a_part_of_a_newer_release_is_left_to_it_and_the_next_o
 ) -> None:
     world.policy = POLICIES["free"]
     mine = replica(world, "mine", count(1))
-    theirs = await mine.pipeline.submit_set(renames(world, "Theirs"), origin="theirs")
+    theirs = await mine.pipeline.proposer.submit_set(renames(world, "Theirs"), origin="theirs")
     async with world.store.transaction() as tx:
         last = sa.and_(parts.c.set_id == theirs.id, parts.c.number == len(RULE_IDS))
         document = json.loads(await tx.scalar(sa.select(parts.c.document).where(last)) or "")
         values = more or {"document": json.dumps(document | {"second_factor": "webauthn"})}
         await tx.execute(sa.update(parts).where(last).values(values))
     world.clock.moment += timedelta(milliseconds=1)
-    ours = await mine.pipeline.submit_set(renames(world, "Ours"), origin="ours")
+    ours = await mine.pipeline.proposer.submit_set(renames(world, "Ours"), origin="ours")
     world.clock.moment += timedelta(milliseconds=1)
     working = asyncio.create_task(mine.sets.run(every=0.05))
 
@@ -264,54 +260,3 @@ async def test_a_set_with_a_part_of_a_newer_release_is_left_to_it_and_the_next_o
     while await mine.outbox.deliver_one():
         pass
     assert [key for key in world.told if key[0] == theirs.id] == []
-
-
-async def _newer_schema(database_url: str, *statements: str) -> None:
-    await upgrade(database_url)
-    engine = make_engine(database_url)
-    async with engine.begin() as connection:
-        for statement in ("UPDATE alembic_version SET version_num = '0999'", *statements):
-            await connection.execute(sa.text(statement))
-    await engine.dispose()
-
-
-@pytest.mark.threat("D6")
-@pytest.mark.parametrize("empty_database", BOTH, indirect=True)
-async def test_this_release_works_on_a_newer_schema_that_only_adds(empty_database: str) -> None:
-    await _newer_schema(
-        empty_database,
-        "ALTER TABLE changes ADD COLUMN vetoes INTEGER NOT NULL DEFAULT 0",
-        "CREATE TABLE votes (person VARCHAR(32) PRIMARY KEY)",
-    )
-
-    async with a_world(empty_database) as world:
-        world._fill()
-        change = await kept(world, rename(world))
-        assert await replica(world, "mine", count(1)).pipeline.recover_one()
-        assert (await row_of(world, change)).state == "applied"
-        async with world.store.session.reading() as connection:
-            assert await connection.scalar(sa.text("SELECT version_num FROM alembic_version")) == "0999"
-
-
-@pytest.mark.parametrize("empty_database", BOTH, indirect=True)
-@pytest.mark.parametrize("how", ["UPDATE compatibility SET oldest_schema = '0999'", "DROP TABLE compatibility"])
-async def test_this_release_says_what_to_do_about_a_newer_schema_that_it_cannot_work_with(
-    empty_database: str, how: str
-) -> None:
-    await _newer_schema(empty_database, how)
-
-    with pytest.raises(StoreError, match=r"has schema 0999, which a newer release .* Start the newer release"):
-        await upgrade(empty_database)
-
-
-async def test_the_command_line_says_so_without_a_traceback(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'store.db'}"
-    await _newer_schema(url, "UPDATE compatibility SET oldest_schema = '0999'")
-    required = ("SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET", "RULES_API_KEY", "MEMBERS_API_KEY")
-    bases = {"RULES_BASE_URL": "http://127.0.0.1:9/v1", "MEMBERS_BASE_URL": "http://127.0.0.1:9/api/v1"}
-    environment = dict.fromkeys(required, "x") | bases | {"DATABASE_URL": url}
-
-    for command in (["db", "upgrade"], ["audit", "verify"], ["audit", "export"]):
-        code, _, errors = await ran("bot", *command, environment=environment)
-        assert (code, errors.count("\n")) == (1, 1)
-        assert "Start the newer release" in errors

@@ -14,15 +14,14 @@ import sqlalchemy as sa
 from starlette.requests import Request
 from starlette.responses import Response
 
+from bot.changes.model import Change, Guard, Kind, State, Target
 from bot.changes.proposals import Proposal
-from bot.domain.change import Change, Guard, Kind, State, Target
 from bot.store.engine import Store, open_store
-from bot.store.inbound import MOST_ATTEMPTS
+from bot.store.queues import MOST_ATTEMPTS, TimerKind
 from bot.store.tables import changes, inbound, micros, outbox, timers
-from bot.store.timers import TimerKind
 from sandbox.demo import Sandbox, running_sandbox
+from sandbox.gatehouse import ALICE
 from sandbox.services.faults import Faults
-from sandbox.slack.people import ALICE
 from sandbox.slack.story import Person
 from tests.conftest import OPS, QUICK, Clock
 from tests.databases import BOTH
@@ -143,7 +142,7 @@ async def test_a_change_that_was_claimed_and_left_is_settled_by_looking(workspac
         channel=alice.channel,
         agreed=True,
     )
-    change = await gatehouse.changes.propose(proposal, origin="origin")
+    change = await gatehouse.changes.proposer.propose(proposal, origin="origin")
     async with gatehouse.store.transaction() as tx:
         await gatehouse.store.changes.claim(tx, change.id, "a dead process", GONE)
     workspace.services.rules.remove(OLD)  # the dead process's write went through

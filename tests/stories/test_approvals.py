@@ -413,7 +413,8 @@ async def test_two_who_ask_at_once_are_both_heard(
     (change,) = await workspace.bot.gatehouse.store.changes.for_targets([f"rules/{OLD}"])
 
     await gather(
-        changes.ask(change, by=cara.id, text="Why now?"), changes.ask(change, by=bob_in_ops.id, text="Who uses it?")
+        changes.decisions.ask(change, by=cara.id, text="Why now?"),
+        changes.decisions.ask(change, by=bob_in_ops.id, text="Who uses it?"),
     )
 
     await alice.sees_reply(card, "Why now?")

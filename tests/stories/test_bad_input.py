@@ -48,6 +48,7 @@ ODD_MEMBERS = [
 ]
 
 
+@pytest.mark.first(8)
 @pytest.mark.parametrize("text", ODD_RULES + ODD_MEMBERS, ids=lambda text: text[:40])
 async def test_a_clear_private_answer_and_nothing_touched(
     workspace: Sandbox, alice: Person, bob: Person, text: str
@@ -87,6 +88,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.first(2)
 @pytest.mark.threat("C6")
 @pytest.mark.parametrize("name", HOSTILE, ids=lambda name: name[:12])
 async def test_a_hostile_name_is_shown_as_text_and_survives(workspace: Sandbox, alice: Person, name: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from bot.domain.rule import KNOWN_TYPES
+from bot.rules.model import KNOWN_TYPES
 from bot.store.audit import Entry, Filters
 from sandbox.demo import Sandbox
 from sandbox.services.seed import RULES
@@ -168,6 +168,7 @@ async def test_no_export_into_a_channel_that_another_company_sees(workspace: San
     assert workspace.slack.state.files.all == {}
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(
     ("method", "fault", "words"),
     [

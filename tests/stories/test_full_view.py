@@ -206,6 +206,7 @@ async def test_what_is_too_long_for_a_modal_comes_as_a_file(workspace: Sandbox, 
     await alice.sees("deleted")
 
 
+@pytest.mark.first(2)
 @pytest.mark.threat("A14")
 @pytest.mark.policy(EVERYTHING)
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import sqlalchemy as sa
 
 from bot.store.tables import changes
 from sandbox.demo import Sandbox
+from sandbox.gatehouse import CARA
 from sandbox.services.seed import RULES
-from sandbox.slack.people import CARA
 from sandbox.slack.story import Person
 
 

@@ -15,11 +15,11 @@ import pytest
 
 from bot.gatehouse import Gatehouse
 from bot.store.audit import Filters
-from handlers import grammar
-from handlers.commands.all import ALL
-from handlers.reply import Caller
-from handlers.routes import CLICKS, EVENTS, FORMS, OPTIONS, RUNNING, SHORTCUTS, Form
-from handlers.views import forms
+from handlers.blocks import modals
+from handlers.grammar import parser
+from handlers.grammar.parser import ALL
+from handlers.slack.registry import CLICKS, EVENTS, FORMS, OPTIONS, RUNNING, SHORTCUTS, Form
+from handlers.slack.reply import Caller
 from sandbox.demo import Sandbox
 from sandbox.services.seed import RULES
 from sandbox.slack import payloads
@@ -50,12 +50,13 @@ async def nothing_came_of_it(workspace: Sandbox, user: str) -> None:
     assert len(found) < 10
 
 
+@pytest.mark.first(1)
 @pytest.mark.threat("A6")
 @NOBODY
 async def test_no_command_answers_them(workspace: Sandbox, clock: Clock, user: str, words: str) -> None:
     forger = Forger(workspace, user, SUPPORT)
     for number, kind in enumerate(ALL, 1):
-        assert type(grammar.parse(kind.service, kind.example)) is kind, kind
+        assert type(parser.parse(kind.service, kind.example)) is kind, kind
         clock.ahead += timedelta(seconds=2)
 
         await forger.types(f"/{kind.service} {kind.example}")
@@ -112,9 +113,9 @@ def saved() -> Iterator[list[str]]:
 
     async def save(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
         found.append(caller.user)
-        return forms.done("Form", "Saved.")
+        return modals.done("Form", "Saved.")
 
-    FORMS["v1.test"] = Form(lambda _: {}, lambda _: forms.working("Form"), save)
+    FORMS["v1.test"] = Form(lambda _: {}, lambda _: modals.working("Form"), save)
     yield found
     del FORMS["v1.test"]
 

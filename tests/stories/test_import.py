@@ -10,7 +10,7 @@ from datetime import timedelta
 
 import pytest
 
-from handlers.cards import RESULT
+from handlers.changes.cards import RESULT
 from sandbox.demo import Sandbox
 from sandbox.services.database import Record
 from sandbox.slack.story import Person

@@ -6,7 +6,7 @@ import json
 from datetime import timedelta
 from typing import Any
 
-from bot.domain.change import State
+from bot.changes.model import State
 from sandbox.demo import Sandbox
 from sandbox.services.answers import Call
 from sandbox.services.seed import RULES

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from bot.changes.errors import TooManyQuestions
-from bot.domain.limits import COMMAND_RATE, EXPORT_RATE, MAX_QUESTIONS_PER_REQUEST, OpenLimits
+from bot.policy.limits import COMMAND_RATE, EXPORT_RATE, MAX_QUESTIONS_PER_REQUEST, OpenLimits
 from bot.store.audit import Filters
 from sandbox.demo import Sandbox
 from sandbox.services.seed import RULES
@@ -107,11 +107,11 @@ async def test_questions_about_a_request_are_limited(workspace: Sandbox, alice: 
     changes = workspace.bot.gatehouse.changes
     change = (await workspace.bot.gatehouse.store.changes.open())[0]
     for number in range(MAX_QUESTIONS_PER_REQUEST):
-        await changes.ask(change, by=cara.id, text=f"Question {number}?")
+        await changes.decisions.ask(change, by=cara.id, text=f"Question {number}?")
 
     with pytest.raises(TooManyQuestions):
-        await changes.ask(change, by=cara.id, text="One more?")
-    await changes.ask(change, by=cara.id, text="Question 0?")  # the same one twice is one
+        await changes.decisions.ask(change, by=cara.id, text="One more?")
+    await changes.decisions.ask(change, by=cara.id, text="Question 0?")  # the same one twice is one
 
 
 async def test_refusals_of_one_person_are_on_record_once_a_minute_with_their_count(

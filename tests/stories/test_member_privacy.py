@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from handlers.commands.all import of_service
+from handlers.grammar.parser import of_service
 from sandbox.demo import Sandbox
 from sandbox.slack.story import Person
 from tests.looking import approves

@@ -33,6 +33,7 @@ def outsider(workspace: Sandbox) -> Person:
     return Person(workspace.slack, "U0BOB0001", OPS)
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("route", ["shortcut", "home"])
 @pytest.mark.parametrize("_", [pytest.param("", marks=pytest.mark.policy(ROLES)), pytest.param("no policy file")])
 async def test_a_form_announces_only_in_a_channel_that_the_person_is_in(
@@ -55,6 +56,7 @@ async def test_a_form_announces_only_in_a_channel_that_the_person_is_in(
     await alice.sees("Spring")
 
 
+@pytest.mark.first(2)
 @pytest.mark.threat("A6")
 @pytest.mark.parametrize(
     "text",
@@ -94,6 +96,7 @@ async def test_a_role_by_a_channel_reads_and_approves_only_from_inside(
     await alice.sees("deleted")
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("action", ["undo", "end", "stay", "extend"])
 async def test_a_card_in_a_channel_that_one_only_looks_into_changes_nothing(
     workspace: Sandbox, outsider: Person, alice: Person, action: str

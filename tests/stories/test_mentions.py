@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from sandbox.demo import Sandbox
+from sandbox.gatehouse import BOT
 from sandbox.slack import payloads
 from sandbox.slack.message import Message
-from sandbox.slack.people import BOT
 from sandbox.slack.story import Person
 from tests.conftest import OPS, SUPPORT
 

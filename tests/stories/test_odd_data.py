@@ -13,12 +13,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from bot.app import running
-from bot.manifest import document
+from bot.server.app import running
+from bot.server.manifest import document
 from sandbox.demo import settings
+from sandbox.gatehouse import WORKSPACES
 from sandbox.services.running import running_services
-from sandbox.serving import serving
 from sandbox.slack.running import running_slack
+from sandbox.slack.serving import serving
 from sandbox.slack.story import Person
 from tests.conftest import OPS, QUICK
 from tests.looking import approves, looks, looks_at_file
@@ -73,7 +74,7 @@ class OddService:
 async def people(odd: OddService, folder: Path) -> AsyncIterator[tuple[Person, Person]]:
     async with AsyncExitStack() as stack:
         services = await stack.enter_async_context(running_services(str(folder / "services.db")))
-        slack = await stack.enter_async_context(running_slack(document("http://x")))
+        slack = await stack.enter_async_context(running_slack(document("http://x"), WORKSPACES))
         url = await stack.enter_async_context(serving(odd.app()))
         chosen = settings(slack, services, folder / "bot.db").model_copy(update={"rules_base_url": f"{url}/v1"})
         bot = await stack.enter_async_context(running(chosen, timing=QUICK))

@@ -32,6 +32,7 @@ async def mentions(person: Person, text: str) -> Message:
     return await person.says(f"@gatehouse {text.removeprefix('/')}")
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("publish", [shares, mentions])
 @pytest.mark.parametrize(
     ("text", "show"), [("/rules list checkout", "/rules show #1"), ("/members list anna", "/members show #1")]
@@ -154,6 +155,7 @@ async def test_a_row_of_members_is_of_the_site_that_was_listed(workspace: Sandbo
     assert (workspace.services.members.get("site_1", email) or {})["allowedSegments"] == []
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(
     "text",
     ["/members revoke #1 vip", "/members remove #1", "/members edit #1", "/members why #1", "/members offboard #1"],

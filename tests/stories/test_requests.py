@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.domain.change import State
+from bot.changes.model import State
 from sandbox.demo import Sandbox
 from sandbox.slack.story import Person
 
@@ -31,6 +31,7 @@ async def state_of(workspace: Sandbox) -> State:
     return change.state
 
 
+@pytest.mark.first(1)
 @pytest.mark.policy(OWN_CLICK)
 @pytest.mark.parametrize(
     "command", ["/rules off {}", "/rules set {} description=Checked", "/rules off {} Redirect_chk01"], ids=str

@@ -14,13 +14,13 @@ import pytest
 import sqlalchemy as sa
 from structlog.testing import capture_logs
 
-from bot.domain.change import Change, Kind
+from bot.changes.model import Change, Kind
 from bot.store.engine import Store
 from bot.store.tables import changes, inbound
 from sandbox.demo import Sandbox, running_sandbox
+from sandbox.gatehouse import ALICE
 from sandbox.services.seed import members
 from sandbox.slack.message import Message
-from sandbox.slack.people import ALICE
 from sandbox.slack.story import Person
 from tests.conftest import OPS, QUICK, Clock
 from tests.drills.fleet import until

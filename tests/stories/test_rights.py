@@ -107,6 +107,7 @@ def zed(workspace: Sandbox) -> None:
     workspace.services.members.put("site_1", {"name": "Zed", "email": ZED, "allowedSegments": ["free"]})
 
 
+@pytest.mark.first(2)
 @pytest.mark.usefixtures("zed")
 @pytest.mark.policy(SUPPORT)
 @pytest.mark.parametrize("route", ROUTES)
@@ -119,6 +120,7 @@ async def test_access_is_not_given_without_the_right_to(workspace: Sandbox, bob:
     assert found(workspace, NEW) is None
 
 
+@pytest.mark.first(2)
 @pytest.mark.usefixtures("zed")
 @pytest.mark.policy(GUARDED)
 @pytest.mark.parametrize("route", ROUTES)
@@ -155,6 +157,7 @@ may = ["read", "member.grant", "member.revoke"]
 """
 
 
+@pytest.mark.first(1)
 @pytest.mark.policy(ONLY_ACCESS)
 @pytest.mark.parametrize("name", ["Zed", "Z" * 3_500, None])
 async def test_who_may_give_access_may_do_so_in_the_form_and_change_no_name(

@@ -24,6 +24,7 @@ async def test_a_channel_keeps_addresses(workspace: Sandbox, alice: Person, bob:
     assert f"{SHOP}/old" in alice.slack_text(await alice.says("/rules samples"))
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("channel", ["D0ALICE01", "C0PARTNER", GENERAL, OPS])
 @pytest.mark.parametrize("action", ["add", "remove"])
 @pytest.mark.policy("""

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from bot.store.audit import Filters
-from handlers.views.settings import FIRST
+from handlers.gatehouse.home_view import FIRST
 from sandbox.demo import Sandbox
 from sandbox.slack.story import Person
 from tests.conftest import until

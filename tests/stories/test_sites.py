@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr, ValidationError
 
-from bot.app import running
+from bot.server.app import running
 from bot.settings import Settings
 from sandbox.demo import Sandbox, running_sandbox, settings
 from sandbox.services.running import MEMBERS_KEY
@@ -31,6 +31,7 @@ async def test_the_first_site_is_meant_where_none_is_named_and_the_others_are_sa
     assert "Other sites" not in bob.slack_text(await bob.says("/members list site:docs"))
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("site", ["docs", "Docs", "site_2"])
 @pytest.mark.parametrize("text", ["site:{} show ANNA", "show site:{} ANNA", "show ANNA site:{}"])
 async def test_a_site_may_be_named_anywhere(workspace: Sandbox, bob: Person, text: str, site: str) -> None:

@@ -42,6 +42,7 @@ async def test_a_card_that_slack_would_not_take_comes_later_and_once(
     assert len(workspace.services.rules.calls("PUT")) == 2
 
 
+@pytest.mark.first(2)
 @pytest.mark.threat("C2")
 @pytest.mark.parametrize("code", ["is_archived", "not_in_channel", "channel_not_found", "restricted_action"])
 async def test_what_a_channel_does_not_take_goes_to_whoever_asked(
@@ -115,6 +116,7 @@ async def test_a_token_that_was_revoked_shows_in_readiness(workspace: Sandbox, a
     assert ready.json()["slack"] == "token_revoked"
 
 
+@pytest.mark.first(2)
 @pytest.mark.threat("D7")
 @pytest.mark.parametrize(("ahead", "is_right"), [(0, True), (30, True), (120, False), (-120, False)])
 async def test_a_clock_that_is_off_shows_in_readiness(

@@ -93,6 +93,7 @@ async def test_a_segment_that_does_not_exist_is_not_granted_but_explained(worksp
     assert "Grant" not in text
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("fault", ["500", "403", "429", "html", "empty", "truncated", "wrong_type", "cut_before"])
 async def test_a_site_that_fails_hides_no_other(workspace: Sandbox, bob: Person, fault: str) -> None:
     workspace.services.members.stage.faults.add(fault, path="site_2", times=9)
@@ -127,6 +128,7 @@ async def test_in_the_channel_it_is_masked_and_has_no_buttons(workspace: Sandbox
 BAD = ["anna", "anna berg@example.com", "@example.com", "a@", f"{'x' * 308}@example.com", "<script>@x.y", '"@"@e.com']
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("text", BAD)
 async def test_what_is_no_address_is_said_so(workspace: Sandbox, bob: Person, text: str) -> None:
     assert "not an e-mail address" in bob.slack_text(await bob.says(f"/members why {text}"))
@@ -136,6 +138,7 @@ async def test_what_is_no_address_is_said_so(workspace: Sandbox, bob: Person, te
 ODD = ["o'brien+tag%2F@example.com", "a/b%@example.com", "jürgen.müller@exämple.example", f"{'y' * 60}@example.com"]
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("email", ODD)
 async def test_odd_addresses_go_the_whole_way(workspace: Sandbox, bob: Person, email: str) -> None:
     put(workspace, "site_1", email, "free", name="Odd One")

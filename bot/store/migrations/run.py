@@ -1,6 +1,7 @@
-"""Runs the migrations of this release over an open connection, inside its transaction.
+"""Checks the schema of a database, and migrates it to this release's inside the transaction of an open connection.
 
-Alembic is imported only where there is something to migrate: most starts find the schema as they left it.
+Alembic is imported only where there is something to migrate: most starts find the schema as they left it. A migration's
+file is named by its revision, and revisions begin with a number that grows, so that they sort by age.
 """
 
 from __future__ import annotations
@@ -11,60 +12,65 @@ from typing import Final
 import sqlalchemy as sa
 import structlog
 
-from bot.store.errors import StoreError
+from bot.store.db import StoreError
 from bot.store.tables import compatibility
 
 log = structlog.get_logger(__name__)
 
-HERE: Final = Path(__file__).parent
+MIGRATIONS: Final = Path(__file__).parent
 VERSION: Final = sa.table("alembic_version", sa.column("version_num"))
 """Where Alembic keeps the revision of the schema."""
+DEVELOPMENT: Final = frozenset(f"{number:04}" for number in range(1, 10))
+"""The revisions of development versions before 0.1.0; no migration leads on from them."""
 
 
-def upgrade_schema(connection: sa.Connection) -> None:
-    """Bring the schema to this release's; what is there already is left alone, and so is a newer schema that suits.
-
-    Raises StoreError where a newer release made a schema that this one can't work with.
-    """
-    newest, *older = _known()
-    match _found(connection):
-        case found if found == newest:
-            return
-        case found if found is None or found in older:
-            _migrate(connection)
-        case _:
-            _refuse_newer(connection)
+def upgrade_schema(connection: sa.Connection, migrations: Path = MIGRATIONS) -> None:
+    """Bring the schema to the newest of *migrations*; a newer one that suits is left alone. Raises StoreError."""
+    found = usable_schema(connection, migrations)
+    if found is None or found in _known(migrations)[:-1]:
+        _migrate(connection, migrations)
 
 
-def _migrate(connection: sa.Connection) -> None:
+def refuse_other_schema(connection: sa.Connection, migrations: Path = MIGRATIONS) -> None:
+    """Raise StoreError unless the schema is the newest of *migrations*, or a newer one that suits; changes nothing."""
+    *older, newest = _known(migrations)
+    found = usable_schema(connection, migrations)
+    if found is None:
+        raise StoreError("it holds nothing of Gatehouse: see that DATABASE_URL names the right one")
+    if found in older:
+        raise StoreError(
+            f"the database has schema {found}, which an older release of Gatehouse made; this release knows schema"
+            f" {newest}. Nothing was changed. Use the older release for this, or bring the database to this release's"
+            " schema first: python -m bot db upgrade"
+        )
+
+
+def usable_schema(connection: sa.Connection, migrations: Path = MIGRATIONS) -> str | None:
+    """Return the schema of the database, None before the first one; raises StoreError where a start would refuse it."""
+    found = _found(connection)
+    if found in DEVELOPMENT:
+        raise StoreError(
+            "it was made by a development version of Gatehouse, before 0.1.0, which this release can't read. Nothing was"
+            " changed. To keep its audit, run python -m bot audit export with that version. Then set DATABASE_URL to a"
+            " new database."
+        )
+    if found is not None and found not in (known := _known(migrations)):
+        _refuse_newer(connection, found, known[-1])
+    return found
+
+
+def _migrate(connection: sa.Connection, migrations: Path) -> None:
     from alembic import command  # noqa: PLC0415
     from alembic.config import Config  # noqa: PLC0415
 
-    config = Config()
-    config.set_main_option("script_location", str(HERE))
-    config.attributes["connection"] = connection
+    config = Config(attributes={"connection": connection})
+    config.set_main_option("script_location", str(migrations).replace("%", "%%"))
     command.upgrade(config, "head")
 
 
-def refuse_other_schema(connection: sa.Connection) -> None:
-    """Return where the schema is this release's, or a newer one that suits; changes nothing. Raises StoreError."""
-    newest, *older = _known()
-    match _found(connection):
-        case None:
-            raise StoreError("it holds nothing of Gatehouse: see that DATABASE_URL names the right one")
-        case found if found in older:
-            raise StoreError(
-                f"the database has schema {found}, which an older release of Gatehouse made; this release knows schema"
-                f" {newest}. Nothing was changed. Use the older release for this, or bring the database to this release's"
-                " schema first: python -m bot db upgrade"
-            )
-        case found if found != newest:
-            _refuse_newer(connection)
-
-
-def _known() -> list[str]:
-    """The schemas that this release knows, the newest first: each migration's file begins with its revision."""
-    return sorted((path.name[:4] for path in HERE.glob("versions/[0-9]*.py")), reverse=True)
+def _known(migrations: Path) -> list[str]:
+    """The schemas that this release knows, the oldest first."""
+    return sorted(path.stem for path in migrations.glob("versions/[0-9]*.py"))
 
 
 def _found(connection: sa.Connection) -> str | None:
@@ -75,8 +81,8 @@ def _found(connection: sa.Connection) -> str | None:
     return found
 
 
-def _refuse_newer(connection: sa.Connection) -> None:
-    found, known = _found(connection), _known()[0]
+def _refuse_newer(connection: sa.Connection, found: str, known: str) -> None:
+    """Raise StoreError unless the release that made schema *found* says that one which knows *known* may work with it."""
     needed = _needed(connection)
     if needed is None or needed > known:
         raise StoreError(
@@ -88,7 +94,7 @@ def _refuse_newer(connection: sa.Connection) -> None:
 
 
 def _needed(connection: sa.Connection) -> str | None:
-    """The oldest schema whose release may work with the database as it is; revisions are numbers that grow."""
+    """The oldest schema whose release may work with the database as it is."""
     if not sa.inspect(connection).has_table(compatibility.name):
         return None
     needed: str | None = connection.scalar(sa.select(compatibility.c.oldest_schema))

@@ -13,13 +13,13 @@ export async function read(what, query) {
 
 /** Sends to `/_local/<what>`; returns the JSON answer, `{ok: false, ...}` included. The header keeps foreign sites out. */
 export async function send(what, body) {
-  const headers = { "Content-Type": "application/json", "X-Gatehouse-Page": "1", "X-Gatehouse-Tab": TAB };
+  const headers = { "Content-Type": "application/json", "X-Local-Slack-Page": "1", "X-Local-Slack-Tab": TAB };
   return answered(await reached(`/_local/${what}`, { method: "POST", headers, body: JSON.stringify(body) }));
 }
 
 /** Sends `file` itself as the body of `/_local/upload`; `query` says where it belongs. Returns the JSON answer. */
 export async function upload(query, file) {
-  const headers = { "Content-Type": "application/octet-stream", "X-Gatehouse-Page": "1" };
+  const headers = { "Content-Type": "application/octet-stream", "X-Local-Slack-Page": "1" };
   return answered(await reached(`/_local/upload?${new URLSearchParams(query)}`, { method: "POST", headers, body: file }));
 }
 

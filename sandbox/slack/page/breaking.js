@@ -4,7 +4,7 @@ import { reason, send } from "./api.js";
 import { freshId, h, icon, iconButton } from "./dom.js";
 import { toast } from "./toast.js";
 
-const COMMAND = /(\/(?:gatehouse|rules)\b[^,:.]*)/; // in a hint
+const COMMAND = /(?<=\s)(\/[a-z][^,:.]*)/; // in a hint
 const MANY = 7; // a longer group is folded at first
 
 export class Breaking {

@@ -50,7 +50,7 @@ export class Sidebar {
   }
 
   async #reset() {
-    const text = "Every message goes; rules and members return to their samples. What the app has written down itself stays.";
+    const text = "Every message goes, and all else here is as it was at first. What the app has written down itself stays.";
     if (!(await ask({ title: "Start afresh?", text, yes: "Start afresh", no: "Cancel", danger: true }))) return;
     if (await told(send("reset", {}))) location.reload();
   }

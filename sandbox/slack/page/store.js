@@ -33,6 +33,7 @@ export class Store extends Topics {
   users = new Map();
   channels = [];
   commands = [];
+  suggestions = []; // of channels that have none of their own
   shortcuts = [];
   views = [];
   home = null;
@@ -52,6 +53,7 @@ export class Store extends Topics {
     this.users = new Map([...state.users, state.bot].filter(Boolean).map((user) => [user.id, user]));
     this.channels = state.channels;
     this.commands = state.commands;
+    this.suggestions = state.suggestions;
     this.shortcuts = state.shortcuts;
     this.views = viewsHere(state.modals);
     this.home = state.home;

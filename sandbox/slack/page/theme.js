@@ -1,6 +1,6 @@
 // Light, dark, or as the system says. The choice is kept in this browser.
 
-const KEY = "gatehouse-theme";
+const KEY = "local-slack-theme";
 const ORDER = ["auto", "light", "dark"];
 
 /** Applies what was chosen before. */

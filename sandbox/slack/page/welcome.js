@@ -3,28 +3,6 @@
 import { avatar, h, icon } from "./dom.js";
 import { busyWhile } from "./elements.js";
 
-// Those whose command the app does not have are left out. `words` may name the person to act as next.
-const ANYWHERE = [
-  { text: "/rules list", words: "every traffic rule, ten a page" },
-  { text: "/rules new", words: "make one in a form" },
-  { text: "/members list", words: "who is in, and in which segments" },
-  { text: "/gatehouse help", words: "everything I can do for you" },
-];
-const BY_CHANNEL = {
-  "ops-traffic": [
-    { text: "/rules which https://shop.example.com/old", words: "where a URL goes, and by which rule" },
-    { text: "/rules off Old shop for 2h", words: "off now, on again in two hours" },
-    { text: "/rules delete Old shop", words: (other) => `then switch to ${other} and approve` },
-    { text: "/rules check", words: "loops, duplicates and rules that never match" },
-  ],
-  support: [
-    { text: "/members why anna.berg@example.com vip", words: "why she doesn't get in, and a button to fix it" },
-    { text: "/members offboard chloe.diaz@example.com", words: (other) => `off every site: switch to ${other} and approve` },
-    { text: "/members list", words: "who is in, and in which segments" },
-    { text: "/gatehouse help", words: "everything I can do for you" },
-  ],
-};
-
 /** A heading, a sentence and suggestions; `onSuggest(text)` runs one, and resolves when the app has acknowledged it. */
 export function welcomeNode(store, channel, onSuggest) {
   const direct = channel.kind === "im";
@@ -36,7 +14,7 @@ export function welcomeNode(store, channel, onSuggest) {
     h(
       "div",
       { class: "suggestions", role: "group", "aria-label": "Things to try" },
-      suggestions(store, channel).map((one) => suggestionNode(one, onSuggest)),
+      suggestions(store, channel).map((one) => suggestionNode(one, colleague(store, channel), onSuggest)),
     ),
   ]);
 }
@@ -51,34 +29,33 @@ function sentence(store, channel, direct) {
   return channel.topic || "Try one of these:";
 }
 
+// Those whose command the app does not have are left out.
 function suggestions(store, channel) {
-  const has = (text) => store.commands.some(({ command }) => command === text.split(" ")[0]);
-  const known = (BY_CHANNEL[channel.name] ?? ANYWHERE).filter(({ text }) => has(text));
+  const has = ({ text }) => store.commands.some(({ command }) => command === text.split(" ")[0]);
+  const known = (channel.suggestions.length ? channel.suggestions : store.suggestions).filter(has);
   const found = known.length
     ? known
-    : store.commands.slice(0, 4).map(({ command, description }) => ({ text: command, words: description }));
-  const other = approver(store, channel);
-  const shown = found.map(({ text, words }) => ({ text, words: typeof words === "function" ? words(other) : words }));
-  return [...invitation(store, channel), ...shown].slice(0, 4);
+    : store.commands.slice(0, 4).map(({ command, description }) => ({ text: command, about: description }));
+  return [...invitation(store, channel), ...found].slice(0, 4);
 }
 
 function invitation(store, { kind, bot_is_member: isMember }) {
   const bot = store.bot.real_name;
-  return kind === "im" || isMember ? [] : [{ text: `/invite @${bot}`, words: `add ${bot} to this channel` }];
+  return kind === "im" || isMember ? [] : [{ text: `/invite @${bot}`, about: `add ${bot} to this channel` }];
 }
 
 // Somebody else of the channel: the first name of the last colleague in it.
-function approver(store, channel) {
+function colleague(store, channel) {
   const others = store.present.filter(({ id, is_bot, is_guest }) => id !== store.me.id && !is_bot && !is_guest);
   return others.findLast(({ id }) => channel.members.includes(id))?.real_name.split(" ")[0] ?? "somebody else";
 }
 
-function suggestionNode({ text, words }, onSuggest) {
+function suggestionNode({ text, about }, other, onSuggest) {
   const node = h(
     "button",
     { type: "button", class: "suggestion", on: { click: () => busyWhile(node, onSuggest(text)) } },
     h("code", { text }),
-    h("span", { text: words }),
+    h("span", { text: about.replace("{colleague}", other) }),
   );
   return node;
 }

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import signal
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -12,10 +17,14 @@ import pytest
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from bot.manifest import document
-from sandbox.serving import serving
+from bot.server.manifest import document
+from sandbox.gatehouse import WORKSPACES
 from sandbox.slack.running import TOKEN, LocalSlack, running_slack
+from sandbox.slack.serving import serving
 from tests.sandbox.slack.desk import MANIFEST, Desk
+
+PAGE = {"X-Local-Slack-Page": "1"}
+ROOT = Path(__file__).parents[3]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +58,7 @@ def client(slack: LocalSlack) -> httpx.AsyncClient:
 
 @pytest.fixture
 async def slack() -> AsyncIterator[LocalSlack]:
-    async with running_slack(document("http://127.0.0.1"), clock=lambda: 1_800_000_000.0) as running:
+    async with running_slack(document("http://127.0.0.1"), WORKSPACES, clock=lambda: 1_800_000_000.0) as running:
         yield running
 
 
@@ -62,7 +71,7 @@ async def app(slack: LocalSlack) -> AsyncIterator[App]:
 @asynccontextmanager
 async def installed(manifest: dict[str, Any]) -> AsyncIterator[Desk]:
     """The small app of *manifest*, in a local Slack."""
-    async with running_slack(manifest) as slack, httpx.AsyncClient(trust_env=False) as http:
+    async with running_slack(manifest, WORKSPACES) as slack, httpx.AsyncClient(trust_env=False) as http:
         found = Desk(slack, http)
         app = Starlette(routes=[Route("/", found.endpoint, methods=["POST"])])
         async with serving(app) as slack.delivery.url:
@@ -74,3 +83,24 @@ async def desk() -> AsyncIterator[Desk]:
     """A small app that is installed in a local Slack."""
     async with installed(MANIFEST) as found:
         yield found
+
+
+@asynccontextmanager
+async def served(*arguments: str) -> AsyncIterator[dict[str, str]]:
+    """What ``python -m sandbox slack`` prints, by name, while it runs."""
+    command = [sys.executable, "-m", "sandbox", "slack", "--port", "0", *arguments]
+    environment = {"PATH": os.environ["PATH"]}
+    process = await asyncio.create_subprocess_exec(*command, cwd=ROOT, env=environment, stdout=asyncio.subprocess.PIPE)
+    assert process.stdout is not None
+    found: dict[str, str] = {}
+    try:
+        async with asyncio.timeout(60):
+            while not {"SLACK_SIGNING_SECRET", "SLACK_APP_TOKEN"} & found.keys():
+                line = (await process.stdout.readline()).decode().strip()
+                assert line, "it ended"
+                name, _, value = line.partition("=") if "=" in line else line.rpartition(" ")
+                found[name.strip()] = value
+        yield found
+    finally:
+        process.send_signal(signal.SIGTERM)
+        await process.communicate()

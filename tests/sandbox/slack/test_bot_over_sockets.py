@@ -13,11 +13,12 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from bot.app import running
-from bot.manifest import document
+from bot.server.app import running
+from bot.server.manifest import document
+from bot.server.slack import ConnectTimeouts
 from bot.settings import CannotStart
-from bot.socket_mode import Patience
 from sandbox.demo import Sandbox, Transport, running_sandbox, settings
+from sandbox.gatehouse import WORKSPACES
 from sandbox.services.running import running_services
 from sandbox.slack.running import TOKEN, running_slack
 from sandbox.slack.story import Person
@@ -109,8 +110,11 @@ async def test_an_answer_without_an_address_is_asked_for_again(workspace: Sandbo
 
 
 async def test_a_start_that_slack_held_up_goes_on_after_a_refusal(tmp_path: Path) -> None:
-    hurried = replace(QUICK, connecting=Patience(attempt=0.2, pause=0.1))
-    async with running_services(str(tmp_path / "services.db")) as services, running_slack(document(None)) as slack:
+    hurried = replace(QUICK, connecting=ConnectTimeouts(attempt=0.2, pause=0.1))
+    async with (
+        running_services(str(tmp_path / "services.db")) as services,
+        running_slack(document(None), WORKSPACES) as slack,
+    ):
         slack.faults.add("never", method="apps.connections.open")
         slack.faults.add("invalid_auth", method="apps.connections.open", times=2)
         chosen = settings(slack, services, tmp_path / "gatehouse.db", transport="socket")
@@ -177,7 +181,10 @@ async def test_readiness_tells_of_a_connection_that_is_gone(workspace: Sandbox) 
 async def test_it_hangs_up_at_the_end_and_needs_no_proxy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
-    async with running_services(str(tmp_path / "services.db")) as services, running_slack(document(None)) as slack:
+    async with (
+        running_services(str(tmp_path / "services.db")) as services,
+        running_slack(document(None), WORKSPACES) as slack,
+    ):
         chosen = settings(slack, services, tmp_path / "gatehouse.db", transport="socket")
         async with running(chosen, timing=QUICK) as bot:
             assert len(slack.sockets.connections) == 1
@@ -192,7 +199,10 @@ async def test_it_hangs_up_at_the_end_and_needs_no_proxy(tmp_path: Path, monkeyp
 
 @pytest.mark.threat("A12")
 async def test_a_wrong_app_token_is_no_start(tmp_path: Path) -> None:
-    async with running_services(str(tmp_path / "services.db")) as services, running_slack(document(None)) as slack:
+    async with (
+        running_services(str(tmp_path / "services.db")) as services,
+        running_slack(document(None), WORKSPACES) as slack,
+    ):
         chosen = settings(slack, services, tmp_path / "gatehouse.db", transport="socket")
         wrong = chosen.model_copy(update={"slack_app_token": SecretStr(TOKEN)})
 

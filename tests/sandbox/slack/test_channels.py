@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
+from sandbox.gatehouse import ALICE, BOB, BOT, DAN, FRANK, WORKSPACES
 from sandbox.slack.ids import StandingClock
-from sandbox.slack.people import ALICE, BOB, BOT, DAN, FRANK
 from sandbox.slack.running import running_slack
 from sandbox.slack.story import Person
 from tests.sandbox.slack.conftest import App, client
@@ -26,7 +26,10 @@ SCOPES = (
 @pytest.fixture
 async def maker() -> AsyncIterator[App]:
     """An app with all scopes that there are for this, in a Slack whose clock stands."""
-    async with running_slack(scoped(SCOPES), clock=StandingClock(NOW)) as slack, client(slack) as http:
+    async with (
+        running_slack(scoped(SCOPES), WORKSPACES, clock=StandingClock(NOW)) as slack,
+        client(slack) as http,
+    ):
         yield App(slack, http)
 
 
@@ -55,6 +58,7 @@ async def test_a_public_channel_is_joined_once(maker: App) -> None:
     )
 
 
+@pytest.mark.first(8)
 @pytest.mark.parametrize(
     ("method", "arguments", "error"),
     [
@@ -100,14 +104,14 @@ async def test_slack_says_no(maker: App, method: str, arguments: dict[str, Any],
     ],
 )
 async def test_scopes_are_demanded(method: str, arguments: dict[str, Any], needed: str) -> None:
-    async with running_slack(scoped(["channels:manage"])) as slack, client(slack) as http:
+    async with running_slack(scoped(["channels:manage"]), WORKSPACES) as slack, client(slack) as http:
         answer = await App(slack, http).form(method, **arguments)
 
     assert (answer["error"], answer["needed"]) == ("missing_scope", needed)
 
 
 async def forward(app: App, seconds: float) -> None:
-    async with httpx.AsyncClient(trust_env=False, headers={"x-gatehouse-page": "1"}) as http:
+    async with httpx.AsyncClient(trust_env=False, headers={"x-local-slack-page": "1"}) as http:
         await http.post(f"{app.slack.page_url}/_local/clock", json={"seconds": seconds})
 
 
@@ -141,7 +145,7 @@ async def test_what_is_due_within_a_minute_can_not_be_taken_back(maker: App) -> 
 
 async def test_nobody_has_to_look_whether_a_time_has_come() -> None:
     clock = StandingClock(NOW + 0.99)
-    async with running_slack(scoped(SCOPES), clock=clock) as slack, client(slack) as http:
+    async with running_slack(scoped(SCOPES), WORKSPACES, clock=clock) as slack, client(slack) as http:
         await App(slack, http).json("chat.scheduleMessage", channel=OPS, text="Good morning", post_at=NOW + 1)
         clock.now = NOW + 1.0
 
@@ -164,7 +168,7 @@ async def test_a_profile_and_the_conversations_of_a_person(maker: App) -> None:
 
 async def test_the_app_is_called_what_its_manifest_says() -> None:
     made = {**scoped(SCOPES), "features": {"bot_user": {"display_name": "Stand-up Bot!"}}}
-    async with running_slack(made) as slack, client(slack) as http:
+    async with running_slack(made, WORKSPACES) as slack, client(slack) as http:
         app = App(slack, http)
         user = (await app.get("users.info", user=BOT.id))["user"]
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from sandbox.slack.people import ALICE, BOB, BOT, CARA, DAN, ERIN, FRANK
+from sandbox.gatehouse import ALICE, BOB, BOT, CARA, DAN, ERIN, FRANK, WORKSPACES
 from sandbox.slack.running import LocalSlack, running_slack
 from tests.sandbox.slack.conftest import App, client
 from tests.sandbox.slack.desk import scoped
@@ -167,6 +167,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.first(8)
 @pytest.mark.parametrize(("method", "arguments", "code"), REFUSED)
 async def test_slack_says_no(app: App, method: str, arguments: dict[str, str], code: str) -> None:
     answer = await app.form(method, **arguments)
@@ -197,7 +198,7 @@ async def test_look_ups_take_no_json(app: App) -> None:
 async def test_each_look_up_needs_its_scope(
     method: str, arguments: dict[str, str], scopes: tuple[str, ...], needed: str
 ) -> None:
-    async with running_slack(scoped(scopes)) as slack, client(slack) as http:
+    async with running_slack(scoped(scopes), WORKSPACES) as slack, client(slack) as http:
         answer = (await http.get(method, params=arguments)).json()
 
     assert answer == {"ok": False, "error": "missing_scope", "needed": needed, "provided": ",".join(scopes)}
@@ -205,7 +206,7 @@ async def test_each_look_up_needs_its_scope(
 
 async def test_the_address_of_a_person_needs_its_own_scope() -> None:
     manifest = scoped(["users:read"])
-    async with running_slack(manifest) as slack, client(slack) as http:
+    async with running_slack(manifest, WORKSPACES) as slack, client(slack) as http:
         answer = (await http.get("users.info", params={"user": ALICE.id})).json()
 
     assert "email" not in answer["user"]["profile"]

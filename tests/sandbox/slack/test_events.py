@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.slack.people import BOT, DAN
+from sandbox.gatehouse import BOT, DAN
 from sandbox.slack.refusal import Refused
 from tests.sandbox.slack.conftest import installed
 from tests.sandbox.slack.desk import ALICE, BOB, OPS, Desk

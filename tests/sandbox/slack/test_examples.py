@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -13,32 +14,28 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
+import yaml
 
 from sandbox.demo import Transport
-from sandbox.serving import listening
 from sandbox.slack.running import APP_TOKEN, SECRET, TOKEN, LocalSlack, running_slack
+from sandbox.slack.serving import listening
 from sandbox.slack.story import Person
+from tests.sandbox.slack.conftest import PAGE, ROOT, served
 
 pytestmark = pytest.mark.slow
 
 EXAMPLES = Path(__file__).parent / "examples"
-OPS = "C0OPS0001"
+GWEN, LAB = "U0GWEN001", "C0LABOPS1"
 READY = "Bolt app is running!"
 STARTS_IN = 60.0
 BOLT = "@slack/bolt@4"
 
 
 def manifest(transport: Transport) -> dict[str, Any]:
-    return {
-        "display_information": {"name": "Tickets"},
-        "features": {"slash_commands": [{"command": "/ticket", "description": "File a ticket"}]},
-        "oauth_config": {"scopes": {"bot": ["chat:write", "commands", "channels:history", "im:write"]}},
-        "settings": {
-            "event_subscriptions": {"request_url": "https://app.example.com/", "bot_events": ["message.channels"]},
-            "socket_mode_enabled": transport == "socket",
-        },
-    }
+    made: dict[str, Any] = yaml.safe_load((EXAMPLES / "manifest.yml").read_text())
+    return {**made, "settings": {**made["settings"], "socket_mode_enabled": transport == "socket"}}
 
 
 @pytest.fixture(scope="session")
@@ -72,16 +69,23 @@ async def example(slack: LocalSlack, transport: Transport, *command: str, **more
     """The example as a process, once it says that it runs."""
     with listening(0) as free:
         port = free.getsockname()[1]
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "SYSTEMROOT") if name in os.environ}
-    given = {"SLACK_BOT_TOKEN": TOKEN, "SLACK_API_URL": slack.api_url, "PORT": str(port), "PYTHONUNBUFFERED": "1"}
+    given = {"SLACK_BOT_TOKEN": TOKEN, "SLACK_API_URL": slack.api_url, "PORT": str(port)}
     proof = {"SLACK_APP_TOKEN": APP_TOKEN} if transport == "socket" else {"SLACK_SIGNING_SECRET": SECRET}
+    async with program(*command, **given, **proof, **more):
+        if transport == "http":
+            slack.delivery.url = f"http://127.0.0.1:{port}/slack/events"
+        yield
+
+
+@asynccontextmanager
+async def program(*command: str, **variables: str) -> AsyncIterator[None]:
+    """A Bolt app as a process, once it says that it runs."""
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "SYSTEMROOT") if name in os.environ}
     process = await asyncio.create_subprocess_exec(
-        *command, env={**kept, **given, **proof, **more}, stdout=PIPE, stderr=STDOUT
+        *command, cwd=ROOT, env={**kept, "PYTHONUNBUFFERED": "1", **variables}, stdout=PIPE, stderr=STDOUT
     )
     try:
         await _says(process, READY)
-        if transport == "http":
-            slack.delivery.url = f"http://127.0.0.1:{port}/slack/events"
         yield
     finally:
         process.kill()
@@ -99,23 +103,23 @@ async def _says(process: Process, words: str) -> None:
 
 
 async def story(slack: LocalSlack) -> None:
-    """Alice says hello, presses the button, and files a ticket at the second try."""
-    alice = Person(slack, "U0ALICE01", OPS)
-    hello = await alice.says("hello")
-    assert hello.text == "Hey there <@U0ALICE01>!"
-    await alice.clicks(hello, "Click me")
-    await alice.sees("clicked the button")
+    """Gwen says hello, presses the button, and files a ticket at the second try."""
+    gwen = Person(slack, GWEN, LAB)
+    hello = await gwen.says("hello")
+    assert hello.text == "Hey there <@U0GWEN001>!"
+    await gwen.clicks(hello, "Click me")
+    await gwen.sees("clicked the button")
 
-    await alice.opens("/ticket")
-    await alice.sees("One moment")
-    alice.fills(**{"What is wrong?": "No"})
-    assert await alice.submits() == {"What is wrong?": "Say a little more"}
-    alice.fills(**{"What is wrong?": "The shop is slow"})
-    assert await alice.submits() == {}
-    filed = await alice.sees("Filed: The shop is slow")
+    await gwen.opens("/ticket")
+    await gwen.sees("One moment")
+    gwen.fills(**{"What is wrong?": "No"})
+    assert await gwen.submits() == {"What is wrong?": "Say a little more"}
+    gwen.fills(**{"What is wrong?": "The shop is slow"})
+    assert await gwen.submits() == {}
+    filed = await gwen.sees("Filed: The shop is slow")
 
-    assert filed.channel == alice.dm
-    assert alice.modal is None
+    assert filed.channel == gwen.dm
+    assert gwen.modal is None
     refused = [one for one in slack.state.traffic if one["status"] not in {"ok", 200}]
     assert refused == []
 
@@ -131,5 +135,31 @@ async def test_bolt_for_python(transport: Transport) -> None:
 @pytest.mark.parametrize("transport", ["http", "socket"])
 async def test_bolt_for_javascript(transport: Transport, bolt_js: Path) -> None:
     node = shutil.which("node") or "", str(EXAMPLES / "hello.js")
-    async with running_slack(manifest(transport)) as slack, example(slack, transport, *node, NODE_PATH=str(bolt_js)):
+    async with (
+        running_slack(manifest(transport)) as slack,
+        example(slack, transport, *node, NODE_PATH=str(bolt_js)),
+    ):
         await story(slack)
+
+
+async def test_the_first_steps_of_the_docs_lead_to_an_answer() -> None:
+    text = (ROOT / "docs" / "local-slack.md").read_text()
+    slack, app = (part.partition("```")[0].splitlines() for part in text.split("```sh\n")[1:3])
+    variables = dict(line.removeprefix("export ").split("=", 1) for line in app[:-1])
+    gwen = {"user": GWEN, "channel": LAB}
+    async with (
+        served(*shlex.split(slack[0])[4:]) as printed,
+        httpx.AsyncClient(base_url=printed["page"], headers=PAGE, trust_env=False) as http,
+        program(*app[-1].split(), **{name: printed[name] for name in variables}),
+        http.stream("GET", "/_local/live", params=gwen, timeout=STARTS_IN) as live,
+    ):
+        assert {
+            name: printed[name].replace(printed["page"], "http://127.0.0.1:8800") for name in variables
+        } == variables
+        lines = live.aiter_lines()
+        await anext(lines)
+        await http.post("/_local/say", json={**gwen, "text": "hello"})
+        async for line in lines:
+            if f"Hey there <@{GWEN}>!" in line:
+                return
+    pytest.fail("nothing was answered")

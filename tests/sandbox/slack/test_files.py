@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
+from sandbox.gatehouse import ALICE, BOB, WORKSPACES
 from sandbox.slack.filestore import MOST_IN_FORM, File
-from sandbox.slack.people import ALICE, BOB
 from sandbox.slack.running import TOKEN, LocalSlack, running_slack
 from sandbox.slack.story import Person
 from tests.sandbox.slack.conftest import App, client, installed
@@ -60,7 +60,10 @@ async def test_a_file_comes_into_a_channel_in_three_steps(app: App, slack: Local
 
 
 async def test_the_answer_to_history_has_the_file() -> None:
-    async with running_slack(scoped(["files:write", "channels:history"])) as slack, client(slack) as http:
+    async with (
+        running_slack(scoped(["files:write", "channels:history"]), WORKSPACES) as slack,
+        client(slack) as http,
+    ):
         app = App(slack, http)
         await shared(app)
         (message,) = (await app.get("conversations.history", channel=OPS))["messages"]
@@ -159,7 +162,7 @@ async def test_reading_takes_the_token_of_an_app_that_may(app: App, slack: Local
 
 
 async def test_without_the_scope_there_is_a_login_page_and_no_error() -> None:
-    async with running_slack(scoped(["files:write"])) as slack, client(slack) as http:
+    async with running_slack(scoped(["files:write"]), WORKSPACES) as slack, client(slack) as http:
         app = App(slack, http)
         file = await shared(app)
         page = await read(file["url_private_download"])

@@ -11,10 +11,11 @@ import pytest
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from sandbox.serving import serving
+from sandbox.gatehouse import WORKSPACES
 from sandbox.slack.ids import StandingClock
 from sandbox.slack.message import Message
 from sandbox.slack.running import running_slack
+from sandbox.slack.serving import serving
 from tests.sandbox.slack.desk import ALICE, MANIFEST, OPS, Desk, words
 
 VIEW: dict[str, Any] = {"type": "modal", "title": words("Ask"), "blocks": []}
@@ -27,7 +28,10 @@ def clock() -> StandingClock:
 
 @pytest.fixture
 async def desk(clock: StandingClock) -> AsyncIterator[Desk]:
-    async with running_slack(MANIFEST, clock=clock) as slack, httpx.AsyncClient(trust_env=False) as http:
+    async with (
+        running_slack(MANIFEST, WORKSPACES, clock=clock) as slack,
+        httpx.AsyncClient(trust_env=False) as http,
+    ):
         found = Desk(slack, http)
         async with serving(Starlette(routes=[Route("/", found.endpoint, methods=["POST"])])) as slack.delivery.url:
             yield found

@@ -12,6 +12,7 @@ import pytest
 from slack_sdk.oauth import AuthorizeUrlGenerator
 from slack_sdk.web.async_client import AsyncWebClient
 
+from sandbox.gatehouse import WORKSPACES
 from sandbox.slack.ids import StandingClock
 from sandbox.slack.oauth import CLIENT_ID, CLIENT_SECRET
 from sandbox.slack.running import LocalSlack, running_slack
@@ -31,7 +32,7 @@ def clock() -> StandingClock:
 
 @pytest.fixture
 async def slack(clock: StandingClock) -> AsyncIterator[LocalSlack]:
-    async with running_slack(MANIFEST, clock=clock) as running:
+    async with running_slack(MANIFEST, WORKSPACES, clock=clock) as running:
         yield running
 
 

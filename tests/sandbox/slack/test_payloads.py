@@ -6,16 +6,16 @@ from dataclasses import replace
 
 import pytest
 
+from sandbox.gatehouse import ALICE, BOB, BOT, FRANK, SHOP
 from sandbox.slack import payloads
 from sandbox.slack.message import Message
-from sandbox.slack.people import ALICE, BOB, BOT, FRANK
 from sandbox.slack.state import State
 from sandbox.slack.texts import as_said, as_typed, escaped, rich_text
 from sandbox.slack.validation import check_message
 
 
 def test_a_private_channel_is_not_named() -> None:
-    state = State()
+    state = State(SHOP)
 
     sent = payloads.command(state, ALICE.id, "C0WARROOM", "/rules", "", "")
 
@@ -25,7 +25,7 @@ def test_a_private_channel_is_not_named() -> None:
 
 
 def test_a_click_says_of_which_company_the_person_is() -> None:
-    state = State()
+    state = State(SHOP)
     card = Message(state.new_ts(), "C0PARTNER", BOT.id, "A card", [])
 
     sent = {
@@ -37,7 +37,7 @@ def test_a_click_says_of_which_company_the_person_is() -> None:
 
 
 def test_a_click_in_a_thread_says_in_which() -> None:
-    state = State()
+    state = State(SHOP)
     reply = Message(state.new_ts(), "C0OPS0001", BOT.id, "A reply", [], thread_ts="1.000001")
     card = Message(state.new_ts(), "C0OPS0001", BOT.id, "A card", [])
 
@@ -78,14 +78,14 @@ def test_a_click_in_a_thread_says_in_which() -> None:
     ],
 )
 def test_what_is_typed_becomes_references(typed: str, command: str, message: str) -> None:
-    state = State()
+    state = State(SHOP.with_app({"display_information": {"name": "Gatehouse"}}))
 
     assert as_typed(typed, state, should_escape=True) == command
     assert as_said(typed, state) == message
 
 
 def test_a_name_that_two_have_names_nobody() -> None:
-    state = State()
+    state = State(SHOP)
     state.users[BOB.id] = replace(BOB, real_name="Alice Ng", name="alice.ng")
 
     assert as_said("@Alice Ng @alice.ng", state) == "<@U0ALICE01> Ng <@U0BOB0001>"

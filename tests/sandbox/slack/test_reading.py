@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from sandbox.gatehouse import ALICE, BOB, BOT, ERIN, FRANK, SHOP, WORKSPACES
 from sandbox.slack.ids import StandingClock
 from sandbox.slack.methods import READS, SCOPES
-from sandbox.slack.people import ALICE, BOB, BOT, BOT_ID, ERIN, FRANK
 from sandbox.slack.ratelimits import A_MINUTE, TIERS
 from sandbox.slack.running import running_slack
 from tests.sandbox.slack.conftest import App, client
@@ -28,7 +28,7 @@ def clock() -> StandingClock:
 async def reader(clock: StandingClock) -> AsyncIterator[App]:
     """An app with every scope there is a method for."""
     manifest = scoped(EVERY_SCOPE)
-    async with running_slack(manifest, clock=clock) as slack, client(slack) as http:
+    async with running_slack(manifest, WORKSPACES, clock=clock) as slack, client(slack) as http:
         yield App(slack, http)
 
 
@@ -147,7 +147,7 @@ async def test_a_reaction_comes_and_goes(reader: App) -> None:
 
 
 async def test_the_bot_and_its_workspace(reader: App) -> None:
-    bot, team = await reader.get("bots.info", bot=BOT_ID), await reader.get("team.info")
+    bot, team = await reader.get("bots.info", bot=SHOP.bot_id), await reader.get("team.info")
 
     assert (bot["bot"]["user_id"], bot["bot"]["app_id"]) == (BOT.id, "A0GATE001")
     assert (team["team"]["id"], team["team"]["domain"]) == ("T0GATE001", "example-shop")
@@ -182,6 +182,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.first(8)
 @pytest.mark.parametrize(("method", "arguments", "code"), REFUSED)
 async def test_slack_says_no(reader: App, method: str, arguments: dict[str, str], code: str) -> None:
     answer = await reader.form(method, **arguments)
@@ -189,10 +190,11 @@ async def test_slack_says_no(reader: App, method: str, arguments: dict[str, str]
     assert (answer["ok"], answer["error"]) == (False, code)
 
 
+@pytest.mark.first(8)
 @pytest.mark.parametrize("method", sorted(SCOPES))
 async def test_without_its_scope_no_method_answers(method: str) -> None:
     """Whatever the arguments: the token is looked at first, but for what depends on the kind of channel."""
-    async with running_slack(scoped(["commands"])) as slack, client(slack) as http:
+    async with running_slack(scoped(["commands"]), WORKSPACES) as slack, client(slack) as http:
         answer = (await http.post(method, data={"channel": OPS, "ts": "1.000001"})).json()
 
     assert (answer["error"], answer["provided"]) == ("missing_scope", "commands")
@@ -210,7 +212,7 @@ async def test_without_its_scope_no_method_answers(method: str) -> None:
 async def test_each_kind_of_channel_has_its_scope(
     method: str, arguments: dict[str, str], scopes: list[str], needed: str
 ) -> None:
-    async with running_slack(scoped(scopes)) as slack, client(slack) as http:
+    async with running_slack(scoped(scopes), WORKSPACES) as slack, client(slack) as http:
         answer = (await http.get(method, params=arguments)).json()
 
     assert (answer["error"], answer["needed"]) == ("missing_scope", needed)
@@ -218,7 +220,7 @@ async def test_each_kind_of_channel_has_its_scope(
 
 @pytest.mark.parametrize(("scopes", "ok"), [(["chat:write"], False), (["chat:write", "chat:write.public"], True)])
 async def test_posting_where_the_bot_is_not_needs_a_scope_of_its_own(scopes: list[str], ok: bool) -> None:
-    async with running_slack(scoped(scopes)) as slack, client(slack) as http:
+    async with running_slack(scoped(scopes), WORKSPACES) as slack, client(slack) as http:
         answer = (await http.post("chat.postMessage", json={"channel": GENERAL, "text": "Hello"})).json()
 
     assert answer["ok"] is ok

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,24 +12,27 @@ import httpx
 import pytest
 import yaml
 
-from bot.manifest import document
+from bot.server.manifest import document
+from sandbox.gatehouse import FILE, WORKSPACES
+from sandbox.slack.configuration import DEFAULT
 from sandbox.slack.ids import StandingClock
 from sandbox.slack.running import APP_TOKEN, TOKEN, running_slack
-from tests.sandbox.slack.conftest import App, client
+from tests.sandbox.slack.conftest import PAGE, ROOT, App, client, served
 from tests.sandbox.slack.desk import MANIFEST
 from tests.sandbox.slack.link import linked, opened
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[3]
 START = 1_800_000_000.0
-PAGE = {"X-Gatehouse-Page": "1"}
 
 
 async def told(seed: int) -> list[Any]:
     """What an app gets to see in a run with *seed*: times, triggers, envelopes, addresses."""
     manifest = document(None)
-    async with running_slack(manifest, seed=seed, clock=StandingClock(START)) as slack, client(slack) as http:
+    async with (
+        running_slack(manifest, WORKSPACES, seed=seed, clock=StandingClock(START)) as slack,
+        client(slack) as http,
+    ):
         app = App(slack, http)
         posted = [await app.post(), await app.post()]
         async with linked(slack) as link:
@@ -56,7 +56,10 @@ async def test_two_runs_with_one_seed_are_the_same_and_with_another_are_not() ->
 
 
 async def test_a_clock_that_stands_is_set_forward_by_hand() -> None:
-    async with running_slack(MANIFEST, clock=StandingClock(START)) as slack, client(slack) as http:
+    async with (
+        running_slack(MANIFEST, WORKSPACES, clock=StandingClock(START)) as slack,
+        client(slack) as http,
+    ):
         url = f"{slack.page_url}/_local/clock"
         answer = await http.post(url, json={"seconds": 90}, headers=PAGE)
         assert answer.json() == {"ok": True, "now": START + 90}
@@ -64,35 +67,9 @@ async def test_a_clock_that_stands_is_set_forward_by_hand() -> None:
 
         back = await http.post(url, json={"seconds": -1}, headers=PAGE)
         assert back.status_code == 400
-    async with running_slack(MANIFEST) as slack, httpx.AsyncClient(trust_env=False) as http:
+    async with running_slack(MANIFEST, WORKSPACES) as slack, httpx.AsyncClient(trust_env=False) as http:
         answer = await http.post(f"{slack.page_url}/_local/clock", json={"seconds": 90}, headers=PAGE)
         assert answer.json() == {"ok": False, "error": "clock_runs_by_itself"}
-
-
-@asynccontextmanager
-async def served(*arguments: str) -> AsyncIterator[dict[str, str]]:
-    """What ``python -m sandbox slack`` prints, by name, while it runs."""
-    command = [sys.executable, "-m", "sandbox", "slack", "--port", "0", *arguments]
-    environment = {"PATH": os.environ["PATH"]}
-    process = await asyncio.create_subprocess_exec(*command, cwd=ROOT, env=environment, stdout=asyncio.subprocess.PIPE)
-    assert process.stdout is not None
-    found: dict[str, str] = {}
-    last = (
-        {"SLACK_SIGNING_SECRET", "SLACK_APP_TOKEN"}
-        if "--second-workspace" not in arguments
-        else {"SLACK_CLIENT_SECRET"}
-    )
-    try:
-        async with asyncio.timeout(60):
-            while not last & found.keys():
-                line = (await process.stdout.readline()).decode().strip()
-                assert line, "it ended"
-                name, _, value = line.partition("=") if "=" in line else line.rpartition(" ")
-                found[name.strip()] = value
-        yield found
-    finally:
-        process.send_signal(signal.SIGTERM)
-        await process.communicate()
 
 
 async def test_an_app_of_somebody_else_is_served_by_websocket(tmp_path: Path) -> None:
@@ -108,8 +85,10 @@ async def test_an_app_of_somebody_else_is_served_by_websocket(tmp_path: Path) ->
     assert moved.json()["now"] == START
 
 
-async def test_a_second_workspace_is_there_on_request() -> None:
-    async with served("--second-workspace") as told, httpx.AsyncClient(trust_env=False) as http:
+async def test_a_second_workspace_is_there_where_the_file_has_one(tmp_path: Path) -> None:
+    people = tmp_path / "people.toml"
+    people.write_text("\n".join(one.read_text().replace('icon = "gatehouse.svg"', "") for one in (FILE, DEFAULT)))
+    async with served("--people", str(people)) as told, httpx.AsyncClient(trust_env=False) as http:
         assert told["install page"] == f"{told['page']}/oauth/v2/authorize"
         gwen = await http.get(f"{told['page']}/_local/state", params={"user": "U0GWEN001"})
 

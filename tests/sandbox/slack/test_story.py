@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from sandbox.gatehouse import BOB
 from sandbox.slack import rendering
-from sandbox.slack.people import BOB
 from sandbox.slack.story import Person
 from sandbox.slack.watching import NothingHappened
 from tests.sandbox.slack.desk import ALICE, OPS, Desk, words

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from sandbox.slack.people import ALICE, BOB, BOT
+from sandbox.gatehouse import ALICE, BOB, BOT
 from sandbox.slack.refusal import Refused
 from sandbox.slack.running import LocalSlack
 from tests.sandbox.slack.conftest import App

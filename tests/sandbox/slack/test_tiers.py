@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from sandbox.gatehouse import SHOP
 from sandbox.slack.faults import SlackFaults
 from sandbox.slack.ratelimits import SPECIAL, TIERS, RateLimits
 from sandbox.slack.scheduled import Schedule
@@ -13,13 +14,13 @@ from sandbox.slack.webapi import AppToken, WebApi
 
 
 def test_every_method_has_a_tier_or_a_limit_of_its_own() -> None:
-    state = State()
+    state = State(SHOP)
     api = WebApi(
         state,
         token="xoxb-1",
         scopes=(),
         faults=SlackFaults(),
-        sockets=Sockets(),
+        sockets=Sockets(SHOP.app.id),
         app=AppToken("xapp-1", ()),
         limits=RateLimits(time.time),
         schedule=Schedule(state),

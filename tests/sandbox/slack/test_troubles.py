@@ -14,7 +14,7 @@ from sandbox.slack.troubles import Scene
 from tests.sandbox.slack.conftest import App
 from tests.sandbox.slack.desk import ALICE, OPS, Desk
 
-PAGE = {"X-Gatehouse-Page": "1"}
+PAGE = {"X-Local-Slack-Page": "1"}
 
 
 async def post(slack: LocalSlack, what: str, **body: str) -> httpx.Response:

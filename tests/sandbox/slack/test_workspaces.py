@@ -15,14 +15,17 @@ import pytest
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from sandbox.serving import serving
+from sandbox.gatehouse import SHOP, WORKSPACES
+from sandbox.slack.configuration import workspaces_of
 from sandbox.slack.oauth import CLIENT_ID, CLIENT_SECRET
 from sandbox.slack.running import TOKEN, LocalSlack, running_slack
+from sandbox.slack.serving import serving
 from sandbox.slack.story import Person
-from sandbox.slack.workspaces import LABS, SHOP, Workspace
+from sandbox.slack.workspaces import Workspace
 from tests.conftest import until
 from tests.sandbox.slack.desk import Desk
 
+(LABS,) = workspaces_of()
 HOME = "https://app.example.com/slack/oauth_redirect"
 SCOPES = ["channels:read", "chat:write", "commands", "files:read", "files:write", "im:write", "team:read"]
 SCOPES += ["users:read", "usergroups:read", "app_mentions:read", "channels:history"]
@@ -80,7 +83,7 @@ class Two:
 @pytest.fixture
 async def two() -> AsyncIterator[Two]:
     async with (
-        running_slack(MANIFEST, workspaces=(SHOP, LABS)) as slack,
+        running_slack(MANIFEST, (SHOP, LABS)) as slack,
         httpx.AsyncClient(base_url=slack.page_url, trust_env=False) as http,
     ):
         desk = Desk(slack, http)
@@ -105,7 +108,10 @@ async def test_the_page_asks_where_and_the_code_is_worth_a_token_of_that_workspa
 
 
 async def test_with_one_workspace_nobody_is_asked_where() -> None:
-    async with running_slack(MANIFEST) as slack, httpx.AsyncClient(base_url=slack.page_url, trust_env=False) as http:
+    async with (
+        running_slack(MANIFEST, WORKSPACES) as slack,
+        httpx.AsyncClient(base_url=slack.page_url, trust_env=False) as http,
+    ):
         asked = {"client_id": CLIENT_ID, "scope": "chat:write", "redirect_uri": HOME, "team": LABS.id}
         page = (await http.get("/oauth/v2/authorize", params=asked)).text
 

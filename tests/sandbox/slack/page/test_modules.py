@@ -16,7 +16,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from sandbox import slack
-from sandbox.serving import serving
+from sandbox.slack.serving import serving
 from tests.browsers import chromium
 
 PAGE = Path(slack.__file__).parent / "page"

@@ -8,37 +8,31 @@ from datetime import UTC, datetime, timedelta
 from itertools import product
 from typing import Any, Final, get_args
 
-from bot.changes.applying import LOST_RIGHT
-from bot.clients.listing import Gap
-from bot.domain.change import Approval, Change, Guard, Kind, Question, State, Target
-from bot.domain.group import Group, Groups
-from bot.domain.member import Member
-from bot.domain.policy import Person, Why
-from bot.domain.rule import Rule
+from bot.changes.execute import LOST_RIGHT
+from bot.changes.model import Approval, Change, Guard, Kind, Question, State, Target
+from bot.clients.lists import Gap
+from bot.members.model import Member
+from bot.policy.model import Person, Why
+from bot.rules.model import Group, Groups, Rule
 from bot.store.audit import Entry, Filters
-from handlers.commands.gatehouse import GatehouseAudit
-from handlers.commands.members import MembersList, MembersShow
-from handlers.commands.rules import RulesGroups, RulesHistory, RulesList, RulesShow
-from handlers.parsers.rest import Unclear
-from handlers.refs import NotOne
-from handlers.views import (
-    audit,
-    changes,
-    decision_form,
-    forms,
-    gatehouse,
-    groups,
-    members,
-    notes,
-    pending,
-    pickers,
-    problems,
-    rule_list,
-    rules,
-)
-from handlers.views.member_form import MemberForm
-from handlers.views.parts import Audience, Message
-from handlers.views.rule_form import RuleForm
+from handlers.blocks import menus, modals
+from handlers.blocks.messages import Audience, Message
+from handlers.changes import card_view, notes_view
+from handlers.explain import table
+from handlers.gatehouse import audit_view
+from handlers.gatehouse import views as gatehouse_views
+from handlers.gatehouse import views as pending_views
+from handlers.gatehouse.commands import GatehouseAudit
+from handlers.grammar.command import Unclear
+from handlers.members import views as member_views
+from handlers.members.commands import MembersList, MembersShow
+from handlers.members.form_view import MemberForm
+from handlers.rules import views as group_views
+from handlers.rules import views as list_views
+from handlers.rules import views as rule_views
+from handlers.rules.commands import RulesGroups, RulesHistory, RulesList, RulesShow
+from handlers.rules.form_view import RuleForm
+from handlers.rules.refs import NotOne
 
 Payload = dict[str, Any]
 NOW: Final = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
@@ -117,25 +111,25 @@ LATER: Final[list[Payload]] = [
 
 def _cards() -> Iterator[Message]:
     for kind, state, guard, more in product(Kind, State, [Guard.CONFIRM, Guard.APPROVE], LATER):
-        card = changes.card(change(kind, state, guard, **more), places={"rules": "rules.example.com"})
-        yield from [card, *(changes.elsewhere(card, OPS, shared=shared) for shared in (False, True))]
+        card = card_view.card(change(kind, state, guard, **more), places={"rules": "rules.example.com"})
+        yield from [card, *(card_view.elsewhere(card, OPS, shared=shared) for shared in (False, True))]
 
 
 def _lists() -> Iterator[Message]:
     listed = RulesList(text="shop", status="Active", group="sales", sort="changed", page=2)
-    yield rules.menu()
-    yield members.menu(sites=("blog", "shop"))
-    yield members.menu(sites=())
+    yield rule_views.menu()
+    yield member_views.menu(sites=("blog", "shop"))
+    yield member_views.menu(sites=())
     for command, found in product([RulesList(), listed], [[RULE, SCRIPT], []]):
         page: Payload = {"page": 2, "pages": 3, "total": 41, "first_number": 21}
         for known in (None, GROUPS):
             for audience in get_args(Audience):
-                yield rule_list.rule_list(
+                yield list_views.rule_list(
                     found, command=command, gap=Gap(1, 2), groups=known, audience=audience, **page
                 )
     for shown in (0, 1, 40):
         many = [Group(id=f"Group_{number}", name="Sales", status="Active") for number in range(shown)]
-        yield groups.group_list(
+        yield group_views.group_list(
             many,
             {"Group_0": 2, "Group_x": 1},
             {"Group_0": 1},
@@ -144,9 +138,9 @@ def _lists() -> Iterator[Message]:
             actions=True,
         )
     for rule in (RULE, SCRIPT):
-        yield rules.rule_card(rule, command=RulesShow(ref=rule.id), audience="private")
+        yield rule_views.rule_card(rule, command=RulesShow(ref=rule.id), audience="private")
     for people in ([ANNA, BERT], []):
-        yield members.member_list(
+        yield member_views.member_list(
             people,
             site="blog",
             page=2,
@@ -157,40 +151,40 @@ def _lists() -> Iterator[Message]:
             first_number=21,
         )
     for audience in get_args(Audience):
-        yield members.member_card(ANNA, site="blog", command=MembersShow(email=ANNA.email), audience=audience)
-    yield pending.pending(
+        yield member_views.member_card(ANNA, site="blog", command=MembersShow(email=ANNA.email), audience=audience)
+    yield pending_views.pending(
         [OPEN], [change(Kind.RULE_DELETE, State.APPLIED, glass_broken=True)], {OPEN.id: "https://x"}, total=41
     )
-    yield pending.pending([], [], {}, total=0)
-    yield pending.timers([ENDING], {})
+    yield pending_views.pending([], [], {}, total=0)
+    yield pending_views.timers([ENDING], {})
 
 
 def _records() -> Iterator[Message]:
     entry = Entry(1, NOW, "applied", OPEN.id, "rules/Redirect_x1", "U0ALICE01", OPS, "https://x", {"reason": "x"}, "")
     for found in ([entry], []):
-        yield audit.entries(found, {}, Filters(), more=bool(found), public=True, command=GatehouseAudit())
-    yield audit.history([OPEN, ENDING], {OPEN.id: "https://x"}, command=RulesHistory(ref="Redirect_x1"))
+        yield audit_view.entries(found, {}, Filters(), more=bool(found), public=True, command=GatehouseAudit())
+    yield audit_view.history([OPEN, ENDING], {OPEN.id: "https://x"}, command=RulesHistory(ref="Redirect_x1"))
     for purpose in ("remind", "offer", "review", "glass", "left", "ask-0"):
         for one in (OPEN, ENDING, change(Kind.RULE_DELETE, State.APPLIED, glass_broken=True)):
-            if (note := notes.note(one, purpose)) is not None:
+            if (note := notes_view.note(one, purpose)) is not None:
                 yield note
 
 
 def _answers() -> Iterator[Message]:
     for topic in (None, "rules", "members grant"):
-        yield gatehouse.help_page(topic, may=lambda _: True)
-    yield gatehouse.status({"rules": "ok", "members": "503"}, places={"rules": "x"}, counts={"applied": 3})
+        yield gatehouse_views.help_page(topic, may=lambda _: True)
+    yield gatehouse_views.status({"rules": "ok", "members": "503"}, places={"rules": "x"}, counts={"applied": 3})
     allowed = {"rule.read": None, "rule.delete": Why.NO_ROLE}
-    yield gatehouse.whoami(Person("U0ALICE01"), OPS, allowed, {}, sites=["blog"], act=[OPS])
-    yield problems.problem(asked="list", what="Rules does not answer.", cause="a cable", then="wait", reference="r1")
-    yield problems.unclear(Unclear("There is no “lst”.", suggestion="rules list"), asked="lst")
+    yield gatehouse_views.whoami(Person("U0ALICE01"), OPS, allowed, {}, sites=["blog"], act=[OPS])
+    yield table.problem(asked="list", what="Rules does not answer.", cause="a cable", then="wait", reference="r1")
+    yield table.unclear(Unclear("There is no “lst”.", suggestion="rules list"), asked="lst")
     for error in (NotOne("shop", [RULE, SCRIPT], 7), NotOne("shop", [], 0), NotOne("shop", [], 0, near=[RULE])):
-        yield problems.not_one(error, asked="show shop")
+        yield table.not_one(error, asked="show shop")
 
 
 def _views() -> Iterator[Payload]:
-    yield pickers.rule_modal(OPS)
-    yield pickers.member_modal(OPS)
+    yield menus.rule_modal(OPS)
+    yield menus.member_modal(OPS)
     new = RuleForm.blank(name="Old shop", source="https://shop.example.com/old", channel=OPS, lasts="2h")
     for rule in (
         new,
@@ -208,10 +202,10 @@ def _views() -> Iterator[Payload]:
         MemberForm.of(ANNA, site="blog", known=("vip",), channel=OPS),
     ):
         yield member.view()
-    for name in decision_form.WORDS:
-        yield decision_form.opened(name, OPEN, title="Delete Old shop", channel=OPS)
-    yield from [forms.loading("Edit rule"), forms.working("Edit rule"), forms.outdated()]
-    yield from [forms.done("Gatehouse", "Saved."), forms.notice(rules.menu())]
+    for name in notes_view.WORDS:
+        yield notes_view.opened(name, OPEN, title="Delete Old shop", channel=OPS)
+    yield from [modals.loading("Edit rule"), modals.working("Edit rule"), modals.outdated()]
+    yield from [modals.done("Gatehouse", "Saved."), modals.notice(rule_views.menu())]
 
 
 def _skeleton(found: Any) -> Any:

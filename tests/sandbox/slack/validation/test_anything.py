@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,6 +20,7 @@ JSON: Final = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.sampled_from(SENDABLE), st.data(), JSON)
 def test_any_value_in_any_property_is_judged(key: Key, data: st.DataObject, value: Any) -> None:
@@ -30,6 +32,7 @@ def test_any_value_in_any_property_is_judged(key: Key, data: st.DataObject, valu
     assert name != "sparkle" or problems or key.shape.is_open or key.name == "message"
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(JSON)
 def test_anything_at_all_is_judged(value: Any) -> None:

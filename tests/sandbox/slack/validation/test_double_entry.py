@@ -1,4 +1,4 @@
-"""The tables a second time, from elsewhere: Slack's own SDK, and its documentation as facts/slack.md 4.3 has it.
+"""The tables a second time, from elsewhere: Slack's own SDK, and numbers copied by hand from its documentation.
 
 The other tests take numbers and names from our tables; a slip of the pen there is found here.
 """

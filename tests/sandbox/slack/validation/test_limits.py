@@ -21,7 +21,7 @@ WORDS: Final[dict[type, tuple[str, str]]] = {
     Many: ("must provide at least {low} items", "no more than {high} items allowed"),
     Int: ("must be between {low} and {high}", "must be between {low} and {high}"),
 }
-"""What Slack says below the least and above the most (facts/slack.md 4.4)."""
+"""What Slack says below the least and above the most."""
 
 
 class Edge(NamedTuple):

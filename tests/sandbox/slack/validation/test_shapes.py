@@ -20,7 +20,7 @@ MATRIX: Final = {
     "modal": "actions context divider header image input rich_text section video alert",
     "home": "actions context divider header image input rich_text section video card carousel",
 }
-"""Which blocks each surface takes (facts/slack.md 4.3); what people saw refused is refused."""
+"""Which blocks each surface takes; what people saw refused is refused."""
 LISTS: Final = ("blocks", "attachments")
 """A message without them, or with null, is fine; what else they may be has a test of its own."""
 WRONG: Final[tuple[Any, ...]] = ("no such value", 0.5, True, ["x"], {"x": 1}, None)

@@ -1,0 +1,196 @@
+"""How rules, groups and members are read and written, behind one interface."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from bot.changes.model import Change, Kind, Target, canonical_form
+from bot.changes.verify import Document, Snapshot, accept_if_done, alike_before, holds, key_of
+from bot.clients.errors import AlreadyExists, ClientError, NotFound, OutcomeUnknown
+from bot.clients.groups import GroupsClient
+from bot.clients.members import MembersClient
+from bot.clients.rules import RulesClient
+from bot.members.model import Member, caseless, chosen
+from bot.rules.model import Group, Rule, RuleDraft
+
+FEW: Final = 10
+"""Rules that are rather read one by one than out of the whole list."""
+
+
+class RuleSnapshot:
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self._rules = {rule.id: rule for rule in rules}
+        self._named: dict[str | None, list[Rule]] = {}
+        for rule in self._rules.values():
+            self._named.setdefault(rule.name, []).append(rule)
+
+    def live(self, target: Target) -> Document | None:
+        rule = self._rules.get(target.key or "")
+        return None if rule is None else rule.document()
+
+    def lookalikes(self, change: Change) -> list[str]:
+        wanted = canonical_form(change.after)
+        name = (wanted or {}).get("name")
+        rules = self._rules.values() if name is None else self._named.get(name, ())
+        return [rule.id for rule in rules if holds(canonical_form(rule.document()), wanted)]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleAdapter:
+    """Rules: how they are read, and written."""
+
+    client: RulesClient
+
+    async def snapshot(self, targets: Sequence[Target], *, shared: bool = False) -> Snapshot:
+        keys = [target.key for target in targets if target.key is not None]
+        if len(keys) < len(targets):
+            return RuleSnapshot((await (self.client.all() if shared else self.client.fresh())).whole())
+        if len(keys) <= FEW:
+            return RuleSnapshot(await self._each(keys))
+        listing = await self.client.fresh()
+        known = {rule.id for rule in listing.known}
+        left = [key for key in keys if key not in known] if listing.truncated else []
+        return RuleSnapshot([*listing.known, *await self._each(left)])
+
+    async def _each(self, keys: Iterable[str]) -> list[Rule]:
+        found = await asyncio.gather(*map(self._get, keys))
+        return [rule for rule in found if rule is not None]
+
+    async def _get(self, key: str) -> Rule | None:
+        try:
+            return await self.client.get(key)
+        except NotFound:
+            return None
+
+    async def write(self, change: Change) -> str:
+        match change.kind:
+            case Kind.RULE_CREATE:
+                return await self._created(change)
+            case Kind.RULE_UPDATE:
+                return (await self.client.update(key_of(change), _draft(change))).id
+            case Kind.RULE_DELETE:
+                return await self._deleted(change)
+        raise ValueError(change.kind)
+
+    async def _created(self, change: Change) -> str:
+        """The id that the service gave, once it reads so: an answer meant for another names another's rule."""
+        made = await self.client.create(_draft(change))
+        try:
+            rule = await self._get(made.id)
+        except ClientError as error:
+            raise OutcomeUnknown(error.service, f"created, it says, but it could not be read: {error}") from error
+        live = None if rule is None else rule.document()
+        ours = holds(canonical_form(live), canonical_form(change.after)) or canonical_form(live) == canonical_form(
+            made.document()
+        )
+        if not ours or made.id in alike_before(change):
+            raise OutcomeUnknown("rules", "the answer names another rule")
+        return made.id
+
+    async def _deleted(self, change: Change) -> str:
+        try:
+            return await self.client.delete(key_of(change))
+        except NotFound as error:
+            return await accept_if_done(error, self, change)
+
+
+def _draft(change: Change) -> RuleDraft:
+    return RuleDraft.model_validate(change.after)
+
+
+class MemberSnapshot:
+    def __init__(self, members: Iterable[Member]) -> None:
+        self._alike: dict[str, list[Member]] = {}
+        for member in members:
+            self._alike.setdefault(member.identity, []).append(member)
+
+    def live(self, target: Target) -> Document | None:
+        key = target.key or ""
+        member = chosen(self._alike.get(caseless(key.strip()), []), key)
+        return None if member is None else member.document()
+
+    def lookalikes(self, change: Change) -> list[str]:
+        return []
+
+
+@dataclass(frozen=True, slots=True)
+class MemberAdapter:
+    """Members of one site: how they are read, and written."""
+
+    client: MembersClient
+
+    async def snapshot(self, targets: Sequence[Target], *, shared: bool = False) -> Snapshot:
+        """Raises Incomplete where a target is not in the part of the members that was read."""
+        listing = await self.client.fresh()
+        keys = [(target.key or "").strip() for target in targets]
+        identities = {caseless(key) for key in keys}
+        alike = [member for member in listing.known if member.identity in identities]
+        if not {member.email for member in alike}.issuperset(keys):
+            listing.whole()  # or it may be in the rest
+        return MemberSnapshot(alike)
+
+    async def write(self, change: Change) -> str:
+        email = key_of(change)
+        try:
+            match change.kind:
+                case Kind.MEMBER_ADD:
+                    await self.client.add(Member.model_validate(change.after))
+                case Kind.MEMBER_REMOVE:
+                    await self.client.remove(email)
+                case _:
+                    await self._edit(email, change)
+        except (AlreadyExists, NotFound) as error:
+            return await accept_if_done(error, self, change)
+        return email
+
+    async def _edit(self, email: str, change: Change) -> None:
+        """Step by step. A step that fails after another was taken leaves the edit half done, whatever it failed with."""
+        for number, step in enumerate(self._steps(email, change)):
+            try:
+                await step()
+            except ClientError as error:
+                if number == 0:
+                    raise
+                raise OutcomeUnknown(error.service, f"half done: the next step failed: {error}") from error
+
+    def _steps(self, email: str, change: Change) -> Iterator[Callable[[], Awaitable[None]]]:
+        """Only what differs, and segments by their own operations: whether PATCH replaces or merges is not given."""
+        before, after = Member.model_validate(change.before), Member.model_validate(change.after)
+        if after.name != before.name:
+            yield partial(self.client.update, email, name=after.name, segments=before.segments)
+        if added := [name for name in after.segments if name not in before.segments]:
+            yield partial(self.client.grant, email, added)
+        if dropped := [name for name in before.segments if name not in after.segments]:
+            yield partial(self.client.revoke, email, dropped)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSnapshot:
+    groups: Mapping[str, Document | None]
+
+    def live(self, target: Target) -> Document | None:
+        return self.groups.get(target.key or "")
+
+    def lookalikes(self, change: Change) -> list[str]:
+        return []
+
+
+@dataclass(frozen=True, slots=True)
+class GroupAdapter:
+    """Groups are only ever changed: nothing creates one here, and nothing deletes one."""
+
+    client: GroupsClient
+
+    async def snapshot(self, targets: Sequence[Target], *, shared: bool = False) -> Snapshot:
+        return GroupSnapshot({target.key or "": await self._find(target.key or "") for target in targets})
+
+    async def _find(self, key: str) -> Document | None:
+        group = await self.client.find(key)
+        return None if group is None else group.document()
+
+    async def write(self, change: Change) -> str:
+        return (await self.client.update(Group.model_validate({**(change.after or {}), "id": key_of(change)}))).id

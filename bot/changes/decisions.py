@@ -1,0 +1,244 @@
+"""Decide: what people do with a change that is there, each step with the right that they have to it at that moment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from typing import Any, Final
+
+from bot.changes.errors import AlreadyDecided, NothingToReview, NotTemporary, NotYours, PolicyTightened
+from bot.changes.execute import Executor
+from bot.changes.journal import GATEHOUSE, Journal, event_of
+from bot.changes.model import Change, Guard, Move, Question, State
+from bot.policy.access import Access, NotAllowed
+from bot.policy.inquiry import DirectoryUnavailable
+from bot.policy.model import Irreconcilable
+from bot.store.db import TargetBusy
+
+LOOKED: Final = "seen"
+"""Stands among the decisions of a change for a person who was shown all of it."""
+
+
+class Decision(StrEnum):
+    CONFIRM = "confirm"
+    APPROVE = "approve"
+    DENY = "deny"
+    KEEP = "keep"
+    BREAK_GLASS = "glass"
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """Lets people decide about changes, ask about them, and hold to or prolong what they agreed to."""
+
+    ledger: Journal
+    access: Access
+    applier: Executor
+
+    async def decide(self, change: Change, decision: Decision, by: str, *, reason: str = "") -> Change:
+        """Take the decision about *change*, as it was just read, if it is *by*'s and still open; apply what has all it needs.
+
+        Raises NotYours, NotAllowed, PolicyTightened, DirectoryUnavailable, or AlreadyDecided with the change as it stands.
+        """
+        if not _open(change, decision):
+            raise AlreadyDecided(change)
+        if change.expires is not None and self.ledger.now() >= change.expires and change.state is State.PROPOSED:
+            raise AlreadyDecided(await self.expire(change) or await self.ledger.get(change.id))
+        await self._check_right(change, decision, by)
+        if decision not in {Decision.KEEP, Decision.DENY} and (stricter := await self._tightened(change)) is not None:
+            if decision is Decision.CONFIRM and stricter.guard is not Guard.CONFIRM:
+                raise PolicyTightened(stricter)
+            change = stricter
+            await self._check_right(change, decision, by)
+        match decision:
+            case Decision.KEEP:
+                move = Move.CANCEL if change.state is State.PROPOSED else Move.WITHDRAW
+                moved = await self.ledger.move(change, move, by=by, **self._decided(by))
+            case Decision.DENY:
+                moved = await self.ledger.move(change, Move.DENY, by=by, **self._decided(by, reason))
+            case Decision.APPROVE:
+                return await self._approve(change, by)
+            case _:
+                glass: dict[str, Any] = {"glass_broken": True} if decision is Decision.BREAK_GLASS else {}
+                self.applier.reached("claim")
+                moved = await self.ledger.move(change, Move.APPROVE, by=by, **self._decided(by, reason), **glass)
+        if moved is None:
+            raise AlreadyDecided(await self.ledger.get(change.id))
+        return await self.applier.begin(moved)
+
+    async def _tightened(self, change: Change) -> Change | None:
+        """*change* under the policy of now, where that asks for more than the one it was asked for under; else None.
+
+        Raises PolicyTightened where nobody could approve under both.
+        """
+        try:
+            stricter = await self.access.stricter(change)
+        except Irreconcilable as error:
+            raise PolicyTightened(change) from error
+        if not stricter:
+            return None
+
+        def tightened(held: Change) -> Mapping[str, Any]:
+            return stricter if held.state is State.PROPOSED else {}
+
+        return await self.ledger.record(change, "tightened", GATEHOUSE, tightened)
+
+    def _decided(self, by: str, reason: str = "") -> dict[str, Any]:
+        return {"decided_by": by, "decided_at": self.ledger.now(), "decision_reason": reason}
+
+    async def _check_right(self, change: Change, decision: Decision, by: str) -> None:
+        """Whether the decision is *by*'s, with the rights that they have now in the channel of the change."""
+        match decision:
+            case Decision.CONFIRM:
+                if by != change.requester or change.guard is not Guard.CONFIRM:
+                    raise NotYours(change)
+                await self.access.require_all(change, by)
+            case Decision.KEEP if by == change.requester:
+                pass
+            case Decision.KEEP | Decision.DENY if change.guard is Guard.CONFIRM:
+                await self.access.require_all(change, by)  # anyone who could make it may also drop it
+            case Decision.KEEP:
+                raise NotYours(change)
+            case Decision.BREAK_GLASS:
+                await self.access.require_glass(change, by, change.channel)
+            case _:
+                if change.guard is not Guard.APPROVE:
+                    raise NotYours(change)
+                await self.access.require_approver(change, by, change.channel)
+
+    async def _approve(self, change: Change, by: str) -> Change:
+        """One approval more; with the last one, whoever asked and approved before must still have their rights."""
+        given = change.approved_by(by, self.ledger.now())
+        try:
+            counted = await self.ledger.count(change, by, last=await self._completed(given, by))
+        except (NotAllowed, DirectoryUnavailable, TargetBusy):
+            # It still counts, for when the others have their rights again, or the target is free.
+            await self.ledger.count(change, by)
+            raise
+        if counted is None:
+            raise AlreadyDecided(await self.ledger.get(change.id))
+        if counted.state is State.PROPOSED and len(counted.approvals) > len(given.approvals):
+            return await self._approve(counted, by)  # others approved at the same time
+        return await self.applier.begin(counted)
+
+    async def _completed(self, given: Change, by: str) -> Mapping[str, Any] | None:
+        """The fields of the decision where *given* has all approvals that it needs, with the last one from *by*; else None.
+
+        Raises NotAllowed where who asked, or approved, has lost their right to, and DirectoryUnavailable.
+        """
+        if await self.access.people([each.by for each in given.approvals]) < given.approvals_needed:
+            return None
+        await self.access.require_still(given)
+        self.applier.reached("claim")
+        return self._decided(by)
+
+    async def expire(self, change: Change) -> Change | None:
+        """Nobody decided in time; None where somebody did at the last moment."""
+        if change.state is not State.PROPOSED:
+            return None
+        return await self.ledger.move(change, Move.EXPIRE, finished_at=self.ledger.now())
+
+    async def require_look(self, change: Change, by: str) -> None:
+        """Return where *by* may see all of *change*: where they asked for it, or could decide about it, now.
+
+        Where nobody has to decide any more: where they may read such things. Raises NotYours, NotAllowed or
+        DirectoryUnavailable.
+        """
+        if change.state is not State.PROPOSED and not change.review_owed:
+            return await self._require_read(change, by)
+        if by == change.requester:
+            return await self.access.require_all(change, by)
+        if change.guard is Guard.CONFIRM:
+            raise NotYours(change)
+        try:
+            await self.access.require_approver(change, by, change.channel)
+        except NotAllowed:
+            if not change.break_glass:
+                raise
+            await self.access.require_glass(change, by, change.channel)
+        return None
+
+    async def _require_read(self, change: Change, by: str) -> None:
+        await self.access.require(f"{change.kind.operation.partition('.')[0]}.read", by, change.channel)
+
+    async def note_look(self, change: Change, by: str) -> None:
+        """Put on record that *by* was shown all of *change*; once, however often they look."""
+        async with self.ledger.store.transaction() as tx:
+            if await self.ledger.store.changes.decided(tx, change.id, by, LOOKED, change.fingerprint):
+                await self.ledger.store.audit.append(tx, event_of("looked", change, by))
+
+    async def has_looked(self, change: Change, by: str) -> bool:
+        """Whether *by* was shown all of this very *change*; what a stored change does never changes."""
+        return await self.ledger.store.changes.has_decided(change.id, by, LOOKED, change.fingerprint)
+
+    async def require_decision(self, change: Change, decision: Decision, by: str) -> None:
+        """Return where *decision* is *by*'s to take now; raises NotYours, NotAllowed or DirectoryUnavailable."""
+        await self._check_right(change, decision, by)
+
+    async def ask(self, change: Change, *, by: str, text: str) -> Change:
+        """Put a question about an open *change* into the thread of its card; the same one twice is one.
+
+        Raises AlreadyDecided, TooManyQuestions, NotAllowed, DirectoryUnavailable.
+        """
+        await self._require_read(change, by)
+        return await self.ledger.ask(change, Question(by=by, text=text))
+
+    async def stop(self, whole: Change, *, by: str, request: str) -> Change:
+        """Let nothing more of a running set begin; raises AlreadyDecided, NotAllowed, DirectoryUnavailable."""
+
+        def stopped(held: Change) -> Mapping[str, Any]:
+            if not held.is_set or held.state not in {State.APPROVED, State.APPLYING}:
+                raise AlreadyDecided(held)
+            return {} if held.stopped_by else {"stopped_by": by}
+
+        await self.access.require_all(whole, by)
+        return await self.ledger.record(whole, "stopped", by, stopped, request=request)
+
+    async def review(self, change: Change, *, by: str, request: str) -> Change:
+        """Sign what somebody did alone; raises NothingToReview, NotYours, NotAllowed, DirectoryUnavailable."""
+
+        def signed(held: Change) -> Mapping[str, Any]:
+            if not held.review_owed:
+                raise NothingToReview(held)
+            return {"reviewed_by": by}
+
+        if by == change.decided_by:
+            raise NotYours(change)
+        await self.access.require_reviewer(change, by)
+        return await self.ledger.record(change, "reviewed", by, signed, request=request)
+
+    async def extend(self, change: Change, *, by: str, seconds: int, request: str) -> Change:
+        """Let a temporary *change* end so much later; raises NotTemporary, NotAllowed, DirectoryUnavailable."""
+
+        def extended(held: Change) -> Mapping[str, Any]:
+            if not held.temporary or held.ends is None:
+                raise NotTemporary(held)
+            return {"ends": max(held.ends, self.ledger.now()) + timedelta(seconds=seconds)}
+
+        await self._may_reschedule(change, by)
+        return await self.ledger.record(change, "extended", by, extended, request=request)
+
+    async def keep(self, change: Change, *, by: str, request: str) -> Change:
+        """Let a temporary *change* stay; raises NotTemporary, NotAllowed, DirectoryUnavailable."""
+
+        def kept(held: Change) -> Mapping[str, Any]:
+            if held.state is not State.APPLIED or held.ends is None or held.undone_by is not None:
+                raise NotTemporary(held)
+            return {"ends": None, "ending": ""}
+
+        await self._may_reschedule(change, by)
+        return await self.ledger.record(change, "made_permanent", by, kept, request=request)
+
+    async def _may_reschedule(self, change: Change, by: str) -> None:
+        """What was approved for two hours is not one person's to make last: others decide."""
+        await self.access.require_all(change, by)
+        if change.guard is Guard.APPROVE:
+            await self.access.require_approver(change, by, change.channel)
+
+
+def _open(change: Change, decision: Decision) -> bool:
+    """Whether there is still something to decide; a change that waits for its service may still be withdrawn."""
+    waits_for_service = change.state is State.APPROVED and bool(change.waits)
+    return change.state is State.PROPOSED or (decision is Decision.KEEP and waits_for_service)

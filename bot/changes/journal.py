@@ -1,0 +1,428 @@
+"""The one place that moves a change: state, audit, what Slack is owed and what falls due, in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.changes.errors import AlreadyDecided, NotTemporary, TooManyQuestions, TooManyRequests, UnknownChange
+from bot.changes.model import Change, Guard, Kind, Move, Outcome, Part, Question, State, canonical_form
+from bot.policy.limits import DEFAULT_LIMITS, MAX_QUESTIONS_PER_REQUEST, OpenLimits
+from bot.store.audit import Event
+from bot.store.engine import Store
+from bot.store.items import rows_of
+from bot.store.queues import TimerKind
+
+LEASE: Final = timedelta(seconds=60)
+"""How long a claimed change is left to its owner, at least, unless its owner renews it; `lease_for` derives the real one."""
+
+REMIND_AFTER: Final = timedelta(minutes=15)
+REVIEW_AFTER: Final = timedelta(hours=1)
+OFFER_BEFORE: Final = timedelta(minutes=10)
+SHORTEST_OFFER: Final = 0.2
+"""Of a short-lived change: the last part of its life in which it may be extended."""
+
+SHOWN_WITHIN: Final = timedelta(seconds=1)
+"""How long a card may wait to show an approval: mostly the outcome is there by then, and is all that it shows."""
+
+MAX_DECISION: Final = 16
+"""Characters of a request's key that the database has room for, among the decisions of one person about one change."""
+
+Update = Callable[[Change], Mapping[str, Any]]
+"""What to write on a change that nobody else can change at that moment; raises where it is in no state for it."""
+
+GATEHOUSE: Final = "gatehouse"
+"""The actor of what no person did."""
+
+EVENTS: Final = {
+    Move.APPROVE: "approved",
+    Move.CANCEL: "cancelled",
+    Move.WITHDRAW: "withdrawn",
+    Move.DENY: "denied",
+    Move.EXPIRE: "expired",
+    Move.OUTDATE: "stale",
+    Move.FINISH: "applied",
+    Move.FAIL: "failed",
+    Move.LOSE: "unknown",
+    Move.DEFER: "deferred",
+    Move.LEAVE: "unsettled",
+}
+UNBEGUN: Final = frozenset({Move.CANCEL, Move.WITHDRAW, Move.DENY, Move.EXPIRE, Move.OUTDATE})
+"""Moves that end a change set before any of its parts was begun."""
+ENDS_OF_SETS: Final = frozenset({Move.FINISH, Move.FAIL})
+UNDOABLE: Final = (Outcome.APPLIED, Outcome.UNKNOWN)
+"""Outcomes of parts that are, or may be, there to be taken back."""
+NOTICES: Final = {
+    Move.APPROVE: "tell-approved",
+    Move.DENY: "tell-denied",
+    Move.EXPIRE: "tell-expired",
+    Move.OUTDATE: "tell-failed",
+    Move.FAIL: "tell-failed",
+    Move.LEAVE: "tell-failed",
+}
+"""Moves of a request that its requester hears of in a direct message, and that message's purpose."""
+DECISIONS: Final = frozenset({Move.CANCEL, Move.WITHDRAW, Move.DENY})
+"""Moves that a person makes; approvals are counted one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """What is recorded, and who is told that there is something to do."""
+
+    store: Store
+    now: Callable[[], datetime]
+    owner: str
+    tell: Callable[[], None]
+    """Wakes the workers; called after every commit."""
+    lease: timedelta = LEASE
+    open_limits: OpenLimits = DEFAULT_LIMITS
+    at_work: set[str] = field(default_factory=set)
+    """Ids of the changes that this process is carrying out: it doesn't take them over from itself."""
+
+    async def open(
+        self,
+        change: Change,
+        origin: str,
+        parts: Sequence[Part] = (),
+        *,
+        reverts: Change | None = None,
+        begin: bool = False,
+    ) -> Change:
+        """Record a new change, once per *origin*; one without a guard is approved with it.
+
+        *begin*: claim what is approved, too, for this process to carry out. *reverts*: the temporary change whose end it
+        is; raises NotTemporary where that has another end now, or none.
+        Raises TargetBusy, and TooManyRequests where it would wait beside too many others.
+        """
+        rows = await rows_of(change.id, parts)
+        async with self.store.transaction() as tx:
+            kept = await self.store.changes.add(tx, change, origin)
+            if kept.id != change.id:
+                return kept
+            if reverts is not None:
+                await self._require_end(tx, reverts)
+            if change.guard is not Guard.NONE and change.undoes is None:
+                await self._within_limits(tx, change)
+            await self.store.parts.add(tx, rows)
+            events = [event_of("requested", change, change.requester, **_asked(change))]
+            if change.guard is Guard.NONE:
+                kept = await self._approved_at_once(tx, change)
+                kept, began_now = await self._claimed(tx, kept) if begin else (kept, ())
+                events += began_now
+            else:
+                await self.store.outbox.add(tx, change.id, "card")
+                await self._set_waiting(tx, change)
+            await self.store.audit.append(tx, *events)
+        self.tell()
+        return kept
+
+    async def _require_end(self, tx: AsyncConnection, change: Change) -> None:
+        held = await self.store.changes.held(tx, change.id) or change
+        if not held.temporary or held.ends != change.ends:
+            raise NotTemporary(held)
+
+    async def _within_limits(self, tx: AsyncConnection, change: Change) -> None:
+        of_person, in_channel = await self.store.changes.waiting(tx, change.requester, change.channel)
+        if self.open_limits.exceeded(of_person, in_channel):
+            of_one = of_person > self.open_limits.per_person
+            raise TooManyRequests((of_person if of_one else in_channel) - 1, channel=not of_one)
+
+    async def _approved_at_once(self, tx: AsyncConnection, change: Change) -> Change:
+        decided: dict[str, Any] = {"decided_by": change.requester, "decided_at": change.created}
+        due = change.created + (timedelta() if change.is_set else self.lease)
+        return await self.store.changes.move(tx, change.id, Move.APPROVE, due=due, **decided) or change
+
+    async def _set_waiting(self, tx: AsyncConnection, change: Change) -> None:
+        if change.expires is not None:
+            await self.store.timers.set(tx, change.id, TimerKind.EXPIRE, change.expires)
+        if change.guard is Guard.APPROVE:
+            await self.store.timers.set(tx, change.id, TimerKind.REMIND, change.created + REMIND_AFTER)
+
+    async def count(self, change: Change, by: str, *, last: Mapping[str, Any] | None = None) -> Change | None:
+        """One approval of those that are needed, from *by*: the change as it then is, or None where it is too late.
+
+        *last*: the fields of the decision that it completes; where nobody else approved since *change* was read, the same
+        transaction makes it, as `move` does.
+        """
+        async with self.store.transaction() as tx:
+            held = await self.store.changes.held(tx, change.id)
+            if held is None or held.state is not State.PROPOSED:
+                return None
+            completes = last is not None and held.approvals == change.approvals
+            events = []
+            if await self.store.changes.decided(tx, held.id, by, "approve", ""):
+                held = held.approved_by(by, self.now())
+                events = [event_of("approval", held, by, given=len(held.approvals))]
+            if events and not completes:
+                await self.store.changes.record(tx, held)
+                await self.store.outbox.add(tx, held.id, "card")
+                await self.store.audit.append(tx, *events)
+            if completes and last is not None:
+                held = await self._moved(tx, held, Move.APPROVE, by, events, approvals=held.approvals, **last)
+        self.tell()
+        return held
+
+    async def move(
+        self, change: Change, move: Move, *, by: str = GATEHOUSE, fenced: bool = False, **fields: Any
+    ) -> Change | None:
+        """Make *move*, or return None where the change is not where the move starts, or no longer this owner's.
+
+        What is approved is claimed with it, and returned as this process's to carry out; but for a change set.
+        """
+        fence: dict[str, Any] = {"owner": self.owner, "token": change.token} if fenced else {}
+        async with self.store.transaction() as tx:
+            moved = await self._moved(tx, change, move, by, (), **fence, **fields)
+        if moved is not None:
+            self.tell()
+        return moved
+
+    async def _moved(
+        self, tx: AsyncConnection, change: Change, move: Move, by: str, before: Sequence[Event], **fields: Any
+    ) -> Change | None:
+        """The change after *move*, with all that goes with it in *tx*. *before*: events that led to it."""
+        if move is Move.APPROVE:
+            fields.setdefault("due", self.now() + (timedelta() if change.is_set else self.lease))
+        moved = await self.store.changes.move(tx, change.id, move, **fields)
+        if moved is None:
+            return None
+        if move in DECISIONS:
+            await self.store.changes.decided(tx, moved.id, by, move, moved.decision_reason)
+        await self._follow(tx, moved, move, by)
+        after = await self.applied(tx, [moved]) if moved.state is State.APPLIED else []
+        event = event_of(EVENTS[move], moved, by, **told(moved))
+        if move is Move.APPROVE and not moved.is_set:
+            moved, after = await self._claimed(tx, moved)
+        await self.store.audit.append(tx, *before, event, *after)
+        return moved
+
+    async def _follow(self, tx: AsyncConnection, moved: Change, move: Move, by: str) -> None:
+        """What Slack is owed and what falls due, now that a change was moved through *by*."""
+        if moved.part_of is not None:
+            await self.store.parts.note(tx, [moved])
+            await self.store.outbox.add(tx, moved.part_of, "card")
+        elif not _only_the_asker_cares(moved):
+            within = SHOWN_WITHIN if move is Move.APPROVE and not moved.is_set else timedelta()
+            await self.store.outbox.add(tx, moved.id, "card", within=within)
+        if moved.columns and move in ENDS_OF_SETS:
+            await self.store.outbox.add(tx, moved.id, "result")
+        if move in NOTICES and _is_news_to_requester(moved, by):
+            await self.store.outbox.add(tx, moved.id, NOTICES[move])
+        if moved.is_set and move in UNBEGUN:
+            await self.store.parts.stop(tx, moved.id)
+        if moved.glass_broken and move is Move.APPROVE:
+            await self.store.outbox.add(tx, moved.id, "glass")
+        await self._set_timers(tx, moved)
+
+    async def applied(self, tx: AsyncConnection, changes: Sequence[Change]) -> Sequence[Event]:
+        """Mark what applied *changes* took back, and as stale the requests that they overtook; return the events of these.
+
+        A request was made for what there was before: an applied change of the same target, or another undo of the same
+        change, leaves nothing to decide.
+        """
+        live = {change.target: change.result for change in changes}
+        requesters = {change.target: change.requester for change in changes}
+        undone = {change.undoes for change in changes if change.undoes}
+        events = []
+        for request in await self.store.changes.requested(tx, changes):
+            found = live.get(request.target)
+            if request.undoes not in undone and canonical_form(request.before) == canonical_form(found):
+                continue
+            fields: dict[str, Any] = {"result": found, "finished_at": self.now()}
+            if (stale := await self.store.changes.move(tx, request.id, Move.OUTDATE, **fields)) is not None:
+                await self._follow(tx, stale, Move.OUTDATE, requesters.get(request.target, GATEHOUSE))
+                events.append(event_of(EVENTS[Move.OUTDATE], stale, GATEHOUSE, **told(stale)))
+        undos = [change for change in changes if change.undoes]
+        sets = {await self._undone(tx, undo): undo for undo in undos}
+        for set_id, undo in sets.items():
+            await self._undone_whole(tx, set_id, undo.part_of or undo.id)
+        return events
+
+    async def _set_timers(self, tx: AsyncConnection, moved: Change) -> None:
+        """Nothing waits for a decision any more; what ends by itself and what must be looked at does from now on."""
+        if moved.state is not State.PROPOSED:
+            await self.store.timers.clear(tx, moved.id, TimerKind.EXPIRE, TimerKind.REMIND)
+        if moved.state is State.APPLIED and moved.ends is not None:
+            await self.set_end(tx, moved, moved.ends)
+        if moved.review_owed:
+            await self.store.timers.set(tx, moved.id, TimerKind.REVIEW, self.now() + REVIEW_AFTER)
+
+    async def set_end(self, tx: AsyncConnection, change: Change, ends: datetime) -> None:
+        """From now on *change* ends at *ends*; somewhat before, its people hear of it."""
+        left = ends - self.now()
+        early = min(OFFER_BEFORE, left * SHORTEST_OFFER)
+        await self.store.timers.set(tx, change.id, TimerKind.REVERT, ends)
+        await self.store.timers.set(tx, change.id, TimerKind.OFFER, ends - early)
+
+    async def _undone(self, tx: AsyncConnection, undo: Change) -> str:
+        """Mark what *undo* took back, and let the old id of a rule that came back mean the new one. Return the id of
+        the change set that it is, or is a part of.
+        """
+        change = await self.store.changes.held(tx, undo.undoes or "")
+        if change is None:
+            return ""
+        fields: dict[str, Any] = {} if change.is_set else {"undone_by": undo.id}
+        if change.review_owed and undo.settles_review:
+            fields["reviewed_by"] = undo.requester
+        await self.store.changes.record(tx, change, **fields)
+        over = set() if change.is_set else set(TimerKind) - {TimerKind.REVIEW}
+        reviewed = set() if change.review_owed and not undo.settles_review else {TimerKind.REVIEW}
+        await self.store.timers.clear(tx, change.id, *over, *reviewed)
+        if change.part_of is None and change.ends is not None and undo.requester != change.requester:
+            await self.store.outbox.add(tx, change.id, "tell-reverted")
+        if change.part_of is not None:
+            await self.store.parts.taken_back(tx, change.part_of, change.part_number)
+        await self.store.outbox.add(tx, change.part_of or change.id, "card")
+        if undo.kind is Kind.RULE_CREATE and change.target.key and undo.target.key:
+            await self.store.aliases.put(tx, change.target.key, undo.target.key)
+        return change.id if change.is_set else change.part_of or ""
+
+    async def _undone_whole(self, tx: AsyncConnection, set_id: str, undo_id: str) -> None:
+        """Mark a change set as undone where nothing of it is left; what is left of a temporary one still has its end."""
+        whole = await self.store.changes.held(tx, set_id) if set_id else None
+        if whole is None or whole.state is not State.APPLIED or whole.undone_by is not None:
+            return
+        if not await self.store.parts.has_any(tx, set_id, UNDOABLE):
+            await self.store.changes.record(tx, whole, undone_by=undo_id)
+            await self.store.timers.clear(tx, set_id, *(set(TimerKind) - {TimerKind.REVIEW}))
+
+    async def get(self, change_id: str) -> Change:
+        """The change as it stands; raises UnknownChange."""
+        if (change := await self.store.changes.get(change_id)) is None:
+            raise UnknownChange(change_id)
+        return change
+
+    async def claim(self, change_id: str) -> Change | None:
+        """Take an approved change; None where somebody else has."""
+        async with self.store.transaction() as tx:
+            claimed = await self.store.changes.claim(tx, change_id, self.owner, self.lease)
+            if claimed is not None:
+                await self.store.audit.append(tx, began(claimed))
+        return claimed
+
+    async def _claimed(self, tx: AsyncConnection, approved: Change) -> tuple[Change, Sequence[Event]]:
+        """*approved* as this process holds it from its approval on, with the event that says so."""
+        claimed = await self.store.changes.claim(tx, approved.id, self.owner, self.lease)
+        return (approved, ()) if claimed is None else (claimed, [began(claimed)])
+
+    async def claim_due(self, service: str | None = None) -> Change | None:
+        """Take a change that was left, by a process that died or by a service that was away; of *service* alone, or any."""
+        if not await self.store.changes.any_due(but=self.at_work, service=service):
+            return None
+        async with self.store.transaction() as tx:
+            claimed = await self.store.changes.claim_due(tx, self.owner, self.lease, but=self.at_work, service=service)
+            if claimed is not None and claimed.state is State.APPLYING:
+                await self.store.audit.append(tx, began(claimed))
+        return claimed
+
+    async def ask(self, change: Change, question: Question) -> Change:
+        """Put *question* to those that were asked before it, and owe its note; the same one twice is one.
+
+        Raises AlreadyDecided and TooManyQuestions.
+        """
+        async with self.store.transaction() as tx:
+            held = await self.store.changes.held(tx, change.id) or change
+            if question in held.questions:
+                return held
+            if held.state is not State.PROPOSED:
+                raise AlreadyDecided(held)
+            if len(held.questions) >= MAX_QUESTIONS_PER_REQUEST:
+                raise TooManyQuestions(held)
+            asked = held.model_copy(update={"questions": (*held.questions, question)})
+            await self.store.changes.record(tx, asked)
+            await self.store.outbox.add(tx, asked.id, f"ask-{len(asked.questions)}")
+            await self.store.audit.append(tx, event_of("asked", asked, question.by, question=question.text))
+        self.tell()
+        return asked
+
+    async def record(
+        self, change: Change, event: str, by: str, update: Update, *, request: str = "", note: str = ""
+    ) -> Change:
+        """Write on a change what *update* makes of it as it stands, with an *event* that says so; owe the *note* of that name.
+
+        Done once for each *request*. What *update* raises is raised; where it gives nothing, nothing is written.
+        Raises NotTemporary for another end of what is being reverted.
+        """
+        async with self.store.transaction() as tx:
+            held = await self.store.changes.held(tx, change.id) or change
+            if request and not await self.store.changes.decided(tx, held.id, by, request[:MAX_DECISION], event):
+                return held
+            if not (fields := update(held)):
+                return held
+            if "ends" in fields and await self.store.changes.is_being_reverted(tx, held.id):
+                raise NotTemporary(held)
+            noted = held.model_copy(update=dict(fields))
+            await self.store.changes.record(tx, noted)
+            for purpose in filter(None, ("card", note)):
+                await self.store.outbox.add(tx, change.id, purpose)
+            await self._follow_fields(tx, noted, fields)
+            await self.store.audit.append(tx, event_of(event, noted, by))
+        self.tell()
+        return noted
+
+    async def _follow_fields(self, tx: AsyncConnection, noted: Change, fields: Mapping[str, Any]) -> None:
+        if "ends" in fields:
+            await self._set_end_anew(tx, noted)
+        if "reviewed_by" in fields:
+            await self.store.timers.clear(tx, noted.id, TimerKind.REVIEW)
+        if "stopped_by" in fields:
+            await self.store.parts.stop(tx, noted.id)
+
+    async def _set_end_anew(self, tx: AsyncConnection, change: Change) -> None:
+        if change.ends is None:
+            await self.store.timers.clear(tx, change.id, TimerKind.REVERT, TimerKind.OFFER)
+        else:
+            await self.set_end(tx, change, change.ends)
+
+    async def remember(self, change: Change, **fields: Any) -> Change:
+        """Note something for the work under way, if it is still this process's; nobody needs to be told."""
+        async with self.store.transaction() as tx:
+            held = await self.store.changes.held(tx, change.id)
+            if held is not None and held.token == change.token:
+                await self.store.changes.record(tx, held, **fields)
+        return change.model_copy(update=fields)
+
+    async def note(self, event: Event) -> None:
+        """Record what moves no change: a refusal, an export."""
+        async with self.store.transaction() as tx:
+            await self.store.audit.append(tx, event)
+
+
+def event_of(name: str, change: Change, by: str, **detail: Any) -> Event:
+    known = {"kind": change.kind, "reason": change.decision_reason or change.reason, "guard": change.guard}
+    return Event(name, by, change.channel, change.id, str(change.target), known | detail)
+
+
+def began(change: Change) -> Event:
+    return event_of("applying", change, GATEHOUSE, attempt=change.attempt)
+
+
+def _asked(change: Change) -> dict[str, Any]:
+    if change.is_set:
+        return {"title": change.title, "parts": change.size, "kinds": list(change.kinds)}
+    return {"before": change.before, "after": change.after}
+
+
+def told(change: Change) -> dict[str, Any]:
+    """What the audit keeps of an end: the service's words, what it looks like now, and what it looked like before."""
+    told: dict[str, Any] = {name: getattr(change, name) for name in ("outcome", "undoes") if getattr(change, name)}
+    if change.state in {State.APPLIED, State.STALE, State.FAILED}:
+        told |= {"before": change.before, "now": change.result}
+    if change.glass_broken:
+        told["glass_broken"] = True
+    return told
+
+
+def _is_news_to_requester(change: Change, by: str) -> bool:
+    """Whether its requester waited for an approval, and neither decided about *change* nor did what moved it, as *by* did."""
+    waited = change.guard is Guard.APPROVE and change.part_of is None
+    return waited and change.requester not in {change.decided_by, by}
+
+
+def _only_the_asker_cares(change: Change) -> bool:
+    """Whether a refusal is for the one who asked alone: where something stood before the change, others saw its card."""
+    quiet = change.quiet_refusal and change.guard is Guard.NONE and change.attempt <= 1
+    return quiet and change.state in {State.FAILED, State.STALE, State.APPLYING}

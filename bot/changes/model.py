@@ -1,0 +1,447 @@
+"""Changes and change sets: the only shape in which anything is written, with their states, moves and fingerprints."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final, TypeAlias
+
+from pydantic import Field
+
+from bot.rules.model import SERVER_FIELDS
+from bot.text.documents import Stored
+
+NOT_CONTENT: Final = SERVER_FIELDS | {"objectType", "schemaVersion", "isSample"}
+"""Fields that services add, drop or renumber by themselves: no sign that a person changed anything."""
+
+
+def canonical_form(document: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """What makes two readings of one rule or member the same to a person; None where it is absent."""
+    if document is None:
+        return None
+    kept = {name: value for name, value in document.items() if name not in NOT_CONTENT}
+    if isinstance(pairs := kept.get("pairs"), list):
+        kept["pairs"] = [
+            {name: value for name, value in pair.items() if name != "id"} if isinstance(pair, dict) else pair
+            for pair in pairs
+        ]
+    if isinstance(segments := kept.get("allowedSegments"), list):
+        kept["allowedSegments"] = sorted(segments, key=str)
+    return kept
+
+
+def fingerprint(content: object) -> str:
+    """SHA-256 of *content* in one canonical JSON form, so that key order and spacing don't matter."""
+    canonical = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+Need: TypeAlias = tuple[str, str | None]
+"""An operation of the policy, and the site of the members that it is needed for; None for rules."""
+
+
+def operations_of(operation: str, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """Return every operation that it takes to make *after* of *before*; *operation* is the one of its kind.
+
+    A form, a row of a file or an undo may rename a member, give access and take access, all at once. Each of these is
+    an operation of its own, so no other way to ask for it passes by its right or its guard.
+    """
+    if not operation.startswith("member.") or (before is None and after is None):
+        return (operation,)
+    had, has = _segments(before), _segments(after)
+    needed = {
+        "member.add": before is None,
+        "member.remove": after is None,
+        "member.update": before is not None and after is not None and before.get("name") != after.get("name"),
+        "member.grant": bool(has - had),
+        "member.revoke": after is not None and bool(had - has),
+    }
+    return tuple(name for name, is_needed in needed.items() if is_needed) or (operation,)
+
+
+def _segments(member: Mapping[str, Any] | None) -> frozenset[str]:
+    return frozenset((member or {}).get("allowedSegments") or ())
+
+
+class State(StrEnum):
+    PROPOSED = "proposed"
+    APPROVED = "approved"
+    APPLYING = "applying"
+    APPLIED = "applied"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+    STALE = "stale"
+    CANCELLED = "cancelled"
+    DENIED = "denied"
+    EXPIRED = "expired"
+    UNSETTLED = "unsettled"
+
+
+class Move(StrEnum):
+    APPROVE = "approve"
+    CANCEL = "cancel"
+    DENY = "deny"
+    EXPIRE = "expire"
+    OUTDATE = "outdate"
+    CLAIM = "claim"
+    FINISH = "finish"
+    FAIL = "fail"
+    LOSE = "lose"
+    DEFER = "defer"
+    WITHDRAW = "withdraw"
+    LEAVE = "leave"
+
+
+MOVES: Final[Mapping[tuple[State, Move], State]] = {
+    (State.PROPOSED, Move.APPROVE): State.APPROVED,
+    (State.PROPOSED, Move.CANCEL): State.CANCELLED,
+    (State.PROPOSED, Move.DENY): State.DENIED,
+    (State.PROPOSED, Move.EXPIRE): State.EXPIRED,
+    (State.PROPOSED, Move.OUTDATE): State.STALE,
+    (State.APPROVED, Move.CLAIM): State.APPLYING,
+    (State.APPROVED, Move.EXPIRE): State.EXPIRED,
+    (State.APPROVED, Move.WITHDRAW): State.CANCELLED,
+    (State.APPLYING, Move.OUTDATE): State.STALE,
+    (State.APPLYING, Move.FINISH): State.APPLIED,
+    (State.APPLYING, Move.FAIL): State.FAILED,
+    (State.APPLYING, Move.LOSE): State.UNKNOWN,
+    (State.APPLYING, Move.DEFER): State.APPROVED,
+    (State.UNKNOWN, Move.FINISH): State.APPLIED,
+    (State.UNKNOWN, Move.FAIL): State.FAILED,
+    (State.UNKNOWN, Move.LEAVE): State.UNSETTLED,
+}
+"""WITHDRAW: what was approved and waits for its service is no longer wanted. DEFER: nothing was sent, for the service
+is away, so it is tried again. LEAVE: reading back settles nothing."""
+
+HOLDING: Final = frozenset({State.APPROVED, State.APPLYING, State.UNKNOWN})
+"""States in which a change holds its target: a second one of the same target is refused. A request that waits for a
+decision holds nothing, or anybody could keep everybody else from a target by asking for something."""
+
+LIVE: Final = HOLDING | {State.PROPOSED}
+"""States of a change that has not ended."""
+
+
+def sources(move: Move) -> frozenset[State]:
+    """The states that *move* may start from."""
+    return frozenset(state for state, made in MOVES if made is move)
+
+
+class Kind(StrEnum):
+    RULE_CREATE = "rule.create"
+    RULE_UPDATE = "rule.update"
+    RULE_DELETE = "rule.delete"
+    GROUP_UPDATE = "group.update"
+    MEMBER_ADD = "member.add"
+    MEMBER_UPDATE = "member.update"
+    MEMBER_GRANT = "member.grant"
+    MEMBER_REVOKE = "member.revoke"
+    MEMBER_REMOVE = "member.remove"
+
+    @property
+    def operation(self) -> str:
+        """The policy's name for it: a group has no rights of its own, its rules are what changes."""
+        return Kind.RULE_UPDATE.value if self is Kind.GROUP_UPDATE else self.value
+
+    @property
+    def destroys(self) -> bool:
+        return self in {Kind.RULE_DELETE, Kind.MEMBER_REMOVE}
+
+    @property
+    def creates(self) -> bool:
+        return self in {Kind.RULE_CREATE, Kind.MEMBER_ADD}
+
+
+class Guard(StrEnum):
+    """What stands before a change: nothing, the requester's own click, or somebody else's."""
+
+    NONE = "none"
+    CONFIRM = "confirm"
+    APPROVE = "approve"
+    APPROVE_OR_CONFIRM = "approve-or-confirm"
+    """Somebody else's where there is somebody else, the requester's own where there is nobody. Of policies only."""
+
+
+class Target(Stored):
+    """What a change is about. *key* is a rule's or a group's id or a member's e-mail; a rule to be created has none yet."""
+
+    service: str
+    site: str | None = None
+    key: str | None = None
+
+    def __str__(self) -> str:
+        return "/".join(part for part in (self.service, self.site, self.key) if part)
+
+
+class Approval(Stored):
+    """One of the approvals that a change needs."""
+
+    by: str
+    at: datetime
+
+
+class Question(Stored):
+    """What somebody wants to know before they decide."""
+
+    by: str
+    text: str
+
+
+class Change(Stored):
+    """One recorded change. Times are UTC; *before* and *after* are the target's content, None where it is absent."""
+
+    id: str
+    kind: Kind
+    target: Target
+    before: dict[str, Any] | None
+    after: dict[str, Any] | None
+    requester: str
+    channel: str
+    reason: str = ""
+    guard: Guard = Guard.NONE
+    approvals_needed: int = 1
+    approvals: tuple[Approval, ...] = ()
+    approvers: tuple[str, ...] = ()
+    """Names of the roles that may approve; none means whoever may, of the channel."""
+    self_approval: bool = False
+    summoned: tuple[str, ...] = ()
+    """Ids of the people and user groups that are asked by name."""
+    questions: tuple[Question, ...] = ()
+    break_glass: tuple[str, ...] = ()
+    """Names of the roles whose people may go ahead alone."""
+    lasts: int | None = None
+    """Seconds after which the change takes itself back; counted from when it was applied."""
+    ends: datetime | None = None
+    """When it takes itself back, once that is known; None again when it was made to stay."""
+    ends_as_typed: str = ""
+    """``18:00 Europe/Berlin``: the end as somebody wrote it, with the zone that it was read in."""
+    agreed: bool = False
+    """Agreed to before, as the end of a temporary change is: nobody's right to it is asked for."""
+    ending: str = ""
+    """Why a temporary change did not take itself back as agreed: ``changed`` meanwhile, ``gone``, ``refused``."""
+    state: State = State.PROPOSED
+    created: datetime
+    expires: datetime | None = None
+    decision_reason: str = ""
+    """Why it was denied, or why somebody broke the glass."""
+    glass_broken: bool = False
+    reviewed_by: str | None = None
+    waits: str = ""
+    """While approved: why it is not being applied yet."""
+    decided_by: str | None = None
+    decided_at: datetime | None = None
+    finished_at: datetime | None = None
+    outcome: str = ""
+    """After the end: the service's message or the id of what was created; for people, not for decisions."""
+    accepted: bool = False
+    """The service said yes, and what it shows does not say so yet: never to be called failed."""
+    refusal: str | None = None
+    """The name of the error that a service refused with, where one did."""
+    lost_right: str = ""
+    """Who had no right to it any more when it was to be carried out; *outcome* says why."""
+    result: dict[str, Any] | None = None
+    """What was read back after the change was applied, or found live when it turned out stale."""
+    attempt: int = 0
+    """How often it was taken up to be done, or settled, since it was approved or last put back."""
+    token: int = Field(default=0, exclude=True)
+    """The fencing token: grows with every claim and never shrinks. A column of its own keeps it, not the document."""
+    held_until: datetime | None = Field(default=None, exclude=True)
+    """When the lease ends that it was claimed with; None where it was only read."""
+    undoes: str | None = None
+    """The id of the change that this one takes back."""
+    undone_by: str | None = None
+    """The id of the applied change that took this one back."""
+    settles_review: bool = False
+    """Of an undo: it is the review of what it takes back, since somebody else who may review it asked for it."""
+    size: int = 0
+    """Of a change set: how many parts it has; 0 for a change of one thing."""
+    kinds: tuple[Kind, ...] = ()
+    """Of a change set: every kind among its parts; *kind* is the weightiest."""
+    needs_of_parts: tuple[Need, ...] = ()
+    """Of a change set: every operation that its parts need, by site; records of older releases have none."""
+    title: str = ""
+    """Of a change set: what it does, in a few words."""
+    columns: tuple[str, ...] = ()
+    """Of an imported set: the headings of its table, which whoever asked gets back with an outcome for each row."""
+    separator: str = ","
+    stopped_by: str | None = None
+    """Of a change set: who stopped it before all of its parts were done."""
+    part_of: str | None = None
+    """The id of the change set that this change is a part of."""
+    part_number: int = 0
+    warnings: tuple[str, ...] = ()
+    """What is wrong with it all the same, one plain sentence each; whoever decides is to see them."""
+    preview: tuple[str, ...] = ()
+    """What it does to addresses that people know, in plain lines, by the rules as they were when it was asked for."""
+    quiet_refusal: bool = False
+    """Whoever asked sees a refusal where they typed it, so the channel gets no card of it."""
+    ignorable: tuple[str, ...] = ()
+    """Names of fields that an older release may act without, though it doesn't know them."""
+
+    @property
+    def is_set(self) -> bool:
+        return self.size > 0
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """Every operation of the policy that it takes to ask for this, by site."""
+        if self.is_set:
+            return self.needs_of_parts or tuple(
+                dict.fromkeys((kind.operation, None) for kind in self.kinds or (self.kind,))
+            )
+        found = operations_of(self.kind.operation, self.before, self.after)
+        return tuple((operation, self.target.site) for operation in found)
+
+    @property
+    def operations(self) -> tuple[str, ...]:
+        """Every operation of the policy that it takes to ask for this."""
+        return tuple(dict.fromkeys(operation for operation, _ in self.needs))
+
+    def approved_by(self, person: str, at: datetime) -> Change:
+        """This change with the approval of *person*, who counts once."""
+        if any(given.by == person for given in self.approvals):
+            return self
+        return self.model_copy(update={"approvals": (*self.approvals, Approval(by=person, at=at))})
+
+    @property
+    def review_owed(self) -> bool:
+        """Whether somebody acted alone and nobody else has looked at it since; its end or an undo of theirs is no look."""
+        open_ = self.state in {State.APPLIED, State.UNKNOWN, State.UNSETTLED}
+        return self.glass_broken and open_ and self.reviewed_by is None
+
+    @property
+    def temporary(self) -> bool:
+        """Whether it is in force and will take itself back."""
+        return self.state is State.APPLIED and self.ends is not None and self.undone_by is None and not self.ending
+
+    @property
+    def fingerprint(self) -> str:
+        """Of everything that a decider is shown: the same target, before and after give the same text."""
+        return fingerprint([self.kind, str(self.target), canonical_form(self.before), canonical_form(self.after)])
+
+
+class Outcome(StrEnum):
+    """How far a part has come."""
+
+    WAITING = "waiting"
+    APPLYING = "applying"
+    APPLIED = "applied"
+    UNDONE = "undone"
+    """Done, and taken back since."""
+    FAILED = "failed"
+    STALE = "stale"
+    UNKNOWN = "unknown"
+    UNSETTLED = "unsettled"
+    BUSY = "busy"
+    """Another change held its target, so it was not begun."""
+    STOPPED = "stopped"
+    """Somebody stopped the set first."""
+    SKIPPED = "skipped"
+    """Nothing was to be done, or could be: known before the set was asked for."""
+
+
+DONE: Final = frozenset({Outcome.APPLIED, Outcome.UNDONE})
+OPEN: Final = frozenset({Outcome.WAITING, Outcome.APPLYING})
+NOT_DONE: Final = frozenset({Outcome.FAILED, Outcome.STALE, Outcome.BUSY, Outcome.STOPPED})
+"""Parts that may be asked for again: nothing of them happened."""
+
+OUTCOMES: Final[Mapping[State, Outcome]] = {
+    State.APPROVED: Outcome.APPLYING,
+    State.APPLYING: Outcome.APPLYING,
+    State.APPLIED: Outcome.APPLIED,
+    State.FAILED: Outcome.FAILED,
+    State.STALE: Outcome.STALE,
+    State.UNKNOWN: Outcome.UNKNOWN,
+    State.UNSETTLED: Outcome.UNSETTLED,
+}
+"""What the state of a part's change means for the part."""
+
+
+class Part(Stored):
+    """One thing of a change set: what a change of it would be, and what became of it."""
+
+    number: int
+    kind: Kind | None = None
+    """None for a part that is only on record, because nothing was to be done."""
+    target: Target
+    before: dict[str, Any] | None = None
+    after: dict[str, Any] | None = None
+    undoes: str | None = None
+    """The change that this part takes back."""
+    source: str = ""
+    """Where the part comes from, such as the line of a file."""
+    cells: tuple[str, ...] = ()
+    """The row that it came from, under the columns of the set."""
+    follows: int = 0
+    """The number of the part that it is done together with, if it is."""
+    outcome: Outcome = Outcome.WAITING
+    change_id: str | None = None
+    why: str = ""
+    """Why it was not done, in a word or in the service's words."""
+
+    @property
+    def name(self) -> str:
+        """What people call the thing; may be an address."""
+        document = self.before or self.after or {}
+        return str(document.get("name") or self.target.key or "")
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """Every operation of the policy that it takes to ask for this part, by site."""
+        found = operations_of(self.kind.operation, self.before, self.after) if self.kind is not None else ()
+        return tuple((operation, self.target.site) for operation in found)
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many parts of a set are where."""
+
+    counts: Mapping[Outcome, int]
+
+    def __getitem__(self, outcome: Outcome) -> int:
+        return self.counts.get(outcome, 0)
+
+    def of(self, outcomes: Iterable[Outcome]) -> int:
+        return sum(self[outcome] for outcome in outcomes)
+
+    @property
+    def meant(self) -> int:
+        """Parts that were to be done."""
+        return sum(self.counts.values()) - self[Outcome.SKIPPED]
+
+    @property
+    def left(self) -> int:
+        return self.of(OPEN)
+
+
+WEIGHT: Final = (
+    Kind.MEMBER_REMOVE,
+    Kind.RULE_DELETE,
+    Kind.MEMBER_REVOKE,
+    Kind.RULE_CREATE,
+    Kind.MEMBER_ADD,
+    Kind.MEMBER_GRANT,
+)
+
+
+def weightiest(kinds: Iterable[Kind]) -> tuple[Kind, ...]:
+    """The *kinds*, each once, those that take away first."""
+    return tuple(sorted(set(kinds), key=lambda kind: (WEIGHT.index(kind) if kind in WEIGHT else len(WEIGHT), kind)))
+
+
+Document = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedChange:
+    """One change to propose. *number* is where it stands in the file: a record from 1, or a line of a table."""
+
+    number: int
+    kind: Kind
+    key: str | None
+    """The rule's id or the member's address as the service spells it; None for a rule to be created."""
+    before: Document | None
+    after: Document | None

@@ -1,0 +1,163 @@
+"""What Slack must be told, until it has been told."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import datetime, timedelta
+from functools import partial
+
+import structlog
+from prometheus_client import Counter
+
+from bot.changes.model import Change
+from bot.changes.worker import Wake, renewed, repeated
+from bot.store.db import NewerRelease
+from bot.store.engine import Store
+from bot.store.queues import Note, Owed
+
+log = structlog.get_logger(__name__)
+
+LEASE = timedelta(seconds=60)
+GIVE_UP = 12
+"""Tries before a message that Slack refuses is given up, loudly: with the waits below, most of an hour."""
+LONGEST_WAIT = 600.0
+GIVE_UP_AWAY = 720
+"""The same while Slack is away: a day."""
+LONGEST_WAIT_AWAY = 120.0
+NUDGE = timedelta(seconds=30)
+"""At least from one hurry to the next: Slack may answer one method and refuse another."""
+
+UNDELIVERED = Counter("gatehouse_undelivered_messages_total", "Messages that Slack never took, given up")
+DELIVERED = Counter("gatehouse_delivered_messages_total", "Messages and edits that Slack took")
+
+
+class TooSoon(Exception):
+    """A channel takes one message a second; *seconds* is how long until the next one."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(seconds)
+        self.seconds = seconds
+
+
+class Pace:
+    """One message a second a channel, as Slack asks; edits are not messages."""
+
+    def __init__(self, clock: Callable[[], float], seconds: float = 1.0) -> None:
+        self._clock = clock
+        self._seconds = seconds
+        self._last: dict[str, float] = {}
+
+    def take(self, channel: str) -> None:
+        """Take the channel's turn; raises TooSoon where it is not there yet."""
+        now = self._clock()
+        wait = self._last.get(channel, 0.0) + self._seconds - now
+        if wait > 0:
+            raise TooSoon(wait)
+        self._last = {name: at for name, at in self._last.items() if now - at < self._seconds} | {channel: now}
+
+
+class OutboxWorker:
+    """Delivers what the store says is owed. Any replica may; a claim with a lease decides who does."""
+
+    def __init__(
+        self,
+        store: Store,
+        deliver: Callable[[Change, str], Awaitable[Note | None]],
+        *,
+        owner: str,
+        now: Callable[[], datetime],
+        wake: Wake,
+        lease: timedelta = LEASE,
+    ) -> None:
+        self._lease = lease
+        self._store = store
+        self._deliver = deliver
+        self._owner = owner
+        self._now = now
+        self._wake = wake
+        self._slack_was_away = self._slack_is_back = False
+        self._nudged = now() - NUDGE
+
+    async def run(self, *, every: float) -> None:
+        """Deliver until cancelled; look for the work of others every so many seconds."""
+
+        async def work() -> float:
+            if self._slack_is_back:
+                log.info("slack_is_back", messages=await self._store.outbox.hurry())
+                self._slack_is_back, self._slack_was_away, self._nudged = False, False, self._now()
+            while await self.deliver_one():
+                pass
+            return await self._next(every)
+
+        await repeated("outbox", work, self._wake.wait)
+
+    def slack_answered(self) -> None:
+        """Slack took something: what waits because it was away is due at once."""
+        if self._slack_was_away and self._now() - self._nudged >= NUDGE:
+            self._slack_is_back = True
+            self._wake()
+
+    async def _next(self, most: float) -> float:
+        """Seconds until something is due that is known of, at most *most*."""
+        due = await self._store.outbox.next_due()
+        return most if due is None else min(most, max(0.01, (due - self._now()).total_seconds()))
+
+    async def flush(self, seconds: float) -> None:
+        """At the end: deliver what is due, for at most so many seconds; the rest is for the next start."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while await self.deliver_one():
+                    pass
+
+    async def deliver_one(self) -> bool:
+        """Deliver the next message that is due; False where none is."""
+        owed = await self._store.outbox.claim_next(self._owner, self._lease)
+        if owed is None:
+            return False
+        try:
+            note = None
+            if (change := await self._store.changes.get(owed.change_id)) is not None:
+                async with self._held(owed):
+                    note = await self._deliver(change, owed.purpose)
+        except TooSoon as pace:
+            await self._store.outbox.put_back(owed, self._now() + timedelta(seconds=pace.seconds))
+        except NewerRelease as error:
+            self._store.newer.pass_over(error.change_id)
+            self._store.newer.pass_over(owed.change_id)
+            await self._store.outbox.put_back(owed, self._now())
+        except Exception as error:  # noqa: BLE001  whatever went wrong, the message stays owed
+            await self._again(owed, error)
+        else:
+            await self._store.outbox.done(owed, note)
+            DELIVERED.inc()
+        return True
+
+    @contextlib.asynccontextmanager
+    async def _held(self, owed: Owed) -> AsyncIterator[None]:
+        """Keep the claim while the block lasts: a file of ten thousand rows takes its time, and is sent by one."""
+        renew = partial(self._store.outbox.renew, owed, self._lease)
+        keeping = asyncio.create_task(renewed(owed.change_id, self._lease, renew))
+        try:
+            yield
+        finally:
+            keeping.cancel()
+            await asyncio.gather(keeping, return_exceptions=True)
+
+    async def _again(self, owed: Owed, error: Exception) -> None:
+        away = bool(getattr(error, "is_away", False))
+        self._slack_was_away = self._slack_was_away or away
+        if owed.attempt >= (GIVE_UP_AWAY if away else GIVE_UP):
+            log.error("undeliverable", change=owed.change_id[:8], purpose=owed.purpose, error=str(error)[:200])
+            UNDELIVERED.inc()
+            await self._store.outbox.give_up(owed, str(error)[:200])
+            return
+        asked = getattr(error, "seconds", None)
+        wait = timedelta(
+            seconds=asked or min(LONGEST_WAIT_AWAY if away else LONGEST_WAIT, 2.0 ** min(owed.attempt, 10))
+        )
+        log.warning(
+            "not_delivered", change=owed.change_id[:8], error=type(error).__name__, again_in=wait.total_seconds()
+        )
+        await self._store.outbox.retry(owed, self._now() + wait, str(error)[:200])

@@ -1,0 +1,256 @@
+"""Propose a change under the guard that applies here and now, or one that follows from an earlier change: undo, redo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from bot.changes.errors import AlreadyDecided, NotTemporary, NotUndoable
+from bot.changes.execute import Executor
+from bot.changes.journal import Journal
+from bot.changes.model import HOLDING, LIVE, NOT_DONE, Change, Guard, Outcome, State, Target
+from bot.changes.proposals import Proposal, SetProposal, again, inverse, inverse_of, put_back, request_again
+from bot.changes.verify import AdapterOf, Document, Snapshot, read_live
+from bot.clients.errors import ClientError
+from bot.policy.access import Access, NotAllowed
+from bot.policy.model import STRENGTH
+from bot.store.engine import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Proposer:
+    """Makes changes of proposals."""
+
+    ledger: Journal
+    access: Access
+    applier: Executor
+    new_id: Callable[[], str]
+
+    async def submit(self, proposal: Proposal, *, origin: str, reverts: Change | None = None) -> Change:
+        """Propose, and where nothing stands before the change, apply it. Return the change as it then stands."""
+        if (known := await self.ledger.store.changes.of_origin(origin)) is not None:
+            return await self.applier.go_on(known)
+        change = await self._checked(proposal)
+        if change.guard is Guard.NONE:
+            self.applier.reached("claim")
+        made = await self.ledger.open(change, origin, reverts=reverts, begin=True)
+        return await (self.applier.begin(made) if made.id == change.id else self.applier.go_on(made))
+
+    async def propose(self, proposal: Proposal, *, origin: str, reverts: Change | None = None) -> Change:
+        """Record the change, once per *origin*. *reverts*: the temporary change whose end it is.
+
+        Raises TargetBusy while another change holds the target, NotAllowed and NobodyCanApprove as the policy says,
+        DirectoryUnavailable where Slack does not tell who asks, and NotTemporary where *reverts* has another end now.
+        """
+        if (known := await self.ledger.store.changes.of_origin(origin)) is not None:
+            return known
+        return await self.ledger.open(await self._checked(proposal), origin, reverts=reverts)
+
+    async def _checked(self, proposal: Proposal) -> Change:
+        """The change that is proposed, under its guard; raises as `propose` does."""
+        change = proposal.change(self.new_id(), self.ledger.now())
+        if not proposal.agreed:
+            change = await self._under_guard(change, proposal.guard)
+        self.applier.reached("propose")
+        return change
+
+    async def submit_set(self, proposal: SetProposal, *, origin: str, reverts: Change | None = None) -> Change:
+        """Record several changes as one, once per *origin*; raises as `propose` does, and NothingInSet."""
+        if (known := await self.ledger.store.changes.of_origin(origin)) is not None:
+            return known
+        whole = proposal.change(self.new_id(), self.ledger.now())
+        if not proposal.agreed:
+            whole = await self._under_guard(whole, proposal.guard)
+        self.applier.reached("propose")
+        return await self.ledger.open(whole, origin, proposal.parts, reverts=reverts)
+
+    async def _under_guard(self, change: Change, asked: Guard | None) -> Change:
+        """*change* with what must stand before it here and now: the strictest guard of all that it needs."""
+        await self.access.require_all(change, change.requester)
+        rule = await self.access.guard_of_all(change.needs, change.requester, change.channel)
+        expires = change.created + rule.expires
+        return change.model_copy(
+            update={
+                "guard": max(rule.guard, asked or Guard.NONE, key=STRENGTH.index),
+                "approvals_needed": rule.approvals,
+                "approvers": rule.approvers,
+                "self_approval": rule.self_approval,
+                "break_glass": rule.break_glass,
+                "summoned": await self.access.summoned(rule, change.requester, change.channel),
+                "expires": expires if change.ends is None else min(expires, change.ends),
+            }
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FollowUps:
+    """Proposes what follows."""
+
+    store: Store
+    adapter: AdapterOf
+    proposer: Proposer
+
+    async def undo(self, change: Change, *, by: str, channel: str, since: datetime | None = None) -> Change:
+        """Take an applied *change* back, by a change like any other; raises NotUndoable for one that was not applied.
+
+        Asked twice, or by two at once, it is one undo: the second asks for what the first one made. *since*: when the
+        request came in that asks for it. What *by* has undone since then is this request's, whatever became of it.
+        """
+        if (made := await self._made_since(change, "undo", by, since)) is not None:
+            return await self.proposer.applier.go_on(made)
+        if change.state is not State.APPLIED or change.undone_by is not None:
+            raise NotUndoable(change)
+        undos = await self._undos(change, "undo")
+        if (same := next((undo for undo in undos if _serves(undo, change, by, channel)), None)) is not None:
+            return same
+        proposal = await self._inverse(change, by=by, channel=channel)
+        if change.review_owed:
+            proposal = replace(proposal, settles_review=await self._may_review(change, by))
+        return await self._submit(proposal, f"undo:{change.id}:{len(undos)}")
+
+    async def revert(self, change: Change, *, by: str, reason: str, since: datetime | None = None) -> Change:
+        """Take a temporary *change* back, as was agreed when it was asked for; once, whoever asks, and however often.
+
+        *since*: as for `undo`. Raises NotUndoable, and NotTemporary where it no longer ends as *change* says. What is only
+        requested does not stand in its way. What is being done to its target does: raises TargetBusy.
+        """
+        if (made := await self._made_since(change, "revert", by, since)) is not None:
+            return await self.proposer.applier.go_on(made)
+        reverts = await self._undos(change, "revert")
+        if reverts and (reverts[-1].state in LIVE or reverts[-1].id == change.undone_by):
+            return reverts[-1]
+        if change.undone_by is None and not change.temporary:
+            raise NotTemporary(change)
+        proposal = await self._inverse(change, by=by, channel=change.channel, reason=reason)
+        origin = f"revert:{change.id}:{len(reverts)}"
+        return await self._submit(replace(proposal, agreed=True), origin, reverts=change)
+
+    async def _made_since(self, change: Change, origin: str, by: str, since: datetime | None) -> Change | None:
+        if since is None:
+            return None
+        undos = await self._undos(change, origin)
+        return next((undo for undo in undos if undo.requester == by and undo.created >= since), None)
+
+    async def _submit(self, proposal: Proposal | SetProposal, origin: str, *, reverts: Change | None = None) -> Change:
+        if isinstance(proposal, SetProposal):
+            return await self.proposer.submit_set(proposal, origin=origin, reverts=reverts)
+        return await self.proposer.submit(proposal, origin=origin, reverts=reverts)
+
+    async def _inverse(self, change: Change, *, by: str, channel: str, reason: str = "") -> Proposal | SetProposal:
+        if change.state is not State.APPLIED or change.undone_by is not None:
+            raise NotUndoable(change)
+        if not change.is_set:
+            moved, live = (await self._as_they_are([change]))[0]
+            return inverse(moved, live, by=by, channel=channel, reason=reason)
+        done = await self._as_they_are(await self._done_parts(change))
+        return inverse_of(change, done, by=by, channel=channel, reason=reason)
+
+    async def _done_parts(self, whole: Change) -> Sequence[Change]:
+        """The parts of a set that were done and can be taken back; raises NotUndoable where there is none."""
+        parts = await self.store.parts.some(whole.id, (Outcome.APPLIED,), whole.size)
+        changes = await self.store.changes.many([part.change_id for part in parts if part.change_id])
+        done = [change for change in changes.values() if change.state is State.APPLIED and change.undone_by is None]
+        if not done:
+            raise NotUndoable(whole)
+        return sorted(done, key=lambda change: change.part_number)
+
+    async def _as_they_are(self, changes: Sequence[Change]) -> Sequence[tuple[Change, Document | None]]:
+        """Each change under the id that its target has now, with what is there: of members only, as an undo of theirs
+        is a difference. Where that cannot be read, it is as the change left it, and looked at again before the write.
+        """
+        called = [change.model_copy(update={"target": await self.now_called(change.target)}) for change in changes]
+        members = [change.target for change in called if change.target.service == "members"]
+        try:
+            snapshots = await self._snapshots(members)
+        except ClientError:
+            snapshots = {}
+        return [
+            (change, snapshots[_place(change.target)].live(change.target))
+            if _place(change.target) in snapshots
+            else (change, change.result)
+            for change in called
+        ]
+
+    async def _snapshots(self, targets: Sequence[Target]) -> Mapping[Place, Snapshot]:
+        """*targets* as they are now, by service and site."""
+        places: dict[Place, list[Target]] = {}
+        for target in targets:
+            places.setdefault(_place(target), []).append(target)
+        return {place: await self.adapter(some[0]).snapshot(some) for place, some in places.items()}
+
+    async def _may_review(self, change: Change, by: str) -> bool:
+        try:
+            await self.proposer.access.require_reviewer(change, by)
+        except NotAllowed:
+            return False
+        return True
+
+    async def being_undone(self, change: Change) -> bool:
+        """Whether an undo of *change* is at work, or of unknown outcome."""
+        return any(undo.state in HOLDING for undo in await self._undos(change, "undo"))
+
+    async def last_revert(self, change: Change) -> Change | None:
+        """The last try to take a temporary *change* back at its end; None where there was none yet."""
+        return next(iter((await self._undos(change, "revert"))[-1:]), None)
+
+    async def _undos(self, change: Change, origin: str) -> Sequence[Change]:
+        """Every undo of *change* that was ever asked for by people, or every *revert* by its end, the oldest first."""
+        found: list[Change] = []
+        while (known := await self.store.changes.of_origin(f"{origin}:{change.id}:{len(found)}")) is not None:
+            found.append(known)
+        return found
+
+    async def put_back(self, change: Change, *, by: str, channel: str, origin: str) -> Change:
+        """Propose the end of a temporary *change* that was left because somebody changed its target."""
+        if change.state is not State.APPLIED or not change.ending or change.undone_by is not None:
+            raise NotTemporary(change)
+        target = await self.now_called(change.target)
+        live = await read_live(self.adapter(target), target)
+        if live is None:
+            raise NotTemporary(change)
+        moved = change.model_copy(update={"target": target})
+        return await self.proposer.submit(put_back(moved, live, by=by, channel=channel), origin=origin)
+
+    async def request_again(self, change: Change, *, by: str, channel: str, origin: str) -> Change:
+        """Propose what a stale *change* asked for on its target as it is now; raises AlreadyDecided for another one."""
+        if change.state is not State.STALE:
+            raise AlreadyDecided(change)
+        target = await self.now_called(change.target)
+        live = await read_live(self.adapter(target), target)
+        if live is None or change.kind.creates:
+            raise AlreadyDecided(change)
+        moved = change.model_copy(update={"target": target})
+        return await self.proposer.submit(request_again(moved, live, by=by, channel=channel), origin=origin)
+
+    async def again(self, whole: Change, *, by: str, channel: str, origin: str) -> Change:
+        """Propose those parts of an ended set that were not done, on what there is now; raises NothingInSet."""
+        if not whole.is_set or whole.state in LIVE:
+            raise AlreadyDecided(whole)
+        parts = await self.store.parts.some(whole.id, NOT_DONE, whole.size)
+        snapshots = await self._snapshots([part.target for part in parts])
+        failed = [(part, snapshots[_place(part.target)]) for part in parts]
+        return await self.proposer.submit_set(again(whole, failed, by=by, channel=channel), origin=origin)
+
+    async def now_called(self, target: Target) -> Target:
+        """*target* under the id that it has now: a rule that came back has a new one."""
+        if target.service != "rules" or target.key is None:
+            return target
+        return target.model_copy(update={"key": await self.store.aliases.resolve(target.key)})
+
+
+def _serves(undo: Change, change: Change, by: str, channel: str) -> bool:
+    """Whether an *undo* of *change* that was asked for before is what *by* asks for now in *channel*.
+
+    One that waits for somebody else's own click would keep *by* from undoing it.
+    """
+    if undo.state is State.PROPOSED:
+        return undo.requester == by or (undo.guard is Guard.APPROVE and undo.channel == channel)
+    return undo.state in HOLDING or (undo.state is State.APPLIED and not change.is_set)
+
+
+Place = tuple[str, str | None]
+
+
+def _place(target: Target) -> Place:
+    return target.service, target.site

@@ -1,0 +1,297 @@
+"""Lists of a service, read to their end in whatever kind of pages they come, and whether that end was reached."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, Final, Generic, TypeVar
+from urllib.parse import parse_qsl, urlsplit
+
+from bot.clients.errors import (
+    ClientError,
+    NotFound,
+    OutcomeUnknown,
+    RateLimited,
+    Refusal,
+    Unauthorized,
+    Unreadable,
+    refusal,
+)
+from bot.clients.http import Answer, Service
+from bot.clients.json_stream import cooperatively, parsed_cooperatively, taken, update
+from bot.members.model import Member, found
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """How much of a list was read. *total*: how long the service says it is; None where it does not tell."""
+
+    read: int
+    total: int | None = None
+
+    def __str__(self) -> str:
+        """How many of how many: ``30 of 350``."""
+        return f"{self.read:,} of {self.total:,}" if self.is_counted else f"{self.read:,}"
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether it is known how much is missing."""
+        return self.total is not None and self.total > self.read
+
+    def sentence(self, plural: str) -> str:
+        """How much of a list of *plural* was read, in plain text."""
+        if self.is_counted:
+            return f"Only {self} {plural} could be read."
+        return f"Only a part of the list could be read: {self} {plural}."
+
+
+class Incomplete(ClientError):
+    """Only a part of a list was read, and the rest might matter."""
+
+    def __init__(self, service: str, gap: Gap) -> None:
+        super().__init__(service, gap.sentence("records"))
+        self.gap = gap
+
+
+@dataclass(frozen=True, slots=True)
+class Listing(Generic[T]):
+    """What was read of a list of *service*.
+
+    Where anything follows from what is not in it, that is a question to `whole`. `known` is for what follows from
+    those that are, and is shown together with the `gap`.
+    """
+
+    service: str
+    known: list[T]
+    gap: Gap | None = None
+    """None where every record was read."""
+    truncated: bool = False
+    """Whether records never came. Where they came and could not be read, that is a gap, but the list is no shorter."""
+
+    def whole(self) -> list[T]:
+        """Every item; raises Incomplete where some never came."""
+        if self.truncated and self.gap is not None:
+            raise Incomplete(self.service, self.gap)
+        return self.known
+
+
+def member_in(listing: Listing[Member], email: str) -> Member | None:
+    """The member with this address: the exact spelling, or the only one that differs in case.
+
+    Raises Incomplete where that would be said of members of whom only a part was read.
+    """
+    member = found(listing.known, email)
+    return member if member is not None and member.email == email.strip() else found(listing.whole(), email)
+
+
+Query = dict[str, str]
+
+MAX_PAGES: Final = 5000
+"""Pages after which a list is taken to have no end: 375,000 records of 75 a page."""
+PAGE_SIZE: Final = "75"
+"""Records that the real rules service gives at most; it gives 30 where it is not asked."""
+
+NEXT: Final = {
+    "nextOffset": "offset",
+    "next_offset": "offset",
+    "nextCursor": "cursor",
+    "next_cursor": "cursor",
+    "nextPage": "page",
+    "next_page": "page",
+}
+"""Fields that name the next page -> the query parameter that asks for it."""
+NUMBERS: Final = ("page", "currentPage", "current_page")
+PAGES: Final = ("totalPages", "total_pages")
+MORE: Final = ("hasMore", "has_more")
+TOTALS: Final = ("total", "totalCount", "total_count")
+NESTS: Final = ("data", "pagination", "paging", "meta", "response_metadata")
+"""Objects in an answer in which the fields above may stand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page: its records, the query of the next one, and how many records there are in all, if that is said."""
+
+    records: list[Any]
+    following: Query | None
+    total: int | None
+    is_cut: bool
+    """Whether more is promised, and not how to get it."""
+
+
+def page_of(answer: Answer, document: Any, records: list[Any]) -> Page:
+    """The page that *answer* holds, of which *document* is the JSON and *records* are the list in it."""
+    fields = _fields(document)
+    following = _following(fields, answer)
+    total = _first_number(fields, TOTALS)
+    more = any(fields.get(name) is True for name in MORE) or bool(answer.next_link)
+    header = answer.total if answer.total.isascii() and answer.total.isdigit() else ""
+    return Page(records, following, int(header[:15]) if header and total is None else total, more and following is None)
+
+
+def _fields(document: Any) -> Mapping[str, Any]:
+    if not isinstance(document, dict):
+        return {}
+    nested = [document[name] for name in NESTS if isinstance(document.get(name), dict)]
+    return {name: value for each in (*nested, document) for name, value in each.items()}
+
+
+def _following(fields: Mapping[str, Any], answer: Answer) -> Query | None:
+    for name, parameter in NEXT.items():
+        if (value := _token(fields.get(name))) is not None:
+            return {parameter: value}
+    if answer.next_link:
+        return dict(parse_qsl(urlsplit(answer.next_link).query)) or None
+    number, last = _first_number(fields, NUMBERS), _first_number(fields, PAGES)
+    more = number < last if number and last else any(fields.get(name) is True for name in MORE)
+    return {"page": str(number + 1)} if number and more else None
+
+
+def _token(value: Any) -> str | None:
+    """What stands for a place in a list: a number or a text that is not empty."""
+    return str(value) if isinstance(value, int | str) and not isinstance(value, bool) and value != "" else None
+
+
+def _first_number(fields: Mapping[str, Any], names: Iterable[str]) -> int | None:
+    found = (fields.get(name) for name in names)
+    return next((each for each in found if isinstance(each, int) and not isinstance(each, bool) and each >= 0), None)
+
+
+@dataclass(slots=True)
+class Lists(Generic[T]):
+    """One list of a service. *items* makes records into items: None for what it cannot read, nothing for strangers."""
+
+    service: Service
+    path: tuple[str, ...]
+    opened: Callable[[Answer], Awaitable[Any]]
+    records: Callable[[Any], list[Any] | None]
+    items: Callable[[Iterable[Any]], Iterator[T | None]]
+    key_of: Callable[[T], str]
+    slash: bool = False
+    _takes_size: bool | None = None
+    """Whether it may be asked for pages of a size: only where it showed that it has the pages of the real service."""
+
+    async def read(self) -> Listing[T]:
+        """Each item once, as it was read last; read again where the list became shorter under way, which hides items."""
+        first = await self._read_once()
+        return (await self._read_once() if first.moved else first).listing(self.service.name)
+
+    async def _read_once(self) -> _Reading[T]:
+        reading: _Reading[T] = _Reading()
+        query: Query = {}
+        for _ in range(MAX_PAGES):
+            page = await self._page(query)
+            number = len(page.records)
+            items = await cooperatively(self.items(taken(page.records)))
+            if not await reading.take(page, number, items, self.key_of) or page.following is None:
+                return reading
+            query = page.following
+            if self._takes_size is None and "offset" in query:
+                self._takes_size = True
+        raise Unreadable(self.service.name, f"its list has more than {MAX_PAGES:,} pages")
+
+    async def _page(self, query: Query) -> Page:
+        if not self._takes_size or not query.keys() <= {"offset"}:
+            return await self._asked(query)
+        try:
+            return await self._asked({**query, "pageSize": PAGE_SIZE})
+        except (NotFound, RateLimited, Unauthorized):
+            raise
+        except Refusal:
+            self._takes_size = False
+            return await self._asked(query)
+
+    async def _asked(self, query: Query) -> Page:
+        answer = await self.service.read(*self.path, query=query, slash=self.slash)
+        document = await self.opened(answer)
+        records = self.records(document)
+        if records is None:
+            raise Unreadable(self.service.name, "no list in the answer")
+        return page_of(answer, document, records)
+
+
+@dataclass(slots=True)
+class _Reading(Generic[T]):
+    """What one way through the pages brought."""
+
+    known: dict[str, T] = field(default_factory=dict)
+    count: int = 0
+    unreadable: int = 0
+    totals: list[int] = field(default_factory=list)
+    is_at_end: bool = False
+    is_cut: bool = False
+
+    async def take(self, page: Page, number: int, items: list[T | None], key_of: Callable[[T], str]) -> bool:
+        """Add a page of *number* records; return whether any of them is new."""
+        read = [(key_of(item), item) for item in items if item is not None]
+        new = number - sum(key in self.known for key, _ in read)
+        await update(self.known, read)
+        self.count += new
+        self.unreadable += len(items) - len(read)
+        self.totals += [] if page.total is None else [page.total]
+        self.is_at_end, self.is_cut = page.following is None and not page.is_cut, page.is_cut
+        return new > 0
+
+    @property
+    def shrank(self) -> bool:
+        return any(then > now for then, now in pairwise(self.totals))
+
+    @property
+    def moved(self) -> bool:
+        """Whether the list changed so that some of it may have slipped past: by one place for each that was deleted.
+
+        Where it only grew, and all of it was read, nothing did.
+        """
+        return self.shrank or (len(set(self.totals)) > 1 and self.count < self.totals[-1])
+
+    def listing(self, service: str) -> Listing[T]:
+        """All that is known; what the service says of the length of its list counts for more than where it ends."""
+        reached = self.count >= self.totals[-1] if self.totals else self.is_at_end
+        truncated = self.moved or self.is_cut or not reached
+        if not truncated and not self.unreadable:
+            return Listing(service, list(self.known.values()))
+        strangers = self.count - self.unreadable - len(self.known)
+        total = max([self.count, *self.totals[-1:]]) - strangers
+        gap = Gap(len(self.known), total if total > len(self.known) else None)
+        return Listing(service, list(self.known.values()), gap, truncated)
+
+
+Document = dict[str, Any]
+
+
+def records(document: Document) -> list[Any] | None:
+    """The list in an answer; None where it holds none."""
+    found = document.get("data")
+    return found if isinstance(found, list) else None
+
+
+async def opened(service: Service, answer: Answer) -> Document:
+    """The answer to a read. Raises Unreadable, or the Refusal that came under a 2xx status."""
+    try:
+        document = await parsed_cooperatively(answer.body)
+    except ValueError as error:
+        raise Unreadable(service.name, f"no JSON: {error}") from error
+    if not isinstance(document, dict):
+        raise Unreadable(service.name, "the answer is no JSON object")
+    if document.get("success") is False:
+        raise refusal(service.name, answer.status, str(document.get("message") or ""))
+    if document.get("success") is not True:
+        raise Unreadable(service.name, "the answer does not say success")
+    return document
+
+
+async def sent(service: Service, method: str, *segments: str, body: Any = None) -> Document:
+    """Send once. A 2xx answer counts only if it says ``success: true``; if it says false, nothing was done."""
+    answer = await service.write(method, *segments, body=body)
+    try:
+        document = answer.document()
+    except ValueError as error:
+        raise OutcomeUnknown(service.name, f"unreadable answer: {error}") from error
+    if isinstance(document, dict) and document.get("success") is False:
+        raise refusal(service.name, answer.status, str(document.get("message") or ""))
+    if not isinstance(document, dict) or document.get("success") is not True:
+        raise OutcomeUnknown(service.name, "the answer does not say success")
+    return document

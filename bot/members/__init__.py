@@ -1,0 +1,1 @@
+"""What members of a site mean: their model, why somebody has access, and tables of members. Pure."""

@@ -1,0 +1,111 @@
+"""Why somebody gets in, or does not: what a site knows of an address, what is missing, and whom it may be taken for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
+
+from bot.members.model import Member, caseless, found, inbox, known_segments, nearest
+
+MOST_LETTERS: Final = 2
+"""Letters that may be wrong, missing, too many or swapped in an address that counts as a typo of another."""
+MOST_NEAR: Final = 5
+
+
+class Likeness(StrEnum):
+    """How another member's address is like the one that was asked about."""
+
+    CASE = "case"
+    TYPO = "typo"
+    TAG = "tag"
+    DOMAIN = "domain"
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """A member whom the address may have meant."""
+
+    member: Member
+    likeness: Likeness
+
+
+class Standing(StrEnum):
+    """How a member, or nobody, stands to the segment that was asked about."""
+
+    HAS = "has"
+    LACKS = "lacks"
+    OTHER_CASE = "other_case"
+    NO_SUCH = "no_such"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The segment that was asked about. *name*: as the site spells it; *alike*: what it may have been taken for."""
+
+    name: str
+    standing: Standing
+    alike: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What one site has to say about an address."""
+
+    site: str
+    member: Member | None
+    asked: Asked | None
+    near: tuple[Near, ...]
+
+    @property
+    def missing(self) -> str | None:
+        """The segment that could be granted to let them in; None where none is missing or none was asked about."""
+        lacks = self.asked is not None and self.asked.standing in {Standing.LACKS, Standing.OTHER_CASE}
+        return self.asked.name if self.asked is not None and lacks else None
+
+
+def explained(
+    email: str, segment: str | None, *, site: str, members: Sequence[Member], extra: Sequence[str] = ()
+) -> Verdict:
+    """What *site* with these *members* says about *email* and *segment*. *extra*: segments that settings name."""
+    member = found(members, email)
+    known = known_segments(members, extra)
+    asked = None if segment is None else _asked(segment, () if member is None else member.segments, known)
+    return Verdict(site, member, asked, tuple(_near(email, members, member)))
+
+
+def _asked(segment: str, has: Sequence[str], known: Sequence[str]) -> Asked:
+    """An exact name first, then one that differs only in case: a site may have both ``vip`` and ``VIP``."""
+    if segment in has:
+        return Asked(segment, Standing.HAS)
+    alike = tuple(name for name in known if caseless(name) == caseless(segment) and name != segment)
+    held = tuple(name for name in alike if name in has)
+    if segment in known:
+        return Asked(segment, Standing.OTHER_CASE if held else Standing.LACKS, held or alike)
+    if held:
+        return Asked(held[0], Standing.HAS)
+    if len(alike) == 1:
+        return Asked(alike[0], Standing.LACKS)
+    return Asked(segment, Standing.NO_SUCH, alike or nearest(segment, known))
+
+
+def _near(email: str, members: Sequence[Member], member: Member | None) -> Iterator[Near]:
+    """At most MOST_NEAR others, the likeliest first."""
+    wanted = caseless(email.strip())
+    others = [one for one in members if one is not member]
+    identities = [one.identity for one in others]
+    typos = process.extract(wanted, identities, scorer=OSA.distance, score_cutoff=MOST_LETTERS, limit=MOST_NEAR)
+    likenesses = {number: Likeness.TYPO if distance else Likeness.CASE for _, distance, number in typos}
+    name, domain = inbox(wanted)
+    for number, identity in enumerate(identities):
+        if len(likenesses) >= MOST_NEAR:
+            break
+        if identity.startswith(name[:1]) and inbox(identity)[0] == name:
+            same = inbox(identity)[1] == domain
+            likenesses.setdefault(number, Likeness.TAG if same else Likeness.DOMAIN)
+    for number, likeness in likenesses.items():
+        yield Near(others[number], likeness)

@@ -1,0 +1,312 @@
+"""Tables of members: read them from bytes to rows, and write members and import results as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from bot.members.csv_columns import Column, Columns, Layout, by_headings, is_address, is_heading, lay_out
+from bot.text.encoding import BadFile, EmptyFile, FileKind, WrongKind, file_text, is_defused, is_formula, undefused
+
+BLANKS: Final = " \t\r\n\u00a0\u200b\ufeff"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row as it stands in the file, and what its columns say; None where there is no such column."""
+
+    line: int
+    """Where it begins, from 1."""
+    cells: tuple[str, ...]
+    email: str
+    name: str | None = None
+    segments: str | None = None
+    action: str | None = None
+    formula: Column | None = None
+    """The column in which a formula stands instead of text."""
+    surplus: int = 0
+    """Cells beyond the last heading: a separator within a text that is not in quotes."""
+
+
+def is_blank(cells: Sequence[str]) -> bool:
+    return not "".join(cells).strip(BLANKS)
+
+
+def read_row(line: int, cells: Sequence[str], columns: Columns, width: int) -> Row:
+    """The row that begins in *line*. *width*: how many columns the table has."""
+    values = {column: cells[at].strip(BLANKS) if at < len(cells) else "" for column, at in columns.items()}
+    formula = next((column for column, text in values.items() if _is_formula(text)), None)
+    said = {column: undefused(text) for column, text in values.items()}
+    in_front, email = _address(_unquote(said.get(Column.EMAIL, "")))
+    name = _name(said) or in_front or None
+    surplus = sum(bool(cell.strip(BLANKS)) for cell in cells[width:])
+    return Row(line, tuple(cells), email, name, said.get(Column.SEGMENTS), said.get(Column.ACTION), formula, surplus)
+
+
+def _is_formula(text: str) -> bool:
+    """A dash alone stands for nothing, in many tables."""
+    return len(text) > 1 and is_formula(text) and not is_defused(text)
+
+
+def _unquote(text: str) -> str:
+    """*text* without quotes around it, which some programs write into a cell that is in quotes already."""
+    return text[1:-1].strip(BLANKS) if len(text) > 1 and text[0] == text[-1] == '"' else text
+
+
+def _address(text: str) -> tuple[str, str]:
+    """The name and the address of ``Anna Smith <anna@example.com>``, as mail programs copy it."""
+    name, bracket, address = text.rpartition("<")
+    if bracket and address.endswith(">"):
+        return _join_lines(name.strip(' "')), address[:-1].strip()
+    return "", text.removeprefix("mailto:")
+
+
+def _name(said: Mapping[Column, str]) -> str | None:
+    columns = (Column.FIRST_NAME, Column.NAME, Column.LAST_NAME)
+    first, name, last = (_join_lines(_unquote(said[column])) if column in said else None for column in columns)
+    if name and (last is not None or name.casefold().startswith((first or "").casefold())):
+        return name  # the whole name; where there is no other last name, it may be that
+    return None if first is name is last is None else " ".join(part for part in (first, name, last) if part)
+
+
+def _join_lines(name: str) -> str:
+    return " ".join(name.split())
+
+
+MOST_ROWS: Final = 20_000
+MAX_COLUMNS: Final = 500
+MAX_LINE: Final = 1_000_000
+"""Characters of a line: the parser of tables keeps the interpreter to itself until it is through one."""
+SAMPLE: Final = 100
+"""Rows by which the separator and the columns are told."""
+SEPARATORS: Final = (",", ";", "\t", "|")
+SAID_SEPARATOR: Final = re.compile(r"sep=([^\w\s\"']|\t)\r?\n")
+"""The first line that a spreadsheet writes, and reads, where the separator is not the usual one."""
+LINKED: Final = re.compile(r"<mailto:([^|<>\s]+)(?:\|[^<>\n]*)?>")
+"""An address as Slack sends what was pasted."""
+MAX_EXAMPLE: Final = 60
+"""Characters of a cell by which people know a column."""
+
+
+class Mode(StrEnum):
+    """What is to become of the people in a table."""
+
+    ADD = "add"
+    GRANT = "grant"
+    SET = "set"
+    REVOKE = "revoke"
+    REMOVE = "remove"
+
+
+WORDS: Final[Mapping[Mode, str]] = {
+    Mode.ADD: "add new create invite join",
+    Mode.GRANT: "grant give allow",
+    Mode.SET: "set update replace change edit",
+    Mode.REVOKE: "revoke take deny",
+    Mode.REMOVE: "remove delete rm offboard kick",
+}
+ACTIONS: Final = {word: mode for mode, words in WORDS.items() for word in words.split()}
+
+
+class BrokenTable(BadFile):
+    """Quotes that do not close, and the like. *line* counts from 1."""
+
+    def __init__(self, line: int, why: str) -> None:
+        super().__init__(f"line {line}: {why}")
+        self.line = line
+        self.why = why
+
+
+class NoAddresses(BadFile):
+    """No column holds e-mail addresses."""
+
+
+class TooManyRows(BadFile):
+    def __init__(self, most: int) -> None:
+        super().__init__(f"more than {most}")
+        self.most = most
+
+
+class TooWide(BadFile):
+    """The row in *line*, from 1, has more cells or characters than any table."""
+
+    def __init__(self, line: int) -> None:
+        super().__init__(f"line {line}")
+        self.line = line
+
+
+@dataclass(frozen=True, slots=True)
+class MemberFile:
+    """The rows of a table, how it was read, and what of it is not used."""
+
+    rows: tuple[Row, ...]
+    header: tuple[str, ...] | None
+    layout: Layout
+    known_header: bool
+    """Whether a heading is one that we know; if none is, the first row may be a person's."""
+    examples: tuple[str, ...]
+    """For each column, the first text in it, cut to a few words."""
+    ignored: tuple[str, ...]
+    """Titles of the columns that are not used, though something stands in them."""
+    encoding: str
+    separator: str
+
+    @property
+    def columns(self) -> Columns:
+        return self.layout.columns
+
+    def title(self, at: int) -> str:
+        """What the column at this place is called, from 0."""
+        return _title(self.header, at)
+
+
+Lines = list[tuple[int, list[str]]]
+
+
+def read_member_file(content: bytes, chosen: Columns | None = None) -> MemberFile:
+    """The rows of a table of members; raises a subclass of BadFile where it is none.
+
+    *chosen*: which column is which, as somebody said who looked at it.
+    """
+    found = file_text(content, windows=True)
+    text = LINKED.sub(r"\1", found.text)
+    if text.lstrip().startswith(("{", "[{", "[\n")):
+        raise WrongKind(FileKind.JSON)
+    if said := SAID_SEPARATOR.match(text):
+        separator = said[1]
+        lines = _lines(text[said.end() :], separator, after=1)
+    else:
+        separator = _separator(text)
+        lines = _lines(text, separator)
+    if separator in SEPARATORS and _is_list(lines):
+        lines = _lines(re.sub(r"[,;\t|]", "\n", text), separator)
+    if not lines:
+        raise EmptyFile
+    return _table(lines, found.encoding, separator, chosen)
+
+
+def _separator(text: str) -> str:
+    """The separator by which most rows have an address for themselves, and are of one length."""
+    return max(SEPARATORS, key=lambda each: _score(text, each))
+
+
+def _score(text: str, separator: str) -> tuple[int, int]:
+    rows: list[list[str]] = []
+    try:
+        said = (row for row in csv.reader(_physical(text), delimiter=separator) if not is_blank(row))
+        rows.extend(itertools.islice(said, SAMPLE))
+    except csv.Error:
+        return 0, 0
+    alone = sum(any(_is_bare(cell) for cell in row[:MAX_COLUMNS]) for row in rows)
+    ((width, count),) = Counter(len(row) for row in rows).most_common(1) or [(0, 0)]
+    return alone, count if width > 1 else 0
+
+
+def _physical(text: str, after: int = 0) -> Iterator[str]:
+    """The lines of *text* as they stand there; raises TooWide before one is parsed that would take long."""
+    for number, line in enumerate(io.StringIO(text, newline=""), after + 1):
+        if len(line) > MAX_LINE:
+            raise TooWide(number)
+        yield line
+
+
+def _is_bare(cell: str) -> bool:
+    return is_address(cell) and not any(mark in cell for mark in SEPARATORS)
+
+
+def _lines(text: str, separator: str, after: int = 0) -> Lines:
+    """Every row that is not blank, with the number of the line where it begins."""
+    reader = csv.reader(_physical(text, after), delimiter=separator, strict=True, skipinitialspace=True)
+    found: Lines = []
+    start = after + 1
+    try:
+        for cells in reader:
+            if len(cells) > MOST_ROWS:
+                raise TooWide(start)
+            if not is_blank(cells):
+                found.append((start, cells))
+            start = after + reader.line_num + 1
+            if len(found) > MOST_ROWS + 1:
+                raise TooManyRows(MOST_ROWS)
+    except csv.Error as error:
+        raise BrokenTable(start, str(error)) from error
+    return found
+
+
+def _is_list(lines: Lines) -> bool:
+    """Whether it is nothing but addresses, several to a line, as they are pasted from a mail."""
+    cells = (cell for _, row in lines for cell in row if cell.strip(BLANKS))
+    first = list(itertools.islice(cells, 2))
+    return (
+        any(len(row) > 1 for _, row in lines) and len(first) > 1 and all(map(is_address, itertools.chain(first, cells)))
+    )
+
+
+def _table(lines: Lines, encoding: str, separator: str, chosen: Columns | None) -> MemberFile:
+    if wide := next((line for line, cells in lines if len(cells) > MAX_COLUMNS), None):
+        raise TooWide(wide)
+    sample = [cells for _, cells in lines[: SAMPLE + 1]]
+    known, header, found = _read_headings(sample)
+    if chosen is not None:
+        found = _use_chosen(found, chosen)
+    body = lines[1:] if header is not None else lines
+    if not body:
+        raise EmptyFile
+    if len(body) > MOST_ROWS:
+        raise TooManyRows(MOST_ROWS)
+    if chosen is None and Column.EMAIL not in {*found.columns, *found.claimed}:
+        raise NoAddresses
+    width = len(header) if header is not None else max(len(cells) for _, cells in body)
+    rows = tuple(read_row(line, cells, found.columns, width) for line, cells in body)
+    unused = [at for at in _filled_places(lines, width) if at not in found.columns.values()]
+    ignored = tuple(_title(header, at) for at in unused)
+    return MemberFile(rows, header, found, known, _examples(body, width), ignored, encoding, separator)
+
+
+def _read_headings(sample: Sequence[Sequence[str]]) -> tuple[bool, tuple[str, ...] | None, Layout]:
+    """Whether a heading is known, the headings if there are any, and where each column is."""
+    first, *others = sample
+    if claims := by_headings(first):
+        return True, tuple(first), lay_out(others, claims, frozenset(ACTIONS))
+    found = lay_out(sample, {}, frozenset(ACTIONS))
+    if others and is_heading(first, found.columns):
+        return False, tuple(first), lay_out(others, {}, frozenset(ACTIONS))
+    return False, None, found
+
+
+def _use_chosen(found: Layout, chosen: Columns) -> Layout:
+    """The columns that somebody chose; that of actions is not asked for, so it stays, where it is free."""
+    kept = {column: at for column, at in found.columns.items() if column is Column.ACTION and at not in chosen.values()}
+    return Layout(kept | chosen, chosen=True)
+
+
+def _examples(body: Lines, width: int) -> tuple[str, ...]:
+    found = [""] * width
+    for _, cells in body[:SAMPLE]:
+        for at, cell in enumerate(cells[:width]):
+            found[at] = found[at] or " ".join(cell[:MAX_EXAMPLE].split())
+    return tuple(found)
+
+
+def _filled_places(lines: Lines, width: int) -> Sequence[int]:
+    """The places in which something stands, be it a heading."""
+    empty = set(range(width))
+    found: set[int] = set()
+    for _, cells in lines:
+        found.update(at for at in empty if at < len(cells) and cells[at].strip(BLANKS))
+        empty -= found
+        if not empty:
+            break
+    return sorted(found)
+
+
+def _title(header: Sequence[str] | None, at: int) -> str:
+    given = header[at].strip(BLANKS) if header is not None and at < len(header) else ""
+    return given or f"column {at + 1}"

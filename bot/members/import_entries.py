@@ -1,0 +1,282 @@
+"""The plan for a table of members: one entry for each row, of one of six kinds, and the reason where it is refused."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final, TypeAlias
+
+from rapidfuzz.distance import OSA
+
+from bot.changes.model import Document, Kind, PlannedChange
+from bot.members.csv import MemberFile, Mode, Row
+from bot.members.csv_columns import Column
+
+
+@dataclass(frozen=True, slots=True)
+class MissingAddress:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class BadAddress:
+    """*why* is the e-mail library's word for people."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaCell:
+    column: Column
+
+
+@dataclass(frozen=True, slots=True)
+class ExtraCells:
+    """More cells than headings: a separator within a text that is not in quotes."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownAction:
+    word: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownSegments:
+    """Each unknown name with the nearest that there are."""
+
+    names: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NoSegments:
+    """The row names no segment, and something is to be done with segments."""
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicateOf:
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Contradicts:
+    """Another row wants something else of the same person: nobody can tell which is meant, so neither is done."""
+
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class NotAMember:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class AlreadyMember:
+    """There, with another name or without some of the segments: adding would not change that."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeveralMembers:
+    """Members whose addresses differ in their case alone, none of them spelled as in the row."""
+
+    emails: tuple[str, ...]
+
+
+Reason: TypeAlias = (
+    MissingAddress
+    | BadAddress
+    | FormulaCell
+    | ExtraCells
+    | UnknownAction
+    | UnknownSegments
+    | NoSegments
+    | DuplicateOf
+    | Contradicts
+    | NotAMember
+    | AlreadyMember
+    | SeveralMembers
+)
+
+
+class Nothing(StrEnum):
+    """Why nothing needs to be done."""
+
+    AS_ASKED = "as asked"
+    HAS_NONE_OF_THEM = "has none"
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    row: Row
+    after: Document
+
+
+@dataclass(frozen=True, slots=True)
+class Alter:
+    """Segments come or go. *kind*: grant, revoke, or update where the member has just those named."""
+
+    row: Row
+    kind: Kind
+    before: Document
+    after: Document
+
+
+@dataclass(frozen=True, slots=True)
+class Remove:
+    row: Row
+    before: Document
+
+
+@dataclass(frozen=True, slots=True)
+class NothingToDo:
+    row: Row
+    why: Nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """More segments for the person of an earlier row: done together with it, so its outcome is that of *line*.
+
+    *named*: the name that is taken, where the rows spell it differently.
+    """
+
+    row: Row
+    line: int
+    named: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Invalid:
+    row: Row
+    reason: Reason
+
+
+Entry: TypeAlias = Add | Alter | Remove | NothingToDo | Together | Invalid
+
+
+@dataclass(frozen=True, slots=True)
+class MemberPlan:
+    """One entry for each row of the file, in its order."""
+
+    file: MemberFile
+    entries: tuple[Entry, ...]
+    alike: tuple[tuple[Row, str], ...] = ()
+    """Rows of people who are not there, each with an email that reaches the same inbox."""
+
+    def counts(self) -> Counter[type[Entry]]:
+        return Counter(type(entry) for entry in self.entries)
+
+
+def intended(plan: MemberPlan) -> Iterator[PlannedChange]:
+    """The changes to propose, in the order of the file; *number* is the line."""
+    for entry in plan.entries:
+        match entry:
+            case Add(row=row, after=after):
+                yield PlannedChange(row.line, Kind.MEMBER_ADD, str(after["email"]), None, after)
+            case Alter(row=row, kind=kind, before=before, after=after):
+                yield PlannedChange(row.line, kind, str(before["email"]), before, after)
+            case Remove(row=row, before=before):
+                yield PlannedChange(row.line, Kind.MEMBER_REMOVE, str(before["email"]), before, None)
+
+
+MOST_COMPARED: Final = 100
+"""Characters of a name that are compared."""
+LONG_WORD: Final = 4
+"""Letters of a word in which one may be wrong: between shorter ones, a letter makes another name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A row understood: what it wants of whom. *identity*: what two spellings of one address share."""
+
+    row: Row
+    identity: str
+    email: str
+    mode: Mode
+    name: str
+    segments: tuple[str, ...]
+
+    @property
+    def content(self) -> tuple[object, ...]:
+        """What makes two rows about one person the same."""
+        if self.mode is Mode.REMOVE:
+            return (self.mode,)
+        return self.mode, frozenset(self.segments), self.name if self.mode is Mode.ADD else ""
+
+
+Agreed: TypeAlias = Wish | Together | Invalid
+
+
+def agree(wishes: Sequence[Wish]) -> dict[int, Agreed]:
+    """By line: what is to be done, once each person is only asked for once."""
+    by_person: dict[str, list[Wish]] = {}
+    for wish in wishes:
+        by_person.setdefault(wish.identity, []).append(wish)
+    return {line: each for rows in by_person.values() for line, each in _of_one(rows)}
+
+
+def _of_one(wishes: Sequence[Wish]) -> Iterator[tuple[int, Agreed]]:
+    """What becomes of the rows about one person: a table may have a row for each segment, as shops write one for each sale."""
+    distinct: dict[tuple[object, ...], Wish] = {}
+    for wish in wishes:
+        twin = distinct.setdefault(wish.content, wish)
+        if twin is not wish:
+            yield wish.row.line, Invalid(wish.row, DuplicateOf(twin.row.line))
+    first, *others = distinct.values()
+    name = max((wish.name for wish in distinct.values()), key=_letters)
+    if _contradict([first, *others], name):
+        yield first.row.line, Invalid(first.row, Contradicts(others[0].row.line))
+        yield from ((wish.row.line, Invalid(wish.row, Contradicts(first.row.line))) for wish in others)
+        return
+    segments = tuple(dict.fromkeys(name for wish in distinct.values() for name in wish.segments))
+    yield first.row.line, replace(first, email=_spelling(wishes), name=name, segments=segments)
+    named = name if any(wish.content[2:] != first.content[2:] for wish in others) else ""
+    yield from ((wish.row.line, Together(wish.row, first.row.line, named)) for wish in others)
+
+
+def _contradict(wishes: Sequence[Wish], name: str) -> bool:
+    """Whether the rows want different things done, no segments and some, or the same email for different people."""
+    if len({wish.mode for wish in wishes}) > 1:
+        return True
+    mode = wishes[0].mode
+    if mode is Mode.SET:
+        return len({bool(wish.segments) for wish in wishes}) > 1
+    return mode is Mode.ADD and not all(is_same_name(wish.name, name) for wish in wishes)
+
+
+def _spelling(wishes: Sequence[Wish]) -> str:
+    """The email in lower case where a row has it so. Else as it is written: only its own host knows whether the case
+    of what is before the ``@`` counts.
+    """
+    return next((wish.email for wish in wishes if wish.email == wish.email.lower()), wishes[0].email)
+
+
+def is_same_name(one: str, other: str) -> bool:
+    """Whether two names may be spellings of one: by case, accents, order, initials, words left out, or one wrong letter."""
+    fewer, more = sorted((_words(one), _words(other)), key=len)
+    for word in fewer:
+        match = next((each for each in more if _is_same_word(word, each)), None)
+        if match is None:
+            return False
+        more.remove(match)
+    return True
+
+
+def _words(name: str) -> list[str]:
+    plain = unicodedata.normalize("NFKD", name[:MOST_COMPARED]).casefold()
+    return "".join(one if one.isalnum() else " " * (not unicodedata.combining(one)) for one in plain).split()
+
+
+def _is_same_word(one: str, other: str) -> bool:
+    if 1 in {len(one), len(other)}:
+        return one[0] == other[0]
+    wrong = 1 if max(len(one), len(other)) >= LONG_WORD else 0
+    return OSA.distance(one, other, score_cutoff=wrong) <= wrong
+
+
+def _letters(name: str) -> int:
+    return sum(map(str.isalnum, name))

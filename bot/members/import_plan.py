@@ -1,0 +1,219 @@
+"""Plan the import of a table of members: judge each row against the members that the site has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from rapidfuzz import fuzz, process
+
+from bot.changes.model import Kind
+from bot.members.csv import ACTIONS, MemberFile, Mode, Row
+from bot.members.csv_columns import parts
+from bot.members.import_entries import (
+    Add,
+    Agreed,
+    AlreadyMember,
+    Alter,
+    BadAddress,
+    Entry,
+    ExtraCells,
+    FormulaCell,
+    Invalid,
+    MemberPlan,
+    MissingAddress,
+    NoSegments,
+    NotAMember,
+    Nothing,
+    NothingToDo,
+    Reason,
+    Remove,
+    SeveralMembers,
+    UnknownAction,
+    UnknownSegments,
+    Wish,
+    agree,
+)
+from bot.members.model import Member, caseless, chosen, inbox
+from bot.rules.edit import BadEmail, checked_email
+
+NO_SEGMENTS: Final = frozenset({"-", "–", "—"})
+"""What stands for no segments at all, where a member is to have just those of the cell."""
+MOST_SUGGESTED: Final = 200
+"""Unknown names for which near ones are looked up: of a table with more of them, the first tell enough."""
+MOST_LOOKED_AT: Final = 200
+"""Characters of an unknown name by which near ones are looked up."""
+
+
+class _Refused(Exception):
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def plan_members(
+    file: MemberFile, mode: Mode, live: Iterable[Member], known_segments: Iterable[str] | None = None
+) -> MemberPlan:
+    """The plan for *file*. *mode* counts where a row has no action of its own.
+
+    *known_segments* are those that settings name; the members' own are known anyway. None: no name is refused.
+    """
+    members = tuple(live)
+    reader = _Reader(mode, _known(members, known_segments), frozenset(member.email for member in members))
+    read = [reader.read(row) for row in file.rows]
+    asked = {wish.identity for wish in read if isinstance(wish, Wish)}
+    judge = _Judge(members, asked)
+    agreed = agree([judge.tell_apart(each) for each in read if isinstance(each, Wish)])
+    entries = [each if isinstance(each, Invalid) else judge.entry(agreed[each.row.line]) for each in read]
+    return MemberPlan(file, tuple(entries), tuple(_lookalikes(entries, members)))
+
+
+def _known(members: Sequence[Member], extra: Iterable[str] | None) -> Mapping[str, None] | None:
+    if extra is None:
+        return None
+    return dict.fromkeys([*(name for member in members for name in member.segments), *extra])
+
+
+class _Reader:
+    """Makes wishes of rows; each distinct cell of segments is looked at once."""
+
+    def __init__(self, mode: Mode, known: Mapping[str, None] | None, emails: frozenset[str]) -> None:
+        self._mode = mode
+        self._known = known
+        self._emails = emails
+        self._by_fold = {caseless(name): name for name in known or ()}
+        self._seen: dict[str, tuple[str, ...]] = {}
+        self._suggested: dict[str, tuple[str, ...]] = {}
+
+    def read(self, row: Row) -> Wish | Invalid:
+        try:
+            return self._wish(row)
+        except _Refused as refused:
+            return Invalid(row, refused.reason)
+
+    def _wish(self, row: Row) -> Wish:
+        if row.formula is not None:
+            raise _Refused(FormulaCell(row.formula))
+        if row.surplus:
+            raise _Refused(ExtraCells(row.surplus))
+        mode = _mode(row.action, self._mode)
+        email = self._email(row.email)
+        segments = () if mode is Mode.REMOVE else self._segments(row.segments or "")
+        emptied = mode is Mode.SET and row.segments in NO_SEGMENTS
+        if mode in {Mode.GRANT, Mode.REVOKE, Mode.SET} and not segments and not emptied:
+            raise _Refused(NoSegments())
+        return Wish(row, caseless(email), email, mode, row.name or "", segments)
+
+    def _email(self, text: str) -> str:
+        """The email as the site has it, else with its domain in lower case, where case never counts."""
+        if not text:
+            raise _Refused(MissingAddress())
+        try:
+            email = checked_email(text)
+        except BadEmail as error:
+            raise _Refused(BadAddress(str(error))) from error
+        local, at, domain = email.rpartition("@")
+        return email if email in self._emails else f"{local}{at}{domain.lower()}"
+
+    def _segments(self, cell: str) -> tuple[str, ...]:
+        if cell in NO_SEGMENTS:
+            return ()
+        if cell not in self._seen:
+            self._seen[cell] = self._spelled(cell)
+        return self._seen[cell]
+
+    def _spelled(self, cell: str) -> tuple[str, ...]:
+        """The segments of a cell, in the spelling that the site has where only the case differs."""
+        names = [cell] if cell in (self._known or ()) else parts(cell)
+        if self._known is None:
+            return tuple(dict.fromkeys(names))
+        found = [name if name in self._known else self._by_fold.get(caseless(name)) for name in names]
+        if None in found:
+            unknown = [name for name, known in zip(names, found, strict=True) if known is None]
+            raise _Refused(UnknownSegments(tuple((name, self._nearest(name)) for name in unknown)))
+        return tuple(dict.fromkeys(name for name in found if name is not None))
+
+    def _nearest(self, name: str) -> tuple[str, ...]:
+        if name not in self._suggested and len(self._suggested) < MOST_SUGGESTED:
+            wanted = name[:MOST_LOOKED_AT].casefold()
+            hits = process.extract(wanted, list(self._by_fold), scorer=fuzz.ratio, limit=3, score_cutoff=60)
+            self._suggested[name] = tuple(self._by_fold[fold] for fold, _, _ in hits)
+        return self._suggested.get(name, ())
+
+
+def _mode(word: str | None, default: Mode) -> Mode:
+    if not word or word in NO_SEGMENTS:
+        return default
+    if (mode := ACTIONS.get(word.casefold())) is None:
+        raise _Refused(UnknownAction(word))
+    return mode
+
+
+class _Judge:
+    """Compares wishes with the members that there are. *asked*: the identities that it will be asked about."""
+
+    def __init__(self, members: Sequence[Member], asked: set[str]) -> None:
+        self._members: dict[str, list[Member]] = {}
+        for member in members:
+            if (identity := member.identity) in asked:
+                self._members.setdefault(identity, []).append(member)
+
+    def tell_apart(self, wish: Wish) -> Wish:
+        """*wish*, as one about a person of its own where the site has members whose emails differ in case alone."""
+        alike = self._members.get(wish.identity, ())
+        own = len(alike) > 1 and any(one.email == wish.email for one in alike)
+        return replace(wish, identity=wish.email) if own else wish
+
+    def entry(self, wish: Agreed) -> Entry:
+        if not isinstance(wish, Wish):
+            return wish
+        alike = self._members.get(caseless(wish.email), [])
+        if (member := chosen(alike, wish.email)) is not None:
+            return _added(wish, member) if wish.mode is Mode.ADD else _altered(wish, member)
+        if alike:
+            return Invalid(wish.row, SeveralMembers(tuple(one.email for one in alike)))
+        if wish.mode is not Mode.ADD:
+            return Invalid(wish.row, NotAMember())
+        after = {"email": wish.email, "name": wish.name, "allowedSegments": list(wish.segments)}
+        return Add(wish.row, after)
+
+
+def _added(wish: Wish, member: Member) -> Entry:
+    as_asked = {*wish.segments} <= {*member.segments} and wish.name in {"", member.name or ""}
+    return NothingToDo(wish.row, Nothing.AS_ASKED) if as_asked else Invalid(wish.row, AlreadyMember())
+
+
+def _altered(wish: Wish, member: Member) -> Entry:
+    before = member.document()
+    had = list(member.segments)
+    held, named = {*had}, {*wish.segments}
+    match wish.mode:
+        case Mode.REMOVE:
+            return Remove(wish.row, before)
+        case Mode.GRANT:
+            kind, has = Kind.MEMBER_GRANT, [*had, *(name for name in wish.segments if name not in held)]
+        case Mode.REVOKE:
+            kind, has = Kind.MEMBER_REVOKE, [name for name in had if name not in named]
+        case _:
+            kind, has = Kind.MEMBER_UPDATE, list(wish.segments)
+    if sorted(has) == sorted(had):
+        return NothingToDo(wish.row, Nothing.HAS_NONE_OF_THEM if wish.mode is Mode.REVOKE else Nothing.AS_ASKED)
+    return Alter(wish.row, kind, before, before | {"allowedSegments": has})
+
+
+def _lookalikes(entries: Iterable[Entry], members: Iterable[Member]) -> Iterator[tuple[Row, str]]:
+    """Rows of people who are not there, each with another email that reaches the same inbox: a member's or a row's."""
+    strangers = [entry for entry in entries if isinstance(entry, Add) or _is_stranger(entry)]
+    inboxes = {inbox(entry.row.email) for entry in strangers}
+    first = {key: member.email for member in members if (key := inbox(member.email)) in inboxes}
+    for entry in strangers:
+        key = inbox(entry.row.email)
+        if (other := first.get(key)) is not None:
+            yield entry.row, other
+        elif isinstance(entry, Add):
+            first[key] = entry.row.email
+
+
+def _is_stranger(entry: Entry) -> bool:
+    return isinstance(entry, Invalid) and isinstance(entry.reason, NotAMember)

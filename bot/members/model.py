@@ -1,0 +1,150 @@
+"""Members of a site and their segments (membership-service specification, "Resources and their fields")."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from pydantic import BeforeValidator, Field
+from rapidfuzz import fuzz, process
+
+from bot.text.documents import ServiceRecord
+from bot.text.emails import all_masked, masked
+
+__all__ = [
+    "LAST_MOMENT",
+    "SITE_ID",
+    "Member",
+    "Segments",
+    "all_masked",
+    "caseless",
+    "chosen",
+    "found",
+    "inbox",
+    "masked",
+    "reference",
+]
+
+SITE_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+"""What a site's id may be: nothing in it may mean something in a path."""
+
+LAST_MOMENT: Final = 253_402_300_800_000
+"""The end of the year 9999, in milliseconds: what is later is no time that Slack could show."""
+
+GMAIL: Final = frozenset({"gmail.com", "googlemail.com"})
+
+Segments = Annotated[tuple[str, ...], BeforeValidator(lambda value: () if value is None else value)]
+
+
+class Member(ServiceRecord):
+    """One person on one site. The specification does not show a member record, so only the e-mail must be there."""
+
+    email: str = Field(min_length=1)
+    name: str | None = None
+    segments: Segments = Field(default=(), alias="allowedSegments")
+
+    @property
+    def title(self) -> str:
+        return (self.name or "").strip() or self.email
+
+    @property
+    def identity(self) -> str:
+        """What two spellings of one address share: the services' case rule is not given, people's is."""
+        return caseless(self.email.strip())
+
+    @property
+    def since(self) -> int | None:
+        """When they became a member, in seconds since 1970; None where the service does not tell.
+
+        ``createdAt`` in milliseconds is what services of this kind send; the specification shows no record.
+        """
+        made = (self.model_extra or {}).get("createdAt")
+        if not isinstance(made, int) or isinstance(made, bool):
+            return None
+        return made // 1000 if 0 < made < LAST_MOMENT else None
+
+
+def caseless(text: str) -> str:
+    """*text* in lower case: what two emails, or two names of segments, share if they differ in case and nothing else.
+
+    `str.casefold` takes ß for ss, and `str.lower` takes the Kelvin sign for k: those may be two people.
+    """
+    if text.isascii():
+        return text.lower()
+    return "".join(lower if (lower := letter.lower()).upper() == letter else letter for letter in text)
+
+
+def found(members: Iterable[Member], email: str) -> Member | None:
+    """The member with this address: the exact spelling, or the only one that differs in case."""
+    wanted = caseless(email.strip())
+    return chosen([member for member in members if member.identity == wanted], email)
+
+
+def chosen(alike: Sequence[Member], email: str) -> Member | None:
+    """The one of *alike*, whose addresses differ at most in case, that *email* means; None where it could be several."""
+    exact = [member for member in alike if member.email == email.strip()]
+    return next(iter(exact or alike)) if exact or len(alike) == 1 else None
+
+
+def inbox(email: str) -> tuple[str, str]:
+    """What emails share that reach one inbox: the name without its ``+tag``, at Gmail also without dots, and the domain."""
+    local, _, domain = email.strip().casefold().rpartition("@")
+    name = local.partition("+")[0] or local
+    return (name.replace(".", ""), "gmail.com") if domain in GMAIL else (name, domain)
+
+
+def reference(secret: bytes, site: str, email: str) -> str:
+    """What stands for a member where no address may be, such as in a channel's buttons: it tells nothing without *secret*."""
+    return hmac.new(secret, f"{site}\n{email}".encode(), hashlib.sha256).hexdigest()[:32]
+
+
+CLOSE_ENOUGH: Final = 60
+MOST_NEAR: Final = 3
+
+
+def counted(members: Iterable[Member]) -> dict[str, int]:
+    """How many members have each segment, most used first."""
+    return dict(Counter(name for member in members for name in dict.fromkeys(member.segments)).most_common())
+
+
+def known_segments(members: Iterable[Member], extra: Sequence[str] = ()) -> tuple[str, ...]:
+    """Every segment that a member has, most used first, then those of *extra*: what settings name."""
+    return tuple(dict.fromkeys([*counted(members), *extra]))
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """The segments of a site that are known. Where not all of its members were read, it may have others (*is_open*)."""
+
+    names: tuple[str, ...]
+    is_open: bool = False
+
+    def strangers(self, names: Iterable[str], also: Sequence[str] = ()) -> tuple[str, ...]:
+        """Those of *names* that the site has not, as far as that can be said; *also*: names that it has, too."""
+        return () if self.is_open else strangers(names, (*self.names, *also))
+
+
+def spelled(wanted: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+    """*wanted* in the spelling of *known* where only the case differs; a name that is unknown stays as it was typed."""
+    by_fold = {caseless(name): name for name in reversed(known)}
+    exact = set(known)
+    return tuple(dict.fromkeys(name if name in exact else by_fold.get(caseless(name), name) for name in wanted))
+
+
+def strangers(names: Iterable[str], known: Sequence[str]) -> tuple[str, ...]:
+    """Those of *names* that are not known. Where nothing is known at all, that says nothing about any of them."""
+    exact = set(known)
+    return tuple(name for name in names if name not in exact) if known else ()
+
+
+def nearest(name: str, known: Sequence[str]) -> tuple[str, ...]:
+    """The segments that *name* may have meant, the likeliest first."""
+    found = process.extract(
+        name[:200], known, scorer=fuzz.ratio, processor=str.casefold, limit=MOST_NEAR, score_cutoff=CLOSE_ENOUGH
+    )
+    return tuple(near for near, _, _ in found)

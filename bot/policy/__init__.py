@@ -1,0 +1,1 @@
+"""Who may do what, and who has to agree: the policy, its file, and what Slack says about a person."""

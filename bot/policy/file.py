@@ -1,0 +1,175 @@
+"""The policy file: read, checked, reloaded when it changes, and printed. A broken file never replaces a good one."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import structlog
+from pydantic import ValidationError
+from rich.table import Table
+
+from bot.changes.model import Kind
+from bot.policy.model import DEFAULT, OPERATIONS, GuardRule, Policy
+from bot.text.duration import in_words
+
+log = structlog.get_logger(__name__)
+
+TABLE: Final = re.compile(r"\[(?P<many>\[)?(?P<name>[^\[\]]+)\](?(many)\])\s*(#.*)?")
+KEY: Final = re.compile(r"""\s*(?P<name>[A-Za-z0-9_.\-]+|"[^"]*"|'[^']*')\s*=""")
+UNKNOWN: Final = "is no setting of a policy"
+EMPTY: Final = "the file is empty. Write a policy, or leave POLICY_FILE unset to run without roles"
+NO_ROLES: Final = (
+    "there are none any more, so everybody could do everything. If that is what you want, restart Gatehouse"
+)
+LINE: Final = re.compile(r"at line (\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """One thing that is wrong with the file: where, by line and key, and why."""
+
+    line: int
+    key: str
+    words: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.key}: {self.words}" if self.key else f"line {self.line}: {self.words}"
+
+
+class BadPolicy(Exception):
+    """The file cannot be a policy; *wrong* says what to put right."""
+
+    def __init__(self, path: str, wrong: Sequence[Wrong]) -> None:
+        super().__init__(f"{path}: " + "; ".join(map(str, wrong)))
+        self.wrong = tuple(wrong)
+
+
+def read_policy(path: str) -> Policy:
+    """The policy in the TOML file at *path*; raises BadPolicy, also for a file that says nothing."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+        if not (tables := tomllib.loads(text)):
+            raise BadPolicy(path, [Wrong(1, "", EMPTY)])
+        return Policy.model_validate(tables)
+    except OSError as error:
+        raise BadPolicy(path, [Wrong(0, "", f"cannot be read: {error.strerror}")]) from error
+    except UnicodeDecodeError as error:
+        raise BadPolicy(path, [Wrong(0, "", "is no UTF-8 text")]) from error
+    except tomllib.TOMLDecodeError as error:
+        found = LINE.search(str(error))
+        raise BadPolicy(path, [Wrong(int(found[1]) if found else 0, "", f"is no TOML: {error}")]) from error
+    except ValidationError as error:
+        wrong = [
+            _wrong(text, each["loc"], UNKNOWN if each["type"] == "extra_forbidden" else each["msg"])
+            for each in error.errors()
+        ]
+        raise BadPolicy(path, wrong) from error
+    except (RecursionError, ValueError) as error:
+        raise BadPolicy(path, [Wrong(0, "", "holds a number or a list that is too long to be read")]) from error
+
+
+def _wrong(text: str, place: Sequence[str | int], words: str) -> Wrong:
+    path = [part for part in place if not (isinstance(part, str) and part.startswith("function-"))]
+    key = ".".join(str(part + 1) if isinstance(part, int) else part for part in path)
+    return Wrong(line_of(text, path), key, words.removeprefix("Value error, "))
+
+
+def line_of(text: str, path: Sequence[str | int]) -> int:
+    """The line on which the value at *path* is set, or the nearest one around it; the reader of TOML tells no lines."""
+    wanted = [part for part in path if isinstance(part, str)]
+    index = next((part for part in path if isinstance(part, int)), 0) if path and path[0] == "guards" else 0
+    table: list[str] = []
+    seen: dict[str, int] = {}
+    best, depth = 1, 0
+    for number, line in enumerate(text.splitlines(), 1):
+        if match := TABLE.fullmatch(line.strip()):
+            name = match["name"].strip()
+            table = [part.strip().strip("\"'") for part in name.split(".")]
+            seen[name] = seen.get(name, -1) + 1
+            here = table
+        elif match := KEY.match(line):
+            here = [*table, *(part.strip("\"'") for part in match["name"].split("."))]
+        else:
+            continue
+        right_one = table[:1] != ["guards"] or seen.get("guards", 0) == index
+        if right_one and len(here) > depth and here == wanted[: len(here)]:
+            best, depth = number, len(here)
+    return best
+
+
+class CurrentPolicy:
+    """The policy in force. *trouble*: what is wrong with the file, while an older version of it stays in force."""
+
+    def __init__(self, path: str | None) -> None:
+        """Raises BadPolicy: there is no older one to stay with at the start."""
+        self._path = path
+        self._seen = self._stamp()
+        self.trouble: str | None = None
+        self.policy = DEFAULT if path is None else read_policy(path)
+
+    def __call__(self) -> Policy:
+        return self.policy
+
+    async def watch(self, *, every: float) -> None:
+        """Look for a new version of the file, until cancelled."""
+        while True:
+            await asyncio.sleep(every)
+            self.look()
+
+    def look(self) -> None:
+        """Take over the file if it changed and is right; else stay with what was, and say so."""
+        if self._path is None or (stamp := self._stamp()) == self._seen:
+            return
+        self._seen = stamp
+        try:
+            policy = read_policy(self._path)
+            if self.policy.roles and not policy.roles:
+                raise BadPolicy(self._path, [Wrong(1, "roles", NO_ROLES)])
+            self.policy = policy
+        except BadPolicy as error:
+            self.trouble = str(error)
+            log.error("policy_broken", trouble=self.trouble)  # noqa: TRY400  a typing mistake of a person, no fault of ours
+        else:
+            self.trouble = None
+            log.info("policy_reloaded", roles=len(self.policy.roles), guards=len(self.policy.guards))
+
+    def _stamp(self) -> tuple[int, int] | None:
+        try:
+            found = Path(self._path or "").stat()
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_size
+
+
+def policy_tables(policy: Policy) -> Sequence[Table]:
+    """Who may what, and what stands before each change."""
+    act = ", ".join(policy.channels.act) or "every channel that Gatehouse was added to"
+    roles = Table("role", "who", "may", title=f"Roles. Changes are taken in: {act}")
+    for name, role in policy.roles.items():
+        allowed = [operation for operation in OPERATIONS if role.allows(operation)]
+        roles.add_row(name, ", ".join((*role.users, *role.groups, *role.channels)) or "nobody", ", ".join(allowed))
+    if not policy.roles:
+        roles.add_row("(none)", "every full member of the workspace", "everything, under the guards below")
+    guards = Table("change", "site", "guard", "approvers", "open for", "break glass", title="Guards")
+    for kind in Kind:
+        for site in dict.fromkeys(
+            [*(rule.site for rule in policy.guards if rule.fits(kind.operation, rule.site)), None]
+        ):
+            guards.add_row(kind.value, site or "any", *_guard(policy.guard_for(kind.operation, site)))
+    return roles, guards
+
+
+def _guard(rule: GuardRule) -> tuple[str, ...]:
+    if rule.guard == "none":
+        return "none", "", "", ""
+    many = f" by {rule.approvals}" if rule.approvals > 1 else ""
+    own = ", also their own" if rule.self_approval else ""
+    approvers = ", ".join(rule.approvers) or "somebody else of the channel"
+    opened = in_words(rule.expires.total_seconds())
+    return rule.guard + many, approvers + own, opened, ", ".join(rule.break_glass) or "nobody"

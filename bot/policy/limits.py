@@ -1,0 +1,109 @@
+"""How much one person, and one channel, may ask for, so that one person's flood doesn't block others.
+
+Decisions, undo and the end of a temporary change are never limited. A channel's limit never stops a person who was
+quiet, so the person on call can act in a flooded channel, too. Rates are counted in the memory of each
+process: with several replicas a person may have so much of each.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+MAX_QUESTIONS_PER_REQUEST: Final = 20
+MAX_KEYS: Final = 10_000
+"""People and channels whose acts are remembered before those of long ago are dropped."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenLimits:
+    """How many requests may wait for a decision. Somebody who has none waiting may always ask for one."""
+
+    per_person: int = 20
+    per_channel: int = 60
+
+    def exceeded(self, of_person: int, in_channel: int) -> bool:
+        """Whether a request is too many; both numbers count it."""
+        return of_person > self.per_person or (in_channel > self.per_channel and of_person > 1)
+
+
+DEFAULT_LIMITS: Final = OpenLimits()
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """How many acts of a kind are taken within some seconds. *quiet*: those that a person has whatever others do."""
+
+    what: str
+    per_person: int
+    per_channel: int
+    seconds: int
+    quiet: int
+
+
+COMMAND_RATE: Final = Rate("commands", per_person=60, per_channel=300, seconds=60, quiet=10)
+EXPORT_RATE: Final = Rate("exports", per_person=10, per_channel=30, seconds=3600, quiet=1)
+IMPORT_RATE: Final = Rate("imports", per_person=20, per_channel=60, seconds=3600, quiet=1)
+"""Counts the files that are handed over, also those that turn out to be wrong."""
+
+
+class TooFast(Exception):
+    """A person, or the *channel* as a whole, has done all that *rate* allows; in *seconds* there is room again."""
+
+    def __init__(self, rate: Rate, seconds: int, *, channel: bool) -> None:
+        super().__init__(rate.what)
+        self.rate = rate
+        self.seconds = seconds
+        self.channel = channel
+
+
+class StillRunning(Exception):
+    """The last one of this person is not done yet. *what*: the command."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
+
+
+@dataclass(slots=True)
+class RateLimiter:
+    """What people and channels did lately."""
+
+    now: Callable[[], datetime]
+    _acts: dict[tuple[str, str], deque[float]] = field(default_factory=dict)
+    _running: set[tuple[str, str]] = field(default_factory=set)
+
+    def take(self, rate: Rate, user: str, channel: str) -> None:
+        """Count one act; raises TooFast where it is one too many, which then does not count."""
+        now = self.now().timestamp()
+        mine, here = self._recent(rate, user, now), self._recent(rate, channel, now)
+        for acts, most, spared in ((mine, rate.per_person, 0), (here, rate.per_channel, rate.quiet)):
+            if len(acts) >= most and len(mine) >= spared:
+                raise TooFast(rate, max(1, round(acts[0] + rate.seconds - now)), channel=acts is here)
+        mine.append(now)
+        if here is not mine:
+            here.append(now)
+
+    def _recent(self, rate: Rate, key: str, now: float) -> deque[float]:
+        """When *key* acted within the span of *rate*; a clock that was set back forgets."""
+        if len(self._acts) > MAX_KEYS:
+            self._acts = {known: acts for known, acts in self._acts.items() if acts and now - acts[-1] < 3600}
+        acts = self._acts.setdefault((rate.what, key), deque())
+        while acts and not 0 <= now - acts[0] < rate.seconds:
+            acts.popleft()
+        return acts
+
+    @contextmanager
+    def one_at_a_time(self, what: str, user: str) -> Iterator[None]:
+        """Hold *what* for *user* until the block ends; raises StillRunning where it is held."""
+        if (what, user) in self._running:
+            raise StillRunning(what)
+        self._running.add((what, user))
+        try:
+            yield
+        finally:
+            self._running.discard((what, user))

@@ -1,0 +1,270 @@
+"""Who may do what, and which guard applies. Pure: facts about a person and a channel in, a decision out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from functools import cache
+from typing import Annotated, Any, Final, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
+
+from bot.changes.model import Guard, Kind
+from bot.text.duration import seconds_of
+
+READS: Final = ("rule.read", "member.read", "audit.read")
+APPROVE: Final = "approve"
+SETTINGS: Final = "settings.update"
+OPERATIONS: Final = (*READS, *dict.fromkeys(kind.operation for kind in Kind), APPROVE, SETTINGS)
+"""All that a role may be given; patterns such as ``rule.*`` are allowed, ``read`` stands for every ``*.read``."""
+
+DESTRUCTIVE: Final = frozenset(kind.operation for kind in Kind if kind.destroys)
+
+STRENGTH: Final = (Guard.NONE, Guard.CONFIRM, Guard.APPROVE_OR_CONFIRM, Guard.APPROVE)
+"""Guards from the lightest to the strictest."""
+
+LIFETIME: Final = timedelta(hours=24)
+"""How long a request waits for a decision where the policy does not say."""
+
+
+class Why(StrEnum):
+    """Why somebody may not."""
+
+    UNKNOWN = "unknown"
+    DEACTIVATED = "deactivated"
+    BOT = "bot"
+    GUEST = "guest"
+    STRANGER = "stranger"
+    SHARED_CHANNEL = "shared_channel"
+    DIRECT_MESSAGE = "direct_message"
+    NOT_ADDED = "not_added"
+    OTHER_CHANNEL = "other_channel"
+    NO_ROLE = "no_role"
+    OWN_REQUEST = "own_request"
+    NOT_HERE = "not_here"
+    CANT_TELL = "cant_tell"
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """What Slack says of somebody. *barred*: why they may nothing at all; *tz*: an IANA name."""
+
+    id: str
+    barred: Why | None = None
+    groups: frozenset[str] = frozenset()
+    channels: frozenset[str] = frozenset()
+    """Of the channels that were asked about, those that they are in."""
+    tz: str = "UTC"
+    mailbox: str = ""
+    """Their e-mail address without tags and case: two accounts of one mailbox are one person."""
+
+    def same_as(self, other: Person) -> bool:
+        return self.id == other.id or (bool(self.mailbox) and self.mailbox == other.mailbox)
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """What Slack says of a channel."""
+
+    id: str
+    bot_in: bool = True
+    shared: bool = False
+    direct: bool = False
+
+
+def _span(value: Any) -> Any:
+    """``24h`` as a span of time."""
+    if not isinstance(value, str):
+        return value
+    if not (seconds := seconds_of(value)):
+        raise ValueError("write a duration such as 30m, 24h or 7d")
+    return timedelta(seconds=seconds)
+
+
+def _operation(pattern: Any) -> Any:
+    if not isinstance(pattern, str):
+        return pattern
+    known = pattern == "read" or any(fnmatchcase(name, pattern) for name in OPERATIONS)
+    if not known:
+        raise ValueError(f"fits no operation; there are read, {', '.join(OPERATIONS)}")
+    return pattern
+
+
+UserId = Annotated[str, StringConstraints(pattern=r"^[UW][A-Z0-9]{5,20}$")]
+GroupId = Annotated[str, StringConstraints(pattern=r"^S[A-Z0-9]{5,20}$")]
+ChannelId = Annotated[str, StringConstraints(pattern=r"^[CG][A-Z0-9]{5,20}$")]
+Operation = Annotated[str, BeforeValidator(_operation)]
+Span = Annotated[timedelta, BeforeValidator(_span), Field(gt=timedelta(0), le=timedelta(days=30))]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Role(_Strict):
+    """Some people and what they may: by name, by user group, or by a channel that they are in and act in."""
+
+    users: tuple[UserId, ...] = ()
+    groups: tuple[GroupId, ...] = ()
+    channels: tuple[ChannelId, ...] = ()
+    may: tuple[Operation, ...] = ()
+
+    def held_by(self, person: Person, place: Channel) -> bool:
+        here = place.id in self.channels and place.id in person.channels
+        return here or person.id in self.users or bool(person.groups & set(self.groups))
+
+    def allows(self, operation: str) -> bool:
+        return any(fits(operation, pattern) for pattern in self.may)
+
+
+class GuardRule(_Strict):
+    """What stands before the operations that it fits; of several that fit, the first one counts."""
+
+    operation: Operation
+    site: str | None = None
+    guard: Guard
+    approvals: Annotated[int, Field(ge=1, le=5)] = 1
+    approvers: tuple[str, ...] = ()
+    """Names of roles; nobody named means everybody who may ``approve`` and is in the channel."""
+    self_approval: bool = False
+    expires: Span = LIFETIME
+    break_glass: tuple[str, ...] = ()
+    """Names of roles whose people may go ahead alone, with a typed reason and a review after."""
+
+    def fits(self, operation: str, site: str | None) -> bool:
+        return fits(operation, self.operation) and self.site in {None, site}
+
+
+@cache
+def _default_guard(operation: str) -> GuardRule:
+    """What stands before *operation* where no rule of a policy fits it."""
+    return GuardRule(operation=operation, guard=Guard.APPROVE_OR_CONFIRM if operation in DESTRUCTIVE else Guard.NONE)
+
+
+def strictest(rules: Sequence[GuardRule]) -> GuardRule:
+    """One guard that is weaker than none of *rules*; its approvers are those that all of them name.
+
+    Raises Irreconcilable where their approvers have nobody in common.
+    """
+    if len(set(rules)) == 1:
+        return rules[0]
+    first = max(rules, key=lambda rule: (STRENGTH.index(rule.guard), rule.approvals))
+    standing = [rule for rule in rules if rule.guard is not Guard.NONE]
+    approving = [rule for rule in standing if rule.guard in {Guard.APPROVE, Guard.APPROVE_OR_CONFIRM}]
+    named = [rule.approvers for rule in approving if rule.approvers]
+    approvers = _common(named)
+    if named and not approvers:
+        raise Irreconcilable(tuple(dict.fromkeys(name for names in named for name in names)))
+    return first.model_copy(
+        update={
+            "approvers": approvers,
+            "approvals": max((rule.approvals for rule in approving), default=first.approvals),
+            "self_approval": bool(approving) and all(rule.self_approval for rule in approving),
+            "break_glass": _common([rule.break_glass for rule in standing]),
+            "expires": min((rule.expires for rule in standing), default=first.expires),
+        }
+    )
+
+
+def _common(lists: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """What is in each of *lists*, in the order of the first."""
+    first, *others = lists or [()]
+    return tuple(name for name in first if all(name in other for other in others))
+
+
+class Irreconcilable(Exception):
+    """Guards that nobody can approve together: each asks for other roles. *roles*: all that they name."""
+
+    def __init__(self, roles: tuple[str, ...]) -> None:
+        super().__init__(", ".join(roles))
+        self.roles = roles
+
+
+class Channels(_Strict):
+    """Where changes may be asked for; with none named, wherever the bot was added."""
+
+    act: tuple[ChannelId, ...] = ()
+
+
+class Policy(_Strict):
+    """One deployment's rules. The one without any roles lets every full member do everything, under guards."""
+
+    channels: Channels = Channels()
+    roles: dict[str, Role] = Field(default_factory=dict)
+    guards: tuple[GuardRule, ...] = ()
+
+    @model_validator(mode="after")
+    def _roles_exist(self) -> Self:
+        for number, rule in enumerate(self.guards, 1):
+            for name in (*rule.approvers, *rule.break_glass):
+                if name not in self.roles:
+                    raise ValueError(f"guards: number {number} names the role {name!r}, which is not under [roles]")
+        return self
+
+    @property
+    def groups(self) -> frozenset[str]:
+        """Every user group that some role names."""
+        return frozenset(group for role in self.roles.values() for group in role.groups)
+
+    def guard_for(self, operation: str, site: str | None) -> GuardRule:
+        """What stands before *operation*: the first rule that fits, else the default."""
+        for rule in self.guards:
+            if rule.fits(operation, site):
+                return rule
+        return _default_guard(operation)
+
+    def refusal(self, operation: str, person: Person, place: Channel) -> Why | None:
+        """Why *person* may not do *operation* at *place*; None where they may."""
+        if person.barred is not None:
+            return person.barred
+        if not operation.endswith(".read") and (why := self._place_refusal(place)) is not None:
+            return why
+        if not operation.endswith(".read") and operation != APPROVE and place.id not in person.channels:
+            return Why.NOT_HERE
+        if not self.roles:
+            return None
+        held = (role for role in self.roles.values() if role.held_by(person, place))
+        return None if any(role.allows(operation) for role in held) else Why.NO_ROLE
+
+    def approve_refusal(self, approvers: Sequence[str], person: Person, place: Channel) -> Why | None:
+        """Why *person* may not approve at *place* what the roles *approvers* decide; None where they may.
+
+        Being named in such a role is the right, wherever they are; everybody else has to be in the channel.
+        """
+        if (why := self.refusal(APPROVE, person, place)) is not None and not (approvers and why is Why.NO_ROLE):
+            return why
+        if approvers and not self.holds_any(approvers, person, place):
+            return Why.NO_ROLE
+        return None if self.holds_any(approvers, person, Channel("")) or place.id in person.channels else Why.NOT_HERE
+
+    def refusal_anywhere(self, operation: str, person: Person) -> Why | None:
+        """Why *person* may do *operation* in no channel at all; None where one may be the right one."""
+        if person.barred is not None or not self.roles:
+            return person.barred
+        able = [role for role in self.roles.values() if role.allows(operation)]
+        return None if any(role.channels or role.held_by(person, Channel("")) for role in able) else Why.NO_ROLE
+
+    def _place_refusal(self, place: Channel) -> Why | None:
+        """Changes belong where others see them."""
+        if place.shared:
+            return Why.SHARED_CHANNEL
+        if place.direct:
+            return Why.DIRECT_MESSAGE
+        if not place.bot_in:
+            return Why.NOT_ADDED
+        if self.channels.act and place.id not in self.channels.act:
+            return Why.OTHER_CHANNEL
+        return None
+
+    def holds_any(self, names: Iterable[str], person: Person, place: Channel) -> bool:
+        return any(self.roles[name].held_by(person, place) for name in names if name in self.roles)
+
+
+def fits(operation: str, pattern: str) -> bool:
+    return operation.endswith(".read") if pattern == "read" else fnmatchcase(operation, pattern)
+
+
+DEFAULT: Final = Policy()

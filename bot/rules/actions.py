@@ -1,0 +1,340 @@
+"""What a rule makes of a URL, by its type, once a condition of it holds.
+
+The documented way counts. Where the desktop app or the extension does otherwise, a note says so.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from operator import itemgetter
+from typing import Any, Final
+from urllib.parse import parse_qsl, quote_plus
+
+from bot.rules.conditions import (
+    SLASHED,
+    CannotTell,
+    Hit,
+    UndecidableKind,
+    bounded,
+    compiled,
+    condition,
+    filled,
+    of_a_length,
+)
+from bot.rules.model import Pair, Rule
+from bot.rules.outcomes import BOTH, Engine, Match, MayHold, Note, NoteKind, PairMatch, holding
+from bot.rules.url import Address, NoAddress
+
+MOST_WORK: Final = 1_000_000
+"""Characters of queries that are read for one rule on one address."""
+PER_CHANGE: Final = 100
+"""What a change takes of that beside its query."""
+UNESCAPED: Final = "!'()*~"
+"""Characters that a browser leaves as they are where the extension puts a text into a query."""
+
+Change = Mapping[str, Any]
+Query = str | None
+"""What follows the question mark; None where there is none."""
+
+
+def queried(pairs: Sequence[Pair], address: Address, engine: Engine) -> str:
+    """Return the URL that *engine* makes of *address* by the changes of *pairs*; raises CannotTell."""
+    base, mark, rest = address.full.partition("?")
+    query: Query = rest if mark else None
+    for step in _steps(pairs, engine, len(rest)):
+        query = _in_the_desktop_app(query, step[0]) if engine is Engine.DESKTOP else _in_the_extension(query, step)
+    if query == (rest if mark else None):
+        return address.full
+    try:
+        return Address.of(base if query is None else f"{base}?{query}").full
+    except NoAddress as error:
+        raise CannotTell(UndecidableKind.LONG_RESULT) from error
+
+
+def means_the_same(one: str, other: str) -> bool:
+    """Whether two URLs with one base carry the same parameters, however they are escaped."""
+    first, second = (parse_qsl(url.partition("?")[2], keep_blank_values=True) for url in (one, other))
+    return first == second
+
+
+def _steps(pairs: Sequence[Pair], engine: Engine, length: int) -> Iterator[list[Change]]:
+    """The changes one by one, or pair by pair as the extension takes them; raises CannotTell where they are too many."""
+    work = 0
+    for pair in pairs:
+        changes = list(_modifications(pair))
+        for step in [[change] for change in changes] if engine is Engine.DESKTOP else [changes]:
+            length += sum(len(str(change.get("value") or "")) for change in step)
+            work += length + PER_CHANGE * len(step)
+            if work > MOST_WORK:
+                raise CannotTell(UndecidableKind.MANY_PARAMETERS)
+            yield step
+
+
+def _modifications(pair: Pair) -> Iterator[Change]:
+    """The changes of parameters, whatever else may stand there."""
+    found = (pair.model_extra or {}).get("modifications")
+    for change in found if isinstance(found, list) else [found]:
+        if isinstance(change, Mapping):
+            yield change
+
+
+def _in_the_desktop_app(query: Query, change: Change) -> Query:
+    """One change: a parameter keeps its place, all of one name come together where the query is written again."""
+    kind, name = change.get("type"), _text(change.get("param"))
+    if kind == "Remove All":
+        return None
+    params = _params(query)
+    if kind == "Remove" and name in params:
+        del params[name]
+    elif kind == "Add" and change.get("actionWhenParamExists") != "Ignore":
+        overwrites = change.get("actionWhenParamExists") == "Overwrite"
+        params[name] = [*([] if overwrites else params.get(name, [])), _value(change)]
+    else:
+        return query
+    return "&".join(name if value is None else f"{name}={value}" for name in params for value in params[name]) or None
+
+
+def _params(query: Query) -> dict[str, list[str | None]]:
+    """The values by name, as they are written; what follows a second ``=`` is lost."""
+    params: dict[str, list[str | None]] = {}
+    for part in query.split("&") if query else ():
+        name, *values = part.split("=")
+        params.setdefault(name, []).append(values[0] if values else None)
+    return params
+
+
+def _in_the_extension(query: Query, changes: Sequence[Change]) -> Query:
+    """The changes of one pair: whatever is added takes the place of the parameter that is there."""
+    added: dict[str, list[str]] = {}
+    removed = set()
+    for change in changes:
+        name = _escaped(_text(change.get("param")))
+        match change.get("type"):
+            case "Add":
+                added.setdefault(name, []).append(f"{name}={_escaped(_value(change) or '')}")
+            case "Remove":
+                removed.add(name)
+            case _:
+                return None
+    parts = query.split("&") if query else []
+    names = [part.partition("=")[0] for part in parts]
+    if not added and not removed.intersection(names):
+        return query
+    kept = [
+        added[name].pop(0) if added.get(name) else part
+        for name, part in zip(names, parts, strict=True)
+        if name not in removed
+    ]
+    return "&".join([*kept, *(part for left in added.values() for part in left)]) or None
+
+
+def _value(change: Change) -> str | None:
+    value = change.get("value")
+    return None if value is None else _text(value)
+
+
+def _text(value: Any) -> str:
+    """*value* as text; half of a pair of surrogates, which no URL carries, is a question mark."""
+    return "" if value is None else str(value).encode(errors="replace").decode()
+
+
+def _escaped(text: str) -> str:
+    return quote_plus(text, safe=UNESCAPED)
+
+
+Hits = Sequence[PairMatch]
+
+
+def effect(acts: Match, hits: Hits, address: Address, may_hold: MayHold) -> Match:
+    """*acts* with what becomes of *address*; raises CannotTell. *may_hold*: the pairs that are tried on what others made."""
+    if (led := PAIR_BY_PAIR.get(acts.rule.rule_type or "")) is not None:
+        return led(acts, hits, address, may_hold)
+    return EFFECTS.get(acts.rule.rule_type or "", _alike)(acts, hits, address)
+
+
+def _led(
+    acts: Match, address: Address, documented: str, ways: Mapping[Engine, str], idle: NoteKind | None = None
+) -> Match:
+    """*acts* with the URL that each engine makes of *address*; *idle* says why where both leave it."""
+    moved = [engine for engine in Engine if ways[engine] != address.full]
+    result = documented if documented in ways.values() else ways[Engine.DESKTOP]
+    result = ways[moved[0]] if moved and result == address.full else result
+    notes = [
+        Note(NoteKind.NOTHING, engine=engine) if way == address.full else Note(NoteKind.OTHER_URL, way, engine)
+        for engine, way in ways.items()
+        if moved and way != result
+    ]
+    left = {engine: way if engine in moved else None for engine, way in ways.items()}
+    return replace(
+        acts,
+        result=result if moved else None,
+        idle=not moved,
+        desktop=left[Engine.DESKTOP],
+        extension=left[Engine.EXTENSION],
+        only=moved[0] if len(moved) == 1 else None,
+        notes=(*acts.notes, *notes, *([Note(idle)] if idle and not moved else [])),
+    )
+
+
+def _in_a_row(
+    hits: Hits, rule: Rule, address: Address, may_hold: MayHold, make: Callable[[PairMatch, str], str]
+) -> tuple[str, tuple[int, ...]]:
+    """What the desktop app makes of *address*, which tries each pair on what those before it made; and the pairs."""
+    now, numbers = address, []
+    found = _first(hits, Engine.DESKTOP)
+    while found is not None:
+        numbers.append(found.number)
+        text = make(found, now.full)
+        try:
+            now = replace(Address.of(text), full=text)
+        except NoAddress:
+            return text, tuple(numbers)
+        found = _following(rule, found.number, may_hold(now), now)
+    return now.full, tuple(numbers)
+
+
+def _following(rule: Rule, number: int, pairs: Sequence[tuple[int, Pair]], now: Address) -> PairMatch | None:
+    """The first of *pairs* after that *number* that holds for *now* in the desktop app."""
+    for further, pair in pairs[bisect_right(pairs, number, key=itemgetter(0)) :]:
+        try:
+            found = holding(rule.rule_type, further, pair, now)
+        except CannotTell:
+            continue
+        if found is not None and Engine.DESKTOP in found.engines:
+            return found
+    return None
+
+
+def _first(hits: Hits, engine: Engine) -> PairMatch | None:
+    return next((hit for hit in hits if engine in hit.engines), None)
+
+
+def _redirect(acts: Match, hits: Hits, address: Address, may_hold: MayHold) -> Match:
+    """The first condition that holds counts; ``$1`` stands for what it caught."""
+    if not hits[0].pair.leads_to_url:
+        return _alike(acts, hits, address)
+    desktop, _ = _in_a_row(hits, acts.rule, address, may_hold, lambda found, _: destination(found.pair, found.hit))
+    first = _first(hits, Engine.EXTENSION)
+    extension = address.full if first is None else _with_the_extension(first, address)
+    documented = destination(hits[0].pair, hits[0].hit)
+    ways = {Engine.DESKTOP: desktop, Engine.EXTENSION: extension}
+    return _led(acts, address, documented, ways, NoteKind.TO_ITSELF)
+
+
+def destination(pair: Pair, hit: Hit) -> str:
+    """Where a redirect leads once its captures are filled in."""
+    template = pair.destination or ""
+    return filled(template, hit.captures) if hit.has_groups else template
+
+
+def _with_the_extension(first: PairMatch, address: Address) -> str:
+    """Where the extension leads: its stars catch as much as they can, and from the whole URL whatever the key."""
+    hit, source = first.hit, first.pair.source
+    if hit.has_groups and source is not None and source.key != "Url":
+        hit = condition(source.operator, source.value)(address.full) or Hit()
+    return destination(first.pair, hit if hit.otherwise is None else replace(hit, captures=hit.otherwise))
+
+
+def _cancel(acts: Match, hits: Hits, address: Address) -> Match:  # noqa: ARG001  blocked whatever it is
+    """The desktop app fails where a pair follows the one that holds."""
+    engines = {engine for engine in Engine if _first(hits, engine) is not None}
+    first = _first(hits, Engine.DESKTOP)
+    fails = first is not None and first.number < len(acts.rule.pairs or ())
+    engines -= {Engine.DESKTOP} if fails else set()
+    acts = replace(acts, blocks=bool(engines), idle=not engines, only=_alone(engines))
+    if fails:
+        return replace(acts, notes=(*acts.notes, Note(NoteKind.SEVERAL_BLOCKS)))
+    return replace(acts, notes=(*acts.notes, *_nothing_in_the_other(acts)))
+
+
+def _replace(acts: Match, hits: Hits, address: Address, may_hold: MayHold) -> Match:
+    """Every condition that holds takes its turn, on what the one before it left."""
+    desktop, numbers = _in_a_row(hits, acts.rule, address, may_hold, lambda found, text: replaced(found.pair, text))
+    first = _first(hits, Engine.EXTENSION)
+    extension = address.full if first is None else replaced_in_the_extension(first.pair, address.full)
+    if numbers:
+        acts = replace(acts, pair=numbers[0], also=numbers[1:])
+    ways = {Engine.DESKTOP: desktop, Engine.EXTENSION: extension}
+    return _led(acts, address, desktop, ways, NoteKind.NOTHING_TO_REPLACE)
+
+
+def replaced_in_the_extension(pair: Pair, text: str) -> str:
+    """By one pair alone, which it never reads as an expression; the last place where the condition is for all."""
+    find, to = pair.find or "", pair.replacement or ""
+    of_a_length(len(text) + len(to))
+    if pair.source is None or pair.source.value or find not in text:
+        return text.replace(find, to, 1)
+    head, _, tail = text.rpartition(find) if find else ("", "", text)
+    return head + to + tail
+
+
+def replaced(pair: Pair, text: str) -> str:
+    """*text* with the first occurrence replaced; all of them for an expression with the flag g."""
+    find, to = pair.find or "", pair.replacement or ""
+    if (found := SLASHED.fullmatch(find)) is None:
+        of_a_length(len(text) + len(to))
+        return text.replace(find, to, 1)
+    expression = compiled(found[1], ignore_case="i" in found[2])
+    bounded(expression, text)
+    most = 0 if "g" in found[2] else 1
+    length = len(text)
+
+    def put(match: Any) -> str:
+        nonlocal length
+        made = filled(to, tuple(match.groups()))
+        length += len(made)
+        of_a_length(length)
+        return made
+
+    return str(expression.sub(put, text, most))
+
+
+def _query(acts: Match, hits: Hits, address: Address) -> Match:
+    """All that hold, in order."""
+    ways = {engine: queried([hit.pair for hit in hits if engine in hit.engines], address, engine) for engine in Engine}
+    if means_the_same(*ways.values()):
+        ways[Engine.EXTENSION] = ways[Engine.DESKTOP]
+    acts = replace(acts, also=tuple(each.number for each in hits[1:]))
+    return _led(acts, address, ways[Engine.DESKTOP], ways)
+
+
+def _last(acts: Match, hits: Hits, address: Address) -> Match:
+    """The last one that holds wins."""
+    acts = replace(acts, pair=hits[-1].number, tested=hits[-1].tested, captures=hits[-1].hit.captures)
+    return _alike(acts, hits, address)
+
+
+def _all(acts: Match, hits: Hits, address: Address) -> Match:
+    """All that hold add up."""
+    return _alike(replace(acts, also=tuple(each.number for each in hits[1:])), hits, address)
+
+
+def _alike(acts: Match, hits: Hits, address: Address) -> Match:  # noqa: ARG001  the rule says what it does
+    """The rule says what it does, in whichever engines its pairs hold."""
+    acts = replace(acts, only=_alone(frozenset().union(*(hit.engines for hit in hits))))
+    single = [] if acts.only else [hit for hit in hits if hit.engines != BOTH]
+    notes = [Note(NoteKind.ONE_PAIR, engine=next(iter(hit.engines)), pair=hit.number) for hit in single]
+    return replace(acts, notes=(*acts.notes, *notes, *_nothing_in_the_other(acts)))
+
+
+def _alone(engines: AbstractSet[Engine]) -> Engine | None:
+    return next(iter(engines)) if len(engines) == 1 else None
+
+
+def _nothing_in_the_other(acts: Match) -> tuple[Note, ...]:
+    return (Note(NoteKind.NOTHING, engine=acts.only.other),) if acts.only else ()
+
+
+PAIR_BY_PAIR: Final[dict[str, Callable[[Match, Hits, Address, MayHold], Match]]] = {
+    "Redirect": _redirect,
+    "Replace": _replace,
+}
+EFFECTS: Final[dict[str, Callable[[Match, Hits, Address], Match]]] = {
+    "Cancel": _cancel,
+    "QueryParam": _query,
+    "Headers": _all,
+    "UserAgent": _last,
+}

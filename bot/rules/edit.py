@@ -1,0 +1,289 @@
+"""Edit single fields of a rule by the names that people type, and check a rule or a member before it is sent."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from rapidfuzz import fuzz, process
+
+from bot.rules.model import ACTIVE, INACTIVE, KNOWN_TYPES, PAIR_FIELDS, Pair, Rule, RuleDraft, Source
+from bot.text.emails import MAX_EMAIL
+
+KEYS: Final = ("Url", "host", "path")
+OPERATORS: Final = ("Equals", "Contains", "Matches", "Wildcard_Matches")
+"""The spellings that a browser's engine matches; any other is stored and never matches."""
+
+STATUSES: Final = (ACTIVE, INACTIVE)
+KNOWN: Final = {"operator": OPERATORS, "key": KEYS, "status": STATUSES}
+"""The values that a field can have, of those that have only some."""
+IN_SOURCE_FIELDS: Final = ("source", "operator", "key")
+"""What a person calls the fields of a source."""
+MEANT: Final = {
+    **dict.fromkeys(("regex", "regexp", "re", "match"), "Matches"),
+    **dict.fromkeys(("glob", "startswith", "starts_with", "endswith", "ends_with"), "Wildcard_Matches"),
+    **dict.fromkeys(("is", "=", "=="), "Equals"),
+    **dict.fromkeys(("includes", "has", "in"), "Contains"),
+    **dict.fromkeys(("domain", "hostname"), "host"),
+    **dict.fromkeys(("on", "enabled"), ACTIVE),
+    **dict.fromkeys(("off", "disabled"), INACTIVE),
+}
+"""What other products call an operator, a part of the URL or a status."""
+MIN_LIKENESS: Final = 60
+NEEDS_SOURCE: Final = frozenset({"Redirect", "Cancel", "Delay", "Request", "Response"})
+"""Types for which the real service's own forms refuse an empty source: it would be every URL."""
+MAX_SOURCE: Final = 4_000
+"""Characters of a source: no browser's engine needs more, and each of them is looked at for every URL."""
+SCHEMES: Final = frozenset({"http", "https", "ftp"})
+RULE_TYPE: Final = re.compile(r"[A-Za-z][A-Za-z0-9]{0,31}")
+CAPTURE: Final = re.compile(r"\$[0-9]")
+
+
+class ProblemKind(StrEnum):
+    """What can be wrong with a draft, or with an edit of one field."""
+
+    NO_NAME = "no name"
+    NO_TYPE = "no type"
+    NO_PAIRS = "no pairs"
+    NO_SOURCE = "no source"
+    NO_FIND = "no find"
+    NO_DESTINATION = "no destination"
+    NOT_A_URL = "not a URL"
+    EMPTY_SOURCE = "empty source"
+    LONG_SOURCE = "source too long"
+    UNKNOWN_VALUE = "unknown value"
+    OTHER_TYPES_FIELD = "foreign field"
+    TYPE_IS_FIXED = "type is fixed"
+    UNKNOWN_FIELD = "unknown field"
+    RULE_FIELD = "rule field"
+    WHICH_PAIR = "which pair"
+    UNKNOWN_PAIR = "unknown pair"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing to put right. *pair* counts from 1 where it belongs to a pair."""
+
+    kind: ProblemKind
+    field: str
+    """The service's name of it; of an edit, as it was typed."""
+    pair: int | None = None
+    value: str = ""
+    """The value that is wrong, or the type that lacks the field."""
+    meant: str = ""
+    """The value that was likely meant."""
+    count: int = 0
+    """Characters of a source, or pairs of the rule."""
+
+
+def problems(draft: RuleDraft) -> list[Problem]:
+    """Everything that is wrong with *draft*, in the order of its fields; empty where it may be sent."""
+    return [*_head(draft), *_pairs(draft)]
+
+
+def introduced(before: RuleDraft, after: RuleDraft) -> list[Problem]:
+    """What is wrong with *after* and was not with *before*: an old flaw does not stand in the way of another edit.
+
+    Where a pair was added or removed, the others have moved, so an old flaw may have another number.
+    """
+    moved = len(before.pairs or ()) != len(after.pairs or ())
+    known = Counter(replace(problem, pair=None) if moved else problem for problem in problems(before))
+    added = []
+    for problem in problems(after):
+        flaw = replace(problem, pair=None) if moved else problem
+        if known[flaw]:
+            known[flaw] -= 1
+        else:
+            added.append(problem)
+    return added
+
+
+def _head(draft: RuleDraft) -> Iterator[Problem]:
+    if not (draft.name or "").strip():
+        yield Problem(ProblemKind.NO_NAME, "name")
+    if not RULE_TYPE.fullmatch(draft.rule_type or ""):
+        yield Problem(ProblemKind.NO_TYPE, "ruleType")
+    if draft.status is not None and draft.status not in STATUSES:
+        yield _unknown("status", draft.status)
+
+
+def _pairs(draft: RuleDraft) -> Iterator[Problem]:
+    if not draft.pairs:
+        yield Problem(ProblemKind.NO_PAIRS, "pairs")
+    for number, pair in enumerate(draft.pairs or (), start=1):
+        if pair.source is None:
+            yield Problem(ProblemKind.NO_SOURCE, "source", number)
+            continue
+        yield from _source(draft.rule_type, pair, number)
+        yield from _foreign(draft.rule_type, pair, number)
+        if draft.rule_type == "Redirect":
+            yield from _redirect(pair, number)
+        if draft.rule_type == "Replace" and not pair.find:
+            yield Problem(ProblemKind.NO_FIND, "from", number)
+
+
+def _foreign(rule_type: str | None, pair: Pair, number: int) -> Iterator[Problem]:
+    """Fields of another of the types that the specification describes."""
+    document = pair.document()
+    for name in (field for fields in PAIR_FIELDS.values() for field in fields):
+        if not has_field(rule_type, name) and document.get(name) not in (None, ""):
+            yield Problem(ProblemKind.OTHER_TYPES_FIELD, name, number, rule_type or "")
+
+
+def has_field(rule_type: str | None, name: str) -> bool:
+    """Whether a pair of this type may have the field *name*; of types that the specification leaves open, any."""
+    own = PAIR_FIELDS.get(rule_type or "")
+    return own is None or name in own
+
+
+def _unknown(field: str, value: str, pair: int | None = None) -> Problem:
+    """The problem of a *value* that *field* cannot have, with the one that was likely meant."""
+    known, near = KNOWN[field], MEANT.get(value.strip().casefold())
+    if near not in known:
+        found = process.extractOne(
+            value[:60], known, scorer=fuzz.ratio, processor=str.casefold, score_cutoff=MIN_LIKENESS
+        )
+        near = found[0] if found else ""
+    return Problem(ProblemKind.UNKNOWN_VALUE, field, pair, value, near)
+
+
+def _source(rule_type: str | None, pair: Pair, number: int) -> Iterator[Problem]:
+    source = pair.source or Source()
+    value = source.value or ""
+    if rule_type in KNOWN_TYPES and source.operator is not None and source.operator not in OPERATORS:
+        yield _unknown("operator", source.operator, number)
+    if rule_type in KNOWN_TYPES and source.key is not None and source.key not in KEYS:
+        yield _unknown("key", source.key, number)
+    if rule_type in NEEDS_SOURCE and not value:
+        yield Problem(ProblemKind.EMPTY_SOURCE, "value", number)
+    if len(value) > MAX_SOURCE:
+        yield Problem(ProblemKind.LONG_SOURCE, "value", number, count=len(value))
+
+
+def _redirect(pair: Pair, number: int) -> Iterator[Problem]:
+    destination = (pair.destination or "").strip()
+    if not destination:
+        yield Problem(ProblemKind.NO_DESTINATION, "destination", number)
+    elif pair.leads_to_url and not is_destination(destination):
+        yield Problem(ProblemKind.NOT_A_URL, "destination", number)
+
+
+def is_destination(text: str) -> bool:
+    """Whether a browser could be sent to *text*: a whole http, https or ftp address, or a capture at its start."""
+    if CAPTURE.match(text):
+        return True
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return False
+    return parts.scheme in SCHEMES and bool(parts.netloc) and text.split() == [text]
+
+
+class BadEmail(ValueError):
+    """Not an address; the text says why, for people."""
+
+
+def checked_email(text: str) -> str:
+    """*text* as typed, less surrounding space; raises BadEmail. The spelling is kept: services may tell cases apart."""
+    address = text.strip()
+    if len(address) > MAX_EMAIL:
+        raise BadEmail(f"It has {len(address):,} characters. An email has at most 254.")
+    from email_validator import EmailNotValidError, validate_email  # noqa: PLC0415  its tables take long to build
+
+    try:
+        validate_email(address, check_deliverability=False, test_environment=True)
+    except EmailNotValidError as error:
+        raise BadEmail(str(error)) from error
+    return address
+
+
+Document = dict[str, Any]
+
+HEAD: Final = {
+    "name": "name",
+    "description": "description",
+    "status": "status",
+    "group": "groupId",
+    "groupid": "groupId",
+}
+IN_PAIR: Final = {
+    "destination": "destination",
+    "destinationtype": "destinationType",
+    "from": "from",
+    "to": "to",
+}
+IN_SOURCE: Final = {"source": "value", "url": "value", "value": "value", "key": "key", "operator": "operator"}
+SWITCHES: Final = {
+    "on": ACTIVE,
+    "active": ACTIVE,
+    "enabled": ACTIVE,
+    "off": INACTIVE,
+    "inactive": INACTIVE,
+    "disabled": INACTIVE,
+}
+FIELD: Final = re.compile(r"(?:pair(?P<pair>[1-9][0-9]{0,3})\.)?(?:source\.)?(?P<name>[a-z]+)", re.IGNORECASE)
+
+SETTABLE: Final = ("name", "description", "status", "destination", "source", "operator", "key", "from", "to", "group")
+
+
+class BadField(ValueError):
+    """A field that cannot be set so."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.kind)
+        self.problem = problem
+
+
+def with_fields(rule: Rule, fields: tuple[tuple[str, str], ...]) -> Document:
+    """The body of *rule* with *fields* set and all else as it was; raises BadField."""
+    body = rule.body()
+    for field, value in fields:
+        _set(body, field, value)
+    return body
+
+
+def switched(rule: Rule, *, on: bool) -> Document:
+    """The body of *rule*, switched on or off."""
+    return rule.body() | {"status": ACTIVE if on else INACTIVE}
+
+
+def _set(body: Document, field: str, value: str) -> None:
+    match = FIELD.fullmatch(field.strip())
+    name = match["name"].lower() if match else ""
+    if name in {"type", "ruletype"}:
+        raise BadField(Problem(ProblemKind.TYPE_IS_FIXED, field))
+    if match is None or name not in {*HEAD, *IN_PAIR, *IN_SOURCE}:
+        raise BadField(Problem(ProblemKind.UNKNOWN_FIELD, field))
+    if name in IN_PAIR and not has_field(rule_type := body.get("ruleType"), IN_PAIR[name]):
+        raise BadField(Problem(ProblemKind.OTHER_TYPES_FIELD, IN_PAIR[name], value=rule_type or ""))
+    if name in HEAD and match["pair"] is None:
+        body[HEAD[name]] = _status(value) if name == "status" else value
+        return
+    pair = _pair(body, field, match["pair"])
+    if name in IN_PAIR:
+        pair[IN_PAIR[name]] = value
+    elif name in IN_SOURCE:
+        pair["source"] = {**(pair.get("source") or {}), IN_SOURCE[name]: value}
+    else:
+        raise BadField(Problem(ProblemKind.RULE_FIELD, name))
+
+
+def _status(value: str) -> str:
+    if (status := SWITCHES.get(value.strip().lower())) is None:
+        raise BadField(_unknown("status", value))
+    return status
+
+
+def _pair(body: Document, field: str, number: str | None) -> Document:
+    pairs: list[Document] = body.get("pairs") or []
+    if number is None and len(pairs) > 1:
+        raise BadField(Problem(ProblemKind.WHICH_PAIR, field, count=len(pairs)))
+    index = int(number or 1) - 1
+    if index >= len(pairs):
+        raise BadField(Problem(ProblemKind.UNKNOWN_PAIR, field, index + 1, count=len(pairs)))
+    return pairs[index]

@@ -1,0 +1,267 @@
+"""Files of rules: read the real product's export, a service's answer or a single rule, and write the export."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Final, TypeAlias
+
+from pydantic import ValidationError
+
+from bot.rules.model import Rule, RuleDraft
+from bot.text.encoding import BadFile, FileKind, WrongKind, file_text
+
+MOST_RULES: Final = 10_000
+MOST_DIGITS: Final = 4_000
+"""Of a whole number: Python itself refuses more than 4,300."""
+LISTS: Final = ("rules", "data")
+"""Names under which an object may hold its rules."""
+
+
+class BrokenJson(BadFile):
+    """No JSON. *line* and *column* count from 1; *why* is the parser's word."""
+
+    def __init__(self, line: int, column: int, why: str) -> None:
+        super().__init__(f"line {line}, column {column}: {why}")
+        self.line = line
+        self.column = column
+        self.why = why
+
+
+class NameTwice(BadFile):
+    """An object holds one name twice: whichever value were taken, another reader takes the other."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+class NestedTooDeep(BadFile):
+    """So many lists within lists that it cannot be a file of rules."""
+
+
+class NotRules(BadFile):
+    """JSON, but no rules. *keys*: the first names of the object that it holds, where it is one."""
+
+    def __init__(self, keys: tuple[str, ...] = ()) -> None:
+        super().__init__(", ".join(keys))
+        self.keys = keys
+
+
+class NoRules(BadFile):
+    """The right shape, with no rule in it."""
+
+
+class TooManyRules(BadFile):
+    def __init__(self, count: int, most: int) -> None:
+        super().__init__(f"{count}, at most {most}")
+        self.count = count
+        self.most = most
+
+
+@dataclass(frozen=True, slots=True)
+class RuleFile:
+    """The records of a file, in its order and as they stand there: rules, groups, and what else may be among them."""
+
+    records: tuple[Any, ...]
+
+
+def read_rule_file(content: bytes) -> RuleFile:
+    """The records of a file of rules; raises a subclass of BadFile where it is none."""
+    records = _records(_parsed(file_text(content).text))
+    if not records:
+        raise NoRules
+    if len(records) > MOST_RULES:
+        raise TooManyRules(len(records), MOST_RULES)
+    if not any(map(_is_ours, records)):
+        first = records[0]
+        raise NotRules(_keys(first) if isinstance(first, dict) else ())
+    return RuleFile(tuple(records))
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text, object_pairs_hook=_of_one_mind, parse_int=_whole)
+    except json.JSONDecodeError as error:
+        if error.pos <= len(text) - len(text.lstrip()) and _is_table(text):
+            raise WrongKind(FileKind.TABLE) from error
+        raise BrokenJson(error.lineno, error.colno, error.msg) from error
+    except RecursionError as error:
+        raise NestedTooDeep from error
+
+
+def _is_table(text: str) -> bool:
+    """Whether the first line looks like one of a table, not like one of JSON."""
+    line = text.lstrip().partition("\n")[0]
+    return any(mark in line for mark in ",;\t") and not any(mark in line for mark in "[]{}")
+
+
+def _of_one_mind(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise NameTwice(name)
+        found[name] = value
+    return found
+
+
+def _whole(digits: str) -> int | float:
+    """A whole number; an absurd one becomes infinite, which is found fault with where it stands."""
+    return int(digits) if len(digits) <= MOST_DIGITS else float("inf")
+
+
+def _records(document: Any) -> list[Any]:
+    if isinstance(document, list):
+        return document
+    if not isinstance(document, dict):
+        raise NotRules
+    if _is_ours(document):
+        return [document]
+    for name in LISTS:
+        match document.get(name):
+            case list() as records:
+                return records
+            case dict() as record if _is_ours(record):
+                return [record]
+    raise NotRules(_keys(document))
+
+
+def _is_ours(record: Any) -> bool:
+    """Whether it could be a rule or a group, however wrong."""
+    if not isinstance(record, dict):
+        return False
+    return "ruleType" in record or "pairs" in record or record.get("objectType") in {"rule", "group"}
+
+
+def _keys(document: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(list(document)[:5])
+
+
+RULE: Final = {"objectType": "rule"}
+"""The product's import skips a record that does not say what it is; the specified service's records do not."""
+
+
+def exported(rules: Sequence[Rule], groups: Sequence[Mapping[str, Any]] = ()) -> bytes:
+    """The file: rules as the service gave them, field for field, then groups without their children."""
+    return b"".join(pieces(rules, groups))
+
+
+def pieces(rules: Sequence[Rule], groups: Sequence[Mapping[str, Any]] = ()) -> Iterator[bytes]:
+    """The same, record by record: a large list need not be made in one go."""
+    before = "[\n"
+    for rule in rules:
+        yield _line(before, rule.document(), RULE)
+        before = ",\n"
+    for group in groups:
+        yield _line(before, {**group, "children": []}, {"objectType": "group"})
+        before = ",\n"
+    yield b"[]\n" if before == "[\n" else b"\n]\n"
+
+
+def _line(before: str, record: Mapping[str, Any], kind: Mapping[str, str]) -> bytes:
+    known = record if "objectType" in record else {**record, **kind}
+    return f"{before}  {json.dumps(known, ensure_ascii=False)}".encode("utf-8", "surrogatepass")
+
+
+def file_name(day: date) -> str:
+    """What the product calls its own exports."""
+    return f"requestly_export_{day:%d_%m_%Y}.json"
+
+
+MOST_DEEP: Final = 40
+"""Levels of lists and objects in one rule; real ones have about seven."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoObject:
+    """A text, a number or a list where a rule should be."""
+
+
+@dataclass(frozen=True, slots=True)
+class TooDeep:
+    """Lists within lists, deeper than any rule."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotSendable:
+    """It holds a number or a character that JSON cannot carry: infinite, or half of a pair of surrogates."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrongField:
+    """A field of another type than a rule has there. *pair* counts from 1 where it belongs to a pair."""
+
+    field: str
+    pair: int | None = None
+
+
+Unfit: TypeAlias = NoObject | TooDeep | NotSendable | WrongField
+
+
+FIRST_TYPES: Final = ("Redirect", "Cancel")
+"""Types of rules that the product's first version wrote without pairs."""
+
+
+def with_pairs(record: dict[str, Any]) -> dict[str, Any]:
+    """Return *record* with pairs, where it has none and is in the form of the product's first version.
+
+    That form has one source with several values, of which any will do, and one destination, beside the name.
+    """
+    source = record.get("source")
+    if record.get("pairs") or record.get("ruleType") not in FIRST_TYPES or not isinstance(source, dict):
+        return record
+    values = source.get("values", source.get("value"))
+    rest = {name: value for name, value in source.items() if name != "values"}
+    leads = {name: record[name] for name in ("destination",) if name in record}
+    found = values if isinstance(values, list) else [values]
+    pairs = [{"source": rest | {"value": value}} | leads for value in found if isinstance(value, str)]
+    kept = {name: value for name, value in record.items() if name not in {"source", "destination"}}
+    return kept | {"pairs": pairs} if pairs else record
+
+
+def fit_draft(record: Any) -> RuleDraft | Unfit:
+    """*record* as a draft, with every field that it came with; or what is wrong with its shape."""
+    if not isinstance(record, dict):
+        return NoObject()
+    if (unfit := _unfit(record)) is not None:
+        return unfit
+    try:
+        return RuleDraft.model_validate(record)
+    except ValidationError as error:
+        return _wrong_field(error.errors(include_url=False, include_input=False)[0]["loc"])
+
+
+def _unfit(record: dict[str, Any]) -> Unfit | None:
+    """What keeps it from being sent at all."""
+    try:
+        text = json.dumps(record, ensure_ascii=False, allow_nan=False)
+        text.encode()
+    except RecursionError:
+        return TooDeep()
+    except ValueError:
+        return NotSendable()
+    brackets = text.count("[") + text.count("{")  # a bound that spares nearly every rule the walk
+    return TooDeep() if brackets > MOST_DEEP and _deeper_than(record, MOST_DEEP) else None
+
+
+def _deeper_than(record: Any, most: int) -> bool:
+    level = [record]
+    for _ in range(most):
+        level = [inner for outer in level for inner in _children(outer)]
+        if not level:
+            return False
+    return True
+
+
+def _children(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [inner for inner in value if isinstance(inner, dict | list)] if isinstance(value, list) else []
+
+
+def _wrong_field(path: tuple[int | str, ...]) -> WrongField:
+    if len(path) > 1 and path[0] == "pairs" and isinstance(path[1], int):
+        return WrongField(".".join(map(str, path[2:])) or "pair", path[1] + 1)
+    return WrongField(".".join(map(str, path)))

@@ -1,0 +1,300 @@
+"""Plan the import of a file of rules: judge each record against the rules that exist, and turn choices into changes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final, TypeAlias
+
+from bot.changes.model import Document, Kind, PlannedChange, canonical_form, fingerprint
+from bot.rules.edit import Problem, introduced, problems
+from bot.rules.files import RuleFile, Unfit, fit_draft, with_pairs
+from bot.rules.model import INACTIVE, Groups, Rule, RuleDraft
+
+CORE: Final = ("name", "ruleType", "pairs")
+"""What two services keep alike of one rule, whatever else each of them adds or drops."""
+
+TEXTS: Final = ("name", "description", "status", "groupId")
+
+
+@dataclass(frozen=True, slots=True)
+class OtherType:
+    """The rule with this id is of another type, and a type never changes."""
+
+    live: str
+
+
+@dataclass(frozen=True, slots=True)
+class Flawed:
+    """What a form would refuse too."""
+
+    problems: tuple[Problem, ...]
+
+
+Reason: TypeAlias = Unfit | OtherType | Flawed
+
+
+class NoRule(StrEnum):
+    """Why a record is passed over without being wrong."""
+
+    GROUP = "group"
+    UNKNOWN_OBJECT = "unknown object"
+
+
+@dataclass(frozen=True, slots=True)
+class New:
+    """A rule that the service does not have. *number* counts the records of the file from 1, here and below."""
+
+    number: int
+    draft: RuleDraft
+    namesake: str | None = None
+    """The id of a live rule with this name and type."""
+    ungrouped: str | None = None
+    """The group that the file names and the service does not have: the rule comes without it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Same:
+    """A rule that the service has just so."""
+
+    number: int
+    live: Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Differs:
+    """A rule that the service has otherwise. *draft* is what the file says."""
+
+    number: int
+    live: Rule
+    draft: RuleDraft
+    ungrouped: str | None = None
+
+    def merged(self) -> Document:
+        """The live rule with all that the file says. What the file does not mention stays: a field left out is
+        no field that somebody wanted gone.
+        """
+        return self.live.body() | self.draft.body()
+
+
+@dataclass(frozen=True, slots=True)
+class InvalidRecord:
+    """A record that cannot be imported."""
+
+    number: int
+    title: str
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A record that is no rule: a group, or an object of another product."""
+
+    number: int
+    title: str
+    why: NoRule
+
+
+@dataclass(frozen=True, slots=True)
+class Twice:
+    """A rule that stands in the file before, at *first*; *alike*: with the same content."""
+
+    number: int
+    title: str
+    first: int
+    alike: bool
+
+
+Entry: TypeAlias = New | Same | Differs | InvalidRecord | Skipped | Twice
+
+
+@dataclass(frozen=True, slots=True)
+class RulePlan:
+    """One entry for each record of the file, in its order."""
+
+    entries: tuple[Entry, ...]
+
+    def counts(self) -> Counter[type[Entry]]:
+        return Counter(type(entry) for entry in self.entries)
+
+
+def plan_rules(file: RuleFile, live: Iterable[Rule], groups: Groups | None = None) -> RulePlan:
+    """The plan for *file*. *groups*: those of the service; None where it does not tell."""
+    return RulePlan(tuple(planned(file, live, groups)))
+
+
+def planned(file: RuleFile, live: Iterable[Rule], groups: Groups | None = None) -> Iterator[Entry]:
+    """The same, entry by entry, for whoever must not stop for long."""
+    planner = _Planner(file, tuple(live), groups)
+    for number, record in enumerate(file.records, 1):
+        yield planner.entry(number, record)
+
+
+class _Planner:
+    """Judges the records of one file in order, and remembers those that came before."""
+
+    def __init__(self, file: RuleFile, live: Sequence[Rule], groups: Groups | None) -> None:
+        self._by_id = {rule.id: rule for rule in live}
+        self._groups = None if groups is None else {*groups.names, *(rule.group_id for rule in live), "", None}
+        self._ids: dict[str, tuple[int, str]] = {}
+        self._contents: dict[str, tuple[int, str | None]] = {}
+        named = {record.get("name") for record in file.records if _named(record)}
+        alike = [rule for rule in live if rule.name in named]
+        self._namesakes = {(rule.name, rule.rule_type): rule.id for rule in alike}
+        claimed = {_id(record) for record in file.records}
+        self._twins = _Twins(rule for rule in alike if rule.id not in claimed)
+
+    def entry(self, number: int, record: Any) -> Entry:
+        if isinstance(record, dict) and (kind := record.get("objectType") or "rule") != "rule":
+            return Skipped(number, _title(record), NoRule.GROUP if kind == "group" else NoRule.UNKNOWN_OBJECT)
+        record = _told(with_pairs(record) if isinstance(record, dict) else record)
+        draft = fit_draft(record)
+        if not isinstance(draft, RuleDraft):
+            return InvalidRecord(number, _title(record), draft)
+        said = canonical_form(record) or {}
+        key, content = _id(record), fingerprint(said)
+        return self._twice(number, draft, key, content) or self._judged(number, draft, key, said)
+
+    def _twice(self, number: int, draft: RuleDraft, key: str | None, content: str) -> Twice | None:
+        """Two records with one id are one rule. Two with one content are, unless each has an id of its own."""
+        if key is not None:
+            first, said = self._ids.setdefault(key, (number, content))
+            if first != number:
+                return Twice(number, draft.title, first, alike=said == content)
+        first, other = self._contents.setdefault(content, (number, key))
+        if first != number and (key is None or other is None):
+            return Twice(number, draft.title, first, alike=True)
+        return None
+
+    def _judged(self, number: int, draft: RuleDraft, key: str | None, said: Document) -> Entry:
+        live = self._by_id.get(key or "") or self._twins.take(said)
+        lost = draft.group_id if self._groups is not None and draft.group_id not in self._groups else None
+        if lost is not None:
+            kept = {"groupId": (live.group_id if live else None) or ""}
+            draft, said = draft.changed(**kept), said | kept
+        return self._known(Differs(number, live, draft, lost), said) if live else self._new(number, draft, lost)
+
+    def _new(self, number: int, draft: RuleDraft, lost: str | None) -> Entry:
+        if wrong := problems(draft):
+            return InvalidRecord(number, draft.title, Flawed(tuple(wrong)))
+        return New(number, draft, self._namesakes.get((draft.name, draft.rule_type)), lost)
+
+    @staticmethod
+    def _known(found: Differs, said: Document) -> Entry:
+        draft, live = found.draft, found.live
+        if draft.rule_type not in {None, live.rule_type}:
+            return InvalidRecord(found.number, draft.title, OtherType(live.rule_type or ""))
+        now = canonical_form(live.document()) or {}
+        if now | said == now:
+            return Same(found.number, live)
+        if wrong := introduced(live, RuleDraft.model_validate(found.merged())):
+            return InvalidRecord(found.number, draft.title, Flawed(tuple(wrong)))
+        return found
+
+
+class _Twins:
+    """Live rules by what they are, for records whose id the service does not know. Each is taken once."""
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self._by_core: dict[str, dict[str, list[Rule]]] = {}
+        for rule in rules:
+            content = canonical_form(rule.document()) or {}
+            self._by_core.setdefault(_core(content), {}).setdefault(fingerprint(content), []).append(rule)
+
+    def take(self, content: Document) -> Rule | None:
+        """A rule with the name, type and pairs of *content*, rather one that is just so."""
+        if not (self._by_core and (alike := self._by_core.get(_core(content)))):
+            return None
+        exact = fingerprint(content)
+        chosen = exact if exact in alike else next(iter(alike))
+        rule = alike[chosen].pop()
+        if not alike[chosen]:
+            del alike[chosen]
+        return rule
+
+
+def _core(content: Document) -> str:
+    return fingerprint([content.get(name) for name in CORE])
+
+
+def _told(record: Any) -> Any:
+    """*record* without the texts that are null: they say nothing, and services take no null for a text."""
+    if not isinstance(record, dict) or all(record.get(name, "") is not None for name in TEXTS):
+        return record
+    return {name: value for name, value in record.items() if value is not None or name not in TEXTS}
+
+
+def _named(record: Any) -> bool:
+    return isinstance(record, dict) and isinstance(record.get("name"), str)
+
+
+def _id(record: Any) -> str | None:
+    key = record.get("id") if isinstance(record, dict) else None
+    return key if isinstance(key, str) and key else None
+
+
+def _title(record: Any) -> str:
+    name = record.get("name") if isinstance(record, dict) else None
+    return name.strip() if isinstance(name, str) and name.strip() else "(no name)"
+
+
+class OnNew(StrEnum):
+    CREATE = "create"
+    SKIP = "skip"
+
+
+class OnDiffers(StrEnum):
+    OVERWRITE = "overwrite"
+    COPY = "copy"
+    SKIP = "skip"
+
+
+class Arrival(StrEnum):
+    """The status that imported rules have."""
+
+    INACTIVE = "inactive"
+    """What is created arrives Inactive; what is overwritten keeps the status that it has."""
+    AS_IN_FILE = "file"
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What somebody chose; what is the same already is always left alone. The defaults overwrite nothing."""
+
+    new: OnNew = OnNew.CREATE
+    differs: OnDiffers = OnDiffers.SKIP
+    arrival: Arrival = Arrival.INACTIVE
+
+
+def proposals(plan: RulePlan, choices: Choices) -> tuple[PlannedChange, ...]:
+    """The changes to propose, in the order of the file; an overwrite that would change nothing is none."""
+    return tuple(_intended(plan, choices))
+
+
+def _intended(plan: RulePlan, choices: Choices) -> Iterator[PlannedChange]:
+    for entry in plan.entries:
+        match entry:
+            case New(number=number, draft=draft) if choices.new is OnNew.CREATE:
+                yield PlannedChange(number, Kind.RULE_CREATE, None, None, _created(draft, choices.arrival))
+            case Differs(number=number, live=live, draft=draft) if choices.differs is OnDiffers.COPY:
+                name = f"{draft.title} (copy)" if draft.title == live.title else draft.title
+                after = _created(draft, choices.arrival) | {"name": name}
+                yield PlannedChange(number, Kind.RULE_CREATE, None, None, after)
+            case Differs() if choices.differs is OnDiffers.OVERWRITE:
+                yield from _overwritten(entry, choices.arrival)
+
+
+def _created(draft: RuleDraft, arrival: Arrival) -> Document:
+    """The body of a new rule: the ids of the pairs are for the service to give, and the status is always said."""
+    status = draft.status if arrival is Arrival.AS_IN_FILE else None
+    return draft.content() | {"description": draft.description or "", "status": status or INACTIVE}
+
+
+def _overwritten(entry: Differs, arrival: Arrival) -> Iterator[PlannedChange]:
+    before, after = entry.live.document(), entry.merged()
+    if arrival is Arrival.INACTIVE:
+        after["status"] = entry.live.status or INACTIVE
+    if canonical_form(after) != canonical_form(entry.live.body()):
+        yield PlannedChange(entry.number, Kind.RULE_UPDATE, entry.live.id, before, after)

@@ -1,0 +1,322 @@
+"""Find what is wrong with one rule by itself: conditions that nothing fulfills, pairs that never match."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from bot.rules.conditions import (
+    LOOSE,
+    OPERATORS,
+    SLASHED,
+    CannotTell,
+    UndecidableKind,
+    UndecidableReason,
+    compiled,
+    condition,
+)
+from bot.rules.edit import is_destination
+from bot.rules.lint.findings import Finding, FindingKind, Location, Reason
+from bot.rules.matching import KEYS, MEANT_OTHERWISE, replaced, replaced_in_the_extension
+from bot.rules.model import Pair, Rule, Source
+from bot.rules.outcomes import is_bare, is_skipped, is_switched_off, only_in
+from bot.rules.url import SCHEME, Address, NoAddress
+
+SCHEMES: Final = ("http://", "https://", "ws://", "wss://")
+NEVER_SENT: Final = {
+    "Url": re.compile(r'[#"<>]|[^\x21-\x7e]'),
+    "host": re.compile(r'[#"<>/?@A-Z]|[^\x21-\x7e]'),
+    "path": re.compile(r'[#"<>?]|[^\x21-\x7e]'),
+}
+"""Characters that a browser never sends there as they are: written otherwise, or left out."""
+SAMPLE: Final = "x"
+"""Stands for whatever a wildcard or a group catches."""
+MAX_CHECKED: Final = 2_000
+"""Characters of a condition that is checked; a longer one is said to be too long."""
+ANYTHING: Final = re.compile(r"\((?:\?:)?[.\\\[\]^/\w-]*[*+]\)|(?:\.|\\w|\\d|\[[^\[\]]*\])[*+]")
+
+
+@dataclass(frozen=True, slots=True)
+class Never:
+    """Why a condition never holds, and what would in its place."""
+
+    why: Reason
+    better: str = ""
+
+
+@lru_cache(maxsize=4096)
+def address_of(text: str) -> Address | None:
+    """The address that *text* is, if it is one; the few of one rule are asked for again and again."""
+    try:
+        return Address.of(text)
+    except NoAddress:
+        return None
+
+
+def led_to_address(text: str) -> Address | None:
+    """Where a browser sent to *text* goes: without a scheme it is no address."""
+    return address_of(text) if SCHEME.match(text) else None
+
+
+def never(rule_type: str | None, source: Source) -> Never | None:
+    """Why no address fulfils *source* in any engine; None where one may, or where that cannot be told."""
+    if is_skipped(rule_type, source):
+        return None
+    key = source.key or ""
+    if key not in NEVER_SENT:
+        return Never(Reason.KEY, KEYS.get(key.casefold(), ""))
+    if source.operator not in OPERATORS:
+        close = {name.casefold(): name for name in OPERATORS if name}
+        return Never(Reason.OPERATOR, close.get((source.operator or "").casefold(), ""))
+    value = source.value or ""
+    if len(value) > MAX_CHECKED:
+        return None
+    if source.operator == "Matches":
+        return None if is_bare(source) and not is_switched_off(source) else _expression(value)
+    if source.operator == "Wildcard_Matches" and MEANT_OTHERWISE[source.operator].search(value):
+        return None  # an expression in the extension, which may well hold
+    if source.operator == "Equals" or (source.operator == "Wildcard_Matches" and "*" not in value):
+        return _whole(key, value)
+    if (stray := NEVER_SENT[key].search(value)) is not None:
+        return Never(Reason.CHARACTER, stray[0])
+    return _begins(key, value) if source.operator == "Wildcard_Matches" else None
+
+
+def _expression(value: str) -> Never | None:
+    if SLASHED.fullmatch(value):
+        return None
+    if (loose := LOOSE.fullmatch(value)) is not None:
+        return Never(Reason.FLAGS, loose[2])
+    return Never(Reason.SLASHES, f"/{value}/" if value.strip("/") else "")
+
+
+def _whole(key: str, value: str) -> Never | None:
+    """The subject as a whole must be *value*, so *value* must be as a browser writes it."""
+    if key == "path":
+        return _whole_path(value)
+    if key == "Url" and not SCHEME.match(value):
+        return Never(Reason.SCHEME, _sent("Url", f"https://{value}"))
+    scheme = value.partition("://")[0].casefold() + "://"
+    if key == "Url" and scheme not in SCHEMES:
+        return None
+    sent = _sent(key, value)
+    if not sent:
+        return Never(Reason.NO_ADDRESS)
+    return None if sent == value else Never(Reason.SPELLING, sent)
+
+
+def _whole_path(value: str) -> Never | None:
+    if not value.startswith("/"):
+        return Never(Reason.START, "/")
+    sent = _sent("path", f"https://h{value}")
+    return None if sent == value else Never(Reason.SPELLING, sent)
+
+
+def _sent(key: str, text: str) -> str:
+    """What a browser sends for *text*; empty where it sends nothing."""
+    address = address_of(text)
+    return (address.subject(key) or "") if address else ""
+
+
+def _begins(key: str, value: str) -> Never | None:
+    """A wildcard covers the whole subject, so it must begin as one does."""
+    head = value.partition("*")[0]
+    if key == "path":
+        return None if not head or head.startswith("/") else Never(Reason.START, "/")
+    if key == "host" or not head:
+        return None
+    if not any(scheme.startswith(head) or head.startswith(scheme) for scheme in SCHEMES):
+        return Never(Reason.SCHEME, f"*{value}" if "://" not in head else "")
+    scheme, _, rest = head.partition("://")
+    host, slash, _ = rest.partition("/")
+    if not (slash and host):
+        return None
+    start = f"{scheme}://{host}/"
+    sent = _sent("Url", start)
+    return None if sent == start else Never(Reason.SPELLING, sent + value[len(start) :] if sent else "")
+
+
+def untold(source: Source) -> UndecidableReason | None:
+    """Why *source* cannot be judged; None where it can, or is known never to hold."""
+    if (length := len(source.value or "")) > MAX_CHECKED:
+        return UndecidableReason(UndecidableKind.LONG_SOURCE, length=length)
+    if source.operator != "Matches" or (found := SLASHED.fullmatch(source.value or "")) is None:
+        return None
+    try:
+        compiled(found[1], ignore_case="i" in found[2])
+    except CannotTell as error:
+        return error.why
+    return None
+
+
+def groups_of(source: Source) -> int | None:
+    """How many groups ``$1``, ``$2`` … can stand for; None where that cannot be told."""
+    if source.operator == "Wildcard_Matches":
+        return (source.value or "").count("*")
+    if source.operator != "Matches":
+        return 0
+    if len(source.value or "") > MAX_CHECKED or (found := SLASHED.fullmatch(source.value or "")) is None:
+        return None
+    try:
+        return int(compiled(found[1]).groups)
+    except CannotTell:
+        return None
+
+
+def example(source: Source) -> Address | None:
+    """An address that fulfils *source*, where one is easily found; it is tried before it is given."""
+    for text in _guesses(source):
+        address = address_of(text)
+        if address is not None and fulfilled(source, address):
+            return address
+    return None
+
+
+def fulfilled(source: Source, address: Address) -> bool:
+    """Whether *source* holds for *address*; not where that cannot be told."""
+    subject = address.subject(source.key)
+    try:
+        return subject is not None and condition(source.operator, source.value)(subject) is not None
+    except CannotTell:
+        return False
+
+
+def _guesses(source: Source) -> Iterator[str]:
+    text = source.value or ""
+    if len(text) > MAX_CHECKED:
+        return
+    if source.operator == "Matches":
+        text = _written_out(text)
+    text = text.replace("*", SAMPLE) if source.operator == "Wildcard_Matches" else text
+    if source.key == "path":
+        yield f"https://example.com{'' if text.startswith('/') else '/'}{text}"
+        return
+    yield text
+    if not SCHEME.match(text):
+        yield f"https://example.com{text}"
+        yield f"https://example.com/{text}"
+
+
+def _written_out(value: str) -> str:
+    """A text that an expression of the simple kind may match: dots and groups replaced, escapes taken away."""
+    body = value.strip("/") if not SLASHED.fullmatch(value) else value[1 : value.rindex("/")]
+    plain = ANYTHING.sub(SAMPLE, body.removeprefix("^").removesuffix("$"))
+    return re.sub(r"\\(\W)", r"\1", plain)
+
+
+def literal(source: Source, *, any_case: bool = False) -> str:
+    """A run of text that is in everything that *source* matches; empty where none is known.
+
+    *any_case*: in any case of letters, so that expressions with the flag i have one as well.
+    """
+    value = source.value or ""
+    if source.operator in {"Equals", "Contains"}:
+        return value
+    if source.operator == "Wildcard_Matches":
+        return max(value.split("*"), key=len)
+    if source.operator != "Matches" or len(value) > MAX_CHECKED:
+        return ""
+    return _literal_of_expression(value, any_case=any_case)
+
+
+RUN: Final = re.compile(r"(?:[A-Za-z0-9:=%&~,;@!_<>\"' -]|\\[./:?&=-]|(?<!\\)/)+")
+SPECIAL: Final = re.compile(r"[(|\[{]|\\[A-Za-z0-9]")
+
+
+def _literal_of_expression(value: str, *, any_case: bool) -> str:
+    """The longest plain run before anything that could make it optional; cautious rather than clever."""
+    found = SLASHED.fullmatch(value)
+    if found is None or ("i" in found[2] and not any_case) or "|" in found[1] or "(?" in found[1]:
+        return ""
+    special = SPECIAL.search(found[1])
+    plain = found[1][: special.start()] if special else found[1]
+    runs = []
+    for match in RUN.finditer(plain):
+        text = re.sub(r"\\(.)", r"\1", match[0])
+        after = found[1][match.end() : match.end() + 1]
+        runs.append(text[:-1] if after and after in "*?+{" else text)
+    return max(runs, key=len, default="")
+
+
+NUMBER: Final = re.compile(r"\$([1-9])")
+STAR: Final = "*"
+
+
+def alone(rule: Rule) -> Iterator[Finding]:
+    """Findings about *rule* by itself, pair by pair."""
+    for number, pair in enumerate(rule.pairs or (), start=1):
+        place = Location(rule, number)
+        if pair.source is not None:
+            yield from _condition(place, pair.source)
+        if rule.rule_type == "Redirect":
+            yield from _redirect(place, pair)
+        if rule.rule_type == "Replace":
+            yield from _replace(place, pair)
+
+
+def _condition(place: Location, source: Source) -> Iterator[Finding]:
+    rule_type = place.rule.rule_type
+    if (found := never(rule_type, source)) is not None:
+        yield Finding(FindingKind.NEVER, (place,), value=_at_fault(source), why=found.why, better=found.better)
+    elif (why := untold(source)) is not None:
+        yield Finding(FindingKind.UNTOLD, (place,), value=source.value or "", untold=why)
+    elif (engine := only_in(rule_type, source)) is not None:
+        yield Finding(FindingKind.ONE_ENGINE, (place,), value=_at_fault(source), why=_why_one(source), engine=engine)
+
+
+def _why_one(source: Source) -> Reason:
+    """Why only one engine takes *source* as fulfilled."""
+    return Reason.SLASHES if is_bare(source) else Reason.SWITCHED_OFF if is_switched_off(source) else Reason.EMPTY
+
+
+def _at_fault(source: Source) -> str:
+    """The condition as one text: the same for the same condition, whichever pair it stands in."""
+    return f"{source.key} {source.operator} {source.value or ''}"
+
+
+def _redirect(place: Location, pair: Pair) -> Iterator[Finding]:
+    text = (pair.destination or "").strip()
+    if not text or not pair.leads_to_url:
+        return
+    if not is_destination(text):
+        yield Finding(FindingKind.NO_ADDRESS, (place,), value=text)
+    if pair.source is None:
+        return
+    groups = groups_of(pair.source)
+    if groups is not None and any(int(number) > groups for number in NUMBER.findall(text)):
+        yield Finding(FindingKind.NO_GROUP, (place,), value=text, better=str(groups))
+    if _to_itself(pair.source, text):
+        yield Finding(FindingKind.ITSELF, (place,), value=text)
+
+
+def _to_itself(source: Source, destination: str) -> bool:
+    """Whether whatever *source* matches is led to where it is already."""
+    if source.key != "Url" or never("Redirect", source) is not None:
+        return False
+    if source.operator == "Equals":
+        return source.value == destination
+    if source.operator != "Wildcard_Matches" or not 0 < (source.value or "").count(STAR) < 10:
+        return False
+    head, *rest = (source.value or "").split(STAR)
+    return destination == head + "".join(f"${number}{text}" for number, text in enumerate(rest, start=1))
+
+
+def _replace(place: Location, pair: Pair) -> Iterator[Finding]:
+    find, to = pair.find or "", pair.replacement or ""
+    if find == to and not SLASHED.fullmatch(find):
+        yield Finding(FindingKind.NO_EFFECT, (place,), value=find)
+        return
+    source = pair.source
+    if source is None or source.key != "Url" or source.operator != "Equals":
+        return
+    if (only := example(source)) is None:
+        return
+    try:
+        idle = replaced(pair, only.full) == replaced_in_the_extension(pair, only.full) == only.full
+    except CannotTell:
+        return
+    if idle:
+        yield Finding(FindingKind.NO_EFFECT, (place,), (only.full,), value=find)

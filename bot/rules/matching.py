@@ -1,0 +1,274 @@
+"""Find the rules that match a URL, what they make of it, and why the others don't match."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from bot.rules.actions import Hits, effect, replaced, replaced_in_the_extension
+from bot.rules.conditions import SLASHED, CannotTell, NeverHolds, condition
+from bot.rules.files import fit_draft, with_pairs
+from bot.rules.model import Groups, Off, OffKind, Pair, Rule, RuleDraft, Source, why_group_is_off
+from bot.rules.outcomes import Explained, Match, MayHold, NearKind, NearMiss, Note, NoteKind, Undecidable, holding
+from bot.rules.url import Address, NoAddress
+
+MOST_APART: Final = 400
+"""Characters by which two addresses may differ in length and still be taken for each other."""
+
+KEYS: Final = {"url": "Url", "host": "host", "path": "path"}
+
+Variants = Sequence[tuple[NearKind, Address]]
+
+
+def variants(address: Address) -> Iterator[tuple[NearKind, Address]]:
+    """Addresses that people take for the same one, each with what is different."""
+    full = address.full
+    scheme, _, rest = full.partition("://")
+    bare, mark, query = full.partition("?")
+    slash = f"{bare[:-1] if bare.endswith('/') else bare + '/'}{mark}{query}"
+    other = {"https": "http", "http": "https", "wss": "ws", "ws": "wss"}[scheme]
+    tries = [
+        (NearKind.SLASH, slash),
+        (NearKind.SCHEME, f"{other}://{rest}"),
+        (NearKind.WWW, full.replace("://www.", "://", 1) if "://www." in full else f"{scheme}://www.{rest}"),
+    ]
+    if query:
+        tries.append((NearKind.QUERY, bare))
+    if (port := re.search(r":\d+$", address.host)) is not None:
+        tries.append((NearKind.PORT, full.replace(address.host, address.host[: port.start()], 1)))
+    for what, text in tries:
+        try:
+            yield what, Address.of(text)
+        except NoAddress:
+            continue
+
+
+def near_miss(rule: Rule, address: Address, others: Variants) -> NearMiss | None:
+    """The first reason for which a condition of *rule* only just fails. *others*: the `variants` of *address*."""
+    if not rule.pairs:
+        return _without_pairs(rule, address)
+    for number, pair in enumerate(rule.pairs or (), start=1):
+        source = pair.source
+        if source is not None and source.value and (why := _nearly(source, address, others)) is not None:
+            return NearMiss(rule, number, *why)
+    return None
+
+
+def _without_pairs(rule: Rule, address: Address) -> NearMiss | None:
+    """A rule of the product's first version, where it would act if engines still read that."""
+    draft = fit_draft(with_pairs(rule.document()))
+    pairs = draft.pairs if isinstance(draft, RuleDraft) else ()
+    sources = [pair.source for pair in pairs or () if pair.source is not None]
+    acts = any(_holds(source.operator, source.value or "", address.subject(source.key)) for source in sources)
+    return NearMiss(rule, 0, NearKind.NO_PAIRS) if acts else None
+
+
+Near = tuple[NearKind, str]
+"""What is different, and what would be right in its place."""
+
+
+def _nearly(source: Source, address: Address, others: Variants) -> Near | None:
+    key, value = KEYS.get((source.key or "").casefold()), source.value or ""
+    if key is not None and key != source.key and _holds(source.operator, value, address.subject(key)):
+        return NearKind.KEY, key
+    tested = address.subject(source.key)
+    if tested is None:
+        return None
+    if source.operator in NEARLY and (why := NEARLY[source.operator](value, tested, source.key or "")) is not None:
+        return why
+    if source.operator == "Equals" and abs(len(value) - len(tested)) > MOST_APART:
+        return None
+    for what, variant in others:
+        if _holds(source.operator, value, variant.subject(source.key)):
+            return what, ""
+    return None
+
+
+CASE: Final = (NearKind.CASE, "")
+
+
+def _equals(value: str, tested: str, key: str) -> Near | None:
+    if tested.casefold() == value.casefold():
+        return CASE
+    if abs(len(value) - len(tested)) > MOST_APART or _sent(key, value) != tested:
+        return None
+    return (NearKind.NO_SLASH if value + "/" == tested else NearKind.SPELLING), tested
+
+
+def _sent(key: str, value: str) -> str | None:
+    """What a browser makes of a *value* that stands for the whole of what *key* names."""
+    try:
+        sent = Address.of(f"https://host{value}" if key == "path" else value)
+    except NoAddress:
+        return None
+    return sent.subject(key)
+
+
+def _contains(value: str, tested: str, key: str) -> Near | None:  # noqa: ARG001  one shape for all operators
+    return CASE if value.casefold() in tested.casefold() else None
+
+
+def _matches(value: str, tested: str, key: str) -> Near | None:  # noqa: ARG001
+    found = SLASHED.fullmatch(value)
+    return CASE if found and "i" not in found[2] and _holds("Matches", f"{value}i", tested) else None
+
+
+def _wildcard(value: str, tested: str, key: str) -> Near | None:  # noqa: ARG001
+    if _holds("Wildcard_Matches", value.casefold(), tested.casefold()):
+        return CASE
+    covers = not value.endswith("*") and _holds("Wildcard_Matches", f"*{value}*", tested)
+    return (NearKind.NOT_THE_WHOLE, "") if covers else None
+
+
+NEARLY: Final[dict[str | None, Callable[[str, str, str], Near | None]]] = {
+    "Equals": _equals,
+    "Contains": _contains,
+    "Matches": _matches,
+    "Wildcard_Matches": _wildcard,
+}
+
+
+def _holds(operator: str | None, value: str, text: str | None) -> bool:
+    if text is None:
+        return False
+    try:
+        return condition(operator, value)(text) is not None
+    except CannotTell:
+        return False
+
+
+__all__ = [
+    "KEYS",
+    "Explained",
+    "Match",
+    "NearMiss",
+    "Undecidable",
+    "explain",
+    "explaining",
+    "judged",
+    "left_alone",
+    "replaced",
+    "replaced_in_the_extension",
+    "told",
+]
+
+LEFT_ALONE: Final = ("requestly.in", "requestly.io", "requestly.com", "rq.in", "rq.io", "__rq")
+"""Texts in an address that no engine touches: its own maker's."""
+MEANT_OTHERWISE: Final = {"Wildcard_Matches": re.compile(r"[+()\[\]{}|\\$^]"), "Contains": re.compile(r"[*^|]")}
+"""Characters that stand for themselves, and for something else in the extension."""
+
+Verdict = Match | NearMiss | Undecidable
+
+
+def explain(rules: Iterable[Rule], address: Address, groups: Groups | None = None) -> Explained:
+    """What *rules* do to *address*, in the order in which they come."""
+    return told(address, explaining(rules, address, groups))
+
+
+def explaining(rules: Iterable[Rule], address: Address, groups: Groups | None = None) -> Iterator[Verdict | None]:
+    """The same rule by rule, for callers that must not block for long; None for a rule that has nothing to do with it."""
+    others = tuple(variants(address))
+    for rule in rules:
+        found = judged(rule, address, groups)
+        yield found if found is not None or not rule.active else near_miss(rule, address, others)
+
+
+def told(address: Address, verdicts: Iterable[Verdict | None]) -> Explained:
+    """The verdicts on *address*, sorted by kind."""
+    found = [verdict for verdict in verdicts if verdict is not None]
+    return Explained(
+        address,
+        acting=tuple(each for each in found if isinstance(each, Match)),
+        near=tuple(each for each in found if isinstance(each, NearMiss)),
+        untold=tuple(each for each in found if isinstance(each, Undecidable)),
+    )
+
+
+def judged(
+    rule: Rule, address: Address, groups: Groups | None = None, may_hold: MayHold | None = None
+) -> Match | Undecidable | None:
+    """What *rule* does to *address*: None where no condition of it holds. *may_hold*: the only pairs that are tried."""
+    every = tuple(enumerate(rule.pairs or (), start=1)) if may_hold is None else ()
+    may_hold = may_hold or (lambda _: every)
+    hits, untold = _tried(rule, may_hold(address), address)
+    if not hits:
+        return untold
+    first = hits[0]
+    pairs = [each.pair for each in hits]
+    untried = (Note(NoteKind.UNTRIED_PAIR, pair=untold.pair, why=untold.why),) if untold is not None else ()
+    unknown = (*_filters(pairs), *_silent(rule, groups), *untried)
+    acts = Match(
+        rule,
+        first.number,
+        first.tested,
+        first.hit.captures,
+        off=_off(rule, address, groups),
+        notes=(*unknown, *_read_otherwise(pairs)),
+        depends=bool(unknown),
+    )
+    try:
+        return effect(acts, hits, address, may_hold)
+    except CannotTell as error:
+        return Undecidable(rule, first.number, error.why)
+
+
+def _tried(rule: Rule, pairs: Iterable[tuple[int, Pair]], address: Address) -> tuple[Hits, Undecidable | None]:
+    """Those of *pairs* that hold, and the first one that cannot be tried."""
+    hits, untold = [], None
+    for number, pair in pairs:
+        try:
+            found = holding(rule.rule_type, number, pair, address)
+        except NeverHolds:
+            continue
+        except CannotTell as error:
+            untold = untold or Undecidable(rule, number, error.why)
+            continue
+        if found is not None:
+            hits.append(found)
+    return hits, untold
+
+
+def left_alone(address: Address) -> str:
+    """The text in *address* for which no engine touches it; empty where they do."""
+    return next((text for text in LEFT_ALONE if text in address.full), "")
+
+
+def _off(rule: Rule, address: Address, groups: Groups | None) -> tuple[Off, ...]:
+    status = None if rule.active else Off(OffKind.STATUS, rule.status or "")
+    if why := tuple(filter(None, (status, why_group_is_off(rule, groups)))):
+        return why
+    text = left_alone(address)
+    return (Off(OffKind.SPARED_URL, text),) if text else ()
+
+
+def _silent(rule: Rule, groups: Groups | None) -> tuple[Note, ...]:
+    """That nobody says whether the rule's group is in force, where it has one."""
+    known = groups is not None or not rule.active or not rule.group_id
+    return () if known else (Note(NoteKind.GROUP, rule.group_id or ""),)
+
+
+def _filters(pairs: Iterable[Pair]) -> tuple[Note, ...]:
+    """Conditions that depend on the page, the method or the payload, which an address alone does not tell."""
+    found = [(pair.source.model_extra or {}).get("filters") for pair in pairs if pair.source is not None]
+    names = sorted({name for filters in found for name in filters_of(filters)})
+    return (Note(NoteKind.FILTERS, ", ".join(names)),) if names else ()
+
+
+def _read_otherwise(pairs: Iterable[Pair]) -> tuple[Note, ...]:
+    """Where the engines read a condition in two ways."""
+    notes = []
+    for source in (pair.source for pair in pairs if pair.source is not None):
+        if source.key == "path":
+            notes.append(Note(NoteKind.PATH))
+        odd = MEANT_OTHERWISE.get(source.operator or "")
+        if odd is not None and (found := odd.search(source.value or "")) is not None:
+            notes.append(Note(NoteKind.CHARACTER, found[0]))
+    return tuple(dict.fromkeys(notes))
+
+
+def filters_of(filters: Any) -> Iterator[str]:
+    """The names of the filters that are set, in whichever of their shapes they come."""
+    for each in filters if isinstance(filters, list) else [filters]:
+        if isinstance(each, Mapping):
+            yield from (str(name) for name, value in each.items() if value)

@@ -1,0 +1,219 @@
+"""The outcome of a rule for a URL (match, near miss, or undecidable), and the two engines that may disagree on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from bot.rules.conditions import CannotTell, Hit, UndecidableKind, UndecidableReason, condition
+from bot.rules.model import Off, Pair, Rule, Source
+from bot.rules.url import Address
+
+
+class Engine(StrEnum):
+    """By the name that people know it by."""
+
+    DESKTOP = "the desktop app"
+    EXTENSION = "the extension"
+
+    @property
+    def other(self) -> Engine:
+        return Engine.EXTENSION if self is Engine.DESKTOP else Engine.DESKTOP
+
+
+BOTH: Final = frozenset(Engine)
+SUBJECTS: Final = frozenset({"Url", "host", "path"})
+EMPTY_IS_EVERY_URL: Final = frozenset({"Replace", "UserAgent"})
+"""Rule types of which the desktop app skips the condition where its value is empty, whatever the operator."""
+
+
+MayHold = Callable[[Address], Sequence[tuple[int, Pair]]]
+"""The pairs of a rule that may hold for a URL, each with its number, in their order."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairMatch:
+    """A pair whose condition holds, with its number in the rule, and the engines in which it does."""
+
+    number: int
+    pair: Pair
+    tested: str
+    hit: Hit
+    engines: frozenset[Engine] = BOTH
+
+
+def holding(rule_type: str | None, number: int, pair: Pair, address: Address) -> PairMatch | None:
+    """Return *pair* with what it caught, where its condition holds for *address* in an engine; raises CannotTell."""
+    source = pair.source
+    if source is None:
+        raise CannotTell(UndecidableKind.NO_CONDITION)
+    tested = address.subject(source.key)
+    if is_skipped(rule_type, source):
+        contains = source.operator == "Contains" and tested is not None
+        engines = BOTH if contains else frozenset({Engine.DESKTOP})
+        return PairMatch(number, pair, tested or address.full, Hit(), engines - _without(source))
+    if tested is None:
+        return None
+    hit = _bare_hit(source, tested) if is_bare(source) else condition(source.operator, source.value)(tested)
+    if hit is None or not (engines := BOTH - _without(source)):
+        return None
+    return PairMatch(number, pair, tested, hit, engines)
+
+
+def only_in(rule_type: str | None, source: Source) -> Engine | None:
+    """Return the one engine in which *source* can hold; None where both read it alike, or neither lets it hold."""
+    skipped = is_skipped(rule_type, source) and source.operator != "Contains"
+    engines = (frozenset({Engine.DESKTOP}) if skipped else BOTH) - _without(source)
+    return next(iter(engines)) if len(engines) == 1 else None
+
+
+def holding_everywhere(rule_type: str | None, source: Source) -> frozenset[Engine]:
+    """Return the engines in which *source* holds for every URL, as far as its text tells that at a glance."""
+    open_to_all = {"Contains": not source.value, "Matches": source.value == "/.*/"}
+    open_to_all["Wildcard_Matches"] = bool(source.value) and not (source.value or "").strip("*")
+    plain = source.key in SUBJECTS and open_to_all.get(source.operator or "", False)
+    skipped = frozenset({Engine.DESKTOP} if is_skipped(rule_type, source) else ())
+    return (BOTH if plain else skipped) - _without(source)
+
+
+def is_skipped(rule_type: str | None, source: Source) -> bool:
+    """Whether the desktop app does not look at *source*, and so takes every URL."""
+    return rule_type in EMPTY_IS_EVERY_URL and not source.value
+
+
+def is_switched_off(source: Source) -> bool:
+    """Whether *source* has the switch that only the extension's page looks at."""
+    value: Any = (source.model_extra or {}).get("isActive")
+    return value is not None and value in (False, "")
+
+
+def _without(source: Source) -> frozenset[Engine]:
+    """Return the engines in which *source* never holds though it is written well enough for the other."""
+    desktop = {Engine.DESKTOP} if is_bare(source) else set()
+    extension = {Engine.EXTENSION} if is_switched_off(source) else set()
+    return frozenset(desktop | extension)
+
+
+def is_bare(source: Source) -> bool:
+    """Whether *source* is an expression without slashes around it, which the extension's page adds."""
+    value = source.value or ""
+    return source.operator == "Matches" and bool(value) and not value.startswith("/")
+
+
+def _bare_hit(source: Source, text: str) -> Hit | None:
+    """The page adds the slashes where it tests, but not where it fills in captures: ``$1`` stays."""
+    return None if condition("Matches", f"/{source.value}/")(text) is None else Hit()
+
+
+class NoteKind(StrEnum):
+    """What else there is to know of a rule that acts: where the engines differ, and what it depends on."""
+
+    OTHER_URL = "other URL"
+    NOTHING = "nothing"
+    ONE_PAIR = "one pair"
+    SEVERAL_BLOCKS = "several blocks"
+    PATH = "path"
+    CHARACTER = "character"
+    TO_ITSELF = "to itself"
+    NOTHING_TO_REPLACE = "nothing to replace"
+    GROUP = "group"
+    FILTERS = "filters"
+    UNTRIED_PAIR = "untried pair"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A note on a rule that acts. *value*: the URL, the character, the group or the filters that it is about."""
+
+    kind: NoteKind
+    value: str = ""
+    engine: Engine | None = None
+    pair: int = 0
+    why: UndecidableReason | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A rule that acts on the address. *result*: what the address becomes, None where it stays or is blocked."""
+
+    rule: Rule
+    pair: int
+    """The pair that decides; counted from 1."""
+    tested: str
+    captures: tuple[str | None, ...] = ()
+    result: str | None = None
+    blocks: bool = False
+    idle: bool = False
+    """It applies, and changes nothing."""
+    off: tuple[Off, ...] = ()
+    """Why it is not in force; nothing where it is."""
+    notes: tuple[Note, ...] = ()
+    depends: bool = False
+    """Whether it acts only if something holds that an address does not tell: filters, a group nobody knows."""
+    also: tuple[int, ...] = ()
+    """Further pairs that act as well, for types of which all that hold do."""
+    desktop: str | None = None
+    extension: str | None = None
+    """What the address becomes in either engine; None where it stays. *result* is what is documented."""
+    only: Engine | None = None
+    """The one engine in which the rule does anything."""
+
+    def leads(self, engine: Engine) -> str | None:
+        """Return what the address becomes in *engine*; None where it stays."""
+        return self.desktop if engine is Engine.DESKTOP else self.extension
+
+
+class NearKind(StrEnum):
+    """What alone keeps a rule from matching."""
+
+    NO_PAIRS = "no pairs"
+    KEY = "key"
+    CASE = "case"
+    NO_SLASH = "no slash"
+    SPELLING = "spelling"
+    NOT_THE_WHOLE = "not the whole"
+    SLASH = "slash"
+    SCHEME = "scheme"
+    WWW = "www"
+    QUERY = "query"
+    PORT = "port"
+
+
+@dataclass(frozen=True, slots=True)
+class NearMiss:
+    """A rule that would act if one thing were different. *better*: what would be right in its place."""
+
+    rule: Rule
+    pair: int
+    kind: NearKind
+    better: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Undecidable:
+    """A rule that cannot be judged here."""
+
+    rule: Rule
+    pair: int
+    why: UndecidableReason
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """What happens to an address: rules that act, rules that nearly do, rules that cannot be judged."""
+
+    address: Address
+    acting: tuple[Match, ...]
+    near: tuple[NearMiss, ...]
+    untold: tuple[Undecidable, ...]
+
+    @property
+    def is_effective(self) -> tuple[Match, ...]:
+        return tuple(each for each in self.acting if not each.off)
+
+    @property
+    def changing(self) -> tuple[Match, ...]:
+        """Those in force that do change something."""
+        return tuple(each for each in self.is_effective if not each.idle)

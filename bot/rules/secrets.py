@@ -1,0 +1,124 @@
+"""Secrets in rules: which fields and texts hold one, and the same rule without them.
+
+The one place that decides what is hidden in channels; what is stored, sent and exported never comes here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+from urllib.parse import unquote
+
+from bot.rules.model import Rule
+
+MARK: Final = "[hidden"
+"""What every label in place of a secret begins with."""
+SECRET_PARTS: Final = (
+    "token",
+    "secret",
+    "passw",
+    "passphrase",
+    "apikey",
+    "accesskey",
+    "privatekey",
+    "credential",
+    "authorization",
+    "cookie",
+    "session",
+    "signature",
+)
+"""Letters that the name of a credential has in it, however it is written."""
+SECRET_WORDS: Final = frozenset({"auth", "bearer", "jwt", "key", "pass", "pwd", "sid", "sig"})
+"""The same, where they are a word of the name: ``X-Api-Key``, but not ``keyword``."""
+CORS: Final = "access-control-"
+"""Headers that only talk about credentials begin so."""
+NAMED_BY: Final = ("header", "param", "name", "key")
+"""Fields that say what the ``value`` beside them is the value of."""
+WORD: Final = re.compile(r"[a-z0-9]+")
+ASSIGNED: Final = re.compile(r"=|%3[Dd]")
+NAME_BACKWARDS: Final = re.compile(r"[\w%-]+")
+MAX_NAME: Final = 64
+VALUE: Final = re.compile(r"[^\s&;#<>|\"`…\ue000]+")
+"""Up to what ends it in a query, in Slack's markup, and in a text that is cut; `masking.AMPERSAND` is among that."""
+MIN_SECRET: Final = 3
+"""Letters and digits of a value that may be one: ``*``, ``$1`` and ``(.*)`` are patterns."""
+PASSWORD: Final = re.compile(r"(://[^\s/?#<>|\"`:@]*:)([^\s/?#<>|\"`…]+)(?=@|…)")
+"""A user name in front of a host, and the password behind it."""
+
+Label = Callable[[str], str]
+
+
+def names_secret(name: str) -> bool:
+    """Return whether *name*, of a header, a parameter or a field, is one that credentials have."""
+    plain = unquote(name).casefold()
+    if plain.startswith(CORS):
+        return False
+    joined = plain.replace("-", "").replace("_", "")
+    return any(part in joined for part in SECRET_PARTS) or not SECRET_WORDS.isdisjoint(WORD.findall(plain))
+
+
+def hidden(*documents: Mapping[str, Any] | None) -> list[Any]:
+    """Return *documents* with a label in place of each secret; the same secret has the same label in all of them."""
+    labels: dict[str, str] = {}
+
+    def label(secret: str) -> str:
+        return labels.setdefault(secret, f"{MARK}-{len(labels) + 1}]" if labels else f"{MARK}]")
+
+    return [None if document is None else _hidden(document, label) for document in documents]
+
+
+def without_secrets(rule: Rule) -> Rule:
+    """Return *rule* as a channel may see it."""
+    return Rule.model_validate(hidden(rule.document())[0])
+
+
+def holds_secret(rule: Rule) -> bool:
+    """Return whether there is a secret in *rule*."""
+    return without_secrets(rule) != rule
+
+
+def _hidden(value: Any, label: Label) -> Any:
+    if isinstance(value, str):
+        return hidden_text(value, label)
+    if isinstance(value, list):
+        return [_hidden(one, label) for one in value]
+    if not isinstance(value, Mapping):
+        return value
+    is_named = any(names_secret(str(value.get(name, ""))) for name in NAMED_BY)
+    return {
+        name: _replaced(inner, label) if _is_secret(name, is_named=is_named) else _hidden(inner, label)
+        for name, inner in value.items()
+    }
+
+
+def _is_secret(field: str, *, is_named: bool) -> bool:
+    return is_named if field == "value" else field not in NAMED_BY and names_secret(field)
+
+
+def _replaced(value: Any, label: Label) -> Any:
+    """*value* of a secret field: nothing of a text or a number, what is inside of it else."""
+    if isinstance(value, bool) or value in (None, "") or not isinstance(value, str | int | float):
+        return _hidden(value, label)
+    return value if str(value).startswith(MARK) else label(str(value))
+
+
+def hidden_text(text: str, label: Label = lambda _: f"{MARK}]") -> str:
+    """Return *text* with a label in place of each password in a URL and of each ``token=value``."""
+    shown, done = [], 0
+    for sign in ASSIGNED.finditer(text):
+        if sign.start() < done or (value := VALUE.match(text, sign.end())) is None:
+            continue
+        name = NAME_BACKWARDS.match(text[max(done, sign.start() - MAX_NAME) : sign.start()][::-1])
+        if name is not None and names_secret(name[0][::-1]) and _may_be_secret(value[0]):
+            shown += [text[done : sign.end()], label(value[0])]
+            done = value.end()
+    return PASSWORD.sub(lambda found: found[1] + _labelled(found[2], label), "".join([*shown, text[done:]]))
+
+
+def _may_be_secret(value: str) -> bool:
+    return not value.startswith(MARK) and sum(map(str.isalnum, value)) >= MIN_SECRET
+
+
+def _labelled(password: str, label: Label) -> str:
+    return password if password.startswith(MARK) else label(password)

@@ -1,0 +1,1 @@
+"""The process: settings and clients put together, HTTP or Socket Mode in front of Bolt, signals and logs."""

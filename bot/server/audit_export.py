@@ -1,0 +1,73 @@
+"""The audit outside of Slack: printed whole, and walked to see that nobody touched it."""
+
+from __future__ import annotations
+
+import csv
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Final, TextIO
+
+from bot.store.audit import Filters
+from bot.store.engine import open_audit
+from bot.text.encoding import defused
+
+COLUMNS: Final = (
+    "seq",
+    "at",
+    "event",
+    "change_id",
+    "target",
+    "actor",
+    "channel",
+    "permalink",
+    "kind",
+    "guard",
+    "reason",
+    "outcome",
+    "before",
+    "now",
+    "hash",
+)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+async def exported(database_url: str, form: str, since: int | None, out: TextIO) -> None:
+    """Write the entries of the last *since* seconds to *out*, as ``jsonl`` or ``csv``; all of them where None."""
+    filters = Filters(since=None if since is None else _now() - timedelta(seconds=since))
+    table = csv.writer(out)
+    if form == "csv":
+        table.writerow(COLUMNS)
+    async with open_audit(database_url) as audit:
+        async for entry in audit.all(filters):
+            row = entry.flat()
+            if form == "csv":
+                table.writerow([_cell(row.get(name, row["detail"].get(name))) for name in COLUMNS])
+            else:
+                out.write(_printable(json.dumps(row, ensure_ascii=False, sort_keys=True)) + "\n")
+
+
+def _cell(value: object) -> str:
+    text = (
+        json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else "" if value is None else str(value)
+    )
+    return _printable(defused(text))
+
+
+def _printable(text: str) -> str:
+    """*text* with what UTF-8 can't hold written as the escape that JSON has for it."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+async def verified(database_url: str, head: str) -> tuple[str, bool]:
+    """What a walk along the chain found, in words, and whether it is sound; *head*: an entry that must be there."""
+    async with open_audit(database_url) as audit:
+        last, hash_of_last = await audit.head()  # read first: what comes while the chain is walked may not be walked
+        if (flaw := await audit.verify()) is not None:
+            return f"The audit is broken at entry {flaw.seq}: {flaw.words}.", False
+        number, _, seal = head.partition(":")
+        if head and await audit.hash_of(int(number) if number.isdigit() else -1) != seal:
+            return f"Entry {number or head} is not the one that was noted: the audit was written anew since.", False
+        return f"The audit is sound: {last} entries. Head: {last}:{hash_of_last}", True

@@ -1,0 +1,183 @@
+"""The ASGI edge: what comes before Bolt, and the addresses that operators ask.
+
+Bolt parses a body before it checks the signature and trips over odd headers, so strangers could make it raise.
+Here header shapes, time and declared size are checked before the body is read, the signature on its raw bytes, then
+its shape; Bolt and the handlers only ever see requests that Slack signed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import parse_qsl
+
+from prometheus_client import CONTENT_TYPE_LATEST, Counter, generate_latest
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+MAX_BODY: Final = 1024 * 1024
+SMALL_BODY: Final = 64 * 1024
+"""Bytes of a body that are always read, so that strangers with large bodies turn no ordinary request of Slack's away."""
+MAX_UNSIGNED: Final = 16 * 1024 * 1024
+"""Bytes beyond that which all bodies together may have while their signatures are not checked yet."""
+MAX_DRIFT: Final = 300
+"""Seconds that a request's timestamp may be off, in either direction (Slack's own rule)."""
+
+TIMESTAMP: Final = re.compile(rb"[0-9]{10}")
+SIGNATURE: Final = re.compile(rb"v0=[0-9a-f]{64}")
+
+REJECTED = Counter("gatehouse_rejected_requests_total", "Requests to /slack/events refused before Bolt", ["why"])
+ACCEPTED = Counter("gatehouse_accepted_requests_total", "Signed requests handed to Bolt")
+
+
+class Rejected(Exception):
+    """A request that does not reach Bolt: the status to answer with and one word for the metric."""
+
+    def __init__(self, status: int, why: str) -> None:
+        super().__init__(why)
+        self.status = status
+        self.why = why
+
+
+@dataclass(frozen=True, slots=True)
+class Verifier:
+    """Decides whether Slack sent these bytes now. During a rotation it knows two secrets."""
+
+    secrets: Sequence[str]
+    clock: Callable[[], float]
+
+    def check_headers(self, timestamp: bytes, signature: bytes) -> None:
+        """Return nothing where Slack may have sent these headers now; raise Refused (401) in every other case."""
+        if not TIMESTAMP.fullmatch(timestamp) or not SIGNATURE.fullmatch(signature):
+            raise Rejected(401, "headers")
+        if abs(self.clock() - int(timestamp)) > MAX_DRIFT:
+            raise Rejected(401, "stale")
+
+    def check(self, timestamp: bytes, signature: bytes, body: bytes) -> None:
+        """Return nothing where the signature holds; raise Refused (401) in every other case."""
+        self.check_headers(timestamp, signature)
+        text = b"v0:" + timestamp + b":" + body
+        if not any(hmac.compare_digest(_signed(secret, text), signature) for secret in self.secrets):
+            raise Rejected(401, "signature")
+
+
+def _signed(secret: str, text: bytes) -> bytes:
+    return b"v0=" + hmac.new(secret.encode(), text, hashlib.sha256).hexdigest().encode()
+
+
+def _header(request: Request, name: bytes) -> bytes:
+    """The one value of a header, or nothing where it is missing or doubled: two values are one too many to trust."""
+    values = [value for key, value in request.scope["headers"] if key == name]
+    return values[0] if len(values) == 1 else b""
+
+
+@dataclass(slots=True)
+class UnsignedBytes:
+    """How many bytes beyond the small bodies are in memory before their signatures are checked."""
+
+    limit: int = MAX_UNSIGNED
+    total: int = 0
+
+
+def _check_declared_size(request: Request) -> None:
+    declared = _header(request, b"content-length")
+    if declared.isdigit() and int(declared) > MAX_BODY:
+        raise Rejected(413, "size")
+
+
+async def _body(request: Request, unsigned: UnsignedBytes) -> bytes:
+    """The whole body; raises Refused where it is too large, alone or together with those of others, or breaks off."""
+    body, counted = bytearray(), 0
+    try:
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > MAX_BODY:
+                raise Rejected(413, "size")
+            more = max(0, len(body) - SMALL_BODY) - counted
+            counted, unsigned.total = counted + more, unsigned.total + more
+            if more and unsigned.total > unsigned.limit:
+                raise Rejected(503, "busy")
+    except ClientDisconnect as error:
+        raise Rejected(400, "disconnected") from error
+    finally:
+        unsigned.total -= counted
+    return bytes(body)
+
+
+def _document(body: bytes) -> dict[str, Any]:
+    """What Slack sent: a JSON object, a form's payload, or a form's fields. Raises Refused (400) for anything else."""
+    try:
+        text = body.decode("utf-8")
+        document = json.loads(text) if text.lstrip().startswith("{") else _form(text)
+    except (ValueError, RecursionError) as error:
+        raise Rejected(400, "shape") from error
+    if not isinstance(document, dict) or not document:
+        raise Rejected(400, "shape")
+    return document
+
+
+def _form(text: str) -> Any:
+    fields = dict(parse_qsl(text, keep_blank_values=True))
+    if not {"payload", "command", "ssl_check"} & fields.keys():
+        raise ValueError("not one of Slack's forms")
+    return json.loads(fields["payload"]) if "payload" in fields else fields
+
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+SlackHandler = Callable[[Mapping[str, str], dict[str, Any]], Awaitable[Response]]
+"""Answers what Slack sent, given its headers and its body as data."""
+
+
+def slack_endpoint(verifier: Verifier, bolt: SlackHandler, *, unsigned_limit: int = MAX_UNSIGNED) -> Endpoint:
+    """The handler of ``POST /slack/events``: bytes that pass every check go on to *bolt*, all others end here."""
+    unsigned = UnsignedBytes(unsigned_limit)
+
+    async def events(request: Request) -> Response:
+        timestamp, signature = (_header(request, b"x-slack-" + name) for name in (b"request-timestamp", b"signature"))
+        try:
+            verifier.check_headers(timestamp, signature)
+            _check_declared_size(request)
+            body = await _body(request, unsigned)
+            verifier.check(timestamp, signature, body)
+            document = _document(body)
+        except Rejected as refusal:
+            REJECTED.labels(refusal.why).inc()
+            return PlainTextResponse(refusal.why, status_code=refusal.status)
+        ACCEPTED.inc()
+        return await bolt(request.headers, document)
+
+    return events
+
+
+Readiness = Callable[[], Awaitable[dict[str, str]]]
+"""What each part says of itself: "ok", or in a few words what is wrong."""
+
+WARNING: Final = "warning: "
+"""Begins what a part says that works, but that somebody should look at."""
+
+
+def web_app(events: Endpoint | None, readiness: Readiness) -> Starlette:
+    """The one ASGI application: Slack's requests (unless Socket Mode brings them), health, readiness, metrics."""
+
+    async def healthz(_: Request) -> Response:
+        return PlainTextResponse("ok")
+
+    async def readyz(_: Request) -> Response:
+        parts = await readiness()
+        ready = all(says == "ok" or says.startswith(WARNING) for says in parts.values())
+        return JSONResponse(parts, status_code=200 if ready else 503)
+
+    async def metrics(_: Request) -> Response:
+        return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+
+    routes = [Route("/healthz", healthz), Route("/readyz", readyz), Route("/metrics", metrics)]
+    if events is not None:
+        routes.append(Route("/slack/events", events, methods=["POST"]))
+    return Starlette(routes=routes)

@@ -1,0 +1,90 @@
+"""How Gatehouse logs: one line an event, without secrets and without e-mail addresses."""
+
+from __future__ import annotations
+
+import logging
+import re
+import sys
+from collections.abc import Callable, MutableMapping
+from typing import Any, Final
+
+import structlog
+
+from bot.text.emails import MAX_EMAIL, all_masked
+
+SECRETS: Final = re.compile(
+    r"xox[a-z]-[A-Za-z0-9-]+|xapp-[A-Za-z0-9-]+|(?i:bearer )[^\s\"']+|(?i:x-api-key:? ?)[^\s\"']+"
+)
+MAX_LOGGED: Final = 20_000
+"""Characters of one value: a traceback has fewer, and a body that some error quotes has no place in a log."""
+
+NUMBERS: Final = (int, float, type(None))
+
+CHATTY: Final = (
+    "httpx",
+    "httpcore",
+    "aiohttp",
+    "aiosqlite",
+    "slack_bolt",
+    "slack_sdk",
+    "sqlalchemy",
+    "alembic",
+    "uvicorn.access",
+)
+"""Libraries whose informational lines hold addresses, bodies or tokens, or say nothing that an operator needs."""
+
+Event = MutableMapping[str, Any]
+
+
+def redacted(text: str) -> str:
+    """*text* with tokens and keys cut out and emails masked, up to a length that a line of a log may have."""
+    shown = all_masked(SECRETS.sub("[secret]", text[: MAX_LOGGED + MAX_EMAIL]), MAX_LOGGED)
+    return shown if len(text) <= MAX_LOGGED else f"{shown}… ({len(text):,} characters)"
+
+
+def _redact(_: object, __: str, event: Event) -> Event:
+    """The last step before a line is written: nothing is added after it, and what is no text is redacted as it would read."""
+    return {name: value if isinstance(value, NUMBERS) else _redacted(value) for name, value in event.items()}
+
+
+def _redacted(value: object) -> str:
+    return redacted(value if isinstance(value, str) else repr(value))
+
+
+def configure(level: str, form: str, redact: Callable[[str], str] = str) -> None:
+    """Set up logging for the whole process: *level* by name, *form* ``text`` or ``json``, to standard error.
+
+    *redact* sees each line as it is written, whatever value, traceback or library its words came from.
+    """
+
+    def without_secrets(_: object, __: str, line: Any) -> str:
+        return redact(str(line))
+
+    shared: list[structlog.types.Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+    ]
+    structlog.configure(
+        processors=[structlog.stdlib.filter_by_level, *shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=False,
+    )
+    renderer: structlog.types.Processor = structlog.processors.JSONRenderer()
+    if form == "text":
+        renderer = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[*shared, structlog.stdlib.ExtraAdder()],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, _redact, renderer, without_secrets],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level)
+    for name in CHATTY:
+        logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLevelName(level)))

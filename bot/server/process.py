@@ -1,0 +1,140 @@
+"""Gatehouse as a process: signals, a graceful stop, and garbage collection that waits for a quiet moment."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Iterator
+from typing import Any, Final
+
+import structlog
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+
+from bot.server import collector
+from bot.server.app import DRAIN, running
+from bot.settings import Settings
+
+log = structlog.get_logger(__name__)
+
+REQUEST_SECONDS: Final = 5.0
+"""Seconds within which a request must have arrived, headers and body."""
+MAX_CONNECTIONS: Final = 500
+BUSY: Final = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+
+
+async def serve(settings: Settings) -> None:
+    """Run until SIGTERM or Ctrl-C, then finish what is under way."""
+    async with running(settings) as gatehouse:
+        log.info("listening", host=settings.host, port=settings.port, socket_mode=settings.slack_app_token is not None)
+        server = web_server(gatehouse.web, host=settings.host, port=settings.port)
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, server.stop)
+        collector.take_over()
+        collecting = asyncio.create_task(collector.run())
+        try:
+            await server.serve()
+        finally:
+            collecting.cancel()
+
+
+def web_server(
+    web: ASGIApp,
+    *,
+    host: str,
+    port: int,
+    request_seconds: float = REQUEST_SECONDS,
+    max_connections: int = MAX_CONNECTIONS,
+) -> Server:
+    """The server of *web*, which has no patience with slow requests and a limited number of connections."""
+    arriving: dict[_HttpConnection, asyncio.TimerHandle] = {}
+
+    class Connection(_HttpConnection):
+        def __init__(self, **uvicorn_arguments: Any) -> None:
+            super().__init__(arriving, request_seconds, max_connections, **uvicorn_arguments)
+
+    config = uvicorn.Config(
+        web,
+        host=host,
+        port=port,
+        http=Connection,
+        ws="none",
+        log_config=None,
+        server_header=False,
+        timeout_graceful_shutdown=int(DRAIN),
+    )
+    return Server(config)
+
+
+class _HttpConnection(H11Protocol):
+    """One that is closed unless its request arrives in time.
+
+    *arriving*: the connections of this server that wait for a request or the rest of one, the oldest first. Where there
+    are too many connections, that one makes room: Slack's requests arrive at once and are not among them for long.
+    """
+
+    def __init__(
+        self, arriving: dict[_HttpConnection, asyncio.TimerHandle], seconds: float, limit: int, **uvicorn_arguments: Any
+    ) -> None:
+        super().__init__(**uvicorn_arguments)
+        self._arriving = arriving
+        self._seconds = seconds
+        self._limit = limit
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
+        super().connection_made(transport)
+        if len(self.connections) > self._limit:
+            oldest = next(iter(self._arriving), None)
+            if oldest is None:
+                transport.write(BUSY)
+                transport.close()
+                return
+            oldest.give_up()
+        self._wait_for_the_rest()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if _is_answering(self.cycle):
+            self._wait_no_more()
+        else:
+            self._wait_for_the_rest()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._wait_for_the_rest()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._wait_no_more()
+        super().connection_lost(exc)
+
+    def give_up(self) -> None:
+        """Close the connection, whatever it is still sending."""
+        self._wait_no_more()
+        self.connections.discard(self)
+        self.transport.abort()
+
+    def _wait_for_the_rest(self) -> None:
+        if self not in self._arriving and not self.transport.is_closing():
+            self._arriving[self] = self.loop.call_later(self._seconds, self.give_up)
+
+    def _wait_no_more(self) -> None:
+        if timer := self._arriving.pop(self, None):
+            timer.cancel()
+
+
+def _is_answering(cycle: RequestResponseCycle | None) -> bool:
+    return cycle is not None and not cycle.more_body and not cycle.response_complete
+
+
+class Server(uvicorn.Server):
+    """Leaves signals to us: uvicorn would raise them again at its end, and so end us before the work under way is done."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    def stop(self) -> None:
+        self.should_exit = True

@@ -1,0 +1,272 @@
+"""Connections, transactions and errors of the database, and the one place where SQLite and PostgreSQL differ."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from datetime import datetime
+from inspect import signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from bot.changes.model import Change
+from bot.store.tables import micros
+
+if TYPE_CHECKING:
+    from sqlalchemy.dialects import postgresql
+
+
+class StoreError(Exception):
+    """The database did not do what it was asked: locked, full, read-only, gone. Nothing was written."""
+
+
+class StoreMissing(StoreError):
+    """There is no database file yet."""
+
+
+class StoreCorrupt(StoreError):
+    """The database file is damaged; Gatehouse does not act on it."""
+
+
+class NewerRelease(Exception):
+    """A newer release wrote this change: this one can't read it, or must not act on it. *change_id* names it."""
+
+    def __init__(self, change_id: str) -> None:
+        super().__init__(change_id)
+        self.change_id = change_id
+
+
+class TargetBusy(Exception):
+    """Another change holds the target; *change* is that one."""
+
+    def __init__(self, change: Change) -> None:
+        super().__init__(change.id)
+        self.change = change
+
+
+BUSY = 30
+"""Seconds that SQLite waits for another process's write."""
+
+FROZEN = {"idle_in_transaction_session_timeout": "10s"}
+"""PostgreSQL ends the transaction of a process that stopped in the middle of one: its locks would stop all others."""
+LONGEST = "20s"
+"""The same for one that stopped in the middle of saying a statement, which is not idle; PostgreSQL 17 and later can."""
+
+
+def private(path: str, flags: int) -> int:
+    """Open *path* like `os.open`; a file that was not there is for this user alone: it holds emails of members."""
+    return os.open(path, flags, 0o600)
+
+
+def async_url(database_url: str) -> sa.URL:
+    """The plain URL of the settings with the driver that we use; raises StoreError for another kind of database."""
+    try:
+        url = make_url(database_url)
+    except (ArgumentError, ValueError):
+        raise StoreError(
+            "DATABASE_URL is not a URL such as sqlite:///gatehouse.db or postgresql://user@host/name"
+        ) from None
+    drivers = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg", "postgres": "postgresql+asyncpg"}
+    if (driver := drivers.get(url.drivername.partition("+")[0])) is None:
+        raise StoreError(f"DATABASE_URL: {url.drivername} is neither sqlite:///path nor postgresql://…")
+    return (_at_home(url) if driver.startswith("sqlite") else _with_known_options(url)).set(drivername=driver)
+
+
+def _with_known_options(url: sa.URL) -> sa.URL:
+    """*url* with the name that our driver has for libpq's ``sslmode``; what it doesn't know would be an error in Python."""
+    import asyncpg  # type: ignore[import-untyped]  # noqa: PLC0415  it ships no types; SQLite needs none of it
+
+    query = {"ssl" if name == "sslmode" else name: value for name, value in url.query.items()}
+    known = {*signature(asyncpg.connect).parameters, "prepared_statement_cache_size"}
+    if unknown := sorted(query.keys() - known):
+        raise StoreError(f"DATABASE_URL: there is no option {', '.join(unknown)}")
+    return url.set(query=query)
+
+
+def _at_home(url: sa.URL) -> sa.URL:
+    """*url* with the home folder for which its path has ``~``; whatever opens or locks the file goes by this path."""
+    if not (url.database or "").startswith("~"):
+        return url
+    try:
+        return url.set(database=str(Path(url.database or "").expanduser()))
+    except RuntimeError as error:
+        raise StoreError(f"DATABASE_URL: {error}") from error
+
+
+def make_engine(database_url: str, *, read_only: bool = False) -> AsyncEngine:
+    """An engine whose transactions take SQLite's write lock at once: a later upgrade of a read lock cannot wait.
+
+    *read_only*: one that the database itself lets write nothing.
+    """
+    url = async_url(database_url)
+    if url.get_backend_name() != "sqlite":
+        settings = {"server_settings": FROZEN | ({"default_transaction_read_only": "on"} if read_only else {})}
+        engine = create_async_engine(url, pool_pre_ping=True, hide_parameters=True, connect_args=settings)
+        sa.event.listen(engine.sync_engine, "connect", _bound_transactions)
+        return engine
+    if url.database and url.database != ":memory:":
+        url = _that_is_there(url, Path(url.database)) if read_only else _made(url, Path(url.database))
+    engine = create_async_engine(url, hide_parameters=True, connect_args={"timeout": BUSY, "factory": _Connection})
+    sa.event.listen(engine.sync_engine, "connect", _begin_ourselves if read_only else _prepare_sqlite)
+    sa.event.listen(engine.sync_engine, "begin", _begin if read_only else _begin_immediate)
+    return engine
+
+
+def _that_is_there(url: sa.URL, path: Path) -> sa.URL:
+    if not path.is_file():
+        raise StoreMissing(f"there is no file {path}")
+    return url.set(database=f"file:{quote(str(path))}", query={"uri": "true", "mode": "ro"})
+
+
+def _made(url: sa.URL, path: Path) -> sa.URL:
+    with contextlib.suppress(OSError):  # a file that can't be opened is reported by SQLite
+        path.parent.mkdir(parents=True, exist_ok=True)
+        open(path, "ab", opener=private).close()  # its journals get the same mode from SQLite
+    return url
+
+
+class _Connection(sqlite3.Connection):
+    """One that lets go of its lock when it is closed.
+
+    SQLite keeps a closed connection alive, with its transaction, for as long as somebody holds a cursor with rows left: a
+    write that was cancelled between the statement and its rows stopped all others until that cursor was collected.
+    """
+
+    def close(self) -> None:
+        try:
+            if self.in_transaction:
+                self.rollback()
+        finally:
+            super().close()
+
+
+def bound(longest: str, *, locally: bool) -> str:
+    """The statement that ends transactions after *longest*, 0 for never; *locally*: this one alone."""
+    chosen = f"set_config('transaction_timeout', '{longest}', {locally})"
+    return f"SELECT {chosen} FROM pg_settings WHERE name = 'transaction_timeout'"  # noqa: S608  our own words
+
+
+def _bound_transactions(connection: Any, _: object) -> None:
+    connection.run_async(lambda driver: driver.execute(bound(LONGEST, locally=False)))
+
+
+def _begin_ourselves(connection: Any, _: object) -> None:
+    connection.isolation_level = None
+
+
+def _prepare_sqlite(connection: Any, _: object) -> None:
+    _begin_ourselves(connection, _)
+    cursor = connection.cursor()
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", f"busy_timeout={BUSY * 1000}", "foreign_keys=ON"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _begin(connection: sa.Connection) -> None:
+    connection.exec_driver_sql("BEGIN")
+
+
+def _begin_immediate(connection: sa.Connection) -> None:
+    """Begin to write. What only reads sees each statement's own moment, as it does in PostgreSQL, and saves the round trip."""
+    if not connection.get_execution_options().get("reading", False):
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def insert(tx: AsyncConnection, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
+    """An INSERT that can have an ON CONFLICT, in the dialect of the database of *tx*."""
+    if tx.dialect.name == "sqlite":
+        return sqlite.insert(table)
+    from sqlalchemy.dialects import postgresql  # noqa: PLC0415  SQLite needs none of it
+
+    return postgresql.insert(table)
+
+
+async def upsert(
+    tx: AsyncConnection, table: sa.Table, row: Mapping[str, Any], changes: Mapping[str, Any] | None = None
+) -> None:
+    """Insert *row*, or make *changes* (None: what *row* says) to the row that has its primary key.
+
+    One statement: an UPDATE that finds no row, and then an INSERT, would fail where another process is between the two.
+    """
+    inserted = insert(tx, table).values(row)
+    key = [column.name for column in table.primary_key]
+    changed = changes or {name: value for name, value in row.items() if name not in key}
+    await tx.execute(inserted.on_conflict_do_update(index_elements=key, set_=changed))
+
+
+async def insert_new(tx: AsyncConnection, table: sa.Table, row: Mapping[str, Any]) -> bool:
+    """Insert *row*, or return False where a row is there that it may not stand beside, committed or about to be."""
+    return (await tx.execute(insert(tx, table).values(row).on_conflict_do_nothing())).rowcount == 1
+
+
+class Session:
+    """Hands out transactions. Within a process, SQLite's writers queue here rather than in the database."""
+
+    def __init__(self, engine: AsyncEngine, now: Callable[[], datetime]) -> None:
+        self._engine = engine
+        self._now = now
+        self._queue = asyncio.Lock()
+        self.sqlite = engine.dialect.name == "sqlite"
+
+    def now(self) -> int:
+        """This moment, as it is stored."""
+        return micros(self._now())
+
+    @asynccontextmanager
+    async def writing(self) -> AsyncIterator[AsyncConnection]:
+        """A transaction, committed at the end of the block; raises StoreError where the database refuses."""
+        async with self._queued(), _translated(), self._engine.begin() as connection:
+            yield connection
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[AsyncConnection]:
+        """A connection to read with; it waits for no writer."""
+        async with _translated(), self._engine.connect() as connection:
+            yield await connection.execution_options(reading=True)
+
+    @asynccontextmanager
+    async def _queued(self) -> AsyncIterator[None]:
+        if not self.sqlite:
+            yield
+            return
+        async with self._queue:
+            yield
+
+    @asynccontextmanager
+    async def claiming(self, query: sa.Select[Any]) -> AsyncIterator[tuple[AsyncConnection, sa.Row[Any]] | None]:
+        """The one row of *query*, kept from others to the end of the block, and the transaction to take it in.
+
+        None where there is none: that is looked at first, in a way that holds nobody up.
+        """
+        async with self.reading() as connection:
+            found = (await connection.execute(query)).first()
+        if found is None:
+            yield None
+            return
+        async with self.writing() as tx:
+            row = (await tx.execute(self.skipping_locked(query))).first()
+            yield None if row is None else (tx, row)
+
+    def skipping_locked(self, query: sa.Select[Any]) -> sa.Select[Any]:
+        """*query* that passes over rows which another replica is claiming; SQLite has one writer and needs no such thing."""
+        return query if self.sqlite else query.with_for_update(skip_locked=True)
+
+
+@asynccontextmanager
+async def _translated() -> AsyncIterator[None]:
+    try:
+        yield
+    except (SQLAlchemyError, OSError, UnicodeError) as error:  # a damaged file garbles even what SQLite says of it
+        cause = getattr(error, "orig", None) or error
+        raise StoreError(f"{type(cause).__name__}: {str(cause)[:120]}") from error

@@ -1,0 +1,150 @@
+"""The parts of change sets: what each is to do, written when the set is asked for, and what became of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Collection, Iterable, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.changes.model import OPEN, OUTCOMES, Change, Outcome, Part, State, Tally
+from bot.store.db import NewerRelease, Session
+from bot.store.tables import parts
+from bot.text.documents import restored, stored
+
+PAGE = 500
+
+
+Row = dict[str, Any]
+
+
+async def rows_of(set_id: str, wanted: Sequence[Part]) -> Sequence[Row]:
+    """The parts of a new set as they are stored; made before the transaction, and with the loop let in between."""
+    rows: list[Row] = []
+    for number, part in enumerate(wanted):
+        if number % PAGE == 0:
+            await asyncio.sleep(0)
+        rows.append(
+            {
+                "set_id": set_id,
+                "number": part.number,
+                "outcome": part.outcome,
+                "change_id": part.change_id,
+                "why": part.why,
+                "document": stored(part, exclude={"outcome", "change_id", "why"}),
+            }
+        )
+    return rows
+
+
+class Parts:
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    async def add(self, tx: AsyncConnection, rows: Sequence[Row]) -> None:
+        """Write the parts of a new set, as `rows_of` made them."""
+        for first in range(0, len(rows), PAGE):
+            await tx.execute(sa.insert(parts), rows[first : first + PAGE])
+
+    async def left(self, set_id: str, limit: int) -> Sequence[Part]:
+        """The first parts that are not at their end: those at work, left by a process that died, and waiting ones."""
+        return await self._read(set_id, OPEN, limit)
+
+    async def some(self, set_id: str, outcomes: Collection[Outcome], limit: int) -> Sequence[Part]:
+        """The first parts with one of these outcomes."""
+        return await self._read(set_id, outcomes, limit)
+
+    async def _read(self, set_id: str, outcomes: Collection[Outcome], limit: int) -> Sequence[Part]:
+        unknown = parts.c.outcome.not_in(sorted(Outcome))  # read as well, so that it is noticed
+        wanted = sa.and_(parts.c.set_id == set_id, sa.or_(parts.c.outcome.in_(sorted(outcomes)), unknown))
+        query = sa.select(parts).where(wanted).order_by(parts.c.number).limit(limit)
+        async with self._session.reading() as connection:
+            return [_part(row) for row in await connection.execute(query)]
+
+    async def all(self, set_id: str) -> AsyncIterator[Part]:
+        """Every part, in order, a page at a time."""
+        last = -1
+        while True:
+            wanted = sa.and_(parts.c.set_id == set_id, parts.c.number > last)
+            query = sa.select(parts).where(wanted).order_by(parts.c.number).limit(PAGE)
+            async with self._session.reading() as connection:
+                found = [_part(row) for row in await connection.execute(query)]
+            if not found:
+                return
+            for part in found:
+                yield part
+            last = found[-1].number
+
+    async def get(self, set_id: str, number: int) -> Part | None:
+        query = sa.select(parts).where(parts.c.set_id == set_id, parts.c.number == number)
+        async with self._session.reading() as connection:
+            row = (await connection.execute(query)).one_or_none()
+        return None if row is None else _part(row)
+
+    async def tally(self, set_id: str) -> Tally:
+        """How many parts of a set have which outcome."""
+        many = sa.func.count().label("many")
+        query = sa.select(parts.c.outcome, many).where(parts.c.set_id == set_id).group_by(parts.c.outcome)
+        async with self._session.reading() as connection:
+            rows = list(await connection.execute(query))
+        if not {row.outcome for row in rows} <= set(Outcome):
+            raise NewerRelease(set_id)
+        return Tally({Outcome(row.outcome): row.many for row in rows})
+
+    async def has_any(self, tx: AsyncConnection, set_id: str, outcomes: Collection[Outcome]) -> bool:
+        """Whether a part of a set has one of these outcomes."""
+        wanted = sa.and_(parts.c.set_id == set_id, parts.c.outcome.in_(sorted(outcomes)))
+        return await tx.scalar(sa.select(parts.c.number).where(wanted).limit(1)) is not None
+
+    async def waiting(self, tx: AsyncConnection, set_id: str, numbers: Collection[int]) -> set[int]:
+        """Those of *numbers* that nobody has begun or stopped."""
+        wanted = sa.and_(parts.c.set_id == set_id, parts.c.number.in_(numbers), parts.c.outcome == Outcome.WAITING)
+        return set(await tx.scalars(sa.select(parts.c.number).where(wanted)))
+
+    async def note(self, tx: AsyncConnection, changes: Iterable[Change]) -> None:
+        """Write what became of parts whose *changes* moved."""
+        rows = [
+            {
+                "which_set": change.part_of,
+                "which": change.part_number,
+                "outcome": OUTCOMES[change.state],
+                "change_id": change.id,
+                "why": "" if change.state is State.APPLIED else change.outcome,
+            }
+            for change in changes
+        ]
+        await self._mark(tx, rows)
+
+    async def end(self, tx: AsyncConnection, set_id: str, numbers: Iterable[int], outcome: Outcome, why: str) -> None:
+        """Write that parts came to their end without a change."""
+        same = {"which_set": set_id, "outcome": outcome, "change_id": None, "why": why}
+        await self._mark(tx, [same | {"which": number} for number in numbers])
+
+    async def _mark(self, tx: AsyncConnection, rows: list[Row]) -> None:
+        mine = sa.and_(parts.c.set_id == sa.bindparam("which_set"), parts.c.number == sa.bindparam("which"))
+        names: dict[str, Any] = {name: sa.bindparam(name) for name in ("outcome", "change_id", "why")}
+        if rows:
+            await tx.execute(sa.update(parts).where(mine).values(names), rows)
+
+    async def taken_back(self, tx: AsyncConnection, set_id: str, number: int) -> None:
+        """Write that a part was done and is undone."""
+        mine = sa.and_(parts.c.set_id == set_id, parts.c.number == number)
+        await tx.execute(sa.update(parts).where(mine).values(outcome=Outcome.UNDONE))
+
+    async def stop(self, tx: AsyncConnection, set_id: str) -> None:
+        """End every part that nobody has begun."""
+        waiting = sa.and_(parts.c.set_id == set_id, parts.c.outcome == Outcome.WAITING)
+        await tx.execute(sa.update(parts).where(waiting).values(outcome=Outcome.STOPPED))
+
+
+def _part(row: sa.Row[*tuple[Any, ...]]) -> Part:
+    """The part of a row; raises NewerRelease, for what a set is about must be known as a whole."""
+    try:
+        part, outcome = restored(Part, row.document), Outcome(row.outcome)
+    except ValueError as error:
+        raise NewerRelease(row.set_id) from error
+    if part.unknown_fields:
+        raise NewerRelease(row.set_id)
+    return part.model_copy(update={"outcome": outcome, "change_id": row.change_id, "why": row.why})

@@ -1,0 +1,429 @@
+"""What has to be done and by whom: messages to Slack (outbox), requests from Slack (inbox), and timers, each under a lease."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any, Final
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.store.change_queries import SERVICES, Newer, of_service
+from bot.store.changes import micros_of
+from bot.store.db import Session, insert_new, upsert
+from bot.store.tables import cards, changes, inbound, micros, moment, outbox, timers
+
+_card = outbox.alias("card")
+
+
+def _card_of(table: sa.FromClause) -> sa.ScalarSelect[Any]:
+    """The id of the change where *table* has a row of its card, looked up for that change alone.
+
+    For an EXISTS, PostgreSQL may read the whole table first: it can't know how few messages wait.
+    """
+    mine = sa.select(table.c.change_id).where(table.c.change_id == outbox.c.change_id, table.c.purpose == "card")
+    return mine.correlate(outbox).scalar_subquery()
+
+
+WAITS: Final = outbox.c.delivered < outbox.c.version
+CAN_GO: Final = sa.or_(
+    outbox.c.purpose.in_(["card", "result"]),
+    _card_of(_card).is_(None),
+    _card_of(cards).is_not(None),
+)
+"""A note in a card's thread waits for the card: nobody can answer a reminder of a request that nobody sees."""
+
+
+@dataclass(frozen=True, slots=True)
+class Owed:
+    """A message that this process holds for delivery. *version* counts how often it became due anew."""
+
+    change_id: str
+    purpose: str
+    version: int
+    attempt: int
+    owner: str
+
+
+class Purpose(StrEnum):
+    """What a message is for. One that may come several times has a number behind a dash, such as ``remind-2``."""
+
+    CARD = "card"
+    RESULT = "result"
+    GLASS = "glass"
+    LEFT = "left"
+    REMIND = "remind"
+    OFFER = "offer"
+    REVIEW = "review"
+    ASK = "ask"
+    TELL = "tell"
+
+
+Note = Callable[[AsyncConnection], Awaitable[None]]
+"""Writes down where a delivered message is, in the transaction that says that it was delivered."""
+
+KNOWN_PURPOSES: Final = sa.or_(
+    outbox.c.purpose.in_(sorted(Purpose)), *(outbox.c.purpose.startswith(f"{p}-") for p in Purpose)
+)
+"""Messages that this release can write: those of a newer one are left to it."""
+
+
+class Outbox:
+    def __init__(self, session: Session, newer: Newer) -> None:
+        self._session = session
+        self._newer = newer
+
+    async def add(self, tx: AsyncConnection, change_id: str, purpose: str, *, within: timedelta = timedelta()) -> None:
+        """Owe the message *purpose* of a change; where it is owed already, it is owed as things stand now.
+
+        *within*: how long an edit may wait for others to come; one that waits already keeps its time. Raises ValueError for
+        a purpose that is not among `Purpose`, which nobody would deliver.
+        """
+        Purpose(purpose.partition("-")[0])
+        now = self._session.now()
+        latest = now + micros_of(within)
+        held = sa.and_(outbox.c.lease.is_not(None), outbox.c.lease >= now)
+        waits = sa.and_(outbox.c.delivered < outbox.c.version, sa.not_(held))
+        due = sa.case((waits, outbox.c.due), else_=latest) if within else now
+        fresh = {"version": outbox.c.version + 1, "due": due, "attempt": 0, "last_error": ""}
+        first = fresh | {"version": 1, "delivered": 0, "due": latest}
+        await upsert(tx, outbox, {"change_id": change_id, "purpose": purpose, **first}, fresh)
+
+    async def claim_next(self, owner: str, lease: timedelta) -> Owed | None:
+        """Take the message that is due the longest and that nobody holds; None where there is none."""
+        now = self._session.now()
+        free = sa.or_(outbox.c.lease.is_(None), outbox.c.lease < now)
+        mine = sa.and_(KNOWN_PURPOSES, outbox.c.change_id.not_in(self._newer.ids))
+        query = sa.select(outbox).where(WAITS, CAN_GO, mine, outbox.c.due <= now, free)
+        query = query.order_by(outbox.c.due).limit(1)
+        async with self._session.claiming(query) as claim:
+            if claim is None:
+                return None
+            tx, row = claim
+            owed = Owed(row.change_id, row.purpose, row.version, row.attempt + 1, owner)
+            values = {"owner": owner, "lease": now + micros_of(lease), "attempt": owed.attempt}
+            await tx.execute(sa.update(outbox).where(_key(owed)).values(values))
+        return owed
+
+    async def of_newer_release(self) -> frozenset[str]:
+        """The ids of changes with a message that this release can't write."""
+        async with self._session.reading() as connection:
+            return frozenset(
+                await connection.scalars(sa.select(outbox.c.change_id).where(WAITS, sa.not_(KNOWN_PURPOSES)))
+            )
+
+    async def renew(self, owed: Owed, lease: timedelta) -> None:
+        """Hold a message for another *lease*."""
+        until = self._session.now() + micros_of(lease)
+        async with self._session.writing() as tx:
+            await tx.execute(sa.update(outbox).where(_key(owed), outbox.c.owner == owed.owner).values(lease=until))
+
+    async def done(self, owed: Owed, note: Note | None = None) -> None:
+        """Delivered as of its version, with the *note* of where it is; what became due meanwhile stays due."""
+        await self._finish(owed, note, delivered=owed.version, last_error="")
+
+    async def retry(self, owed: Owed, due: datetime, error: str) -> None:
+        await self._finish(owed, due=micros(due), last_error=error)
+
+    async def put_back(self, owed: Owed, due: datetime) -> None:
+        """Not tried, for it is not its turn yet."""
+        await self._finish(owed, due=micros(due), attempt=owed.attempt - 1)
+
+    async def next_due(self) -> datetime | None:
+        """When the next message is due that nobody holds."""
+        mine = sa.and_(KNOWN_PURPOSES, outbox.c.change_id.not_in(self._newer.ids))
+        query = sa.select(sa.func.min(outbox.c.due)).where(WAITS, CAN_GO, mine, outbox.c.lease.is_(None))
+        async with self._session.reading() as connection:
+            due = await connection.scalar(query)
+        return None if due is None else moment(due)
+
+    async def give_up(self, owed: Owed, error: str) -> None:
+        """Not to be tried again until something new is to be told."""
+        await self._finish(owed, delivered=owed.version, last_error=error)
+
+    async def undelivered(self) -> int:
+        """How many messages were given up."""
+        return await self._count(outbox.c.delivered >= outbox.c.version, outbox.c.last_error != "")
+
+    async def waiting(self) -> int:
+        """How many messages are still owed."""
+        return await self._count(WAITS)
+
+    async def late(self) -> int:
+        """How many of them were tried and not taken."""
+        return await self._count(WAITS, outbox.c.last_error != "")
+
+    async def hurry(self) -> int:
+        """Make due what waits after it was not taken, but for what Slack asked to wait with; how many that is."""
+        failed = outbox.c.last_error.not_in(["", "ratelimited"])
+        update = sa.update(outbox).where(WAITS, failed, outbox.c.lease.is_(None)).values(due=self._session.now())
+        async with self._session.writing() as tx:
+            return int((await tx.execute(update)).rowcount)
+
+    async def _count(self, *which: sa.ColumnElement[bool]) -> int:
+        query = sa.select(sa.func.count()).select_from(outbox).where(*which)
+        async with self._session.reading() as connection:
+            return int(await connection.scalar(query) or 0)
+
+    async def try_again(self) -> None:
+        """Owe once more what was given up: somebody may have put Slack right since."""
+        given_up = sa.and_(outbox.c.delivered >= outbox.c.version, outbox.c.last_error != "")
+        fresh = {"version": outbox.c.version + 1, "due": self._session.now(), "attempt": 0}
+        async with self._session.writing() as tx:
+            await tx.execute(sa.update(outbox).where(given_up).values(fresh))
+
+    async def _finish(self, owed: Owed, note: Note | None = None, **values: object) -> None:
+        async with self._session.writing() as tx:
+            if note is not None:
+                await note(tx)
+            update = sa.update(outbox).where(_key(owed), outbox.c.owner == owed.owner)
+            await tx.execute(update.values(owner=None, lease=None, **values))
+
+
+def _key(owed: Owed) -> sa.ColumnElement[bool]:
+    return sa.and_(outbox.c.change_id == owed.change_id, outbox.c.purpose == owed.purpose)
+
+
+class Cards:
+    """Channel and ts of the messages that are edited; of a file, its id instead."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    async def get(self, change_id: str, purpose: str) -> tuple[str, str] | None:
+        query = sa.select(cards.c.channel, cards.c.ts).where(cards.c.change_id == change_id, cards.c.purpose == purpose)
+        async with self._session.reading() as connection:
+            row = (await connection.execute(query)).one_or_none()
+        return None if row is None else (row.channel, row.ts)
+
+    async def put(
+        self, tx: AsyncConnection, change_id: str, channel: str, ts: str, purpose: str, permalink: str = ""
+    ) -> None:
+        place = {"channel": channel, "ts": ts, "permalink": permalink}
+        await upsert(tx, cards, {"change_id": change_id, "purpose": purpose, **place})
+
+    async def add(self, tx: AsyncConnection, change_id: str, channel: str, ts: str, purpose: str) -> None:
+        """Note a message that is not there yet; fails where another process was first."""
+        row = {"change_id": change_id, "purpose": purpose, "channel": channel, "ts": ts, "permalink": ""}
+        await tx.execute(sa.insert(cards).values(row))
+
+    async def forget(self, tx: AsyncConnection, change_id: str, purpose: str) -> None:
+        """Note that there is no such message after all."""
+        await tx.execute(sa.delete(cards).where(cards.c.change_id == change_id, cards.c.purpose == purpose))
+
+    async def stands(self, change_id: str, channel: str, ts: str) -> bool | None:
+        """Whether a message is one that speaks for the change; None where no message of the change is on record."""
+        query = sa.select(cards.c.channel, cards.c.ts).where(cards.c.change_id == change_id)
+        async with self._session.reading() as connection:
+            known = [(row.channel, row.ts) for row in await connection.execute(query)]
+        return (channel, ts) in known if known else None
+
+    async def link(self, change_id: str) -> str:
+        """The permalink of the change's card; nothing while there is none."""
+        query = sa.select(cards.c.permalink).where(cards.c.change_id == change_id, cards.c.purpose == "card")
+        async with self._session.reading() as connection:
+            return await connection.scalar(query) or ""
+
+
+KINDS = ("command", "click", "submission", "event")
+"""Kinds of requests that this release takes in, and takes up."""
+KEPT = timedelta(hours=24)
+"""How long a request is remembered by its signature."""
+SAME_ACT = timedelta(minutes=10)
+"""How long an act is remembered by what it was: Slack's own retries end after five minutes."""
+MOST_ATTEMPTS = 10
+"""Processes that a request may take down with it; after that it is handed out once more, to be given up in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRequest:
+    """A stored request: its kind (``command``, ``click``, ``submission``) and Slack's payload."""
+
+    id: str
+    kind: str
+    payload: dict[str, Any]
+    attempt: int
+    received: datetime
+
+
+class Inbox:
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    async def take_in(
+        self, key: str, natural_key: str, kind: str, payload: Mapping[str, Any], *, owner: str, lease: timedelta
+    ) -> StoredRequest | None:
+        """Store a request and hold it for *owner*; None where it is known by either key, and so not to be done again."""
+        if kind not in KINDS:
+            raise ValueError(kind)
+        now = self._session.now()
+        row = {
+            "id": key,
+            "natural_key": natural_key,
+            "kind": kind,
+            "payload": json.dumps(payload),
+            "received": now,
+            "done": False,
+            "attempt": 1,
+            "owner": owner,
+            "lease": now + micros_of(lease),
+        }
+        async with self._session.writing() as tx:
+            past = sa.and_(inbound.c.natural_key == natural_key, inbound.c.received < now - micros_of(SAME_ACT))
+            await tx.execute(sa.delete(inbound).where(past, inbound.c.done))
+            is_new = await insert_new(tx, inbound, row)
+        return StoredRequest(key, kind, dict(payload), 1, moment(now)) if is_new else None
+
+    async def claim_next(self, owner: str, lease: timedelta, *, but: Collection[str] = ()) -> StoredRequest | None:
+        """Take the oldest request whose holder's lease is over; None where there is none that is still remembered.
+
+        Requests of a kind that only a newer release takes in are left to it. *but*: ids of those not to be taken.
+        """
+        now = self._session.now()
+        left = sa.and_(inbound.c.done.is_(False), inbound.c.lease < now, inbound.c.attempt <= MOST_ATTEMPTS)
+        query = (
+            sa.select(inbound)
+            .where(
+                left, inbound.c.kind.in_(KINDS), inbound.c.id.not_in(but), inbound.c.received >= now - micros_of(KEPT)
+            )
+            .order_by(inbound.c.received)
+            .limit(1)
+        )
+        async with self._session.claiming(query) as claim:
+            if claim is None:
+                return None
+            tx, row = claim
+            values = {"owner": owner, "lease": now + micros_of(lease), "attempt": row.attempt + 1}
+            await tx.execute(sa.update(inbound).where(inbound.c.id == row.id).values(values))
+        return StoredRequest(row.id, row.kind, json.loads(row.payload), row.attempt + 1, moment(row.received))
+
+    async def renew(self, inbound_id: str, owner: str, lease: timedelta) -> bool:
+        """Hold a request for longer; False where it is no longer *owner*'s."""
+        values = {"lease": self._session.now() + micros_of(lease)}
+        return await self._update_held(inbound_id, owner, values)
+
+    async def hand_back(self, inbound_id: str, owner: str) -> None:
+        """Release a request for the next process, at once; one that releases it did not die of it."""
+        await self._update_held(inbound_id, owner, {"lease": 0, "attempt": inbound.c.attempt - 1})
+
+    async def _update_held(self, inbound_id: str, owner: str, values: Mapping[str, Any]) -> bool:
+        held = sa.and_(inbound.c.id == inbound_id, inbound.c.owner == owner, inbound.c.done.is_(False))
+        async with self._session.writing() as tx:
+            return bool((await tx.execute(sa.update(inbound).where(held).values(values))).rowcount)
+
+    async def forget(self) -> None:
+        """Drop what need not be remembered any more."""
+        async with self._session.writing() as tx:
+            await tx.execute(sa.delete(inbound).where(inbound.c.received < self._session.now() - micros_of(KEPT)))
+
+    async def done(self, inbound_id: str) -> None:
+        async with self._session.writing() as tx:
+            await tx.execute(sa.update(inbound).where(inbound.c.id == inbound_id).values(done=True))
+
+
+class TimerKind(StrEnum):
+    EXPIRE = "expire"
+    REMIND = "remind"
+    OFFER = "offer"
+    REVERT = "revert"
+    REVIEW = "review"
+
+
+NO_SERVICE: Final = "no service"
+LANES: Final = (NO_SERVICE, *SERVICES)
+"""What is due by what it needs: the ends of temporary changes call the service of their target, all else calls none."""
+KNOWN_TIMERS: Final = timers.c.kind.in_(sorted(TimerKind))
+"""Timers of the kinds of this release: those of a newer one are left to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timer:
+    """One thing to be done to a change at *due*. *number* counts how often it came before."""
+
+    change_id: str
+    kind: TimerKind
+    due: datetime
+    number: int
+    owner: str = ""
+
+
+class Timers:
+    def __init__(self, session: Session, newer: Newer) -> None:
+        self._session = session
+        self._newer = newer
+
+    async def set(self, tx: AsyncConnection, change_id: str, kind: TimerKind, due: datetime) -> None:
+        """From now on *kind* is due at *due*, and not when it was due before."""
+        fresh = {"due": micros(due), "number": 0, "owner": None, "lease": None}
+        await upsert(tx, timers, {"change_id": change_id, "kind": kind, **fresh})
+
+    async def clear(self, tx: AsyncConnection, change_id: str, *kinds: TimerKind) -> None:
+        await tx.execute(sa.delete(timers).where(timers.c.change_id == change_id, timers.c.kind.in_(kinds)))
+
+    async def claim_due(self, owner: str, lease: timedelta, lane: str | None = None) -> Timer | None:
+        """Take the timer that is overdue the longest; None where none is due. It is never handed out early.
+
+        *lane*: one of `LANES`, whose timers are taken; None for each.
+        """
+        now = self._session.now()
+        free = sa.or_(timers.c.lease.is_(None), timers.c.lease < now)
+        query = (
+            sa.select(timers)
+            .where(timers.c.due <= now, free, KNOWN_TIMERS, _in_lane(lane))
+            .order_by(timers.c.due)
+            .limit(1)
+        )
+        while True:
+            async with self._session.claiming(query.where(timers.c.change_id.not_in(self._newer.ids))) as claim:
+                if claim is None:
+                    return None
+                tx, row = claim
+                if await self._newer.takes(tx, row.change_id):
+                    continue
+                taken = Timer(row.change_id, TimerKind(row.kind), moment(row.due), row.number, owner)
+                values = {"owner": owner, "lease": now + micros_of(lease)}
+                await tx.execute(sa.update(timers).where(_held(taken)).values(values))
+            return taken
+
+    async def of_newer_release(self) -> frozenset[str]:
+        """The ids of changes with a timer that this release doesn't know."""
+        async with self._session.reading() as connection:
+            return frozenset(await connection.scalars(sa.select(timers.c.change_id).where(sa.not_(KNOWN_TIMERS))))
+
+    async def again(self, timer: Timer, due: datetime) -> None:
+        """Done for this time, and due again."""
+        values = {"due": micros(due), "number": timer.number + 1, "owner": None, "lease": None}
+        async with self._session.writing() as tx:
+            mine = sa.and_(_held(timer), timers.c.owner == timer.owner)
+            await tx.execute(sa.update(timers).where(mine).values(values))
+
+    async def done(self, timer: Timer) -> None:
+        """Remove what is done, unless it was set again in the meantime."""
+        async with self._session.writing() as tx:
+            mine = sa.and_(_held(timer), timers.c.owner == timer.owner)
+            await tx.execute(sa.delete(timers).where(mine))
+
+    async def pending(self, kind: TimerKind, limit: int = 50) -> Sequence[Timer]:
+        """What will fall due, soonest first."""
+        query = sa.select(timers).where(timers.c.kind == kind).order_by(timers.c.due).limit(limit)
+        async with self._session.reading() as connection:
+            rows = await connection.execute(query)
+            return [Timer(row.change_id, TimerKind(row.kind), moment(row.due), row.number) for row in rows]
+
+
+def _in_lane(lane: str | None) -> sa.ColumnElement[bool]:
+    calls = timers.c.kind == TimerKind.REVERT
+    if lane is None:
+        return sa.true()
+    if lane == NO_SERVICE:
+        return sa.not_(calls)
+    return sa.and_(calls, sa.exists().where(changes.c.id == timers.c.change_id, of_service(lane)))
+
+
+def _held(timer: Timer) -> sa.ColumnElement[bool]:
+    mine = sa.and_(timers.c.change_id == timer.change_id, timers.c.kind == timer.kind)
+    return sa.and_(mine, timers.c.due == micros(timer.due))

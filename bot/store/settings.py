@@ -1,0 +1,187 @@
+"""Small facts by name: channel and personal settings, test URLs, the last list somebody saw, and ids of restored rules."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Self
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.store.audit import Audit, Event
+from bot.store.db import Session, insert_new, upsert
+from bot.store.tables import aliases, channel_settings, lists, samples
+
+
+class SettingsMoved(Exception):
+    """Somebody else changed the channel's settings meanwhile; nothing was written."""
+
+
+class ChannelSettings:
+    def __init__(self, session: Session, audit: Audit) -> None:
+        self._session = session
+        self._audit = audit
+
+    async def get(self, channel: str) -> dict[str, str]:
+        """The settings of *channel* that are set."""
+        query = sa.select(channel_settings.c.name, channel_settings.c.value)
+        async with self._session.reading() as connection:
+            rows = await connection.execute(query.where(channel_settings.c.channel == channel))
+            return {row.name: row.value for row in rows}
+
+    async def change(self, channel: str, before: Mapping[str, str], after: Mapping[str, str], *, by: str) -> None:
+        """Make *after* of *before*; an empty value is none. Raises SettingsMoved where they are not *before* any more."""
+        names = sorted(name for name in {*before, *after} if before.get(name, "") != after.get(name, ""))
+        if not names:
+            return
+        detail = {"before": {n: before.get(n, "") for n in names}, "now": {n: after.get(n, "") for n in names}}
+        async with self._session.writing() as tx:
+            for name in names:
+                if not await self._swap(tx, channel, name, before.get(name, ""), after.get(name, "")):
+                    raise SettingsMoved(channel)
+            event = Event("settings", by, channel, target=f"settings/{channel}", detail=detail)
+            await self._audit.append(tx, event)
+
+    async def _swap(self, tx: AsyncConnection, channel: str, name: str, old: str, new: str) -> bool:
+        """One setting, only if it is still *old*: the database decides between two who change it at once."""
+        here = sa.and_(channel_settings.c.channel == channel, channel_settings.c.name == name)
+        if not old:
+            return await insert_new(tx, channel_settings, {"channel": channel, "name": name, "value": new})
+        still = sa.and_(here, channel_settings.c.value == old)
+        changed = sa.update(channel_settings).where(still).values(value=new)
+        return (await tx.execute(changed if new else sa.delete(channel_settings).where(still))).rowcount == 1
+
+
+MOST: Final = 50
+"""Addresses of one channel: each is looked up at every change."""
+
+
+class Samples:
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    async def of(self, channel: str) -> list[str]:
+        """The addresses of *channel*, in the order in which they came."""
+        async with self._session.reading() as connection:
+            return await self._of(connection, channel)
+
+    async def _of(self, connection: AsyncConnection, channel: str) -> list[str]:
+        query = sa.select(samples.c.urls).where(samples.c.channel == channel)
+        text = await connection.scalar(query)
+        return (text or "").split()
+
+    async def add(self, channel: str, urls: Sequence[str]) -> list[str]:
+        """Those of *urls* that are new and were kept; past MOST of a channel none is. They hold no white space."""
+        return await self._change(channel, add=urls)
+
+    async def remove(self, channel: str, url: str) -> bool:
+        """Whether *url* was among them, and is not any more."""
+        return bool(await self._change(channel, remove=url))
+
+    async def _change(self, channel: str, *, add: Sequence[str] = (), remove: str | None = None) -> list[str]:
+        async with self._session.writing() as tx:
+            # Keeps the channel's row from others to the end of the transaction.
+            await upsert(tx, samples, {"channel": channel, "urls": ""}, {"channel": channel})
+            known = await self._of(tx, channel)
+            left = [url for url in known if url != remove]
+            kept = list(dict.fromkeys([*left, *add]))[: max(MOST, len(left))]
+            mine = sa.update(samples).where(samples.c.channel == channel)
+            await tx.execute(mine.values(urls="\n".join(kept)))
+        return sorted(set(known) ^ set(kept), key=[*known, *kept].index)
+
+
+class LastLists:
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    async def get(self, person: str, service: str) -> list[str]:
+        """What ``#1``, ``#2`` … mean to *person*; empty before their first list."""
+        query = sa.select(lists.c.refs).where(lists.c.person == person, lists.c.service == service)
+        async with self._session.reading() as connection:
+            refs = await connection.scalar(query)
+        return [] if refs is None else list(json.loads(refs))
+
+    async def put(self, person: str, service: str, refs: Sequence[str]) -> None:
+        """Remember what *person* was shown; a list that is the same again is not written again."""
+        if await self.get(person, service) == list(refs):
+            return
+        async with self._session.writing() as tx:
+            await upsert(tx, lists, {"person": person, "service": service, "refs": json.dumps(list(refs))})
+
+
+MOST_LINKS = 100
+"""Times that one rule may have come back before its first id is no longer followed."""
+
+
+class Aliases:
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    async def put(self, tx: AsyncConnection, old: str, new: str) -> None:
+        """From now on *old* means *new*."""
+        await upsert(tx, aliases, {"old": old, "new": new})
+
+    async def resolve(self, rule_id: str) -> str:
+        """The id under which the rule once called *rule_id* is now; *rule_id* itself where it never moved."""
+        return (await self.resolve_all([rule_id]))[rule_id]
+
+    async def resolve_all(self, rule_ids: Iterable[str]) -> dict[str, str]:
+        """The same for each of *rule_ids*, in one query for each time that one of them came back."""
+        now = {rule_id: rule_id for rule_id in rule_ids}
+        async with self._session.reading() as connection:
+            for _ in range(MOST_LINKS):
+                moved = sa.select(aliases.c.old, aliases.c.new).where(aliases.c.old.in_(set(now.values())))
+                links = {row.old: row.new for row in await connection.execute(moved)}
+                if not links:
+                    break
+                now = {rule_id: links.get(current, current) for rule_id, current in now.items()}
+        return now
+
+    async def all_of(self, rule_id: str) -> list[str]:
+        """Every id that the rule now called *rule_id* has had, and those that it has got since; newest first."""
+        ids = [await self.resolve(rule_id)]
+        async with self._session.reading() as connection:
+            for _ in range(MOST_LINKS):
+                older = await connection.scalars(sa.select(aliases.c.old).where(aliases.c.new.in_(ids)))
+                if not (fresh := [each for each in older if each not in ids]):
+                    break
+                ids += fresh
+        return ids
+
+
+MOST_SEGMENTS: Final = 30
+LONGEST_SEGMENT: Final = 75
+"""Characters that a choice in one of Slack's menus has at most."""
+DELIMITER: Final = ","
+NOTICES: Final = ("approved", "denied", "expired", "failed", "reverted")
+"""The kinds of direct messages about a person's own requests; each of them can turn them off."""
+NOTICES_OFF: Final = "notices_off"
+
+
+def wanted_notices(stored: Mapping[str, str]) -> tuple[str, ...]:
+    """The kinds of direct messages that a person wants, by what is *stored* for them: all, unless they said otherwise."""
+    off = stored.get(NOTICES_OFF, "").split(DELIMITER)
+    return tuple(kind for kind in NOTICES if kind not in off)
+
+
+def stored_notices(wanted: Collection[str]) -> dict[str, str]:
+    """What is stored for a person who wants the *wanted* kinds alone: the others, so that kinds to come are on."""
+    return {NOTICES_OFF: DELIMITER.join(kind for kind in NOTICES if kind not in wanted)}
+
+
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """*site*: the name of the site that is meant where none is named; *segments*: names that exist though nobody has them."""
+
+    site: str = ""
+    segments: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, stored: Mapping[str, str]) -> Self:
+        """What was stored; a setting that this release does not know is left alone."""
+        return cls(stored.get("site", ""), tuple(filter(None, stored.get("segments", "").split(DELIMITER))))
+
+    def stored(self) -> dict[str, str]:
+        return {"site": self.site, "segments": DELIMITER.join(self.segments)}

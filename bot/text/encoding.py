@@ -1,0 +1,172 @@
+"""Text of files: decode what people send, and write cells that no spreadsheet runs as a formula."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+MOST_BYTES: Final = 10 * 1024 * 1024
+"""Of a file that is imported: looked at before anything else."""
+
+
+class FileKind(StrEnum):
+    """What a file turned out to be."""
+
+    PICTURE = "picture"
+    PDF = "pdf"
+    WORKBOOK = "workbook"
+    ARCHIVE = "archive"
+    WEB_PAGE = "web page"
+    TABLE = "table"
+    JSON = "json"
+    BINARY = "binary"
+
+
+class BadFile(ValueError):
+    """A file that cannot be imported at all; the subclasses say why."""
+
+
+class EmptyFile(BadFile):
+    """Nothing is in it, or only white space."""
+
+
+class FileTooLarge(BadFile):
+    """More bytes than are read: *size* of them, where *most* are allowed."""
+
+    def __init__(self, size: int, most: int) -> None:
+        super().__init__(f"{size} bytes, at most {most}")
+        self.size = size
+        self.most = most
+
+
+class WrongKind(BadFile):
+    """Another kind of file than is wanted here."""
+
+    def __init__(self, kind: FileKind) -> None:
+        super().__init__(kind)
+        self.kind = kind
+
+
+class Undecodable(BadFile):
+    """Text in an encoding that cannot be told. *at* is the first byte that does not fit, from 0."""
+
+    def __init__(self, at: int) -> None:
+        super().__init__(f"byte {at}")
+        self.at = at
+
+
+@dataclass(frozen=True, slots=True)
+class FileText:
+    """The text, without a byte-order mark, and the encoding that it was read in: ``utf-8``, ``utf-16``, ``cp1252``."""
+
+    text: str
+    encoding: str
+
+
+SIGNATURES: Final = (
+    (b"\x89PNG", FileKind.PICTURE),
+    (b"\xff\xd8\xff", FileKind.PICTURE),
+    (b"GIF8", FileKind.PICTURE),
+    (b"II*\x00", FileKind.PICTURE),
+    (b"MM\x00*", FileKind.PICTURE),
+    (b"%PDF-", FileKind.PDF),
+    (b"\xd0\xcf\x11\xe0", FileKind.WORKBOOK),  # the old binary format of office programs
+    (b"\x1f\x8b", FileKind.ARCHIVE),
+    (b"7z\xbc\xaf", FileKind.ARCHIVE),
+    (b"Rar!\x1a", FileKind.ARCHIVE),
+    (b"BZh", FileKind.ARCHIVE),
+)
+MARKS: Final = (
+    (codecs.BOM_UTF32_LE, "utf-32"),  # begins as UTF-16's does, so it is asked for first
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+PAGE_STARTS: Final = ("<!doctype html", "<html", "<head", "<body", "<?xml")
+
+
+def file_text(content: bytes, *, most: int = MOST_BYTES, windows: bool = False) -> FileText:
+    """*content* as text; raises BadFile. *windows*: what is not Unicode is taken for Windows-1252, as tables often are."""
+    if len(content) > most:
+        raise FileTooLarge(len(content), most)
+    if (kind := _signed(content)) is not None:
+        raise WrongKind(kind)
+    found = _decoded(content, windows=windows)
+    if not found.text.strip():
+        raise EmptyFile
+    _refuse_other_kinds(found.text)
+    return found
+
+
+def _signed(content: bytes) -> FileKind | None:
+    """What the first bytes say, where they say anything."""
+    if content.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return FileKind.WORKBOOK if b"xl/" in content or b"content.xml" in content else FileKind.ARCHIVE
+    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
+        return FileKind.PICTURE
+    if content[4:8] == b"ftyp" and content[:3] == bytes(3):  # HEIC and AVIF, as phones take them
+        return FileKind.PICTURE
+    return next((kind for start, kind in SIGNATURES if content.startswith(start)), None)
+
+
+def _decoded(content: bytes, *, windows: bool) -> FileText:
+    encoding = next((name for mark, name in MARKS if content.startswith(mark)), None) or _unmarked(content)
+    try:
+        return FileText(content.decode(encoding), encoding.removesuffix("-sig"))
+    except UnicodeDecodeError as error:
+        if b"\0" in content and encoding == "utf-8":
+            raise WrongKind(FileKind.BINARY) from error
+        if not windows or encoding != "utf-8":
+            raise Undecodable(error.start) from error
+    try:
+        return FileText(content.decode("cp1252"), "cp1252")
+    except UnicodeDecodeError as error:
+        raise Undecodable(error.start) from error
+
+
+def _unmarked(content: bytes) -> str:
+    """The encoding of a text without a mark: in UTF-16, every other byte of western text is a zero."""
+    head = content[:1000]
+    even, odd = head[::2].count(0), head[1::2].count(0)
+    if odd > len(head) // 4 and not even:
+        return "utf-16-le"
+    return "utf-16-be" if even > len(head) // 4 and not odd else "utf-8"
+
+
+def _refuse_other_kinds(text: str) -> None:
+    start = text[:500].lstrip().lower()
+    if start.startswith("<svg") or (start.startswith("<?xml") and "<svg" in start):
+        raise WrongKind(FileKind.PICTURE)
+    if start.startswith(PAGE_STARTS):
+        raise WrongKind(FileKind.WEB_PAGE)
+    if "\0" in text:
+        raise WrongKind(FileKind.BINARY)
+
+
+FORMULA: Final = re.compile(
+    r"[\s\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]*[=+\-@＝＋－＠﹦﹢﹣﹫]|[\t\r\n]"
+)
+"""What a spreadsheet takes for a formula at the beginning of a cell, or for one once it has dropped the spaces, controls
+and marks without a width before it."""
+
+
+def is_formula(text: str) -> bool:
+    return FORMULA.match(text) is not None
+
+
+def defused(text: str) -> str:
+    """*text* with an apostrophe before it where a spreadsheet would compute it, or would if it had not one already."""
+    return f"'{text}" if is_formula(text.lstrip("'")) else text
+
+
+def undefused(text: str) -> str:
+    """*text* without the apostrophe that `defused` put before it."""
+    return text[1:] if is_defused(text) else text
+
+
+def is_defused(text: str) -> bool:
+    return text.startswith("'") and is_formula(text.lstrip("'"))

@@ -1,0 +1,108 @@
+"""Text that looks like something else: invisible characters, a user name before a URL's host, letters of other scripts."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+import idna
+
+from bot.rules.url import authority
+
+HIDDEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+HIDDEN: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0")
+"""Letters, marks and symbols that are drawn as nothing: fillers, joiners, the empty braille pattern."""
+VARIATION_SELECTORS: Final = frozenset(map(chr, range(0xFE00, 0xFE10)))
+LAYOUT: Final = "\n\r\t"
+
+CONFUSABLE: Final = frozenset(
+    {"CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "GEORGIAN", "LISU", "FULLWIDTH", "MATHEMATICAL"}
+)
+"""Scripts with letters that pass for Latin ones."""
+WORD: Final = re.compile(r"[^\W\d_]+")
+BARE_HOST: Final = re.compile(r"(?:[^\s/@]{1,255}@)?([^\s/@:]{1,255}\.[^\s/@:]{1,255})")
+MAX_CHARACTERS: Final = 20_000
+"""Of one text that are looked at; a condition or a script that is longer is no name that anybody reads."""
+
+
+class LookalikeKind(StrEnum):
+    INVISIBLE = "invisible"
+    USER_INFO = "user info"
+    FOREIGN_HOST = "foreign host"
+    MIXED_SCRIPTS = "mixed scripts"
+
+
+@dataclass(frozen=True, slots=True)
+class Lookalike:
+    """One reason why a text may be taken for another. *shown*: the characters, the word or the host, as written.
+
+    *host*: the ASCII form of the host that a URL really leads to. *scripts*: in capitals, such as ``CYRILLIC``.
+    """
+
+    kind: LookalikeKind
+    shown: str
+    host: str = ""
+    scripts: tuple[str, ...] = ()
+
+
+def is_invisible(character: str, previous: str = "") -> bool:
+    """Whether *character* is drawn as nothing, or changes how others are drawn; emoji keep their variation selectors."""
+    if character in VARIATION_SELECTORS:
+        return not previous or previous.isalnum()
+    return character in HIDDEN or unicodedata.category(character) in HIDDEN_CATEGORIES
+
+
+def lookalikes(text: str) -> tuple[Lookalike, ...]:
+    """Everything in *text* that may pass for something else, each once."""
+    place = authority(text)
+    host = place.host if place is not None else _bare_host(text)
+    written = unicode_form(host) if "xn--" in host else ""
+    found = list(_in_letters(text[:MAX_CHARACTERS], but=written))
+    if written:
+        found.insert(0, Lookalike(LookalikeKind.FOREIGN_HOST, written, host, scripts_of(written.rpartition(".")[0])))
+    if place is not None and place.user_info:
+        found.insert(0, Lookalike(LookalikeKind.USER_INFO, text[: place.end], host))
+    return tuple(dict.fromkeys(found))
+
+
+def _bare_host(text: str) -> str:
+    """The host that *text* is, or that an email ends with, where it is not plain ASCII; else empty."""
+    if (text.isascii() and "xn--" not in text) or (bare := BARE_HOST.fullmatch(text)) is None:
+        return ""
+    place = authority(f"https://{bare[1]}")
+    return place.host if place is not None else ""
+
+
+def _in_letters(text: str, but: str) -> Iterator[Lookalike]:
+    if text.isascii() and text.isprintable():
+        return
+    hidden = [one for at, one in enumerate(text) if one not in LAYOUT and is_invisible(one, text[at - 1 : at])]
+    if hidden:
+        yield Lookalike(LookalikeKind.INVISIBLE, "".join(dict.fromkeys(hidden)))
+    for word in WORD.findall(text):
+        if word not in but and len(mixed := scripts_of(word)) > 1 and CONFUSABLE & set(mixed):
+            yield Lookalike(LookalikeKind.MIXED_SCRIPTS, word, scripts=mixed)
+
+
+def unicode_form(host: str) -> str:
+    """*host* as people write it, each label that can be read in its own script."""
+    return ".".join(map(_label, host.split(".")))
+
+
+def _label(label: str) -> str:
+    if not label.startswith("xn--"):
+        return label
+    try:
+        return idna.decode(label)
+    except (idna.IDNAError, UnicodeError):
+        return label
+
+
+def scripts_of(text: str) -> tuple[str, ...]:
+    """The scripts of the letters in *text*, in order, by the names that Unicode gives to the letters."""
+    letters = (one for one in text if unicodedata.category(one).startswith("L"))
+    return tuple(dict.fromkeys(unicodedata.name(one, "OTHER").partition(" ")[0] for one in letters))

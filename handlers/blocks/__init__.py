@@ -1,0 +1,1 @@
+"""Block Kit, once: safe text, messages, modals, inputs and menus."""

@@ -1,0 +1,100 @@
+"""Menus that find while one types: what they look like, and the lines that they offer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from bot.members.model import Member
+from bot.rules.model import Rule
+from handlers.blocks import messages
+from handlers.blocks.messages import Block, clip
+from handlers.blocks.modals import View, frame
+
+NOT_READ: Final = "-"
+"""The value of a line that says why there are no others."""
+LONGEST_VALUE: Final = 150
+LABEL: Final = 75
+TITLE: Final = 40
+
+
+def rule_menu(place: str = "menu") -> Block:
+    """A menu of rules. *place* sets it apart from others in the same message."""
+    return _menu(f"v1.pick.rule.{place}", "Name, id or part of a URL")
+
+
+def member_menu(place: str = "menu") -> Block:
+    return _menu(f"v1.pick.member.{place}", "Name or part of an address")
+
+
+def _menu(action_id: str, hint: str) -> Block:
+    return {
+        "type": "external_select",
+        "action_id": action_id,
+        "placeholder": messages.plain_text(hint, 150),
+        "min_query_length": 0,
+    }
+
+
+def rule_modal(channel: str) -> View:
+    return _modal("Find a rule", "*Which rule?* A typo or two does not matter.", rule_menu(), channel)
+
+
+def member_modal(channel: str) -> View:
+    return _modal("Find a member", "*Who?* A typo or two does not matter.", member_menu(), channel)
+
+
+def _modal(title: str, words: str, menu: Block, channel: str) -> View:
+    return frame(title, [messages.section(words, menu)], callback_id="v1.pick", metadata={"channel": channel})
+
+
+def rule_options(rules: Iterable[Rule]) -> list[Block]:
+    """A line for each rule: its name and where it acts; where two would read the same, its id instead."""
+    known: set[str] = set()
+    lines = []
+    for rule in rules:
+        label = _rule_label(rule, _first_source(rule) or rule.id)
+        if label in known:
+            label = _rule_label(rule, rule.id)
+        known.add(label)
+        lines.append((label, rule.id))
+    return options(lines)
+
+
+def _rule_label(rule: Rule, more: str) -> str:
+    off = "" if rule.active else " (off)"
+    return f"{clip(rule.title, TITLE)}{off} · {more}"
+
+
+def _first_source(rule: Rule) -> str:
+    return next((pair.source.value for pair in rule.pairs or () if pair.source and pair.source.value), "")
+
+
+def member_options(members: Iterable[tuple[str, Member]], *, sites: int) -> list[Block]:
+    """A line for each member of a site: who they are, in full, since only whoever types sees it."""
+    lines = []
+    for site, member in members:
+        called = (member.name or "").strip()
+        name = f"{clip(called, TITLE)} · " if called else ""
+        where = f" · {site}" if sites > 1 else ""
+        lines.append((f"{name}{member.email}{where}", f"{site} {member.email}"))
+    return options(lines)
+
+
+def options(lines: Sequence[tuple[str, str]]) -> list[Block]:
+    """Label and value of each; what Slack would not hand back whole is left out."""
+    return [
+        {"text": messages.plain_text(_cut(label), LABEL), "value": value}
+        for label, value in lines
+        if len(value) <= LONGEST_VALUE
+    ][:100]
+
+
+def _cut(label: str) -> str:
+    shown = messages.visible(label)
+    return shown if len(shown) <= LABEL else f"{shown[: LABEL - 1]}…"
+
+
+def not_read(words: str) -> list[Block]:
+    """The one line that says why there are none."""
+    return options([(words, NOT_READ)])

@@ -1,0 +1,346 @@
+"""The parts that every message is built of, and the one place that makes foreign text safe to show."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final, Literal
+
+from bot.clients.lists import Gap
+from bot.rules.url import authority
+from bot.text.lookalikes import Lookalike, LookalikeKind, is_invisible, lookalikes
+from handlers.grammar.command import Command
+
+Block = dict[str, Any]
+Audience = Literal["private", "channel"]
+"""Who reads a message: the one person who asked, or all of the channel."""
+
+MOST_BLOCKS: Final = 50
+MOST_CHARACTERS: Final = 12_000
+"""Of all blocks of a message together: Slack refuses more than about 13,200 and says so nowhere."""
+MOST_TEXT: Final = 3_000
+MOST_VALUE: Final = 2_000
+FALLBACK: Final = 3_500
+
+OPEN_TOKEN: Final = re.compile(r"(?:<[^<>]*|&[a-z]{0,3})$")
+"""What is left of a mention, a link, a date or an escape that a cut went through."""
+MARKS: Final = re.compile(r"[*_~`]")
+EMOJI: Final = re.compile(r":(?=[A-Za-z0-9_+'-]+:)")
+WORD_JOINER: Final = "\u2060"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What is posted. *text* is what notifications and screen readers give instead of the blocks."""
+
+    text: str
+    blocks: tuple[Block, ...]
+
+
+def row_hint(audience: Audience) -> str:
+    """What the numbers of a list are for. Each person's are their own, so a list for all has none."""
+    return "   ·   `#n` in your next command means a row of this list" if audience == "private" else ""
+
+
+def visible(text: str) -> str:
+    r"""*text* with characters that hide, turn round or break lines written out, such as ``\u202e``."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_written_out(one) if is_invisible(one, text[at - 1 : at]) else one for at, one in enumerate(text))
+
+
+def _written_out(character: str) -> str:
+    return " " if character in "\n\r\t" else f"\\u{ord(character):04x}"
+
+
+def clip(text: str, limit: int, more: int = 0) -> str:
+    """Plain *text*, cut to *limit* characters with a word on how much is left out: *more* are left out of it already."""
+    if len(text) <= limit and not more:
+        return text
+    tail = f"… (+{max(0, len(text) - limit) + more:,})"
+    return text[: max(0, limit - len(tail))] + tail
+
+
+def _clipped(text: str, limit: int, more: int = 0) -> str:
+    """The visible form of *text*, cut; what is cut off is not looked at, since it may be a megabyte."""
+    return clip(visible(text[:limit]), limit, more + max(0, len(text) - limit))
+
+
+def plural(count: int, noun: str) -> str:
+    """``1 rule``, ``0 rules``, ``3,000 rules``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def entities(text: str) -> str:
+    """The three characters that mean something to Slack anywhere, in the order that does not escape twice."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def esc(text: str, limit: int = 300, more: int = 0) -> str:
+    """Foreign text for mrkdwn: nothing in it is a mention, a link, a style or an emoji."""
+    shown = _clipped(str(text), limit, more)
+    shown = EMOJI.sub(":" + WORD_JOINER, shown)
+    return MARKS.sub(lambda match: WORD_JOINER + match[0] + WORD_JOINER, entities(shown))
+
+
+def code(text: str | None, limit: int = 300, more: int = 0) -> str:
+    """Foreign text as code, the safest way to show an id or an address exactly."""
+    shown = _clipped(str(text or ""), limit, more).replace("`", "ˋ").strip()
+    return f"`{entities(shown)}`" if shown else "_empty_"
+
+
+def plain_text(text: str, limit: int) -> Block:
+    return {"type": "plain_text", "text": _clipped(text, limit) or "–", "emoji": False}
+
+
+def moment(milliseconds: int, style: str = "{date_short_pretty} {time}") -> str:
+    """A time of a service, in the zone of whoever reads it and in a *style* of Slack's; notifications show it in UTC."""
+    seconds = milliseconds // 1000
+    try:
+        plain = f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC"
+    except (ValueError, OverflowError, OSError):
+        return code(str(milliseconds), 40)  # a time that no calendar has
+    return f"<!date^{seconds}^{style}|{plain}>"
+
+
+def clock_time(seconds: float) -> str:
+    """A time of today to the second, in the zone of whoever reads it; *seconds*: since 1970."""
+    whole = math.ceil(seconds)
+    return f"<!date^{whole}^{{time_secs}}|{datetime.fromtimestamp(whole, UTC):%H:%M:%S} UTC>"
+
+
+def gap_lines(gap: Gap | None, plural: str) -> list[Block]:
+    """A line on how much of a list of *plural* was read, where that is not all of it."""
+    return [context(f":warning: {gap.sentence(plural)}")] if gap else []
+
+
+def filters_line(text: str | None, filters: Mapping[str, str]) -> str:
+    """What a list is narrowed to, for its title."""
+    said = [f"“{esc(text, 60)}”"] if text else []
+    said += [f"{name} {code(value, 60)}" for name, value in filters.items()]
+    return f"  for {', '.join(said)}" if said else ""
+
+
+def mrkdwn(text: str) -> Block:
+    return {"type": "mrkdwn", "text": clip_markup(text, MOST_TEXT), "verbatim": True}
+
+
+def clip_markup(text: str, limit: int) -> str:
+    """*text*, which is mrkdwn, cut to *limit* characters with a ``…``, and never within a token or an escape."""
+    return text if len(text) <= limit else OPEN_TOKEN.sub("", text[: limit - 1]) + "…"
+
+
+def section(text: str, accessory: Block | None = None) -> Block:
+    block: Block = {"type": "section", "text": mrkdwn(text)}
+    return block | {"accessory": accessory} if accessory else block
+
+
+def fields(pairs: Iterable[tuple[str, str]]) -> Block:
+    """Two columns of label and value, at most ten; values are mrkdwn."""
+    return {
+        "type": "section",
+        "fields": [mrkdwn(clip_markup(f"*{label}*\n{value}", 2_000)) for label, value in pairs][:10],
+    }
+
+
+def context(*texts: str) -> Block:
+    return {"type": "context", "elements": [mrkdwn(text) for text in texts if text][:10]}
+
+
+def divider() -> Block:
+    return {"type": "divider"}
+
+
+def header(text: str) -> Block:
+    return {"type": "header", "text": plain_text(text, 150)}
+
+
+def actions(buttons: Iterable[Block | None]) -> list[Block]:
+    """A row of the buttons that there are; no block where there are none."""
+    elements = [one for one in buttons if one is not None]
+    return [{"type": "actions", "elements": elements[:25]}] if elements else []
+
+
+def button(
+    label: str, action_id: str, value: str, *, style: str | None = None, confirm: Block | None = None
+) -> Block | None:
+    """A button, or None where its value would be too long to be taken back."""
+    if len(value) > MOST_VALUE:
+        return None
+    element: Block = {"type": "button", "text": plain_text(label, 75), "action_id": action_id, "value": value}
+    if style:
+        element["style"] = style
+    return element | {"confirm": confirm} if confirm else element
+
+
+def confirm(title: str, text: str, yes: str, no: str, *, danger: bool = True) -> Block:
+    """Slack's own question before a click counts; *text* is shown as it is, without markup."""
+    asked: Block = {
+        "title": plain_text(title, 100),
+        "text": plain_text(text, 300),
+        "confirm": plain_text(yes, 30),
+        "deny": plain_text(no, 30),
+    }
+    return asked | {"style": "danger"} if danger else asked
+
+
+def _value(command: Command) -> str:
+    try:
+        return f"{command.service} {command.write()}"
+    except ValueError:
+        return ""
+
+
+def run_button(label: str, command: Command, number: int | str, *, style: str | None = None) -> Block | None:
+    """A button that stands for *command*: the same as typing it."""
+    value = _value(command)
+    return button(label, f"v1.run.{number}", value, style=style) if value else None
+
+
+def turn_button(label: str, command: Command, number: int | str) -> Block | None:
+    """The same, but the answer takes the place of the message: pages, refresh."""
+    value = _value(command)
+    return button(label, f"v1.turn.{number}", value) if value else None
+
+
+def share_button(command: Command) -> Block | None:
+    """Runs *command* again for the whole channel to see."""
+    value = _value(command)
+    return button("Share in channel", "v1.share", value) if value else None
+
+
+def decide_button(
+    label: str, decision: str, change_id: str, *, style: str | None = None, confirm: Block | None = None
+) -> Block | None:
+    return button(label, f"v1.decide.{decision}", change_id, style=style, confirm=confirm)
+
+
+def message(text: str, blocks: Sequence[Block]) -> Message:
+    """A message within Slack's limits: the last texts of too many are left out, and that is said; buttons stay."""
+    kept = [block for block in blocks if block]
+    last = None
+    while len(kept) > MOST_BLOCKS - 1 or _size(kept) > MOST_CHARACTERS:
+        last = _last_text(kept)
+        kept.pop(last)
+    if last is not None:
+        kept.insert(last, context(":scissors: …There is more than a message holds; the rest is left out here."))
+    return Message(clip_markup(text, FALLBACK), tuple(kept))
+
+
+def _last_text(blocks: Sequence[Block]) -> int:
+    """Which block can be missed first: the last text but the footer, then whatever comes last."""
+    texts = [at for at, block in enumerate(blocks[:-1]) if at and block["type"] != "actions"]
+    return texts[-1] if texts else len(blocks) - 1
+
+
+def _size(blocks: Sequence[Block]) -> int:
+    return sum(len(repr(block)) for block in blocks)
+
+
+MAX_HOST: Final = 260
+"""Characters of a host and its port: DNS has no longer ones, and of anything longer the end counts."""
+MAX_SHORTENED: Final = 600
+MIN_PATH: Final = 20
+"""Characters of the path that are shown even after a long host."""
+
+
+def shortened(text: str, limit: int, at: int = 0) -> str:
+    """Return *text* in about *limit* characters, the true host of a URL always whole, and the rest from near *at*.
+
+    What is left out shows as ``…``. A user name before the host is masked, so that it can't pass for the host.
+    """
+    if len(text) <= limit:
+        return text
+    place = authority(text)
+    if place is None:
+        return _window(text, limit, at)
+    scheme = text[: place.end].partition(":")[0].strip()
+    host = place.host if len(place.host) <= MAX_HOST else f"…{place.host[-MAX_HOST:]}"
+    head = f"{scheme}://{'…***@' if place.user_info else ''}{host}"
+    return head + _window(text[place.end :], max(MIN_PATH, limit - len(head)), at - place.end)
+
+
+def url_code(text: str | None, limit: int, at: int = 0) -> str:
+    """The same as code, for a message."""
+    return code(shortened(text or "", limit, at), MAX_SHORTENED)
+
+
+def _window(text: str, limit: int, at: int) -> str:
+    start = max(0, at - limit // 3) if len(text) > limit else 0
+    return clip(("…" if start else "") + text[start:], limit)
+
+
+def rules_comment(count: int, *, total: int, place: str, gap: Gap | None) -> str:
+    """Introduces an export of *count* of the *total* rules; *place*: the service's host."""
+    lines = [
+        f":outbox_tray: *{_some(count, total, 'rule')}* from {code(place)}. Requestly's own import takes this file."
+    ]
+    return "\n".join([*lines, *_left_out(gap, "rules")])
+
+
+def members_comment(count: int, *, total: int, site: str, gap: Gap | None) -> str:
+    """Introduces an export of *count* of the *total* members of *site*."""
+    found = f":outbox_tray: *{_some(count, total, 'member')}* of *{esc(site)}*."
+    lines = [f"{found} The addresses are whole: pass it on with care.", *_left_out(gap, "members")]
+    return "\n".join(lines)
+
+
+def _left_out(gap: Gap | None, plural: str) -> list[str]:
+    return [f":warning: {gap.sentence(plural)} The others are not in it."] if gap else []
+
+
+def _some(count: int, total: int, what: str) -> str:
+    """``25 rules``, or of some of them ``3 of 25 rules``."""
+    return f"{'' if count == total else f'{count:,} of '}{plural(total, what)}"
+
+
+def sent(name: str, link: str, *, here: bool, shown: bool) -> Message:
+    """The private note to whoever asked, elsewhere than where the file went."""
+    place = "into this channel" if here else "to you in a direct message"
+    opened = f" <{link}|Open it>" if link else ""
+    if shown:
+        return message(f"{name} was sent {place}", [section(f":outbox_tray: {code(name)} was sent {place}.{opened}")])
+    words = (
+        f":warning: Slack took {code(name)}, but has not shown it yet. It should come {place};"
+        f" if it does not within a minute, ask again.{opened}"
+    )
+    return message(f"{name} is not shown yet", [section(words)])
+
+
+def warnings(values: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    """One sentence for each thing in the *values*, pairs of a field's name and its text, that may mislead; each once."""
+    found = ((field, one) for field, text in values for one in lookalikes(text))
+    return tuple(dict.fromkeys(f"In “{field}”: {LOOKALIKE_WORDS[one.kind](one)}" for field, one in found))
+
+
+def _invisible(found: Lookalike) -> str:
+    shown = " ".join(f"U+{ord(one):04X}" for one in found.shown[:8])
+    return f"invisible characters ({shown})."
+
+
+def _user_info(found: Lookalike) -> str:
+    return f"the URL leads to {found.host}. What comes before the @ is a user name, not a host."
+
+
+def _foreign_host(found: Lookalike) -> str:
+    letters = f" with {_scripts(found.scripts)} letters" if set(found.scripts) - {"LATIN"} else ""
+    return f"the host {found.host} is displayed as {visible(found.shown)}{letters}. Check that it is the one you mean."
+
+
+def _mixed(found: Lookalike) -> str:
+    return f"a word mixes {_scripts(found.scripts)} letters, so it may look like another word."
+
+
+def _scripts(names: tuple[str, ...]) -> str:
+    return " and ".join(name.capitalize() for name in names)
+
+
+LOOKALIKE_WORDS: Final[dict[LookalikeKind, Callable[[Lookalike], str]]] = {
+    LookalikeKind.INVISIBLE: _invisible,
+    LookalikeKind.USER_INFO: _user_info,
+    LookalikeKind.FOREIGN_HOST: _foreign_host,
+    LookalikeKind.MIXED_SCRIPTS: _mixed,
+}

@@ -1,0 +1,173 @@
+"""What every modal shares: its frame, what it shows while it waits, and how it ends."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from bot.changes.model import Change, State
+from handlers.blocks import inputs
+from handlers.blocks.inputs import Block, plain
+from handlers.blocks.messages import Message, actions, esc, message, run_button
+from handlers.grammar.command import Command, slash
+from handlers.grammar.fields import parse_lasts
+
+View = dict[str, Any]
+
+
+def frame(
+    title: str,
+    blocks: list[Block],
+    *,
+    callback_id: str,
+    submit: str | None = None,
+    metadata: dict[str, Any] | None = None,
+) -> View:
+    """A modal of *blocks*; with *submit*, one that can be sent."""
+    view: View = {
+        "type": "modal",
+        "callback_id": callback_id,
+        "title": plain(title),
+        "close": plain("Cancel" if submit else "Close"),
+        "blocks": blocks,
+    }
+    if submit:
+        view["submit"] = plain(submit)
+    if metadata:
+        view["private_metadata"] = json.dumps(metadata, ensure_ascii=False, separators=(",", ":"))
+    return view
+
+
+def section(text: str) -> Block:
+    return {"type": "section", "text": {"type": "mrkdwn", "text": text}}
+
+
+def note(words: str) -> Block:
+    """What is wrong, or what to know, right above the field that it is about."""
+    return section(f":warning: {esc(words, 2500)}")
+
+
+def loading(title: str, channel: str = "") -> View:
+    block = section(":hourglass_flowing_sand: Reading it from the service…")
+    return frame(title, [block], callback_id="v1.loading", metadata={"channel": channel})
+
+
+def working(title: str) -> View:
+    return frame(
+        title, [section(":hourglass_flowing_sand: Saving. You may close this; it goes on.")], callback_id="v1.working"
+    )
+
+
+def done(title: str, words: str) -> View:
+    """The end of a form. *words* are mrkdwn."""
+    return frame(title, [section(words)], callback_id="v1.done")
+
+
+def unsaved(title: str, words: str) -> View:
+    """The end of a form of which nothing was saved. *words* are mrkdwn."""
+    return frame(title, [section(words)], callback_id="v1.notice")
+
+
+def unsaved_words(view: View) -> Message | None:
+    """What *view*, the end of a form, says was not saved; None where that is nothing, or a card says it."""
+    blocks = view["blocks"]
+    if view.get("callback_id") != "v1.notice":
+        texts = ((block, (block.get("text") or {}).get("text") or "") for block in blocks)
+        blocks = [block for block, text in texts if block["type"] == "section" and text.startswith(":warning:")]
+    title = str((view.get("title") or {}).get("text") or "Gatehouse")
+    return message(f"{title}: nothing was saved.", blocks) if blocks else None
+
+
+def instead(view: View, *, passes: bool, ended: bool) -> View:
+    """What stands where Slack did not take *view*. *passes*: that was trouble of its own; *ended*: the form was sent."""
+    what = "Slack had trouble and did not show this." if passes else "This is more than a form in Slack holds."
+    again = "Try again in a moment." if passes else f"Change it by commands; `{slash('gatehouse help')}` lists them."
+    if ended and "submit" not in view:
+        again = "What was done is on its card in the channel."
+    saved = " Nothing was saved." if ended and "submit" in view else ""
+    title = str((view.get("title") or {}).get("text") or "Gatehouse")
+    return frame(title, [section(f":warning: *{what}*{saved} {again}")], callback_id="v1.notice")
+
+
+def notice(message: Message, channel: str = "") -> View:
+    """An answer shown where the person looks: in the modal that is open. *channel* is where they came from."""
+    return frame("Gatehouse", list(message.blocks), callback_id="v1.notice", metadata={"channel": channel})
+
+
+PANELS: Final = frozenset({"v1.notice", "v1.loading", "v1.done", "v1.pick"})
+"""Modals in which nothing is typed, so that an answer may take their place."""
+
+
+def is_panel(view: View | None) -> bool:
+    return view is not None and view.get("callback_id") in PANELS
+
+
+def home_notice(message: Message, channel: str) -> View:
+    """An answer that stands in the app's home, because there is nothing else to show there."""
+    return {
+        "type": "home",
+        "callback_id": "v1.home",
+        "blocks": list(message.blocks),
+        "private_metadata": json.dumps({"channel": channel}),
+    }
+
+
+def opener(command: Command) -> Message:
+    """What stands for a form where Slack gave no way to open one: a button that does."""
+    words = "Press the button: a form can be opened only by a click."
+    return message(words, [section(words), *actions([run_button("Open the form", command, 0, style="primary")])])
+
+
+def outdated() -> View:
+    words = (
+        ":arrows_counterclockwise: This form is from an older version of Gatehouse. Nothing was saved. Open it again."
+    )
+    return done("Gatehouse", words)
+
+
+def metadata(view: View) -> dict[str, Any]:
+    """What `frame` put into a view to find again; empty where there is none, or where it is not ours."""
+    try:
+        kept = json.loads(view.get("private_metadata") or "{}")
+    except ValueError:
+        return {}
+    return kept if isinstance(kept, dict) else {}
+
+
+MOVED = "This changed after you opened the form, so nothing was saved. Open it again to see how it is now."
+
+
+def lasts_errors(text: str) -> dict[str, str]:
+    """What is wrong with the typed end, under its input."""
+    if not text.strip() or parse_lasts(text):
+        return {}
+    return {inputs.LASTS: "Write a while such as 2h or 7d, or a time of day such as 18:00."}
+
+
+def ended(change: Change, title: str) -> View:
+    """What the form says in the end; the card in the channel says the rest."""
+    words = {
+        State.APPLIED: f":white_check_mark: Saved *{esc(title)}*. Its card is in <#{change.channel}>.",
+        State.STALE: f":arrows_counterclockwise: {MOVED}",
+        State.PROPOSED: f":hourglass_flowing_sand: *{esc(title)}* waits for a decision. Its card is in <#{change.channel}>.",
+    }
+    unknown = (
+        ":grey_question: The service gave no clear answer. Gatehouse keeps looking, and the card in the channel "
+        "says what became of it. Do not send it again before."
+    )
+    return done("Gatehouse", words.get(change.state, unknown))
+
+
+def went_on(change: Change) -> View:
+    """What a form says whose change was recorded by a process that died, and gone on with by this one."""
+    if change.state is State.FAILED:
+        return done("Gatehouse", f":warning: The service refused: {esc(change.outcome)} *Nothing was changed.*")
+    if change.is_set:
+        return done("Gatehouse", f":hourglass_flowing_sand: Its card in <#{change.channel}> shows how far it is.")
+    about = change.after or change.before or {}
+    return ended(change, str(about.get("name") or change.target.key))
+
+
+def working_form(view: View) -> View:
+    """What the form shows while it is saved, under its own title."""
+    return working(str((view.get("title") or {}).get("text") or "Gatehouse"))

@@ -1,0 +1,259 @@
+"""Post and edit the card of a change, and the few messages in its thread that notify somebody."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import structlog
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.changes.execute import Failpoint, no_failpoint
+from bot.changes.model import NOT_DONE, Change, Outcome, Part, Tally
+from bot.changes.notify import Pace
+from bot.gatehouse import GroupsReader
+from bot.policy.inquiry import Directory
+from bot.rules.model import Groups
+from bot.rules.secrets import hidden
+from bot.store.audit import Event
+from bot.store.engine import Store
+from bot.store.queues import Note
+from bot.store.settings import wanted_notices
+from handlers.blocks.messages import Message
+from handlers.changes import batch_card_view, card_view, notes_view
+from handlers.slack.client import Slack, SlackRefused, SlackUnreachable
+from handlers.slack.files import SlackFiles
+
+log = structlog.get_logger(__name__)
+
+WRONG: Final = NOT_DONE | {Outcome.UNKNOWN, Outcome.UNSETTLED}
+
+
+async def drawn(change: Change, store: Store, groups: GroupsReader | None, places: Mapping[str, str]) -> Message:
+    """Return the card of *change*, as a channel may see it. *places*: the host of each service."""
+    change = _without_secrets(change)
+    if change.is_set:
+        return batch_card_view.card(change, await _progress(change, store), places=places)
+    return card_view.card(change, places=places, groups=await _groups(change, groups))
+
+
+def _without_secrets(change: Change) -> Change:
+    before, after, result = hidden(change.before, change.after, change.result)
+    return change.model_copy(update={"before": before, "after": after, "result": result})
+
+
+def _part_without_secrets(part: Part) -> Part:
+    before, after = hidden(part.before, part.after)
+    return part.model_copy(update={"before": before, "after": after})
+
+
+async def _progress(whole: Change, store: Store) -> batch_card_view.Progress:
+    """How far a set is; of a long one, first what went wrong."""
+    tally = await store.parts.tally(whole.id)
+    if whole.size <= batch_card_view.SHOWN:
+        return _shown(tally, await store.parts.some(whole.id, set(Outcome), batch_card_view.SHOWN))
+    wrong = await store.parts.some(whole.id, WRONG, batch_card_view.SHOWN)
+    others = await store.parts.some(whole.id, set(Outcome) - WRONG, batch_card_view.SHOWN - len(wrong))
+    return _shown(tally, [*wrong, *others])
+
+
+def _shown(tally: Tally, first: Sequence[Part]) -> batch_card_view.Progress:
+    return batch_card_view.Progress(tally, [_part_without_secrets(part) for part in first])
+
+
+async def _groups(change: Change, groups: GroupsReader | None) -> Groups | None:
+    """The groups, where the change is about a rule in one: what is on may still be held back."""
+    in_group = any((document or {}).get("groupId") for document in (change.before, change.after))
+    return await groups.groups() if in_group and groups is not None else None
+
+
+ELSEWHERE: Final = frozenset(
+    {
+        "not_in_channel",
+        "channel_not_found",
+        "is_archived",
+        "restricted_action",
+        "restricted_action_read_only_channel",
+        "restricted_action_thread_locked",
+        "no_permission",
+    }
+)
+"""Slack's words for a channel that a card cannot go to: then it goes to the one who asked."""
+
+GONE: Final = frozenset({"message_not_found", "cant_update_message", "edit_window_closed"})
+CARD: Final = "card"
+RESULT: Final = "result"
+NOTICE: Final = "tell-"
+"""What the purpose of a direct message to the requester begins with."""
+UNREACHABLE: Final = frozenset(
+    {"channel_not_found", "user_not_found", "user_disabled", "is_inactive", "messages_tab_disabled"}
+)
+"""Slack's words for a person whom no direct message reaches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cards:
+    """Brings what Slack shows of a change up to date.
+
+    Raises SlackRefused, SlackUnreachable or DirectoryUnavailable: then it is tried again.
+    """
+
+    slack: Slack
+    store: Store
+    directory: Directory
+    places: dict[str, str]
+    pace: Pace
+    reached: Failpoint = no_failpoint
+    groups: GroupsReader | None = None
+
+    async def deliver(self, change: Change, purpose: str) -> Note | None:
+        """Show *change* as it stands, or say in its thread what *purpose* is; each note once.
+
+        Returns what writes down where the message is, None where that is on record.
+        """
+        if purpose == CARD:
+            return await self._card(change)
+        if purpose == RESULT:
+            await self._result(change)
+            return None
+        if await self.store.cards.get(change.id, purpose) is not None:
+            return None
+        return await (self._notify if purpose.startswith(NOTICE) else self._note)(change, purpose)
+
+    async def _card(self, change: Change) -> Note | None:
+        place = await self.store.cards.get(change.id, CARD)
+        card = message = await drawn(change, self.store, self.groups, self.places)
+        if place is not None and place[0] != change.channel:
+            message = await self._elsewhere(message, change)
+        if place is not None and await self._edited(place, change, message):
+            return None
+        self.pace.take(change.channel)
+        self.reached("post")
+        channel, ts = await self._posted(change, card)
+        self.reached("posted")
+        async with self.store.transaction() as tx:
+            await self.store.cards.put(tx, change.id, channel, ts, CARD)
+        link = await self._link(channel, ts)
+
+        async def announce(tx: AsyncConnection) -> None:
+            await self.store.cards.put(tx, change.id, channel, ts, CARD, link)
+            await self.store.audit.append(tx, Event("announced", "gatehouse", channel, change.id, str(change.target)))
+
+        return announce
+
+    async def _result(self, whole: Change) -> None:
+        """Send whoever asked for an import its table, with what became of each row; once.
+
+        The file is noted before it is shown, so that whoever comes next asks Slack about it and does not send another.
+        """
+        files = SlackFiles(self.slack)
+        known = await self.store.cards.get(whole.id, RESULT)
+        if known is not None and (not known[1] or (await files.look(known[1], known[0])).shown):
+            return
+        rows = [part async for part in self.store.parts.all(whole.id)]
+        channel, file_id = known or await self._uploaded(whole, rows)
+        self.reached("share result")
+        try:
+            await files.share(file_id, channel, batch_card_view.file_name(whole), batch_card_view.comment(whole, rows))
+        except SlackRefused:
+            async with self.store.transaction() as tx:
+                await self.store.cards.forget(tx, whole.id, RESULT)  # the next try uploads it anew
+            raise
+        self.reached("shared result")
+
+    async def _uploaded(self, whole: Change, rows: Sequence[Part]) -> tuple[str, str]:
+        """Where the table goes, and the id of the file that it is by now."""
+        table = await asyncio.to_thread(batch_card_view.table, whole, rows)
+        files = SlackFiles(self.slack)
+        channel = await files.direct(whole.requester)
+        file_id = await files.upload(batch_card_view.file_name(whole), table)
+        async with self.store.transaction() as tx:
+            await self.store.cards.add(tx, whole.id, channel, file_id, RESULT)
+        return channel, file_id
+
+    async def _edited(self, place: tuple[str, str], change: Change, message: Message) -> bool:
+        if place[0] == change.channel and await self._is_shared(change):
+            return False
+        try:
+            self.reached("edit")
+            await self.slack.edit(*place, message)
+        except SlackRefused as refusal:
+            if refusal.code not in GONE | ELSEWHERE:
+                raise
+            log.warning("card_gone", change=change.id[:8], code=refusal.code)
+            return False
+        return True
+
+    async def _posted(self, change: Change, message: Message, *, thread: str | None = None) -> tuple[str, str]:
+        """Where the message went: to the channel, or to the one who asked if it cannot, or must not, go there."""
+        if await self._is_shared(change):
+            return await self.slack.post(change.requester, await self._elsewhere(message, change))
+        try:
+            return await self.slack.post(change.channel or change.requester, message, thread=thread)
+        except SlackRefused as refusal:
+            if refusal.code not in ELSEWHERE:
+                raise
+            log.info("to_requester", change=change.id[:8], code=refusal.code)
+            return await self.slack.post(change.requester, await self._elsewhere(message, change))
+
+    async def _elsewhere(self, message: Message, change: Change) -> Message:
+        return card_view.elsewhere(message, change.channel, shared=await self._is_shared(change))
+
+    async def _is_shared(self, change: Change) -> bool:
+        """Whether people of another company read the channel by now: what is about changes is for our own."""
+        return (await self.directory.place(change.channel)).shared
+
+    async def _link(self, channel: str, ts: str) -> str:
+        """The card's address, for the audit; a card without one is still a card."""
+        try:
+            return str(
+                (await self.slack.ask("chat.getPermalink", channel=channel, message_ts=ts)).get("permalink") or ""
+            )
+        except (SlackRefused, SlackUnreachable) as error:
+            log.info("no_permalink", error=str(error))
+            return ""
+
+    async def _note(self, change: Change, purpose: str) -> Note | None:
+        message = notes_view.note(change, purpose)
+        if message is None:
+            return None
+        self.pace.take(change.channel)
+        place = await self.store.cards.get(change.id, CARD)
+        thread = place[1] if place is not None and place[0] == change.channel else None
+        channel, ts = await self._posted(change, message, thread=thread)
+        return self._placed(change, channel, ts, purpose)
+
+    def _placed(self, change: Change, channel: str, ts: str, purpose: str) -> Note:
+        """What writes down where the message *purpose* of *change* is."""
+
+        async def put(tx: AsyncConnection) -> None:
+            await self.store.cards.put(tx, change.id, channel, ts, purpose)
+
+        return put
+
+    async def _notify(self, change: Change, purpose: str) -> Note | None:
+        """Tell the requester what became of *change*, unless they turned such messages off or can't get any."""
+        kind = purpose.removeprefix(NOTICE)
+        if kind not in wanted_notices(await self.store.channel_settings.get(change.requester)):
+            return None
+        message = await self._notice(change, kind)
+        if message is None or (await self.directory.person(change.requester)).barred is not None:
+            return None
+        self.pace.take(change.requester)
+        self.reached("notify")
+        try:
+            channel, ts = await self.slack.post(change.requester, message)
+        except SlackRefused as refusal:
+            if refusal.code not in UNREACHABLE:
+                raise
+            log.info("requester_unreachable", change=change.id[:8], code=refusal.code)
+            return None
+        self.reached("notified")
+        return self._placed(change, channel, ts, purpose)
+
+    async def _notice(self, change: Change, kind: str) -> Message | None:
+        undo = await self.store.changes.get(change.undone_by) if change.undone_by else None
+        link = await self.store.cards.link(change.id)
+        return notes_view.notice(change, kind, link=link, undone_by=undo.requester if undo is not None else "")

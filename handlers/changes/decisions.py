@@ -1,0 +1,234 @@
+"""Decisions about changes: clicks on their cards, the forms that ask for a reason, and the full view before a decision."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from bot.changes.decisions import Decision
+from bot.changes.errors import AlreadyDecided, UnknownChange
+from bot.changes.model import Change, State
+from bot.clients.json_stream import cooperatively
+from bot.gatehouse import Gatehouse
+from handlers.blocks import modals
+from handlers.changes import full_view, notes_view
+from handlers.changes.card_view import hides
+from handlers.changes.cards import drawn
+from handlers.changes.sentences import plain_title
+from handlers.errors import LookFirst, NothingToUndo, OldButton, OldCard
+from handlers.gatehouse.commands import GatehouseInspect, GatehouseUndo
+from handlers.rules.refs import change_called
+from handlers.slack.registry import Click, Form, clicks, handles, submits
+from handlers.slack.reply import Announced, Attached, Caller, Modal, Reply, View
+
+MAX_PARTS: Final = 300
+"""Of a set that is shown in a modal; a longer one is a file at once, while Slack still takes an answer to the click."""
+
+
+@handles(GatehouseInspect)
+async def inspect(command: GatehouseInspect, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """Everything in a modal, or as a file to the person alone; from then on they may decide."""
+    if (change := await change_called(command.change, gatehouse)) is None:
+        raise UnknownChange(command.change)
+    await gatehouse.changes.decisions.require_look(change, caller.user)
+    reply = await _shown(change, gatehouse)
+    await gatehouse.changes.decisions.note_look(change, caller.user)
+    return reply
+
+
+async def _shown(change: Change, gatehouse: Gatehouse) -> Reply:
+    listed = [part async for part in gatehouse.store.parts.all(change.id)] if change.is_set else []
+    title = plain_title(change)
+    if len(listed) <= MAX_PARTS:
+        view = full_view.modal(change, list(full_view.entries(change, listed)), title)
+        if view is not None:
+            return Modal(view)
+    content = b"".join(await cooperatively(full_view.file_pieces(change, full_view.entries(change, listed))))
+    return Attached(full_view.file_name(change), content, f":mag: Everything that this change does: *{title}*")
+
+
+async def require_seen(change: Change, decision: Decision, caller: Caller, gatehouse: Gatehouse) -> None:
+    """Return where the card shows all of *change*, or the caller has seen the rest; else raises LookFirst.
+
+    Somebody who may not decide is refused for that, whatever they have seen.
+    """
+    expired = change.expires is not None and gatehouse.now() >= change.expires
+    if (
+        change.state is not State.PROPOSED
+        or expired
+        or await gatehouse.changes.decisions.has_looked(change, caller.user)
+    ):
+        return
+    card = await drawn(change, gatehouse.store, gatehouse.groups, gatehouse.places)
+    if hides(change, card.blocks):
+        await gatehouse.changes.decisions.require_decision(change, decision, caller.user)
+        raise LookFirst(change)
+
+
+LOOKS_FOR_CARD = 10
+CARD_PAUSE_SECONDS = 0.1
+"""A card is on record within milliseconds of its post; a click in between is looked at again for a second."""
+
+EXTENSION = 3600
+"""Seconds that one click on *Extend* adds."""
+
+
+async def clicked(click: Click, caller: Caller, gatehouse: Gatehouse) -> Change:
+    """The change whose card was clicked; raises OldCard where it was not the one card that speaks for it.
+
+    A button's value says no more than which change is meant: what it is about is read from the store, and where the
+    card stands must be where we put it. Somebody quick may click on a card in the moment before it is on record.
+    The card of a part is that of its change set.
+    """
+    for _ in range(LOOKS_FOR_CARD):
+        change = await gatehouse.changes.ledger.get(click.value)
+        card = change.part_of or change.id
+        stands = await gatehouse.store.cards.stands(card, caller.channel, caller.message)
+        if stands is not None:
+            break
+        await asyncio.sleep(CARD_PAUSE_SECONDS)
+    if not stands:
+        raise OldCard(await gatehouse.store.cards.link(card))
+    return change
+
+
+def _decides(name: str, decision: Decision) -> None:
+    """A button that takes *decision* at once."""
+
+    @clicks(f"decide.{name}", stored=True)
+    async def decide(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+        change = await clicked(click, caller, gatehouse)
+        if decision is not Decision.KEEP:
+            await require_seen(change, decision, caller, gatehouse)
+        await gatehouse.changes.decisions.decide(change, decision, caller.user)
+        return Announced()
+
+
+_decides("confirm", Decision.CONFIRM)
+_decides("approve", Decision.APPROVE)
+_decides("keep", Decision.KEEP)
+
+
+@clicks("decide.undo", stored=True)
+async def undo_click(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    change = await clicked(click, caller, gatehouse)
+    await gatehouse.changes.followups.undo(change, by=caller.user, channel=caller.channel, since=caller.asked_at)
+    return Announced()
+
+
+@clicks("decide.end", stored=True)
+async def end_now(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """The end of a temporary change was agreed to with its beginning; only whoever may begin one may end it early."""
+    change = await clicked(click, caller, gatehouse)
+    await gatehouse.access.require_all(change, caller.user)
+    reason = f"{change.id[:8]} was ended early"
+    await gatehouse.changes.followups.revert(change, by=caller.user, reason=reason, since=caller.asked_at)
+    return Announced()
+
+
+@clicks("decide.extend", stored=True)
+async def extend(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    change = await clicked(click, caller, gatehouse)
+    await gatehouse.changes.decisions.extend(change, by=caller.user, seconds=EXTENSION, request=caller.request)
+    return Announced()
+
+
+@clicks("decide.stay", stored=True)
+async def stay(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    change = await clicked(click, caller, gatehouse)
+    await gatehouse.changes.decisions.keep(change, by=caller.user, request=caller.request)
+    return Announced()
+
+
+@clicks("decide.putback", stored=True)
+async def put_back(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    change = await clicked(click, caller, gatehouse)
+    await gatehouse.changes.followups.put_back(change, by=caller.user, channel=caller.channel, origin=caller.request)
+    return Announced()
+
+
+@clicks("decide.afresh", stored=True)
+async def request_again(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    change = await clicked(click, caller, gatehouse)
+    await gatehouse.changes.followups.request_again(
+        change, by=caller.user, channel=caller.channel, origin=caller.request
+    )
+    return Announced()
+
+
+@clicks("decide.again", stored=True)
+async def again(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    change = await clicked(click, caller, gatehouse)
+    await gatehouse.changes.followups.again(change, by=caller.user, channel=caller.channel, origin=caller.request)
+    return Announced()
+
+
+@clicks("decide.stop", stored=True)
+async def stop(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    change = await clicked(click, caller, gatehouse)
+    await gatehouse.changes.decisions.stop(change, by=caller.user, request=caller.request)
+    return Announced()
+
+
+@clicks("decide.sign", stored=True)
+async def sign(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    change = await clicked(click, caller, gatehouse)
+    await gatehouse.changes.decisions.review(change, by=caller.user, request=caller.request)
+    return Announced()
+
+
+def _asks(name: str) -> None:
+    """A button that opens a form for a reason; the right is looked at when the form comes back."""
+
+    @clicks(f"decide.{name}")
+    async def ask(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+        change = await clicked(click, caller, gatehouse)
+        if change.state is not State.PROPOSED:
+            raise AlreadyDecided(change)
+        return Modal(notes_view.opened(name, change, title=plain_title(change), channel=caller.channel))
+
+
+async def _deny(change: Change, reason: str, caller: Caller, gatehouse: Gatehouse) -> str:
+    await gatehouse.changes.decisions.decide(change, Decision.DENY, caller.user, reason=reason)
+    return ":no_entry_sign: Denied. The card says so, and why."
+
+
+async def _break_glass(change: Change, reason: str, caller: Caller, gatehouse: Gatehouse) -> str:
+    await gatehouse.changes.decisions.decide(change, Decision.BREAK_GLASS, caller.user, reason=reason)
+    return ":rotating_light: Done alone, and on record. Somebody else still has to look at it: the card says so."
+
+
+async def _comment(change: Change, text: str, caller: Caller, gatehouse: Gatehouse) -> str:
+    await gatehouse.changes.decisions.ask(change, by=caller.user, text=text)
+    return ":speech_balloon: Asked, in the thread of the card."
+
+
+REASONED: dict[str, Callable[[Change, str, Caller, Gatehouse], Awaitable[str]]] = {
+    "deny": _deny,
+    "ask": _comment,
+    "glass": _break_glass,
+}
+
+
+async def _save(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
+    name, change_id, text = notes_view.read(view)
+    if name not in REASONED:
+        raise OldButton
+    change = await gatehouse.changes.ledger.get(change_id)
+    return modals.done("Gatehouse", await REASONED[name](change, text, caller, gatehouse))
+
+
+for _name in REASONED:
+    _asks(_name)
+    submits(notes_view.callback(_name), Form(notes_view.errors, notes_view.working, _save))
+
+
+@handles(GatehouseUndo)
+async def undo(command: GatehouseUndo, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """The change of that reference; without one the caller's last in this channel, which `expand` has put in."""
+    change = None if command.change is None else await change_called(command.change, gatehouse)
+    if change is None:
+        raise NothingToUndo(command.change)
+    await gatehouse.changes.followups.undo(change, by=caller.user, channel=caller.channel, since=caller.asked_at)
+    return Announced()

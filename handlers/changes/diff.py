@@ -1,0 +1,190 @@
+"""What differs between two versions of a rule or a member, field by field."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from bot.changes.model import canonical_form
+from handlers.blocks.messages import MAX_SHORTENED, code, esc, plural, shortened
+from handlers.rules.pairs_view import plain_change
+
+Document = Mapping[str, Any] | None
+MOST_LINES: Final = 12
+MOST_SEGMENTS: Final = 20
+NAMES: Final = {
+    "name": "name",
+    "status": "status",
+    "description": "description",
+    "ruleType": "type",
+    "groupId": "group",
+    "destinationType": "destination type",
+    "allowedSegments": "segments",
+    "source.key": "part of the URL",
+    "source.value": "source",
+    "source.operator": "operator",
+    "modifications.Request": "request header",
+    "modifications.Response": "response header",
+    "modifications": "modification",
+    "scripts": "script",
+    "request.value": "request body",
+    "response.value": "answer's body",
+    "response.statusCode": "answer's status",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One field that differs; None where it is absent."""
+
+    field: str
+    before: Any
+    after: Any
+
+
+def differences(before: Document, after: Document) -> list[Line]:
+    """Every field of *after* that differs from *before*, and every one that is gone; in the order of the fields."""
+    return list(_compare("", canonical_form(before) or {}, canonical_form(after) or {}))
+
+
+def _compare(path: str, before: Any, after: Any) -> Iterator[Line]:
+    if before == after:
+        return
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for name in dict.fromkeys([*before, *after]):
+            yield from _compare(f"{path}.{name}" if path else str(name), before.get(name), after.get(name))
+    elif path == "pairs" and isinstance(before, list) and isinstance(after, list):
+        for number in range(max(len(before), len(after))):
+            old = before[number] if number < len(before) else None
+            new = after[number] if number < len(after) else None
+            yield from _compare(f"pair {number + 1}", old, new)
+    elif path.startswith("pair ") and isinstance(before, list) and isinstance(after, list):
+        yield from _lists(path, before, after)
+    else:
+        yield Line(path, before, after)
+
+
+def _lists(path: str, before: list[Any], after: list[Any]) -> Iterator[Line]:
+    """Lists inside of a pair, such as its headers: what stands in both is left out, the others are set side by side."""
+    had, has = ([json.dumps(one, sort_keys=True) for one in each] for each in (before, after))
+    stays = {*had} & {*has}
+    gone = [(at, one) for at, (one, text) in enumerate(zip(before, had, strict=True), 1) if text not in stays]
+    come = [(at, one) for at, (one, text) in enumerate(zip(after, has, strict=True), 1) if text not in stays]
+    if not gone and not come:
+        yield Line(path, before, after)
+    for (_, old), (at, new) in zip(gone, come, strict=False):
+        yield from _compare(f"{path}.{at}", old, new)
+    yield from (Line(f"{path}.{at}", old, None) for at, old in gone[len(come) :])
+    yield from (Line(f"{path}.{at}", None, new) for at, new in come[len(gone) :])
+
+
+def every_field(before: Document, after: Document) -> list[Line]:
+    """Every single value that differs, whole and never as JSON: what `differences` says in fewer lines."""
+    old, new = dict(_leaves((), canonical_form(before) or {})), dict(_leaves((), canonical_form(after) or {}))
+    lines = (Line(_path(path), old.get(path), new.get(path)) for path in dict.fromkeys([*old, *new]))
+    return [line for line in lines if json.dumps(line.before) != json.dumps(line.after)]
+
+
+def _leaves(path: tuple[str, ...], value: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """The values in a document, each with the way to it; a list of plain values is one."""
+    if isinstance(value, Mapping) and (value or not path):
+        for name, inner in value.items():
+            yield from _leaves((*path, str(name)), inner)
+    elif isinstance(value, list) and any(isinstance(one, Mapping | list) for one in value):
+        for number, inner in enumerate(value, 1):
+            yield from _leaves((*path, str(number)), inner)
+    else:
+        yield path, value
+
+
+def _path(path: tuple[str, ...]) -> str:
+    if len(path) > 1 and path[0] == "pairs":
+        path = (f"pair {path[1]}", *path[2:])
+    return ".".join(path)
+
+
+def field_name(path: str) -> str:
+    """The field as people call it: ``pair 2.source.value`` -> ``pair 2 source``."""
+    first, _, rest = path.partition(".")
+    if first.startswith("pair "):
+        return f"{first} {_in_words(rest)}".strip()
+    return NAMES.get(path, path)
+
+
+def _in_words(path: str) -> str:
+    """``modifications.Response.2.value`` -> ``response header 2 value``."""
+    known = next((name for name in NAMES if path == name or path.startswith(f"{name}.")), "")
+    return f"{NAMES.get(known, '')} {path[len(known) :].strip('.').replace('.', ' ')}".strip()
+
+
+def rendered(lines: list[Line], shown: Callable[[str], str] = str) -> str:
+    """The differences as mrkdwn: the old value, an arrow, the new one. Segments as what comes and what goes.
+
+    *shown* makes each value what this audience may see of it.
+    """
+    told = [_rendered(line, shown) for line in lines[:MOST_LINES]]
+    if len(lines) > MOST_LINES:
+        left = len(lines) - MOST_LINES
+        told.append(f"…and {plural(left, 'more field')}.")
+    return "\n".join(told)
+
+
+def _rendered(line: Line, shown: Callable[[str], str]) -> str:
+    name = esc(field_name(line.field), 80)
+    if line.field == "allowedSegments":
+        old, new = set(line.before or ()), set(line.after or ())
+        gained = _listed(":heavy_plus_sign:", new - old, shown)
+        lost = _listed(":heavy_minus_sign:", old - new, shown)
+        return f"*{name}*  {gained}  {lost}".strip()
+    before, after = around(_seen(line.before), _seen(line.after), shown=shown)
+    return f"*{name}*  {before}  →  {after}"
+
+
+def _listed(mark: str, segments: set[Any], shown: Callable[[str], str]) -> str:
+    ordered = sorted(segments, key=str)
+    more = f"  …and {len(ordered) - MOST_SEGMENTS} more" if len(ordered) > MOST_SEGMENTS else ""
+    return "  ".join(f"{mark} {code(shown(str(each)), 60)}" for each in ordered[:MOST_SEGMENTS]) + more
+
+
+def around(before: Any, after: Any, limit: int = 120, *, shown: Callable[[str], str] = str) -> tuple[str, str]:
+    """Both values as code, long ones cut to where they begin to differ, and to the host of a URL; *shown* as for `rendered`."""
+    old, new = _text(before), _text(after)
+    if old is None or new is None or max(len(old), len(new)) <= limit:
+        return _shown(old, limit, shown), _shown(new, limit, shown)
+    same = _alike(old, new)
+    return _shown(old, limit, shown, same), _shown(new, limit, shown, same)
+
+
+def _alike(one: str, two: str) -> int:
+    """How many characters both begin with, by halves: they may be a megabyte."""
+    least, most = 0, min(len(one), len(two))
+    while least < most:
+        middle = (least + most + 1) // 2
+        if one[least:middle] == two[least:middle]:
+            least = middle
+        else:
+            most = middle - 1
+    return least
+
+
+def _seen(value: Any) -> str | None:
+    return None if value is None else _written(value)
+
+
+def _written(value: Any) -> str:
+    """As people write it: texts as they are, a changed header in a line, all else as JSON."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping) and (words := plain_change(value)):
+        return words
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def _shown(text: str | None, limit: int, shown: Callable[[str], str], at: int = 0) -> str:
+    return "_not set_" if text is None else code(shown(shortened(text, limit, at)), MAX_SHORTENED)

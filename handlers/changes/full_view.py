@@ -1,0 +1,248 @@
+"""Everything that a change does, for a person who decides about it: whole emails, every part, every field."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from bot.changes.model import Change, Kind, Part, State
+from bot.rules.url import authority
+from handlers.blocks import messages, modals
+from handlers.blocks.messages import Block, entities, esc, visible, warnings
+from handlers.changes.diff import Document, Line, every_field, field_name
+from handlers.changes.sentences import VERBS
+
+MAX_BLOCKS: Final = 95
+MAX_CHARACTERS: Final = 40_000
+"""Of a modal: Slack takes more, but a file is easier to read then."""
+MAX_LINE: Final = messages.MOST_TEXT - 100
+SHORT: Final = 50
+"""Characters of a field that may share its line with others."""
+PLAIN_URL: Final = 120
+"""Characters of a URL after which its host is named beside it."""
+THINGS: Final = {"rules": "rule", "members": "member", "groups": "group"}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing that a change is about: what is done to it, and every field that this is about, whole."""
+
+    number: int
+    verb: str
+    thing: str
+    name: str
+    key: str
+    site: str
+    lines: tuple[Line, ...]
+    one_sided: bool
+    """Whether there is only one version, because the thing is created or deleted: *lines* leave out its
+    name and its email, which come first anyway, and what is empty."""
+    note: str = ""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What in it may be taken for something else."""
+        return warnings(_values(self.name, self.key, self.lines))
+
+
+def entries(change: Change, listed: Iterable[Part] = ()) -> Iterator[Entry]:
+    """What *change* is about; of a change set, each of its parts, *listed* in order."""
+    if not change.is_set:
+        listed = [Part(number=0, kind=change.kind, target=change.target, before=change.before, after=change.after)]
+    for part in listed:
+        yield _entry(part)
+
+
+def _entry(part: Part) -> Entry:
+    kind, target = part.kind, part.target
+    verb = VERBS[kind][2] if kind is not None else "Left out:"
+    name = str((part.before or part.after or {}).get("name") or "")
+    key = target.key or str((part.after or {}).get("email") or "") or ("" if name else part.source)
+    one_sided = kind is None or kind.creates or kind.destroys
+    headed = {("name", name), ("email", key)} if one_sided else set()
+    empty: list[Any] = ["", [], {}] if one_sided else []
+    return Entry(
+        number=part.number,
+        verb=verb,
+        thing=THINGS.get(target.service, ""),
+        name=name,
+        key=key,
+        site=target.site or "",
+        lines=tuple(
+            line
+            for line in lines_of(kind, part.before, part.after)
+            if (line.field, str(line.after)) not in headed and line.after not in empty
+        ),
+        one_sided=one_sided,
+        note=part.why,
+    )
+
+
+def lines_of(kind: Kind | None, before: Document, after: Document) -> list[Line]:
+    """Every field that differs; all of them where something is created or deleted."""
+    if kind is not None and kind.destroys:
+        return every_field(None, before)
+    return every_field(None, after) if kind is not None and kind.creates else every_field(before, after)
+
+
+def change_warnings(change: Change) -> tuple[str, ...]:
+    """What in a single change, or in the reason for it, may be taken for something else."""
+    found = [] if change.is_set else [line for entry in entries(change) for line in entry.warnings]
+    return (*found, *warnings([("reason", change.reason)]))
+
+
+def draft_warnings(before: Document, after: Document) -> tuple[str, ...]:
+    """The same for a rule that is not saved yet; *before*: the rule that it replaces."""
+    kind = Kind.RULE_CREATE if before is None else Kind.RULE_UPDATE
+    name = str((after or {}).get("name") or "")
+    return warnings(_values(name, "", lines_of(kind, before, after)))
+
+
+def part_warnings(listed: Iterable[Part]) -> tuple[str, ...]:
+    """The same for the parts of a set, each by its number."""
+    return tuple(f"Part {part.number}: {line}" for part in listed for line in _entry(part).warnings)
+
+
+def _values(name: str, key: str, lines: Iterable[Line]) -> Iterator[tuple[str, str]]:
+    yield "name", name
+    yield ("email" if "@" in key else "id"), key
+    for line in lines:
+        for value in line.after if isinstance(line.after, list) else [line.after]:
+            if isinstance(value, str) and value not in {name, key}:
+                yield field_name(line.field), value
+
+
+def text_of(value: Any) -> list[str]:
+    """A value as its texts: those of a list one by one, everything but text as JSON."""
+    if isinstance(value, list):
+        return [text for each in value for text in text_of(each)]
+    return [value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)]
+
+
+def whole(text: str) -> str:
+    """*text* with nothing cut: line breaks, and spaces at its ends, are visible too."""
+    kept = text.strip(" ")
+    start = len(text) - len(text.lstrip(" "))
+    shown = "␣" * start + kept + "␣" * (len(text) - len(kept) - start) if kept else "␣" * len(text)
+    return visible(shown.replace("\r\n", "↵").replace("\n", "↵").replace("\r", "␍").replace("\t", "⇥"))
+
+
+def _code(text: str) -> str:
+    return f"`{entities(whole(text).replace('`', 'ˋ'))}`" if text else "_empty_"
+
+
+def _plain(text: str) -> str:
+    return whole(text) or "(empty)"
+
+
+def _host(value: Any) -> str:
+    """The host of a URL in which it is hard to see."""
+    if not isinstance(value, str) or (place := authority(value)) is None:
+        return ""
+    clear = len(value) <= PLAIN_URL and not place.user_info and place.host in value.casefold()
+    return "" if clear else place.host
+
+
+def _said(line: Line, entry: Entry, *, marked: bool) -> str:
+    """One field in one line, for a message or for a file."""
+    name = field_name(line.field)
+    name = f"*{esc(name, MAX_LINE)}* " if marked else f"{whole(name)}:"
+    if entry.one_sided:
+        return f"{name} {_value(line.after, marked=marked)}"
+    arrow = "→" if marked else "->"
+    return f"{name} {_value(line.before, marked=marked)} {arrow} {_value(line.after, marked=marked)}"
+
+
+def _value(value: Any, *, marked: bool) -> str:
+    if value is None:
+        return "_not set_" if marked else "(not set)"
+    if value == []:
+        return "_none_" if marked else "(none)"
+    joint, quoted = (" ", _code) if marked else (", ", _plain)
+    host = f" (host: {quoted(found)})" if (found := _host(value)) else ""
+    return joint.join(map(quoted, text_of(value))) + host
+
+
+def _section_lines(entry: Entry) -> Iterator[str]:
+    number = f"{entry.number}. " if entry.number else ""
+    site = f" at {_code(entry.site)}" if entry.site else ""
+    name = f" {_code(entry.name)}" if entry.name else ""
+    key = f" {_code(entry.key)}" if entry.key else ""
+    yield f"*{number}{entry.verb} {entry.thing}*{name}{key}{site}"
+    yield from (f"• {' · '.join(texts)}" for texts in _grouped(entry))
+    yield from (f":warning: {esc(line, MAX_LINE)}" for line in entry.warnings)
+    if entry.note:
+        yield esc(entry.note, MAX_LINE)
+
+
+def _grouped(entry: Entry) -> Iterator[list[str]]:
+    """The fields as they stand in lines: short ones of a single version share one."""
+    group: list[str] = []
+    for line in entry.lines:
+        said = _said(line, entry, marked=True)
+        short = entry.one_sided and len(said) <= SHORT and "/" not in str(line.after)
+        if group and not (short and sum(map(len, group)) < messages.MOST_TEXT // 20):
+            yield group
+            group = []
+        group.append(said)
+        if not short:
+            yield group
+            group = []
+    if group:
+        yield group
+
+
+def modal(change: Change, listed: Sequence[Entry], title: str) -> modals.View | None:
+    """Everything in one modal; None where it is too much for one."""
+    lead = f"Requested by <@{change.requester}>"
+    texts = [f"*{title}*\n{lead}" if change.is_set else lead]
+    texts += [f":speech_balloon: {_code(change.reason)}"] if change.reason else []
+    texts += _packed(f"{mark} {esc(line, MAX_LINE)}" for mark, line in _remarks(change))
+    for entry in listed:
+        texts += _packed(_section_lines(entry))
+    if len(texts) > MAX_BLOCKS or sum(map(len, texts)) > MAX_CHARACTERS or max(map(len, texts)) > messages.MOST_TEXT:
+        return None
+    blocks: list[Block] = [messages.section(text) for text in texts]
+    is_open = change.state is State.PROPOSED or change.review_owed
+    blocks.append(messages.context("This is everything." + (" Decide on the card in the channel." if is_open else "")))
+    return modals.frame("Full change", blocks, callback_id="v1.full", metadata={"channel": change.channel})
+
+
+def _remarks(change: Change) -> Iterator[tuple[str, str]]:
+    """What Gatehouse says of the change."""
+    yield from ((":warning:", line) for line in change.warnings)
+    yield from ((":mag:", line) for line in change.preview)
+
+
+def _packed(lines: Iterable[str]) -> list[str]:
+    """Lines in as few texts as hold them."""
+    texts: list[str] = []
+    for line in lines:
+        if texts and len(texts[-1]) + len(line) < MAX_LINE:
+            texts[-1] += f"\n{line}"
+        else:
+            texts.append(line)
+    return texts
+
+
+def file_pieces(change: Change, listed: Iterable[Entry]) -> Iterator[bytes]:
+    """Everything as text, piece by piece. What people or services wrote never begins a line."""
+    reason = f"Reason: {whole(change.reason)}\n" if change.reason else ""
+    title = whole(change.title) if change.is_set else VERBS[change.kind][2]
+    yield f"{title}\nChange {change.id}\n{reason}".encode(errors="replace")
+    for _, line in _remarks(change):
+        yield f"{whole(line)}\n".encode(errors="replace")
+    for entry in listed:
+        number = f"{entry.number}. " if entry.number else ""
+        lines = [f"\n{number}{entry.verb} {entry.thing} {_plain(entry.name)}", f"    id: {_plain(entry.key)}"]
+        lines += [f"    site: {whole(entry.site)}"] if entry.site else []
+        lines += [f"    {_said(line, entry, marked=False)}" for line in entry.lines]
+        lines += [f"    Warning: {whole(line)}" for line in entry.warnings]
+        lines += [f"    {whole(entry.note)}"] if entry.note else []
+        yield ("\n".join(lines) + "\n").encode(errors="replace")
+
+
+def file_name(change: Change) -> str:
+    return f"gatehouse-change-{change.id[:8]}.txt"

@@ -1,0 +1,1 @@
+"""Words for every error that a person can meet, one table."""

@@ -1,0 +1,1 @@
+"""Files of rules and members: imports with their previews, and exports."""

@@ -1,0 +1,229 @@
+"""The modals of an import: what is to happen with a table of members, and what with each kind of rule of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, Final, TypeVar
+
+from bot.members.csv import MAX_COLUMNS, MemberFile, Mode
+from bot.members.csv_columns import Column, Columns
+from bot.members.import_entries import MemberPlan, intended
+from bot.rules.import_plan import Arrival, Choices, Differs, New, OnDiffers, OnNew, RulePlan
+from handlers.blocks import inputs, messages
+from handlers.blocks.inputs import Block, plain
+from handlers.blocks.messages import esc, plural
+from handlers.blocks.modals import View, frame, section
+from handlers.files import preview_view
+from handlers.grammar.command import slash
+
+RULES_FILE: Final = "v1.import.rules-file"
+RULES: Final = "v1.import.rules"
+MEMBERS_FILE: Final = "v1.import.members-file"
+MEMBERS: Final = "v1.import.members"
+COLUMN: Final = "column"
+"""Begins the ids of the menus in which the column of something is chosen."""
+NO_COLUMN: Final = "none"
+PLACES: Final = {str(at): at for at in range(MAX_COLUMNS)}
+"""Columns by the values of the menus."""
+MOST_COLUMNS: Final = 50
+"""Columns that a menu offers: five menus of more would be too long for a form."""
+ASKED: Final[Mapping[Column, str]] = {
+    Column.EMAIL: "Email",
+    Column.NAME: "Name",
+    Column.FIRST_NAME: "First name",
+    Column.LAST_NAME: "Last name",
+    Column.SEGMENTS: "Segments",
+}
+
+E = TypeVar("E", bound=StrEnum)
+
+NEW: Final[Mapping[StrEnum, str]] = {OnNew.CREATE: "Create them", OnNew.SKIP: "Leave them out"}
+DIFFERS: Final[Mapping[StrEnum, str]] = {
+    OnDiffers.SKIP: "Keep what is there",
+    OnDiffers.OVERWRITE: "Overwrite what is there",
+    OnDiffers.COPY: "Create a copy beside it",
+}
+ARRIVAL: Final[Mapping[StrEnum, str]] = {
+    Arrival.INACTIVE: "New ones Inactive, overwritten ones as they are",
+    Arrival.AS_IN_FILE: "As the file says, Active ones at once",
+}
+MODES: Final[Mapping[StrEnum, str]] = {
+    Mode.ADD: "Add them as members",
+    Mode.GRANT: "Give them the segments, beside those they have",
+    Mode.SET: "Give them just these segments",
+    Mode.REVOKE: "Take the segments from them",
+    Mode.REMOVE: "Remove them from the site",
+}
+
+
+def rule_form(plan: RulePlan, *, filename: str, metadata: dict[str, Any], moved: bool = False) -> View:
+    """The preview, and a question for each kind that there is; without a way to go on where there is nothing to do."""
+    counts = plan.counts()
+    asked: list[Block] = []
+    if counts[New]:
+        asked.append(_radios("new", f"What to do with {_rules(counts[New])} that {_are(counts[New])} new?", NEW))
+    if counts[Differs]:
+        label = f"What to do with {_rules(counts[Differs])} that {_are(counts[Differs])} different here?"
+        asked.append(_radios("differs", label, DIFFERS))
+    if asked:
+        asked.append(_radios("arrival", "Active or not?", ARRIVAL))
+    blocks = [*_moved(moved), *preview_view.rule_blocks(plan, filename=filename), *(asked or [section(NOTHING)])]
+    return frame(
+        "Import rules",
+        blocks,
+        callback_id=RULES,
+        submit="Import" if asked else None,
+        metadata=metadata if asked else None,
+    )
+
+
+NOTHING: Final = ":heavy_check_mark: There is nothing to import."
+
+
+def read_choices(view: View) -> Choices:
+    """What somebody chose; what was not asked has its default."""
+    values = (view.get("state") or {}).get("values") or {}
+    default = Choices()
+    return Choices(
+        new=_chosen(values, "new", default.new),
+        differs=_chosen(values, "differs", default.differs),
+        arrival=_chosen(values, "arrival", default.arrival),
+    )
+
+
+def rules_file(*, pasted: str = "", reason: str = "", wrong: str = "", metadata: dict[str, Any]) -> View:
+    """What is asked first: the file, or its text. *wrong*: what is the matter with the one that was sent."""
+    about = (
+        f"The JSON that `{slash('rules export')}` or the dashboard's own export makes. "
+        "You see what would happen before it does."
+    )
+    blocks = [*_wrong(wrong), section(about), *_handed_over(["json", "txt"], pasted)]
+    blocks.append(inputs.reason(reason, loops=True))
+    return frame("Import rules", blocks, callback_id=RULES_FILE, submit="Show what happens", metadata=metadata)
+
+
+def members_file(
+    *, site: str, pasted: str = "", reason: str = "", mode: Mode = Mode.ADD, wrong: str = "", metadata: dict[str, Any]
+) -> View:
+    """The same for a table of members of *site*, and what is to become of them."""
+    about = (
+        f":globe_with_meridians: Site *{esc(site, 60)}*\nA table (CSV) with a column of e-mail addresses; names and "
+        "segments if there are any. A column _action_ counts before the choice below. You see what would happen first."
+    )
+    blocks = [
+        *_wrong(wrong),
+        section(about),
+        *_handed_over(["csv", "tsv", "txt"], pasted),
+        _radios("mode", "What is to be done with these people?", MODES, mode),
+        inputs.reason(reason),
+    ]
+    return frame("Import members", blocks, callback_id=MEMBERS_FILE, submit="Show what happens", metadata=metadata)
+
+
+def _moved(moved: bool) -> list[Block]:
+    words = (
+        ":arrows_counterclockwise: *Nothing was imported yet.* What is there changed since you looked: look once more."
+    )
+    return [section(words)] if moved else []
+
+
+def _wrong(words: str) -> list[Block]:
+    return [section(f":warning: *Nothing was imported.* {esc(words, 1500)}")] if words else []
+
+
+def _handed_over(types: list[str], pasted: str) -> list[Block]:
+    if len(pasted) > inputs.MOST_TYPED:
+        pasted = ""
+    return [
+        inputs.file("file", "File", types, optional=True),
+        inputs.text("pasted", "Or paste its text", pasted, optional=True, multiline=True),
+    ]
+
+
+def read_mode(view: View) -> Mode:
+    return _chosen((view.get("state") or {}).get("values") or {}, "mode", Mode.ADD)
+
+
+def member_form(plan: MemberPlan, *, filename: str, site: str, metadata: dict[str, Any], moved: bool = False) -> View:
+    """The dry run, whole addresses and all: a modal is private. It can be sent where there is something to do, or a
+    column to choose.
+    """
+    shown = preview_view.member_blocks(plan, filename=filename, site=site)
+    asked = _columns(plan.file)
+    if any(intended(plan)):
+        submit = "Import"
+    else:
+        shown.append(section(NOTHING))
+        submit = "Show what happens"
+    if submit != "Import" and not asked:
+        return frame("Import members", [*_moved(moved), *shown], callback_id=MEMBERS)
+    blocks = [*_moved(moved), *shown, *asked]
+    return frame("Import members", blocks, callback_id=MEMBERS, submit=submit, metadata=metadata)
+
+
+def _columns(file: MemberFile) -> list[Block]:
+    """A menu of columns for each thing that is read; none where there is nothing to choose, or nothing was in doubt."""
+    if not (file.ignored or file.layout.in_doubt):
+        return []
+    words = "*Which column is which?* Choose another one, and you see what happens then."
+    if file.layout.claimed:
+        names = ", ".join(sorted(file.layout.claimed))
+        words = f":warning: *Several columns could be: {names}.* Choose the one that is meant."
+    return [section(words), *(_column(column, file) for column in ASKED)]
+
+
+def _column(column: Column, file: MemberFile) -> Block:
+    used = set(file.columns.values())
+    places = sorted({*range(len(file.examples))[:MOST_COLUMNS], *used})
+    options = {str(at): _option(file, at) for at in places if at < len(file.examples)}
+    if column is not Column.EMAIL:
+        options = {NO_COLUMN: "None"} | options
+    chosen = file.columns.get(column)
+    default = NO_COLUMN if column is not Column.EMAIL and column not in file.layout.claimed else None
+    return inputs.menu(
+        f"{COLUMN}.{column}", ASKED[column], options, default if chosen is None else str(chosen), dispatch=True
+    )
+
+
+def _option(file: MemberFile, at: int) -> str:
+    example = f": {file.examples[at]}" if file.examples[at] else ""
+    return messages.clip(f"{' '.join(file.title(at).split())}{example}", inputs.LONGEST_OPTION)
+
+
+def read_columns(view: View) -> Columns | None:
+    """The columns that somebody chose; None where the form did not ask."""
+    values = (view.get("state") or {}).get("values") or {}
+    if not any(f"{COLUMN}.{column}" in values for column in ASKED):
+        return None
+    chosen = {column: inputs.typed(values, f"{COLUMN}.{column}") or "" for column in ASKED}
+    return {column: PLACES[at] for column, at in chosen.items() if at in PLACES}
+
+
+def _radios(block_id: str, label: str, options: Mapping[StrEnum, str], chosen: StrEnum | None = None) -> Block:
+    """A choice of one; the first is chosen where no other is."""
+    offered = [{"text": plain(words), "value": value.value} for value, words in options.items()]
+    return {
+        "type": "input",
+        "block_id": block_id,
+        "label": plain(label),
+        "element": {
+            "type": "radio_buttons",
+            "action_id": inputs.action_id(block_id),
+            "options": offered,
+            "initial_option": next((one for one in offered if one["value"] == chosen), offered[0]),
+        },
+    }
+
+
+def _chosen(values: Mapping[str, Any], block_id: str, default: E) -> E:
+    chosen = inputs.typed(values, block_id)
+    return next((each for each in type(default) if each.value == chosen), default)
+
+
+def _rules(count: int) -> str:
+    return f"the {plural(count, 'rule')}"
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"

@@ -1,0 +1,358 @@
+"""Imports of rules and of members: a preview of every record first, then one bulk change."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from bot.changes.model import Outcome, Part, PlannedChange, Target, canonical_form, fingerprint
+from bot.changes.proposals import SetProposal
+from bot.clients.errors import ClientError
+from bot.clients.json_stream import cooperatively
+from bot.gatehouse import Gatehouse
+from bot.members import import_entries
+from bot.members.csv import Mode, read_member_file
+from bot.members.csv_columns import Columns
+from bot.members.csv_writing import headings
+from bot.members.import_entries import MemberPlan
+from bot.members.import_plan import plan_members
+from bot.policy.limits import IMPORT_RATE
+from bot.rules import import_plan
+from bot.rules.files import read_rule_file
+from bot.rules.import_plan import Choices, RulePlan, planned, proposals
+from bot.rules.model import Groups
+from bot.text.encoding import BadFile
+from handlers.blocks import inputs, modals
+from handlers.blocks.messages import plural
+from handlers.files import import_form_view
+from handlers.files.reasons import NOTHING_TO_DO, file_words, reason_words
+from handlers.members.commands import MembersImport
+from handlers.members.refs import extra_segments, site_for
+from handlers.rules.commands import RulesImport
+from handlers.slack.registry import Click, Form, clicks, handles, submits
+from handlers.slack.reply import Caller, Modal, Refilled, Reply, View
+
+MOST_PASTED: Final = 2_000
+"""Characters that a pasted text may have once it is packed: a view keeps 3,000, all told."""
+MOST_BYTES: Final = 10 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """What somebody handed over: a file of Slack's, or a text; and what was said with it. Kept in the form's metadata."""
+
+    channel: str
+    name: str
+    file: str = ""
+    packed: str = ""
+    reason: str = ""
+    site: str = ""
+    mode: str = Mode.ADD
+    seen: str = ""
+    """Fingerprint of the plan that the form shows."""
+
+    @classmethod
+    def of(cls, view: View) -> Handed:
+        """What a form's metadata keeps."""
+        kept = modals.metadata(view)
+        return cls(**{name: str(kept.get(name) or "") for name in cls.__slots__ if name in kept or name in NEEDED})
+
+    @classmethod
+    def typed(cls, view: View) -> Handed:
+        """What a first form was filled with."""
+        kept = modals.metadata(view)
+        values = (view.get("state") or {}).get("values") or {}
+        return cls(
+            channel=str(kept.get("channel") or ""),
+            name=inputs.file_name(values, "file") or "what was pasted",
+            file=inputs.file_id(values, "file") or "",
+            packed=_packed(inputs.typed(values, "pasted") or ""),
+            reason=(inputs.typed(values, inputs.REASON) or "")[:300],
+            site=str(kept.get("site") or ""),
+            mode=import_form_view.read_mode(view),
+        )
+
+    def metadata(self, **more: str) -> dict[str, str]:
+        return {name: getattr(self, name) for name in self.__slots__ if getattr(self, name)} | more
+
+    async def content(self, gatehouse: Gatehouse) -> bytes:
+        """The bytes; raises the errors of `FileReader`."""
+        return await gatehouse.files.read(self.file, most=MOST_BYTES) if self.file else _unpacked(self.packed).encode()
+
+    @property
+    def pasted(self) -> str:
+        return _unpacked(self.packed)
+
+
+NEEDED: Final = ("channel", "name")
+
+
+def _packed(text: str) -> str:
+    return base64.b64encode(zlib.compress(text.encode("utf-8", "surrogatepass"), 9)).decode() if text.strip() else ""
+
+
+def _unpacked(packed: str) -> str:
+    return zlib.decompress(base64.b64decode(packed)).decode("utf-8", "surrogatepass") if packed else ""
+
+
+def handed_errors(view: View) -> dict[str, str]:
+    """What is wrong before anything is read, under the inputs."""
+    handed = Handed.typed(view)
+    if not handed.file and not handed.packed:
+        return {"file": "Choose a file, or paste its text below."}
+    if handed.file and handed.packed:
+        return {"pasted": "There is a file already: take one of the two out."}
+    if len(handed.packed) > MOST_PASTED:
+        return {"pasted": "That is too much to be pasted: save it as a file and choose that."}
+    return {}
+
+
+def nothing_wrong(_: View) -> dict[str, str]:
+    """A preview has nothing to be filled in wrongly."""
+    return {}
+
+
+async def seen(entries: Iterable[Any]) -> str:
+    """Return a short text that stands for the *entries* of a plan, worked out aside: there may be very many."""
+    return (await asyncio.to_thread(lambda: fingerprint([fingerprint(entry) for entry in entries])))[:16]
+
+
+async def submitted(proposal: SetProposal, caller: Caller, gatehouse: Gatehouse) -> View:
+    """Begin with what was agreed to; what the form says in the end."""
+    await gatehouse.changes.proposer.submit_set(proposal, origin=caller.request)
+    words = f":hourglass_flowing_sand: It is under way. Its card in <#{caller.channel}> shows how far it is; what became of "
+    return modals.done("Import", words + "each row comes to you as a file when it is done.")
+
+
+RULE_COLUMNS: Final = ("record", "name", "id")
+
+
+@handles(RulesImport)
+async def import_rules(command: RulesImport, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    return Modal(import_form_view.rules_file(metadata={"channel": caller.channel}))
+
+
+async def _preview_rules(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
+    gatehouse.limits.take(IMPORT_RATE, caller.user, caller.channel)
+    handed = Handed.typed(view)
+    try:
+        plan = await _rule_plan(handed, gatehouse)
+    except BadFile as error:
+        wrong = " ".join(file_words(error))
+        kept = {"channel": handed.channel}
+        return import_form_view.rules_file(pasted=handed.pasted, reason=handed.reason, wrong=wrong, metadata=kept)
+    return import_form_view.rule_form(
+        plan, filename=handed.name, metadata=handed.metadata(seen=await _rules_seen(plan))
+    )
+
+
+async def _rule_plan(handed: Handed, gatehouse: Gatehouse) -> RulePlan:
+    file = await asyncio.to_thread(read_rule_file, await handed.content(gatehouse))
+    rules = (await gatehouse.rules.all()).whole()
+    return RulePlan(tuple(await cooperatively(planned(file, rules, await _groups(gatehouse)))))
+
+
+async def _groups(gatehouse: Gatehouse) -> Groups | None:
+    """The groups that a rule can be put into, which are none where the service has no groups; None where it can't tell."""
+    try:
+        listing = await gatehouse.groups.listed()
+        return Groups.of(listing.whole() if listing is not None else ())
+    except ClientError:
+        return None
+
+
+async def _rules_seen(plan: RulePlan) -> str:
+    """Return what stands for *plan* in the form that shows it: what would be written, and over what."""
+    return await seen([entry.number, type(entry).__name__, *_rule_file(entry)] for entry in plan.entries)
+
+
+def _rule_file(entry: import_plan.Entry) -> tuple[Any, ...]:
+    match entry:
+        case import_plan.New(draft=draft, namesake=namesake):
+            return draft.body(), namesake
+        case import_plan.Differs(live=live, draft=draft):
+            return live.id, canonical_form(live.document()), draft.body()
+    return ()
+
+
+async def _do_rules(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
+    handed = Handed.of(view)
+    plan = await _rule_plan(handed, gatehouse)
+    if (now := await _rules_seen(plan)) != handed.seen:
+        return import_form_view.rule_form(plan, filename=handed.name, metadata=handed.metadata(seen=now), moved=True)
+    parts = _rule_parts(plan, import_form_view.read_choices(view))
+    count = sum(part.kind is not None for part in parts)
+    title = f"Import {plural(count, 'rule')} from {handed.name[:60]}"
+    return await submitted(
+        SetProposal(
+            title=title,
+            parts=parts,
+            requester=caller.user,
+            channel=caller.channel,
+            reason=handed.reason,
+            columns=RULE_COLUMNS,
+        ),
+        caller,
+        gatehouse,
+    )
+
+
+def _rule_parts(plan: RulePlan, choices: Choices) -> list[Part]:
+    """A part for each record: those that are to be done, and the others with the reason why not."""
+    wanted = {each.number: each for each in proposals(plan, choices)}
+    return [_rule_part(entry, wanted.get(entry.number)) for entry in plan.entries]
+
+
+def _rule_part(entry: import_plan.Entry, wanted: PlannedChange | None) -> Part:
+    live = getattr(entry, "live", None)
+    title = (
+        entry.draft.title if isinstance(entry, import_plan.New | import_plan.Differs) else getattr(entry, "title", "")
+    )
+    name = title or getattr(live, "title", "")
+    key = None if wanted is not None and wanted.key is None else getattr(live, "id", None)
+    cells = (str(entry.number), name, getattr(live, "id", ""))
+    about = {"number": entry.number, "source": f"record {entry.number}", "cells": cells}
+    target = Target(service="rules", key=key)
+    if wanted is not None:
+        return Part(kind=wanted.kind, target=target, before=wanted.before, after=wanted.after, **about)
+    why = NO_RULES[type(entry)](entry)
+    return Part(target=target, after={"name": name}, outcome=Outcome.SKIPPED, why=why, **about)
+
+
+NO_RULES: Final[dict[type, Callable[[Any], str]]] = {
+    import_plan.New: lambda _: "left out, as was chosen",
+    import_plan.Differs: lambda _: "there already and kept, as was chosen",
+    import_plan.Same: lambda _: "there already, just the same",
+    import_plan.InvalidRecord: lambda entry: reason_words(entry.reason),
+    import_plan.Twice: lambda entry: f"stands in the file before, at {entry.first:,}",
+    import_plan.Skipped: lambda entry: "a group" if entry.why is import_plan.NoRule.GROUP else "no rule",
+}
+"""What is said of a record that nothing is done with."""
+
+submits(import_form_view.RULES_FILE, Form(handed_errors, lambda _: modals.loading("Import rules"), _preview_rules))
+submits(import_form_view.RULES, Form(nothing_wrong, lambda _: modals.working("Import rules"), _do_rules))
+
+
+MOST_COLUMNS: Final = 100
+
+
+@handles(MembersImport)
+async def import_members(command: MembersImport, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    site = await site_for(command.site, caller, gatehouse)
+    return Modal(import_form_view.members_file(site=site.name, metadata={"channel": caller.channel, "site": site.name}))
+
+
+async def _preview_members(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
+    gatehouse.limits.take(IMPORT_RATE, caller.user, caller.channel)
+    handed = Handed.typed(view)
+    try:
+        plan = await _member_plan(handed, caller, gatehouse)
+    except BadFile as error:
+        return import_form_view.members_file(
+            site=handed.site,
+            pasted=handed.pasted,
+            reason=handed.reason,
+            mode=Mode(handed.mode),
+            wrong=" ".join(file_words(error)),
+            metadata={"channel": handed.channel, "site": handed.site},
+        )
+    return await _draw(handed, plan)
+
+
+@clicks("form.column")
+async def choose_column(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """Show what happens by the columns that somebody chose; the file is read again."""
+    view = click.view or {}
+    handed, chosen = Handed.of(view), import_form_view.read_columns(view)
+    return Refilled(await _draw(handed, await _member_plan(handed, caller, gatehouse, chosen)))
+
+
+async def _draw(handed: Handed, plan: MemberPlan, *, moved: bool = False) -> View:
+    metadata = handed.metadata(seen=await _members_seen(plan))
+    return import_form_view.member_form(plan, filename=handed.name, site=handed.site, metadata=metadata, moved=moved)
+
+
+async def _member_plan(
+    handed: Handed, caller: Caller, gatehouse: Gatehouse, chosen: Columns | None = None
+) -> MemberPlan:
+    site = gatehouse.site(handed.site)
+    file = await asyncio.to_thread(read_member_file, await handed.content(gatehouse), chosen)
+    live = (await site.members.all()).whole()
+    extra = await extra_segments(caller, gatehouse)
+    return await asyncio.to_thread(plan_members, file, Mode(handed.mode), live, extra)
+
+
+async def _members_seen(plan: MemberPlan) -> str:
+    """Return what stands for *plan* in the form that shows it: what would be written, and over what."""
+    return await seen(_member_file(plan))
+
+
+def _member_file(plan: MemberPlan) -> Iterator[list[Any]]:
+    wanted = {
+        each.number: [canonical_form(each.before), canonical_form(each.after)] for each in import_entries.intended(plan)
+    }
+    for entry in plan.entries:
+        yield [entry.row.line, type(entry).__name__, wanted.get(entry.row.line)]
+
+
+async def _do_members(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
+    handed = Handed.of(view)
+    plan = await _member_plan(handed, caller, gatehouse, import_form_view.read_columns(view))
+    if await _members_seen(plan) != handed.seen:
+        return await _draw(handed, plan, moved=True)
+    parts = _member_parts(plan, handed.site)
+    if not (count := sum(part.kind is not None for part in parts)):
+        return await _draw(handed, plan)
+    proposal = SetProposal(
+        title=f"Import {plural(count, 'row')} from {handed.name[:60]} into {handed.site}",
+        parts=parts,
+        requester=caller.user,
+        channel=caller.channel,
+        reason=handed.reason,
+        columns=headings(plan.file)[:MOST_COLUMNS],
+        separator=plan.file.separator,
+    )
+    return await submitted(proposal, caller, gatehouse)
+
+
+def _member_parts(plan: MemberPlan, site: str) -> list[Part]:
+    """A part for each row: those that are to be done, and the others with the reason why not."""
+    wanted = {each.number: each for each in import_entries.intended(plan)}
+    numbers = {entry.row.line: number for number, entry in enumerate(plan.entries, 1)}
+    return [
+        _member_part(number, entry, wanted.get(entry.row.line), site, numbers)
+        for number, entry in enumerate(plan.entries, 1)
+    ]
+
+
+def _member_part(
+    number: int, entry: import_entries.Entry, wanted: PlannedChange | None, site: str, numbers: dict[int, int]
+) -> Part:
+    about: dict[str, Any] = {
+        "number": number,
+        "source": f"line {entry.row.line}",
+        "cells": entry.row.cells[:MOST_COLUMNS],
+    }
+    if wanted is not None:
+        target = Target(service="members", site=site, key=wanted.key)
+        return Part(kind=wanted.kind, target=target, before=wanted.before, after=wanted.after, **about)
+    follows = numbers.get(entry.line, 0) if isinstance(entry, import_entries.Together) else 0
+    target = Target(service="members", site=site, key=entry.row.email[:320] or None)
+    return Part(target=target, outcome=Outcome.SKIPPED, why=NO_MEMBERS[type(entry)](entry), follows=follows, **about)
+
+
+NO_MEMBERS: Final[dict[type, Callable[[Any], str]]] = {
+    import_entries.NothingToDo: lambda entry: NOTHING_TO_DO[entry.why],
+    import_entries.Invalid: lambda entry: reason_words(entry.reason),
+    import_entries.Together: lambda entry: f"together with line {entry.line:,}",
+}
+"""What is said of a row that nothing is done with."""
+
+submits(
+    import_form_view.MEMBERS_FILE, Form(handed_errors, lambda _: modals.loading("Import members"), _preview_members)
+)
+submits(import_form_view.MEMBERS, Form(nothing_wrong, lambda _: modals.working("Import members"), _do_members))

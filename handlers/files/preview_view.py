@@ -1,0 +1,228 @@
+"""What an import would do before it does it: counts, the first rows of each kind, and reasons for what can't be imported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from bot.members import import_entries
+from bot.members.csv import MemberFile, Row
+from bot.members.import_entries import MemberPlan
+from bot.rules import import_plan
+from bot.rules.import_plan import NoRule, RulePlan
+from bot.rules.model import RuleDraft
+from handlers.blocks import messages
+from handlers.blocks.messages import Block, code, esc
+from handlers.changes.diff import differences, field_name
+from handlers.files.reasons import reason_words
+from handlers.members.views import segments_line
+from handlers.rules.pairs_view import effect_line, source_line, type_name
+
+MOST_ROWS: Final = 8
+"""Rows of one kind that are shown."""
+MOST_TEXT: Final = 1_300
+"""Characters of the rows of one kind, so that all kinds together fit into a message."""
+MOST_TITLES: Final = 6
+"""Titles of columns that are named in one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """How one kind of entry is called, and how one of it reads; kinds without *line* are only counted."""
+
+    type: type
+    mark: str
+    title: str
+    line: Callable[[Any], str] | None = None
+
+
+def rule_blocks(plan: RulePlan, *, filename: str) -> list[Block]:
+    """What importing *plan* would do, for a modal or a message."""
+    title = (
+        f":inbox_tray: *Import of {code(filename, 80)}*\n{_many(len(plan.entries), 'record')}, nothing is changed yet."
+    )
+    return [messages.section(title), *_kinds(plan.entries, RULE_KINDS)]
+
+
+def member_blocks(plan: MemberPlan, *, filename: str, site: str) -> list[Block]:
+    """The same for members."""
+    title = (
+        f":inbox_tray: *Import of {code(filename, 80)}*   :globe_with_meridians: {esc(site, 60)}\n"
+        f"{_many(len(plan.entries), 'row')}, nothing is changed yet."
+    )
+    read = messages.context(_how_it_was_read(plan.file))
+    return [messages.section(title), *_kinds(plan.entries, MEMBER_KINDS), *_lookalikes(plan), read]
+
+
+def _many(count: int, noun: str) -> str:
+    return messages.plural(count, noun)
+
+
+def _kinds(entries: Iterable[Any], kinds: Sequence[_Kind]) -> list[Block]:
+    """How many of each kind, then the first of each that has something to tell."""
+    by_type: dict[type, list[Any]] = {}
+    for entry in entries:
+        by_type.setdefault(type(entry), []).append(entry)
+    there = [kind for kind in kinds if kind.type in by_type]
+    counts = "\n".join(f"{kind.mark} *{len(by_type[kind.type]):,}* {kind.title}" for kind in there)
+    lists = [_listed(kind, by_type[kind.type]) for kind in there]
+    return [messages.section(counts), *(block for block in lists if block)]
+
+
+def _listed(kind: _Kind, entries: Sequence[Any]) -> Block | None:
+    if kind.line is None:
+        return None
+    return _list(f"{kind.mark} *{kind.title[:1].upper()}{kind.title[1:]}*", entries, kind.line)
+
+
+def _list(title: str, entries: Sequence[Any], line_of: Callable[[Any], str]) -> Block:
+    """The first of *entries* below *title*, as many as there is room for."""
+    text, shown = title, 0
+    for entry in entries[:MOST_ROWS]:
+        line = line_of(entry)
+        if shown and len(text) + len(line) > MOST_TEXT:
+            break
+        text, shown = f"{text}\n{line}", shown + 1
+    more = f"\n_and {len(entries) - shown:,} more_" if len(entries) > shown else ""
+    return messages.section(text + more)
+
+
+def _rule_line(number: int, draft: RuleDraft, note: str = "") -> str:
+    pairs = draft.pairs or ()
+    does = f"{source_line(draft.rule_type, pairs[0], 40)} {effect_line(draft.rule_type, pairs[0], 40)}" if pairs else ""
+    return f"{number:,}. *{esc(draft.title, 50)}*   {type_name(draft)}   {does}{note}"
+
+
+def _new_line(entry: import_plan.New) -> str:
+    namesake = f"   :warning: {code(entry.namesake, 60)} has this name too" if entry.namesake else ""
+    return _rule_line(entry.number, entry.draft, namesake + _lost(entry.ungrouped))
+
+
+def _differs_line(entry: import_plan.Differs) -> str:
+    names = [field_name(line.field) for line in differences(entry.live.body(), entry.merged())]
+    more = f" and {len(names) - 4} more" if len(names) > 4 else ""
+    fields = f"{', '.join(esc(name, 30) for name in names[:4])}{more}"
+    return f"{entry.number:,}. *{esc(entry.draft.title, 50)}*   {code(entry.live.id, 60)}   {fields}{_lost(entry.ungrouped)}"
+
+
+def _lost(group: str | None) -> str:
+    return f"   :warning: without its group {code(group, 40)}, which is not here" if group else ""
+
+
+def _invalid_line(entry: import_plan.InvalidRecord) -> str:
+    return f"{entry.number:,}. *{esc(entry.title, 50)}*: {esc(reason_words(entry.reason), 160)}"
+
+
+def _twice_line(entry: import_plan.Twice) -> str:
+    how = "" if entry.alike else " with other content, which is not taken"
+    return f"{entry.number:,}. *{esc(entry.title, 50)}*: stands in the file before, at {entry.first:,}{how}"
+
+
+def _skipped_line(entry: import_plan.Skipped) -> str:
+    what = "a group; groups are not imported" if entry.why is NoRule.GROUP else "no rule"
+    return f"{entry.number:,}. *{esc(entry.title, 50)}*: {what}"
+
+
+RULE_KINDS: Final = (
+    _Kind(import_plan.New, ":sparkles:", "new", _new_line),
+    _Kind(import_plan.Differs, ":twisted_rightwards_arrows:", "there already, but different", _differs_line),
+    _Kind(import_plan.Same, ":heavy_check_mark:", "there already, just the same"),
+    _Kind(import_plan.InvalidRecord, ":x:", "cannot be imported", _invalid_line),
+    _Kind(import_plan.Twice, ":repeat:", "more than once in the file", _twice_line),
+    _Kind(import_plan.Skipped, ":fast_forward:", "passed over: no rules", _skipped_line),
+)
+
+
+def _row_line(row: Row, text: str, name: str | None = None) -> str:
+    shown = esc((row.name if name is None else name) or "", 40)
+    email = f"  {code(row.email[:80])}" if row.email else ""
+    return f"line {row.line:,}{email} {shown}   {text}".rstrip()
+
+
+def _add_line(entry: import_entries.Add) -> str:
+    return _row_line(entry.row, _segments(entry.after["allowedSegments"]), entry.after["name"])
+
+
+def _alter_line(entry: import_entries.Alter) -> str:
+    had, has = (list(document.get("allowedSegments") or ()) for document in (entry.before, entry.after))
+    gains = [f":heavy_plus_sign: {_segments([name])}" for name in has if name not in had]
+    losses = [f":heavy_minus_sign: {_segments([name])}" for name in had if name not in has]
+    told = [*gains, *losses]
+    more = f"and {len(told) - 5} more" if len(told) > 5 else ""
+    return _row_line(entry.row, "  ".join([*told[:5], more]))
+
+
+def _remove_line(entry: import_entries.Remove) -> str:
+    return _row_line(entry.row, _segments(list(entry.before.get("allowedSegments") or ())))
+
+
+def _together_line(entry: import_entries.Together) -> str:
+    named = f", named {esc(entry.named, 40)}" if entry.named else ""
+    return _row_line(entry.row, f"the same person as line {entry.line:,}{named}")
+
+
+def _lookalikes(plan: MemberPlan) -> list[Block]:
+    """Who might be added or missed by mistake, because they have another email here."""
+    if not plan.alike:
+        return []
+    title = ":warning: *Might be the same person*: their emails differ only in dots or a +tag"
+    return [_list(title, plan.alike, lambda pair: _row_line(pair[0], f"and {code(pair[1][:80])}"))]
+
+
+def _refused_line(entry: import_entries.Invalid) -> str:
+    return _row_line(entry.row, esc(reason_words(entry.reason), 200))
+
+
+def _segments(names: Sequence[str]) -> str:
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return segments_line(names[:5]) + more
+
+
+MEMBER_KINDS: Final = (
+    _Kind(import_entries.Add, ":sparkles:", "to add", _add_line),
+    _Kind(import_entries.Alter, ":twisted_rightwards_arrows:", "whose segments change", _alter_line),
+    _Kind(import_entries.Remove, ":wastebasket:", "to remove", _remove_line),
+    _Kind(
+        import_entries.Together,
+        ":link:",
+        "of the same person as an earlier row, with the segments of both",
+        _together_line,
+    ),
+    _Kind(import_entries.NothingToDo, ":heavy_check_mark:", "with nothing to do"),
+    _Kind(import_entries.Invalid, ":x:", "cannot be done", _refused_line),
+)
+
+SEPARATORS: Final[Mapping[str, str]] = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+ENCODINGS: Final[Mapping[str, str]] = {"cp1252": "Windows-1252"}
+
+
+def _how_it_was_read(file: MemberFile) -> str:
+    """What was taken for what: where a guess was wrong, people see it here."""
+    columns = ", ".join(
+        f"{column.value} from column {at + 1}" for column, at in sorted(file.columns.items(), key=_second)
+    )
+    encoding = ENCODINGS.get(file.encoding, file.encoding.upper())
+    separator = SEPARATORS.get(file.separator, f"“{esc(file.separator)}”")
+    return f"Read as {encoding} with {separator}: {columns}.{_headings(file)}{_unused(file)}"
+
+
+def _headings(file: MemberFile) -> str:
+    if file.header is None:
+        return "   There are no headings."
+    if file.known_header:
+        return ""
+    return f"   The first row was taken as headings: {_first_titles([cell for cell in file.header if cell.strip()])}."
+
+
+def _unused(file: MemberFile) -> str:
+    return f"   Not used: {_first_titles(file.ignored)}." if file.ignored else ""
+
+
+def _first_titles(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_TITLES:,} more" if len(names) > MOST_TITLES else ""
+    return ", ".join(esc(name, 30) for name in names[:MOST_TITLES]) + more
+
+
+def _second(item: tuple[Any, int]) -> int:
+    return item[1]

@@ -1,0 +1,1 @@
+"""Commands about Gatehouse itself: help, status, audit, settings and the Home tab."""

@@ -1,0 +1,271 @@
+"""What ``/gatehouse`` answers: help, status, who somebody is, what is pending, and the audit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from bot.changes.model import LIVE, Change
+from bot.clients.errors import ClientError
+from bot.clients.lists import Incomplete, Listing
+from bot.gatehouse import Gatehouse
+from bot.policy.inquiry import DirectoryUnavailable
+from bot.rules.model import RULE_ID
+from bot.store.audit import Filters
+from bot.store.db import NewerRelease
+from bot.store.queues import TimerKind
+from bot.text.duration import DAYS, seconds_of
+from handlers.blocks.messages import plural
+from handlers.changes.expiry import zone_of
+from handlers.errors import BadFilter
+from handlers.gatehouse import audit_view, views
+from handlers.gatehouse import audit_view as audit_views
+from handlers.gatehouse import audit_view as digest_views
+from handlers.gatehouse import views as pending_views
+from handlers.gatehouse.commands import (
+    GatehouseAudit,
+    GatehouseDigest,
+    GatehouseHelp,
+    GatehousePending,
+    GatehouseStatus,
+    GatehouseTimers,
+    GatehouseWhoami,
+)
+from handlers.grammar.command import Command
+from handlers.rules.commands import RulesHistory
+from handlers.rules.refs import REFERENCE, NotOne, find_rule
+from handlers.slack.registry import handles
+from handlers.slack.reply import Caller, Private, Reply
+
+ENTRIES: Final = 20
+STEPS: Final = ("announced", "applying")
+MECHANICS: Final = (*STEPS, "begun")
+"""Events that say how something was done rather than what; the export has them."""
+MENTIONED: Final = re.compile(r"<@([UW][A-Z0-9]{5,20})(?:\|[^<>]*)?>|([UW][A-Z0-9]{7,20})")
+
+
+@handles(GatehouseAudit)
+async def audit(command: GatehouseAudit, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    who, since = _who(command.who, caller), await moment_of(command.since, caller, gatehouse)
+    about = await _about((command.ref or "").strip(), caller, gatehouse)
+    filters = Filters(who=who, since=since, ref=about.ref, targets=about.targets, without=MECHANICS)
+    page = command.page or 1
+    found = await gatehouse.store.audit.found(filters, ENTRIES + 1, skip=(page - 1) * ENTRIES)
+    links = {entry.change_id: await gatehouse.store.cards.link(entry.change_id) for entry in found if entry.change_id}
+    more = len(found) > ENTRIES
+    return Private(
+        audit_view.entries(found[:ENTRIES], links, filters, more=more, public=caller.public, command=command)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _About:
+    """What a REF means: *targets*, all of them and no others, or a part of a target or of a change's id."""
+
+    ref: str | None = None
+    targets: tuple[str, ...] | None = None
+
+
+async def _about(text: str, caller: Caller, gatehouse: Gatehouse) -> _About:
+    """What *text* means, looked up on record first, which also knows what is gone; raises BadFilter, or as `find_rule`."""
+    if not text:
+        return _About()
+    if RULE_ID.fullmatch(text) and await _is_known(rule := await _rule_called(text, gatehouse), gatehouse):
+        return rule
+    part = _About(ref=text)
+    if (REFERENCE.fullmatch(text) or "@" in text or "/" in text) and await _is_known(part, gatehouse):
+        return part
+    if named := await gatehouse.store.audit.targets_named(text):
+        return _About(targets=tuple(named))
+    if await _is_known(part, gatehouse):
+        return part
+    try:
+        return await _about_rule(text, caller, gatehouse)
+    except NotOne as error:
+        if error.candidates:
+            raise
+    raise BadFilter(
+        f"Nothing on record is called “{text[:60]}”: write the name or id of a rule, the name or email of a member, or the"
+        " reference of a change. For what a person did: who: and their name from the list that @ opens. For a time:"
+        " since:24h or since:yesterday."
+    )
+
+
+async def _is_known(about: _About, gatehouse: Gatehouse) -> bool:
+    return bool(await gatehouse.store.audit.found(Filters(ref=about.ref, targets=about.targets), 1))
+
+
+async def _about_rule(ref: str, caller: Caller, gatehouse: Gatehouse) -> _About:
+    return await _rule_called((await find_rule(RulesHistory(ref=ref), caller, gatehouse)).id, gatehouse)
+
+
+async def _rule_called(rule_id: str, gatehouse: Gatehouse) -> _About:
+    """A rule, also under the ids that it had before."""
+    ids = await gatehouse.store.aliases.all_of(rule_id)
+    return _About(targets=tuple(f"rules/{each}" for each in ids))
+
+
+def _who(text: str | None, caller: Caller) -> str | None:
+    if text is None:
+        return None
+    if text.casefold() in {"me", "@me"}:
+        return caller.user
+    match = MENTIONED.fullmatch(text)
+    if match is None:
+        raise BadFilter(f"who:{text[:40]} is nobody that Slack knows; pick a person from the list that @ opens.")
+    return match[1] or match[2]
+
+
+async def moment_of(text: str | None, caller: Caller, gatehouse: Gatehouse) -> datetime | None:
+    """The moment since which *text* is; raises BadFilter."""
+    if text is None:
+        return None
+    if seconds := seconds_of(text):
+        return gatehouse.now() - timedelta(seconds=seconds)
+    if (day := DAYS.get(text.casefold())) is None:
+        raise BadFilter(f"since:{text[:40]} is no duration; write since:24h, since:7d or since:yesterday.")
+    zone = zone_of((await gatehouse.access.person(caller.user)).tz)
+    then = gatehouse.now().astimezone(zone) - timedelta(days=day[0])
+    return then.replace(hour=day[1], minute=0, second=0, microsecond=0)
+
+
+@handles(GatehouseHelp)
+async def show_help(command: GatehouseHelp, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    return Private(views.help_page(command.topic, may=await _may_run(caller, gatehouse)))
+
+
+async def _may_run(caller: Caller, gatehouse: Gatehouse) -> Callable[[type[Command]], bool]:
+    """Whether the caller may give a command here."""
+    try:
+        allowed = await gatehouse.access.all(caller.user, caller.channel)
+    except DirectoryUnavailable:
+        return lambda _: True  # help helps, also while Slack does not say who asks
+
+    def may(kind: type[Command]) -> bool:
+        return kind.needs is None or any(allowed[name] is None for name in (kind.needs, *kind.or_needs))
+
+    return may
+
+
+@handles(GatehouseStatus)
+async def status(command: GatehouseStatus, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    await gatehouse.access.look_at_groups()
+    parts = dict(await gatehouse.health())
+    parts["rules"] = await _says(gatehouse.rules.all())
+    for site in gatehouse.sites.values():
+        parts[f"members of {site.name}"] = await _says(site.members.all())
+    parts["policy"] = gatehouse.policy_trouble() or "ok"
+    undelivered = await gatehouse.store.outbox.undelivered()
+    waiting = await gatehouse.store.outbox.waiting()
+    late = await gatehouse.store.outbox.late()
+    trouble = [f"{undelivered} {'was' if undelivered == 1 else 'were'} never taken by Slack"] * bool(undelivered)
+    trouble += [f"{late} {'was' if late == 1 else 'were'} not taken yet and will be sent again"] * bool(late)
+    parts["messages"] = ", ".join(trouble) or f"ok, {waiting} on their way"
+    if newer := await gatehouse.store.left_to_newer_release():
+        parts["release"] = f"{plural(newer, 'change')} of a newer release of Gatehouse, which this one leaves alone"
+    counts = await gatehouse.store.changes.counts()
+    return Private(views.status(parts, places=gatehouse.places, counts=counts))
+
+
+async def _says(asked: Awaitable[Listing[Any]]) -> str:
+    """What a service answers to a plain question: "ok" and how many, or what is wrong."""
+    try:
+        found = await asked
+    except ClientError as error:
+        return type(error).__name__.lower()
+    return f"only {found.gap} records could be read" if found.gap else f"ok, {plural(len(found.known), 'record')}"
+
+
+@handles(GatehouseWhoami)
+async def whoami(command: GatehouseWhoami, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    person = await gatehouse.access.person(caller.user)
+    allowed = await gatehouse.access.all(caller.user, caller.channel)
+    guards = gatehouse.access.guards()
+    return Private(
+        views.whoami(
+            person, caller.channel, allowed, guards, sites=tuple(gatehouse.sites), act=gatehouse.access.act_in()
+        )
+    )
+
+
+@handles(GatehousePending)
+async def pending(command: GatehousePending, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    open_changes, reviews = await waiting(gatehouse, most=pending_views.MOST)
+    total = await _open_count(gatehouse)
+    links = {change.id: await gatehouse.store.cards.link(change.id) for change in (*open_changes, *reviews)}
+    return Private(pending_views.pending(open_changes, reviews, links, total=total))
+
+
+async def waiting(gatehouse: Gatehouse, *, most: int) -> tuple[Sequence[Change], Sequence[Change]]:
+    """What waits for somebody: the changes that are open, so *most* of them, and those whose review is due."""
+    due = await changes_of(TimerKind.REVIEW, gatehouse)
+    return await gatehouse.store.changes.open(limit=most), [change for change in due if change.review_owed]
+
+
+async def _open_count(gatehouse: Gatehouse) -> int:
+    return sum(count for state, count in (await gatehouse.store.changes.counts()).items() if state in LIVE)
+
+
+@handles(GatehouseTimers)
+async def timers(command: GatehouseTimers, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    found = [change for change in await changes_of(TimerKind.REVERT, gatehouse) if change.temporary]
+    links = {change.id: await gatehouse.store.cards.link(change.id) for change in found}
+    return Private(pending_views.timers(found, links))
+
+
+async def changes_of(kind: TimerKind, gatehouse: Gatehouse) -> list[Change]:
+    """The changes that have a timer of this kind, the next to fall due first; none of a newer release."""
+    waiting = await gatehouse.store.timers.pending(kind)
+    found = []
+    for timer in waiting:
+        with suppress(NewerRelease):
+            found.append(await gatehouse.store.changes.get(timer.change_id))
+    return [change for change in found if change is not None]
+
+
+@handles(GatehouseDigest)
+async def digest(command: GatehouseDigest, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """What was done and what was not, by whom, and what still waits or ends by itself."""
+    span = command.since or A_DAY
+    filters = Filters(since=await moment_of(span, caller, gatehouse), without=STEPS)
+    entries = await gatehouse.store.audit.found(filters, limit=MOST_COUNTED)
+    waiting = await _open_count(gatehouse)
+    ending = [change for change in await changes_of(TimerKind.REVERT, gatehouse) if change.temporary]
+    return Private(
+        digest_views.digest(
+            entries,
+            span=span,
+            more=len(entries) == MOST_COUNTED,
+            waiting=waiting,
+            ending=len(ending),
+            public=caller.public,
+            command=command,
+        )
+    )
+
+
+A_DAY: Final = "24h"
+MOST_COUNTED: Final = 5_000
+"""Entries that a digest counts."""
+
+
+@handles(RulesHistory)
+async def history(command: RulesHistory, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """What was done to a rule, also under the ids that it had before, and also after it was deleted."""
+    rule_id, missing = command.ref, None
+    try:
+        rule_id = (await find_rule(command, caller, gatehouse)).id
+    except (Incomplete, NotOne) as error:
+        if isinstance(error, NotOne) and error.candidates:
+            raise
+        missing = error
+    ids = await gatehouse.store.aliases.all_of(rule_id)
+    changes = await gatehouse.store.changes.for_targets([f"rules/{each}" for each in ids])
+    if not changes and missing is not None:
+        raise missing
+    links = {change.id: await gatehouse.store.cards.link(change.id) for change in changes}
+    return Private(audit_views.history(changes, links, command=command))

@@ -1,0 +1,125 @@
+"""What a person can ask about changes and about Gatehouse itself."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from bot.text.duration import DAYS, seconds_of
+from handlers.grammar.command import Command, Rest
+from handlers.grammar.fields import PAGE, Filter, Text, takes
+from handlers.grammar.tokens import quoted
+
+
+class GatehouseCommand(Command):
+    service = "gatehouse"
+
+
+PERSON: Final = re.compile(r"<@[^<>]+>|@?me", re.IGNORECASE)
+
+
+class Who(Filter):
+    """A mention is a person without ``who:``, too."""
+
+    def read(self, rest: Rest) -> str | None:
+        return super().read(rest) or rest.take(1, PERSON.fullmatch)
+
+
+class Since(Filter):
+    """``yesterday`` is a time without ``since:``, too."""
+
+    def read(self, rest: Rest) -> str | None:
+        times = (rest.take(count, _time_in) for count in (3, 2, 1))
+        return super().read(rest) or _time_in(next(filter(None, times), ""))
+
+
+def _time_in(text: str) -> str | None:
+    """The time that ``yesterday``, ``since yesterday`` or ``last 24h`` is."""
+    time = text.casefold().removeprefix("since ")
+    bare = time.removeprefix("last ")
+    return time if time in DAYS else bare if seconds_of(bare) else None
+
+
+class RecordOf(Text):
+    """Always in quotes: a rule may be called “today”."""
+
+    def write(self, value: str) -> str:
+        return quoted(value)
+
+
+@dataclass(frozen=True)
+class GatehousePending(GatehouseCommand):
+    needs = "rule.read"
+    verb, summary = "pending", "Changes that wait for a decision"
+    example = "pending"
+
+
+@dataclass(frozen=True)
+class GatehouseInspect(GatehouseCommand):
+    verb, summary = "inspect", "Everything that a waiting change does, for those who can decide"
+    example = "inspect 1a2b3c4d"
+    change: str = takes(Text("CHANGE", "which change"))
+
+
+@dataclass(frozen=True)
+class GatehouseUndo(GatehouseCommand):
+    verb, summary = "undo", "Take a change back: your last one here, or the one of that reference"
+    example = "undo"
+    writes = True
+    destroys = True
+    change: str | None = takes(Text("CHANGE"))
+
+
+@dataclass(frozen=True)
+class GatehouseTimers(GatehouseCommand):
+    needs = "rule.read"
+    verb, summary = "timers", "Temporary changes, and when they end"
+    example = "timers"
+
+
+@dataclass(frozen=True)
+class GatehouseAudit(GatehouseCommand):
+    needs = "audit.read"
+    verb, summary = "audit", "Who did what, when and why"
+    example = "audit since:24h"
+    who: str | None = takes(Who("who:@x"))
+    since: str | None = takes(Since("since:24h"))
+    ref: str | None = takes(RecordOf("REF"))
+    page: int | None = takes(PAGE)
+
+
+@dataclass(frozen=True)
+class GatehouseDigest(GatehouseCommand):
+    needs = "audit.read"
+    verb, summary = "digest", "What changed lately"
+    example = "digest 24h"
+    since: str | None = takes(Text("DUR"))
+
+
+@dataclass(frozen=True)
+class GatehouseStatus(GatehouseCommand):
+    verb, synonyms = "status", ("health", "ping")
+    summary = "Whether the services, Slack and the store answer"
+    example = "status"
+
+
+@dataclass(frozen=True)
+class GatehouseWhoami(GatehouseCommand):
+    verb, synonyms = "whoami", ("me",)
+    summary = "Who you are to Gatehouse and what you may do"
+    example = "whoami"
+
+
+@dataclass(frozen=True)
+class GatehouseHelp(GatehouseCommand):
+    verb, synonyms = "help", ("?",)
+    summary = "All commands, or those about one thing"
+    example = "help rules"
+    topic: str | None = takes(Text("TOPIC"))
+
+
+@dataclass(frozen=True)
+class GatehouseSettings(GatehouseCommand):
+    verb, summary = "settings", "What this channel has set, and what you are notified about"
+    example = "settings"

@@ -1,0 +1,214 @@
+"""The Home tab and the settings card. Only its owner sees it, yet emails stay masked: others may look on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+from bot.changes.model import Change, fingerprint
+from bot.store.settings import DELIMITER, NOTICES, Preferences
+from handlers.blocks import inputs, messages
+from handlers.blocks.menus import member_menu, rule_menu
+from handlers.blocks.messages import Block, Message, code, esc
+from handlers.blocks.modals import View, frame, metadata, section
+from handlers.changes.sentences import WORDS, mark_of, plain_title, when
+from handlers.gatehouse.commands import GatehouseHelp, GatehousePending, GatehouseWhoami
+from handlers.grammar.command import slash
+from handlers.members.commands import MembersList
+from handlers.members.views import segments_line
+from handlers.rules.commands import RulesList, RulesSamples
+
+MOST: Final = 8
+
+
+def loading(channel: str) -> View:
+    return _tab([messages.section(":hourglass_flowing_sand: Looking what there is for you…")], channel)
+
+
+def home(
+    *,
+    decisions: Sequence[Change],
+    reviews: Sequence[Change],
+    ending: Sequence[Change],
+    last: Sequence[Change],
+    links: Mapping[str, str],
+    services: Mapping[str, str],
+    reads_rules: bool,
+    reads_members: bool,
+    channel: str,
+    now: datetime,
+) -> View:
+    """What waits comes first: it is what somebody else is waiting for."""
+    nothing = "" if reviews else ":white_check_mark: Nothing waits for you."
+    blocks = [
+        messages.header("Gatehouse"),
+        *_listed("Waits for you", decisions, links, _asked, nothing),
+        *_listed("Your review is due", reviews, links, _alone, ""),
+        messages.divider(),
+        *_search(reads_rules=reads_rules, reads_members=reads_members),
+        *messages.actions(_buttons(reads_rules=reads_rules, reads_members=reads_members)),
+        messages.divider(),
+        *_listed("Yours, ends by itself", ending, links, _ends, ""),
+        *_listed("Your last changes", last, links, _done, "_You have changed nothing yet._"),
+        messages.context(_services(services), f"as of {when(now)}"),
+    ]
+    return _tab(blocks, channel)
+
+
+def _tab(blocks: Sequence[Block], channel: str) -> View:
+    return {
+        "type": "home",
+        "callback_id": "v1.home",
+        "blocks": list(blocks),
+        "private_metadata": json.dumps({"channel": channel}),
+    }
+
+
+def _listed(
+    title: str,
+    changes: Sequence[Change],
+    links: Mapping[str, str],
+    about: Callable[[Change], str],
+    otherwise: str,
+) -> list[Block]:
+    """The changes under *title*, or *otherwise*; nothing at all where that is empty."""
+    if not changes:
+        return [messages.section(f"*{title}*\n{otherwise}")] if otherwise else []
+    lines = [
+        f"*{plain_title(change)}*   {_card(links.get(change.id), change)}\n{about(change)}" for change in changes[:MOST]
+    ]
+    more = [messages.context(f"…and {len(changes) - MOST} more")] if len(changes) > MOST else []
+    return [messages.section(f"*{title}*"), *map(messages.section, lines), *more]
+
+
+def _card(link: str | None, change: Change) -> str:
+    return f"<{link}|card>" if link else code(change.id[:8])
+
+
+def _asked(change: Change) -> str:
+    until = f", open until {when(change.expires)}" if change.expires else ""
+    reason = f": {esc(change.reason, 150)}" if change.reason else ""
+    return f"asked by <@{change.requester}> in <#{change.channel}>{until}{reason}"
+
+
+def _alone(change: Change) -> str:
+    return f":rotating_light: <@{change.decided_by}> did this alone, in <#{change.channel}>. Sign it on its card."
+
+
+def _ends(change: Change) -> str:
+    return f":stopwatch: ends {when(change.ends)}" if change.ends else ":stopwatch: ends by itself"
+
+
+def _done(change: Change) -> str:
+    moment = change.finished_at or change.decided_at or change.created
+    undone = ", taken back" if change.undone_by else ""
+    return f"{mark_of(change)} {WORDS[change.state]}{undone}, {when(moment)}, in <#{change.channel}>"
+
+
+def _search(*, reads_rules: bool, reads_members: bool) -> list[Block]:
+    rules = [messages.section("*Find a rule*", rule_menu("home"))] if reads_rules else []
+    return [*rules, *([messages.section("*Find a member*", member_menu("home"))] if reads_members else [])]
+
+
+def _buttons(*, reads_rules: bool, reads_members: bool) -> list[Block | None]:
+    return [
+        messages.run_button("List rules", RulesList(), "rules") if reads_rules else None,
+        messages.button("New rule", "v1.home.new", "new") if reads_rules else None,
+        messages.run_button("List members", MembersList(), "members") if reads_members else None,
+        messages.run_button("All that waits", GatehousePending(), "pending") if reads_rules else None,
+        messages.run_button("What may I do?", GatehouseWhoami(), "whoami"),
+        messages.run_button("Help", GatehouseHelp(), "help"),
+        messages.button("Refresh", "v1.home.refresh", "refresh"),
+    ]
+
+
+def _services(services: Mapping[str, str]) -> str:
+    mark = {True: ":large_green_circle:", False: ":red_circle:"}
+    return "   ".join(
+        f"{mark[says.startswith('ok')]} {esc(name, 60)} {esc(says, 60)}" for name, says in services.items()
+    )
+
+
+CALLBACK: Final = "v1.settings.form"
+MY_CALLBACK: Final = "v1.settings.mine"
+MY_TITLE: Final = "My notifications"
+KINDS: Final = "kinds"
+TITLE: Final = "Channel settings"
+SITE, SEGMENTS = "site", "segment_names"
+FIRST: Final = "(the first that is set up)"
+"""The choice of no site."""
+
+
+def card(
+    held: Preferences, channel: str, *, sites: Sequence[str], everywhere: Sequence[str], may_change: bool
+) -> Message:
+    """What the channel has set, and what counts where it has not."""
+    of_all = f"\nand everywhere {segments_line(everywhere)}" if everywhere else ""
+    blocks = [
+        messages.section(f":gear: *Settings of* <#{channel}>"),
+        messages.section(f"*Site, where a command names none*\n{_site(held, sites)}"),
+        messages.section(f"*Segments that exist though no member has them*\n{segments_line(held.segments)}{of_all}"),
+        messages.section(f"*URLs to try changes on*\nThey are kept by `{slash('rules samples')}`."),
+    ]
+    if not may_change:
+        blocks.append(messages.context(f"You may look at this, not change it: `{slash('gatehouse whoami')}` says why."))
+    changing = messages.button("Change…", "v1.settings.change", channel) if may_change else None
+    mine = messages.button("My notifications…", "v1.settings.mine", channel)
+    blocks += messages.actions([changing, mine, messages.run_button("Samples", RulesSamples(), "samples")])
+    return messages.message("What this channel has set", blocks)
+
+
+def _site(held: Preferences, sites: Sequence[str]) -> str:
+    if held.site and held.site not in sites:
+        return f":warning: {code(held.site, 60)}, which is not set up any more: commands about members must name one."
+    if held.site:
+        return f"{code(held.site, 60)}, set for this channel"
+    return f"{code(sites[0], 60)}, the first that is set up" if sites else "_none is set up (MEMBERS_SITES)_"
+
+
+def form(held: Preferences, channel: str, *, sites: Sequence[str]) -> View:
+    """The modal, ready for views.open or views.update."""
+    hint = "Names with commas between. They are made in the site's dashboard first; here they are only named."
+    blocks = [
+        section(
+            f"These count in <#{channel}>, for everybody. {FIRST} as the site stands for the first that is set up."
+        ),
+        inputs.select(SITE, "Default site", [FIRST, *sites], held.site or FIRST),
+        inputs.text(SEGMENTS, "Extra segments", ", ".join(held.segments), optional=True, multiline=True, hint=hint),
+    ]
+    kept = {"channel": channel, "seen": fingerprint(held.stored())}
+    return frame(TITLE, blocks, callback_id=CALLBACK, submit="Save", metadata=kept)
+
+
+def read_form(view: View) -> Preferences:
+    """The settings as a person left them."""
+    values = (view.get("state") or {}).get("values") or {}
+    site = inputs.typed(values, SITE) or FIRST
+    return Preferences("" if site == FIRST else site, _names(inputs.typed(values, SEGMENTS) or ""))
+
+
+def _names(text: str) -> tuple[str, ...]:
+    names = text.replace("\n", DELIMITER).split(DELIMITER)
+    return tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
+
+
+def unmoved(view: View, now: Preferences) -> bool:
+    """Whether the settings are *now* as they were when the form opened."""
+    return bool(metadata(view).get("seen") == fingerprint(now.stored()))
+
+
+def my_form(wanted: Sequence[str], channel: str) -> View:
+    """The modal in which a person chooses what they get direct messages about."""
+    hint = (
+        "What you decide or undo yourself is never sent to you. Questions and reminders stay in the thread of the card."
+    )
+    label = "Send me a direct message when my request is"
+    blocks = [inputs.choices(KINDS, label, NOTICES, wanted, hint=hint, thing="kinds")]
+    return frame(MY_TITLE, blocks, callback_id=MY_CALLBACK, submit="Save", metadata={"channel": channel})
+
+
+def read_my_form(view: View) -> tuple[str, ...]:
+    """The kinds of direct messages that a person chose."""
+    return inputs.picked((view.get("state") or {}).get("values") or {}, KINDS) or ()

@@ -1,0 +1,1 @@
+"""The text of a command, read into a Command and written back."""

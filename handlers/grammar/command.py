@@ -1,0 +1,182 @@
+"""What every command has: its name, its help, and fields that are read from words and written as words."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, fields
+from enum import IntEnum
+from typing import Any, ClassVar, Final
+
+from handlers.grammar.tokens import Word, escaped
+
+command_prefix: Final[ContextVar[str]] = ContextVar("command_prefix", default="")
+"""The setting ``COMMAND_PREFIX``, for every text that names a command: set once, before anything starts."""
+
+
+def slash(words: str) -> str:
+    """Return the command as people here type it: ``rules list`` is ``/acme-rules list`` where commands have a prefix."""
+    return f"/{command_prefix.get()}{words}"
+
+
+class Unclear(Exception):
+    """A text that is no command. *suggestion*: the nearest one, ready to be run; *about*: those whose usage helps."""
+
+    def __init__(self, what: str, *, suggestion: str | None = None, about: Sequence[type[Command]] = ()) -> None:
+        super().__init__(what)
+        self.what = what
+        self.suggestion = suggestion
+        self.about = tuple(about)
+
+
+FILTER: Final = re.compile(r"([a-z]+):(.*)", re.DOTALL | re.IGNORECASE)
+
+
+class Rest:
+    """The words after the verb of a command of *kind*, from which each of its fields takes its own."""
+
+    def __init__(self, kind: type[Command], words: Sequence[Word]) -> None:
+        self.kind = kind
+        self.words = list(words)
+        self.filters: dict[str, str] = {}
+
+    def take_filters(self, *names: str) -> dict[str, str]:
+        """``name:value`` words of these names, also with a blank before the value; others, such as URLs, are left."""
+        left, words = [], iter(self.words)
+        for word in words:
+            match = None if word.quoted else FILTER.fullmatch(word.text)
+            if match and match[1].lower() in names and not match[2].startswith("//"):
+                following = None if match[2] else next(words, None)
+                self.filters[match[1].lower()] = following.text if following else match[2].strip('"')
+            else:
+                left.append(word)
+        self.words = left
+        return self.filters
+
+    def take(self, count: int, fits: Callable[[str], object]) -> str | None:
+        """The first or the last *count* words, none of them quoted, where they fit as one text."""
+        for index in {0, len(self.words) - count} if len(self.words) >= count else ():
+            words = self.words[index : index + count]
+            text = " ".join(word.text for word in words)
+            if not any(word.quoted for word in words) and fits(text):
+                del self.words[index : index + count]
+                return text
+        return None
+
+    def take_all(self) -> str:
+        """All that is left, as one text."""
+        found = " ".join(word.text for word in self.words)
+        self.words = []
+        return found
+
+    def nothing_more(self) -> None:
+        if self.words:
+            raise self.unclear(f"I do not understand “{self.words[0].text[:60]}” here.")
+
+    def missing(self, what: str) -> Unclear:
+        return self.unclear(f"Say {what}, as in {slash(self.kind.service)} {self.kind.example}")
+
+    def unclear(self, words: str) -> Unclear:
+        return Unclear(words, about=(self.kind,))
+
+
+class Rank(IntEnum):
+    """When a part is read: what is marked as such comes before what is known only by its place."""
+
+    FILTER = 0
+    REASON = 1
+    EXPIRY = 2
+    KEYWORD = 3
+    TO = 4
+    PLACE = 5
+
+
+@dataclass(frozen=True)
+class Part(ABC):
+    """One part of a command's text: how a field is read, written, and shown in help.
+
+    *missing*: what to ask for where it is not there; without it, it may be left out.
+    """
+
+    rank: ClassVar[Rank] = Rank.PLACE
+    shown: str
+    missing: str = ""
+
+    @property
+    def usage(self) -> str:
+        return self.shown if self.missing else f"[{self.shown}]"
+
+    def needed(self, value: Any, rest: Rest) -> Any:
+        """Return *value*, or None for nothing; raises Unclear where that is not allowed."""
+        if not value and self.missing:
+            raise rest.missing(self.missing)
+        return value or None
+
+    @abstractmethod
+    def read(self, rest: Rest) -> Any:
+        """Take the field's own words out of *rest*; None where there are none. Raises Unclear."""
+
+    @abstractmethod
+    def write(self, value: Any) -> str:
+        """Return the words that `read` takes *value* from; raises ValueError for a text with both kinds of quotes."""
+
+
+PART: Final = "part"
+"""Where a field keeps its Part."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """One thing to ask: its fields, in the order in which they are written, declare with a Part how they are said."""
+
+    service: ClassVar[str] = ""
+    verb: ClassVar[str] = ""
+    synonyms: ClassVar[tuple[str, ...]] = ()
+    summary: ClassVar[str] = ""
+    """One line of help."""
+    example: ClassVar[str] = ""
+    writes: ClassVar[bool] = False
+    """Whether it could change something without another form or click."""
+    destroys: ClassVar[bool] = False
+    """Whether it takes something away: never suggested for a typo."""
+    needs: ClassVar[str | None] = None
+    """The operation of the policy that whoever asks must be allowed; None where everybody may."""
+    or_needs: ClassVar[tuple[str, ...]] = ()
+    """Operations that are enough instead: what a form or a file changes is known only when it comes back."""
+
+    @classmethod
+    def parts(cls) -> dict[str, Part]:
+        """The Part of each field. A field that isn't compared is not part of the text."""
+        return {each.name: each.metadata[PART] for each in fields(cls) if each.compare}
+
+    @classmethod
+    def usage(cls) -> str:
+        """What follows the service's name, as help shows it."""
+        return " ".join([cls.verb, *(part.usage for part in cls.parts().values())])
+
+    @classmethod
+    def read(cls, rest: Rest) -> Command:
+        """Read the command from the words after its verb; raises Unclear."""
+        by_rank = sorted(cls.parts().items(), key=lambda named: named[1].rank)
+        values = {name: part.read(rest) for name, part in by_rank}
+        rest.nothing_more()
+        command = cls(**{name: value for name, value in values.items() if value is not None})
+        command.check(rest)
+        return command
+
+    def check(self, rest: Rest) -> None:
+        """Raise an Unclear of *rest* where fields do not go together."""
+
+    def write(self) -> str:
+        """Return the canonical text after the service's name, such that `parse` gives the same command back.
+
+        Raises ValueError for a text that holds both kinds of quotes.
+        """
+        return escaped(" ".join(filter(None, [self.verb, *self.words()])))
+
+    def words(self) -> list[str]:
+        """Every field that says more than its default, as words."""
+        said = [(each, getattr(self, each.name)) for each in fields(self) if each.compare]
+        return [each.metadata[PART].write(value) for each, value in said if value != each.default]

@@ -1,0 +1,270 @@
+"""The kinds of field that commands have: each knows how it is read, written, and shown in help."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, field
+from typing import Any, Final
+
+from bot.rules.model import USUAL_RULE_ID
+from bot.text.duration import seconds_of
+from handlers.grammar.command import PART, Command, Part, Rank, Rest
+from handlers.grammar.tokens import Word, quoted
+
+
+def takes(part: Part, default: Any = None) -> Any:
+    """Declare a field of a command that is said as *part*; *default*: its value where it is left out."""
+    return field(default=MISSING if part.missing else default, metadata={PART: part})
+
+
+PLAIN: Final = re.compile(r"[A-Za-z0-9#][\w@.+#/-]*")
+KEYWORDS: Final = frozenset({"because", "for", "until", "named", "to", "from", "help", "here"})
+
+
+def one_word(text: str) -> str:
+    """*text* such that it is read as one word and as nothing else; raises ValueError as `quoted` does."""
+    return text if PLAIN.fullmatch(text) and text.casefold() not in KEYWORDS else quoted(text)
+
+
+def as_written(word: Word) -> str:
+    """With its quotes, if it had any."""
+    return f'"{word.text}"' if word.quoted else word.text
+
+
+@dataclass(frozen=True)
+class Filter(Part):
+    """``name:value``, anywhere. *titled*: what the title of a list calls it; nothing where it doesn't narrow the list."""
+
+    rank = Rank.FILTER
+    titled: str | None = None
+
+    @property
+    def name(self) -> str:
+        return self.shown.partition(":")[0]
+
+    def read(self, rest: Rest) -> Any:
+        """All filters are taken at once: the value of one may look like another."""
+        siblings = (part.name for part in rest.kind.parts().values() if isinstance(part, Filter))
+        return rest.take_filters(*siblings).get(self.name)
+
+    def write(self, value: Any) -> str:
+        word = one_word(str(value))
+        return f"{self.name}: {word}" if word.startswith("'") else f"{self.name}:{word}"
+
+
+class Page(Filter):
+    def read(self, rest: Rest) -> int | None:
+        if (text := super().read(rest)) is None:
+            return None
+        if not (text.isascii() and text.isdigit() and int(text[:9]) > 0 and len(text) < 7):
+            raise rest.unclear(f"page:{text[:20]} is no page; write page:2")
+        return int(text)
+
+
+SITE: Final = Filter("site:blog", titled="")
+PAGE: Final = Page("page:N", titled="")
+
+
+def filters_of(command: Command) -> dict[str, str]:
+    """What the title of a list says of the filters that *command* has, by their names there."""
+    narrowing = {name: part for name, part in command.parts().items() if isinstance(part, Filter)}
+    titles = {name: part.name if part.titled is None else part.titled for name, part in narrowing.items()}
+    return {title: value for name, title in titles.items() if title and (value := getattr(command, name))}
+
+
+class Reason(Part):
+    """Everything after ``because``."""
+
+    rank = Rank.REASON
+
+    def read(self, rest: Rest) -> str | None:
+        at = next((index for index, word in enumerate(rest.words) if word.keyword == "because"), None)
+        if at is None:
+            return None
+        said = rest.words[at + 1 :]
+        whole = rest.words[at:] if said and said[0].keyword == "of" else said  # "of the sale" says little
+        del rest.words[at:]
+        if not (reason := " ".join(map(as_written, whole))):
+            raise rest.unclear("After “because” comes the reason.")
+        return reason
+
+    def write(self, value: str) -> str:
+        return f"because {value}"
+
+
+REASON: Final = Reason("because TEXT")
+
+
+CLOCK: Final = re.compile(r"([01]?\d|2[0-3])[:.]([0-5]\d)")
+LONGEST_DURATION: Final = 366 * 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class Lasts:
+    """How long a change is to last: for so many seconds, or until an hour and minute of the day."""
+
+    as_typed: str
+    seconds: int | None = None
+    until: tuple[int, int] | None = None
+
+
+def parse_lasts(text: str) -> Lasts | None:
+    """``2h``, ``for 2 hours``, ``18:00`` or ``until 18:00``; None for a text that is none of those."""
+    words = text.casefold().split()
+    if words[:1] in (["for"], ["until"]):
+        words = words[1:]
+    joined = "".join(words)
+    return lasts_in("for", joined) or lasts_in("until", joined)
+
+
+def lasts_in(keyword: str, text: str) -> Lasts | None:
+    """What *text* means after ``for`` or ``until``; None where it is nothing of the kind, or longer than a year."""
+    if keyword == "until":
+        match = CLOCK.fullmatch(text)
+        return Lasts(f"until {text}", until=(int(match[1]), int(match[2]))) if match else None
+    seconds = seconds_of(text)
+    return Lasts(f"for {text}", seconds=seconds) if 0 < seconds <= LONGEST_DURATION else None
+
+
+class Expiry(Part):
+    """``for 2h`` or ``until 18:00``, wherever it stands; a “for” before other words is just a word."""
+
+    rank = Rank.EXPIRY
+
+    def read(self, rest: Rest) -> Lasts | None:
+        for index, word in enumerate(rest.words[:-1]):
+            if word.keyword not in {"for", "until"}:
+                continue
+            for length in (2, 1):
+                text = "".join(each.text.strip() for each in rest.words[index + 1 : index + 1 + length])
+                if found := lasts_in(word.keyword, text):
+                    del rest.words[index : index + 1 + length]
+                    return found
+            if rest.words[index + 1].text[:1].isdigit():
+                # Left as words, this would make for good what was meant for a while.
+                wanted = "for 2h, for 30m or for 7d" if word.keyword == "for" else "until 18:00"
+                raise rest.unclear(f"“{word.text} {rest.words[index + 1].text[:20]}”: write {wanted}.")
+        return None
+
+    def write(self, value: Lasts) -> str:
+        return value.as_typed
+
+
+EXPIRY: Final = Expiry("for DUR")
+
+
+class Led(Part):
+    """The word after a keyword."""
+
+    rank = Rank.KEYWORD
+
+    @property
+    def keyword(self) -> str:
+        return self.shown.partition(" ")[0]
+
+    def read(self, rest: Rest) -> str | None:
+        at = next((index for index, word in enumerate(rest.words) if word.keyword == self.keyword), None)
+        if at is None:
+            return None
+        if at + 1 == len(rest.words):
+            raise rest.unclear(f"After “{self.keyword}” something is missing.")
+        found = rest.words[at + 1].text
+        del rest.words[at : at + 2]
+        return found or None
+
+    def write(self, value: str) -> str:
+        return f"{self.keyword} {one_word(value)}"
+
+
+class Flag(Part):
+    """A word at the end, which is there or not."""
+
+    rank = Rank.KEYWORD
+
+    def read(self, rest: Rest) -> bool:
+        found = bool(rest.words) and rest.words[-1].keyword == self.shown
+        if found:
+            rest.words.pop()
+        return found
+
+    def write(self, value: bool) -> str:
+        return self.shown if value else ""
+
+
+class Text(Part):
+    """All words that are left, as one text."""
+
+    def read(self, rest: Rest) -> Any:
+        text = rest.take_all()
+        return self.needed(text.strip() if self.missing else text, rest)
+
+    def write(self, value: str) -> str:
+        return one_word(value)
+
+
+class First(Text):
+    """The first word that is left."""
+
+    def read(self, rest: Rest) -> Any:
+        return self.needed(rest.words.pop(0).text.strip() if rest.words else "", rest)
+
+
+@dataclass(frozen=True)
+class Choice(Text):
+    """The first word, if it is one of *choices*: each word with what it means."""
+
+    choices: Mapping[str, str] = field(default_factory=dict)
+
+    def read(self, rest: Rest) -> Any:
+        found = self.choices.get(rest.words[0].keyword) if rest.words else None
+        if found is not None:
+            rest.words.pop(0)
+        return self.needed(found, rest)
+
+
+NUMBER: Final = re.compile(r"#\d{1,6}")
+URL: Final = re.compile(r"[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
+
+
+def is_reference(word: Word) -> bool:
+    """Whether the word is an id, ``#n`` or a URL, and so names a rule by itself."""
+    return bool(USUAL_RULE_ID.fullmatch(word.text) or NUMBER.fullmatch(word.text) or URL.fullmatch(word.text))
+
+
+class Refs(Part):
+    """Several rules, if each word is an id, ``#n`` or in quotes; else the words are the name of one."""
+
+    def read(self, rest: Rest) -> tuple[str, ...]:
+        words = [part for word in rest.words for part in _parts(word)]
+        if not any(word.text.strip() for word in words):
+            raise rest.missing(self.missing)
+        rest.words = []
+        if all(word.quoted or is_reference(word) for word in words):
+            return tuple(dict.fromkeys(word.text for word in words if word.text))
+        return (" ".join(word.text for word in words),)
+
+    def write(self, value: Sequence[str]) -> str:
+        several = len(value) > 1
+        return " ".join(quoted(ref) if several and not USUAL_RULE_ID.fullmatch(ref) else one_word(ref) for ref in value)
+
+
+REFS: Final = Refs("REF…", "which rule")
+
+
+def _parts(word: Word) -> list[Word]:
+    """A bare ``a,b`` is two words; commas in quotes or in a URL are just commas."""
+    if word.quoted or URL.match(word.text):
+        return [word]
+    return [Word(part, quoted=False, start=word.start) for part in word.text.split(",") if part]
+
+
+class Urls(Part):
+    """Each word that is left."""
+
+    def read(self, rest: Rest) -> tuple[str, ...]:
+        words, rest.words = rest.words, []
+        return tuple(word.text for word in words if word.text.strip())
+
+    def write(self, value: Sequence[str]) -> str:
+        return " ".join(map(one_word, value))

@@ -1,0 +1,115 @@
+"""Read the text of a slash command into a Command, or raise one helpful error; nothing unknown is run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from rapidfuzz import fuzz, process
+
+from handlers.gatehouse.commands import GatehouseCommand, GatehouseHelp
+from handlers.grammar.command import Command, Rest, Unclear, slash
+from handlers.grammar.fields import NUMBER, is_reference
+from handlers.grammar.tokens import MOST, Word, cleaned, split
+from handlers.members.commands import MembersCommand, MembersMenu, MembersShow
+from handlers.rules.commands import RulesCommand, RulesMenu, RulesShow
+
+ALL: tuple[type[Command], ...] = tuple(
+    kind for base in (RulesCommand, MembersCommand, GatehouseCommand) for kind in base.__subclasses__()
+)
+"""Every command, in the order of help."""
+
+
+def of_service(service: str) -> tuple[type[Command], ...]:
+    """Those of one service, in the same order."""
+    return tuple(kind for kind in ALL if kind.service == service)
+
+
+CLOSE_ENOUGH: Final = 60
+EMAIL: Final = re.compile(r"[^<@]@")
+
+
+def parse(service: str, text: str) -> Command:
+    """The command that *text* after ``/service`` is; raises Unclear, and nothing else."""
+    if len(text) > MOST:
+        raise Unclear(f"That is {len(text):,} characters long; a command has at most {MOST:,}.")
+    words = split(cleaned(text))
+    if words and words[0].text.casefold() in {f"/{service}", slash(service)}:
+        words = words[1:]
+    if service == "members" and words and words[0].keyword.startswith("site:"):
+        words = [*words[1:], words[0]]
+    if service not in {"rules", "members", "gatehouse"}:
+        raise Unclear(f"I answer to {slash('rules')}, {slash('members')} and {slash('gatehouse')}.")
+    if not words:
+        return EMPTY[service]()
+    verb, rest = words[0].keyword, words[1:]
+    if verb in {"help", "?"}:
+        topic = [service] if service != "gatehouse" else []
+        return GatehouseHelp(topic=" ".join([*topic, *(word.text for word in rest)]) or None)
+    if (kind := VERBS[service].get(verb)) is not None:
+        return kind.read(Rest(kind, rest))
+    if service == "rules" and is_reference(words[0]) and len(words) == 1:
+        return RulesShow(ref=words[0].text)
+    if service == "members" and ("@" in words[0].text or NUMBER.fullmatch(words[0].text)) and len(words) == 1:
+        return MembersShow(email=words[0].text)
+    raise _unknown(service, verb, rest)
+
+
+def parse_mention(text: str) -> Command:
+    """The command in ``@Gatehouse rules which …``; raises Unclear."""
+    words = re.sub(r"^\s*<@[UW][A-Z0-9]*(\|[^>]*)?>\s*", "", text).strip()
+    service, _, rest = words.partition(" ")
+    name = service.casefold().lstrip("/")
+    if name in EMPTY:
+        return parse(name, rest)
+    return parse(_root_of(split(cleaned(words))), words)
+
+
+def _root_of(words: Sequence[Word]) -> str:
+    """The root whose verb comes first; where it is that of several or none, the one whose things are named. Raises Unclear."""
+    verb = words[0].keyword.lstrip("/") if words else ""
+    known = [service for service, verbs in VERBS.items() if verb in verbs]
+    if len(known) == 1:
+        return known[0]
+    if any(is_reference(word) for word in words):
+        return "rules"
+    if any(EMAIL.search(word.text) for word in words):
+        return "members"
+    if known:
+        choice = " or ".join(f"“{service} {verb}”" for service in known)
+        raise Unclear(f"Say {choice}.", about=[VERBS[service][verb] for service in known])
+    return "gatehouse"
+
+
+def _unknown(service: str, verb: str, rest: Sequence[Word]) -> Unclear:
+    """The nearest harmless command as a suggestion: a typo never leads to something that takes away."""
+    harmless = {name: kind for name, kind in VERBS[service].items() if not kind.destroys and not kind.writes}
+    found = process.extractOne(verb, harmless.keys(), scorer=fuzz.ratio, score_cutoff=CLOSE_ENOUGH)
+    gentle = {name: kind for name, kind in VERBS[service].items() if not kind.destroys}
+    near = process.extract(verb, gentle.keys(), scorer=fuzz.ratio, limit=6)
+    about = list(dict.fromkeys(gentle[name] for name, _, _ in near))[:3]
+    suggestion = None
+    if found is not None:
+        suggestion = _suggested(harmless[found[0]], rest)
+    shown = verb if len(verb) <= 40 else verb[:39] + "…"
+    return Unclear(f"I do not know “{shown}”.", suggestion=suggestion, about=about)
+
+
+def _suggested(kind: type[Command], rest: Sequence[Word]) -> str | None:
+    try:
+        return f"{kind.service} {kind.read(Rest(kind, rest)).write()}"
+    except (Unclear, ValueError):
+        return None
+
+
+EMPTY: Final[dict[str, Callable[[], Command]]] = {
+    "rules": RulesMenu,
+    "members": MembersMenu,
+    "gatehouse": GatehouseHelp,
+}
+
+VERBS: Final[dict[str, dict[str, type[Command]]]] = {
+    service: {name: kind for kind in of_service(service) if kind.verb for name in (kind.verb, *kind.synonyms)}
+    for service in EMPTY
+}

@@ -1,0 +1,147 @@
+"""What people type, cleaned: Slack's markup unwrapped, typography straightened, quoted words kept together."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from bot.text import emails
+
+MOST: Final = 3000
+"""Characters of a command: more than that is something pasted by mistake."""
+
+MARKUP: Final = re.compile(r"<([^<>]*)>|&(amp|lt|gt);")
+ENTITY: Final = re.compile(r"&(amp|lt|gt);")
+ENTITIES: Final = {"amp": "&", "lt": "<", "gt": ">"}
+TYPOGRAPHY: Final = str.maketrans(
+    {
+        **dict.fromkeys("“”„‟«»＂", '"'),
+        **dict.fromkeys("‘’‚‛", "'"),
+        **dict.fromkeys("\u00a0\u2007\u202f\u3000\t\r\n\v\f", " "),
+        **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff", ""),
+    }
+)
+WORD: Final = re.compile(
+    r"""
+      "(?P<double>[^"]*)"(?=\s|,|$)
+    | '(?P<single>[^']*)'(?=\s|,|$)
+    | (?P<bare>(?:[^\s"]+|"[^"]*")+)
+    | (?P<stray>\S+)
+    """,
+    re.VERBOSE,
+)
+WEB: Final = re.compile(r"https?://[^\s<>|\"“”`´ˋ]+", re.IGNORECASE)
+SENTENCE_ENDS: Final = ".,;:!?…"
+BRACKETS: Final = {")": "(", "]": "[", "}": "{"}
+STYLES: Final = {"*": "*", "_": "_", "~": "~", "'": "'", "’": "‘"}
+"""What ends a style or a quotation rather than a URL, where it began right before it."""
+AROUND: Final = '`´ˋ"<>'
+"""What is part of no URL."""
+DASHED: Final = re.compile(r"^[-–—]+(?=[A-Za-z])")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word, or several in quotes; *start* is where it stood in the cleaned text."""
+
+    text: str
+    quoted: bool
+    start: int
+
+    @property
+    def keyword(self) -> str:
+        """The word as a keyword: no case, no dashes in front (``--because``, ``—because``); nothing if it was quoted."""
+        return "" if self.quoted else DASHED.sub("", self.text).casefold()
+
+
+def cleaned(text: str) -> str:
+    """*text* as its author meant it: ``<url|label>`` is the URL, entities are decoded once, quotes are straight."""
+    return MARKUP.sub(_unwrapped, text.translate(TYPOGRAPHY)).strip()
+
+
+def _unwrapped(match: re.Match[str]) -> str:
+    if match[2]:
+        return ENTITIES[match[2]]
+    inner = ENTITY.sub(lambda entity: ENTITIES[entity[1]], match[1].partition("|")[0])
+    if inner[:1] in {"@", "#", "!"}:
+        return f"<{inner}>"
+    return inner.removeprefix("mailto:")
+
+
+def addresses_in(text: str) -> list[str]:
+    """The web addresses in what Slack sends of a message, each once, as they were written."""
+    found = (ENTITY.sub(lambda entity: ENTITIES[entity[1]], _address(match)) for match in WEB.finditer(_parted(text)))
+    return list(dict.fromkeys(found))
+
+
+def addresses_typed(text: str) -> list[str]:
+    """The web addresses in the text of a command, each once, without what was pasted around them.
+
+    Where there is nothing else, one needs no scheme.
+    """
+    found = [_alone(match[0], _before(match)) for match in WEB.finditer(_parted(text))]
+    if found or len(text.split()) != 1:
+        return list(dict.fromkeys(found))
+    word = text.strip().strip(AROUND)
+    bare = word.lstrip("({*_~'" if ":" in word else "([{*_~'")
+    only = _alone(bare, word[: len(word) - len(bare)][-1:]).strip(AROUND)
+    return [only] if only else []
+
+
+def _parted(text: str) -> str:
+    """*text* with a space between two URLs that Markdown or a list joins."""
+    return text.replace("](", " ").replace(",http", " http").replace(";http", " http")
+
+
+def _address(match: re.Match[str]) -> str:
+    """The address alone: where Slack does not say where it ends, the sentence's own signs are no part of it."""
+    around = (_before(match) or "\n", match.string[match.end() : match.end() + 1] or "\n")
+    return match[0] if around[0] == "<" or around == ("\n", "\n") else _alone(match[0], around[0])
+
+
+def _before(match: re.Match[str]) -> str:
+    return match.string[match.start() - 1 : match.start()]
+
+
+def _alone(url: str, before: str) -> str:
+    """*url* less what ends the sentence, the brackets or the style that it stands in; *before*: the character before it."""
+    excess = {close: url.count(close) - url.count(opening) for close, opening in BRACKETS.items()}
+    end = len(url)
+    while end and (last := url[end - 1]):
+        if last in BRACKETS and excess[last] > 0:
+            excess[last] -= 1
+        elif last not in SENTENCE_ENDS and STYLES.get(last) != before:
+            break
+        end -= 1
+    return url[:end]
+
+
+def emails_in(text: str) -> list[str]:
+    """The e-mail addresses in it, each once; what looks like one in a web address is none."""
+    return emails.emails_in(WEB.sub(" ", text))
+
+
+def escaped(text: str) -> str:
+    """*text* as Slack would send it, so that `cleaned` gives it back."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def split(text: str) -> list[Word]:
+    """The words of a cleaned text. Never fails: a quote that is not closed is a character like others."""
+    return [_word(match) for match in WORD.finditer(text)]
+
+
+def _word(match: re.Match[str]) -> Word:
+    for name in ("double", "single"):
+        if match[name] is not None:
+            return Word(match[name], quoted=True, start=match.start())
+    return Word(match["bare"] or match["stray"], quoted=False, start=match.start())
+
+
+def quoted(text: str) -> str:
+    """*text* as one word; raises ValueError for one with both kinds of quotes in it, which cannot be written so."""
+    for mark in ('"', "'"):
+        if mark not in text:
+            return f"{mark}{text}{mark}"
+    raise ValueError("both kinds of quotes")

@@ -1,0 +1,198 @@
+"""What a person can ask about members and their segments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from handlers.grammar.command import Command, Part, Rank, Rest
+from handlers.grammar.fields import EXPIRY, PAGE, REASON, SITE, Filter, First, Lasts, Led, Text, takes
+from handlers.grammar.tokens import Word, quoted
+
+
+class MembersCommand(Command):
+    service = "members"
+    needs = "member.read"
+
+
+WHOSE: Final = "whose e-mail address"
+
+
+class Segments(Part):
+    """All words that are left, with ``to`` or ``from`` before them or without."""
+
+    def read(self, rest: Rest) -> tuple[str, ...]:
+        if rest.words and rest.words[0].keyword in {"to", "from"}:
+            rest.words.pop(0)
+        segments: tuple[str, ...] = self.needed(_segments(rest.words), rest)
+        if stray := next((word for word in rest.words if word.keyword in {"for", "until"}), None):
+            raise rest.unclear(f"After “{stray.text}” comes how long, such as for 2h or until 18:00.")
+        rest.words = []
+        return segments
+
+    def write(self, value: Sequence[str]) -> str:
+        return " ".join(map(quoted, value))
+
+
+class ToSegments(Segments):
+    """All words after ``to``."""
+
+    rank = Rank.TO
+
+    def read(self, rest: Rest) -> tuple[str, ...]:
+        words = [word.keyword for word in rest.words]
+        at = words.index("to") if "to" in words else len(words)
+        named, rest.words = rest.words[at + 1 :], rest.words[:at]
+        return _segments(named)
+
+    def write(self, value: Sequence[str]) -> str:
+        return f"to {super().write(value)}"
+
+
+SEGMENTS: Final = Segments("SEG,…", "which segment")
+
+
+def _segments(words: Sequence[Word]) -> tuple[str, ...]:
+    named = [part for word in words for part in ([word.text] if word.quoted else word.text.split(","))]
+    return tuple(dict.fromkeys(name.strip() for name in named if name.strip()))
+
+
+@dataclass(frozen=True)
+class MembersMenu(MembersCommand):
+    summary = "What you can do with members, with buttons"
+
+
+@dataclass(frozen=True)
+class MembersList(MembersCommand):
+    verb, synonyms = "list", ("ls", "find", "search")
+    summary = "Find members by any part of name or address"
+    example = "list anna segment:vip"
+    text: str | None = takes(Text("TEXT"))
+    segment: str | None = takes(Filter("segment:vip"))
+    without_segment: str | None = takes(Filter("no:SEGMENT", titled="without"))
+    site: str | None = takes(SITE)
+    page: int | None = takes(PAGE)
+
+
+@dataclass(frozen=True)
+class MembersShow(MembersCommand):
+    verb, synonyms = "show", ("get", "view", "info")
+    summary = "One member, whole; without EMAIL, a search as you type"
+    example = "show anna@example.com"
+    email: str = takes(Text("EMAIL"), "")
+    site: str | None = takes(SITE)
+
+
+@dataclass(frozen=True)
+class MembersSegments(MembersCommand):
+    verb = "segments"
+    summary = "The segments of a site, and how many members have each"
+    example = "segments"
+    site: str | None = takes(SITE)
+
+
+@dataclass(frozen=True)
+class MembersWhy(MembersCommand):
+    verb = "why"
+    summary = "Why somebody gets in, or does not, on every site"
+    example = "why anna@example.com vip"
+    email: str = takes(First("EMAIL", WHOSE))
+    segment: str | None = takes(Text("SEGMENT"))
+    site: str | None = takes(SITE)
+
+
+@dataclass(frozen=True)
+class MembersAdd(MembersCommand):
+    needs = "member.add"
+    verb, synonyms = "add", ("new", "create", "invite")
+    summary = "Add a member, in a form"
+    example = 'add anna@example.com named "Anna Berg" to vip'
+    email: str | None = takes(First("EMAIL"))
+    name: str | None = takes(Led('named "NAME"'))
+    segments: tuple[str, ...] = takes(ToSegments("to SEG,…"), ())
+    site: str | None = takes(SITE)
+    lasts: Lasts | None = takes(EXPIRY)
+    because: str | None = takes(REASON)
+
+
+@dataclass(frozen=True)
+class MembersEdit(MembersCommand):
+    needs, or_needs = "member.update", ("member.grant", "member.revoke")
+    verb, synonyms = "edit", ("change", "update")
+    summary = "Edit name and segments, in a form"
+    example = "edit anna@example.com"
+    email: str = takes(Text("EMAIL", WHOSE))
+    site: str | None = takes(SITE)
+
+
+@dataclass(frozen=True)
+class MembersGrant(MembersCommand):
+    needs = "member.grant"
+    verb, synonyms = "grant", ("give",)
+    summary = "Give access to segments"
+    example = "grant anna@example.com vip"
+    writes = True
+    email: str = takes(First("EMAIL", WHOSE))
+    segments: tuple[str, ...] = takes(SEGMENTS)
+    site: str | None = takes(SITE)
+    lasts: Lasts | None = takes(EXPIRY)
+    because: str | None = takes(REASON)
+
+
+@dataclass(frozen=True)
+class MembersRevoke(MembersCommand):
+    needs = "member.revoke"
+    verb, synonyms = "revoke", ("take",)
+    summary = "Take access to segments away"
+    example = "revoke anna@example.com vip because the plan ended"
+    writes = True
+    destroys = True
+    email: str = takes(First("EMAIL", WHOSE))
+    segments: tuple[str, ...] = takes(SEGMENTS)
+    site: str | None = takes(SITE)
+    because: str | None = takes(REASON)
+
+
+@dataclass(frozen=True)
+class MembersRemove(MembersCommand):
+    needs = "member.remove"
+    verb, synonyms = "remove", ("delete", "rm", "del")
+    summary = "Remove a member; shows them first and waits for a click"
+    example = "remove anna@example.com because she asked for it"
+    writes = True
+    destroys = True
+    email: str = takes(Text("EMAIL", WHOSE))
+    site: str | None = takes(SITE)
+    because: str | None = takes(REASON)
+
+
+@dataclass(frozen=True)
+class MembersOffboard(MembersCommand):
+    needs = "member.remove"
+    verb = "offboard"
+    summary = "Remove somebody from every site"
+    example = "offboard anna@example.com"
+    writes = True
+    destroys = True
+    email: str = takes(Text("EMAIL", WHOSE))
+    because: str | None = takes(REASON)
+
+
+@dataclass(frozen=True)
+class MembersExport(MembersCommand):
+    verb = "export"
+    summary = "Members as a table, to you alone"
+    example = "export segment:vip"
+    text: str | None = takes(Text("TEXT"))
+    segment: str | None = takes(Filter("segment:vip"))
+    without_segment: str | None = takes(Filter("no:SEGMENT"))
+    site: str | None = takes(SITE)
+
+
+@dataclass(frozen=True)
+class MembersImport(MembersCommand):
+    needs, or_needs = "member.add", ("member.grant", "member.revoke", "member.remove")
+    verb, summary = "import", "Members from a file"
+    example = "import"
+    site: str | None = takes(SITE)

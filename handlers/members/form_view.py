@@ -1,0 +1,155 @@
+"""The modal that adds and edits a member of a site."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Self
+
+from bot.changes.model import canonical_form, fingerprint
+from bot.members.model import Member, nearest
+from handlers.blocks import inputs
+from handlers.blocks.messages import code, esc, plural
+from handlers.blocks.modals import View, frame, metadata, note, section
+from handlers.grammar.command import slash
+
+CALLBACK: Final = "v1.member.form"
+SEGMENTS_HINT: Final = "Segments are made in the site's dashboard; here are those that members of this site have."
+
+
+@dataclass(frozen=True, slots=True)
+class MemberForm:
+    """What the modal holds. *known*: the segments to offer."""
+
+    mode: str
+    site: str
+    email: str = ""
+    name: str = ""
+    segments: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+    channel: str = ""
+    seen: str | None = None
+    """Fingerprint of the member as it was when the form opened."""
+    reason: str = ""
+    lasts: str = ""
+    """``2h`` or ``18:00``, as typed."""
+    notes: Mapping[str, str] = field(default_factory=dict)
+    """Block id -> what was refused about it; the empty id is the whole form."""
+
+    @classmethod
+    def blank(
+        cls,
+        *,
+        site: str,
+        known: tuple[str, ...],
+        email: str | None = None,
+        name: str | None = None,
+        segments: Sequence[str] = (),
+        reason: str = "",
+        lasts: str = "",
+        channel: str = "",
+    ) -> Self:
+        """An empty form, with whatever the command already said."""
+        return cls("add", site, email or "", name or "", tuple(segments), known, channel, reason=reason, lasts=lasts)
+
+    @classmethod
+    def of(cls, member: Member, *, site: str, known: tuple[str, ...], channel: str) -> Self:
+        """The form that edits *member*."""
+        seen = fingerprint(canonical_form(member.document()))
+        return cls("edit", site, member.email, member.name or "", member.segments, known, channel, seen)
+
+    def noted(self, notes: Mapping[str, str], known: tuple[str, ...]) -> MemberForm:
+        return replace(self, notes=notes, known=known)
+
+    def document(self, base: Member | None = None) -> dict[str, Any]:
+        """The member as the form says, with what it does not show of *base*, such as the end of a long name."""
+        kept = base.document() if base is not None else {"email": self.email}
+        name = {} if base is not None and self.name == _name_shown(base.name) else {"name": self.name}
+        return kept | name | {"allowedSegments": list(dict.fromkeys([*self.segments, *self._unshown(base)]))}
+
+    def _unshown(self, base: Member | None) -> list[str]:
+        """Segments that the menu could not hold, being too many or too long: the form never takes those away."""
+        have = base.segments if base is not None else ()
+        shown = set(inputs.offered((), have))
+        return [name for name in have if name not in shown]
+
+    def view(self) -> View:
+        """The modal, ready for views.open or views.update."""
+        kept = {"mode": self.mode, "site": self.site, "channel": self.channel, "seen": self.seen}
+        about = {"email": self.email if self.mode == "edit" else None}
+        titles = {"add": ("Add member", "Add"), "edit": ("Edit member", "Save")}
+        title, submit = titles[self.mode]
+        return frame(title, self._blocks(), callback_id=CALLBACK, submit=submit, metadata=kept | about)
+
+    def _blocks(self) -> list[View]:
+        blocks = [section(f":globe_with_meridians: Site *{esc(self.site)}*")]
+        if "" in self.notes:
+            blocks.append(note(self.notes[""]))
+        for block in self._inputs():
+            if (words := self.notes.get(block.get("block_id", "no input"))) is not None:
+                blocks.append(note(words))
+            blocks.append(block)
+        return blocks
+
+    def _inputs(self) -> list[View]:
+        email = (
+            inputs.text("email", "E-mail", inputs.shortened(self.email), placeholder="anna@example.com")
+            if self.mode == "add"
+            else section(f"*E-mail*  {code(self.email)}")
+        )
+        name = inputs.text("name", "Name", _name_shown(self.name), optional=True)
+        hidden = len(set(self.segments)) - len(inputs.offered((), self.segments))
+        return [email, name, self._segments(), *self._kept(hidden), *self._ends()]
+
+    def _segments(self) -> View:
+        if inputs.offered(self.known, self.segments):
+            return inputs.choices("segments", "Segments", self.known, self.segments, hint=SEGMENTS_HINT)
+        named = inputs.shortened(", ".join(self.segments)) if self.mode == "add" else None
+        hint = "Names with commas between. " + SEGMENTS_HINT
+        return inputs.text("segment_names", "Segments", named, optional=True, hint=hint)
+
+    def _kept(self, hidden: int) -> list[View]:
+        if not hidden or self.mode == "add":
+            return []
+        words = "do not fit into the menu and are kept" if hidden > 1 else "does not fit into the menu and is kept"
+        how = f"`{slash('members grant')}` and `{slash('members revoke')}` change any of them."
+        return [section(f":lock: {plural(hidden, 'more segment')} {words}. {how}")]
+
+    def _ends(self) -> list[View]:
+        lasts = [inputs.lasts(self.lasts)] if self.mode == "add" else []
+        return [*lasts, inputs.reason(self.reason)]
+
+
+def _name_shown(name: str | None) -> str:
+    return inputs.shortened(name or "")
+
+
+def segment_notes(unknown: Sequence[str], known: Sequence[str]) -> dict[str, str]:
+    """What to say above the field of the segments about names that the site does not have."""
+    if not unknown:
+        return {}
+    near = [f"{name} (like {' or '.join(alike)})" if (alike := nearest(name, known)) else name for name in unknown[:5]]
+    made = f"Segments are made in the site's dashboard; name one that nobody has yet in {slash('gatehouse settings')}."
+    words = f"Unknown segment: {', '.join(near)}. {made}"
+    return {"segments": words, "segment_names": words}
+
+
+def read_form(view: View) -> MemberForm:
+    """The form as a person left it: *view* with its state."""
+    about = metadata(view)
+    values = (view.get("state") or {}).get("values") or {}
+    segments = inputs.picked(values, "segments")
+    if segments is None:
+        line = inputs.typed(values, "segment_names") or ""
+        segments = tuple(part.strip() for part in line.split(",") if part.strip())
+    return MemberForm(
+        mode=about.get("mode", "add"),
+        site=str(about.get("site") or ""),
+        email=str(about.get("email") or inputs.typed(values, "email") or ""),
+        name=inputs.typed(values, "name") or "",
+        segments=segments,
+        channel=str(about.get("channel") or ""),
+        seen=about.get("seen"),
+        reason=inputs.typed(values, inputs.REASON) or str(about.get("reason") or ""),
+        lasts=inputs.typed(values, inputs.LASTS) or "",
+    )

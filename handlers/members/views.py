@@ -1,0 +1,297 @@
+"""Members as messages, and why somebody has access. In a channel an email is never whole, and no button carries one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from bot.clients.lists import Gap
+from bot.members.access_check import Asked, Likeness, Near, Standing, Verdict
+from bot.members.model import Member, masked
+from handlers.blocks import menus, messages
+from handlers.blocks.messages import Audience, Block, Message, code, esc
+from handlers.gatehouse.commands import GatehouseHelp
+from handlers.grammar.command import slash
+from handlers.grammar.fields import filters_of
+from handlers.members.commands import (
+    MembersAdd,
+    MembersEdit,
+    MembersGrant,
+    MembersList,
+    MembersRemove,
+    MembersSegments,
+    MembersShow,
+    MembersWhy,
+)
+
+MOST_SEGMENTS = 40
+
+
+def menu(*, sites: Sequence[str]) -> Message:
+    """What can be done with members, each a button or a line to type."""
+    buttons = (
+        messages.run_button("List members", MembersList(), 0, style="primary"),
+        messages.run_button("Add member", MembersAdd(), 1),
+        messages.run_button("Segments", MembersSegments(), 2),
+        messages.run_button("Help", GatehouseHelp(topic="members"), 3),
+    )
+    lines = (
+        f"`{slash('members why anna@example.com vip')}` tells why somebody gets in or does not\n"
+        f"`{slash('members list anna segment:vip')}` finds by any part of name or address\n"
+        f"`{slash('members grant anna@example.com vip')}` gives access\n"
+        f"`{slash('members remove anna@example.com')}` shows who goes, and waits for a click"
+    )
+    where = (
+        f"Sites: {', '.join(esc(site, 40) for site in sites[:20])}"
+        if sites
+        else ":warning: No site is set up yet (MEMBERS_SITES)."
+    )
+    blocks = [
+        messages.section("*Members*\nFind one as you type, or:", menus.member_menu()),
+        *messages.actions(buttons),
+        messages.section(lines),
+        messages.context(where),
+    ]
+    return messages.message("Members: list, show, add, edit, grant, revoke, remove", blocks)
+
+
+def address(email: str, audience: Audience) -> str:
+    return code(email if audience == "private" else masked(email))
+
+
+def segments_line(segments: Sequence[str]) -> str:
+    shown = " ".join(code(name, 60) for name in segments[:30])
+    more = f" …and {len(segments) - 30} more" if len(segments) > 30 else ""
+    return f"{shown}{more}" if segments else "_no segments_"
+
+
+def member_list(
+    members: Sequence[Member],
+    *,
+    site: str,
+    page: int,
+    pages: int,
+    total: int,
+    command: MembersList,
+    first_number: int,
+    audience: Audience,
+    others: Sequence[str] = (),
+    gap: Gap | None = None,
+) -> Message:
+    """One page of a list. *others*: the sites that might have been meant, where none was named."""
+    if not members:
+        return _nobody(command, site, others, gap)
+    title = f"*{messages.plural(total, 'member')}* of *{esc(site, 60)}*{_filters(command)}"
+    blocks = [messages.section(title), *messages.gap_lines(gap, "members")]
+    for number, member in enumerate(members, start=first_number):
+        show = messages.run_button("Show", MembersShow(email=member.email, site=site), number)
+        lead = f"{number}. " if audience == "private" else ""
+        text = (
+            f"*{lead}{name_of(member, audience)}*   {address(member.email, audience)}\n{segments_line(member.segments)}"
+        )
+        blocks.append(messages.section(text, show if audience == "private" else None))
+    blocks.append(messages.context(f"Page {page} of {pages}{messages.row_hint(audience)}{_other_sites(others, ' · ')}"))
+    turns = (
+        messages.turn_button("‹ Previous", replace(command, page=page - 1), "previous") if page > 1 else None,
+        messages.turn_button("Next ›", replace(command, page=page + 1), "next") if page < pages else None,
+        messages.share_button(replace(command, page=page)) if audience == "private" else None,
+    )
+    footer = messages.actions(turns if audience == "private" or not command.text else ())
+    return messages.message(
+        f"{messages.plural(total, 'member')} of {esc(site, 60)}, page {page} of {pages}", [*blocks, *footer]
+    )
+
+
+def _nobody(command: MembersList, site: str, others: Sequence[str], gap: Gap | None) -> Message:
+    filters = _filters(command)
+    buttons = (messages.turn_button("All members", MembersList(site=command.site), "all") if filters else None,)
+    read = " among those that could be read" if gap else ""
+    text = f":mag: Nobody found on *{esc(site, 60)}*{filters}{read}.{_other_sites(others)}"
+    blocks = [messages.section(text), *messages.gap_lines(gap, "members"), *messages.actions(buttons)]
+    return messages.message(f"Nobody found{read}", blocks)
+
+
+def _other_sites(others: Sequence[str], lead: str = " ") -> str:
+    """A word on the sites that were not looked at."""
+    named = " ".join(code(f"site:{name}", 60) for name in others[:20])
+    return f"{lead}Other sites: {named}" if others else ""
+
+
+def segment_counts(
+    counts: Mapping[str, int], *, total: int, without: int, site: str, gap: Gap | None = None
+) -> Message:
+    """How many members have each segment, each with a button to list them."""
+    has = "has" if total == 1 else "have"
+    blocks = [messages.section(f"*Segments of {esc(site, 60)}*, as {messages.plural(total, 'member')} {has} them")]
+    blocks += messages.gap_lines(gap, "members")
+    for number, (name, count) in enumerate(list(counts.items())[:MOST_SEGMENTS]):
+        listed = messages.run_button("List", MembersList(segment=name, site=site), number) if count else None
+        nobody = "nobody who could be read" if gap else "nobody yet"
+        said = messages.plural(count, "member") if count else f"{nobody}; the settings name it"
+        blocks.append(messages.section(f"{code(name, 100)}   {said}", listed))
+    left = f"{len(counts) - MOST_SEGMENTS} more are left out. " if len(counts) > MOST_SEGMENTS else ""
+    made = f"Segments are made in the site's dashboard; one that nobody has can be named in `{slash('gatehouse settings')}`."
+    blocks.append(messages.context(f"{left}{without:,} without any segment. {made}"))
+    return messages.message(f"Segments of {esc(site, 60)}: {len(counts)}", blocks)
+
+
+def name_of(member: Member, audience: Audience) -> str:
+    """The name; where there is none, or it is the address itself, a stand-in that gives nothing away."""
+    name = (member.name or "").strip()
+    return esc(name, 80) if name and (audience == "private" or "@" not in name) else "(no name)"
+
+
+def _filters(command: MembersList) -> str:
+    text = command.text if "@" not in (command.text or "") else None
+    return messages.filters_line(text, filters_of(command))
+
+
+def since_line(seconds: int | None) -> str:
+    return f"Member since {messages.moment(seconds * 1000, '{date_long}')}" if seconds is not None else ""
+
+
+def member_card(
+    member: Member,
+    *,
+    site: str,
+    command: MembersShow,
+    audience: Audience,
+    reference: str = "",
+    others: Sequence[str] = (),
+) -> Message:
+    """One member, whole. *reference* stands for the address in the button of a channel's card."""
+    blocks = [
+        messages.section(
+            f"*{name_of(member, audience)}*\n{address(member.email, audience)}   :globe_with_meridians: {esc(site, 60)}"
+        ),
+        messages.section(f"*Segments*\n{segments_line(member.segments)}"),
+    ]
+    extra = [name for name in member.model_extra or {} if name != "createdAt" or member.since is None]
+    kept = f"Also kept: {', '.join(code(name, 40) for name in extra[:8])}" if extra else ""
+    if texts := [text for text in (since_line(member.since), kept, _other_sites(others, "")) if text]:
+        blocks.append(messages.context(*texts))
+    buttons = (
+        messages.run_button("Edit", MembersEdit(email=member.email, site=site), "edit"),
+        messages.run_button("Why?", MembersWhy(email=member.email), "why"),
+        messages.run_button("Remove…", MembersRemove(email=member.email, site=site), "remove"),
+        messages.share_button(command),
+    )
+    privately = messages.button("Show me privately", "v1.members.whisper", f"{site} {masked(member.email)} {reference}")
+    blocks += messages.actions(buttons if audience == "private" else (privately,))
+    return messages.message(f"Member of {esc(site, 60)}", blocks)
+
+
+@dataclass(frozen=True, slots=True)
+class Unasked:
+    """A site that did not answer. *words*: why, as mrkdwn."""
+
+    site: str
+    words: str
+
+
+LIKE: Final = {
+    Likeness.CASE: "differs only in capital letters, which some services tell apart",
+    Likeness.TYPO: "one or two letters differ",
+    Likeness.TAG: "the same mailbox, but for dots or a +tag",
+    Likeness.DOMAIN: "the same name at another domain",
+}
+
+
+def why(email: str, said: Sequence[Verdict | Unasked], *, command: MembersWhy, audience: Audience) -> Message:
+    """What every site says. In a channel, addresses are masked and no button carries one."""
+    about = f" and the segment {code(command.segment, 80)}" if command.segment else ""
+    blocks = [messages.section(f":mag: {address(email, audience)}{about}\n*{_summary(said, command.segment)}*")]
+    for number, one in enumerate(said):
+        blocks.append(messages.section(_site(one, email, audience)))
+        if audience == "private" and isinstance(one, Verdict):
+            blocks += messages.actions(_buttons(one, email, f"why.{number}"))
+    blocks.append(
+        messages.context("Segments are made in the site's dashboard; what is shown is what the service told now.")
+    )
+    if audience == "private":
+        blocks += messages.actions([messages.share_button(command)])
+    return messages.message(_summary(said, command.segment), blocks)
+
+
+def _summary(said: Sequence[Verdict | Unasked], segment: str | None) -> str:
+    """The answer in a line; where a site could not be asked, it speaks only of those that could."""
+    asked = [one for one in said if isinstance(one, Verdict)]
+    left = _list([one.site for one in said if isinstance(one, Unasked)])
+    if not asked:
+        return f"{left} could not be asked." if left else "No site is set up (MEMBERS_SITES)."
+    well = [one.site for one in asked if one.member is not None and (one.asked is None or _has(one.asked))]
+    known = [one.site for one in asked if one.member is not None]
+    if well:
+        answer = f"{'Has the segment' if segment else 'A member'} on {_list(well)}"
+    elif known:
+        answer = f"A member on {_list(known)}, without that segment"
+    else:
+        answer = f"Nobody by this address on {_list([one.site for one in asked])}"
+    return f"{answer}; {left} could not be asked." if left else f"{answer}."
+
+
+def _has(asked: Asked) -> bool:
+    return asked.standing is Standing.HAS
+
+
+def _list(sites: Sequence[str]) -> str:
+    return ", ".join(esc(site, 60) for site in sites)
+
+
+def _site(one: Verdict | Unasked, email: str, audience: Audience) -> str:
+    if isinstance(one, Unasked):
+        return f":grey_question: *{esc(one.site, 60)}* could not be asked. {one.words}"
+    lines = [_known(one, email, audience)]
+    if one.asked is not None:
+        lines.append(_segment(one.asked, member=one.member is not None))
+    if one.near:
+        lines.append("Might be taken for:")
+        lines += [_near(near, audience) for near in one.near]
+    return "\n".join(lines)
+
+
+def _known(one: Verdict, email: str, audience: Audience) -> str:
+    member, site = one.member, f"*{esc(one.site, 60)}*"
+    if member is None:
+        return f":x: {site}  Nobody has exactly this address."
+    since = f"{since_line(member.since)}. " if member.since is not None else ""
+    spelt = f" Spelled {address(member.email, audience)} there." if member.email != email else ""
+    mark = ":white_check_mark:" if one.asked is None or _has(one.asked) else ":x:"
+    return f"{mark} {site}  {name_of(member, audience)}\n{since}Segments: {segments_line(member.segments)}{spelt}"
+
+
+def _segment(asked: Asked, *, member: bool) -> str:
+    name, alike = code(asked.name, 80), " or ".join(code(each, 80) for each in asked.alike)
+    match asked.standing:
+        case Standing.HAS:
+            return f"Has {name}."
+        case Standing.OTHER_CASE:
+            return f"Has {alike}, but not {name}: the site has both, and they differ in capital letters."
+        case Standing.NO_SUCH:
+            return f"Nobody here has a segment {name}, and no setting names it." + (
+                f" Is {alike} meant?" if alike else ""
+            )
+    return f"{'Lacks' if member else 'The site has'} {name}." + (f" There is also {alike}." if alike else "")
+
+
+def _near(near: Near, audience: Audience) -> str:
+    has = segments_line(near.member.segments)
+    return (
+        f"• {address(near.member.email, audience)}  {name_of(near.member, audience)}, {LIKE[near.likeness]}. Has {has}"
+    )
+
+
+def _buttons(one: Verdict, email: str, number: str) -> Iterator[Block | None]:
+    """What would let them in, and who else may be meant: each the same as typing it, under the same guards."""
+    site = esc(one.site, 30)
+    if one.member is None:
+        wanted = (one.missing,) if one.missing else ()
+        add = MembersAdd(email=email, segments=wanted, site=one.site)
+        yield messages.run_button(f"Add on {site}…", add, f"{number}.add")
+    elif one.missing:
+        grant = MembersGrant(email=one.member.email, segments=(one.missing,), site=one.site)
+        yield messages.run_button(f"Grant {one.missing} on {site}", grant, f"{number}.grant", style="primary")
+    for place, near in enumerate(one.near):
+        show = MembersShow(email=near.member.email, site=one.site)
+        yield messages.run_button(f"Show {near.member.email}", show, f"{number}.near.{place}")

@@ -1,1 +1,0 @@
-"""A module for each service: the words after its verbs -> its commands. `handlers.grammar` is the way in."""

@@ -1,0 +1,1 @@
+"""Commands about rules: what they answer, the forms, and how rules look in Slack."""

@@ -1,0 +1,344 @@
+"""What a person can ask about rules and their groups."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from bot.rules.edit import has_field
+from bot.rules.model import KNOWN_TYPES
+from handlers.grammar.command import Command, Part, Rank, Rest
+from handlers.grammar.fields import (
+    EXPIRY,
+    PAGE,
+    REASON,
+    REFS,
+    Choice,
+    Filter,
+    First,
+    Flag,
+    Lasts,
+    Led,
+    Text,
+    Urls,
+    as_written,
+    takes,
+)
+from handlers.grammar.tokens import Word, addresses_typed, quoted
+from handlers.rules.problems import no_field
+
+
+class RulesCommand(Command):
+    service = "rules"
+    needs = "rule.read"
+
+
+ONE_RULE: Final = Text("REF", "which rule")
+RULE_TYPE: Final = Choice("TYPE", choices={name.casefold(): name for name in KNOWN_TYPES})
+CHANGES: Final = {"add": "add", "remove": "remove", "rm": "remove", "delete": "remove"}
+SORTS: Final = ("name", "type", "changed")
+TURN_ON, TURN_OFF = ("enable", "activate"), ("disable", "deactivate")
+SWITCHED: Final = dict.fromkeys(("on", *TURN_ON), "on") | dict.fromkeys(("off", *TURN_OFF), "off")
+
+
+class Order(Filter):
+    def read(self, rest: Rest) -> str | None:
+        if (sort := super().read(rest)) is None:
+            return None
+        if (order := sort.casefold()) not in SORTS:
+            raise rest.unclear(f"sort:{order[:20]} is no order; write {', '.join(f'sort:{one}' for one in SORTS)}.")
+        return str(order)
+
+
+class Source(First):
+    def write(self, value: str) -> str:
+        return quoted(value) if value.casefold() in RULE_TYPE.choices else super().write(value)
+
+
+class Destination(Led):
+    """``to URL``, or simply the word behind the source."""
+
+    rank = Rank.TO
+
+    def read(self, rest: Rest) -> str | None:
+        led = any(word.keyword == self.keyword for word in rest.words)
+        found = super().read(rest)
+        at = 2 if rest.words and rest.words[0].keyword in RULE_TYPE.choices else 1
+        if led or len(rest.words) <= at:
+            return found
+        return rest.words.pop(at).text or None
+
+
+class GroupName(Text):
+    """``NAME`` or ``group:NAME``."""
+
+    def read(self, rest: Rest) -> Any:
+        name = rest.take_filters("group").get("group", "").strip()
+        return name or super().read(rest)
+
+
+GROUP: Final = GroupName("NAME", "which group")
+
+
+ASSIGNMENT: Final = re.compile(r"((?:pair\d{1,4}\.)?(?:source\.)?[A-Za-z]+)=(.*)", re.DOTALL | re.IGNORECASE)
+FREE_TEXT: Final = frozenset({"name", "description"})
+"""Fields whose value may go on over several words without quotes."""
+
+
+class Assignments(Part):
+    """``name=value`` words to the end; a word without ``=`` goes on with the value before it."""
+
+    rank = Rank.KEYWORD
+
+    def read(self, rest: Rest) -> tuple[tuple[str, str], ...]:
+        fields: list[tuple[str, str]] = []
+        matches = [None if word.quoted else ASSIGNMENT.fullmatch(word.text) for word in rest.words]
+        first = next((index for index, match in enumerate(matches) if match), len(matches))
+        for word, match in zip(rest.words[first:], matches[first:], strict=True):
+            if match:
+                fields.append((match[1], match[2]))
+            else:
+                fields[-1] = _continued(*fields[-1], word, rest)
+        rest.words = rest.words[:first]
+        return tuple((name, _unquoted(value)) for name, value in self.needed(fields, rest))
+
+    def write(self, value: Sequence[tuple[str, str]]) -> str:
+        return " ".join(f"{name}={quoted(text)}" for name, text in value)
+
+
+def _continued(name: str, value: str, word: Word, rest: Rest) -> tuple[str, str]:
+    if name.casefold() not in FREE_TEXT:
+        raise rest.unclear(f"“{word.text[:60]}” after {name}: put a value with spaces in quotes.")
+    return name, f"{value} {as_written(word)}"
+
+
+def _unquoted(value: str) -> str:
+    return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" else value
+
+
+@dataclass(frozen=True)
+class RulesMenu(RulesCommand):
+    summary = "What you can do with rules, with buttons"
+
+
+@dataclass(frozen=True)
+class RulesList(RulesCommand):
+    verb, synonyms = "list", ("ls", "find", "search")
+    summary = "Find rules by any part of name, id or URL; filters combine"
+    example = "list checkout type:redirect"
+    text: str | None = takes(Text("TEXT"))
+    type: str | None = takes(Filter("type:redirect"))
+    status: str | None = takes(Filter("status:on"))
+    url: str | None = takes(Filter("url:TEXT"))
+    group: str | None = takes(Filter("group:NAME"))
+    sort: str | None = takes(Order("sort:name|type|changed", titled=""))
+    page: int | None = takes(PAGE)
+
+
+@dataclass(frozen=True)
+class RulesShow(RulesCommand):
+    verb, synonyms = "show", ("get", "view", "info")
+    summary = "One rule, whole; without REF, a search as you type"
+    example = "show #1"
+    ref: str = takes(Text("REF"), "")
+
+
+@dataclass(frozen=True)
+class RulesWhich(RulesCommand):
+    verb, synonyms = "which", ("match", "test")
+    summary = "Which rules act on a URL, and why not the others"
+    example = "which https://shop.example.com/old"
+    url: str = takes(First("URL", "which URL"))
+    others: tuple[str, ...] = takes(Urls("URL…"), ())
+    """Further URLs that were typed with it."""
+    within: bool = field(default=False, compare=False)
+    """Whether it was taken out of other words."""
+
+    @classmethod
+    def read(cls, rest: Rest) -> Command:
+        """The URL in what was typed or pasted; what is in quotes is one as it stands."""
+        words = " ".join(word.text for word in rest.words if not word.quoted)
+        exact = [word.text.strip() for word in rest.words if word.quoted and word.text.strip()]
+        found = addresses_typed(words) if words else exact
+        if not found:
+            raise rest.missing("which URL")
+        left = f"{words} {' '.join(exact)}" if words else ""
+        for url in sorted(found, key=len, reverse=True):
+            left = left.replace(url, " ")
+        url, *others = found
+        return cls(url, tuple(others), within=any(map(str.isalnum, left)))
+
+    def words(self) -> list[str]:
+        """In quotes where they would be read as something else without."""
+        loose = self.others or addresses_typed(self.url) != [self.url]
+        return [quoted(url) for url in (self.url, *self.others)] if loose else super().words()
+
+
+@dataclass(frozen=True)
+class RulesCheck(RulesCommand):
+    verb, synonyms = "check", ("lint",)
+    summary = "Loops, shadows, duplicates and dead rules"
+    example = "check"
+    ref: str | None = takes(Text("REF"))
+    page: int | None = takes(PAGE)
+
+
+@dataclass(frozen=True)
+class RulesNew(RulesCommand):
+    needs = "rule.create"
+    verb, synonyms = "new", ("create", "add")
+    summary = "Make a rule, in a form"
+    example = 'new redirect https://shop.example.com/old to https://shop.example.com/new named "Old shop"'
+    type: str | None = takes(RULE_TYPE)
+    source: str | None = takes(Source("FROM"))
+    destination: str | None = takes(Destination("to TO"))
+    name: str | None = takes(Led('named "NAME"'))
+    lasts: Lasts | None = takes(EXPIRY)
+    because: str | None = takes(REASON)
+
+    def check(self, rest: Rest) -> None:
+        if self.destination and not has_field(self.type, "destination"):
+            raise rest.unclear(no_field(self.type, "destination"))
+
+
+@dataclass(frozen=True)
+class RulesEdit(RulesCommand):
+    needs = "rule.update"
+    verb, synonyms = "edit", ("change", "update")
+    summary = "Edit a rule, in a form"
+    example = "edit #1"
+    ref: str = takes(ONE_RULE)
+
+
+@dataclass(frozen=True)
+class RulesSet(RulesCommand):
+    needs = "rule.update"
+    verb = "set"
+    summary = "Change single fields of one rule, or of several at once"
+    example = "set #1 destination=https://shop.example.com/new"
+    writes = True
+    refs: tuple[str, ...] = takes(REFS)
+    fields: tuple[tuple[str, str], ...] = takes(Assignments("field=value …", "which field gets which value"))
+    lasts: Lasts | None = takes(EXPIRY)
+    because: str | None = takes(REASON)
+
+
+@dataclass(frozen=True)
+class RulesCopy(RulesCommand):
+    needs = "rule.create"
+    verb, synonyms = "copy", ("clone", "duplicate")
+    summary = "A new rule like another one, in a form"
+    example = "copy #1"
+    ref: str = takes(ONE_RULE)
+
+
+@dataclass(frozen=True)
+class Switch(Command):
+    """What switches rules; ``on group:NAME`` is about a whole group."""
+
+    needs = "rule.update"
+    writes = True
+    refs: tuple[str, ...] = takes(REFS)
+    lasts: Lasts | None = takes(EXPIRY)
+    because: str | None = takes(REASON)
+
+    @classmethod
+    def read(cls, rest: Rest) -> Command:
+        because, lasts = REASON.read(rest), EXPIRY.read(rest)
+        if "group" not in rest.take_filters("group"):
+            return cls(REFS.read(rest), lasts, because)
+        group = GROUP.read(rest)
+        rest.nothing_more()
+        return RulesGroup(cls.verb, group, lasts, because)
+
+
+@dataclass(frozen=True)
+class RulesOn(Switch, RulesCommand):
+    verb, synonyms = "on", TURN_ON
+    summary = "Switch one rule on, or several"
+    example = "on #1"
+
+
+@dataclass(frozen=True)
+class RulesOff(Switch, RulesCommand):
+    verb, synonyms = "off", TURN_OFF
+    summary = "Switch one rule off, or several"
+    example = "off #1 because it loops"
+    destroys = True
+
+
+@dataclass(frozen=True)
+class RulesGroups(RulesCommand):
+    verb, summary = "groups", "The groups of rules, with how many each has"
+    example = "groups"
+
+
+@dataclass(frozen=True)
+class RulesGroup(RulesCommand):
+    needs = "rule.update"
+    verb = "group"
+    summary = "Switch a whole group on or off, as one change; also: on group:NAME"
+    example = "group off Experiments for 2h because checkout is slow"
+    writes = True
+    destroys = True
+    switch: str = takes(Choice("on|off", "on or off, and which group", SWITCHED))
+    group: str = takes(GROUP)
+    lasts: Lasts | None = takes(EXPIRY)
+    because: str | None = takes(REASON)
+
+
+@dataclass(frozen=True)
+class RulesDelete(RulesCommand):
+    needs = "rule.delete"
+    verb, synonyms = "delete", ("remove", "rm", "del")
+    summary = "Delete one rule or several; shows them first and waits for a click"
+    example = "delete #1 because nobody uses it"
+    writes = True
+    destroys = True
+    refs: tuple[str, ...] = takes(REFS)
+    because: str | None = takes(REASON)
+
+
+@dataclass(frozen=True)
+class RulesHistory(RulesCommand):
+    needs = "audit.read"
+    verb, synonyms = "history", ("log",)
+    summary = "Who changed a rule, when and why"
+    example = "history #1"
+    ref: str = takes(ONE_RULE)
+
+
+@dataclass(frozen=True)
+class RulesExport(RulesCommand):
+    verb = "export"
+    summary = "Rules as a file, to you or into the channel"
+    example = "export type:redirect"
+    text: str | None = takes(Text("TEXT"))
+    type: str | None = takes(Filter("type:redirect"))
+    status: str | None = takes(Filter("status:on"))
+    here: bool = takes(Flag("here"), False)
+
+
+@dataclass(frozen=True)
+class RulesImport(RulesCommand):
+    needs, or_needs = "rule.create", ("rule.update",)
+    verb, summary = "import", "Rules from a file"
+    example = "import"
+
+
+@dataclass(frozen=True)
+class RulesSamples(RulesCommand):
+    verb = "samples"
+    summary = "URLs of this channel to try changes on"
+    example = "samples add https://shop.example.com/old"
+    writes = True
+    action: str | None = takes(Choice("add|remove", choices=CHANGES))
+    urls: tuple[str, ...] = takes(Urls("URL…"), ())
+
+    def check(self, rest: Rest) -> None:
+        if self.urls and self.action is None:
+            raise rest.unclear("Samples can be added or removed.")
+        if self.action and (not self.urls or (self.action == "remove" and len(self.urls) > 1)):
+            raise rest.missing("which URL")

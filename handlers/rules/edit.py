@@ -1,0 +1,241 @@
+"""Commands that change rules and switch groups of rules."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from bot.changes.model import Kind, Target
+from bot.changes.proposals import Proposal, set_of
+from bot.clients.lists import Listing
+from bot.gatehouse import Gatehouse
+from bot.rules.edit import introduced, switched, with_fields
+from bot.rules.model import Group, Rule, RuleDraft
+from handlers.blocks import menus, modals
+from handlers.changes.expiry import as_typed, lasting
+from handlers.errors import InvalidDraft, NoGroups, NothingToChange, NotOneGroup
+from handlers.rules import form_view, views
+from handlers.rules.commands import (
+    RulesCopy,
+    RulesDelete,
+    RulesEdit,
+    RulesGroup,
+    RulesGroups,
+    RulesMenu,
+    RulesNew,
+    RulesOff,
+    RulesOn,
+    RulesSet,
+    RulesShow,
+)
+from handlers.rules.lookup import Look, look_at, preview, refuse_silent_loop
+from handlers.rules.refs import find_rule, find_rules, groups_of, is_bare_number
+from handlers.slack.registry import handles
+from handlers.slack.reply import Announced, Caller, Modal, Private, Reply
+
+
+@handles(RulesMenu)
+async def menu(command: RulesMenu, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    return Private(views.menu())
+
+
+@handles(RulesShow)
+async def show(command: RulesShow, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    if not command.ref.strip():
+        return Modal(menus.rule_modal(caller.channel))
+    rule = await find_rule(command, caller, gatehouse)
+    groups = await groups_of([rule], gatehouse)
+    return Private(views.rule_card(rule, command=RulesShow(ref=rule.id), audience=caller.audience, groups=groups))
+
+
+@handles(RulesOn)
+async def switch_on(command: RulesOn, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    return await _edit(command, caller, gatehouse, lambda rule: switched(rule, on=True))
+
+
+@handles(RulesOff)
+async def switch_off(command: RulesOff, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    return await _edit(command, caller, gatehouse, lambda rule: switched(rule, on=False))
+
+
+@handles(RulesSet)
+async def set_fields(command: RulesSet, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    return await _edit(command, caller, gatehouse, lambda rule: with_fields(rule, command.fields))
+
+
+async def _edit(
+    command: RulesOn | RulesOff | RulesSet,
+    caller: Caller,
+    gatehouse: Gatehouse,
+    edit: Callable[[Rule], dict[str, Any]],
+) -> Reply:
+    """Read, edit, write: quick, without a question unless the policy has one, announced by its card."""
+    wanted = []
+    for rule in (rules := await find_rules(command, caller, gatehouse)):
+        after = edit(rule)
+        if after == rule.body():
+            continue
+        draft = RuleDraft.model_validate(after)
+        if wrong := introduced(rule, draft):
+            raise InvalidDraft(wrong)
+        look = await look_at(gatehouse, rule, draft) if len(rules) <= LOOKED_AT else NOT_LOOKED
+        refuse_silent_loop(look.findings, command.because)
+        proposal = update_of(rule, draft, caller, reason=command.because or "", warnings=look.warnings)
+        shifts = (
+            await preview(gatehouse, caller, rule, draft, (command.because, *command.refs)) if len(rules) == 1 else ()
+        )
+        wanted.append(replace(proposal, preview=shifts))
+    if not wanted:
+        status = rules[0].status if not isinstance(command, RulesSet) else None
+        raise NothingToChange([rule.title for rule in rules], status)
+    wanted[0] = await lasting(wanted[0], command.lasts, caller, gatehouse)
+    return await submitted(f"{EDITS[type(command)]} {len(wanted)} rules", wanted, caller, gatehouse)
+
+
+EDITS: Final = {RulesOn: "Switch on", RulesOff: "Switch off", RulesSet: "Change"}
+LOOKED_AT: Final = 5
+"""Rules of one command that are compared with all others before they are changed: it takes a while for each."""
+NOT_LOOKED: Final = Look((), blind=True)
+
+
+async def submitted(title: str, wanted: Sequence[Proposal], caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """One change, or several as one set; announced by their one card."""
+    if len(wanted) == 1:
+        await gatehouse.changes.proposer.submit(wanted[0], origin=caller.request)
+    else:
+        await gatehouse.changes.proposer.submit_set(set_of(title, wanted), origin=caller.request)
+    return Announced()
+
+
+def update_of(
+    rule: Rule,
+    draft: RuleDraft,
+    caller: Caller,
+    *,
+    reason: str,
+    warnings: tuple[str, ...] = (),
+    quiet_refusal: bool = False,
+) -> Proposal:
+    return Proposal(
+        kind=Kind.RULE_UPDATE,
+        target=Target(service="rules", key=rule.id),
+        before=rule.document(),
+        after=draft.body(),
+        requester=caller.user,
+        channel=caller.channel,
+        reason=reason,
+        warnings=warnings,
+        quiet_refusal=quiet_refusal,
+    )
+
+
+@handles(RulesDelete)
+async def delete(command: RulesDelete, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    rules = await find_rules(command, caller, gatehouse)
+    said = (command.because, *command.refs)
+    wanted = [
+        Proposal(
+            kind=Kind.RULE_DELETE,
+            target=Target(service="rules", key=rule.id),
+            before=rule.document(),
+            after=None,
+            requester=caller.user,
+            channel=caller.channel,
+            reason=command.because or "",
+            preview=await preview(gatehouse, caller, rule, None, said) if len(rules) == 1 else (),
+        )
+        for rule in rules
+    ]
+    return await submitted(f"Delete {len(wanted)} rules", wanted, caller, gatehouse)
+
+
+@handles(RulesNew)
+async def new(command: RulesNew, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    form = form_view.RuleForm.blank(
+        type=command.type,
+        source=command.source,
+        destination=command.destination,
+        name=command.name,
+        reason=command.because or "",
+        lasts=as_typed(command.lasts),
+        channel=caller.channel,
+    )
+    return Modal(form.view())
+
+
+@handles(RulesEdit)
+async def edit(command: RulesEdit, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    async def fill() -> dict[str, Any]:
+        rule = await find_rule(command, caller, gatehouse)
+        groups = await groups_of([rule], gatehouse)
+        return form_view.RuleForm.of(rule, channel=caller.channel, groups=groups).view()
+
+    return Modal(modals.loading("Edit rule"), fill)
+
+
+@handles(RulesCopy)
+async def copy(command: RulesCopy, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    async def fill() -> dict[str, Any]:
+        rule = await find_rule(command, caller, gatehouse)
+        return form_view.RuleForm.copy_of(rule, channel=caller.channel).view()
+
+    return Modal(modals.loading("Copy rule"), fill)
+
+
+@handles(RulesGroups)
+async def show_groups(command: RulesGroups, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    groups = await _listed(gatehouse)
+    listing = await gatehouse.rules.all()
+    rules = Counter(rule.group_id for rule in listing.known if rule.group_id)
+    on = Counter(rule.group_id for rule in listing.known if rule.group_id and rule.active)
+    found = sorted(groups.known, key=lambda group: group.title.casefold())
+    gaps = {"groups": groups.gap, "rules": listing.gap}
+    return Private(views.group_list(found, rules, on, gaps, command=command, actions=not caller.public))
+
+
+@handles(RulesGroup)
+async def switch_group(command: RulesGroup, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    group = _meant(command.group, (await _listed(gatehouse)).whole())
+    after = group.switched(on=command.switch == "on")
+    if after == group.body():
+        raise NothingToChange([group.title], group.status)
+    proposal = Proposal(
+        kind=Kind.GROUP_UPDATE,
+        target=Target(service="groups", key=group.id),
+        before=group.document(),
+        after=after,
+        requester=caller.user,
+        channel=caller.channel,
+        reason=command.because or "",
+    )
+    proposal = await lasting(proposal, command.lasts, caller, gatehouse)
+    await gatehouse.changes.proposer.submit(proposal, origin=caller.request)
+    return Announced()
+
+
+async def _listed(gatehouse: Gatehouse) -> Listing[Group]:
+    groups = await gatehouse.groups.listed()
+    if groups is None:
+        raise NoGroups
+    return groups
+
+
+def _meant(ref: str, groups: Sequence[Group]) -> Group:
+    """The one group that *ref* fits in the first way in which it fits any: id, name, part of name; else NotOneGroup.
+
+    A number alone is never a part of a name.
+    """
+    wanted = ref.strip().casefold()
+    ways = (
+        lambda group: group.id == ref.strip(),
+        lambda group: group.title.casefold() == wanted,
+        lambda group: wanted in group.title.casefold(),
+    )
+    for way in ways[:2] if is_bare_number(ref) else ways:
+        if found := [group for group in groups if way(group)]:
+            if len(found) > 1:
+                raise NotOneGroup(ref, found)
+            return found[0]
+    raise NotOneGroup(ref, ())

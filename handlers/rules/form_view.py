@@ -1,0 +1,322 @@
+"""The modal that makes, edits and copies a rule: from a rule to a form, and to Slack's view, losing nothing.
+
+Fields follow the chosen type. Pairs of types that the specification describes get a field each; those of others
+are JSON. What a modal cannot hold (a sixtieth pair, a text of 20,000 characters) is not shown and kept as it is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Final, Self
+
+from bot.changes.model import canonical_form, fingerprint
+from bot.rules.edit import STATUSES, Problem
+from bot.rules.model import ACTIVE, INACTIVE, KNOWN_TYPES, TYPED, Groups, Rule, RuleDraft, why_group_is_off
+from handlers.blocks import inputs
+from handlers.blocks.messages import clip, code, esc, plural
+from handlers.blocks.modals import View, frame, note, section
+from handlers.grammar.command import slash
+from handlers.rules import form_fields_view
+from handlers.rules.form_fields_view import (
+    LABELS,
+    NEW_PAIR,
+    Document,
+    FormPair,
+    button,
+    fits,
+    names_of,
+    numbered,
+    packed,
+    pair_blocks,
+    size_of,
+)
+from handlers.rules.pairs_view import group_name, status_name
+
+CALLBACK: Final = "v1.rule.form"
+MOST_PAIRS: Final = 10
+"""Pairs that get fields: six blocks each of the hundred that a modal may have."""
+
+MOST_PAIR_TEXT: Final = 120_000
+"""Characters of their texts, as JSON writes them: a view has 250,000 in all, and the head and the reason need theirs."""
+
+MOST_ASIDE: Final = 1500
+"""Bytes of a view's private metadata (3,000 characters in all) for what was typed and is not shown just now."""
+
+LONGEST_TYPE: Final = 40
+"""Characters of a rule's type that travel in the view; the rule itself knows the rest."""
+
+TITLES: Final = {"new": "New rule", "edit": "Edit rule", "copy": "Copy rule"}
+
+
+@dataclass(frozen=True)
+class RuleForm:
+    """What the modal holds. *document* is the body it starts from: fields without an input stay as they are there."""
+
+    mode: str
+    document: Document
+    pairs: tuple[FormPair, ...]
+    channel: str = ""
+    rule_id: str | None = None
+    """The rule that is edited, or copied."""
+    seen: str | None = None
+    """Fingerprint of the rule as it was when the form opened; if it has moved since, nothing is overwritten."""
+    reason: str = ""
+    lasts: str = ""
+    """``2h`` or ``18:00``, as typed."""
+    group: str = ""
+    """The group that the rule is in and whether that holds it back, in words; empty where there is nothing to say."""
+    pairs_text: str | None = None
+    """The pairs as typed, where they are JSON."""
+    held: frozenset[str] = frozenset()
+    """The keys of the pairs whose fields were shown when the form was read: what was typed stands there and nowhere else."""
+    announce: str = ""
+    """The channel that was chosen in the form, where it was opened from none."""
+    warned: str = ""
+    """Fingerprint of the warnings that the form shows: sent again as it is, it is saved in spite of them."""
+    notes: Mapping[str, str] = field(default_factory=dict)
+    """Block id -> what was refused about it; the empty id is the whole form."""
+
+    @classmethod
+    def blank(
+        cls,
+        *,
+        type: str | None = None,  # noqa: A002  the field's own name
+        source: str | None = None,
+        destination: str | None = None,
+        name: str | None = None,
+        reason: str = "",
+        lasts: str = "",
+        channel: str = "",
+    ) -> Self:
+        """An empty form, with whatever the command already said."""
+        known = {each.casefold(): each for each in KNOWN_TYPES}
+        rule_type = known.get((type or "Redirect").casefold(), type) or ""
+        pair = NEW_PAIR | {"source": NEW_PAIR["source"] | {"value": source or ""}}
+        if rule_type not in TYPED:
+            pair = form_fields_view.skeleton(rule_type, pair["source"])
+        if destination:
+            pair = pair | {"destination": destination}
+        document = {"name": name or "", "description": "", "status": ACTIVE, "ruleType": rule_type}
+        form = cls("new", document, (FormPair("n1", pair),), channel=channel, reason=reason, lasts=lasts)
+        return form if form.typed else form.with_json([pair])
+
+    @classmethod
+    def of(cls, rule: Rule, *, channel: str, reason: str = "", groups: Groups | None = None) -> Self:
+        """The form that edits *rule*."""
+        seen = fingerprint(canonical_form(rule.document()))
+        words = _group_words(rule, groups)
+        return cls("edit", rule.body(), numbered(rule.body()), channel, rule.id, seen, reason, group=words)
+
+    @classmethod
+    def copy_of(cls, rule: Rule, *, channel: str) -> Self:
+        """A form for a new rule like *rule*; it starts Inactive, since two equal rules in force help nobody."""
+        document = rule.content() | {"name": f"{rule.title} (copy)", "status": INACTIVE}
+        seen = fingerprint(canonical_form(rule.document()))
+        return cls("copy", document, numbered(document), channel, rule.id, seen)
+
+    @property
+    def rule_type(self) -> str:
+        return str(self.document.get("ruleType") or "")
+
+    @property
+    def typed(self) -> bool:
+        return self.rule_type in TYPED
+
+    @cached_property
+    def shown(self) -> tuple[FormPair, ...]:
+        """The pairs that get fields: those that had them, then the first ones whose texts fit into the form."""
+        kept = {pair.key for pair in self.pairs if pair.key in self.held}
+        room = MOST_PAIR_TEXT - sum(size_of(pair, self.rule_type) for pair in self.pairs if pair.key in kept)
+        for pair in self.pairs:
+            if pair.key in kept or not fits(pair, self.rule_type):
+                continue
+            room -= size_of(pair, self.rule_type)
+            if room < 0 or len(kept) >= MOST_PAIRS:
+                break
+            kept.add(pair.key)
+        return tuple(pair for pair in self.pairs if pair.key in kept)
+
+    @cached_property
+    def shown_keys(self) -> frozenset[str]:
+        return frozenset(pair.key for pair in self.shown)
+
+    @property
+    def pairs_block(self) -> str:
+        """The block id of the pairs as JSON: one a type, or Slack would show the text of the type before."""
+        return f"pairs.{self.rule_type}" if self.mode == "new" else "pairs"
+
+    def draft(self) -> RuleDraft:
+        """The rule as the form says; raises NotPairs where the pairs' JSON is none."""
+        own = form_fields_view.RULE_FIELDS.get(self.rule_type, {}) if self.mode == "new" else {}
+        return RuleDraft.model_validate({**self.document, **own, "pairs": self._documents()})
+
+    def _documents(self) -> list[Document]:
+        if not self.typed:
+            return [pair.document for pair in self.pairs] if self.pairs_text is None else self.parsed()
+        names = names_of(self.rule_type)
+        return [pair.document if self._keeps(pair) else pair.only(names) for pair in self.pairs]
+
+    def _keeps(self, pair: FormPair) -> bool:
+        """Whether *pair* is the rule's own, of which nothing is taken away that nobody was shown."""
+        return self.mode == "edit" and not pair.is_new
+
+    def parsed(self) -> list[Document]:
+        return form_fields_view.read(self.pairs_text or "")
+
+    def block_of(self, problem: Problem) -> str:
+        """The block id of the input that *problem* is about; one that is always there, where it has none."""
+        if problem.field == "name":
+            return "name"
+        if problem.field == "ruleType":
+            return "type" if self.mode == "new" else "name"
+        if not self.typed:
+            return self.pairs_block
+        if problem.pair is not None and problem.pair <= len(self.pairs):
+            pair = self.pairs[problem.pair - 1]
+            if pair.key in self.shown_keys:
+                return pair.block_id(problem.field if problem.field != "source" else "value")
+        return "name"
+
+    def noted(self, notes: Mapping[str, str]) -> Self:
+        return replace(self, notes=notes)
+
+    def with_pair(self) -> RuleForm:
+        """One more, empty pair."""
+        taken = [int(pair.key[1:]) for pair in self.pairs if pair.is_new]
+        return replace(self, pairs=(*self.pairs, FormPair(f"n{max(taken, default=0) + 1}", NEW_PAIR)))
+
+    def without_pair(self, key: str) -> RuleForm:
+        """Without that pair; the last one stays, since a rule without pairs is none."""
+        left = tuple(pair for pair in self.pairs if pair.key != key)
+        return replace(self, pairs=left) if left else self
+
+    def with_json(self, pairs: Sequence[Document]) -> Self:
+        """With *pairs* as JSON, as many as an input holds; the others are named, since nothing else keeps them."""
+        kept = form_fields_view.fitting(pairs)
+        text = form_fields_view.written(kept or [form_fields_view.skeleton(self.rule_type, NEW_PAIR["source"])])
+        form = replace(self, pairs_text=text)
+        if len(kept) == len(pairs):
+            return form
+        left = f"{len(pairs) - len(kept):,} of {plural(len(pairs), 'pair')}"
+        words = f"Left out: {left}. A form holds {inputs.MOST_TYPED:,} characters of JSON."
+        return replace(form, notes={self.pairs_block: words})
+
+    def with_shown(self) -> Self:
+        """With no other pairs than those that get fields; the others are named, since nothing else keeps them."""
+        left = len(self.pairs) - len(self.shown)
+        if not left:
+            return self
+        words = f"Left out: {left:,} of {plural(len(self.pairs), 'pair')}. A form has fields for {MOST_PAIRS}."
+        return replace(self, pairs=self.shown or (FormPair("n1", NEW_PAIR),), notes={"": words})
+
+    def view(self) -> View:
+        """The modal, ready for views.open or views.update."""
+        submit = "Save" if self.mode == "edit" else "Create"
+        kept = {"mode": self.mode, "id": self.rule_id, "seen": self.seen, "channel": self.channel}
+        about = {
+            "keys": packed(pair.key for pair in self.pairs),
+            "type": self.rule_type[:LONGEST_TYPE],
+            "group": self.group,
+        }
+        metadata = kept | about | {"aside": self._aside(), "warned": self.warned}
+        return frame(TITLES[self.mode], self._blocks(), callback_id=CALLBACK, submit=submit, metadata=metadata)
+
+    @cached_property
+    def _put_aside(self) -> dict[str, str]:
+        """What was typed into fields that this type does not have, for when the other type is chosen again."""
+        names = names_of(self.rule_type)
+        return {
+            pair.block_id(name): str(pair.read(name))
+            for pair in self.pairs
+            for name in LABELS
+            if self.mode == "new" and name not in names and pair.read(name)
+        }
+
+    def _aside(self) -> dict[str, str]:
+        return self._put_aside if self._is_kept_aside else {}
+
+    @property
+    def _is_kept_aside(self) -> bool:
+        return len(json.dumps(self._put_aside, ensure_ascii=False).encode("utf-8", "surrogatepass")) <= MOST_ASIDE
+
+    def _blocks(self) -> list[View]:
+        blocks = [note(self.notes[""])] if "" in self.notes else []
+        if not self._is_kept_aside:
+            blocks.append(note("What you typed for another type is too long to be kept while this one is chosen."))
+        ends = () if self.mode == "edit" else (inputs.lasts(self.lasts),)
+        where = () if self.channel else (inputs.channel(self.announce),)
+        ends = (*ends, inputs.reason(self.reason, loops=True))
+        for block in (*where, *self._head(), *self._pair_blocks(), *ends):
+            if (words := self.notes.get(block.get("block_id", "no input"))) is not None:
+                blocks.append(note(words))
+            blocks.append(block)
+        return blocks
+
+    def _head(self) -> list[View]:
+        document = self.document
+        blocks = [self._type_block()]
+        for name, label in (("name", "Name"), ("description", "Description")):
+            value = str(document.get(name) or "")
+            if not inputs.holds(value):
+                blocks.append(
+                    section(f"*{label}* does not fit into a form ({len(value):,} characters) and stays as it is.")
+                )
+            else:
+                blocks.append(inputs.text(name, label, value, optional=name == "description"))
+        status = str(document.get("status") or ACTIVE)
+        if len(status) <= inputs.LONGEST_OPTION:
+            blocks.append(inputs.radios("status", "Status", STATUSES, status))
+        return blocks
+
+    def _type_block(self) -> View:
+        if self.mode == "new":
+            return inputs.select("type", "Type", KNOWN_TYPES, self.rule_type, dispatch=True)
+        about = f" {code(self.rule_id)}" if self.rule_id else ""
+        group = f"\n{self.group}" if self.group else ""
+        return section(f"*Type*  {esc(self.rule_type)}{about}\nThe type of a rule cannot be changed.{group}")
+
+    def _pair_blocks(self) -> list[View]:
+        if not self.typed:
+            return [self._json_block()]
+        blocks: list[View] = []
+        for number, pair in enumerate(self.pairs, start=1):
+            if pair.key in self.shown_keys:
+                blocks += pair_blocks(pair, number, self.rule_type, removable=len(self.pairs) > 1)
+        if hidden := len(self.pairs) - len(self.shown):
+            field = names_of(self.rule_type)[-1]
+            blocks.append(
+                section(
+                    f":lock: {plural(hidden, 'pair')} more than a form holds: kept as {'they are' if hidden > 1 else 'it is'}. "
+                    f"Change one by its number: `{slash(f'rules set REF pair12.{field}=…')}`"
+                )
+            )
+        if len(self.shown) < MOST_PAIRS:
+            blocks.append(
+                {"type": "actions", "block_id": "more", "elements": [button("Add pair", "v1.form.add", "add")]}
+            )
+        return blocks
+
+    def _json_block(self) -> View:
+        pairs = [pair.document for pair in self.pairs]
+        text = form_fields_view.written(pairs) if self.pairs_text is None else self.pairs_text
+        if text is None:
+            size = len(json.dumps(pairs, ensure_ascii=False))
+            return section(
+                f":lock: The pairs of this rule are {size:,} characters of JSON, more than a form holds "
+                f"({inputs.MOST_TYPED:,}). They stay as they are; name, description and status can be changed here."
+            ) | {"block_id": "pairs.kept"}
+        hint = (
+            f"A list of objects, each with a source. Gatehouse keeps pairs of type {self.rule_type} exactly as written."
+        )
+        return inputs.text(self.pairs_block, "Pairs, as JSON", text, multiline=True, hint=clip(hint, 2000))
+
+
+def _group_words(rule: Rule, groups: Groups | None) -> str:
+    """mrkdwn, short enough to travel in the view's metadata."""
+    if not rule.group_id:
+        return ""
+    held = f"   {status_name(rule, groups)}" if why_group_is_off(rule, groups) else ""
+    return f"{group_name(rule, groups)}{held}"

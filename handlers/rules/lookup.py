@@ -1,0 +1,276 @@
+"""``/rules list``, ``which``, ``check`` and the test URLs of a channel: what reads rules and changes none."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from bot.clients.errors import ClientError
+from bot.clients.json_stream import aside, cooperatively
+from bot.clients.lists import Gap
+from bot.gatehouse import Gatehouse
+from bot.policy.model import SETTINGS
+from bot.rules.edit import SWITCHES
+from bot.rules.impact import impact
+from bot.rules.lint.check import checking, introducing
+from bot.rules.lint.findings import Finding, ordered
+from bot.rules.lint.redirects import Effort
+from bot.rules.matching import Explained, explaining, told
+from bot.rules.model import Groups, Rule, RuleDraft
+from bot.rules.url import SCHEME, Address, NoAddress, is_address
+from bot.store.settings import MOST
+from handlers.blocks.messages import code
+from handlers.errors import LoopNeedsReason
+from handlers.grammar.command import slash
+from handlers.grammar.shorthand import NUMBERED_ROWS
+from handlers.rules import check_view, views, which_view
+from handlers.rules.commands import RulesCheck, RulesList, RulesSamples, RulesWhich
+from handlers.rules.refs import find_rule, groups_of
+from handlers.slack.registry import handles
+from handlers.slack.reply import Caller, Private, Reply
+
+RULES_PER_PAGE: Final = 10
+
+ORDERS: Final[dict[str, Callable[[Rule], Any]]] = {
+    "name": lambda rule: rule.title.casefold(),
+    "type": lambda rule: ((rule.rule_type or "").casefold(), rule.title.casefold()),
+    "changed": lambda rule: (-(rule.modified or 0), rule.title.casefold()),
+}
+"""What rules are sorted by; what was changed last comes first, and what has no date last."""
+
+
+@handles(RulesList)
+async def show_list(command: RulesList, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    listing = await gatehouse.rules.all()
+    groups = await groups_of(listing.known, gatehouse)
+    found = await asyncio.to_thread(_in_order, listing.known, command, groups)
+    pages = max(1, -(-len(found) // RULES_PER_PAGE))
+    page = min(max(command.page or 1, 1), pages)
+    if not caller.public:
+        await gatehouse.store.lists.put(caller.user, "rules", [rule.id for rule in found[:NUMBERED_ROWS]])
+    first = (page - 1) * RULES_PER_PAGE
+    return Private(
+        views.rule_list(
+            found[first : first + RULES_PER_PAGE],
+            page=page,
+            pages=pages,
+            total=len(found),
+            command=command,
+            gap=listing.gap,
+            first_number=first + 1,
+            groups=groups,
+            audience=caller.audience,
+        )
+    )
+
+
+def _in_order(rules: Sequence[Rule], command: RulesList, groups: Groups | None) -> list[Rule]:
+    return sorted(fitting(rules, command, groups), key=ORDERS[command.sort or "name"])
+
+
+def fitting(rules: Sequence[Rule], command: RulesList, groups: Groups | None) -> list[Rule]:
+    """The rules that pass every filter that was given. Texts are parts, in any case of letters; a status is a whole."""
+    status = SWITCHES.get((command.status or "").strip().casefold())
+    members = groups.fitting(command.group) if groups is not None and command.group else frozenset()
+    return [
+        rule
+        for rule in rules
+        if _has_parts(rule, command, status)
+        and (status is None or rule.status == status)
+        and (not command.group or _in_group(rule, command.group, members))
+    ]
+
+
+def _has_parts(rule: Rule, command: RulesList, status: str | None) -> bool:
+    wanted: tuple[tuple[str | None, Callable[[], str]], ...] = (
+        (command.text, lambda: "\n".join((rule.title, rule.id, rule.description or "", *_addresses(rule)))),
+        (command.type, lambda: rule.rule_type or ""),
+        (command.url, lambda: "\n".join(_addresses(rule))),
+        (None if status else command.status, lambda: rule.status or ""),
+    )
+    return all(part.casefold() in whole().casefold() for part, whole in wanted if part)
+
+
+def _in_group(rule: Rule, wanted: str, members: frozenset[str]) -> bool:
+    """Whether the rule is in one of *members*, or in a group that nobody knows and whose id has *wanted* in it."""
+    held = rule.group_id or ""
+    return bool(held) and (held in members or wanted.strip().casefold() in held.casefold())
+
+
+def _addresses(rule: Rule) -> list[str]:
+    pairs = rule.pairs or ()
+    return [text for pair in pairs for text in (pair.source and pair.source.value, pair.destination) if text]
+
+
+@handles(RulesWhich)
+async def which(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    address = Address.typed(command.url)
+    listing = await gatehouse.rules.all()
+    groups = await groups_of(listing.known, gatehouse)
+    found = await explained(listing.known, address, groups)
+    return Private(
+        which_view.explained(
+            found,
+            command=command,
+            gap=listing.gap,
+            assumed=not SCHEME.match(command.url.strip()),
+            actions=not caller.public,
+        )
+    )
+
+
+async def explained(rules: Sequence[Rule], address: Address, groups: Groups | None = None) -> Explained:
+    """What *rules* do to *address*, with the event loop let in between: some expressions take a millisecond each."""
+    return told(address, await cooperatively(explaining(rules, address, groups)))
+
+
+FINDINGS_PER_PAGE: Final = 8
+PARTLY: Final = "So many conditions fit anywhere that it was not tried on all other rules."
+NEW: Final = "new"
+"""Stands for the id that a rule will get."""
+
+
+@handles(RulesCheck)
+async def check(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    with gatehouse.limits.one_at_a_time("rules check", caller.user):
+        return await _checked(command, caller, gatehouse)
+
+
+async def _checked(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    one = await find_rule(command, caller, gatehouse) if command.ref else None
+    listing = await gatehouse.rules.all()
+    groups = await groups_of(listing.known, gatehouse)
+    effort = Effort()
+    if one is None:
+        found = await _gathered(checking(listing.known, groups, effort=effort))
+    else:
+        found = await _gathered(introducing(listing.known, None, one, groups, effort=effort))
+    pages = max(1, -(-len(found) // FINDINGS_PER_PAGE))
+    page = min(max(command.page or 1, 1), pages)
+    first = (page - 1) * FINDINGS_PER_PAGE
+    return Private(
+        check_view.checked(
+            found[first : first + FINDINGS_PER_PAGE],
+            command=command,
+            page=page,
+            pages=pages,
+            first=first + 1,
+            total=len(found),
+            rules=len(listing.known) if one is None else 1,
+            gap=listing.gap,
+            complete=effort.enough,
+            actions=not caller.public,
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A look at a change before it is made. *blind*: the other rules could not be read, or not all of them (*gap*);
+    *partly*: not all were tried.
+    """
+
+    findings: tuple[Finding, ...]
+    blind: bool = False
+    partly: bool = False
+    gap: Gap | None = None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What its card and its form say of it, in plain lines."""
+        compare = f"This was not compared with the other rules; `{slash('rules check')}` does that."
+        blind, partly = [compare] if self.blind else [], [PARTLY] if self.partly else []
+        unread = [f"{self.gap.sentence('rules')} It was compared with no others."] if self.gap else []
+        return (*check_view.warnings(self.findings), *blind, *unread, *partly)
+
+
+async def look_at(gatehouse: Gatehouse, before: Rule | None, after: RuleDraft) -> Look:
+    """What making *after* of *before* would add to what is wrong, by rules some seconds old.
+
+    A list that cannot be read stops nobody: at night a switch is wanted more than advice. It is said, though.
+    """
+    rules: list[Rule] = []
+    blind, gap = False, None
+    if after.active or before is None or before.name != after.name:
+        try:
+            listing = await gatehouse.rules.recent()
+            rules, gap = listing.known, listing.gap
+        except ClientError:
+            blind = True
+    groups = await groups_of([*rules, after], gatehouse)
+    effort = Effort()
+    found = await _gathered(introducing(rules, before, as_rule(before, after), groups, effort=effort))
+    return Look(found, blind, partly=not effort.enough, gap=gap)
+
+
+def as_rule(before: Rule | None, after: RuleDraft) -> Rule:
+    """The rule that *after* will be."""
+    body: dict[str, Any] = after.body()
+    return Rule.model_validate({"id": before.id if before is not None else NEW} | body)
+
+
+def refuse_silent_loop(findings: Iterable[Finding], reason: str | None) -> None:
+    """Raise LoopNeedsReason where something loops and nobody says why."""
+    loops = [finding for finding in findings if finding.needs_reason]
+    if loops and not (reason or "").strip():
+        raise LoopNeedsReason([check_view.words(loop) for loop in loops])
+
+
+async def _gathered(steps: Iterator[tuple[Finding, ...]]) -> tuple[Finding, ...]:
+    return ordered(finding for step in await aside(steps) for finding in step)
+
+
+URL: Final = re.compile(r"https?://[^\s<>|\"]+")
+
+
+@handles(RulesSamples)
+async def samples(command: RulesSamples, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """The URLs of a channel. Changing them is changing what the channel has set."""
+    said = ""
+    if command.action in {"add", "remove"}:
+        await gatehouse.access.require(SETTINGS, caller.user, caller.channel)
+    if command.action == "add":
+        said = await _add(command, caller, gatehouse)
+    elif command.action == "remove":
+        url = Address.of(command.urls[0]).full
+        gone = await gatehouse.store.samples.remove(caller.channel, url)
+        said = f"{code(url)} is {'removed' if gone else 'not among them'}."
+    urls = await gatehouse.store.samples.of(caller.channel)
+    return Private(check_view.samples(urls, said=said, actions=not caller.public))
+
+
+async def _add(command: RulesSamples, caller: Caller, gatehouse: Gatehouse) -> str:
+    """Keep the addresses, as a browser sends them; raises NoAddress before any is kept."""
+    urls = [Address.of(text).full for text in command.urls]
+    new = await gatehouse.store.samples.add(caller.channel, urls)
+    if new:
+        return f"Added {', '.join(code(url, 120) for url in new[:5])}{' and more' if len(new) > 5 else ''}."
+    return f"Nothing added: they are there already, or there are {MOST}, which is as many as a channel keeps."
+
+
+async def preview(
+    gatehouse: Gatehouse, caller: Caller, before: Rule | None, after: RuleDraft | None, said: Iterable[str | None] = ()
+) -> tuple[str, ...]:
+    """What the change does to the addresses of the channel and to those in what was *said*, in plain lines."""
+    written = [url for text in said for url in URL.findall(text or "") if is_address(url)]
+    texts = [*await gatehouse.store.samples.of(caller.channel), *written]
+    addresses = {address.full: address for text in texts if (address := _address(text)) is not None}
+    if not addresses:
+        return ()
+    try:
+        rules = (await gatehouse.rules.recent()).whole()
+    except ClientError:
+        return ()
+    made = None if after is None else as_rule(before, after)
+    groups = await groups_of([rule for rule in (*rules, made) if rule is not None], gatehouse)
+    return check_view.lines(await asyncio.to_thread(impact, rules, before, made, list(addresses.values()), groups))
+
+
+def _address(text: str) -> Address | None:
+    try:
+        return Address.of(text)
+    except NoAddress:
+        return None

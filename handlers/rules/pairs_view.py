@@ -1,0 +1,270 @@
+"""What a pair of a rule does, in one line, for every rule type."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from bot.rules.matching import filters_of
+from bot.rules.model import Groups, Pair, RuleDraft, Source, why_group_is_off
+from bot.rules.outcomes import BOTH, Engine, holding_everywhere
+from handlers.blocks.messages import code, esc, url_code
+from handlers.rules.reasons import off_words
+
+Fields = Mapping[str, Any]
+
+NOTHING: Final = "_nothing that Gatehouse knows_"
+SHORT: Final = 80
+"""Characters of a name or a small value that are shown."""
+
+
+def described(rule_type: str | None, pair: Fields, limit: int = 160) -> list[str]:
+    """What *pair*, less its source, does: mrkdwn lines, values and bodies cut to *limit* with their size told."""
+    lines: list[str] = []
+    known: frozenset[str] = frozenset()
+    if rule_type in READERS:
+        reader, known = READERS[rule_type]
+        lines = list(reader(pair, limit))
+    if not lines:
+        known = frozenset()
+    rest = {name: value for name, value in pair.items() if name not in known | {"id"} and value not in EMPTY}
+    if rest:
+        also = "also " if lines else ""
+        lines.append(f"{also}{code(json.dumps(rest, ensure_ascii=False), limit)}")
+    return lines or [NOTHING]
+
+
+EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
+
+
+def sized(value: Any, limit: int) -> str:
+    """A body or a script: its beginning, and how long it is where that is not all."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if len(text) <= limit:
+        return code(text, limit)
+    return f"{code(text[:limit] + '…', limit + 1)} ({len(text):,} characters)"
+
+
+def plain_change(change: Fields) -> str | None:
+    """One changed header or parameter without markup, ``Add X-Debug: 1``; None for what is neither."""
+    name = change.get("header") or change.get("param") or change.get("name")
+    if not isinstance(name, str):
+        return None
+    value = change.get("value")
+    return f"{change.get('type') or 'Set'} {name}" + (f": {value}" if value not in EMPTY else "")
+
+
+def _headers(pair: Fields, limit: int) -> Iterator[str]:
+    for side, change in _sided(pair):
+        name = change.get("header") or change.get("name") or "?"
+        header = f"{f'{esc(side, 20).lower()} ' if side else ''}header {code(_text(name), SHORT)}"
+        yield _changed(header, change, limit)
+
+
+def _sided(pair: Fields) -> Iterator[tuple[str, Fields]]:
+    """Each header with the side it is of: by side, in one list, or the pair itself in the oldest form."""
+    found = pair.get("modifications") or pair.get("headers")
+    if isinstance(found, Mapping) and not any(name in found for name in ("header", "name")):
+        for side, changes in found.items():
+            yield from ((str(side), change) for change in _each(changes))
+    elif found:
+        yield from ((_text(change.get("target")), change) for change in _each(found))
+    elif pair.get("header"):
+        yield _text(pair.get("target")), pair
+
+
+def _parameters(pair: Fields, limit: int) -> Iterator[str]:
+    for change in _each(pair.get("modifications") or ([pair] if pair.get("param") else [])):
+        kind = _text(change.get("type")).casefold().replace("_", " ")
+        if kind == "remove all":
+            yield "removes all parameters"
+            continue
+        there = _text(change.get("actionWhenParamExists")).casefold() if kind == "add" else ""
+        tail = {"overwrite": ", also over one that is there", "ignore": IGNORED}.get(there, "")
+        yield _changed(f"parameter {code(_text(change.get('param')), SHORT)}", change, limit) + tail
+
+
+IGNORED: Final = "; the desktop app never adds it, since the rule says Ignore"
+
+
+def _changed(what: str, change: Fields, limit: int) -> str:
+    kind, value = _text(change.get("type")), code(_text(change.get("value")), limit)
+    match kind.casefold():
+        case "remove":
+            return f"removes {what}"
+        case "add":
+            return f"adds {what}: {value}"
+        case "modify" | "replace":
+            return f"changes {what} to {value}"
+    return f"{esc(kind, 20).lower() or 'sets'} {what}: {value}"
+
+
+def _user_agent(pair: Fields, limit: int) -> Iterator[str]:
+    if (agent := _text(pair.get("userAgent"))) or pair.get("env"):
+        device = " ".join(filter(None, (_text(pair.get("envType")), _text(pair.get("env")))))
+        yield f"calls itself {code(agent, limit)}" + (f" ({esc(device, SHORT)})" if device else "")
+
+
+def _request(pair: Fields, limit: int) -> Iterator[str]:
+    nested = pair.get("request")
+    if (body := nested if isinstance(nested, Mapping) else pair).get("value") is not None:
+        yield f"the request's body becomes {_made(body, limit)}"
+
+
+def _response(pair: Fields, limit: int) -> Iterator[str]:
+    nested = pair.get("response")
+    answer = nested if isinstance(nested, Mapping) else pair
+    status = " ".join(filter(None, (_text(answer.get("statusCode")), _text(answer.get("statusText")))))
+    if status:
+        yield f"answers with status {code(status, SHORT)}"
+    if answer.get("value") is not None:
+        yield f"the answer's body becomes {_made(answer, limit)}"
+    if answer.get("serveWithoutRequest") is True:
+        yield "the server is not asked at all"
+
+
+def _made(body: Fields, limit: int) -> str:
+    how = {"code": "what this JavaScript makes: ", "local_file": "a local file: "}.get(_text(body.get("type")), "")
+    return f"{how}{sized(body['value'], limit)}"
+
+
+def _delay(pair: Fields, _: int) -> Iterator[str]:
+    delay = _text(pair.get("delay"))
+    if delay:
+        number = f"{int(delay):,}" if delay.isascii() and delay.isdigit() and len(delay) < 10 else code(delay, 20)
+        yield f"waits {number} ms"
+
+
+LANGUAGES: Final = {"js": "JavaScript", "css": "CSS"}
+MOMENTS: Final = {
+    "beforePageLoad": "before the page loads",
+    "afterPageLoad": "after the page has loaded",
+    "asSoonAsPossible": "as soon as possible",
+}
+
+
+def _scripts(pair: Fields, limit: int) -> Iterator[str]:
+    if libraries := pair.get("libraries"):
+        names = libraries if isinstance(libraries, list) else [libraries]
+        more = f" …and {len(names) - 8} more" if len(names) > 8 else ""
+        yield "with " + ", ".join(code(_text(name), 40) for name in names[:8]) + more
+    found = pair.get("scripts")
+    for script in found if isinstance(found, list) else []:
+        yield _script(script, limit) if isinstance(script, Mapping) else sized(script, limit)
+
+
+def _script(script: Fields, limit: int) -> str:
+    language = _text(script.get("codeType"))
+    shown = LANGUAGES.get(language.casefold()) or esc(language or "script", 20)
+    moment = _text(script.get("loadTime"))
+    when = MOMENTS.get(moment) or esc(moment, 40)
+    where = "from " if script.get("type") == "url" else ""
+    return f"runs {shown} {where}{sized(script.get('value') or '', limit)} {when}".strip()
+
+
+def _each(found: Any) -> list[Fields]:
+    """The objects in a list, or the one object that stands where a list should."""
+    if isinstance(found, Mapping):
+        return [found]
+    return [each for each in found if isinstance(each, Mapping)] if isinstance(found, list) else []
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.dumps(value, ensure_ascii=False)
+
+
+Reader = Callable[[Fields, int], Iterator[str]]
+READERS: Final[Mapping[str | None, tuple[Reader, frozenset[str]]]] = {
+    "Headers": (_headers, frozenset({"modifications", "headers", "header", "type", "target", "value"})),
+    "QueryParam": (_parameters, frozenset({"modifications", "param", "type", "value", "actionWhenParamExists"})),
+    "UserAgent": (_user_agent, frozenset({"userAgent", "env", "envType"})),
+    "Request": (_request, frozenset({"request", "type", "value", "resourceType"})),
+    "Response": (
+        _response,
+        frozenset({"response", "type", "value", "statusCode", "statusText", "resourceType", "serveWithoutRequest"}),
+    ),
+    "Delay": (_delay, frozenset({"delay"})),
+    "Script": (_scripts, frozenset({"scripts", "libraries"})),
+}
+"""Rule type -> what reads its pairs, and the fields that it has read once it finds anything."""
+
+
+TYPE_MARK: Final = {
+    "Redirect": ":arrow_right_hook:",
+    "Cancel": ":no_entry:",
+    "Replace": ":twisted_rightwards_arrows:",
+    "Headers": ":label:",
+    "QueryParam": ":mag_right:",
+    "UserAgent": ":bust_in_silhouette:",
+    "Request": ":outbox_tray:",
+    "Response": ":inbox_tray:",
+    "Delay": ":hourglass:",
+    "Script": ":scroll:",
+}
+
+
+def type_name(rule: RuleDraft) -> str:
+    """The type with its mark: never the mark alone."""
+    name = rule.rule_type or "no type"
+    return f"{TYPE_MARK.get(name, ':gear:')} {esc(name, 40)}"
+
+
+def status_name(rule: RuleDraft, groups: Groups | None = None) -> str:
+    """In force or not, as a sign and words; what is on, but held back by its group, says so."""
+    held = why_group_is_off(rule, groups)
+    why = off_words([held]) if held else ""
+    if rule.active:
+        return f":double_vertical_bar: on, but {esc(why, 120)}" if why else ":large_green_circle: Active"
+    off = f":white_circle: {esc(rule.status or 'no status', 40)}"
+    return f"{off}, and {esc(why, 120)}" if why else off
+
+
+def group_name(rule: RuleDraft, groups: Groups | None) -> str:
+    """The group that the rule is in, by name where that is known; empty for none."""
+    if not rule.group_id:
+        return ""
+    name = groups.names.get(rule.group_id) if groups is not None else None
+    return f":file_folder: {esc(name, 80)}" if name else f":file_folder: {code(rule.group_id, 60)}"
+
+
+def source_line(rule_type: str | None, pair: Pair, limit: int = 160) -> str:
+    """The condition: where, how and what."""
+    if pair.source is None:
+        return "_no source_"
+    if engines := holding_everywhere(rule_type, pair.source):
+        return _every_url(pair.source, engines)
+    key, operator = pair.source.key or "?", (pair.source.operator or "?").replace("_", " ").lower()
+    where = "" if key == "Url" else f"{esc(key, 40)} "
+    how = "" if operator == "equals" else f"{esc(operator, 40)} "
+    return f"{where}{how}{url_code(pair.source.value, limit)}"
+
+
+def _every_url(source: Source, engines: frozenset[Engine]) -> str:
+    where = "" if engines == BOTH else f" in {next(iter(engines))}"
+    names = ", ".join(esc(name, 40) for name in dict.fromkeys(filters_of((source.model_extra or {}).get("filters"))))
+    return f"every URL{where}" + (f" that fits its filters ({names})" if names else "")
+
+
+def effect_line(rule_type: str | None, pair: Pair, limit: int = 160) -> str:
+    """What happens to what matches."""
+    if rule_type == "Redirect":
+        return f"→ {url_code(pair.destination, limit)}"
+    if rule_type == "Cancel":
+        return "is blocked"
+    if rule_type == "Replace":
+        return f"{url_code(pair.find, limit)} becomes {url_code(pair.replacement, limit)}"
+    lines = other_lines(rule_type, pair, limit)
+    more = f"; …and {len(lines) - MOST_EFFECTS} more" if len(lines) > MOST_EFFECTS else ""
+    return "; ".join(lines[:MOST_EFFECTS]) + more
+
+
+MOST_EFFECTS: Final = 3
+
+
+def other_lines(rule_type: str | None, pair: Pair, limit: int = 160) -> list[str]:
+    """What a pair of a type without fields of its own in the specification does, line by line."""
+    own = {name: value for name, value in pair.document().items() if name != "source"}
+    return described(rule_type, own, limit)

@@ -1,0 +1,222 @@
+"""What a person means by a REF: an id, ``#n`` of their last list, a name, a part of one, or a source URL.
+
+Ambiguous means a pick list, never a guess.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Final
+
+from bot.changes.model import Change
+from bot.clients.cache import looked_up
+from bot.clients.errors import NotFound
+from bot.clients.lists import Gap, Listing
+from bot.gatehouse import Gatehouse, UnknownSite
+from bot.rules.model import USUAL_RULE_ID, Groups, Rule, RuleDraft
+from handlers.grammar.command import Command
+from handlers.grammar.shorthand import Shorthand, listed_service, needs_last_change, needs_site, numbers_in
+from handlers.members.refs import SiteGone, site_for
+from handlers.rules.commands import (
+    RulesCheck,
+    RulesCopy,
+    RulesDelete,
+    RulesEdit,
+    RulesHistory,
+    RulesOff,
+    RulesOn,
+    RulesSet,
+    RulesShow,
+)
+from handlers.slack.reply import Caller
+
+
+async def groups_of(rules: Iterable[RuleDraft], gatehouse: Gatehouse) -> Groups | None:
+    """The groups, where one of *rules* is in any; None where not, or where the service tells nothing of them."""
+    return await gatehouse.groups.groups() if any(rule.group_id for rule in rules) else None
+
+
+OfRule = RulesShow | RulesCheck | RulesEdit | RulesCopy | RulesHistory
+OfRules = RulesOn | RulesOff | RulesSet | RulesDelete
+OF_RULES: Final = (RulesOn, RulesOff, RulesSet, RulesDelete)
+CANDIDATES = 10
+MOST = 100
+"""Rules that one command may name."""
+NEAR = 3
+REFERENCE = re.compile(r"[0-9a-fA-F]{6,32}")
+"""The beginning of a change's id, as cards show it."""
+
+
+class NotOne(Exception):
+    """A REF that fits no rule, or several; *candidates* are the first of those, *count* is how many there are.
+
+
+    *near*: rules whose names are like it, where it fits none; *gap*: rules that were not read might fit, too.
+    """
+
+    def __init__(
+        self,
+        ref: str,
+        candidates: Sequence[Rule],
+        count: int,
+        groups: Groups | None = None,
+        near: Sequence[Rule] = (),
+        gap: Gap | None = None,
+    ) -> None:
+        super().__init__(count)
+        self.gap = gap
+        self.groups = groups
+        self.ref = ref
+        self.candidates = tuple(candidates)
+        self.count = count
+        self.near = tuple(near)
+
+
+class BareNumber(Exception):
+    """A number without its ``#`` that is no rule's id or name. *rows*: the rules that it may stand for, with the
+    numbers of their rows; *again*: the same command for those.
+    """
+
+    def __init__(self, ref: str, rows: Mapping[str, Rule], again: Command | None) -> None:
+        super().__init__(ref)
+        self.ref = ref
+        self.rows = rows
+        self.again = again
+
+
+class TooMany(Exception):
+    """More things at once than one command takes."""
+
+    def __init__(self, count: int, most: int) -> None:
+        super().__init__(count)
+        self.count = count
+        self.most = most
+
+
+async def look_up(command: Command, caller: Caller, gatehouse: Gatehouse) -> Shorthand:
+    """What *command* leaves to be looked up, as it is at this moment; reads the database and nothing else."""
+    store = gatehouse.store
+    numbers = numbers_in(command)
+    shown = await store.lists.get(caller.user, listed_service(command)) if numbers else []
+    rows = {ref: shown[int(ref[1:]) - 1] for ref in numbers if 1 <= int(ref[1:]) <= len(shown)}
+    change = await store.changes.undoable(caller.user, caller.channel) if needs_last_change(command) else None
+    site = None
+    if needs_site(command):
+        with suppress(SiteGone, UnknownSite):  # the command's own handler says so
+            site = (await site_for(None, caller, gatehouse)).name
+    return Shorthand(rows=rows, shown=len(shown), change=change.id if change else None, site=site)
+
+
+async def find_rule(command: OfRule, caller: Caller, gatehouse: Gatehouse) -> Rule:
+    """The one rule that *command* names, fresh from the service; raises NotOne, BareNumber or a client's error."""
+    return (await _found(command, [command.ref or ""], caller, gatehouse))[0]
+
+
+async def find_rules(command: OfRules, caller: Caller, gatehouse: Gatehouse) -> Sequence[Rule]:
+    """The rules that *command* names, each once; raises as `find_rule` does, TooMany for more than MOST."""
+    if len(command.refs) > MOST:
+        raise TooMany(len(command.refs), MOST)
+    found = await _found(command, command.refs, caller, gatehouse)
+    return list({rule.id: rule for rule in found}.values())
+
+
+async def _found(
+    command: OfRule | OfRules, refs: Sequence[str], caller: Caller, gatehouse: Gatehouse
+) -> Sequence[Rule]:
+    """A rule for each of *refs*; all rules are read at most once."""
+    ids = await gatehouse.store.aliases.resolve_all(refs)
+    found = await asyncio.gather(*(_called(ids[ref], gatehouse) for ref in refs))
+    if None not in found:
+        return [rule for rule in found if rule is not None]
+    listing = await gatehouse.rules.all()
+    names = [ids[ref] for ref, rule in zip(refs, found, strict=True) if rule is None]
+    fitting = await asyncio.to_thread(lambda: {name: fitting_rules(name, listing.known) for name in names})
+    for name in names:
+        if not fitting[name] and is_bare_number(name):
+            raise await _bare_number(name, command, listing.known, caller, gatehouse)
+        if len(fitting[name]) != 1 or (listing.truncated and fitting[name][0].id != name.strip()):
+            raise await _not_one(name, fitting[name], listing, gatehouse)
+    chosen = iter(await asyncio.gather(*(gatehouse.rules.get(fitting[name][0].id) for name in names)))
+    return [rule or next(chosen) for rule in found]
+
+
+async def _called(rule_id: str, gatehouse: Gatehouse) -> Rule | None:
+    """The rule with this id; None where there is none: it may be a name that looks like an id."""
+    if USUAL_RULE_ID.fullmatch(rule_id):
+        with suppress(NotFound):
+            return await gatehouse.rules.get(rule_id)
+    return None
+
+
+async def _not_one(ref: str, fitting: Sequence[Rule], listing: Listing[Rule], gatehouse: Gatehouse) -> NotOne:
+    """The error for *ref*; raises Incomplete where that it fits nothing would be said of a part of the list."""
+    if fitting:
+        shown = fitting[:CANDIDATES]
+        return NotOne(ref, shown, len(fitting), await groups_of(shown, gatehouse), gap=listing.gap)
+    listing.whole()
+    near = [hit.item for hit in await looked_up(await gatehouse.rules.index(), ref, most=NEAR)]
+    return NotOne(ref, (), 0, await groups_of(near, gatehouse), near)
+
+
+async def _bare_number(
+    ref: str, command: OfRule | OfRules, rules: Sequence[Rule], caller: Caller, gatehouse: Gatehouse
+) -> BareNumber:
+    """The error for *ref*, with what it would mean with its ``#``, where that is one rule for each number."""
+    shown = await gatehouse.store.lists.get(caller.user, "rules")
+    known = {rule.id: rule for rule in rules}
+    numbers = [int(part) for part in ref.split()]
+    rows = {
+        f"#{number}": known[shown[number - 1]]
+        for number in numbers
+        if 1 <= number <= len(shown) and shown[number - 1] in known
+    }
+    again = _with_ids(command, ref, [rule.id for rule in rows.values()]) if len(rows) == len(numbers) else None
+    return BareNumber(ref, rows, again)
+
+
+def _with_ids(command: OfRule | OfRules, ref: str, ids: Sequence[str]) -> Command | None:
+    """*command* with *ids* in the place of *ref*; None where it takes one rule and there are several."""
+    if isinstance(command, OF_RULES):
+        refs = [each for one in command.refs for each in (ids if one == ref else (one,))]
+        return replace(command, refs=tuple(dict.fromkeys(refs)))
+    return replace(command, ref=ids[0]) if len(ids) == 1 else None
+
+
+def is_bare_number(ref: str) -> bool:
+    """Whether *ref* is made of numbers alone: of those nobody means a part of a name."""
+    return bool(parts := ref.split()) and all(part.isdecimal() for part in parts)
+
+
+def fitting_rules(ref: str, rules: Sequence[Rule]) -> list[Rule]:
+    """The rules that *ref* fits in the first way in which it fits any: id, name, source URL, part of name, part of id.
+
+    A bare number is an id or a whole name, or it fits nothing.
+    """
+    wanted = ref.strip().casefold()
+    if not wanted:
+        return []
+    ways: tuple[Callable[[Rule], bool], ...] = (
+        lambda rule: rule.id == ref.strip(),
+        lambda rule: (rule.name or "").strip().casefold() == wanted,
+        lambda rule: wanted in _sources(rule),
+        lambda rule: wanted in (rule.name or "").casefold(),
+        lambda rule: wanted in rule.id.casefold(),
+    )
+    for way in ways[:2] if is_bare_number(ref) else ways:
+        if found := [rule for rule in rules if way(rule)]:
+            return found
+    return []
+
+
+def _sources(rule: Rule) -> set[str]:
+    return {(pair.source.value or "").casefold() for pair in rule.pairs or () if pair.source and pair.source.value}
+
+
+async def change_called(reference: str, gatehouse: Gatehouse) -> Change | None:
+    """The change whose id begins with *reference*; None where there is none, or more than one."""
+    found = await gatehouse.store.changes.called(reference.lower()) if REFERENCE.fullmatch(reference) else ()
+    return found[0] if len(found) == 1 else None

@@ -1,0 +1,307 @@
+"""Rules as messages: one rule, a list of rules, and groups of rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from bot.clients.lists import Gap
+from bot.rules.model import TYPED, Group, Groups, Pair, Rule
+from bot.rules.secrets import without_secrets
+from handlers.blocks import menus, messages
+from handlers.blocks.messages import Audience, Block, Message, code, esc, moment
+from handlers.gatehouse.commands import GatehouseHelp
+from handlers.grammar.command import slash
+from handlers.grammar.fields import filters_of
+from handlers.rules.commands import (
+    RulesCopy,
+    RulesDelete,
+    RulesEdit,
+    RulesGroup,
+    RulesGroups,
+    RulesList,
+    RulesNew,
+    RulesOff,
+    RulesOn,
+    RulesShow,
+)
+from handlers.rules.pairs_view import effect_line, group_name, other_lines, source_line, status_name, type_name
+
+SHOWN_PAIRS: Final = 12
+SHOWN_LINES: Final = 8
+"""Of one pair that does many things, such as changing ten headers."""
+SECTION: Final = 1500
+"""Characters after which a section is full, well under what Slack takes."""
+
+
+def menu() -> Message:
+    """What can be done with rules, each a button or a line to type."""
+    buttons = (
+        messages.run_button("List rules", RulesList(), 0, style="primary"),
+        messages.run_button("Only active", RulesList(status="active"), 1),
+        messages.run_button("New rule", RulesNew(), 2),
+        messages.run_button("Help", GatehouseHelp(topic="rules"), 3),
+    )
+    lines = (
+        f"`{slash('rules list checkout')}` finds by any part of name, id or URL\n"
+        f"`{slash('rules show #1')}` the first of your last list\n"
+        f"`{slash('rules off #1 because it loops')}` switches off, announced in the channel\n"
+        f"`{slash('rules delete #1')}` shows what goes, and waits for a click"
+    )
+    blocks = [
+        messages.section("*Traffic rules*\nFind one as you type, or:", menus.rule_menu()),
+        *messages.actions(buttons),
+        messages.section(lines),
+    ]
+    return messages.message("Traffic rules: list, show, new, edit, on, off, delete", blocks)
+
+
+def rule_card(rule: Rule, *, command: RulesShow, audience: Audience, groups: Groups | None = None) -> Message:
+    """One rule, whole as far as a message holds it; without its secrets, and with a way to them, where all see it."""
+    if audience == "channel":
+        rule = without_secrets(rule)
+    blocks = [
+        messages.section(
+            f"*{esc(rule.title, 200)}*\n{status_name(rule, groups)}   {type_name(rule)}   {code(rule.id, 100)}"
+        ),
+        *([messages.section(esc(rule.description or "", 600))] if (rule.description or "").strip() else []),
+        *pair_blocks(rule),
+        *_other_fields(rule, groups),
+    ]
+    privately = messages.run_button("Show to me", command, "privately")
+    blocks += messages.actions(_rule_buttons(rule, command) if audience == "private" else [privately])
+    return messages.message(f"Rule {esc(rule.title, 150)} ({rule.id})", blocks)
+
+
+def pair_blocks(rule: Rule) -> list[Block]:
+    """Every pair; of a long rule the first ones, and how many more."""
+    pairs = rule.pairs or ()
+    alone = len(pairs) == 1
+    told = [_pair_text(rule, pair, 0 if alone else number) for number, pair in enumerate(pairs[:SHOWN_PAIRS], 1)]
+    blocks = [messages.section(text) for text in _packed(told)]
+    if len(pairs) > SHOWN_PAIRS:
+        blocks.append(messages.context(f"…and {len(pairs) - SHOWN_PAIRS} more pairs, which are kept as they are."))
+    return blocks or [messages.section("_This rule has no pairs._")]
+
+
+def _pair_text(rule: Rule, pair: Pair, number: int) -> str:
+    """One pair: its condition, and what happens, as a list where that is more than a line."""
+    source = source_line(rule.rule_type, pair)
+    head = f"*Pair {number}*  {source}" if number else source
+    if rule.rule_type in TYPED:
+        return f"{head}\n{effect_line(rule.rule_type, pair)}"
+    lines = other_lines(rule.rule_type, pair)
+    if len(lines) == 1:
+        return f"{head}\n{lines[0]}"
+    more = [f"• …and {len(lines) - SHOWN_LINES} more"] if len(lines) > SHOWN_LINES else []
+    return "\n".join([head, *(f"• {line}" for line in lines[:SHOWN_LINES]), *more])
+
+
+def _packed(texts: Sequence[str]) -> list[str]:
+    """The texts in as few sections as hold them."""
+    packed: list[str] = []
+    for text in texts:
+        if packed and len(packed[-1]) + len(text) < SECTION:
+            packed[-1] += f"\n{text}"
+        else:
+            packed.append(text)
+    return packed
+
+
+def _other_fields(rule: Rule, groups: Groups | None) -> list[Block]:
+    """When it changed, its group, and the fields that Gatehouse does not know."""
+    texts = []
+    if rule.modified:
+        texts.append(f"Last change {messages.moment(rule.modified)}")
+    if rule.group_id:
+        texts.append(f"Group {group_name(rule, groups)}" + (UNTOLD if groups is None else ""))
+    unknown = [name for name in rule.model_extra or {} if name not in KNOWN_EXTRA]
+    if unknown:
+        texts.append(f"Also kept: {', '.join(code(name, 40) for name in unknown[:8])}")
+    return [messages.context(*texts)] if texts else []
+
+
+UNTOLD: Final = ", of which the service does not tell whether it is on"
+
+KNOWN_EXTRA: Final = frozenset(
+    [
+        "objectType",
+        "creationDate",
+        "createdBy",
+        "lastModifiedBy",
+        "currentOwner",
+        "currentOwnerId",
+        "isSample",
+        "isFavourite",
+        "schemaVersion",
+        "version",
+        "extensionRules",
+        "preserveCookie",
+        "removeCSPHeader",
+        "isReadOnly",
+    ]
+)
+
+
+def _rule_buttons(rule: Rule, command: RulesShow) -> list[Block | None]:
+    switch = RulesOff(refs=(rule.id,)) if rule.active else RulesOn(refs=(rule.id,))
+    return [
+        messages.run_button("Edit", RulesEdit(ref=rule.id), "edit"),
+        messages.run_button("Switch off" if rule.active else "Switch on", switch, "switch"),
+        messages.run_button("Copy", RulesCopy(ref=rule.id), "copy"),
+        messages.run_button("Delete…", RulesDelete(refs=(rule.id,)), "delete"),
+        messages.share_button(command),
+    ]
+
+
+SORTS: Final = {"name": "Sort by name", "type": "Sort by type", "changed": "Sort by last change"}
+
+
+def rule_list(
+    rules: Sequence[Rule],
+    *,
+    page: int,
+    pages: int,
+    total: int,
+    command: RulesList,
+    gap: Gap | None,
+    first_number: int,
+    groups: Groups | None,
+    audience: Audience,
+) -> Message:
+    """One page of a list. Each row has a button and, for the one who asked, its number for ``#n``."""
+    if not rules:
+        return _nothing(command, gap)
+    title = f"*{messages.plural(total, 'rule')}*{_filters(command)}{_order(command)}"
+    blocks = [messages.section(title), *messages.gap_lines(gap, "rules")]
+    for number, rule in enumerate(rules, start=first_number):
+        blocks.append(
+            messages.section(
+                _listed_rule(number, rule, command, groups, audience),
+                messages.run_button("Show", RulesShow(ref=rule.id), number),
+            )
+        )
+    blocks.append(messages.context(f"Page {page} of {pages}{messages.row_hint(audience)}"))
+    if command.group and groups is None:
+        blocks.append(
+            messages.context("The service does not tell the names of its groups, so only their ids were looked at.")
+        )
+    orders = [order for order in SORTS if total > 1 and order != (command.sort or "name")]
+    buttons = [*_turns(command, page, pages), *(_sort_button(command, order) for order in orders)]
+    return messages.message(
+        f"{messages.plural(total, 'rule')}, page {page} of {pages}", [*blocks, *messages.actions(buttons)]
+    )
+
+
+def _listed_rule(number: int, rule: Rule, command: RulesList, groups: Groups | None, audience: Audience) -> str:
+    if audience == "channel":
+        rule = without_secrets(rule)
+    pairs = rule.pairs or ()
+    line = (
+        f"{source_line(rule.rule_type, pairs[0], 90)} {effect_line(rule.rule_type, pairs[0], 90)}"
+        if pairs
+        else "_no pairs_"
+    )
+    more = f"  _and {len(pairs) - 1} more_" if len(pairs) > 1 else ""
+    about = [status_name(rule, groups), type_name(rule), code(rule.id, 100), group_name(rule, groups)]
+    if command.sort == "changed":
+        about.append(moment(rule.modified) if rule.modified else "_no date_")
+    lead = f"{number}. " if audience == "private" else ""
+    return f"*{lead}{esc(rule.title, 120)}*\n{line}{more}\n{'   '.join(filter(None, about))}"
+
+
+def _turns(command: RulesList, page: int, pages: int) -> list[Block | None]:
+    """The pages before and after this one, and this one for all to see."""
+    return [
+        messages.turn_button("‹ Previous", replace(command, page=page - 1), "previous") if page > 1 else None,
+        messages.turn_button("Next ›", replace(command, page=page + 1), "next") if page < pages else None,
+        messages.share_button(replace(command, page=page)),
+    ]
+
+
+def _sort_button(command: RulesList, order: str) -> Block | None:
+    """The same list in another order, from its start."""
+    return messages.turn_button(SORTS[order], replace(command, sort=order, page=None), f"sort.{order}")
+
+
+def _filters(command: RulesList) -> str:
+    return messages.filters_line(command.text, filters_of(command))
+
+
+def _order(command: RulesList) -> str:
+    """In which order, where it is not the usual one."""
+    return {"type": ", by type", "changed": ", the last changed first"}.get(command.sort or "", "")
+
+
+def _nothing(command: RulesList, gap: Gap | None) -> Message:
+    filtered = _filters(command)
+    read = " among those that could be read" if gap else ""
+    text = f":mag: No rule found{filtered}{read}." if filtered or gap else ":mag: There are no rules yet."
+    buttons = (
+        messages.turn_button("All rules", RulesList(), "all") if filtered else None,
+        messages.run_button("New rule", RulesNew(), 0),
+    )
+    blocks = [messages.section(text), *messages.gap_lines(gap, "rules"), *messages.actions(buttons)]
+    return messages.message(f"No rule found{read}", blocks)
+
+
+MOST_GROUPS: Final = 15
+"""Groups that a message shows: three blocks each of fifty."""
+
+
+def group_list(
+    groups: Sequence[Group],
+    rules: Mapping[str, int],
+    on: Mapping[str, int],
+    gaps: Mapping[str, Gap | None],
+    *,
+    command: RulesGroups,
+    actions: bool,
+) -> Message:
+    """*rules* and *on*: group id -> how many rules it has, and how many of those are Active.
+
+    *gaps*: what was not read of which list.
+    """
+    title = f"{messages.plural(len(groups), 'group')}"
+    blocks: list[Block] = [messages.section(f"*{title} of rules*")]
+    blocks += [line for plural, gap in gaps.items() for line in messages.gap_lines(gap, plural)]
+    for number, group in enumerate(groups[:MOST_GROUPS]):
+        blocks.append(messages.section(_listed_group(group, rules.get(group.id, 0), on.get(group.id, 0))))
+        if actions:
+            blocks += messages.actions(_group_buttons(group, number))
+    blocks += _left_out_groups(groups, rules)
+    blocks += messages.actions([messages.share_button(command)] if actions else [])
+    return messages.message(title, blocks)
+
+
+def state(group: Group) -> str:
+    """In force or not, as a sign and words."""
+    if group.active:
+        return ":large_green_circle: Active"
+    return f":double_vertical_bar: {esc(group.status or 'no status', 40)}: none of its rules is in force"
+
+
+def _listed_group(group: Group, rules: int, on: int) -> str:
+    count = "no rules" if not rules else f"{messages.plural(rules, 'rule')}, {on:,} of them Active"
+    return f":file_folder: *{esc(group.title, 120)}*   {code(group.id, 100)}\n{state(group)}   {count}"
+
+
+def _group_buttons(group: Group, number: int) -> list[Block | None]:
+    switch = RulesGroup(switch="off" if group.active else "on", group=group.id)
+    return [
+        messages.run_button("Its rules", RulesList(group=group.id), f"rules.{number}"),
+        messages.run_button("Switch off" if group.active else "Switch on", switch, f"switch.{number}"),
+    ]
+
+
+def _left_out_groups(groups: Sequence[Group], rules: Mapping[str, int]) -> list[Block]:
+    known = {group.id for group in groups}
+    lost = [f"{code(group_id, 60)} ({count})" for group_id, count in rules.items() if group_id not in known]
+    texts = []
+    if len(groups) > MOST_GROUPS:
+        texts.append(f"…and {len(groups) - MOST_GROUPS} more; name one: `{slash('rules list group:NAME')}`")
+    if lost:
+        more = f" and {len(lost) - 8} more" if len(lost) > 8 else ""
+        texts.append(f":grey_question: Rules are in groups that are unknown: {', '.join(lost[:8])}{more}")
+    return [messages.context(*texts)] if texts else []

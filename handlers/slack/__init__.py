@@ -1,0 +1,1 @@
+"""Slack's wire, both ways: payloads in, replies and files out."""

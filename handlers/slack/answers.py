@@ -1,0 +1,184 @@
+"""The way out: how a Reply reaches the person, wherever they look; and how every error becomes one answer."""
+
+from __future__ import annotations
+
+import structlog
+
+from bot.gatehouse import Gatehouse
+from bot.policy.access import NotAllowed
+from bot.store.db import StoreError
+from handlers.blocks import messages, modals
+from handlers.blocks.messages import Message
+from handlers.errors import NoTrigger
+from handlers.explain.table import answer, expected
+from handlers.slack.client import ModalGone, Slack, SlackRefused, SlackUnreachable
+from handlers.slack.files import SlackFiles
+from handlers.slack.reply import Announced, Attached, Caller, HomeTab, Modal, Private, Refilled, Reply, View
+
+log = structlog.get_logger(__name__)
+
+
+class Answers:
+    """Sends what handlers answer with to where whoever asked is looking."""
+
+    def __init__(self, gatehouse: Gatehouse, slack: Slack) -> None:
+        self._gatehouse = gatehouse
+        self._slack = slack
+
+    async def send(self, caller: Caller, reply: Reply) -> None:
+        match reply:
+            case Private(message) if caller.public:
+                await self._slack.post(caller.channel, message, thread=caller.answered_in)
+            case Private(message):
+                await self._tell(caller, message)
+            case Modal():
+                await self._show(caller, reply)
+            case Refilled(view):
+                await self._put_in_place(caller, view)
+            case Attached():
+                await self._attach(caller, reply)
+            case Announced() if modals.is_panel(caller.view):
+                await self.redraw(caller.view or {}, modals.done("Gatehouse", f"Its card is in <#{caller.channel}>."))
+            case Announced():
+                pass
+            case HomeTab():
+                await self._draw_home(caller, reply)
+
+    async def _attach(self, caller: Caller, reply: Attached) -> None:
+        """Send a file; who asked elsewhere than where it goes hears privately that it is there."""
+        slack = SlackFiles(self._slack)
+        await self._note_export("exporting", caller, reply)  # no file leaves without a trace, and none that Slack
+        channel = caller.channel if reply.here else await slack.direct(caller.user)
+        sent = await slack.send(channel, reply.name, reply.content, reply.comment)
+        await self._note_export("exported", caller, reply)  # refused is said to have left
+        if channel != caller.channel or not sent.shown:
+            await self._tell(caller, messages.sent(reply.name, sent.link, here=reply.here, shown=sent.shown))
+
+    async def _note_export(self, event: str, caller: Caller, reply: Attached) -> None:
+        if reply.exports is not None:
+            await self._gatehouse.changes.note_export(
+                event, *reply.exports, by=caller.user, channel=caller.channel, here=reply.here
+            )
+
+    async def _tell(self, caller: Caller, message: Message) -> None:
+        """Answer *caller* alone, where they look: in the modal, in one that opens, or beside what they wrote."""
+        if modals.is_panel(caller.view):
+            await self.redraw(caller.view or {}, modals.notice(message, caller.channel))
+        elif caller.trigger and not caller.response_url and (caller.view is None or caller.view.get("type") == "home"):
+            await self._slack.open(caller.trigger, modals.notice(message, caller.channel))
+        else:
+            await self._slack.whisper(caller, message, replace=caller.replacing)
+
+    async def refuse(self, caller: Caller, error: Exception, asked: str, *, home: bool) -> None:
+        """Tell somebody who was not let in: on their home where they opened it, else as `say` does."""
+        if not home:
+            await self.say(caller, error, asked)
+            return
+
+        async def fill() -> View:
+            raise error
+
+        await self._draw_home(caller, HomeTab(None, fill))
+
+    async def _draw_home(self, caller: Caller, home: HomeTab) -> None:
+        if home.skeleton is not None:
+            await self._slack.publish(caller.user, home.skeleton)
+        try:
+            view = await home.fill()
+        except Exception as error:  # noqa: BLE001  the home is where the person looks
+            _note(error, caller, "home")
+            view = modals.home_notice(self._words(error, caller, ""), caller.channel)
+        await self._slack.publish(caller.user, view)
+
+    async def redraw(self, opened: View, view: View, *, ended: bool = False) -> View:
+        """Draw *view* in an open modal; where Slack does not take it, the modal says so. Raises ModalGone.
+
+        *ended*: the view tells how a form that was sent has ended.
+        """
+        try:
+            return await self._slack.refill(opened, view)
+        except ModalGone:
+            raise
+        except (SlackRefused, SlackUnreachable) as error:
+            log.warning("view_refused", error=str(error), view=view.get("callback_id"))
+            return await self._slack.refill(opened, self._instead(view, error, ended=ended))
+
+    async def tell_unsaved(self, caller: Caller, final: View) -> None:
+        """Tell somebody who closed a form before it ended what was not saved: no card says that."""
+        if (message := modals.unsaved_words(final)) is None:
+            return
+        try:
+            await self._slack.whisper(caller, message)
+        except (SlackRefused, SlackUnreachable) as failure:
+            log.warning("answer_undeliverable", error=str(failure), request=caller.request[:8])
+
+    def _instead(self, view: View, error: SlackRefused | SlackUnreachable, *, ended: bool = False) -> View:
+        return modals.instead(view, passes=error.is_away, ended=ended)
+
+    async def _put_in_place(self, caller: Caller, view: View) -> None:
+        """Draw a form in which somebody types; where Slack does not take it, what was typed stays, under a word on why."""
+        try:
+            await self._slack.refill(caller.view or {}, view)
+        except ModalGone:
+            raise
+        except (SlackRefused, SlackUnreachable) as error:
+            log.warning("view_refused", error=str(error), view=view.get("callback_id"))
+            await self._slack.push(caller.trigger or "", self._instead(view, error))
+
+    async def _show(self, caller: Caller, modal: Modal) -> None:
+        """Open at once, while the trigger lives; then fill. From inside a modal, fill that one."""
+        if caller.view is not None and caller.view.get("type") == "modal":
+            opened = await self.redraw(caller.view, modal.skeleton)
+        elif caller.trigger:
+            opened = await self._slack.open(caller.trigger, modal.skeleton)
+        else:
+            raise NoTrigger
+        if modal.fill is None:
+            return
+        try:
+            view = await modal.fill()
+        except Exception as error:  # noqa: BLE001  the modal is open: it is where the person looks
+            view = self.failed_view(error, caller)
+        await self.redraw(opened, view)
+
+    def _words(self, error: Exception, caller: Caller, asked: str) -> Message:
+        return answer(error, asked=asked, caller=caller)
+
+    def failed_view(self, error: Exception, caller: Caller) -> View:
+        _note(error, caller, "form")
+        return modals.notice(self._words(error, caller, ""), caller.channel)
+
+    async def put_on_record(self, error: Exception, caller: Caller) -> None:
+        """A refusal by the policy is a thing that happened."""
+        if not isinstance(error, NotAllowed):
+            return
+        try:
+            await self._gatehouse.changes.refusals.refused(error.operation, caller.user, caller.channel, error.why)
+        except StoreError as failure:
+            log.warning("refusal_not_recorded", error=str(failure), request=caller.request[:8])
+
+    async def say(self, caller: Caller, error: Exception, asked: str) -> None:
+        if isinstance(error, ModalGone):
+            log.info("modal_gone", code=error.code, request=caller.request[:8])  # whoever closed it wants no answer
+            return
+        _note(error, caller, asked.split(" ", maxsplit=1)[0] if asked.startswith("/") else "message or click")
+        await self.put_on_record(error, caller)
+        message = self._words(error, caller, asked)
+        try:
+            await self._tell(caller.placed(public=False, replacing=False), message)
+        except (SlackRefused, SlackUnreachable) as failure:
+            log.warning("answer_undeliverable", error=str(failure), request=caller.request[:8])
+
+
+def _note(error: Exception, caller: Caller, what: str) -> None:
+    """One log line per failed request, under the reference that the person sees; without their words."""
+    known = expected(error)
+    log.log(
+        20 if known else 40,
+        "refused" if known else "failed",
+        error=type(error).__name__,
+        asked=what,
+        user=caller.user,
+        request=caller.request[:8],
+        exc_info=None if known else error,
+    )

@@ -1,0 +1,216 @@
+"""The wire to Slack: the calls Gatehouse makes, each with the way out when Slack refuses."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import Any, Final
+
+import aiohttp
+import structlog
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
+from slack_sdk.webhook.async_client import AsyncWebhookClient
+
+from handlers.blocks.masking import is_public, masked_part, public
+from handlers.blocks.messages import Message
+from handlers.slack.reply import Caller, View
+
+log = structlog.get_logger(__name__)
+
+AWAY: Final = frozenset({"fatal_error", "internal_error", "request_timeout", "service_unavailable", "unknown_error"})
+"""Slack's words for trouble of its own, which passes."""
+
+
+class SlackRefused(Exception):
+    """Slack said no. *code* is its word (``channel_not_found``), *seconds* its Retry-After where it gave one.
+
+    *needed*: the scopes that the app lacks, where that is why.
+    """
+
+    def __init__(self, code: str, seconds: float | None = None, needed: str = "") -> None:
+        super().__init__(code)
+        self.code = code
+        self.is_away = code in AWAY
+        self.seconds = seconds
+        self.needed = needed
+
+
+class ModalGone(SlackRefused):
+    """The modal that was to be drawn was closed, or shows something newer: nobody looks at it any more."""
+
+
+GONE: Final = frozenset({"not_found", "hash_conflict"})
+
+
+class SlackUnreachable(Exception):
+    """No answer from Slack, or none that can be read."""
+
+    is_away: Final = True
+
+
+MOST_SKEW: Final = 60
+"""Seconds that our clock may be off before it is said."""
+
+QUIET = {"unfurl_links": False, "unfurl_media": False}
+"""A rule's URLs are data, not links to show off: Slack must not fetch or preview them."""
+
+
+FATAL: Final = frozenset(
+    {"invalid_auth", "account_inactive", "token_revoked", "token_expired", "not_authed", "org_login_required"}
+)
+"""Slack's words for a token that will never work."""
+
+
+UNREADABLE: Final = (ValueError, TypeError, AttributeError)
+"""What the SDK stumbles over where a line of text, or other JSON than an object, comes instead of Slack's answer."""
+
+
+@dataclass(slots=True)
+class Slack:
+    """Sends what handlers answer. Raises SlackRefused or SlackUnreachable, nothing of the SDK's."""
+
+    client: AsyncWebClient
+    responses: aiohttp.ClientSession
+    """For the URLs that Slack gives for answers."""
+    files: aiohttp.ClientSession
+    """For Slack's file host."""
+    redact: Callable[[str], str] = str
+    """Sees Slack's own words before anybody else: they may hold the token that is refused."""
+    says: str = "ok"
+    """What Slack said of our token the last time that it mattered."""
+    heard: Callable[[], None] = lambda: None
+    """Called whenever Slack did what it was asked."""
+    ahead: float = 0.0
+    """Seconds by which Slack's clock was ahead of ours at its last answer."""
+
+    def clock_says(self) -> str:
+        """Whether this machine's clock is right enough for Slack's signatures, which end after five minutes."""
+        return "ok" if abs(self.ahead) <= MOST_SKEW else f"off by {self.ahead:.0f} s against Slack's"
+
+    async def call(self, method: str, **arguments: Any) -> dict[str, Any]:
+        """Call *method* with a JSON body; return Slack's answer."""
+        return await self._answered(self.client.api_call(method, json=arguments))
+
+    async def form(self, method: str, **arguments: Any) -> dict[str, Any]:
+        """Call a method that writes, but takes a form and no JSON."""
+        return await self._answered(self.client.api_call(method, data=arguments))
+
+    async def ask(self, method: str, **arguments: Any) -> dict[str, Any]:
+        """Call a method that only reads: Slack takes no JSON bodies for those."""
+        return await self._answered(self.client.api_call(method, http_verb="GET", params=arguments))
+
+    async def _answered(self, call: Awaitable[AsyncSlackResponse]) -> dict[str, Any]:
+        try:
+            response = await call
+        except SlackApiError as error:
+            refusal = _refusal(error, self.redact)
+            if refusal.code in FATAL:
+                self.says = refusal.code
+            raise refusal from error
+        except (aiohttp.ClientError, TimeoutError, OSError, *UNREADABLE) as error:
+            raise SlackUnreachable(type(error).__name__) from error
+        self.says = "ok"
+        self._compare_clocks(response)
+        self.heard()
+        return response.data if isinstance(response.data, dict) else {}
+
+    def _compare_clocks(self, response: AsyncSlackResponse) -> None:
+        date = {name.lower(): value for name, value in (response.headers or {}).items()}.get("date")
+        try:
+            self.ahead = parsedate_to_datetime(str(date)).timestamp() - time.time()
+        except ValueError:
+            return  # no date, or none that says anything: nothing is known
+
+    async def post(self, channel: str, message: Message, *, thread: str | None = None) -> tuple[str, str]:
+        """Post to a channel, or to the *thread* of one of its messages; return where it can be edited."""
+        place = {"channel": channel} if thread is None else {"channel": channel, "thread_ts": thread}
+        answer = await self.call("chat.postMessage", **place, **_content(_seen_in(channel, message)), **QUIET)
+        return str(answer.get("channel") or channel), str(answer.get("ts") or "")
+
+    async def edit(self, channel: str, ts: str, message: Message) -> None:
+        await self.call("chat.update", channel=channel, ts=ts, **_content(_seen_in(channel, message)))
+
+    async def whisper(self, caller: Caller, message: Message, *, replace: bool = False) -> None:
+        """Answer *caller* alone: by the request's own URL, else privately in the channel, else in a direct message."""
+        if caller.response_url and await self._respond(caller, message, replace=replace):
+            return
+        if caller.direct:
+            await self.post(caller.channel, message, thread=caller.thread or None)
+            return
+        place = {"channel": caller.channel, **({"thread_ts": caller.thread} if caller.thread else {})}
+        try:
+            await self.call("chat.postEphemeral", user=caller.user, **place, **_content(message))
+        except SlackRefused as refusal:
+            log.info("private_reply_refused", code=refusal.code, request=caller.request)
+            await self.post(caller.user, message)
+
+    async def _respond(self, caller: Caller, message: Message, *, replace: bool) -> bool:
+        body = {"response_type": "ephemeral", "replace_original": replace, **_content(message)}
+        if caller.thread and not replace:
+            body["thread_ts"] = caller.thread
+        webhook = AsyncWebhookClient(str(caller.response_url), session=self.responses)
+        webhook.proxy = None  # as all else: straight to Slack, whatever the environment says
+        try:
+            answer = await webhook.send_dict(body)
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            log.info("response_url_unreachable", error=type(error).__name__)
+            return False
+        return answer.status_code == 200
+
+    async def permalink(self, channel: str, ts: str) -> str:
+        """Where a message stands; empty where Slack does not say."""
+        try:
+            return str((await self.ask("chat.getPermalink", channel=channel, message_ts=ts)).get("permalink") or "")
+        except (SlackRefused, SlackUnreachable) as error:
+            log.info("no_permalink", error=str(error))
+            return ""
+
+    async def publish(self, user: str, view: View) -> None:
+        """Draw the app's home for *user*; others may look on, so no email in it is whole."""
+        await self.call("views.publish", user_id=user, view=masked_part(view))
+
+    async def open(self, trigger: str, view: View) -> View:
+        """Open a modal; return the view as Slack keeps it, with its id and hash."""
+        answer = await self.call("views.open", trigger_id=trigger, view=view)
+        return dict(answer.get("view") or {})
+
+    async def push(self, trigger: str, view: View) -> None:
+        """Put a modal on top of the one in which *trigger* was pulled."""
+        await self.call("views.push", trigger_id=trigger, view=view)
+
+    async def refill(self, opened: View, view: View) -> View:
+        """Replace the content of an opened modal; raises ModalGone where it was closed or shows something newer."""
+        arguments: dict[str, Any] = {"view_id": opened.get("id"), "view": view}
+        if opened.get("hash"):
+            arguments["hash"] = opened["hash"]
+        try:
+            answer = await self.call("views.update", **arguments)
+        except SlackRefused as refusal:
+            if refusal.code in GONE:
+                raise ModalGone(refusal.code) from refusal
+            raise
+        return dict(answer.get("view") or {})
+
+
+def _seen_in(channel: str, message: Message) -> Message:
+    """Return *message* as the people in *channel* may see it."""
+    return public(message) if is_public(channel) else message
+
+
+def _content(message: Message) -> dict[str, Any]:
+    return {"text": message.text, "blocks": list(message.blocks)}
+
+
+def _refusal(error: SlackApiError, redact: Callable[[str], str]) -> SlackRefused:
+    headers = getattr(error.response, "headers", None) or {}
+    after = headers.get("Retry-After") or headers.get("retry-after")
+    try:
+        code = redact(str(error.response.get("error") or "unknown_error"))
+        needed = redact(str(error.response.get("needed") or ""))
+    except (AttributeError, ValueError):
+        code, needed = "unknown_error", ""
+    return SlackRefused(code, float(after) if after and str(after).isdigit() else None, needed)

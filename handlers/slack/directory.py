@@ -1,0 +1,176 @@
+"""Who people are and what channels are, as Slack tells it; remembered for a minute, never guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+
+from bot.policy.inquiry import DirectoryUnavailable
+from bot.policy.model import Channel, Person, Why
+from handlers.slack.client import Slack, SlackRefused, SlackUnreachable
+
+T = TypeVar("T")
+
+FRESH = timedelta(seconds=60)
+"""How old what is known of a person or a channel may be."""
+GROUPS_FRESH = timedelta(minutes=3)
+NO_SUCH_GROUP = "no_such_subteam"
+"""Slack's word for a user group that was deleted or disabled."""
+GMAIL = ("gmail.com", "googlemail.com")
+MOST_KEPT = 5_000
+PAGE = 1_000
+
+
+class SlackDirectory:
+    """Answers `bot.policy.access.Directory` by Slack's Web API."""
+
+    def __init__(self, slack: Slack, now: Callable[[], datetime]) -> None:
+        self._slack = slack
+        self._now = now
+        self._known: dict[tuple[str, str], tuple[datetime, Any]] = {}
+        self._team = ""
+        self.missing_groups: set[str] = set()
+        """The user groups that Slack did not know when they were last asked for."""
+
+    async def person(self, user: str) -> Person:
+        """Somebody, as Slack knows them now; raises DirectoryUnavailable."""
+        return await self._remembered("person", user, FRESH, lambda: self._person(user))
+
+    async def _person(self, user: str) -> Person:
+        try:
+            found = await self._asked("users.info", "who you are", user=user)
+        except DirectoryUnavailable as error:
+            if error.code in {"user_not_found", "user_not_visible"}:
+                return Person(user, barred=Why.STRANGER)
+            raise
+        return person_of(found.get("user") or {}, user, await self._our_team())
+
+    async def _our_team(self) -> str:
+        """The workspace's id: whoever is of another one is a stranger."""
+        if not self._team:
+            self._team = str((await self._asked("auth.test", "which workspace this is")).get("team_id") or "")
+        return self._team
+
+    async def place(self, channel: str) -> Channel:
+        """A channel, as it is now; a direct message is one without asking, and so is no place at all. Raises
+        DirectoryUnavailable.
+        """
+        if channel.startswith("D") or not channel:
+            return Channel(channel, direct=True)
+        return await self._remembered("place", channel, FRESH, lambda: self._place(channel))
+
+    async def _place(self, channel: str) -> Channel:
+        try:
+            found = (await self._asked("conversations.info", "what this channel is", channel=channel)).get("channel")
+        except DirectoryUnavailable as error:
+            if error.code == "channel_not_found":  # a private channel without us
+                return Channel(channel, bot_in=False)
+            raise
+        known: Mapping[str, Any] = found or {}
+        shared = any(known.get(name) for name in ("is_ext_shared", "is_pending_ext_shared"))
+        return Channel(channel, bot_in=bool(known.get("is_member")), shared=shared, direct=bool(known.get("is_im")))
+
+    async def people_in(self, channel: str) -> Sequence[str]:
+        """Everybody in a channel, or the first 10,000; raises DirectoryUnavailable, also where we may not look."""
+        return await self._remembered("people", channel, FRESH, lambda: self._people_in(channel))
+
+    async def _people_in(self, channel: str) -> Sequence[str]:
+        people: list[str] = []
+        cursor = ""
+        while True:
+            found = await self._asked(
+                "conversations.members", "who is in this channel", channel=channel, limit=PAGE, cursor=cursor
+            )
+            people += [str(user) for user in found.get("members") or ()]
+            cursor = str((found.get("response_metadata") or {}).get("next_cursor") or "")
+            if not cursor or len(people) >= 10 * PAGE:
+                return people
+
+    async def is_in(self, user: str, channel: str) -> bool:
+        """Whether somebody is in a channel; raises DirectoryUnavailable."""
+        return user in await self.people_in(channel)
+
+    async def group(self, group: str) -> frozenset[str]:
+        """The people of a user group, nobody where it was deleted or disabled; raises DirectoryUnavailable."""
+        return await self._remembered("group", group, GROUPS_FRESH, lambda: self._group(group))
+
+    async def _group(self, group: str) -> frozenset[str]:
+        try:
+            found = await self._asked("usergroups.users.list", "who is in a user group", usergroup=group)
+        except DirectoryUnavailable as error:
+            if error.code == NO_SUCH_GROUP:
+                self.missing_groups.add(group)
+                return frozenset()
+            raise
+        self.missing_groups.discard(group)
+        return frozenset(map(str, found.get("users") or ()))
+
+    async def _asked(self, method: str, about: str, **arguments: Any) -> dict[str, Any]:
+        try:
+            return await self._slack.ask(method, **{name: value for name, value in arguments.items() if value != ""})
+        except SlackRefused as refusal:
+            raise DirectoryUnavailable(about, refusal.code) from refusal
+        except SlackUnreachable as error:
+            raise DirectoryUnavailable(about) from error
+
+    async def _remembered(self, kind: str, key: str, fresh: timedelta, look: Callable[[], Awaitable[T]]) -> T:
+        known = self._known.get((kind, key))
+        if known is not None and timedelta(0) <= self._now() - known[0] < fresh:
+            found: T = known[1]
+            return found
+        found = await look()
+        if len(self._known) >= MOST_KEPT:
+            self._known.clear()
+        self._known[kind, key] = (self._now(), found)
+        return found
+
+    def forget(self) -> None:
+        """Ask Slack anew from now on."""
+        self._known.clear()
+
+
+def person_of(user: Mapping[str, Any], user_id: str, team: str) -> Person:
+    """What a user object of Slack's says; whoever is not plainly a full member of this workspace is barred."""
+    profile: Mapping[str, Any] = user.get("profile") or {}
+    return Person(
+        user_id,
+        barred=_barred(user, user_id, team),
+        tz=str(user.get("tz") or "UTC"),
+        mailbox=_mailbox(str(profile.get("email") or "")),
+    )
+
+
+def _barred(user: Mapping[str, Any], user_id: str, team: str) -> Why | None:
+    if user.get("id") != user_id:
+        return Why.UNKNOWN
+    if user.get("deleted"):
+        return Why.DEACTIVATED
+    if user.get("is_stranger") or not _is_of(user, team):
+        return Why.STRANGER
+    if user.get("is_bot") or user.get("is_workflow_bot") or user_id == "USLACKBOT":
+        return Why.BOT
+    if "is_restricted" not in user:
+        return Why.UNKNOWN
+    if user.get("is_restricted") or user.get("is_ultra_restricted"):
+        return Why.GUEST
+    return None
+
+
+def _is_of(user: Mapping[str, Any], team: str) -> bool:
+    """Whether the workspace *team* is one of *user*'s: in an Enterprise Grid, ``team_id`` names another of them, or none."""
+    grid = user.get("enterprise_user")
+    teams = grid.get("teams") if isinstance(grid, Mapping) else None
+    return user.get("team_id") == team or (isinstance(teams, list) and team in teams)
+
+
+def _mailbox(email: str) -> str:
+    """Where mail to *email* ends up: without its tag, and at Gmail, which ignores them, without its dots.
+
+    What may be the same is the same: two people taken for one can't approve each other's requests, and ask a third.
+    """
+    name, _, domain = email.strip().casefold().rpartition("@")
+    name = name.partition("+")[0]
+    if domain in GMAIL:
+        name, domain = name.replace(".", ""), GMAIL[0]
+    return f"{name}@{domain}" if name else ""

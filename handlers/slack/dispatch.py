@@ -1,0 +1,219 @@
+"""From a payload to its answer: who answers it stands in the table, and no exception goes past this room."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import replace
+from typing import TypeVar
+
+import structlog
+
+from bot.changes.model import Change
+from bot.clients.cache import one_command
+from bot.gatehouse import Gatehouse
+from bot.policy.access import NotAllowed
+from bot.policy.limits import COMMAND_RATE
+from bot.policy.model import Why
+from handlers import errors
+from handlers.blocks import modals
+from handlers.blocks.modals import went_on
+from handlers.gatehouse.commands import GatehouseUndo
+from handlers.grammar.command import Command, Unclear, slash
+from handlers.grammar.shorthand import Shorthand, expand
+from handlers.rules.refs import look_up
+from handlers.slack import payloads
+from handlers.slack.answers import Answers
+from handlers.slack.client import ModalGone, Slack, SlackRefused, SlackUnreachable
+from handlers.slack.payloads import ClickRequest, CommandRequest, EventRequest, FormRequest, Request, ShortcutRequest
+from handlers.slack.registry import CLICKS, COMMANDS, SHORTCUTS, Click, Outcome, Shortcut, ShortcutRoute
+from handlers.slack.reply import Announced, Caller, Modal, Private, Reply, View
+
+log = structlog.get_logger(__name__)
+
+T = TypeVar("T")
+
+ACKNOWLEDGEMENT_LANDS = 0.4
+"""Seconds until Slack has surely drawn what a submission was acknowledged with. An update that overtook it would be
+drawn over, and nothing tells when it is there."""
+ACKNOWLEDGEMENT_LEAVES = 0.2
+"""The same from the moment that an answer is ready: where all of us was held up meanwhile, the acknowledgement was too."""
+LINK_PATIENCE = 1.0
+"""Seconds of a trigger's three that Slack has to say where a message stands."""
+
+
+class Dispatcher:
+    """Finds who answers a payload, asks whether the caller may, and sees it to its answer."""
+
+    def __init__(self, gatehouse: Gatehouse, slack: Slack, answers: Answers) -> None:
+        self._gatehouse = gatehouse
+        self._slack = slack
+        self._answers = answers
+
+    async def dispatch(self, request: Request) -> None:
+        """See *request* to its answer."""
+        if isinstance(request, FormRequest):  # its refusal belongs into its modal, once that is there
+            with one_command():
+                await self._save(request, self._saved(request))
+            return
+        try:
+            await self._admit(request)
+        except Exception as error:  # noqa: BLE001  one place turns every error into one answer and one log line
+            home = isinstance(request, EventRequest) and request.is_home
+            await self._answers.refuse(request.caller, error, request.asked, home=home)
+            return
+        with one_command():
+            await self._carry_out(*_voice(request), self._outcome(request))
+
+    async def _admit(self, request: Request) -> None:
+        """Whether the caller may use Gatehouse at all, and now; raises TooFast, NotAllowed or DirectoryUnavailable."""
+        if _counts(request):
+            self._gatehouse.limits.take(COMMAND_RATE, request.caller.user, request.caller.channel)
+        await self._gatehouse.access.require_member(request.caller.user)
+
+    async def go_on(self, request: Request, change: Change) -> None:
+        """Go on with the *change* that *request* has proposed already, and see it to its answer."""
+        if isinstance(request, FormRequest):
+            await self._save(request, self._gone_on(change, went_on))
+        else:
+            await self._carry_out(request.caller, request.asked, self._gone_on(change, _announced))
+
+    async def _gone_on(self, change: Change, answer: Callable[[Change], T]) -> T:
+        return answer(await self._gatehouse.changes.applier.go_on(change))
+
+    async def look_up(self, request: Request) -> Shorthand:
+        """What the command of *request* leaves to be looked up; nothing where it is none, or not a clear one."""
+        command: object = None
+        if isinstance(request, CommandRequest | ClickRequest):
+            command = request.command
+        elif isinstance(request, EventRequest) and request.route is not None:
+            with suppress(Unclear, errors.EditedMessage):
+                command = await request.route.run(request.heard, request.caller, self._gatehouse)
+        return await look_up(command, request.caller, self._gatehouse) if isinstance(command, Command) else Shorthand()
+
+    async def _outcome(self, request: Request) -> Outcome | None:
+        """What *request* comes to: an answer, the command that it stands for, or nothing."""
+        match request:
+            case CommandRequest(command=Command() as command) | ClickRequest(command=Command() as command):
+                return command
+            case CommandRequest(command=Exception() as error) | ClickRequest(command=Exception() as error):
+                raise error
+            case ClickRequest(click=Click() as click):
+                return await CLICKS[click.action].run(click, request.caller, self._gatehouse)
+            case ShortcutRequest(name=name) if name in SHORTCUTS:
+                return await self._use(SHORTCUTS[name], request)
+            case EventRequest(route=route, heard=heard):
+                return None if route is None else await route.run(heard, request.caller, self._gatehouse)
+            case _:
+                raise errors.OldButton
+
+    async def _use(self, route: ShortcutRoute, request: ShortcutRequest) -> Outcome:
+        """What a shortcut comes to; the message is searched only for somebody who may use what is found in it."""
+        if route.stands_for is not None:
+            await self._check_right(route.stands_for, request.caller)
+        link = await self._link(request.caller) if route.linked else ""
+        shortcut = Shortcut(request.name, payloads.all_said(request.body.get("message")), link)
+        return await route.run(shortcut, request.caller, self._gatehouse)
+
+    async def _link(self, caller: Caller) -> str:
+        """Where the message stands, unless Slack takes so long to say it that the trigger would be gone."""
+        try:
+            async with asyncio.timeout(LINK_PATIENCE):
+                return await self._slack.permalink(caller.channel, caller.message)
+        except TimeoutError:
+            return ""
+
+    async def _carry_out(self, caller: Caller, asked: str, work: Awaitable[Outcome | None]) -> None:
+        """See an act to its answer: its own, or that of the command that it stands for."""
+        try:
+            outcome = await work
+            if isinstance(outcome, Command):
+                caller = await self._waiting(caller)
+                outcome = await self._run(outcome, caller)
+            if outcome is not None:
+                await self._answers.send(caller, outcome)
+        except Exception as error:  # noqa: BLE001  one place turns every error into one answer and one log line
+            await self._answers.say(caller, error, asked)
+
+    async def _waiting(self, caller: Caller) -> Caller:
+        """Whoever asked from a view looks at a modal: it is there at once, while the trigger lives."""
+        if caller.view is None or caller.public:
+            return caller
+        waiting = modals.loading("Gatehouse", caller.channel)
+        if caller.view.get("type") == "home":
+            return replace(caller, view=await self._slack.open(caller.trigger or "", waiting))
+        if modals.is_panel(caller.view):
+            return replace(caller, view=await self._answers.redraw(caller.view, waiting))
+        return caller
+
+    async def _run(self, command: Command, caller: Caller) -> Reply:
+        """The answer to a command, from whatever it came: typed, clicked, or mentioned.
+
+        Where it is a form and Slack gave no way to open one, a button that does.
+        """
+        await self._check_right(command, caller)
+        command = expand(command, caller.shorthand or await look_up(command, caller, self._gatehouse))
+        reply = await COMMANDS[type(command)](command, caller, self._gatehouse)
+        if isinstance(reply, Modal) and not caller.trigger:
+            return Private(modals.opener(command))
+        return reply
+
+    async def _check_right(self, command: Command | type[Command], caller: Caller) -> None:
+        """Whether the caller may, here; raises NotAllowed or DirectoryUnavailable."""
+        access = self._gatehouse.access
+        if command.needs is not None:
+            await access.require_any((command.needs, *command.or_needs), caller.user, caller.channel)
+        if caller.public and (await access.directory.place(caller.channel)).shared:
+            raise NotAllowed(Why.SHARED_CHANNEL, "share", caller.user, channel=caller.channel)
+
+    async def _saved(self, request: FormRequest) -> View:
+        await self._admit(request)
+        if request.form is None:
+            raise errors.OldButton
+        return await request.form.save(request.view, request.caller, self._gatehouse)
+
+    async def _save(self, request: FormRequest, work: Awaitable[View]) -> None:
+        """See a form that was sent to what it shows in the end: what *work* comes to, or why it failed."""
+        caller = request.caller
+        landed = asyncio.get_running_loop().time() + ACKNOWLEDGEMENT_LANDS
+        try:
+            final = await work
+        except Exception as error:  # noqa: BLE001
+            final = self._answers.failed_view(error, caller)
+            await self._answers.put_on_record(error, caller)
+        await asyncio.sleep(max(ACKNOWLEDGEMENT_LEAVES, landed - asyncio.get_running_loop().time()))
+        try:
+            await self._answers.redraw({"id": request.view.get("id")}, final, ended=True)
+        except ModalGone:
+            log.info("modal_gone", request=caller.request[:8])
+            await self._answers.tell_unsaved(caller, final)
+        except (SlackRefused, SlackUnreachable) as error:
+            log.warning("answer_undeliverable", error=str(error), request=caller.request[:8])
+
+
+def _announced(_: Change) -> Outcome:
+    """Its card says what became of it."""
+    return Announced()
+
+
+def _counts(request: Request) -> bool:
+    """Whether this is a command, typed, clicked or mentioned; undo, decisions and the home are never too many."""
+    match request:
+        case CommandRequest():
+            return not isinstance(request.command, GatehouseUndo)
+        case ClickRequest():
+            return request.command is not None
+        case EventRequest():
+            return not request.is_home
+        case _:
+            return isinstance(request, ShortcutRequest)
+
+
+def _voice(request: Request) -> tuple[Caller, str]:
+    """Who asks, and in which words: a button that stands for a command means what these would, typed by the one who clicked."""
+    if not isinstance(request, ClickRequest) or request.click is None or request.command is None:
+        return request.caller, request.asked
+    name, caller = request.click.action, request.caller
+    placed = caller.placed(public=name == "share", replacing=name == "turn" and caller.ephemeral)
+    return placed, slash(request.click.value)

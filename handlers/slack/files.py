@@ -1,0 +1,186 @@
+"""Files to and from Slack: sent in three steps, read with the token, and only at addresses of Slack's own.
+
+The token opens the whole workspace to Gatehouse, and the files hold people's addresses: neither may go to a host that
+somebody wrote into a payload, nor follow a redirect there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import aiohttp
+
+from handlers.blocks.masking import is_public, masked_text
+from handlers.slack.client import Slack, SlackRefused, SlackUnreachable
+
+MOST_BYTES: Final = 20 * 1024 * 1024
+"""Of a file that is read. Slack's own file inputs take 10 MB."""
+MOST_WORDS: Final = 64 * 1024
+"""Of Slack's answer to an upload."""
+LOOKS: Final = (0.0, 0.2, 0.5, 1.0, 2.0)
+"""Pauses in seconds before each look at whether a file is there: Slack shares it after it has answered, or never does."""
+GONE: Final = frozenset({"file_not_found", "file_deleted"})
+
+
+class FileGone(Exception):
+    """There is no such file, or none that Gatehouse may see."""
+
+
+class FileTooLarge(Exception):
+    """A file is larger than is read: *size* bytes, or more than *most*."""
+
+    def __init__(self, size: int, most: int) -> None:
+        super().__init__(size)
+        self.size = size
+        self.most = most
+
+
+class FileUnreadable(Exception):
+    """Slack gave something else than the file: a page to log in with, a redirect, or an address that is not its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A file that Slack has. *link* opens it there; *shown*: it was seen where it was to go."""
+
+    link: str
+    shown: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SlackFiles:
+    """The way for files. Raises SlackRefused, SlackUnreachable and the errors above, nothing of aiohttp's."""
+
+    slack: Slack
+
+    async def direct(self, user: str) -> str:
+        """The direct message with *user*: files go to conversations, never to a person's own id."""
+        opened = await self.slack.call("conversations.open", users=user)
+        return str((opened.get("channel") or {}).get("id") or "")
+
+    async def send(self, channel: str, name: str, content: bytes, comment: str) -> Sent:
+        """Send a file into *channel*, introduced by *comment* (mrkdwn)."""
+        name = masked_text(name) if is_public(channel) else name
+        return await self.share(await self.upload(name, content), channel, name, comment)
+
+    async def upload(self, name: str, content: bytes) -> str:
+        """Give Slack a file that nobody sees yet; its id, by which it is shared."""
+        ticket = await self.slack.form("files.getUploadURLExternal", filename=name, length=len(content))
+        await self._upload(str(ticket.get("upload_url") or ""), content)
+        return str(ticket.get("file_id") or "")
+
+    async def share(self, file_id: str, channel: str, name: str, comment: str) -> Sent:
+        """Show an uploaded file in *channel*; once, also where this is asked for again because an answer was lost."""
+        if is_public(channel):
+            name, comment = masked_text(name), masked_text(comment)
+        listed = [{"id": file_id, "title": name}]
+        try:
+            answer = await self.slack.call(
+                "files.completeUploadExternal", files=listed, channel_id=channel, initial_comment=comment
+            )
+        except (SlackRefused, SlackUnreachable):
+            # A second call finds the upload used up, and the file may be there all the same.
+            if (sent := await self.look(file_id, channel)).shown:
+                return sent
+            raise
+        files = answer.get("files") or [{}]
+        return await self._awaited(file_id, channel, str(files[0].get("permalink") or ""))
+
+    async def _awaited(self, file_id: str, channel: str, link: str) -> Sent:
+        """Look until the file is where it was to go, for some seconds; Slack may say yes and not show it."""
+        for pause in LOOKS:
+            await asyncio.sleep(pause)
+            if (found := await self.look(file_id, channel)).shown:
+                return found
+        return Sent(link, shown=False)
+
+    async def look(self, file_id: str, channel: str) -> Sent:
+        """Whether an uploaded file is shown in *channel* by now."""
+        try:
+            file = (await self.slack.ask("files.info", file=file_id)).get("file") or {}
+        except (SlackRefused, SlackUnreachable):
+            return Sent("", shown=False)
+        places = [place for places in (file.get("shares") or {}).values() for place in places]
+        return Sent(str(file.get("permalink") or ""), shown=channel in places)
+
+    async def _upload(self, url: str, content: bytes) -> None:
+        # From a stream: aiohttp would hold up the loop over a long text given whole.
+        kind = {"Content-Type": "application/octet-stream"}
+        async with self._requested("POST", url, headers=kind, data=io.BytesIO(content)) as response:
+            await _capped(response, MOST_WORDS)  # an answer that breaks off is none
+            if response.status != 200:
+                raise SlackUnreachable(f"the upload was answered with status {response.status}")
+
+    async def read(self, file_id: str, most: int = MOST_BYTES) -> bytes:
+        """The content of a file, at most *most* bytes of it; raises FileGone, FileTooLarge, FileUnreadable."""
+        try:
+            file = (await self.slack.ask("files.info", file=file_id)).get("file") or {}
+        except SlackRefused as refusal:
+            if refusal.code in GONE:
+                raise FileGone(refusal.code) from refusal
+            raise
+        if (size := _size(file)) > most:
+            raise FileTooLarge(size, most)
+        url = str(file.get("url_private_download") or file.get("url_private") or "")
+        headers = {"Authorization": f"Bearer {self.slack.client.token}", "Accept-Encoding": "identity"}
+        async with self._requested("GET", url, headers=headers) as response:
+            _check_answer(response, file)
+            return await _capped(response, most)
+
+    @asynccontextmanager
+    async def _requested(self, method: str, url: str, **arguments: Any) -> AsyncIterator[aiohttp.ClientResponse]:
+        """One request to Slack's file host: no redirect is followed, no proxy or cookie of the environment used."""
+        if not is_slacks(url, self.slack.client.base_url):
+            raise FileUnreadable("an address that is not Slack's")
+        try:
+            async with self.slack.files.request(method, url, allow_redirects=False, **arguments) as response:
+                yield response
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise SlackUnreachable(type(error).__name__) from error
+
+
+def is_slacks(url: str, api: str) -> bool:
+    """Whether *url* is of the Slack whose Web API is at *api*: the same origin, or https at a host below its own."""
+    if any(ord(one) <= 32 or one == "\\" for one in url):
+        return False
+    try:
+        asked, own = urlsplit(url), urlsplit(api)
+        port, own_port = asked.port, own.port
+    except ValueError:
+        return False
+    if "@" in asked.netloc or not asked.hostname or not own.hostname:
+        return False
+    if (asked.scheme, asked.hostname, port) == (own.scheme, own.hostname, own_port):
+        return True
+    return asked.scheme == "https" and port in {None, 443} and asked.hostname.endswith(f".{own.hostname}")
+
+
+def _size(file: Mapping[str, Any]) -> int:
+    size = file.get("size")
+    return size if isinstance(size, int) else 0
+
+
+def _check_answer(response: aiohttp.ClientResponse, file: Mapping[str, Any]) -> None:
+    """Refuse what is not the file: without the right to it, Slack answers with a page to log in with and status 200."""
+    if response.status != 200:
+        raise FileUnreadable(f"status {response.status}")
+    is_page = response.content_type == "text/html"
+    if is_page and (file.get("mimetype") != "text/html" or response.content_length != _size(file)):
+        raise FileUnreadable("a page to log in with")
+    if response.headers.get("Content-Encoding", "identity").lower() != "identity":
+        raise FileUnreadable("packed, though plain was asked for")
+
+
+async def _capped(response: aiohttp.ClientResponse, most: int) -> bytes:
+    content = bytearray()
+    async for chunk in response.content.iter_chunked(64 * 1024):
+        content += chunk
+        if len(content) > most:
+            raise FileTooLarge(len(content), most)
+    return bytes(content)

@@ -1,0 +1,279 @@
+"""Slack's payloads: acknowledged and on their way to an answer; what could change something is stored first."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+from typing import Any, Final
+from weakref import WeakValueDictionary
+
+import structlog
+from slack_bolt.async_app import AsyncAck, AsyncApp
+from slack_bolt.request.async_request import AsyncBoltRequest
+
+import handlers.features  # noqa: F401  it fills the table
+from bot.changes.execute import Failpoint, no_failpoint
+from bot.changes.worker import Wake, leased, worked_off
+from bot.gatehouse import Gatehouse
+from bot.store.db import StoreError
+from bot.store.queues import MOST_ATTEMPTS, StoredRequest
+from handlers import errors
+from handlers.blocks import modals
+from handlers.grammar.shorthand import Shorthand
+from handlers.slack import type_ahead
+from handlers.slack.answers import Answers
+from handlers.slack.client import Slack
+from handlers.slack.dispatch import Dispatcher
+from handlers.slack.payloads import EventRequest, Request, read, read_form
+
+log = structlog.get_logger(__name__)
+
+
+class Tasks:
+    """The tasks that are under way. Bolt would drop its references to them and not wait at shutdown."""
+
+    def __init__(self) -> None:
+        self._running: set[asyncio.Task[Any]] = set()
+
+    def start(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run *work*, which answers for its own errors."""
+        task = asyncio.create_task(work)
+        self._running.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._running.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("task_died", error=type(error).__name__, exc_info=error)
+
+    async def drain(self, seconds: float) -> None:
+        """Wait for what runs, at most *seconds*; what is left is cancelled (and, if it was stored, done later)."""
+        if self._running:
+            _, late = await asyncio.wait(self._running, timeout=seconds)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+
+
+SHORTHAND: Final = "gatehouse_shorthand"
+"""The name under which a stored payload holds what its short forms stand for, beside Slack's own."""
+RESUMED_AT_ONCE: Final = 16
+"""Requests, of as many people, that are resumed at a time."""
+
+
+class Intake:
+    """Keeps requests until they are done, and takes up those whose process died."""
+
+    def __init__(
+        self,
+        gatehouse: Gatehouse,
+        dispatcher: Dispatcher,
+        answers: Answers,
+        tasks: Tasks,
+        *,
+        owner: str,
+        lease: timedelta,
+        reached: Failpoint,
+    ) -> None:
+        self._gatehouse = gatehouse
+        self._inbound = gatehouse.store.inbound
+        self._dispatcher = dispatcher
+        self._answers = answers
+        self._tasks = tasks
+        self._owner = owner
+        self._lease = lease
+        self._reached = reached
+        self._at_work: set[str] = set()
+        """Ids of the requests that this process is doing."""
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """For each person whose requests are resumed: one of these is done at a time."""
+
+    async def store_then_ack(self, request: Request, ack: AsyncAck, req: AsyncBoltRequest, **answer: Any) -> None:
+        """Commit the request, acknowledge it, start on it. A second delivery of it is acknowledged and left alone."""
+        natural = request.caller.request
+        signature = (req.headers.get("x-slack-signature") or [natural])[0]
+        key = hashlib.sha256(signature.encode()).hexdigest()
+        try:
+            self._reached("store")
+            short = await self._dispatcher.look_up(request)
+            payload = {**request.body, SHORTHAND: short.model_dump()}
+            kept = await self._inbound.take_in(
+                key, natural, request.kind, payload, owner=self._owner, lease=self._lease
+            )
+        except Exception as error:  # noqa: BLE001  not stored: not promised, and said so
+            await ack()
+            self._tasks.start(self._answers.say(request.caller, error, request.asked))
+            return
+        self._reached("acknowledge")
+        await ack(**answer)
+        if kept is not None:
+            self._tasks.start(self._work_on(kept, partial(self._do, _as_stored(request, kept, short))))
+
+    async def _work_on(self, kept: StoredRequest, work: Callable[[], Awaitable[None]]) -> None:
+        """Do *work* for as long as the request is this process's: nobody does it at the same time, here or elsewhere."""
+        self._at_work.add(kept.id)
+        renew = partial(self._inbound.renew, kept.id, self._owner, self._lease)
+        try:
+            async with leased(kept.id, self._lease, renew):
+                await work()
+        except TimeoutError:
+            log.warning("request_lost", request=kept.id[:8])
+        except asyncio.CancelledError:
+            with suppress(StoreError):  # then it waits until its lease is over
+                await self._inbound.hand_back(kept.id, self._owner)
+            raise
+        finally:
+            self._at_work.discard(kept.id)
+
+    async def _do(self, request: Request) -> None:
+        """Do a stored request; what it proposes is known by its id."""
+        self._reached("run")
+        await self._dispatcher.dispatch(request)
+        self._reached("finish")
+        await self._inbound.done(request.caller.request)
+
+    async def _do_again(self, kept: StoredRequest) -> None:
+        """Go on with the change that a request has proposed already, or do the request where it has proposed none."""
+        request = _resumed(kept)
+        if kept.attempt > MOST_ATTEMPTS:
+            await self._give_up(kept, request)
+        elif (change := await self._gatehouse.store.changes.of_origin(kept.id)) is not None:
+            log.info("resuming", kind=kept.kind, request=kept.id[:8], change=change.id[:8])
+            await self._dispatcher.go_on(request, change)
+            await self._inbound.done(kept.id)
+        else:
+            log.info("resuming", kind=kept.kind, request=kept.id[:8])
+            await self._do(request)
+
+    async def resume(self, *, every: float) -> None:
+        """Take up stored requests whose process died before it was done with them; runs until cancelled."""
+
+        async def claim(_: str) -> StoredRequest | None:
+            return await self._inbound.claim_next(self._owner, self._lease, but=self._at_work)
+
+        async def go_on(kept: StoredRequest) -> None:
+            await self._work_on(kept, partial(self._do_in_turn, kept))
+
+        await worked_off("resume", ["requests"], claim, go_on, width=RESUMED_AT_ONCE, every=every, wake=Wake())
+
+    async def _do_in_turn(self, kept: StoredRequest) -> None:
+        """Do what one person asked for in the order in which they did; they wait for nobody else."""
+        async with self._turns.setdefault(_resumed(kept).caller.user, asyncio.Lock()):
+            await self._do_again(kept)
+
+    async def _give_up(self, kept: StoredRequest, request: Request) -> None:
+        """A request that no process survived: nobody tries again, and the person who asked hears of it."""
+        log.error("request_given_up", kind=kept.kind, request=kept.id[:8], attempts=kept.attempt)
+        await self._answers.say(request.caller, errors.GivenUp(), request.asked)
+        await self._inbound.done(kept.id)
+
+
+def _as_stored(request: Request, kept: StoredRequest, short: Shorthand) -> Request:
+    """*request* as it was when it came in, under the id that it is stored with."""
+    caller = replace(request.caller, request=kept.id, asked_at=kept.received, shorthand=short)
+    return replace(request, caller=caller)
+
+
+def _resumed(kept: StoredRequest) -> Request:
+    """The request that was stored, as it was when it came in."""
+    short = Shorthand.model_validate(kept.payload.get(SHORTHAND) or {})
+    return _as_stored(read(kept.kind, kept.payload), kept, short)
+
+
+ANY: Final = re.compile(".*", re.DOTALL)
+LEASE: Final = timedelta(seconds=90)
+
+
+class Router:
+    """Takes Slack's payloads from Bolt's listeners, one per kind, and sees each to its answer."""
+
+    def __init__(
+        self,
+        gatehouse: Gatehouse,
+        slack: Slack,
+        *,
+        owner: str,
+        lease: timedelta = LEASE,
+        reached: Failpoint = no_failpoint,
+    ) -> None:
+        self.tasks = Tasks()
+        self._gatehouse = gatehouse
+        self._answers = Answers(gatehouse, slack)
+        self._dispatcher = Dispatcher(gatehouse, slack, self._answers)
+        self._intake = Intake(
+            gatehouse,
+            self._dispatcher,
+            self._answers,
+            self.tasks,
+            owner=owner,
+            lease=lease,
+            reached=reached,
+        )
+
+    async def resume(self, *, every: float) -> None:
+        """Take up stored requests whose process died before it was done with them; runs until cancelled."""
+        await self._intake.resume(every=every)
+
+    def register(self, app: AsyncApp) -> None:
+        """One listener per kind of payload: Bolt's own search would cost more with every command."""
+        app.command(ANY)(self.on_command)
+        app.action(ANY)(self.on_click)
+        app.view(ANY)(self.on_submission)
+        app.view_closed(ANY)(self.on_nothing_to_do)
+        app.options(ANY)(self.on_typing)
+        app.shortcut(ANY)(self.on_shortcut)
+        app.event(ANY)(self.on_event)
+
+    async def on_nothing_to_do(self, ack: AsyncAck) -> None:
+        await ack()
+
+    async def on_command(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:
+        await self._take_in(read("command", body), ack, req)
+
+    async def on_click(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:
+        await self._take_in(read("click", body), ack, req)
+
+    async def on_shortcut(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:
+        await self._take_in(read("shortcut", body), ack, req)
+
+    async def on_event(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:
+        """Slack tells an event again until it is acknowledged, and others may too: what is answered is stored first."""
+        request = read("event", body)
+        if isinstance(request, EventRequest) and request.route is None:
+            await ack()
+        else:
+            await self._take_in(request, ack, req)
+
+    async def _take_in(self, request: Request, ack: AsyncAck, req: AsyncBoltRequest) -> None:
+        """Acknowledge *request* and start on it; what could change something is stored before that."""
+        if request.could_change:
+            await self._intake.store_then_ack(request, ack, req)
+            return
+        await ack()
+        self.tasks.start(self._dispatcher.dispatch(request))
+
+    async def on_typing(self, ack: AsyncAck, body: dict[str, Any]) -> None:
+        """Options for what somebody typed: the answer is the acknowledgement, so there is no other way to say anything."""
+        await ack(options=await type_ahead.offered(body, self._gatehouse))
+
+    async def on_submission(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:
+        request = read_form(body)
+        if request.form is None:
+            await ack(response_action="update", view=modals.outdated())
+            return
+        try:
+            wrong = request.form.errors(request.view)
+            if wrong:
+                await ack(response_action="errors", errors=wrong)
+                return
+            meanwhile = request.form.working(request.view)
+        except Exception as error:  # noqa: BLE001  whatever it is, the person must learn that nothing was saved
+            await ack(response_action="update", view=self._answers.failed_view(error, request.caller))
+            return
+        await self._intake.store_then_ack(request, ack, req, response_action="update", view=meanwhile)

@@ -1,0 +1,265 @@
+"""Read Slack's payloads into requests, once, at the edge: past this module nobody digs in a body."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+from handlers.blocks.inputs import chosen_channel
+from handlers.blocks.modals import metadata
+from handlers.grammar import parser
+from handlers.grammar.command import Command, command_prefix
+from handlers.grammar.tokens import MOST, cleaned
+from handlers.slack.registry import (
+    CLICKS,
+    RUNNING,
+    Click,
+    EventRoute,
+    Form,
+    Heard,
+    Typed,
+    action_name,
+    find_event,
+    find_form,
+)
+from handlers.slack.reply import Caller, View
+
+Body = Mapping[str, Any]
+
+
+def _inner(body: Body, *path: str) -> Any:
+    found: Any = body
+    for name in path:
+        found = found.get(name) if isinstance(found, Mapping) else None
+    return found
+
+
+def natural_key(kind: str, body: Body) -> str:
+    """What stays the same however often Slack delivers one act of one person: its trigger, and what was done."""
+    view = body.get("view") or {}
+    done = {
+        "command": [body.get("command"), body.get("text")],
+        "click": [body.get("actions")],
+        "submission": [view.get("id"), view.get("hash"), _inner(view, "state", "values")],
+        "event": [body.get("event_id")],
+        "shortcut": [body.get("callback_id"), body.get("message_ts")],
+        "typed": [body.get("action_id"), body.get("value")],
+    }[kind]
+    who = body.get("user_id") or _inner(body, "user", "id") or ""
+    text = json.dumps([kind, who, body.get("trigger_id"), done], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def caller_of(kind: str, body: Body) -> Caller:
+    """Who did something, where, and what Slack gave us to answer with."""
+    if kind == "event":
+        return _caller_of_event(body)
+    thread = ("container", "thread_ts") if "container" in body else ("message", "thread_ts")
+    return Caller(
+        user=str(body.get("user_id") or _inner(body, "user", "id") or ""),
+        channel=_channel(kind, body),
+        request=natural_key(kind, body),
+        team=str(body.get("team_id") or _inner(body, "team", "id") or ""),
+        response_url=body.get("response_url") or None,
+        trigger=body.get("trigger_id") or None,
+        view=body.get("view") or None,
+        message=str(_inner(body, "container", "message_ts") or _inner(body, "message", "ts") or ""),
+        ephemeral=bool(_inner(body, "container", "is_ephemeral")),
+        thread=str(_inner(body, *thread) or ""),
+    )
+
+
+def _channel(kind: str, body: Body) -> str:
+    """Where it was done; in a view, what the view was told when it was drawn, or the channel chosen in it."""
+    said = body.get("channel_id") or _inner(body, "channel", "id") or _inner(body, "container", "channel_id")
+    view = body.get("view") or {}
+    return str(said or metadata(view).get("channel") or (chosen_channel(view) if kind == "submission" else ""))
+
+
+def _caller_of_event(body: Body) -> Caller:
+    """The person whom the event is about. What is said in a channel is answered for the channel to see."""
+    event: Body = body.get("event") or {}
+    channel = str(event.get("channel") or "")
+    mentioned = bool(event.get("ts")) and not channel.startswith("D")
+    return Caller(
+        user=str(event.get("user") or ""),
+        channel=channel,
+        request=natural_key("event", body),
+        team=str(body.get("team_id") or ""),
+        public=mentioned,
+        message=str(event.get("ts") or ""),
+        thread=str(event.get("thread_ts") or ""),
+        mentioned=mentioned,
+    )
+
+
+SPOKEN = frozenset({"text", "url", "value", "title", "title_link", "from_url", "pretext", "fallback"})
+"""The fields of a message, its blocks and attachments in which something is said."""
+
+
+MAX_SAID: Final = 40_000
+"""Characters of a message that are searched: Slack's own limit for a text. Its blocks and attachments may hold more."""
+
+
+def all_said(message: Any) -> str:
+    """Everything that a message says, a line each: machines put into blocks and attachments what people write."""
+    text = "\n".join(dict.fromkeys(_said(message)))
+    return text if len(text) <= MAX_SAID else (text[:MAX_SAID].rsplit(maxsplit=1) or [""])[0]
+
+
+def _said(message: Any) -> Iterator[str]:
+    parts = [message]
+    while parts:
+        part = parts.pop()
+        if isinstance(part, Mapping):
+            yield from (text for name, text in part.items() if name in SPOKEN and isinstance(text, str) and text)
+            part = list(part.values())
+        if isinstance(part, list):
+            parts += reversed(part)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What a person did, read from Slack's payload once; *body* is what is stored of it.
+
+    *asked*: their words, to be quoted in an answer to them alone; nothing where they typed none.
+    """
+
+    kind: ClassVar[str]
+    body: Body
+    caller: Caller
+    asked: str = ""
+
+    @property
+    def could_change(self) -> bool:
+        """Whether it could change something, and so is on disk before Slack hears that we have it."""
+        return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandRequest(Request):
+    """A slash command; *command* is why it can't be read, where it can't."""
+
+    kind = "command"
+    command: Command | Exception
+
+    @property
+    def could_change(self) -> bool:
+        return isinstance(self.command, Command) and self.command.writes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClickRequest(Request):
+    """A click; *click* is None for a button that this release doesn't know, *command* what the button stands for, if any."""
+
+    kind = "click"
+    click: Click | None
+    command: Command | Exception | None
+
+    @property
+    def could_change(self) -> bool:
+        if self.click is None or self.command is not None:
+            return isinstance(self.command, Command) and self.command.writes
+        return CLICKS[self.click.action].stored
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShortcutRequest(Request):
+    """A shortcut of the manifest, on a message or not."""
+
+    kind = "shortcut"
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventRequest(Request):
+    """An event; *route* is None where nobody is told of it."""
+
+    kind = "event"
+    heard: Heard
+    route: EventRoute | None
+
+    @property
+    def could_change(self) -> bool:
+        return self.route is not None and self.route.stored
+
+    @property
+    def is_home(self) -> bool:
+        """Whether somebody opened the Home tab."""
+        return self.heard.event.get("type") == "app_home_opened"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormRequest(Request):
+    """A form that was sent; *form* is None where this release doesn't know it."""
+
+    kind = "submission"
+    view: View
+    form: Form | None
+
+
+def read(kind: str, body: Body) -> Request:
+    """The request that a payload of *kind* is."""
+    return READERS[kind](body)
+
+
+def read_command(body: Body) -> CommandRequest:
+    service, text = str(body.get("command", "")), str(body.get("text") or "")
+    command = _parsed(service.lstrip("/").removeprefix(command_prefix.get()), text)
+    return CommandRequest(
+        body=body, caller=caller_of("command", body), asked=cleaned(f"{service} {text}"[:MOST]), command=command
+    )
+
+
+def read_click(body: Body) -> ClickRequest:
+    """The act of a block_actions payload; whatever kind of element it was, its choice is the value."""
+    action = (body.get("actions") or [{}])[0]
+    name = action_name(str(_inner(action, "action_id") or ""))
+    value = str(_inner(action, "value") or _inner(action, "selected_option", "value") or "")
+    click = None if name is None else Click(name, value, body.get("view") or None)
+    command = _parsed(*value.partition(" ")[::2]) if name in RUNNING else None
+    return ClickRequest(body=body, caller=caller_of("click", body), click=click, command=command)
+
+
+def read_shortcut(body: Body) -> ShortcutRequest:
+    return ShortcutRequest(body=body, caller=caller_of("shortcut", body), name=str(body.get("callback_id") or ""))
+
+
+def read_event(body: Body) -> EventRequest:
+    """An event; the bot hears nothing of what it says itself."""
+    event: Body = body.get("event") or {}
+    us = str(_inner((body.get("authorizations") or [{}])[0], "user_id") or "")
+    route = None if event.get("user") == us else find_event(event)
+    asked = cleaned(str(event.get("text") or "")[:MOST])
+    return EventRequest(body=body, caller=caller_of("event", body), asked=asked, heard=Heard(event, us), route=route)
+
+
+def read_form(body: Body) -> FormRequest:
+    view: View = body.get("view") or {}
+    return FormRequest(
+        body=body, caller=caller_of("submission", body), view=view, form=find_form(str(view.get("callback_id")))
+    )
+
+
+def _parsed(service: str, text: str) -> Command | Exception:
+    try:
+        return parser.parse(service, text)
+    except Exception as error:  # noqa: BLE001  the one that asked hears of it, in words
+        return error
+
+
+READERS: Final[Mapping[str, Callable[[Body], Request]]] = {
+    "command": read_command,
+    "click": read_click,
+    "shortcut": read_shortcut,
+    "event": read_event,
+    "submission": read_form,
+}
+
+
+def typed(body: Body, name: str) -> Typed:
+    """What was typed so far into the menu *name*."""
+    return Typed(name, str(body.get("value") or ""))

@@ -1,0 +1,201 @@
+"""The table of what Gatehouse answers to, filled by decorators beside each handler.
+
+Bolt looks at its listeners one by one, so it gets one listener per kind of payload and this table does the rest
+in one look-up, however many commands there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+from bot.gatehouse import Gatehouse
+from handlers.blocks.messages import Block
+from handlers.grammar.command import Command
+from handlers.slack.reply import Caller, Reply, View
+
+C = TypeVar("C", bound=Command)
+
+CommandHandler = Callable[[Any, Caller, Gatehouse], Awaitable[Reply]]
+Outcome = Command | Reply
+"""What an act comes to: an answer, or a command that it stands for, which is run with its own rights."""
+ClickHandler = Callable[["Click", Caller, Gatehouse], Awaitable[Outcome]]
+OptionsHandler = Callable[["Typed", Caller, Gatehouse], Awaitable[Sequence[Block]]]
+ShortcutHandler = Callable[["Shortcut", Caller, Gatehouse], Awaitable[Outcome]]
+EventHandler = Callable[["Heard", Caller, Gatehouse], Awaitable[Outcome | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Click:
+    """A button, a menu or a dispatching input that somebody used. *action* is its id without version and number."""
+
+    action: str
+    value: str
+    view: View | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClickRoute:
+    run: ClickHandler
+    stored: bool
+    """Whether it could change something, and so is on disk before Slack hears that we have it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """What somebody has typed so far into a menu that asks for its options. *action* as in `Click`."""
+
+    action: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class OptionsRoute:
+    run: OptionsHandler
+    needs: str
+    """The operation that whoever types must be allowed; others are offered nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shortcut:
+    """A shortcut that somebody used. *text*: all that the message says, if it was a message's; *link* leads there."""
+
+    name: str
+    text: str = ""
+    link: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ShortcutRoute:
+    run: ShortcutHandler
+    stands_for: type[Command] | None
+    """The command that comes of it: who may not use that is told so before the message is looked at."""
+    linked: bool
+    """Whether it wants to know the message's permalink, which Slack has to be asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """Something that Slack tells of. *us*: the bot's own user id."""
+
+    event: Mapping[str, Any]
+    us: str
+
+
+@dataclass(frozen=True, slots=True)
+class EventRoute:
+    run: EventHandler
+    stored: bool
+    """Whether it is done once, however often it is delivered, and survives the process."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How one kind of modal is taken in.
+
+    *errors* looks at a submission before it is acknowledged: block id -> words, pure and quick.
+    *working* is what the modal shows meanwhile, *save* does the work and returns what it shows in the end.
+    """
+
+    errors: Callable[[View], dict[str, str]]
+    working: Callable[[View], View]
+    save: Callable[[View, Caller, Gatehouse], Awaitable[View]]
+
+
+RUNNING: Final = frozenset({"run", "turn", "share"})
+"""Actions that stand for a command: the value is its text."""
+
+COMMANDS: Final[dict[type[Command], CommandHandler]] = {}
+CLICKS: Final[dict[str, ClickRoute]] = {}
+FORMS: Final[dict[str, Form]] = {}
+OPTIONS: Final[dict[str, OptionsRoute]] = {}
+SHORTCUTS: Final[dict[str, ShortcutRoute]] = {}
+EVENTS: Final[dict[str, EventRoute]] = {}
+
+
+def handles(command: type[C]) -> Callable[[Callable[[C, Caller, Gatehouse], Awaitable[Reply]]], CommandHandler]:
+    """Make the function the one that answers *command*."""
+
+    def keep(handler: Callable[[C, Caller, Gatehouse], Awaitable[Reply]]) -> CommandHandler:
+        COMMANDS[command] = handler
+        return handler
+
+    return keep
+
+
+def clicks(action: str, *, stored: bool = False) -> Callable[[ClickHandler], ClickHandler]:
+    """Make the function the one that answers clicks on *action*."""
+
+    def keep(handler: ClickHandler) -> ClickHandler:
+        CLICKS[action] = ClickRoute(handler, stored)
+        return handler
+
+    return keep
+
+
+def offers(action: str, *, needs: str) -> Callable[[OptionsHandler], OptionsHandler]:
+    """Make the function the one that offers options for what is typed into the menu *action*."""
+
+    def keep(handler: OptionsHandler) -> OptionsHandler:
+        OPTIONS[action] = OptionsRoute(handler, needs)
+        return handler
+
+    return keep
+
+
+def shortcut(
+    callback_id: str, *, stands_for: type[Command] | None = None, linked: bool = False
+) -> Callable[[ShortcutHandler], ShortcutHandler]:
+    """Make the function the one that answers this shortcut of the manifest."""
+
+    def keep(handler: ShortcutHandler) -> ShortcutHandler:
+        SHORTCUTS[callback_id] = ShortcutRoute(handler, stands_for, linked)
+        return handler
+
+    return keep
+
+
+def hears(event: str, *, stored: bool = True) -> Callable[[EventHandler], EventHandler]:
+    """Make the function the one that is told of *event*: its name as an app subscribes to it."""
+
+    def keep(handler: EventHandler) -> EventHandler:
+        EVENTS[event] = EventRoute(handler, stored)
+        return handler
+
+    return keep
+
+
+def submits(callback_id: str, form: Form) -> None:
+    """Make *form* the one that takes submissions of modals with this callback id."""
+    FORMS[callback_id] = form
+
+
+def action_name(action_id: str) -> str | None:
+    """``v1.run.3`` -> ``run``; None for the buttons of a release that this one does not know."""
+    return _known(action_id, CLICKS.keys() | RUNNING)
+
+
+def menu_name(action_id: str) -> str | None:
+    """The same for a menu that asks for its options."""
+    return _known(action_id, OPTIONS.keys())
+
+
+def _known(action_id: str, names: Collection[str]) -> str | None:
+    version, _, rest = action_id.partition(".")
+    name = rest.partition("#")[0]
+    while name and name not in names:
+        name = name.rpartition(".")[0]
+    return name or None if version == "v1" else None
+
+
+def find_event(event: Mapping[str, Any]) -> EventRoute | None:
+    """Who is told of *event*; nobody of what machines say, of edits and of messages that went."""
+    if event.get("bot_id") or event.get("subtype") not in {None, "file_share"}:
+        return None
+    name = str(event.get("type") or "")
+    return EVENTS.get(f"message.{event.get('channel_type')}" if name == "message" else name)
+
+
+def find_form(callback_id: str) -> Form | None:
+    return FORMS.get(callback_id)

@@ -1,0 +1,113 @@
+"""What a handler may answer with, as data. How it reaches Slack is the router's business."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from handlers.blocks.messages import Audience, Message
+from handlers.grammar.shorthand import Shorthand
+
+View = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Private:
+    """Only the person who asked sees it, unless they asked to share it."""
+
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Modal:
+    """A modal that is opened at once, while the trigger lives, and then filled where something has to be read first."""
+
+    skeleton: View
+    fill: Callable[[], Awaitable[View]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Announced:
+    """The change's own card in the channel tells the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refilled:
+    """New content for the modal in which something was clicked."""
+
+    view: View
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """A file, in a direct message to the person who asked or, *here*, in the channel. *comment* (mrkdwn) goes with it.
+
+    *exports*: what it takes out of a service, and how many records; the audit says so.
+    """
+
+    name: str
+    content: bytes
+    comment: str
+    here: bool = False
+    exports: tuple[str, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HomeTab:
+    """What the caller's home of the app shows: the *skeleton* at once, where there is nothing yet, then what *fill* brings."""
+
+    skeleton: View | None
+    fill: Callable[[], Awaitable[View]]
+
+
+Reply = Private | Modal | Announced | Refilled | Attached | HomeTab
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks, from where. *request* is unique to the request, however often it is delivered."""
+
+    user: str
+    channel: str
+    request: str
+    team: str = ""
+    response_url: str | None = None
+    trigger: str | None = None
+    public: bool = False
+    """Whether the answer will be seen by the channel: addresses are masked then."""
+    view: View | None = None
+    """The modal in which a button was clicked."""
+    message: str = ""
+    """The ts of the clicked message."""
+    ephemeral: bool = False
+    """Whether the clicked message is a private one: only those may be replaced by their own answer."""
+    replacing: bool = False
+    """The answer takes the place of the private message whose button was clicked."""
+    thread: str = ""
+    """The ts of the message that the thread hangs on, if it was asked in one."""
+    mentioned: bool = False
+    """Asked by a message for all of the channel to see: *message* is its ts, and the answer goes into its thread."""
+    asked_at: datetime | None = None
+    """Of a stored request: when it came in. It may be done later, by another process."""
+    shorthand: Shorthand | None = None
+    """Of a stored request: what its short forms stood for when it came in."""
+
+    @property
+    def audience(self) -> Audience:
+        """Who reads the answer."""
+        return "channel" if self.public else "private"
+
+    @property
+    def answered_in(self) -> str | None:
+        """The thread for an answer that all may see."""
+        return self.thread or (self.message if self.mentioned else "") or None
+
+    @property
+    def direct(self) -> bool:
+        """Whether the caller and Gatehouse are alone."""
+        return self.channel.startswith("D")
+
+    def placed(self, *, public: bool, replacing: bool) -> Caller:
+        return replace(self, public=public, replacing=replacing)

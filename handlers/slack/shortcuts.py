@@ -1,0 +1,87 @@
+"""What shortcuts, the message menu, mentions and direct messages stand for: each is a command."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from bot.gatehouse import Gatehouse
+from handlers.blocks import messages
+from handlers.blocks.messages import Message, code
+from handlers.errors import EditedMessage, NothingInMessage
+from handlers.grammar import parser
+from handlers.grammar.command import Command
+from handlers.grammar.tokens import addresses_in, emails_in
+from handlers.members.commands import MembersWhy
+from handlers.rules.commands import RulesNew, RulesWhich
+from handlers.rules.form_view import RuleForm
+from handlers.slack.registry import Heard, Shortcut, hears, shortcut
+from handlers.slack.reply import Caller, Modal, Private, Reply
+
+MOST: Final = 15
+
+
+def choice(question: str, choices: Sequence[tuple[str, Command]]) -> Message:
+    """A line for each of *choices*, with a button that stands for its command."""
+    blocks = [messages.section(f"*{question}* {len(choices)} stand in that message.")]
+    for number, (text, command) in enumerate(choices[:MOST]):
+        blocks.append(messages.section(code(text, 300), messages.run_button("This one", command, number)))
+    if len(choices) > MOST:
+        blocks.append(messages.context(f"…and {len(choices) - MOST} more."))
+    return messages.message(f"{question} {len(choices)} stand in that message.", blocks)
+
+
+@shortcut("rule_which", stands_for=RulesWhich)
+async def which_rule(used: Shortcut, caller: Caller, gatehouse: Gatehouse) -> Command | Reply:
+    """Of one address the answer, of several the choice."""
+    commands = [RulesWhich(url) for url in addresses_in(used.text)]
+    if not commands:
+        raise NothingInMessage("web address")
+    if len(commands) == 1:
+        return commands[0]
+    return Private(choice("Which address?", [(command.url, command) for command in commands]))
+
+
+@shortcut("rule_from_message", stands_for=RulesNew, linked=True)
+async def rule_from_message(used: Shortcut, caller: Caller, gatehouse: Gatehouse) -> Command:
+    """The form for a new rule; the message that it comes from is its reason, and so is on record."""
+    source = next(iter(addresses_in(used.text)), None)
+    return RulesNew(source=source, because=f"from {used.link}" if used.link else None)
+
+
+@shortcut("member_info", stands_for=MembersWhy)
+async def member_info(used: Shortcut, caller: Caller, gatehouse: Gatehouse) -> Command | Reply:
+    """Why they get in, or do not, on every site: that says more than who they are."""
+    commands = [(email, MembersWhy(email)) for email in emails_in(used.text)]
+    if not commands:
+        raise NothingInMessage("e-mail address")
+    if len(commands) == 1:
+        return commands[0][1]
+    return Private(choice("Who?", commands))
+
+
+@shortcut("rule_new")
+async def new_rule(used: Shortcut, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """From nowhere in particular: the form asks where it is to be announced, and the policy is asked for there."""
+    await gatehouse.access.require_somewhere("rule.create", caller.user)
+    return Modal(RuleForm.blank().view())
+
+
+@hears("app_mention")
+async def mentioned(heard: Heard, caller: Caller, gatehouse: Gatehouse) -> Command:
+    """``@Gatehouse rules which …``: the words after the mention, or before it where nothing comes after."""
+    before, _, after = str(heard.event.get("text") or "").partition(f"<@{heard.us}")
+    return _commanded(after.partition(">")[2].strip() or before.strip(), heard)
+
+
+@hears("message.im")
+async def told(heard: Heard, caller: Caller, gatehouse: Gatehouse) -> Command:
+    """The same in a direct message, where nobody needs to be mentioned."""
+    return _commanded(str(heard.event.get("text") or ""), heard)
+
+
+def _commanded(text: str, heard: Heard) -> Command:
+    command = parser.parse_mention(text)
+    if command.writes and "edited" in heard.event:
+        raise EditedMessage
+    return command

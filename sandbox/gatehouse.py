@@ -1,0 +1,15 @@
+"""The people of Gatehouse's demo and tests, by name: ``gatehouse.toml``, read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from sandbox.slack.configuration import workspaces_of
+
+FILE: Final = Path(__file__).with_suffix(".toml")
+WORKSPACES: Final = workspaces_of(FILE)
+(SHOP,) = WORKSPACES
+BOT: Final = SHOP.bot
+ALICE, BOB, CARA, DAN, ERIN, FRANK = SHOP.people
+STAFF: Final = (ALICE.id, BOB.id, CARA.id)

@@ -1,0 +1,110 @@
+"""What Slack is owed is delivered by one process, however long that takes. On both databases."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from typing import Final
+
+import pytest
+import sqlalchemy as sa
+
+from bot.changes.model import Change
+from bot.changes.notify import OutboxWorker
+from bot.changes.worker import Wake
+from bot.store.engine import Store, open_store
+from bot.store.tables import outbox
+from tests.clocks import StandingClock
+from tests.databases import BOTH
+from tests.drills.fleet import until
+from tests.store.test_store import change as a_change
+
+LEASE: Final = timedelta(seconds=0.3)
+pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
+
+
+@pytest.fixture
+def clock() -> StandingClock:
+    return StandingClock()
+
+
+@pytest.fixture
+async def store(database_url: str, clock: StandingClock) -> AsyncIterator[Store]:
+    async with open_store(database_url, now=clock) as opened:
+        yield opened
+
+
+def worker(store: Store, clock: StandingClock, owner: str, told: asyncio.Event, free: asyncio.Event) -> OutboxWorker:
+    async def deliver(change: Change, purpose: str) -> None:
+        told.set()
+        await free.wait()
+
+    return OutboxWorker(store, deliver, owner=owner, now=clock, wake=Wake(), lease=LEASE)
+
+
+async def lease_of(store: Store) -> int:
+    async with store.session.reading() as connection:
+        return int(await connection.scalar(sa.select(outbox.c.lease)) or 0)
+
+
+async def test_what_takes_longer_than_a_lease_is_delivered_once(store: Store, clock: StandingClock) -> None:
+    change = a_change(clock)
+    async with store.transaction() as tx:
+        await store.changes.add(tx, change, "one")
+        await store.outbox.add(tx, change.id, "result")
+    told, free, never = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    delivering = asyncio.create_task(worker(store, clock, "first", told, free).deliver_one())
+    await told.wait()
+
+    for _ in range(3):
+        before = await lease_of(store)
+        clock.moment += LEASE * 2 / 3
+
+        async def renewed(before: int = before) -> bool:
+            return await lease_of(store) > before
+
+        await until(renewed, "the lease is renewed", 30)
+    assert not await worker(store, clock, "second", never, free).deliver_one()
+
+    free.set()
+    assert await delivering
+    assert await store.outbox.waiting() == 0
+
+
+async def test_a_note_waits_for_the_card_that_it_is_about(store: Store, clock: StandingClock) -> None:
+    change = a_change(clock)
+    async with store.transaction() as tx:
+        await store.changes.add(tx, change, "one")
+        await store.outbox.add(tx, change.id, "remind-1")
+        clock.moment += timedelta(seconds=1)
+        await store.outbox.add(tx, change.id, "card")
+    card = await store.outbox.claim_next("me", LEASE)
+    assert card is not None
+    assert card.purpose == "card"
+    await store.outbox.retry(card, clock() + timedelta(hours=1), "SlackUnreachable")
+    assert await store.outbox.claim_next("me", LEASE) is None
+    assert await store.outbox.next_due() == clock() + timedelta(hours=1), "nobody looks in vain for the note"
+
+    assert await store.outbox.hurry() == 1
+    card = await store.outbox.claim_next("me", LEASE)
+    assert card is not None
+    async with store.transaction() as tx:
+        await store.cards.put(tx, change.id, "C0OPS0001", "1.1", "card")
+    await store.outbox.done(card)
+    note = await store.outbox.claim_next("me", LEASE)
+    assert note is not None
+    assert note.purpose == "remind-1"
+
+
+async def test_what_slack_asked_to_wait_with_is_not_hurried(store: Store, clock: StandingClock) -> None:
+    change = a_change(clock)
+    async with store.transaction() as tx:
+        await store.changes.add(tx, change, "one")
+        await store.outbox.add(tx, change.id, "card")
+    card = await store.outbox.claim_next("me", LEASE)
+    assert card is not None
+    await store.outbox.retry(card, clock() + timedelta(seconds=30), "ratelimited")
+
+    assert await store.outbox.hurry() == 0
+    assert await store.outbox.claim_next("me", LEASE) is None

@@ -1,0 +1,110 @@
+"""What a change needs the right and the guard for follows from its difference, whatever its kind is called."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from itertools import product
+from typing import Any
+
+import pytest
+
+from bot.changes.model import Change, Kind, State, Target, operations_of
+from bot.changes.proposals import Proposal, inverse, set_of
+
+MEMBERS = tuple(kind for kind in Kind if kind.value.startswith("member."))
+NOW = datetime(2026, 11, 22, tzinfo=UTC)
+
+
+def member(name: str | None, *segments: str) -> dict[str, Any]:
+    return {"email": "zed@example.com", "name": name, "allowedSegments": list(segments)}
+
+
+NOBODY = None
+ZED, ZED_FREE, ZED_VIP, ZOE_VIP = member("Zed"), member("Zed", "free"), member("Zed", "vip"), member("Zoe", "vip")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "needed"),
+    [
+        (NOBODY, ZED, {"member.add"}),
+        (NOBODY, ZED_VIP, {"member.add", "member.grant"}),
+        (ZED_VIP, NOBODY, {"member.remove"}),
+        (ZED_VIP, ZOE_VIP, {"member.update"}),
+        (ZED, member(None), {"member.update"}),
+        (ZED_FREE, member("Zed", "vip", "free"), {"member.grant"}),
+        (member("Zed", "vip", "free"), ZED_FREE, {"member.revoke"}),
+        (ZED_FREE, ZED_VIP, {"member.grant", "member.revoke"}),
+        (ZED_FREE, ZOE_VIP, {"member.update", "member.grant", "member.revoke"}),
+        (ZED_FREE, {"email": "zed@example.com", "name": "Zed"}, {"member.revoke"}),
+        ({**ZED, "allowedSegments": None}, ZED_VIP, {"member.grant"}),
+        ({**ZED_FREE, "updatedAt": 1}, {**ZED_FREE, "updatedAt": 2}, set()),
+        (member("Zed", "vip", "free"), member("Zed", "free", "vip", "vip"), set()),
+    ],
+)
+def test_the_difference_says_what_a_change_of_a_member_needs(
+    before: dict[str, Any] | None, after: dict[str, Any] | None, needed: set[str]
+) -> None:
+    """Of every kind alike; where nothing differs, the operation of the kind is what it takes."""
+    for kind in MEMBERS:
+        assert set(operations_of(kind.operation, before, after)) == (needed or {kind.operation})
+
+
+@pytest.mark.parametrize("kind", [kind for kind in Kind if kind not in MEMBERS])
+def test_a_rule_has_one_operation(kind: Kind) -> None:
+    for before, after in product((None, {"name": "Old", "allowedSegments": ["vip"]}), repeat=2):
+        assert operations_of(kind.operation, before, after) == (kind.operation,)
+
+
+def proposal(kind: Kind, before: dict[str, Any] | None, after: dict[str, Any] | None, site: str = "blog") -> Proposal:
+    target = Target(service="members", site=site, key="zed@example.com")
+    return Proposal(kind=kind, target=target, before=before, after=after, requester="U0ASKER01", channel="C0OPS0001")
+
+
+def applied(wanted: Proposal) -> Change:
+    return wanted.change("1" * 32, NOW).model_copy(update={"state": State.APPLIED, "result": wanted.after})
+
+
+@pytest.mark.parametrize(
+    ("kind", "before", "after", "needed"),
+    [
+        (Kind.MEMBER_GRANT, ZED, ZED_VIP, {"member.revoke"}),
+        (Kind.MEMBER_REVOKE, ZED_VIP, ZED, {"member.grant"}),
+        (Kind.MEMBER_UPDATE, ZED_FREE, ZOE_VIP, {"member.update", "member.grant", "member.revoke"}),
+        (Kind.MEMBER_ADD, NOBODY, ZED_VIP, {"member.remove"}),
+        (Kind.MEMBER_REMOVE, ZED_VIP, NOBODY, {"member.add", "member.grant"}),
+        (Kind.MEMBER_REMOVE, ZED, NOBODY, {"member.add"}),
+    ],
+)
+def test_an_undo_needs_what_it_does(
+    kind: Kind, before: dict[str, Any] | None, after: dict[str, Any] | None, needed: set[str]
+) -> None:
+    undo = inverse(applied(proposal(kind, before, after)), after, by="U0ASKER01", channel="C0OPS0001")
+
+    assert set(undo.change("2" * 32, NOW).operations) == needed
+
+
+def test_a_set_needs_what_its_parts_need_at_their_sites_also_read_back_from_its_record() -> None:
+    wanted = [
+        proposal(Kind.MEMBER_UPDATE, ZED_FREE, ZED_VIP, "blog"),
+        proposal(Kind.MEMBER_UPDATE, ZED_VIP, ZOE_VIP, "docs"),
+        proposal(Kind.MEMBER_ADD, NOBODY, ZED_VIP, "docs"),
+    ]
+    whole = set_of("Several", wanted).change("3" * 32, NOW)
+
+    needed = {
+        ("member.grant", "blog"),
+        ("member.revoke", "blog"),
+        ("member.update", "docs"),
+        ("member.add", "docs"),
+        ("member.grant", "docs"),
+    }
+    assert set(whole.needs) == needed
+    assert set(Change.model_validate_json(whole.model_dump_json()).needs) == needed
+    assert set(whole.operations) == {"member.grant", "member.revoke", "member.update", "member.add"}
+
+
+def test_the_record_of_an_older_release_needs_what_its_kinds_say() -> None:
+    whole = set_of("Several", [proposal(Kind.MEMBER_UPDATE, ZED, ZED_VIP)]).change("3" * 32, NOW)
+    old = Change.model_validate(whole.model_dump(exclude={"needs_of_parts"}))
+
+    assert old.operations == ("member.update",)

@@ -1,0 +1,55 @@
+"""Work that goes on whatever fails, and a log that stays readable while it does."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from structlog.testing import capture_logs
+
+from bot.changes.worker import MAX_BACKOFF, repeated
+
+
+class Enough(BaseException):
+    """Ends a loop that goes on for ever."""
+
+
+async def test_an_outage_of_hours_is_a_few_lines_and_one_traceback() -> None:
+    pauses: list[float] = []
+    outcomes: list[Exception | None] = [None, *[OSError("away")] * 5000, ValueError("odd"), None, OSError("away again")]
+
+    async def work() -> float:
+        if not outcomes:
+            raise Enough
+        if (outcome := outcomes.pop(0)) is not None:
+            raise outcome
+        return 0.5
+
+    async def rest(seconds: float) -> None:
+        pauses.append(seconds)
+
+    with capture_logs() as lines, pytest.raises(Enough):
+        await repeated("outbox", work, rest)
+
+    told = [(line["event"], line["log_level"]) for line in lines]
+    assert told.count(("loop_failed", "error")) == 3, "a traceback for each kind of error, and again after a success"
+    assert told.count(("loop_works_again", "info")) == 1
+    assert len(told) < 20
+    assert pauses[0] == 0.5
+    assert pauses[1:9] == sorted(pauses[1:9])
+    assert max(pauses) == MAX_BACKOFF
+
+
+async def test_a_loop_ends_when_it_is_cancelled() -> None:
+    working = asyncio.Event()
+
+    async def work() -> float:
+        working.set()
+        return 3600
+
+    loop = asyncio.create_task(repeated("outbox", work))
+    await working.wait()
+    loop.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await loop

@@ -1,0 +1,164 @@
+"""Whatever a rule, a person or a service writes: the card is one that Slack takes, and nothing in it is more than text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.changes.model import Approval, Change, Guard, Kind, Question, State, Target
+from handlers.blocks.masking import public
+from handlers.blocks.messages import Message, fields, message, section
+from handlers.changes import card_view, notes_view
+from sandbox.slack.validation import blocks_too_long, check_message
+from tests.channels import emails_seen
+
+NOW = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
+OURS = re.compile(r"@U0ALICE01|@U0CARA001|!date\^\d+\^\{date_short_pretty\} \{time\}|!subteam\^S0ONCALL|#C0OPS0001")
+ENTITY = re.compile(r"<([^<>|]*)(\|[^<>]*)?>")
+HOSTILE = st.one_of(
+    st.text(max_size=300),
+    st.sampled_from(
+        [
+            "<!channel>",
+            "<@U0BOB0001>",
+            "<https://evil.example|the bank>",
+            "<!subteam^S1>",
+            "`<!here>`",
+            "&lt;!channel&gt;",
+            "```\n<!everyone>\n```",
+            ":rotating_light: *Approved by* _everybody_ ~no~",
+            "\u202eesrever\u2066",
+            "a\u200bb\u0000c",
+            "x" * 5000,
+            "of anna_b@example.com & ben@example.com, <mailto:c@example.com|c@example.com>",
+            "a@b.co " * 700,
+            "https://shop.example.com/" + "a/" * 2000,
+        ]
+    ),
+)
+
+
+def _rule(texts: list[str]) -> dict[str, Any]:
+    name, source, destination, other = texts
+    pair = {"source": {"key": "Url", "operator": "Equals", "value": source}, "destination": destination, other: other}
+    return {"name": name, "status": other, "ruleType": "Redirect", "description": source, "pairs": [pair] * 3}
+
+
+def _change(kind: Kind, state: State, guard: Guard, before: list[str], after: list[str], words: list[str]) -> Change:
+    member = kind.value.startswith("member")
+    old, new = (
+        {"email": "anna@example.com", "name": t[0], "allowedSegments": t[1:]} if member else _rule(t)
+        for t in (before, after)
+    )
+    return Change(
+        id="0123456789abcdef" * 2,
+        kind=kind,
+        target=Target(service="members", site="blog", key="anna@example.com")
+        if member
+        else Target(service="rules", key="Redirect_x1"),
+        before=None if kind.creates else old,
+        after=None if kind.destroys else new,
+        result=old,
+        requester="U0ALICE01",
+        channel="C0OPS0001",
+        reason=words[0],
+        decision_reason=words[1],
+        outcome=words[2],
+        waits=words[3],
+        ends_as_typed=words[0],
+        ends=NOW,
+        questions=(Question(by="U0CARA001", text=words[1]),),
+        guard=guard,
+        approvals=(Approval(by="U0CARA001", at=NOW),),
+        summoned=("S0ONCALL",),
+        break_glass=("oncall",),
+        glass_broken=guard is Guard.APPROVE,
+        state=state,
+        created=NOW,
+        expires=NOW,
+        decided_by="U0CARA001",
+        decided_at=NOW,
+    )
+
+
+CHANGES = st.builds(
+    _change,
+    st.sampled_from(Kind),
+    st.sampled_from(State),
+    st.sampled_from([Guard.NONE, Guard.CONFIRM, Guard.APPROVE]),
+    *[st.lists(HOSTILE, min_size=4, max_size=4)] * 3,
+)
+
+
+def _mrkdwn(found: Any) -> list[str]:
+    if isinstance(found, dict):
+        own = [found["text"]] if found.get("type") == "mrkdwn" else []
+        return own + [text for value in found.values() for text in _mrkdwn(value)]
+    return [text for one in found for text in _mrkdwn(one)] if isinstance(found, list | tuple) else []
+
+
+def _is_harmless(whole: Message) -> None:
+    """Before an email is masked, as the requester alone may get it, and after, as a channel does."""
+    _is_taken(whole)
+    _is_taken(public(whole))
+    assert emails_seen([public(whole).text, public(whole).blocks]) == []
+
+
+def _is_taken(whole: Message) -> None:
+    blocks = list(whole.blocks)
+    assert check_message({"text": whole.text, "blocks": blocks}) == []
+    assert not blocks_too_long(blocks)
+    for text in [whole.text, *_mrkdwn(whole.blocks)]:
+        for match in ENTITY.finditer(text):
+            assert OURS.fullmatch(match[1]), f"{match[0]!r} in {text!r}"
+        assert "<!" not in OURS.sub("", text)
+
+
+@pytest.mark.slow
+@pytest.mark.threat("C5", "C6")
+@given(CHANGES)
+@settings(max_examples=600, deadline=None)
+def test_a_card_is_taken_by_slack_and_rings_nobody_but_whom_it_means(change: Change) -> None:
+    card = card_view.card(change, places={"rules": "rules.example.com"})
+
+    _is_harmless(card)
+    assert change.id[:8] in str(card.blocks[-1])
+
+
+@given(CHANGES, st.sampled_from(["remind-1", "offer-1", "review-2", "glass", "left", "ask-1"]))
+@settings(max_examples=200, deadline=None)
+def test_a_note_is_taken_by_slack_and_rings_nobody_but_whom_it_means(change: Change, purpose: str) -> None:
+    ended = change.model_copy(update={"ending": "changed"}) if purpose == "left" else change
+    if (noted := notes_view.note(ended, purpose)) is not None:
+        _is_harmless(noted)
+
+
+TOKENS = (
+    "<!date^1763694000^{date_short_pretty} {time}|2025-11-21 03:00 UTC> of <@U0ALICE01> in <#C0OPS0001>: a &amp; b"
+    " <https://slack.example/archives/C0OPS0001/p1?a=1&amp;b=2|*a &lt;card&gt;*> by c@d.ef "
+)
+WHOLE = re.compile(r"<[^<>]+>|&(?:amp|lt|gt);")
+CUTS: dict[str, Callable[[str], str]] = {
+    "a section": lambda text: str(section(text)["text"]["text"]),
+    "a field": lambda text: str(fields([("When", text)])["fields"][0]["text"]),
+    "a notification": lambda text: message(text, [section("x")]).text,
+    "a section of a channel": lambda text: str(public(message("x", [section(text)])).blocks[0]["text"]["text"]),
+    "a notification of a channel": lambda text: public(message(text, [section("x")])).text,
+}
+
+
+@pytest.mark.parametrize("cut", CUTS.values(), ids=CUTS)
+def test_no_text_is_cut_within_a_token_or_an_escape(cut: Callable[[str], str]) -> None:
+    for before in range(len(TOKENS)):
+        text = "x" * before + TOKENS * 20
+        shown = cut(text)
+
+        assert len(shown) < len(text)
+        assert "…" in shown[-12:]
+        assert not set("<>&") & set(WHOLE.sub("", shown)), shown[-80:]

@@ -1,0 +1,193 @@
+"""Whatever a change does: the full view has all of it, and a card that has not says so."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.changes.model import Change, Guard, Kind, Outcome, Part, Tally, Target
+from handlers.blocks.messages import WORD_JOINER, Block, shortened
+from handlers.changes import batch_card_view, card_view, full_view
+from handlers.changes.card_view import hides
+from sandbox.slack.validation import check_view
+
+texts = st.text(alphabet="abzé \n\t\"'`*_~:<>&@/.%-\\…$\u3164\u2800\u200b\u202e", max_size=60)
+paths = st.text(alphabet="abc/@:%-.?#\\", max_size=300)
+hosts = st.sampled_from(["shop.example.com", "evil.example", "аpple.example", "bücher.example:8080"])
+urls = st.builds(
+    "{}{}{}/{}".format, st.sampled_from(["https://", "http://", "*://"]), st.sampled_from(["", "a.b@"]), hosts, paths
+)
+sources = st.fixed_dictionaries(
+    {
+        "key": st.sampled_from(["Url", "host"]),
+        "operator": st.sampled_from(["Equals", "Contains"]),
+        "value": urls | texts,
+    }
+)
+pairs = st.fixed_dictionaries({"source": sources, "destination": urls})
+rules = st.fixed_dictionaries(
+    {
+        "name": texts,
+        "description": texts,
+        "ruleType": st.just("Redirect"),
+        "status": st.sampled_from(["Active", "Inactive"]),
+        "pairs": st.lists(pairs, min_size=1, max_size=16),
+    },
+    optional={"preserveCookie": st.booleans(), "other": st.dictionaries(texts, texts | st.integers(), max_size=2)},
+)
+members = st.fixed_dictionaries(
+    {
+        "name": texts,
+        "email": st.just("bob.ceo@example.com"),
+        "allowedSegments": st.lists(texts, max_size=40, unique=True),
+    }
+)
+both = st.one_of(
+    st.tuples(st.just("rule"), rules, rules),
+    st.tuples(st.just("member"), members, members),
+)
+
+
+def made(what: str, verb: str, before: dict[str, Any], after: dict[str, Any], **fields: Any) -> Change:
+    key = "bob.ceo@example.com" if what == "member" else "Redirect_x1"
+    creates, destroys = verb in {"create", "add"}, verb in {"delete", "remove"}
+    return Change(
+        id="0" * 32,
+        kind=Kind(f"{what}.{verb}"),
+        target=Target(service=f"{what}s", site="blog" if what == "member" else None, key=None if creates else key),
+        before=None if creates else before,
+        after=None if destroys else after,
+        requester="U0ALICE01",
+        channel="C0OPS0001",
+        guard=Guard.APPROVE,
+        created=datetime(2026, 11, 22, tzinfo=UTC),
+        **fields,
+    )
+
+
+VERBS = {"rule": ("update", "create", "delete"), "member": ("update", "add", "remove")}
+some_changes = both.flatmap(lambda it: st.sampled_from(VERBS[it[0]]).map(lambda verb: made(it[0], verb, it[1], it[2])))
+
+
+def read(text: str) -> str:
+    """What a person reads of it, with the marks for what can't be seen put back into what they stand for."""
+    text = html.unescape(text).replace(WORD_JOINER, "").replace("ˋ", "`").replace("␣", " ")
+    text = text.replace("↵", "\n").replace("⇥", "\t")
+    return re.sub(r"\\u([0-9a-f]{4})", lambda match: chr(int(match[1], 16)), text)
+
+
+def leaves(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for inner in value.values():
+            yield from leaves(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from leaves(inner)
+    elif isinstance(value, str) and value:
+        yield value
+
+
+def changed(change: Change) -> set[str]:
+    """Every text that is in one version and not in the other."""
+    old, new = set(leaves(change.before or {})), set(leaves(change.after or {}))
+    return old ^ new
+
+
+def texts_of(blocks: list[Block]) -> str:
+    found = [one["text"] for block in blocks for one in (block.get("text"), *block.get("elements", ())) if one]
+    return "\n".join(text if isinstance(text, str) else "" for text in found)
+
+
+@settings(max_examples=40, deadline=None)
+@given(some_changes)
+def test_the_full_view_has_every_value_that_changes_and_says_what_it_is_about(change: Change) -> None:
+    listed = list(full_view.entries(change))
+    shown = [read(b"".join(full_view.file_pieces(change, listed)).decode())]
+    view = full_view.modal(change, listed, "")
+    if view is not None:
+        assert check_view(view) == []
+        shown.append(read(texts_of(view["blocks"])))
+    for text in shown:
+        assert (change.target.key or str((change.after or {})["name"])) in text
+        assert [value for value in changed(change) if value not in text] == []
+
+
+@settings(max_examples=40, deadline=None)
+@given(some_changes)
+def test_a_card_that_leaves_out_a_value_is_known_to(change: Change) -> None:
+    card = card_view.card(change, places={})
+    if not hides(change, card.blocks):
+        text = in_one_line(read(texts_of(list(card.blocks))))
+        missing = [value for value in changed(change) if in_one_line(value) not in text]
+        assert [value for value in missing if value not in {"Url", "Equals", "Contains", "Redirect"}] == []
+
+
+@pytest.mark.parametrize(
+    ("verb", "fields", "hidden"),
+    [
+        ("create", {}, False),
+        ("create", {"removeCSPHeader": True}, True),
+        ("create", {"other": {"to": "https://evil.example/"}}, True),
+        ("create", {"description": "a" * 500}, True),
+        ("update", {"other": {"to": "https://evil.example/"}}, False),
+        ("delete", {"description": "a" * 500}, True),
+    ],
+)
+def test_a_field_that_no_card_shows_makes_people_look(verb: str, fields: dict[str, Any], hidden: bool) -> None:
+    pair = {
+        "source": {"key": "Url", "operator": "Equals", "value": "https://a.example/"},
+        "destination": "https://b.example/",
+    }
+    plain = {"name": "One", "ruleType": "Redirect", "status": "Active", "pairs": [pair]}
+    change = made("rule", verb, plain | (fields if verb == "delete" else {}), plain | fields)
+
+    assert hides(change, card_view.card(change, places={}).blocks) == hidden
+
+
+def in_one_line(text: str) -> str:
+    """As a card shows it: a line break is a space there."""
+    return re.sub(r"[\n\r\t]", " ", text).casefold().strip()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [1, 12, 13, 40])
+@settings(max_examples=40, deadline=None)
+@given(before=rules, after=rules)
+def test_the_full_view_of_a_set_has_each_part(number: int, before: dict[str, Any], after: dict[str, Any]) -> None:
+    whole = made("rule", "update", {}, {}, size=number, title="Change rules")
+    listed = [
+        Part(
+            number=at,
+            kind=Kind.RULE_UPDATE,
+            target=Target(service="rules", key=f"Redirect_{at}"),
+            before=before,
+            after=after,
+        )
+        for at in range(1, number + 1)
+    ]
+    text = read(b"".join(full_view.file_pieces(whole, full_view.entries(whole, listed))).decode())
+    assert [part for part in listed if f"id: {part.target.key}\n" not in text] == []
+    for value in set(leaves(before)) ^ set(leaves(after)):
+        assert text.count(value) >= number
+
+    card = batch_card_view.card(
+        whole, batch_card_view.Progress(Tally({Outcome.WAITING: number}), listed[:12]), places={}
+    )
+    assert hides(whole, card.blocks) or number <= 12
+
+
+@settings(max_examples=40, deadline=None)
+@given(hosts, paths, st.sampled_from(["", "shop.example.com%2F" + "a" * 200 + "@", "a:b@"]), st.integers(20, 200))
+def test_a_shortened_url_has_the_host_that_a_browser_goes_to(host: str, path: str, user: str, limit: int) -> None:
+    ascii_host = host.encode("idna").decode() if ":" not in host else "xn--bcher-kva.example:8080"
+    shown = shortened(f"https://{user}{host}/{path}", limit)
+
+    assert f"{host}/" in shown or f"{ascii_host}/" in shown or shown.endswith((host, ascii_host))
+    assert len(shown) <= max(limit, len(ascii_host) + 40) + 12

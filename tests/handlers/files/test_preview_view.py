@@ -1,0 +1,336 @@
+"""What an import shows: within Slack's limits whatever the file holds, with every reason in words, and no address in public."""
+
+from __future__ import annotations
+
+import json
+import typing
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.members import import_entries
+from bot.members.csv import MAX_COLUMNS, BrokenTable, Mode, NoAddresses, TooManyRows, TooWide, read_member_file
+from bot.members.csv_columns import Column
+from bot.members.import_entries import MemberPlan
+from bot.members.import_plan import plan_members
+from bot.members.model import Member
+from bot.rules import import_plan
+from bot.rules.edit import Problem, ProblemKind
+from bot.rules.files import (
+    BrokenJson,
+    NameTwice,
+    NestedTooDeep,
+    NoObject,
+    NoRules,
+    NotRules,
+    NotSendable,
+    RuleFile,
+    TooDeep,
+    TooManyRules,
+    WrongField,
+)
+from bot.rules.import_plan import Arrival, Choices, OnDiffers, OnNew, RulePlan, plan_rules
+from bot.rules.model import Groups, Rule
+from bot.text.encoding import BadFile, EmptyFile, FileKind, FileTooLarge, Undecodable, WrongKind
+from handlers.explain.table import words_for
+from handlers.files import import_form_view, preview_view
+from handlers.files.reasons import file_words, reason_words
+from sandbox.slack.validation import check_view
+from tests.rules.test_import_plan import GROUP, record
+
+HOSTILE = st.one_of(
+    st.text(max_size=60),
+    st.sampled_from(
+        ["<!channel>", "<@U0BOB0001>", "<https://evil.example|bank>", "`<!here>`", "&" * 500, "*_~`" * 200, "x" * 5000, "\u202ea"]
+    ),
+)  # fmt: skip
+KEPT = {"plan": "p1"}
+
+
+def rule_plan(*texts: str) -> RulePlan:
+    """Every kind of entry, full of *texts*."""
+    live = [Rule.model_validate(record(suffix=f"d{n}") | {"description": "old"}) for n in range(20)]
+    live.append(Rule.model_validate(record("Delay")))
+    records: list[Any] = [
+        record("Delay"),
+        3,
+        GROUP,
+        {"objectType": "mock", "name": texts[0]},
+        record(suffix="d0"),
+        record("Cancel", status=3),
+    ]
+    for number in range(20):
+        name, source, destination, group = (texts[(number + at) % len(texts)] for at in range(4))
+        own = {"source": {"key": "Url", "operator": "Equals", "value": source or "x"}}
+        pair = own | {"destination": destination}
+        records += [
+            record(suffix=f"n{number}", name=name or "x", groupId=group),
+            record("Replace", f"r{number}", name=f"{name}{number}", pairs=[own | {"from": source or "x", "to": name}]),
+            record(suffix=f"d{number}", name=name or "x", description=source, x={destination: 1}),
+            record(suffix=f"b{number}", name=name, pairs=[pair]),
+        ]
+    return plan_rules(RuleFile(tuple(records)), live, Groups({}, frozenset()))
+
+
+def member_table(*texts: str) -> MemberPlan:
+    """Every kind of entry, full of *texts*."""
+    members = [
+        Member.model_validate({"email": f"user{n}@example.com", "name": "x", "allowedSegments": [*texts]})
+        for n in range(20)
+    ]
+    clean = [text.translate({ord(mark): " " for mark in '"\n\r\0'}) for text in texts]
+    lines = [
+        'email,name,segments,action,"' + clean[0] + 'x"',
+        "user1@example.com,,vip,grant",
+        "user1@example.com,,old,grant",
+    ]
+    for number in range(20):
+        text = clean[number % len(clean)]
+        lines += [
+            f'new{number}@example.com,"{text}",vip,add,',
+            f"user{number}@example.com,,gold,grant,",
+            f"{'x' * 60}{number}@example.com,,vip,remove,",
+            f'user{number}x@example.com,,"{text}",add,',
+            f'"{text}@@example.com",,vip,add,',
+            f'a{number}@example.com,,vip,"{text}",',
+            f"b{number}@example.com,,vip,add,,{text}x",
+        ]
+    file = read_member_file("\n".join(lines).encode("utf-8", "replace"))
+    return plan_members(file, Mode.ADD, members, ("vip", "gold", "old"))
+
+
+def mrkdwn(found: Any) -> Iterator[str]:
+    if isinstance(found, dict):
+        if found.get("type") == "mrkdwn":
+            yield found["text"]
+        found = list(found.values())
+    for one in found if isinstance(found, list | tuple) else ():
+        yield from mrkdwn(one)
+
+
+def harmless(blocks: Any) -> None:
+    for text in mrkdwn(blocks):
+        assert "<" not in text, text
+
+
+def is_view(view: dict[str, Any]) -> None:
+    assert check_view(view) == []
+    harmless(view["blocks"])
+
+
+TEXTS = st.lists(HOSTILE, min_size=1, max_size=4)
+
+
+@given(TEXTS, HOSTILE)
+@settings(deadline=None, max_examples=25)
+def test_a_plan_of_rules_is_taken_by_slack_whatever_they_hold(texts: list[str], filename: str) -> None:
+    plan = rule_plan(*texts)
+
+    is_view(import_form_view.rule_form(plan, filename=filename, metadata=KEPT))
+
+
+@given(TEXTS, HOSTILE)
+@settings(deadline=None, max_examples=25)
+def test_a_plan_of_members_is_taken_by_slack_whatever_they_hold(texts: list[str], name: str) -> None:
+    plan = member_table(*texts)
+
+    is_view(import_form_view.member_form(plan, filename=name, site=name, metadata=KEPT))
+    is_view(import_form_view.members_file(site=name, pasted=name, wrong=name, metadata=KEPT))
+    is_view(import_form_view.rules_file(pasted=name, wrong=name, metadata=KEPT))
+
+
+def test_every_kind_is_counted_in_words_and_the_first_of_it_shown() -> None:
+    plan = rule_plan("shop")
+    text = "\n".join(mrkdwn(preview_view.rule_blocks(plan, filename="rules.json")))
+
+    counts = plan.counts()
+    for kind in preview_view.RULE_KINDS:
+        assert counts[kind.type], kind
+        assert f"{kind.mark} *{counts[kind.type]:,}* {kind.title}" in text
+    assert "Invalid" not in text
+    assert "_and 32 more_" in text
+    assert "without its group `shop`, which is not here" in text
+    assert "a group; groups are not imported" in text
+
+
+def test_a_different_rule_names_the_fields() -> None:
+    live = Rule.model_validate(record(status="Inactive"))
+    changed = record(pairs=[record()["pairs"][0] | {"destination": "https://shop.example.com/other"}])
+
+    text = "\n".join(mrkdwn(preview_view.rule_blocks(plan_rules(RuleFile((changed,)), [live]), filename="rules.json")))
+
+    assert "1. *Redirect x1*   `Redirect_x1`   status, pair 1 destination" in text
+
+
+def test_how_a_table_was_read_is_said() -> None:
+    file = read_member_file("Vorname;Mail;Schuhgröße\nÄnne;a@b.co;38\n".encode("cp1252"))
+    text = str(preview_view.member_blocks(plan_members(file, Mode.ADD, []), filename="m.csv", site="blog"))
+
+    assert "Read as Windows-1252 with semicolons: first name from column 1, email from column 2." in text
+    assert "Not used: Schuhgröße." in text
+
+
+def state(**chosen: str) -> dict[str, Any]:
+    values = {
+        name: {f"v1.form.{name}": {"type": "radio_buttons", "selected_option": {"value": value}}}
+        for name, value in chosen.items()
+    }
+    return {"state": {"values": values}}
+
+
+def test_the_form_asks_for_the_kinds_that_there_are_and_reads_what_was_chosen() -> None:
+    view = import_form_view.rule_form(rule_plan("shop"), filename="rules.json", metadata=KEPT)
+    asked = [block["block_id"] for block in view["blocks"] if block["type"] == "input"]
+    only_new = import_form_view.rule_form(plan_rules(RuleFile((record(),)), []), filename="rules.json", metadata=KEPT)
+
+    assert asked == ["new", "differs", "arrival"]
+    assert [block["block_id"] for block in only_new["blocks"] if block["type"] == "input"] == ["new", "arrival"]
+    assert (view["callback_id"], json.loads(view["private_metadata"])) == ("v1.import.rules", KEPT)
+    chosen = import_form_view.read_choices(state(new="skip", differs="overwrite", arrival="file"))
+    assert chosen == Choices(OnNew.SKIP, OnDiffers.OVERWRITE, Arrival.AS_IN_FILE)
+    assert import_form_view.read_choices({}) == import_form_view.read_choices(state(new="burn")) == Choices()
+
+
+def test_what_is_chosen_first_destroys_nothing() -> None:
+    view = import_form_view.rule_form(rule_plan("shop"), filename="rules.json", metadata=KEPT)
+    first = {
+        block["block_id"]: block["element"]["initial_option"]["value"]
+        for block in view["blocks"]
+        if block["type"] == "input"
+    }
+
+    assert import_form_view.read_choices(state(**first)) == Choices()
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_the_mode_is_read_back(mode: Mode) -> None:
+    assert import_form_view.read_mode(state(mode=mode.value)) is mode
+
+
+def test_where_nothing_is_to_be_done_nothing_can_be_sent() -> None:
+    same = plan_rules(RuleFile((record(),)), [Rule.model_validate(record())])
+    nobody = plan_members(read_member_file(b"anna@example.com\n"), Mode.REMOVE, [])
+
+    for view in (
+        import_form_view.rule_form(same, filename="a.json", metadata=KEPT),
+        import_form_view.member_form(nobody, filename="a.csv", site="blog", metadata=KEPT),
+    ):
+        assert check_view(view) == []
+        assert "submit" not in view
+        assert "There is nothing to import." in str(view)
+
+
+REASONS: list[Any] = [
+    NoObject(),
+    TooDeep(),
+    NotSendable(),
+    WrongField("source.value", 2),
+    import_plan.OtherType("Cancel"),
+    import_plan.Flawed((Problem(ProblemKind.EMPTY_SOURCE, "value", 1), Problem(ProblemKind.NO_NAME, "name"))),
+    import_entries.MissingAddress(),
+    import_entries.BadAddress("there is no @"),
+    import_entries.FormulaCell(Column.NAME),
+    import_entries.ExtraCells(1),
+    import_entries.UnknownAction("boom"),
+    import_entries.UnknownSegments((("vpi", ("vip",)), ("x", ()))),
+    import_entries.NoSegments(),
+    import_entries.DuplicateOf(3),
+    import_entries.Contradicts(3),
+    import_entries.NotAMember(),
+    import_entries.AlreadyMember(),
+    import_entries.SeveralMembers(("anna@example.com", "Anna@example.com")),
+]
+
+
+def test_every_reason_has_words() -> None:
+    kinds = {*typing.get_args(import_plan.Reason), *typing.get_args(import_entries.Reason)}
+
+    assert {type(reason) for reason in REASONS} == kinds
+    assert len({reason_words(reason) for reason in REASONS}) == len(kinds)
+    assert (
+        reason_words(REASONS[5])
+        == "pair 1: An empty source would match every URL. Say which one is meant. (and 1 more)"
+    )
+    assert (
+        reason_words(REASONS[11])
+        == "“vpi” (near: vip), “x” are no segments here; they are made in the site's dashboard"
+    )
+
+
+FILES: list[BadFile] = [
+    EmptyFile(),
+    FileTooLarge(100 * 1024 * 1024, 10 * 1024 * 1024),
+    *(WrongKind(kind) for kind in FileKind),
+    Undecodable(3),
+    BrokenJson(3, 12, "Expecting ':' delimiter"),
+    NameTwice("<!channel>"),
+    NestedTooDeep(),
+    NotRules(("email",)),
+    NoRules(),
+    TooManyRules(20_000, 10_000),
+    BrokenTable(3, "unexpected end of data"),
+    NoAddresses(),
+    TooManyRows(20_000),
+    TooWide(3),
+]
+
+
+def test_every_file_that_is_refused_has_words() -> None:
+    assert {type(error) for error in FILES} == set(BadFile.__subclasses__())
+    assert len({file_words(error)[0] for error in FILES}) == len(FILES)
+    assert file_words(FILES[1])[0] == "The file is too large: 100 MB. At most 10 MB are read."
+    for error in FILES:
+        assert "<!" not in words_for(error).what
+        assert "cannot be read." not in words_for(error).what
+
+
+def shown(content: bytes) -> str:
+    """The preview of a table whose people are to be added to an empty site, as text."""
+    plan = plan_members(read_member_file(content), Mode.ADD, [], ("vip", "free"))
+    return "\n".join(mrkdwn(import_form_view.member_form(plan, filename="m.csv", site="blog", metadata=KEPT)))
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"email," + b",".join(b"c%d" % n for n in range(9)) + b"\na@b.co\n", "Not used: c0, c1, c2, c3, c4, c5 and 3 more."),
+        (b"Gino,Rossi,g@b.co\nUgo,Bo,u@b.co\n", "There are no headings.   Not used: column 2."),
+        (b"Ima,Lah\nGino,g@b.co\n", "The first row was taken as headings: Ima, Lah."),
+        (b"email,name,tag\na@b.co,A. Berg,vip\na@b.co,Anna Berg,free\n", "line 2  `a@b.co` Anna Berg   `vip` `free`"),
+        (b"email,name,tag\na@b.co,A. Berg,vip\na@b.co,Anna Berg,free\n", "the same person as line 2, named Anna Berg"),
+        (b"email\na.b@gmail.com\nab@gmail.com\n", "line 3  `ab@gmail.com`    and `a.b@gmail.com`"),
+    ],
+)  # fmt: skip
+def test_what_is_left_out_or_put_together_is_said(content: bytes, words: str) -> None:
+    assert words in shown(content)
+
+
+def test_columns_are_offered_with_an_example_where_there_is_something_to_choose() -> None:
+    content = b"email,Group,Group,\n" + b"a@b.co,vip,free,%s\n" % (b"x" * 80)
+    plan = plan_members(read_member_file(content), Mode.ADD, [])
+    view = import_form_view.member_form(plan, filename="m.csv", site="blog", metadata=KEPT)
+    asked = {block["label"]["text"]: block["element"] for block in view["blocks"] if block["type"] == "input"}
+
+    assert check_view(view) == []
+    assert [*asked] == ["Email", "Name", "First name", "Last name", "Segments"]
+    assert [one["text"]["text"] for one in asked["Segments"]["options"]] == [
+        "None", "email: a@b.co", "Group: vip", "Group: free", f"column 4: {'x' * 60}",
+    ]  # fmt: skip
+    assert "initial_option" not in asked["Segments"]
+    assert asked["Name"]["initial_option"]["value"] == import_form_view.NO_COLUMN
+    assert [block for block in import_form_view.member_form(
+        plan_members(read_member_file(b"email,name\na@b.co,A\n"), Mode.ADD, []), filename="", site="", metadata=KEPT
+    )["blocks"] if block["type"] == "input"] == []  # fmt: skip
+
+
+def test_the_widest_table_in_any_script_fits_into_a_form() -> None:
+    titles = ",".join(f"グ{'ル' * 70}{number}" for number in range(MAX_COLUMNS - 1))
+    row = ",".join("値" * 80 for _ in range(MAX_COLUMNS - 1))
+    plan = plan_members(read_member_file(f"{titles},email\n{row},a@b.co\n".encode()), Mode.ADD, [])
+    view = import_form_view.member_form(plan, filename="m.csv", site="blog", metadata=KEPT)
+
+    assert check_view(view) == []
+    assert len(json.dumps(view)) < 250_000

@@ -1,0 +1,56 @@
+"""With ``COMMAND_PREFIX``, every text names the commands that exist."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sandbox.demo import Transport, running_sandbox
+from sandbox.slack.story import Person
+from tests.channels import strings
+from tests.conftest import OPS, QUICK
+
+HANDLERS = Path(__file__).parents[3] / "handlers"
+UNPREFIXED = re.compile(r"(?<![\w./:}-])/(rules|members|gatehouse)\b")
+"""A command as it is called where there is no prefix; not the end of a URL or of a path."""
+
+
+def literals(path: Path) -> Iterator[str]:
+    """Every string in a module that may be shown: all but its docstrings."""
+    tree = ast.parse(path.read_text())
+    notes = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in notes:
+            yield node.value
+
+
+@pytest.mark.parametrize("path", sorted(HANDLERS.rglob("*.py")), ids=lambda path: str(path.relative_to(HANDLERS)))
+def test_no_text_spells_a_command_out(path: Path) -> None:
+    assert [text for text in literals(path) if UNPREFIXED.search(text)] == []
+
+
+@pytest.mark.parametrize("transport", ["http", "socket"])
+async def test_answers_name_the_commands_that_exist(tmp_path: Path, transport: Transport) -> None:
+    async with running_sandbox(tmp_path, timing=QUICK, transport=transport, command_prefix="acme-") as sandbox:
+        alice = Person(sandbox.slack, "U0ALICE01", OPS)
+        said = [
+            await alice.says("/acme-rules"),
+            await alice.says("/acme-rules liist"),
+            await alice.says("/acme-rules show #3000"),
+            await alice.says("/acme-rules set"),
+            await alice.says("/acme-members"),
+            await alice.says("/acme-gatehouse help"),
+            await alice.says("/acme-gatehouse audit since:soon"),
+        ]
+        assert "Page 2" in alice.slack_text(await alice.says("/acme-rules /acme-rules list page:2"))
+        card = await alice.says("/acme-rules off Redirect_x1old")
+        await alice.clicks(card, "Undo")
+        await alice.sees("switched on")
+    for message in said:
+        texts = list(strings(message.blocks))
+        assert any("/acme-" in text for text in texts), texts
+        assert [text for text in texts if UNPREFIXED.search(text)] == []

@@ -1,0 +1,285 @@
+"""The grammar: what people type becomes a command, or one helpful error; never a traceback, never a guess."""
+
+from __future__ import annotations
+
+import string
+from contextlib import suppress
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import handlers.features  # noqa: F401  it fills the table of handlers
+from handlers.gatehouse.commands import GatehouseHelp, GatehouseStatus
+from handlers.grammar.command import Command, Part, Rest, Unclear
+from handlers.grammar.fields import (
+    Choice,
+    Expiry,
+    Filter,
+    First,
+    Flag,
+    Lasts,
+    Led,
+    Page,
+    Reason,
+    Refs,
+    Text,
+    Urls,
+)
+from handlers.grammar.parser import ALL, VERBS, parse, parse_mention
+from handlers.members.commands import (
+    MembersAdd,
+    MembersGrant,
+    MembersList,
+    MembersRemove,
+    MembersRevoke,
+    MembersShow,
+    Segments,
+)
+from handlers.rules.commands import (
+    SORTS,
+    Assignments,
+    GroupName,
+    Order,
+    RulesDelete,
+    RulesGroup,
+    RulesGroups,
+    RulesList,
+    RulesMenu,
+    RulesNew,
+    RulesOff,
+    RulesOn,
+    RulesSet,
+    RulesShow,
+    RulesWhich,
+)
+from handlers.slack.registry import COMMANDS
+
+RULES = [
+    ("", RulesMenu()),
+    ("list", RulesList()),
+    ("ls", RulesList()),
+    ("LIST", RulesList()),
+    ("/rules list", RulesList()),
+    ("list checkout type:redirect page:2", RulesList(text="checkout", type="redirect", page=2)),
+    ("list https://a.example/?x=1", RulesList(text="https://a.example/?x=1")),
+    ("show Old shop", RulesShow("Old shop")),
+    ("get “Old shop”", RulesShow("Old shop")),
+    ("show #3", RulesShow("#3")),
+    ("#3", RulesShow("#3")),
+    ("show <https://a.example/x|a.example/x>", RulesShow("https://a.example/x")),
+    ("which <https://a.example/x?a=b&amp;c=d>", RulesWhich("https://a.example/x?a=b&c=d")),
+    ("off #1 for 2h because it’s broken", RulesOff(("#1",), Lasts("for 2h", 7200), "it's broken")),
+    ("disable Sale for mobile", RulesOff(("Sale for mobile",))),
+    ("off Redirect_a1 because of the sale", RulesOff(("Redirect_a1",), None, "because of the sale")),
+    ("off Redirect_a1 —because it loops", RulesOff(("Redirect_a1",), None, "it loops")),
+    ("on Redirect_a1, Redirect_b2", RulesOn(("Redirect_a1", "Redirect_b2"))),
+    ('delete "one two" #4', RulesDelete(("one two", "#4"))),
+    ("rm Redirect_a1", RulesDelete(("Redirect_a1",))),
+    ("off X until 18:00", RulesOff(("X",), Lasts("until 18:00", until=(18, 0)))),
+    ("set #1 destination=https://a.example/?b=c", RulesSet(("#1",), (("destination", "https://a.example/?b=c"),))),
+    ("set #1 name=New name status=off", RulesSet(("#1",), (("name", "New name"), ("status", "off")))),
+    ('set #1 pair2.to="a b"', RulesSet(("#1",), (("pair2.to", "a b"),))),
+    ("list group:Sales sort:CHANGED", RulesList(group="Sales", sort="changed")),
+    ('list group:"Sales campaigns" status:off', RulesList(group="Sales campaigns", status="off")),
+    ("groups", RulesGroups()),
+    (
+        "group off Sales campaigns for 2h because slow",
+        RulesGroup("off", "Sales campaigns", Lasts("for 2h", 7200), "slow"),
+    ),
+    ("group enable Group_x1", RulesGroup("on", "Group_x1")),
+    ('off group:"Sales campaigns" because slow', RulesGroup("off", "Sales campaigns", None, "slow")),
+    ("on group: Sales", RulesGroup("on", "Sales")),
+    ("new", RulesNew()),
+    (
+        "create redirect https://a.example to https://b.example",
+        RulesNew("Redirect", "https://a.example", "https://b.example"),
+    ),
+    ('add cancel x.example named "Block x"', RulesNew("Cancel", "x.example", None, "Block x")),
+    ("help", GatehouseHelp("rules")),
+]
+MEMBERS = [
+    ("show <mailto:a@b.example|a@b.example>", MembersShow("a@b.example")),
+    ("a@b.example", MembersShow("a@b.example")),
+    ("add a@b.example named 'A B' to vip, free site:docs", MembersAdd("a@b.example", "A B", ("vip", "free"), "docs")),
+    (
+        "grant a@b.example vip,free for 7d",
+        MembersGrant("a@b.example", ("vip", "free"), None, Lasts("for 7d", 604_800)),
+    ),
+    ("revoke a@b.example from vip", MembersRevoke("a@b.example", ("vip",))),
+    ("remove a@b.example site:docs because gone", MembersRemove("a@b.example", "docs", "gone")),
+    ("list no:vip anna", MembersList(text="anna", without_segment="vip")),
+]
+
+
+@pytest.mark.parametrize(("text", "command"), RULES, ids=[text for text, _ in RULES])
+def test_rules_are_understood(text: str, command: Command) -> None:
+    assert parse("rules", text) == command
+
+
+@pytest.mark.parametrize(("text", "command"), MEMBERS, ids=[text for text, _ in MEMBERS])
+def test_members_are_understood(text: str, command: Command) -> None:
+    assert parse("members", text) == command
+
+
+@pytest.mark.parametrize(
+    ("service", "command"), [("rules", one) for _, one in RULES] + [("members", one) for _, one in MEMBERS]
+)
+def test_a_command_reads_back_from_its_own_words(service: str, command: Command) -> None:
+    assert parse(command.service, command.write()) == command
+
+
+def test_every_command_is_answered() -> None:
+    assert set(ALL) == set(COMMANDS)
+
+
+def test_a_mention_speaks_the_same_grammar() -> None:
+    assert parse_mention("<@U0BOT|gatehouse> rules list type:cancel") == RulesList(type="cancel")
+    assert parse_mention("<@U0BOT> status") == GatehouseStatus()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "copy",
+        "set #1",
+        "delete",
+        "off",
+        "edit",
+        "which",
+        "list page:x",
+        "off X because",
+        "whoami now",
+        "list sort:x",
+        "group",
+        "group Sales",
+        "group off",
+    ],
+)
+def test_what_is_missing_is_named(text: str) -> None:
+    with pytest.raises(Unclear) as caught:
+        parse("rules" if "whoami" not in text else "gatehouse", text)
+    assert caught.value.about
+
+
+def test_a_typo_gets_the_nearest_harmless_command() -> None:
+    with pytest.raises(Unclear) as caught:
+        parse("rules", "lsit checkout")
+    assert caught.value.suggestion == "rules list checkout"
+
+
+@pytest.mark.parametrize(("service", "verb"), [(s, v) for s in VERBS for v, k in VERBS[s].items() if k.destroys])
+def test_no_typo_leads_to_something_that_takes_away(service: str, verb: str) -> None:
+    for typo in (verb + "x", verb[1:] + verb[0], verb[0] + verb):
+        if typo in VERBS[service]:
+            continue
+        with pytest.raises(Unclear) as caught:
+            parse(service, f"{typo} Redirect_a1")
+        assert not any(kind.destroys for kind in caught.value.about)
+        suggested = caught.value.suggestion
+        assert suggested is None or not parse(*suggested.split(" ", 1)).writes
+
+
+def test_a_novel_is_refused_quickly_and_in_words() -> None:
+    with pytest.raises(Unclear, match="10,000"):
+        parse("rules", "x" * 10_000)
+
+
+NOISE = st.text(alphabet=string.printable + "“”’—–\u00a0\u200b\u202e<>&|#@:=é😀", max_size=120)
+
+
+@pytest.mark.slow
+@settings(max_examples=3000, deadline=None)
+@given(service=st.sampled_from(sorted(VERBS)), text=NOISE)
+def test_any_text_is_a_command_or_unclear(service: str, text: str) -> None:
+    with suppress(Unclear):
+        assert isinstance(parse(service, text), Command)
+
+
+@pytest.mark.slow
+@settings(max_examples=3000, deadline=None)
+@given(service=st.sampled_from(sorted(VERBS)), verb=st.integers(0, 40), text=NOISE)
+def test_any_words_after_a_verb_read_back_or_are_unclear(service: str, verb: int, text: str) -> None:
+    names = sorted(VERBS[service])
+    try:
+        command = parse(service, f"{names[verb % len(names)]} {text}")
+        written = command.write()
+    except (Unclear, ValueError):
+        return
+    assert parse(command.service, written) == command
+
+
+def test_every_command_has_its_words() -> None:
+    for kind in ALL:
+        assert kind.summary
+        assert isinstance(parse(kind.service, kind.example), kind) or not kind.verb
+
+
+MARKED = sorted({part.name for kind in ALL for part in kind.parts().values() if isinstance(part, Filter)})
+ODD = [
+    *sorted({part.shown.split()[0] for kind in ALL for part in kind.parts().values()}),
+    *("until", "from", "help"),
+    *VERBS["rules"],
+    *(f"{name}:x" for name in MARKED),
+    "#1",
+    "redirect",
+    "a,b",
+    "yesterday",
+    "24h",
+    "for 2h",
+]
+LETTERS = string.ascii_letters + string.digits + " <>&|'\":=,.#@/ж"
+TEXTS = st.sampled_from(ODD) | st.text(LETTERS, min_size=1, max_size=9).map(str.strip).filter(bool)
+NAMES = st.from_regex(r"[a-z]{1,5}( [a-z]{2,5}){0,2}", fullmatch=True)
+OLD = "https://shop.example.com/old"
+ADDRESSES = st.sampled_from(["https://a.example/x", "https://b.example/?c=d", "https://b.example/y"])
+
+
+SEVERAL = st.lists(TEXTS, min_size=1, max_size=3, unique=True).map(tuple)
+VALUES: dict[type[Part], st.SearchStrategy[object]] = {
+    **dict.fromkeys((Filter, Led, Text, First, GroupName), TEXTS),
+    **dict.fromkeys((Refs, Segments, Urls), SEVERAL),
+    Page: st.integers(1, 999_999),
+    Order: st.sampled_from(SORTS),
+    Flag: st.just(value=True),
+    Expiry: st.sampled_from([Lasts("for 2h", 7200), Lasts("until 18:00", until=(18, 0))]),
+    Reason: NAMES.filter(lambda text: text.split()[0] != "of"),  # “because of the sale” is the reason as a whole
+    Assignments: st.lists(st.tuples(st.sampled_from(["name", "pair2.to"]), NAMES), min_size=1, max_size=3).map(tuple),
+}
+"""What a field may hold, by the kind of field that it is; one that is not here and is like none of them fails."""
+
+
+def values_of(kind: type[Command], part: Part) -> st.SearchStrategy[object]:
+    if kind is RulesWhich:
+        return st.lists(ADDRESSES, min_size=1, unique=True).map(tuple) if isinstance(part, Urls) else st.just(OLD)
+    if isinstance(part, Choice):
+        return st.sampled_from(sorted(set(part.choices.values())))
+    return next(VALUES[each] for each in type(part).__mro__ if each in VALUES)
+
+
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind in ALL for name in kind.parts()])
+@settings(max_examples=15, deadline=None)
+@given(data=st.data())
+def test_every_field_is_written_and_reads_back(kind: type[Command], name: str, data: st.DataObject) -> None:
+    """Of every command, by its own declaration; the other fields are there or not."""
+    wanted = {each for each, part in kind.parts().items() if each == name or part.missing or data.draw(st.booleans())}
+    command = kind(**{each: data.draw(values_of(kind, kind.parts()[each]), each) for each in sorted(wanted)})
+    try:
+        command.check(Rest(kind, []))
+        written = command.write()
+    except (Unclear, ValueError):
+        return  # fields that do not go together, or both kinds of quotes
+    assert parse(kind.service, written) == command
+
+
+@pytest.mark.parametrize("kind", [kind for kind in ALL if kind.parts() and kind is not RulesWhich])
+def test_a_text_that_looks_like_something_else_reads_back(kind: type[Command]) -> None:
+    parts, example = kind.parts(), parse(kind.service, kind.example)
+    required = {name: getattr(example, name) for name, part in parts.items() if part.missing}
+    texts = [name for name, part in parts.items() if values_of(kind, part) is TEXTS]
+    for name, text in product(texts, ODD):
+        command = kind(**required | {name: text})
+        with suppress(Unclear):
+            command.check(Rest(kind, []))
+            assert parse(kind.service, command.write()) == command, command

@@ -1,0 +1,289 @@
+"""Forms of all sizes and alphabets: Slack takes every one of them, and what comes back is what it was drawn from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from bot.changes.model import Change, Kind, Target
+from bot.members.model import Member
+from bot.rules.edit import has_field
+from bot.rules.model import KNOWN_TYPES, PAIR_FIELDS, Rule
+from bot.store.settings import Preferences
+from handlers.blocks.messages import plural
+from handlers.changes import notes_view
+from handlers.changes.sentences import plain_title
+from handlers.gatehouse import home_view as settings_form
+from handlers.members import form_view
+from handlers.members.form_view import MemberForm
+from handlers.rules import form_reading
+from handlers.rules.form import _rule_errors
+from handlers.rules.form_fields_view import packed, unpacked
+from handlers.rules.form_view import RuleForm
+from sandbox.slack import filling
+from sandbox.slack.validation import check_view
+from tests.channels import as_read, escaped_twice
+from tests.test_hostile_text import at_most
+
+View = dict[str, Any]
+
+LONGEST_METADATA = 3_000
+LARGEST_VIEW = 250_000
+PIECES = ("a", "é", "ы", "日", "😀", "&<>", "*_`~", '"\\', "\ud800")
+SIZES = (0, 1, 75, 76, 1_500, 1_501, 2_999, 3_000, 3_001)
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text that is told in short when a test fails."""
+
+    piece: str
+    size: int
+
+    def __str__(self) -> str:
+        return (self.piece * self.size)[: self.size]
+
+
+texts = st.builds(Text, st.sampled_from(PIECES), st.sampled_from(SIZES))
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """A rule in short: few different texts, and as many pairs as a service may keep."""
+
+    rule_type: str
+    status: str
+    name: Text
+    description: Text
+    few: tuple[Text, Text, Text]
+    count: int
+
+    def rule(self) -> Rule:
+        long = self.few if self.count < 100 else [replace(text, size=min(text.size, 80)) for text in self.few]
+        pairs = [self._pair(number, self.few if number < 20 else long) for number in range(self.count)]
+        about = {"name": str(self.name), "description": str(self.description), "status": self.status}
+        about |= {"id": "Rule_" + "x" * 64, "groupId": "Group_1", "ruleType": self.rule_type}
+        return Rule.model_validate(about | {"pairs": pairs})
+
+    def _pair(self, number: int, few: Sequence[Text]) -> View:
+        source = {"key": "Url", "operator": "Equals", "value": str(few[number % 3])}
+        two = str(few[(number + 1) % 3])
+        return {"source": source, "destinationType": "url", "destination": two, "from": two, "to": str(few[number % 2])}
+
+
+rules = st.builds(
+    Sketch,
+    st.sampled_from([*KNOWN_TYPES, "Teleport", "ы" * 500]),
+    st.sampled_from(["Active", "Inactive", "Paused"]),
+    texts,
+    texts,
+    st.tuples(texts, texts, texts),
+    st.sampled_from([1, 9, 10, 11, 60, 420, 1_000]),
+)
+
+
+def assert_taken(view: View) -> None:
+    """Slack takes *view*, also if it counts bytes, or characters as JSON escapes them."""
+    assert not check_view(view)
+    assert len(view.get("private_metadata", "").encode(errors="surrogatepass")) <= LONGEST_METADATA
+    assert len(json.dumps(view)) <= LARGEST_VIEW
+
+
+def sent_back(view: View, typed: filling.Typed | None = None) -> View:
+    """*view* as Slack sends it when somebody submits it."""
+    return view | {"state": {"values": filling.values(view["blocks"], typed or {})}}
+
+
+LONG = Text("日", 3_000)
+
+
+@given(rules, texts)
+@example(Sketch("Redirect", "Active", LONG, LONG, (LONG, LONG, LONG), 60), LONG)
+@example(Sketch("Replace", "Active", LONG, LONG, (LONG, LONG, LONG), 10), LONG)
+@settings(max_examples=25, deadline=None)
+def test_an_edit_that_changes_nothing_gives_the_rule_back(sketch: Sketch, reason: Text) -> None:
+    rule = sketch.rule()
+    view = RuleForm.of(rule, channel="C0OPS0001", reason=str(reason)).view()
+
+    assert_taken(view)
+    form = form_reading.read_form(sent_back(view), rule)
+    assert form.draft().body() == rule.body()
+    assert_taken(form.noted({"": "ы" * 3_000, "name": "ы" * 3_000, form.pairs_block: "ы" * 3_000}).view())
+
+
+@given(rules)
+@settings(max_examples=25, deadline=None)
+def test_a_copy_has_all_that_the_form_does_not_show(sketch: Sketch) -> None:
+    rule = sketch.rule()
+    view = RuleForm.copy_of(rule, channel="C0OPS0001").view()
+
+    assert_taken(view)
+    form = form_reading.read_form(sent_back(view), rule)
+    foreign = {name for names in PAIR_FIELDS.values() for name in names if not has_field(rule.rule_type, name)}
+    pairs = [{name: value for name, value in pair.items() if name not in foreign} for pair in rule.content()["pairs"]]
+    assert form.draft().content()["pairs"] == pairs
+
+
+@given(rules, st.lists(st.integers(0, 9), max_size=5))
+@settings(max_examples=25, deadline=None)
+def test_pairs_go_and_come_and_the_others_stay(sketch: Sketch, removed: list[int]) -> None:
+    rule = sketch.rule()
+    view = sent_back(RuleForm.of(rule, channel="C0OPS0001").view())
+    form = form_reading.read_form(view, rule)
+    if not form.typed:
+        return
+    for number in removed:
+        key = form.shown[number % len(form.shown)].key if form.shown else ""
+        expected = [pair for pair in form.pairs if pair.key != key] or list(form.pairs)
+        form = form.without_pair(key)
+        assert list(form.pairs) == expected
+        assert_taken(form.view())
+        form = form_reading.read_form(sent_back(form.view()), rule)
+
+    more = form_reading.read_form(sent_back(form.with_pair().view()), rule)
+    assert [pair.document for pair in more.pairs[:-1]] == [pair.document for pair in form.pairs]
+
+
+@pytest.mark.parametrize("count", [1, 11, 1_000])
+def test_what_the_form_does_not_show_is_no_reason_to_refuse_it(count: int) -> None:
+    long = {"source": {"key": "Url", "operator": "Equals", "value": "a" * 4_001}, "destination": "nowhere"}
+    good = {"source": {"key": "Url", "operator": "Equals", "value": "a"}, "destination": "https://a.example/"}
+    pairs = [long] * count + [good] * 10
+    rule = Rule.model_validate({"id": "Redirect_1", "name": "x", "ruleType": "Redirect", "pairs": pairs})
+    view = RuleForm.of(rule, channel="C0OPS0001").view()
+
+    assert _rule_errors(sent_back(view)) == {}
+    block_id = f"p.o{count + 10}.destination"
+    typed = {block_id: {f"v1.form.{block_id}": {"value": "nowhere"}}}
+    assert _rule_errors(sent_back(view, typed)).keys() == {block_id}
+
+
+@given(
+    st.builds(
+        RuleForm.blank,
+        type=st.one_of(st.none(), st.sampled_from(KNOWN_TYPES)),
+        source=texts.map(str),
+        destination=texts.map(str),
+        name=texts.map(str),
+        reason=texts.map(str),
+        lasts=st.sampled_from(["", "2h"]),
+    ),
+    st.lists(st.sampled_from(KNOWN_TYPES), max_size=4),
+)
+@settings(max_examples=25, deadline=None)
+def test_a_new_rule_of_any_type_is_never_sent_without_what_its_form_shows(form: RuleForm, types: list[str]) -> None:
+    """Nothing but the form keeps what is typed for a new rule: what it has no room for is left out, not emptied."""
+    view = form.view()
+    assert_taken(view)
+    for name in types:
+        values = filling.values(view["blocks"], {})
+        values["type"]["v1.form.type"]["selected_option"] = {"value": name}
+        form = form_reading.read_form(view | {"state": {"values": values}})
+        view = form.view()
+        assert_taken(view)
+        assert form.pairs_text is not None or {pair.key for pair in form.pairs} == {pair.key for pair in form.shown}
+
+
+@pytest.mark.parametrize("count", [9, 15, 900])
+def test_pairs_that_the_other_type_has_no_fields_for_are_left_out_and_named(count: int) -> None:
+    pairs = [{"source": {"key": "Url", "operator": "Equals", "value": f"a{number}"}} for number in range(count)]
+    text = json.dumps(pairs)[:-1] + "]" if count < 20 else "[" + ",".join("{}" for _ in pairs) + "]"
+    view = RuleForm.blank(type="Delay").view()
+    values = filling.values(view["blocks"], {"pairs.Delay": {"v1.form.pairs.Delay": {"value": text}}})
+    values["type"]["v1.form.type"]["selected_option"] = {"value": "Redirect"}
+
+    form = form_reading.read_form(view | {"state": {"values": values}})
+
+    assert len(form.pairs) == min(count, 10)
+    assert (f"Left out: {count - 10:,} of {count:,} pairs" in form.notes.get("", "")) == (count > 10)
+
+
+@given(st.lists(st.integers(1, 1_000), unique=True), st.lists(st.integers(1, 20), unique=True))
+def test_keys_of_pairs_come_back_as_they_were(old: list[int], new: list[int]) -> None:
+    keys = [f"o{number}" for number in sorted(old)] + [f"n{number}" for number in new]
+
+    assert unpacked(packed(keys)) == keys
+
+
+@pytest.mark.parametrize("piece", ["ы", "日", "😀"])
+def test_a_thousand_pairs_are_read_and_drawn_in_one_go(piece: str) -> None:
+    pair = {"source": {"key": "Url", "operator": "Equals", "value": piece * 1_000}, "destination": "https://a.example/"}
+    rule = Rule.model_validate({"id": "Redirect_1", "name": "x", "ruleType": "Redirect", "pairs": [pair] * 1_000})
+
+    with at_most(300 * 1_000):
+        view = RuleForm.of(rule, channel="C0OPS0001").view()
+        _rule_errors(sent_back(view))
+        form = form_reading.read_form(sent_back(view), rule)
+        form.without_pair("o1").view()
+        form.draft()
+
+
+@given(st.sampled_from([0, 1, 99, 100, 101, 300, 2_000]), texts, texts, st.sampled_from([0, 1, 100, 300]), texts)
+@settings(max_examples=25, deadline=None)
+def test_a_member_of_any_size_is_edited_and_keeps_all_segments(
+    count: int, segment: Text, name: Text, others: int, reason: Text
+) -> None:
+    segments = tuple(f"{replace(segment, size=min(segment.size, 80))}{number}" for number in range(count))
+    member = Member(email="anna@example.com", name=str(name), allowedSegments=segments)
+    known = (*(f"other{number}" for number in range(others)), *segments)
+    form = MemberForm.of(member, site="blog", known=known, channel="C0SUPPORT")
+
+    assert_taken(form.view())
+    read = form_view.read_form(sent_back(form.view()))
+    assert sorted(read.document(member)["allowedSegments"]) == sorted(segments)
+    assert read.document(member)["name"] == member.name
+
+    said = str(reason)
+    blank = MemberForm.blank(site="blog", known=known, email=said, name=said, segments=segments, reason=said)
+    assert_taken(blank.view())
+
+
+def test_segments_are_counted_once() -> None:
+    member = Member(email="anna@example.com", allowedSegments=tuple(map(str, range(3_000))))
+
+    with at_most(100 * 3_000):
+        form = MemberForm.of(member, site="blog", known=member.segments, channel="C0SUPPORT")
+        form_view.read_form(sent_back(form.view())).document(member)
+
+
+@pytest.mark.parametrize("count", [1, 99, 100, 101, 500])
+@pytest.mark.parametrize("last", ["", "site", "ы" * 75, "gone"])
+def test_any_of_many_sites_may_be_the_chosen_one(count: int, last: str) -> None:
+    sites = [f"site {number}" for number in range(count)] + [last] * (last not in {"", "gone"})
+    held = Preferences(last, ())
+
+    view = settings_form.form(held, "C0SUPPORT", sites=sites)
+    menu = filling.input_called(view["blocks"], "Default site") or {}
+
+    assert_taken(view)
+    assert settings_form.read_form(sent_back(view)) == held
+    for site in (sites[0], sites[-1]):
+        chosen = filling.option(menu["element"], site)
+        typed = {"site": {"v1.form.site": {"selected_option": chosen}}}
+        assert settings_form.read_form(sent_back(view, typed)).site == site
+
+
+@pytest.mark.parametrize("name", sorted(notes_view.WORDS))
+@pytest.mark.parametrize("title", ["Drop utm_source*", "Q&A <b>", ":wave: `a`"])
+def test_a_form_about_a_change_escapes_its_title_once(name: str, title: str) -> None:
+    about = {"requester": "U0ALICE01", "channel": "C0OPS0001", "created": datetime(2026, 11, 21, tzinfo=UTC)}
+    target = Target(service="rules", key="Rule_1")
+    change = Change(id="0" * 32, kind=Kind.RULE_DELETE, target=target, before={"name": title}, after=None, **about)
+
+    view = notes_view.opened(name, change, title=plain_title(change), channel="C0OPS0001")
+
+    assert_taken(view)
+    shown = view["blocks"][0]["text"]["text"]
+    assert as_read(shown).replace("`", "").startswith(f"*Delete {title}*".replace("`", ""))
+    assert escaped_twice(view) == []
+
+
+def test_one_is_not_many() -> None:
+    assert [plural(count, "rule") for count in (0, 1, 2, 3_000)] == ["0 rules", "1 rule", "2 rules", "3,000 rules"]

@@ -1,0 +1,224 @@
+"""Pairs of the types that the specification does not describe: read as people would, edited as JSON, never lost."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.rules.model import KNOWN_TYPES, TYPED
+from handlers.blocks.messages import WORD_JOINER
+from handlers.changes.diff import differences, rendered
+from handlers.rules import form_fields_view
+from handlers.rules.pairs_view import described
+
+X = {"header": "X-Debug", "type": "Add", "value": "1"}
+SHAPES: list[tuple[str, dict[str, Any], list[str]]] = [
+    ("Headers", {"modifications": {"Request": [X], "Response": []}}, ["adds request header `X-Debug`: `1`"]),
+    (
+        "Headers",
+        {"modifications": {"Response": [{"header": "Server", "type": "Remove", "value": ""}]}},
+        ["removes response header `Server`"],
+    ),
+    (
+        "Headers",
+        {"modifications": [{"header": "A", "type": "Modify", "value": "b", "target": "Request"}]},
+        ["changes request header `A` to `b`"],
+    ),
+    ("Headers", {"header": "A", "type": "Add", "target": "Response", "value": "b"}, ["adds response header `A`: `b`"]),
+    ("Headers", {"headers": [{"name": "A", "type": "Add", "value": "b"}]}, ["adds header `A`: `b`"]),
+    (
+        "Headers",
+        {"modifications": {"Request": [], "Response": []}},
+        ['`{"modifications": {"Request": [], "Response": []}}`'],
+    ),
+    (
+        "QueryParam",
+        {"modifications": [{"param": "a", "type": "Add", "value": "1", "actionWhenParamExists": "Overwrite"}]},
+        ["adds parameter `a`: `1`, also over one that is there"],
+    ),
+    (
+        "QueryParam",
+        {"modifications": [{"param": "a", "type": "Remove", "actionWhenParamExists": "Overwrite"}]},
+        ["removes parameter `a`"],
+    ),
+    (
+        "QueryParam",
+        {"modifications": [{"param": "a", "type": "Add", "value": "1", "actionWhenParamExists": "Ignore"}]},
+        ["adds parameter `a`: `1`; the desktop app never adds it, since the rule says Ignore"],
+    ),
+    ("QueryParam", {"modifications": [{"param": "a", "type": "Remove", "value": ""}]}, ["removes parameter `a`"]),
+    ("QueryParam", {"modifications": [{"type": "Remove All"}]}, ["removes all parameters"]),
+    (
+        "UserAgent",
+        {"userAgent": "Phone/1", "env": "iPhone", "envType": "device"},
+        ["calls itself `Phone/1` (device iPhone)"],
+    ),
+    ("Request", {"request": {"type": "static", "value": "{}"}}, ["the request's body becomes `{}`"]),
+    (
+        "Request",
+        {"type": "code", "value": "f()"},
+        ["the request's body becomes what this JavaScript makes: `f()`"],
+    ),
+    (
+        "Response",
+        {"response": {"type": "static", "value": "", "statusCode": 404, "serveWithoutRequest": True}},
+        [
+            "answers with status `404`",
+            "the answer's body becomes _empty_",
+            "the server is not asked at all",
+        ],
+    ),
+    (
+        "Response",
+        {"type": "static", "value": "x" * 200, "statusCode": "", "mood": "sunny"},
+        [f"the answer's body becomes `{'x' * 160}…` (200 characters)", 'also `{"mood": "sunny"}`'],
+    ),
+    ("Delay", {"delay": "2000"}, ["waits 2,000 ms"]),
+    ("Delay", {"delay": 50}, ["waits 50 ms"]),
+    ("Delay", {"delay": "soon"}, ["waits `soon` ms"]),
+    (
+        "Script",
+        {
+            "scripts": [
+                {"codeType": "js", "type": "url", "value": "https://a.example/x.js", "loadTime": "afterPageLoad"}
+            ]
+        },
+        ["runs JavaScript from `https://a.example/x.js` after the page has loaded"],
+    ),
+    (
+        "Script",
+        {"libraries": ["jquery"], "scripts": [{"codeType": "css", "type": "code", "value": "a{}"}]},
+        ["with `jquery`", "runs CSS `a{}`"],
+    ),
+    ("Teleport", {"warp": 9}, ['`{"warp": 9}`']),
+    ("Teleport", {}, ["_nothing that Gatehouse knows_"]),
+]
+
+
+@pytest.mark.parametrize(("rule_type", "pair", "lines"), SHAPES, ids=[f"{n}-{s[0]}" for n, s in enumerate(SHAPES)])
+def test_each_shape_is_read_as_a_person_would_say_it(rule_type: str, pair: dict[str, Any], lines: list[str]) -> None:
+    assert described(rule_type, pair) == lines
+
+
+def test_of_a_pair_nothing_is_hidden() -> None:
+    (line,) = described("Headers", {"modifications": {}, "header": "", "mood": "sunny"})
+
+    assert "sunny" in line
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+BODIES = [
+    "request",
+    "response",
+    "scripts",
+    "libraries",
+    "statusCode",
+    "codeType",
+    "loadTime",
+    "delay",
+    "userAgent",
+    "env",
+]
+CHANGES = ["modifications", "headers", "header", "param", "type", "value", "target", "Request", "actionWhenParamExists"]
+NAMES = st.sampled_from([*BODIES, *CHANGES])
+PAIRS = st.recursive(
+    JSON, lambda inner: st.dictionaries(NAMES, inner, max_size=4) | st.lists(inner, max_size=3), max_leaves=10
+).filter(lambda found: isinstance(found, dict))
+
+
+@pytest.mark.slow
+@settings(max_examples=600, deadline=None)
+@given(st.sampled_from([*KNOWN_TYPES, "Teleport", None]), PAIRS)
+def test_anything_at_all_is_described(rule_type: str | None, pair: dict[str, Any]) -> None:
+    lines = described(rule_type, pair)
+
+    assert lines
+    shown = [line.replace(f"{WORD_JOINER}`{WORD_JOINER}", "") for line in lines]  # as `esc` leaves it, it opens no code
+    assert all(line.count("`") % 2 == 0 for line in shown)
+
+
+def diff(before: dict[str, Any], after: dict[str, Any]) -> str:
+    return rendered(differences({"pairs": [before]}, {"pairs": [after]}))
+
+
+def test_a_header_that_changed_is_one_line() -> None:
+    before = {"modifications": {"Request": [X, {"header": "B", "type": "Add", "value": "2"}], "Response": []}}
+    after = {"modifications": {"Request": [{**X, "value": "9"}, before["modifications"]["Request"][1]], "Response": []}}
+
+    assert diff(before, after) == "*pair 1 request header 1 value*  `1`  →  `9`"
+
+
+def test_a_header_that_came_or_went_is_named() -> None:
+    none, one = ({"modifications": {"Request": [], "Response": found}} for found in ([], [X]))
+
+    assert diff(none, one) == "*pair 1 response header 1*  _not set_  →  `Add X-Debug: 1`"
+    assert diff(one, none) == "*pair 1 response header 1*  `Add X-Debug: 1`  →  _not set_"
+
+
+def test_another_order_is_a_difference_too() -> None:
+    two = [{"param": name, "type": "Remove"} for name in "ab"]
+
+    assert "modification" in diff({"modifications": two}, {"modifications": two[::-1]})
+
+
+def test_of_a_long_body_the_place_is_shown_where_it_differs() -> None:
+    old, new = ({"response": {"value": "x" * 2000 + tail}} for tail in ("old", "new"))
+
+    text = diff(old, new)
+
+    assert text.startswith("*pair 1 answer's body*")
+    assert "old`" in text
+    assert "new`" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('[{"a": 1}\n {"b": 2}]', "Line 2, column 2"),
+        ("[{“a”: 1}]", "typographic quote"),
+        ('{"a": 1}', "JSON list of objects"),
+        ("[1]", "JSON list of objects"),
+        ('[{"a": NaN}]', "NaN"),
+        ('[{"a": 1e999}]', "larger than a number"),
+        ('[{"a": 1, "a": 2}]', "a comes twice"),
+        ("[" * 100_000, "too deep"),
+    ],
+)
+def test_what_is_no_list_of_pairs_is_said_with_its_place(text: str, words: str) -> None:
+    with pytest.raises(form_fields_view.NotPairs, match=words):
+        form_fields_view.read(text)
+
+
+@pytest.mark.slow
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.dictionaries(st.text(max_size=8), JSON, max_size=3), max_size=3))
+def test_pairs_read_back_as_they_were_written(pairs: list[dict[str, Any]]) -> None:
+    if (text := form_fields_view.written(pairs)) is not None:
+        assert json.dumps(form_fields_view.read(text)) == json.dumps(pairs)
+
+
+def test_what_fits_only_without_line_breaks_is_written_without_them() -> None:
+    pairs = [{"source": {"key": "Url", "operator": "Equals", "value": f"https://a.example/{n}"}} for n in range(33)]
+
+    text = form_fields_view.written(pairs)
+
+    assert text is not None
+    assert text.count("\n") == 34
+    assert form_fields_view.written(pairs * 2) is None
+
+
+@pytest.mark.parametrize("rule_type", [one for one in KNOWN_TYPES if one not in TYPED])
+def test_every_type_has_a_skeleton_that_reads_well(rule_type: str) -> None:
+    pair = form_fields_view.skeleton(rule_type, {"key": "Url", "operator": "Equals", "value": ""})
+    (line, *_) = described(rule_type, {name: value for name, value in pair.items() if name != "source"})
+
+    assert pair["source"]["value"]
+    assert not line.startswith("`")

@@ -1,0 +1,73 @@
+"""What a site says of an address: pure, over members as the service lists them."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.members.access_check import MOST_NEAR, Likeness, Standing, explained
+from bot.members.model import Member, found, known_segments, nearest, reference, spelled, strangers
+
+ANNA = Member(email="anna.berg@example.com", name="Anna", segments=("free", "VIP"))
+OTHER = Member(email="Anna.Berg@example.com", name="Other", segments=("vip",))
+EMAILS = st.text("abAB.@+", min_size=1, max_size=12)
+
+
+def test_exact_spelling_wins_and_two_that_differ_in_case_are_not_guessed_between() -> None:
+    assert found([ANNA, OTHER], "anna.berg@example.com") is ANNA
+    assert found([ANNA], "ANNA.berg@example.com") is ANNA
+    assert found([ANNA, OTHER], "ANNA.berg@example.com") is None
+
+    verdict = explained("ANNA.berg@example.com", None, site="blog", members=[ANNA, OTHER])
+    assert [near.likeness for near in verdict.near] == [Likeness.CASE, Likeness.CASE]
+
+
+def test_a_segment_is_had_lacked_alike_or_not_known() -> None:
+    def standing(segment: str, members: list[Member], *extra: str) -> tuple[Standing, str]:
+        asked = explained(members[0].email, segment, site="blog", members=members, extra=extra).asked
+        assert asked is not None
+        return asked.standing, asked.name
+
+    assert standing("VIP", [ANNA]) == (Standing.HAS, "VIP")
+    assert standing("vip", [ANNA]) == (Standing.HAS, "VIP"), "the site knows no other spelling"
+    assert standing("vip", [ANNA, OTHER]) == (Standing.OTHER_CASE, "vip")
+    assert standing("Gold", [ANNA], "gold") == (Standing.LACKS, "gold")
+    assert standing("gold", [ANNA]) == (Standing.NO_SUCH, "gold")
+
+
+def test_what_is_missing_is_only_what_could_be_granted() -> None:
+    assert explained(ANNA.email, "gold", site="blog", members=[ANNA]).missing is None
+    assert explained(ANNA.email, "gold", site="blog", members=[ANNA], extra=["gold"]).missing == "gold"
+    assert explained(ANNA.email, "free", site="blog", members=[ANNA]).missing is None
+
+
+def test_segments_are_learned_and_completed_and_spelled() -> None:
+    known = known_segments([ANNA, OTHER, ANNA], ["gold", "vip"])
+    assert known == ("free", "VIP", "vip", "gold")
+    assert spelled(["vip", "GOLD", "new"], known) == ("vip", "gold", "new")
+    assert strangers(["vip", "new"], known) == ("new",)
+    assert strangers(["new"], ()) == ()
+    assert nearest("glod", known) == ("gold",)
+
+
+def test_since_is_told_only_where_it_is_a_time() -> None:
+    def since(made: object) -> int | None:
+        return Member.model_validate({"email": "a@b.example", "createdAt": made}).since
+
+    assert since(1_756_700_000_000) == 1_756_700_000
+    assert [since(made) for made in (None, True, "yesterday", -5, 0, 10**20, 1.5)] == [None] * 7
+
+
+def test_a_reference_is_one_members_alone() -> None:
+    assert reference(b"k", "blog", "a@b") == reference(b"k", "blog", "a@b")
+    assert len({reference(k, s, e) for k in (b"k", b"l") for s in ("x", "y") for e in ("a@b", "c@b")}) == 8
+
+
+@given(asked=EMAILS, there=st.lists(EMAILS, max_size=8))
+def test_nobody_is_near_to_themselves_and_nobody_twice(asked: str, there: list[str]) -> None:
+    members = [Member(email=email) for email in dict.fromkeys(there)]
+    verdict = explained(asked, None, site="blog", members=members)
+
+    near = [one.member.email for one in verdict.near]
+    assert len(near) == len(set(near)) <= MOST_NEAR
+    assert verdict.member is None or verdict.member.email not in near

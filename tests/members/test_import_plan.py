@@ -1,0 +1,461 @@
+"""Tables of members as people make them: read, planned row by row, and given back with what became of each row."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from bot.changes.model import Kind
+from bot.members.csv import (
+    MAX_COLUMNS,
+    MAX_LINE,
+    MOST_ROWS,
+    BrokenTable,
+    MemberFile,
+    Mode,
+    NoAddresses,
+    TooManyRows,
+    TooWide,
+    read_member_file,
+)
+from bot.members.csv_columns import Column
+from bot.members.csv_writing import headings, result_table
+from bot.members.import_entries import (
+    Add,
+    AlreadyMember,
+    Alter,
+    BadAddress,
+    Contradicts,
+    DuplicateOf,
+    ExtraCells,
+    FormulaCell,
+    Invalid,
+    MemberPlan,
+    MissingAddress,
+    NoSegments,
+    NotAMember,
+    Nothing,
+    Remove,
+    SeveralMembers,
+    Together,
+    UnknownAction,
+    UnknownSegments,
+    intended,
+)
+from bot.members.import_plan import plan_members
+from bot.members.model import Member
+from bot.text.encoding import (
+    MOST_BYTES,
+    BadFile,
+    EmptyFile,
+    FileTooLarge,
+    Undecodable,
+    WrongKind,
+    defused,
+    is_formula,
+    undefused,
+)
+
+
+def read(text: str) -> MemberFile:
+    return read_member_file(text.encode())
+
+
+def seen(text: str | bytes) -> list[tuple[str, str | None, str | None]]:
+    """Address, name and segments of every row."""
+    file = read_member_file(text if isinstance(text, bytes) else text.encode())
+    return [(row.email, row.name, row.segments) for row in file.rows]
+
+
+def member(email: str, *segments: str, **fields: Any) -> Member:
+    return Member.model_validate({"email": email, "name": "N", "allowedSegments": list(segments)} | fields)
+
+
+SITE = (
+    member("anna@example.com", "free", name="Anna", createdAt=1736060959798),
+    member("ben@example.com", "free", "vip"),
+    member("Cara@example.com"),
+    member("dan@example.com"),
+    member("DAN@example.com"),
+)
+
+
+def plan(text: str, mode: Mode = Mode.ADD, known: tuple[str, ...] | None = ("premium",)) -> MemberPlan:
+    return plan_members(read(text), mode, SITE, known)
+
+
+def only(text: str, mode: Mode = Mode.ADD, known: tuple[str, ...] | None = ("premium",)) -> Any:
+    (entry,) = plan(text, mode, known).entries
+    return entry
+
+
+def reasons(found: MemberPlan) -> list[object]:
+    return [entry.reason if isinstance(entry, Invalid) else type(entry) for entry in found.entries]
+
+
+ANNA = [("anna@example.com", "Änna", "vip,free")]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_every_separator_in_every_encoding(encoding: str, separator: str, end: str) -> None:
+    lines = (["E-Mail", "Name", "Segments"], ["anna@example.com", '"Änna"', '"vip,free"'])
+    text = end.join(separator.join(line) for line in lines) + end
+
+    file = read_member_file(text.encode(encoding))
+
+    assert [(row.email, row.name, row.segments) for row in file.rows] == ANNA
+    assert (file.separator, file.header) == (separator, ("E-Mail", "Name", "Segments"))
+    assert encoding.removesuffix("-sig").startswith(file.encoding.removesuffix("-le").removesuffix("-be"))
+
+
+@pytest.mark.parametrize(
+    ("heading", "row", "expected"),
+    [
+        ("E-Mail-Adresse;Vorname;Name", "a@b.co;Anna;Smith", ("a@b.co", "Anna Smith", None)),
+        ("First Name,Last Name,mail", "Anna,Smith,a@b.co", ("a@b.co", "Anna Smith", None)),
+        ("first,last,full name,e-mail", "Anna,Smith,Dr Anna Smith,a@b.co", ("a@b.co", "Dr Anna Smith", None)),
+        ("First name,Name,Email", "Anna,Anna Smith,a@b.co", ("a@b.co", "Anna Smith", None)),
+        ("EMAIL ADDRESS,Access", "a@b.co,vip", ("a@b.co", None, "vip")),
+        ("Email,Tags,allowedSegments", "a@b.co,x,vip", ("a@b.co", None, "vip")),
+        ("Contact,Plan", "a@b.co,vip", ("a@b.co", None, "vip")),
+        ("Prénom,Nom,Courriel", "Anna,Smith,a@b.co", ("a@b.co", "Anna Smith", None)),
+        ("email, name", 'a@b.co, "Smith, Anna"', ("a@b.co", "Smith, Anna", None)),
+        ('email,"no\nte",name', 'a@b.co,x,"Anna\nSmith"', ("a@b.co", "Anna Smith", None)),
+        ("sep=;\nemail;name", "a@b.co;Anna, the first", ("a@b.co", "Anna, the first", None)),
+    ],
+)
+def test_headings_as_people_write_them(heading: str, row: str, expected: tuple[str, str | None, str | None]) -> None:
+    assert seen(f"{heading}\n{row}\n") == [expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a@b.co\nc@d.co\n", [("a@b.co", None, None), ("c@d.co", None, None)]),
+        ("Anna Smith;a@b.co;vip\nBen;c@d.co;free, vip\n", [("a@b.co", "Anna Smith", "vip"), ("c@d.co", "Ben", "free, vip")]),
+        ("a@b.co,vip\nc@d.co,free\n", [("a@b.co", None, "vip"), ("c@d.co", None, "free")]),
+        ("Kontakt\na@b.co\n", [("a@b.co", None, None)]),
+        ("a@b.co, c@d.co; e@f.co", [("a@b.co", None, None), ("c@d.co", None, None), ("e@f.co", None, None)]),
+        ("Anna Smith <a@b.co>\n<c@d.co>", [("a@b.co", "Anna Smith", None), ("c@d.co", None, None)]),
+        ("mailto:e@f.co", [("e@f.co", None, None)]),
+        ("<mailto:a@b.co|a@b.co>,vip\n", [("a@b.co", None, "vip")]),
+        ("\n\n a@b.co \n , \n", [("a@b.co", None, None)]),
+    ],
+)  # fmt: skip
+def test_without_headings_the_cells_tell(text: str, expected: list[tuple[str, str | None, str | None]]) -> None:
+    assert seen(text) == expected
+
+
+def test_lines_are_counted_where_a_row_begins() -> None:
+    file = read('email,name\n\n"a@b.co","Anna\nSmith"\nc@d.co,Ben\n')
+
+    assert [row.line for row in file.rows] == [3, 5]
+
+
+def test_columns_that_mean_nothing_are_named() -> None:
+    assert read("email,Shoe size,outcome\na@b.co,38,done\n").ignored == ("Shoe size", "outcome")
+
+
+REFUSED: list[tuple[bytes, type[BadFile]]] = [
+    (b"", EmptyFile),
+    (b"\xef\xbb\xbf\r\n", EmptyFile),
+    (b"email,name\n", EmptyFile),
+    (b",,,\n", EmptyFile),
+    (b"a@b.co\n" * (MOST_BYTES // 7 + 1), FileTooLarge),
+    (b"\x89PNG\r\n\x1a\n", WrongKind),
+    (b"PK\x03\x04 xl/workbook.xml", WrongKind),
+    (b"<html><body>a@b.co</body>", WrongKind),
+    (b'[{"email": "a@b.co"}]', WrongKind),
+    (b"a@b.co,\0\0\n", WrongKind),
+    (b"a@b.co,\x81\n", Undecodable),
+    (b"name,plan\nAnna,vip\n", NoAddresses),
+    (b"hello\nworld\n", NoAddresses),
+    (b'email,name\na@b.co,"Anna\n', BrokenTable),
+    (b"email\n" + b"a@b.co\n" * (MOST_ROWS + 1), TooManyRows),
+    (b"email\na@b.co" + b"," * MAX_COLUMNS, TooWide),
+    (b"email" + b"," * MOST_ROWS, TooWide),
+    (b"email" + b"," * (MOST_BYTES - 5), TooWide),
+    (b"email\n" + b'"\n",' * (MOST_BYTES // 4 - 2), TooWide),
+    (b"email\n" + b"a@b.co " * (MAX_LINE // 7 + 1), TooWide),
+]
+
+
+@pytest.mark.parametrize(
+    ("content", "error"), REFUSED, ids=lambda value: repr(value[:30]) if isinstance(value, bytes) else ""
+)
+def test_what_is_no_table_of_members_is_refused_with_why(content: bytes, error: type[BadFile]) -> None:
+    with pytest.raises(error):
+        read_member_file(content)
+
+
+@pytest.mark.parametrize("blank", ["\n", "\r\n", " \t\n", ";;\n"])
+def test_blank_lines_before_a_table_are_passed_over(blank: str) -> None:
+    file = read(blank * 150 + "email;name\na@b.co;Anna\n")
+
+    assert [(row.line, row.email, row.name) for row in file.rows] == [(152, "a@b.co", "Anna")]
+
+
+def test_a_list_of_emails_on_one_line_may_be_as_long_as_a_table() -> None:
+    many = [f"member{number}@example.com" for number in range(MOST_ROWS)]
+
+    assert [row.email for row in read(", ".join(many)).rows] == many
+
+
+def test_a_row_that_is_too_wide_is_pointed_at() -> None:
+    with pytest.raises(TooWide) as caught:
+        read("email,name\n\na@b.co,Anna\nb@c.de" + "," * MAX_COLUMNS)
+
+    assert caught.value.line == 4
+
+
+def test_a_hundred_megabytes_are_not_even_looked_at() -> None:
+    with pytest.raises(FileTooLarge) as caught:
+        read_member_file(bytes(100 * 1024 * 1024))
+
+    assert (caught.value.size, caught.value.most) == (100 * 1024 * 1024, MOST_BYTES)
+
+
+def test_quotes_that_do_not_close_are_pointed_at() -> None:
+    with pytest.raises(BrokenTable) as caught:
+        read('email,name\nc@d.co,Ben\na@b.co,"Anna\nx@y.co,z\n')
+
+    assert caught.value.line == 3
+
+
+@pytest.mark.parametrize("mark", [",", "a", " ", "<mailto:", "@", "a@", '"', "=", "\t", "a@b.co,", "{"])
+def test_long_monotony_is_no_trap(mark: str) -> None:
+    """What a careless pattern would take hours for."""
+    for text in (f"x{mark * 120_000}y", f"email,name\na@b.co,x{mark * 120_000}>\n"):
+        try:
+            plan(text)
+        except BadFile:
+            continue
+
+
+CELLS = st.one_of(
+    st.text(max_size=8),
+    st.sampled_from(
+        ["a@b.co", "A@b.co", "anna@example.com", "vip", "free;vip", "=cmd", "'=x", "add", "remove", "email", "-"]
+    ),
+)
+TABLES = st.lists(st.lists(CELLS, max_size=5).map(",".join), max_size=8).map("\n".join)
+
+
+@pytest.mark.slow
+@given(
+    st.one_of(st.binary(max_size=200), TABLES.map(lambda text: text.encode("utf-8", "replace"))), st.sampled_from(Mode)
+)
+@example(b'sep="\na', Mode.ADD)
+@example(b"sep=\r\n", Mode.ADD)
+@settings(deadline=None, max_examples=300)
+def test_any_bytes_give_one_entry_and_one_outcome_a_row_or_a_typed_error(content: bytes, mode: Mode) -> None:
+    try:
+        file = read_member_file(content)
+    except BadFile:
+        return
+    found = plan_members(file, mode, SITE, ())
+
+    assert [entry.row for entry in found.entries] == list(file.rows)
+    asked = [each.key for each in intended(found)]
+    assert len(asked) == len({str(key).casefold() for key in asked})
+    table = result_table(headings(file), [(row.cells, "done", "") for row in file.rows], file.separator)
+    rows = list(csv.reader(io.StringIO(table.decode("utf-8-sig"), newline=""), delimiter=file.separator))
+    assert len(rows) == len(file.rows) + 1
+    assert all(row[-2] == "done" for row in rows[1:])
+    assert not any(is_formula(cell) for row in rows[1:] for cell in row)
+
+
+@given(st.text(max_size=20))
+@example("'=x")
+@example("'anna")
+@example("\t=1")
+def test_a_cell_comes_back_as_it_was(text: str) -> None:
+    assert undefused(defused(text)) == text
+    assert not is_formula(defused(text))
+
+
+@pytest.mark.parametrize("cell", ["=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(1)", "＝1"])
+def test_a_formula_is_no_name(cell: str) -> None:
+    assert only(f'email,name\na@b.co,"{cell}"\n').reason == FormulaCell(Column.NAME)
+
+
+def test_what_our_own_export_defused_is_text_again() -> None:
+    assert only("email,name\na@b.co,'=cmd\n").after["name"] == "=cmd"
+    assert only("email,name\na@b.co,'Tis me\n").after["name"] == "'Tis me"
+
+
+def test_somebody_new_is_added() -> None:
+    entry = only("email,name,segments\nNew+1@Example.com,Nora,VIP; premium\n")
+
+    assert isinstance(entry, Add)
+    assert entry.after == {"email": "New+1@example.com", "name": "Nora", "allowedSegments": ["vip", "premium"]}
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        (",Anna,vip", MissingAddress()),
+        ("a@b.co,Smith,Anna,vip", ExtraCells(1)),
+        ("a@b.co,A,vpi", UnknownSegments((("vpi", ("vip",)),))),
+        ("a@b.co,A,zzz;vip", UnknownSegments((("zzz", ()),))),
+        ("ANNA@example.com,Anna,vip", AlreadyMember()),
+        ("anna@example.com,Other,", AlreadyMember()),
+        ("Dan@example.com,Dan,", SeveralMembers(("dan@example.com", "DAN@example.com"))),
+    ],
+)
+def test_a_row_that_cannot_be_says_why(row: str, reason: object) -> None:
+    assert only(f"email,name,segments\n{row}\n").reason == reason
+
+
+@pytest.mark.parametrize("address", ["anna", "a b@c.co", "a@b", "a@@b.co", "x" * 320 + "@b.co", "a@b.co."])
+def test_an_address_is_judged_as_the_form_judges_it(address: str) -> None:
+    (entry,) = plan(f"email,name\n{address},A\n").entries
+
+    assert isinstance(entry, Invalid)
+    assert isinstance(entry.reason, BadAddress)
+
+
+@pytest.mark.parametrize("address", ["a+b@c.co", "a%b@c.co", "a/b@c.co", "jürgen@example.com", "a@bücher.example"])
+def test_unusual_addresses_are_addresses(address: str) -> None:
+    assert only(f"email,name\n{address},A\n").after["email"] == address
+
+
+def test_nothing_to_do_is_said() -> None:
+    text = "email,segments\nanna@example.com,free\n"
+
+    assert only(text) == only(text, Mode.GRANT) == only(text, Mode.SET)
+    assert only(text).why is Nothing.AS_ASKED
+    assert only("email,segments\nanna@example.com,vip\n", Mode.REVOKE).why is Nothing.HAS_NONE_OF_THEM
+
+
+@pytest.mark.parametrize(
+    ("mode", "cell", "kind", "after"),
+    [
+        (Mode.GRANT, "premium;vip", Kind.MEMBER_GRANT, ["free", "vip", "premium"]),
+        (Mode.REVOKE, "vip,premium", Kind.MEMBER_REVOKE, ["free"]),
+        (Mode.SET, "premium", Kind.MEMBER_UPDATE, ["premium"]),
+        (Mode.SET, "-", Kind.MEMBER_UPDATE, []),
+    ],
+)
+def test_segments_come_and_go(mode: Mode, cell: str, kind: Kind, after: list[str]) -> None:
+    entry = only(f'email,name,segments\nBEN@example.com,Other,"{cell}"\n', mode)
+
+    assert isinstance(entry, Alter)
+    assert (entry.kind, entry.before, entry.after) == (
+        kind,
+        SITE[1].document(),
+        SITE[1].document() | {"allowedSegments": after},
+    )
+
+
+@pytest.mark.parametrize("mode", [Mode.GRANT, Mode.SET, Mode.REVOKE])
+def test_an_empty_cell_takes_nothing_away(mode: Mode) -> None:
+    assert only("email,segments\nben@example.com,\n", mode).reason == NoSegments()
+
+
+@pytest.mark.parametrize("mode", [Mode.GRANT, Mode.SET, Mode.REVOKE, Mode.REMOVE])
+def test_whoever_is_no_member_is_not_taken_for_one(mode: Mode) -> None:
+    assert only("email,segments\nnobody@example.com,vip\n", mode).reason == NotAMember()
+
+
+def test_a_removal_needs_just_the_address_and_keeps_what_was() -> None:
+    entry = only("email,segments\nanna@example.com,nonsense\n", Mode.REMOVE)
+
+    assert isinstance(entry, Remove)
+    assert entry.before == SITE[0].document()
+
+
+def test_a_row_may_say_what_is_to_be_done() -> None:
+    said = (
+        "anna@example.com,vip,Grant",
+        "ben@example.com,vip,revoke",
+        "cara@example.com,,remove",
+        "new@b.co,,",
+        "x@b.co,,boom",
+    )
+
+    found = plan("\n".join(["email,segments,action", *said]))
+
+    assert [(each.number, each.kind, each.key) for each in intended(found)] == [
+        (2, Kind.MEMBER_GRANT, "anna@example.com"),
+        (3, Kind.MEMBER_REVOKE, "ben@example.com"),
+        (4, Kind.MEMBER_REMOVE, "Cara@example.com"),
+        (5, Kind.MEMBER_ADD, "new@b.co"),
+    ]
+    assert reasons(found)[-1] == UnknownAction("boom")
+
+
+def test_the_same_row_twice_is_done_once() -> None:
+    found = plan("email,name,segments\na@b.co,A,vip;free\nA@B.co,A,free;vip\n")
+
+    assert reasons(found) == [Add, DuplicateOf(2)]
+
+
+def test_rows_that_contradict_each_other_are_both_left() -> None:
+    found = plan(
+        "email,segments,action\nben@example.com,vip,revoke\nben@example.com,,remove\nben@example.com,vip,revoke\n"
+    )
+
+    assert reasons(found) == [Contradicts(3), Contradicts(2), DuplicateOf(2)]
+    assert list(intended(found)) == []
+
+
+def test_one_segment_a_row_adds_up() -> None:
+    found = plan("email,segments\nanna@example.com,vip\nanna@example.com,premium\n", Mode.GRANT)
+
+    assert reasons(found) == [Alter, Together]
+    assert [each.after["allowedSegments"] for each in intended(found) if each.after] == [["free", "vip", "premium"]]
+
+
+def test_where_segments_are_not_known_none_is_refused() -> None:
+    assert only("email,segments\na@b.co,brand-new\n", known=None).after["allowedSegments"] == ["brand-new"]
+
+
+def test_a_segment_with_a_comma_in_its_name_is_one() -> None:
+    assert only('email,segments\na@b.co,"gold, old"\n', known=("gold, old",)).after["allowedSegments"] == ["gold, old"]
+
+
+def rows(content: bytes, separator: str = ",") -> list[list[str]]:
+    return list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""), delimiter=separator))
+
+
+def test_the_result_is_the_table_with_an_outcome_a_row() -> None:
+    text = (
+        'E-Mail;name;segments;outcome\nanna@example.com;"A\nB";vip;old\nanna@example.com;;premium;old\nx@b.co;=cmd;;\n'
+    )
+    found = plan(text, Mode.GRANT)
+
+    said = [("done", ""), ("done", ""), ("refused", "=formula")]
+    table = [(entry.row.cells, *outcome) for entry, outcome in zip(found.entries, said, strict=True)]
+    written = rows(result_table(headings(found.file), table, ";"), ";")
+
+    assert written == [
+        ["E-Mail", "name", "segments", "outcome", "reason"],
+        ["anna@example.com", "A\nB", "vip", "done", ""],
+        ["anna@example.com", "", "premium", "done", ""],
+        ["x@b.co", "'=cmd", "", "refused", "'=formula"],
+    ]
+
+
+def test_a_result_without_headings_gets_some_and_can_be_imported_again() -> None:
+    found = plan("Anna Smith,a@b.co,7 7\nBen Bold,c@d.co,9 9\n")
+
+    written = result_table(headings(found.file), [(row.cells, "done", "") for row in found.file.rows])
+
+    assert rows(written)[0] == ["name", "email", "column 3", "outcome", "reason"]
+    again = read_member_file(written)
+    assert [(row.email, row.name) for row in again.rows] == [("a@b.co", "Anna Smith"), ("c@d.co", "Ben Bold")]
+
+
+def test_a_plan_is_made_of_plain_values() -> None:
+    text = "email,segments,action\nanna@example.com,vip,grant\nnew@b.co,,add\n"
+
+    json.dumps([[each.key, each.before, each.after] for each in intended(plan(text))])

@@ -1,0 +1,225 @@
+"""The policy file: what is wrong is told by line and key, and a broken file never takes the place of a good one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from bot.changes.model import Guard, Kind
+from bot.policy.file import BadPolicy, CurrentPolicy, read_policy
+from bot.policy.model import Policy
+
+GOOD = """\
+# Who may do what.
+[channels]
+act = ["C0OPS0001"]
+
+[roles.team]
+groups = ["S0TEAM001"]
+may = ["read", "rule.*"]
+
+[roles."the leads"]
+users = ["U0CARA001"]
+may = ["*"]
+
+[[guards]]
+operation = "rule.delete"
+guard = "approve"
+approvals = 2
+approvers = ["the leads"]
+expires = "2h"
+
+[[guards]]
+operation = "rule.*"
+guard = "confirm"
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "policy.toml"
+    path.write_text(GOOD)
+    return path
+
+
+def test_a_right_file_is_read(file: Path) -> None:
+    policy = read_policy(str(file))
+
+    assert policy.guard_for(Kind.RULE_DELETE, None).approvals == 2
+    assert policy.guard_for(Kind.RULE_UPDATE, None).guard is Guard.CONFIRM
+    assert set(policy.roles) == {"team", "the leads"}
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "line", "key", "words"),
+    [
+        ('act = ["C0OPS0001"]', 'act = ["C0OPS0001"', 5, "", "is no TOML"),
+        ("[roles.team]", "[roles.team", 5, "", "is no TOML"),
+        ("approvals = 2", "approvals = 2\napprovals = 3", 17, "", "is no TOML"),
+        ('act = ["C0OPS0001"]', 'act = "C0OPS0001"', 3, "channels.act", "tuple"),
+        ('act = ["C0OPS0001"]', 'act = ["#ops"]', 3, "channels.act.1", "pattern"),
+        ("act =", "acts =", 3, "channels.acts", "is no setting"),
+        ("[channels]", "[chanels]", 2, "chanels", "is no setting"),
+        ('groups = ["S0TEAM001"]', 'groups = ["U0TEAM001"]', 6, "roles.team.groups.1", "pattern"),
+        ('"read", "rule.*"', '"read", "rules.*"', 7, "roles.team.may.2", "fits no operation"),
+        ('users = ["U0CARA001"]', 'users = ["cara"]', 10, "roles.the leads.users.1", "pattern"),
+        ('users = ["U0CARA001"]', "users = [7]", 10, "roles.the leads.users.1", "string"),
+        ('operation = "rule.delete"', 'operation = "rule.remove"', 14, "guards.1.operation", "fits no operation"),
+        ('guard = "approve"', 'guard = "aprove"', 15, "guards.1.guard", "approve"),
+        ("approvals = 2", "approvals = 0", 16, "guards.1.approvals", "greater"),
+        ("approvals = 2", 'approvals = "two"', 16, "guards.1.approvals", "integer"),
+        ("approvals = 2", "approvers_needed = 2", 16, "guards.1.approvers_needed", "is no setting"),
+        ('approvers = ["the leads"]', 'approvers = ["leads"]', 1, "", "guards: number 1 names the role 'leads'"),
+        ('expires = "2h"', 'expires = "2 hours or so"', 18, "guards.1.expires", "duration"),
+        ('expires = "2h"', 'expires = "31d"', 18, "guards.1.expires", "less"),
+        ('guard = "confirm"', "guard = 1", 22, "guards.2.guard", "approve"),
+        ('guard = "confirm"', 'reason = "none"', 20, "guards.2.guard", "required"),
+    ],
+)
+def test_what_is_wrong_is_told_by_line_and_key(
+    file: Path, right: str, wrong: str, line: int, key: str, words: str
+) -> None:
+    assert right in GOOD
+    file.write_text(GOOD.replace(right, wrong))
+
+    with pytest.raises(BadPolicy) as caught:
+        read_policy(str(file))
+
+    found = [(each.line, each.key) for each in caught.value.wrong if words in each.words]
+    assert found == [(line, key)] or ("TOML" in words and found == [(line, "")]), [*map(str, caught.value.wrong)]
+
+
+def test_everything_that_is_wrong_is_told_at_once(file: Path) -> None:
+    file.write_text(GOOD.replace("rule.*", "rulez.*").replace("[channels]", "[chanels]"))
+
+    with pytest.raises(BadPolicy) as caught:
+        read_policy(str(file))
+
+    assert [(each.line, each.key) for each in caught.value.wrong] == [
+        (7, "roles.team.may.2"),
+        (21, "guards.2.operation"),
+        (2, "chanels"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("break_it", "words"),
+    [
+        (lambda file: file.unlink(), "cannot be read"),
+        (lambda file: file.write_bytes(b"\xff\xfe"), "is no UTF-8 text"),
+    ],
+)
+def test_what_cannot_be_read_is_told(file: Path, break_it: Callable[[Path], None], words: str) -> None:
+    break_it(file)
+
+    with pytest.raises(BadPolicy, match=words):
+        read_policy(str(file))
+
+
+tables = st.sampled_from(
+    ["[channels]", "[roles.a]", "[[guards]]", "[guards]", "[roles]", '[roles."a.b"]', "[roles.a.b]"]
+)
+keys = st.sampled_from(["act", "users", "may", "operation", "guard", "expires", "approvals", "roles", "guards", "é"])
+values = st.one_of(
+    st.sampled_from(['"read"', '"*"', '["*"]', '"confirm"', "1", "[]", "{}", "[[1]]", '"2h"', "1979-05-27", "nan"]),
+    st.integers().map(str),
+    st.text(max_size=5).map(lambda text: f"'{text}'"),
+    st.integers(0, 40).map(lambda depth: "[" * depth + "]" * depth),
+)
+lines = st.one_of(tables, st.builds("{} = {}".format, keys, values), st.text(max_size=20))
+
+
+@pytest.mark.slow
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300, deadline=None)
+@example(text="[[guards]]\noperation = []")
+@given(text=st.one_of(st.text(), st.lists(lines, max_size=12).map("\n".join)))
+def test_no_text_makes_it_fail_otherwise(file: Path, text: str) -> None:
+    file.write_bytes(text.encode("utf-8", "surrogatepass"))
+
+    with suppress(BadPolicy):
+        assert isinstance(read_policy(str(file)), Policy)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200, deadline=None)
+@given(raw=st.binary())
+def test_nor_do_any_bytes(file: Path, raw: bytes) -> None:
+    file.write_bytes(raw)
+
+    with suppress(BadPolicy):
+        assert isinstance(read_policy(str(file)), Policy)
+
+
+@pytest.mark.parametrize("value", ["[" * 5000 + "]" * 5000, "9" * 5000])
+def test_what_is_too_long_is_told(file: Path, value: str) -> None:
+    file.write_text(f"x = {value}")
+
+    with pytest.raises(BadPolicy):
+        read_policy(str(file))
+
+
+def changed(file: Path, text: str, second: int) -> None:
+    """Write *text* as somebody would in the so manieth second after."""
+    file.write_text(text)
+    os.utime(file, (1_800_000_000 + second, 1_800_000_000 + second))
+
+
+def test_a_broken_file_leaves_the_old_policy_in_force_and_says_so_until_it_is_right(file: Path) -> None:
+    current = CurrentPolicy(str(file))
+    before = current()
+
+    changed(file, GOOD.replace("rule.delete", "rule.destroy"), 1)
+    current.look()
+    assert current() is before
+    assert current.trouble is not None
+    assert "line 14: guards.1.operation" in current.trouble
+
+    file.unlink()
+    current.look()
+    assert current() is before
+    assert "cannot be read" in str(current.trouble)
+
+    changed(file, GOOD.replace("approvals = 2", "approvals = 3"), 2)
+    current.look()
+    assert current.trouble is None
+    assert current().guard_for(Kind.RULE_DELETE, None).approvals == 3
+
+
+def test_at_the_start_there_is_no_older_one_to_stay_with(file: Path) -> None:
+    file.write_text("[")
+
+    with pytest.raises(BadPolicy):
+        CurrentPolicy(str(file))
+
+
+def test_without_a_file_the_policy_is_the_one_without_roles() -> None:
+    current = CurrentPolicy(None)
+    current.look()
+
+    assert current() == Policy()
+    assert current.trouble is None
+
+
+@pytest.mark.parametrize("text", ["", "\n", "# Who may do what.\n"], ids=repr)
+def test_an_empty_file_is_no_policy(file: Path, text: str) -> None:
+    file.write_text(text)
+
+    with pytest.raises(BadPolicy, match="the file is empty"):
+        CurrentPolicy(str(file))
+
+
+@pytest.mark.parametrize("length", range(0, len(GOOD), 7))
+def test_a_file_that_is_cut_never_takes_the_roles_away(file: Path, length: int) -> None:
+    file.write_text(GOOD)
+    current = CurrentPolicy(str(file))
+
+    file.write_text(GOOD[:length])
+    os.utime(file, ns=(1, 1))
+    current.look()
+
+    assert current().roles

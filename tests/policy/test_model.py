@@ -1,0 +1,417 @@
+"""Who may do what (A6, A7): every combination of a person, a place, a role and an operation, against an own oracle."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Final
+
+import pytest
+
+from bot.changes.model import Change, Guard, Kind, Target
+from bot.policy.access import MOST_LOOKED_AT, Access, NobodyCanApprove, NotAllowed
+from bot.policy.inquiry import DirectoryUnavailable
+from bot.policy.model import Channel, GuardRule, Irreconcilable, Person, Policy, Role, Why, strictest
+from tests.clocks import StandingClock
+from tests.directories import Directory
+
+OPS = "C0OPS0001"
+ASKER, HELPER, THIRD, LEAD = "U0ASKER01", "U0HELPER1", "U0THIRD01", "U0LEAD001"
+
+PEOPLE: Final = {
+    "full": None,
+    "guest": Why.GUEST,
+    "ultra guest": Why.GUEST,
+    "deactivated": Why.DEACTIVATED,
+    "stranger": Why.STRANGER,
+    "bot": Why.BOT,
+    "unknown": Why.UNKNOWN,
+}
+"""What Slack says of somebody, and why they may nothing for it."""
+
+PLACES: Final = {
+    "public": (Channel(OPS), None),
+    "public, without us": (Channel(OPS, bot_in=False), Why.NOT_ADDED),
+    "private": (Channel("G0OPS0001"), Why.OTHER_CHANNEL),
+    "another": (Channel("C0OTHER01"), Why.OTHER_CHANNEL),
+    "shared": (Channel(OPS, shared=True), Why.SHARED_CHANNEL),
+    "direct": (Channel("D0DIRECT1", direct=True), Why.DIRECT_MESSAGE),
+}
+"""What Slack says of a channel, and why nobody may change anything there. Reading is another matter."""
+
+ALL: Final = frozenset({"rule.read", "member.read", "audit.read", "approve"}) | {
+    *(f"rule.{what}" for what in ("create", "update", "delete")),
+    *(f"member.{what}" for what in ("add", "update", "grant", "revoke", "remove")),
+}
+ROLES: Final = {
+    "nobody": (Role(), frozenset()),
+    "reader": (Role(users=(ASKER,), may=("read",)), frozenset({"rule.read", "member.read", "audit.read"})),
+    "support": (Role(groups=("S0SUPPORT",), may=("member.*",)), frozenset(name for name in ALL if "member." in name)),
+    "editor": (Role(channels=(OPS,), may=("rule.update", "rule.r*")), frozenset({"rule.update", "rule.read"})),
+    "approver": (Role(users=(ASKER,), may=("approve",)), frozenset({"approve"})),
+    "all": (Role(users=(ASKER,), may=("*",)), ALL),
+}
+"""What somebody may by their only role."""
+
+
+def expected(kind: str, place: str, role: str, operation: str, *, inside: bool) -> bool:
+    """The oracle: a full member, whose role has the operation, in a place where changes belong or for a read."""
+    if kind != "full" or operation not in ROLES[role][1]:
+        return False
+    if role == "editor" and (place in {"private", "another", "direct"} or not inside):
+        return False  # who has a role by a channel has it there, and while they are in it
+    return operation.endswith(".read") or (place == "public" and (inside or operation == "approve"))
+
+
+CASES: Final = list(itertools.product(PEOPLE, PLACES, ROLES, sorted(ALL), (True, False)))
+
+
+def somebody(kind: str, role: str, place: Channel, *, inside: bool) -> Person:
+    return Person(
+        ASKER,
+        barred=PEOPLE[kind],
+        groups=frozenset({"S0SUPPORT"} if role == "support" else ()),
+        channels=frozenset({place.id} if inside else ()),
+    )
+
+
+@pytest.mark.threat("A6")
+def test_of_all_combinations_only_these_may() -> None:
+    for kind, place, role, operation, inside in CASES:
+        policy = Policy.model_validate({"channels": {"act": [OPS]}, "roles": {role: ROLES[role][0]}})
+        person = somebody(kind, role, PLACES[place][0], inside=inside)
+        why = policy.refusal(operation, person, PLACES[place][0])
+
+        may = expected(kind, place, role, operation, inside=inside)
+        assert (why is None) == may, (kind, place, role, operation, inside)
+        if PEOPLE[kind] is not None:
+            assert why is PEOPLE[kind]
+        elif not operation.endswith(".read") and PLACES[place][1] is not None:
+            assert why is PLACES[place][1]
+
+    allowed = sum(expected(*case, inside=inside) for *case, inside in CASES)
+    assert (len(CASES), allowed) == (7 * 6 * 6 * 12 * 2, 105)
+
+
+def test_without_roles_full_members_may_all_where_others_see_it_and_nobody_else_anything() -> None:
+    for kind, place, operation, inside in itertools.product(PEOPLE, PLACES, sorted(ALL), (True, False)):
+        person = somebody(kind, "nobody", PLACES[place][0], inside=inside)
+        why = Policy().refusal(operation, person, PLACES[place][0])
+
+        here = place in {"public", "private", "another"} and (inside or operation == "approve")
+        assert (why is None) == (kind == "full" and (here or operation.endswith(".read"))), (kind, place, operation)
+
+
+INSIDE: Final = Person(ASKER, channels=frozenset({OPS}))
+
+
+@pytest.mark.parametrize("operation", ["", "*", "rule", "rule.*", "rule.rename", "member.delete", "Approve"])
+def test_what_is_no_operation_is_nobodys(operation: str) -> None:
+    role = Role(users=(ASKER,), may=("read", "rule.create", "approve"))
+
+    assert Policy(roles={"some": role}).refusal(operation, INSIDE, Channel(OPS)) is Why.NO_ROLE
+
+
+GUARDS: Final = (
+    ("rule.delete", None, Guard.CONFIRM),
+    ("rule.*", None, Guard.APPROVE),
+    ("member.grant", "site_1", Guard.APPROVE),
+    ("member.grant", None, Guard.NONE),
+    ("member.remove", "site_2", Guard.NONE),
+    ("*.remove", None, Guard.CONFIRM),
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "site", "guard"),
+    [
+        (Kind.RULE_DELETE, None, Guard.CONFIRM),
+        (Kind.RULE_UPDATE, None, Guard.APPROVE),
+        (Kind.RULE_CREATE, None, Guard.APPROVE),
+        (Kind.MEMBER_GRANT, "site_1", Guard.APPROVE),
+        (Kind.MEMBER_GRANT, "site_2", Guard.NONE),
+        (Kind.MEMBER_REMOVE, "site_2", Guard.NONE),
+        (Kind.MEMBER_REMOVE, "site_1", Guard.CONFIRM),
+        (Kind.MEMBER_ADD, "site_1", Guard.NONE),
+        (Kind.MEMBER_REVOKE, "site_1", Guard.NONE),
+    ],
+)
+def test_the_first_guard_that_fits_counts(kind: Kind, site: str | None, guard: Guard) -> None:
+    rules = tuple(GuardRule(operation=operation, site=where, guard=each) for operation, where, each in GUARDS)
+
+    assert Policy(guards=rules).guard_for(kind.operation, site).guard is guard
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_without_a_guard_what_destroys_asks_somebody_and_the_rest_nobody(kind: Kind) -> None:
+    destroys = kind in {Kind.RULE_DELETE, Kind.MEMBER_REMOVE}
+
+    assert Policy().guard_for(kind.operation, None).guard is (Guard.APPROVE_OR_CONFIRM if destroys else Guard.NONE)
+
+
+# Approvers
+
+HERE: Final = (ASKER, HELPER, THIRD, "U0ASKER02", "U0GUEST01", "U0BOT0001")
+SLACK: Final = {
+    ASKER: Person(ASKER, mailbox="ask@example.com"),
+    "U0ASKER02": Person("U0ASKER02", mailbox="ask@example.com"),
+    HELPER: Person(HELPER, mailbox="help@example.com"),
+    "U0HELPER2": Person("U0HELPER2", mailbox="help@example.com"),
+    "U0GUEST01": Person("U0GUEST01", barred=Why.GUEST),
+    "U0BOT0001": Person("U0BOT0001", barred=Why.BOT),
+    THIRD: Person(THIRD),
+    LEAD: Person(LEAD),
+}
+LEADS: Final = {"leads": Role(users=(LEAD,), groups=("S0LEADS01",)), "all": Role(channels=(OPS,), may=("*",))}
+
+
+def directory(*people: str) -> Directory:
+    return Directory(people=dict(SLACK), members={OPS: people or HERE}, groups={"S0LEADS01": frozenset({THIRD})})
+
+
+def request(**more: object) -> Change:
+    return Change.model_validate(
+        {
+            "id": "1" * 32,
+            "kind": Kind.RULE_DELETE,
+            "target": Target(service="rules", key="Redirect_x"),
+            "before": {},
+            "after": None,
+            "requester": ASKER,
+            "channel": OPS,
+            "guard": Guard.APPROVE,
+            "created": StandingClock()(),
+        }
+        | more
+    )
+
+
+async def refused(access: Access, change: Change, user: str) -> Why | None:
+    try:
+        await access.require_approver(change, user, OPS)
+    except NotAllowed as error:
+        return error.why
+    return None
+
+
+@pytest.mark.parametrize(
+    ("user", "why"),
+    [
+        (HELPER, None),
+        (THIRD, None),
+        (ASKER, Why.OWN_REQUEST),
+        ("U0ASKER02", Why.OWN_REQUEST),
+        ("U0GUEST01", Why.GUEST),
+        ("U0BOT0001", Why.BOT),
+        (LEAD, Why.NOT_HERE),
+    ],
+)
+async def test_others_of_the_channel_may_approve(user: str, why: Why | None) -> None:
+    assert await refused(Access(Policy, directory()), request(), user) is why
+
+
+@pytest.mark.parametrize(
+    ("user", "why"),
+    [(LEAD, None), (THIRD, None), (HELPER, Why.NO_ROLE), (ASKER, Why.NO_ROLE), ("U0GUEST01", Why.GUEST)],
+)
+async def test_of_named_roles_their_people_may_wherever_they_are_and_nobody_else(user: str, why: Why | None) -> None:
+    """By name or by group, and though their role has no `approve`: being named is the right."""
+    here = directory(ASKER, HELPER)
+
+    assert await refused(Access(lambda: Policy(roles=LEADS), here), request(approvers=("leads",)), user) is why
+
+
+async def test_a_role_that_was_lost_between_request_and_click_is_lost() -> None:
+    here = directory(ASKER, HELPER)
+    access, change = Access(lambda: Policy(roles=LEADS), here), request(approvers=("leads",))
+    assert await refused(access, change, THIRD) is None
+
+    here.groups["S0LEADS01"] = frozenset()
+
+    assert await refused(access, change, THIRD) is Why.NO_ROLE
+
+
+async def test_roles_that_are_no_longer_in_the_policy_are_nobodys() -> None:
+    access = Access(lambda: Policy(roles={"all": LEADS["all"]}), directory())
+
+    for user in SLACK:
+        assert await refused(access, request(approvers=("leads",)), user) is not None
+
+
+async def test_one_may_approve_alone_only_where_the_policy_says_so() -> None:
+    access = Access(Policy, directory())
+
+    assert await refused(access, request(self_approval=True), ASKER) is None
+    assert await refused(access, request(self_approval=True), "U0ASKER02") is None
+    assert await refused(access, request(self_approval=True), "U0GUEST01") is Why.GUEST
+
+
+@pytest.mark.threat("A7")
+@pytest.mark.parametrize(
+    ("users", "people"),
+    [
+        ((), 0),
+        ((HELPER,), 1),
+        ((HELPER, HELPER), 1),
+        ((HELPER, "U0HELPER2"), 1),
+        ((HELPER, "U0HELPER2", THIRD), 2),
+        ((THIRD, LEAD), 2),
+    ],
+)
+async def test_two_accounts_of_one_mailbox_are_one_person(users: tuple[str, ...], people: int) -> None:
+    """And of two people whose mailbox Slack does not tell, nobody can say that they are one."""
+    assert await Access(Policy, directory()).people(users) == people
+
+
+# What stands before a change, here and now
+
+
+def guarded(guard: Guard, approvals: int = 1, **more: object) -> Policy:
+    rule = {"operation": "*", "guard": guard, "approvals": approvals} | more
+    return Policy.model_validate({"roles": LEADS if "approvers" in more else {}, "guards": [rule]})
+
+
+@pytest.mark.parametrize(
+    ("policy", "people", "guard"),
+    [
+        (guarded(Guard.NONE), HERE, Guard.NONE),
+        (guarded(Guard.CONFIRM), HERE, Guard.CONFIRM),
+        (guarded(Guard.APPROVE), HERE, Guard.APPROVE),
+        (guarded(Guard.APPROVE, 2), HERE, Guard.APPROVE),
+        (guarded(Guard.APPROVE, 3), HERE, (3, 2)),
+        (guarded(Guard.APPROVE), (ASKER, "U0ASKER02", "U0GUEST01", "U0BOT0001"), (1, 0)),
+        (guarded(Guard.APPROVE, 2), (ASKER, HELPER), (2, 1)),
+        (guarded(Guard.APPROVE, 2), (ASKER, HELPER, "U0HELPER2"), (2, 1)),
+        (guarded(Guard.APPROVE, self_approval=True), (ASKER,), Guard.APPROVE),
+        (guarded(Guard.APPROVE_OR_CONFIRM, self_approval=True), HERE, Guard.CONFIRM),
+        (guarded(Guard.APPROVE_OR_CONFIRM), HERE, Guard.APPROVE),
+        (guarded(Guard.APPROVE_OR_CONFIRM), (ASKER, "U0ASKER02", "U0GUEST01"), Guard.CONFIRM),
+        (guarded(Guard.APPROVE_OR_CONFIRM, 2), (ASKER, HELPER), (2, 1)),
+        (guarded(Guard.APPROVE, approvers=("leads",)), (ASKER,), Guard.APPROVE),
+        (guarded(Guard.APPROVE, 2, approvers=("leads",)), (ASKER, HELPER), Guard.APPROVE),
+        (guarded(Guard.APPROVE, 3, approvers=("leads",)), HERE, (3, 2)),
+    ],
+)
+async def test_the_guard_is_one_that_can_be_met_here(
+    policy: Policy, people: tuple[str, ...], guard: Guard | tuple[int, int]
+) -> None:
+    access = Access(lambda: policy, directory(*people))
+    try:
+        came: object = (await access.guard(Kind.RULE_DELETE, None, ASKER, OPS)).guard
+    except NobodyCanApprove as error:
+        came = (error.needed, error.found)
+
+    assert came == guard
+
+
+@pytest.mark.parametrize(
+    ("guard", "approvals", "others", "came"),
+    [
+        (Guard.APPROVE_OR_CONFIRM, 1, MOST_LOOKED_AT - 1, Guard.CONFIRM),
+        (Guard.APPROVE_OR_CONFIRM, 1, MOST_LOOKED_AT, Guard.APPROVE),
+        (Guard.APPROVE_OR_CONFIRM, 3, MOST_LOOKED_AT, Guard.APPROVE),
+        (Guard.APPROVE, 1, MOST_LOOKED_AT - 1, NobodyCanApprove),
+        (Guard.APPROVE, 1, MOST_LOOKED_AT, Guard.APPROVE),
+    ],
+)
+async def test_where_not_everybody_was_looked_at_somebody_may_be_able_to_approve(
+    guard: Guard, approvals: int, others: int, came: object
+) -> None:
+    guests = [f"U0GUEST{number:03d}" for number in range(others)]
+    here = directory(ASKER, *guests, HELPER) if others == MOST_LOOKED_AT else directory(ASKER, *guests)
+    here.people |= {guest: Person(guest, barred=Why.GUEST) for guest in guests}
+    access = Access(lambda: guarded(guard, approvals), here)
+    try:
+        found: object = (await access.guard("rule.delete", None, ASKER, OPS)).guard
+    except NobodyCanApprove:
+        found = NobodyCanApprove
+
+    assert found is came
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda access: access.require("rule.update", ASKER, OPS),
+        lambda access: access.require("rule.read", ASKER, OPS),
+        lambda access: access.all(ASKER, OPS),
+        lambda access: access.guard(Kind.RULE_DELETE, None, ASKER, OPS),
+        lambda access: access.require_approver(request(), HELPER, OPS),
+        lambda access: access.require_glass(request(break_glass=("all",)), HELPER, OPS),
+    ],
+)
+async def test_where_slack_does_not_tell_nobody_may(ask: Callable[[Access], object]) -> None:
+    silent = directory()
+    silent.silent = True
+
+    with pytest.raises(DirectoryUnavailable):
+        await ask(Access(lambda: Policy(roles=LEADS), silent))  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("user", "roles", "why"),
+    [
+        (HELPER, ("all",), None),
+        (HELPER, ("leads",), Why.NO_ROLE),
+        (HELPER, ("all", "leads"), None),
+        (LEAD, ("all", "leads"), Why.NOT_HERE),
+        (HELPER, (), Why.NO_ROLE),
+        ("U0GUEST01", ("all",), Why.GUEST),
+    ],
+)
+async def test_the_glass_is_broken_by_whom_the_policy_names(user: str, roles: tuple[str, ...], why: Why | None) -> None:
+    access = Access(lambda: Policy(roles=LEADS), directory())
+    try:
+        await access.require_glass(request(break_glass=roles), user, OPS)
+        came = None
+    except NotAllowed as error:
+        came = error.why
+
+    assert came is why
+
+
+# What stands before several changes at once
+
+
+def rule(guard: Guard, **more: object) -> GuardRule:
+    return GuardRule.model_validate({"operation": "*", "guard": guard} | more)
+
+
+def test_one_guard_by_itself_stays_as_it_is() -> None:
+    only = rule(Guard.CONFIRM, approvers=["leads"], self_approval=True, break_glass=["all"])
+
+    assert strictest([only, only]) == only
+
+
+def test_of_several_guards_what_each_forbids_stays_forbidden() -> None:
+    alone = rule(Guard.APPROVE, self_approval=True, expires="2h")
+    by_leads = rule(Guard.APPROVE, approvers=["leads", "all"], break_glass=["all"])
+    by_two = rule(Guard.APPROVE, approvers=["all", "leads", "more"], approvals=2, break_glass=["all", "more"])
+
+    together = strictest([rule(Guard.NONE), rule(Guard.CONFIRM, break_glass=["all"]), alone, by_leads, by_two])
+
+    assert together.guard is Guard.APPROVE
+    assert together.approvals == 2
+    assert together.approvers == ("leads", "all")
+    assert together.self_approval is False
+    assert together.break_glass == ()
+    assert together.expires == timedelta(hours=2)
+
+
+def test_guards_whose_approvers_have_nobody_in_common_cannot_be_met() -> None:
+    with pytest.raises(Irreconcilable, match="all, leads"):
+        strictest([rule(Guard.APPROVE, approvers=["all"]), rule(Guard.APPROVE, approvers=["leads"])])
+
+
+async def test_a_set_that_nobody_could_approve_is_refused_at_once() -> None:
+    sites = [
+        {"operation": "member.*", "site": site, "guard": "approve", "approvers": [name]}
+        for site, name in (("blog", "all"), ("docs", "leads"))
+    ]
+    access = Access(lambda: Policy.model_validate({"roles": LEADS, "guards": sites}), directory(ASKER, HELPER, THIRD))
+
+    with pytest.raises(Irreconcilable) as caught:
+        await access.guard_of_all({(Kind.MEMBER_REMOVE, "blog"), (Kind.MEMBER_REMOVE, "docs")}, ASKER, "C0OPS0001")
+
+    assert set(caught.value.roles) == {"all", "leads"}

@@ -1,0 +1,122 @@
+"""What is refused before a rule is sent, and what of an old rule is left alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bot.rules.edit import BadField, Problem, ProblemKind, introduced, problems, with_fields
+from bot.rules.model import Rule
+
+SOURCE = {"key": "Url", "operator": "Equals", "value": "https://shop.example/a"}
+OWN: dict[str, dict[str, Any]] = {
+    "Redirect": {"destinationType": "url", "destination": "https://shop.example/b"},
+    "Replace": {"from": "a", "to": "b"},
+    "Cancel": {},
+}
+FOREIGN = [
+    (kind, name, value)
+    for kind in OWN
+    for other, fields in OWN.items()
+    if other != kind
+    for name, value in fields.items()
+]
+
+
+def rule(kind: str, *pairs: dict[str, Any], source: dict[str, Any] = SOURCE, **fields: Any) -> Rule:
+    own = [{"source": source} | OWN.get(kind, {}) | pair for pair in pairs or ({},)]
+    return Rule.model_validate(
+        {"id": f"{kind}_1", "name": "x", "status": "Active", "ruleType": kind, "pairs": own} | fields
+    )
+
+
+def said(found: list[Any]) -> list[tuple[str, int | None]]:
+    return [(problem.field, problem.pair) for problem in found]
+
+
+@pytest.mark.parametrize("kind", [*OWN, "Headers", "Future"])
+def test_a_rule_as_it_should_be_has_no_problems(kind: str) -> None:
+    assert (
+        problems(
+            rule(kind, {"unknown": 1, "id": "p1"}, {"destinationType": "", "to": None} if kind == "Cancel" else {})
+        )
+        == []
+    )
+
+
+@pytest.mark.parametrize(("kind", "name", "value"), FOREIGN)
+def test_a_field_of_another_type_is_refused(kind: str, name: str, value: str) -> None:
+    assert problems(rule(kind, {}, {name: value})) == [Problem(ProblemKind.OTHER_TYPES_FIELD, name, 2, kind)]
+
+
+@pytest.mark.parametrize(("kind", "name", "value"), FOREIGN)
+def test_setting_a_field_of_another_type_is_refused(kind: str, name: str, value: str) -> None:
+    for before in (rule(kind), rule(kind, {name: "stored"})):
+        with pytest.raises(BadField) as caught:
+            with_fields(before, ((name, value),))
+        assert caught.value.problem == Problem(ProblemKind.OTHER_TYPES_FIELD, name, value=kind)
+
+
+@pytest.mark.parametrize("kind", ["Headers", "Future"])
+def test_types_that_the_specification_leaves_open_take_any_field(kind: str) -> None:
+    after = with_fields(rule(kind), (("destination", "x"), ("to", "y")))
+
+    assert problems(rule(kind, after["pairs"][0])) == []
+
+
+@pytest.mark.parametrize("kind", OWN)
+def test_an_old_foreign_field_stops_no_other_edit(kind: str) -> None:
+    name, value = next((name, value) for other, name, value in FOREIGN if other == kind)
+    before = rule(kind, {}, {name: value}, {})
+
+    assert introduced(before, rule(kind, {}, {name: value}, {}, name="y")) == []
+    assert introduced(before, rule(kind, {name: value}, {})) == []
+    assert introduced(before, rule(kind, {}, {}, {name: value}, {})) == []
+    assert said(introduced(before, rule(kind, {}, {}, {name: value}))) == [(name, 3)]
+    assert said(introduced(before, rule(kind, {name: value}, {name: value}, {}))) == [(name, 1)]
+    assert said(introduced(before, rule(kind, {name: value}, {name: value}))) == [(name, 2)]
+
+
+UNKNOWN = [
+    ("operator", "Regex", "Matches"),
+    ("operator", "equals", "Equals"),
+    ("operator", "Contain", "Contains"),
+    ("operator", "wildcard", "Wildcard_Matches"),
+    ("operator", "StartsWith", "Wildcard_Matches"),
+    ("operator", "qqq", ""),
+    ("operator", "", ""),
+    ("key", "url", "Url"),
+    ("key", "Host", "host"),
+    ("key", "domain", "host"),
+    ("key", "pathname", "path"),
+    ("key", "qqq", ""),
+]
+
+
+@pytest.mark.parametrize("kind", [*OWN, "Headers"])
+@pytest.mark.parametrize(("field", "value", "meant"), UNKNOWN)
+def test_what_no_engine_knows_is_refused_with_what_was_meant(kind: str, field: str, value: str, meant: str) -> None:
+    odd = rule(kind, source=SOURCE | {field: value})
+
+    assert problems(odd) == [Problem(ProblemKind.UNKNOWN_VALUE, field, 1, value, meant)]
+    assert introduced(odd, rule(kind, source=SOURCE | {field: value, "value": "https://shop.example/c"})) == []
+    assert said(introduced(odd, rule(kind, source=SOURCE | {field: f"{value}2"}))) == [(field, 1)]
+    assert problems(rule("Future", source=SOURCE | {field: value})) == []
+
+
+@pytest.mark.parametrize(
+    ("status", "meant"),
+    [("active", "Active"), ("Inactiv", "Inactive"), ("Bananas", "")],
+)
+def test_a_status_that_there_is_not_is_refused_where_it_is_new(status: str, meant: str) -> None:
+    odd = rule("Cancel", status=status)
+
+    assert problems(odd) == [Problem(ProblemKind.UNKNOWN_VALUE, "status", None, status, meant)]
+    assert introduced(odd, rule("Cancel", status=status, name="y")) == []
+
+
+def test_a_status_that_is_typed_gets_the_near_one() -> None:
+    with pytest.raises(BadField) as caught:
+        with_fields(rule("Cancel"), (("status", "inactiv"),))
+    assert caught.value.problem == Problem(ProblemKind.UNKNOWN_VALUE, "status", None, "inactiv", "Inactive")

@@ -1,0 +1,56 @@
+"""Rules as a file: what the service gave, in the form that the real product's import takes."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bot.rules.files import exported, file_name
+from bot.rules.model import Rule
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=9),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("abc"), inner, max_size=2),
+    max_leaves=5,
+)
+UNKNOWN = st.dictionaries(st.sampled_from(["xOne", "xTwo", "version", "isFavourite"]), JSON, max_size=3)
+
+
+@st.composite
+def records(draw: st.DrawFn) -> dict[str, Any]:
+    source = {"key": "Url", "operator": "Equals", "value": draw(st.text()), **draw(UNKNOWN)}
+    pair = {"source": source, "destination": draw(st.text()), **draw(UNKNOWN)}
+    return {"id": f"Redirect_{draw(st.integers(0, 10**6))}", "name": draw(st.text()), "pairs": [pair], **draw(UNKNOWN)}
+
+
+@pytest.mark.slow
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(records(), max_size=3))
+def test_every_field_is_there_as_it_was_and_only_the_kind_is_added(found: list[dict[str, Any]]) -> None:
+    content = exported([Rule.model_validate(record) for record in found])
+
+    assert json.loads(content.decode("utf-8", "surrogatepass")) == [{**one, "objectType": "rule"} for one in found]
+
+
+def test_what_says_its_kind_keeps_it_and_groups_come_last_without_children() -> None:
+    rule = Rule.model_validate({"id": "Cancel_a1", "objectType": "rule"})
+    group = {"id": "Group_a1", "name": "Sales", "objectType": "group", "children": [{"id": "Cancel_a1"}]}
+
+    found = json.loads(exported([rule], [group, {"id": "Group_a2"}]))
+
+    assert found[0] == {"id": "Cancel_a1", "objectType": "rule"}
+    assert found[1] == {**group, "children": []}
+    assert found[2] == {"id": "Group_a2", "children": [], "objectType": "group"}
+
+
+def test_no_rules_are_an_empty_list() -> None:
+    assert json.loads(exported([])) == []
+
+
+def test_the_name_is_the_products_own() -> None:
+    assert file_name(date(2026, 3, 7)) == "requestly_export_07_03_2026.json"

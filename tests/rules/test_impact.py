@@ -1,0 +1,55 @@
+"""What a change does to addresses that people know."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bot.rules.impact import Fate, Impact, impact
+from bot.rules.model import Rule
+from bot.rules.url import Address
+
+A, B = "https://h.example/a", "https://h.example/b"
+
+
+def rule(name: str, kind: str, source: str, **pair: Any) -> Rule:
+    source_of = {"key": "Url", "operator": "Equals", "value": source}
+    document = {"id": f"{kind}_{name}", "name": name, "status": "Active", "ruleType": kind}
+    return Rule.model_validate(document | {"pairs": [{"source": source_of} | pair]})
+
+
+def known(*texts: str) -> list[Address]:
+    return [Address.of(text) for text in texts]
+
+
+def test_only_what_fares_otherwise_is_told() -> None:
+    before = rule("r", "Redirect", A, destination=B)
+    after = rule("r", "Redirect", A, destination=f"{B}/new")
+
+    found = impact([before], before, after, known(A, B))
+
+    assert found.known == 2
+    assert [(shift.address, shift.before.results, shift.after.results) for shift in found.shifts] == [
+        (A, (B,), (f"{B}/new",))
+    ]
+
+
+def test_a_deletion_and_a_creation_are_each_others_opposite() -> None:
+    block = rule("c", "Cancel", A)
+
+    gone = impact([block], block, None, known(A)).shifts[0]
+    made = impact([], None, block, known(A)).shifts[0]
+
+    assert (gone.before, gone.after) == (Fate(blocked=True), Fate())
+    assert (made.before, made.after) == (gone.after, gone.before)
+
+
+def test_where_another_rule_does_the_same_nothing_changes() -> None:
+    one, twin = rule("r", "Redirect", A, destination=B), rule("twin", "Redirect", A, destination=B)
+
+    assert impact([one, twin], one, None, known(A)) == Impact(1, ())
+
+
+def test_what_is_switched_off_does_nothing() -> None:
+    off = rule("r", "Redirect", A, destination=B).model_copy(update={"status": "Inactive"})
+
+    assert impact([off], off, None, known(A)).shifts == ()

@@ -1,0 +1,479 @@
+"""Importing rules: any bytes are judged, an export comes back field for field, and nothing is made twice."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from bot.changes.model import Kind, canonical_form
+from bot.rules.edit import ProblemKind
+from bot.rules.files import (
+    MOST_RULES,
+    BrokenJson,
+    NameTwice,
+    NestedTooDeep,
+    NoObject,
+    NoRules,
+    NotRules,
+    NotSendable,
+    RuleFile,
+    TooDeep,
+    TooManyRules,
+    WrongField,
+    read_rule_file,
+)
+from bot.rules.import_plan import (
+    Arrival,
+    Choices,
+    Differs,
+    Flawed,
+    InvalidRecord,
+    New,
+    NoRule,
+    OnDiffers,
+    OnNew,
+    OtherType,
+    RulePlan,
+    Same,
+    Skipped,
+    Twice,
+    plan_rules,
+    proposals,
+)
+from bot.rules.matching import explain
+from bot.rules.model import KNOWN_TYPES, Groups, Rule
+from bot.rules.outcomes import NearKind
+from bot.rules.url import Address
+from bot.text.encoding import MOST_BYTES, BadFile, EmptyFile, FileKind, FileTooLarge, Undecodable, WrongKind
+
+Document = dict[str, Any]
+
+PAIRS: dict[str, Document] = {
+    "Redirect": {"destinationType": "url", "destination": "https://shop.example.com/new"},
+    "Cancel": {},
+    "Replace": {"from": "/goapi/", "to": ""},
+    "Headers": {
+        "modifications": {"Request": [{"header": "X", "type": "Add", "value": "1", "id": "m"}], "Response": []}
+    },
+    "QueryParam": {"modifications": [{"param": "p", "type": "Remove All", "actionWhenParamExists": "Overwrite"}]},
+    "UserAgent": {"userAgent": "Mozilla", "env": "x", "envType": "browser"},
+    "Request": {"request": {"type": "code", "value": "function modifyRequestBody(args) {}"}},
+    "Response": {"response": {"type": "static", "value": "{}", "statusCode": "404", "serveWithoutRequest": True}},
+    "Delay": {"delay": "300"},
+    "Script": {"scripts": [{"codeType": "js", "type": "code", "value": "alert(1)"}], "libraries": ["jquery"]},
+}
+
+
+def record(kind: str = "Redirect", suffix: str = "x1", **fields: Any) -> Document:
+    """A rule as an export holds it, with what the service adds."""
+    source = {"key": "Url", "operator": "Contains", "value": "example.com", "filters": [{"resourceType": ["script"]}]}
+    made: Document = {
+        "id": f"{kind}_{suffix}",
+        "name": f"{kind} {suffix}",
+        "description": "",
+        "objectType": "rule",
+        "ruleType": kind,
+        "status": "Active",
+        "groupId": "",
+        "creationDate": 1736060959798,
+        "modificationDate": 1736060959799,
+        "createdBy": "IUAG",
+        "lastModifiedBy": None,
+        "currentOwner": "IUAG",
+        "isSample": False,
+        "isFavourite": True,
+        "version": 2,
+        "schemaVersion": "3.0.0",
+        "extensionRules": [{"action": {}}],
+        "pairs": [{"source": source, "id": "jnc6s", **PAIRS[kind]}],
+    }
+    return made | fields
+
+
+GROUP: Document = {"id": "Group_qrszh", "name": "Checkout", "objectType": "group", "status": "Active", "children": []}
+
+
+def live(*records: Document) -> list[Rule]:
+    return [Rule.model_validate(each) for each in records]
+
+
+def read(document: Any) -> RuleFile:
+    return read_rule_file(json.dumps(document).encode())
+
+
+def plan(*records: Any, having: tuple[Document, ...] = (), groups: Groups | None = None) -> RulePlan:
+    return plan_rules(RuleFile(records), live(*having), groups)
+
+
+def only(found: RulePlan) -> Any:
+    (entry,) = found.entries
+    return entry
+
+
+SHAPES = [
+    [record(), GROUP],
+    record(),
+    GROUP,
+    {"rules": [record(), GROUP]},
+    {"success": True, "data": [record()], "total": 1, "nextOffset": None},
+    {"success": True, "data": record()},
+    [{"name": "no type", "pairs": []}, 3],
+]
+
+
+@pytest.mark.parametrize("document", SHAPES)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_every_shape_is_read_in_every_encoding_of_unicode(document: Any, encoding: str) -> None:
+    file = read_rule_file(json.dumps(document, ensure_ascii=False, indent=1).encode(encoding))
+
+    assert file.records == read(document).records
+    assert all(isinstance(each, dict | int) for each in file.records)
+
+
+REFUSED: list[tuple[bytes, type[BadFile]]] = [
+    (b"", EmptyFile),
+    (b" \r\n\t", EmptyFile),
+    (b"\xef\xbb\xbf", EmptyFile),
+    (b"x" * (MOST_BYTES + 1), FileTooLarge),
+    (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", WrongKind),
+    (b"PK\x03\x04\x14\0\0\0", WrongKind),
+    (b"<!DOCTYPE html><html></html>", WrongKind),
+    (b"name,ruleType,status\nx,Redirect,Active\n", WrongKind),
+    (b"name;type\r\n", WrongKind),
+    (b"[{\xe4\xf6\xfc}]", Undecodable),
+    (b"[]", NoRules),
+    (b'{"rules": []}', NoRules),
+    (b"[1, 2]", NotRules),
+    (b'"rules"', NotRules),
+    (b'{"success": false, "message": "Unauthorized action"}', NotRules),
+    (b'[{"email": "anna@example.com"}]', NotRules),
+    (b'[{"pairs": [], "pairs": [1]}]', NameTwice),
+    (b'[{"pairs": [], "name": "", "name": ""}]', NameTwice),
+    (b'{"rules": [}', BrokenJson),
+    (b"hello", BrokenJson),
+    (b"[" * 200_000, NestedTooDeep),
+    (b"\x00\x01\x02\x03\x04\x05\x06\x07", WrongKind),
+    (json.dumps([{"pairs": []}] * (MOST_RULES + 1)).encode(), TooManyRules),
+]
+
+
+@pytest.mark.parametrize(("content", "error"), REFUSED, ids=lambda value: str(value)[:30])
+def test_what_is_no_file_of_rules_is_refused_with_why(content: bytes, error: type[BadFile]) -> None:
+    with pytest.raises(error):
+        read_rule_file(content)
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (b"\xff\xd8\xff\xe0", FileKind.PICTURE),
+        (b"RIFF\0\0\0\0WEBPVP8", FileKind.PICTURE),
+        (b"\0\0\0\x18ftypheic", FileKind.PICTURE),
+        (b"<svg xmlns='x'>", FileKind.PICTURE),
+        (b"%PDF-1.7", FileKind.PDF),
+        (b"PK\x03\x04....xl/workbook.xml", FileKind.WORKBOOK),
+        (b"PK\x03\x04....readme", FileKind.ARCHIVE),
+        (b"\x1f\x8b\x08", FileKind.ARCHIVE),
+        (b"\n <HTML>", FileKind.WEB_PAGE),
+        (b"a,b\n1,2\n", FileKind.TABLE),
+        (b"\x7fELF\x02\x01\x01\0\0\0\0", FileKind.BINARY),
+    ],
+)
+def test_another_kind_of_file_is_told(content: bytes, kind: FileKind) -> None:
+    with pytest.raises(WrongKind) as caught:
+        read_rule_file(content)
+
+    assert caught.value.kind is kind
+
+
+def test_broken_json_is_pointed_at() -> None:
+    with pytest.raises(BrokenJson) as caught:
+        read_rule_file(b'[\n  {"name": "x",\n   "pairs" []}\n]')
+
+    assert (caught.value.line, caught.value.column) == (3, 12)
+
+
+@given(st.one_of(st.binary(max_size=300), st.text(max_size=300).map(str.encode)))
+@example(b"\xff\xfe\0")
+@example(b"\0")
+@example(b"9" * 100_000)
+@example(b'[{"pairs": [' + b"9" * 5000 + b', 1e999, -Infinity, "\\ud800"]}]')
+@settings(deadline=None)
+def test_any_bytes_give_a_file_or_a_typed_error(content: bytes) -> None:
+    try:
+        file = read_rule_file(content)
+    except BadFile:
+        return
+    assert file.records
+
+
+VALUES = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5), st.just("\ud800")),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(st.sampled_from([*record(), "source", "value", "from"]), inner, max_size=4),
+    ),
+    max_leaves=20,
+)
+
+
+@pytest.mark.slow
+@given(st.lists(VALUES, max_size=4), st.sampled_from(OnDiffers), st.sampled_from(Arrival))
+@settings(deadline=None, max_examples=200)
+def test_any_records_are_planned_each_just_once(records: list[Any], differs: OnDiffers, arrival: Arrival) -> None:
+    found = plan(*records, *records, having=(record(), record("Cancel")))
+
+    assert len(found.entries) == 2 * len(records)
+    for each in proposals(found, Choices(differs=differs, arrival=arrival)):
+        json.dumps(each.after, allow_nan=False)
+
+
+@pytest.mark.slow
+@given(st.dictionaries(st.sampled_from(list(record())), VALUES, max_size=4))
+@settings(deadline=None, max_examples=300)
+def test_a_rule_with_any_fields_is_planned(fields: Document) -> None:
+    found = plan(record() | fields, having=(record(), record("Cancel")))
+
+    assert len(found.entries) == 1
+
+
+@pytest.mark.parametrize("kind", KNOWN_TYPES)
+def test_an_export_comes_back_field_for_field(kind: str) -> None:
+    exported = record(kind, unheard={"of": [1, None, "ä"]})
+
+    (asked,) = proposals(plan(exported), Choices(arrival=Arrival.AS_IN_FILE))
+
+    assert (asked.number, asked.kind, asked.key, asked.before) == (1, Kind.RULE_CREATE, None, None)
+    assert asked.after is not None
+    assert canonical_form(asked.after) == canonical_form(exported)
+    assert not {"id", "creationDate", "modificationDate", "createdBy", "extensionRules"} & set(asked.after)
+    assert "id" not in asked.after["pairs"][0]
+
+
+@pytest.mark.parametrize("kind", KNOWN_TYPES)
+def test_what_was_exported_is_the_same_as_what_is_there(kind: str) -> None:
+    assert plan(record(kind), having=(record(kind),)).entries == (Same(1, live(record(kind))[0]),)
+
+
+def test_imported_rules_arrive_inactive_and_say_so() -> None:
+    without = {name: value for name, value in record("Cancel").items() if name != "status"}
+
+    asked = proposals(plan(record(), without), Choices())
+
+    assert [each.after["status"] for each in asked if each.after] == ["Inactive", "Inactive"]
+
+
+def test_what_was_imported_once_is_found_again_under_its_new_id() -> None:
+    born = record(suffix="new") | {"name": "Redirect x1", "status": "Inactive", "pairs": record()["pairs"]}
+
+    entry = only(plan(record(), having=(born,)))
+
+    assert isinstance(entry, Differs)
+    assert entry.live.id == "Redirect_new"
+    assert proposals(RulePlan((entry,)), Choices(differs=OnDiffers.OVERWRITE)) == ()
+    assert proposals(RulePlan((entry,)), Choices()) == ()
+
+
+def test_two_alike_in_the_service_answer_for_two_in_the_file() -> None:
+    alike = {"name": "Twin"}
+    there = (record(suffix="a", **alike), record(suffix="b", **alike))
+    file = (record(suffix="c", **alike), record(suffix="d", **alike), record(suffix="e", **alike))
+
+    found = plan(*file, having=there)
+
+    assert [type(entry) for entry in found.entries] == [Same, Same, New]
+
+
+def test_an_overwrite_keeps_the_status_and_the_fields_that_the_file_leaves_out() -> None:
+    there = record(status="Inactive", removeCSPHeader=True)
+    changed = {name: value for name, value in record().items() if name != "isFavourite"} | {"name": "Renamed"}
+
+    found = plan(changed, having=(there,))
+    (asked,) = proposals(found, Choices(differs=OnDiffers.OVERWRITE))
+    (as_told,) = proposals(found, Choices(differs=OnDiffers.OVERWRITE, arrival=Arrival.AS_IN_FILE))
+
+    assert isinstance(only(found), Differs)
+    assert (asked.kind, asked.key, asked.before) == (Kind.RULE_UPDATE, "Redirect_x1", there)
+    assert asked.after is not None
+    assert asked.after["name"] == "Renamed"
+    assert asked.after["status"] == "Inactive"
+    assert asked.after["removeCSPHeader"]
+    assert asked.after["isFavourite"]
+    assert as_told.after is not None
+    assert as_told.after["status"] == "Active"
+
+
+def test_a_null_says_nothing() -> None:
+    silent = record(description=None, groupId=None, status=None)
+
+    (asked,) = proposals(plan(silent), Choices(arrival=Arrival.AS_IN_FILE))
+
+    assert asked.after is not None
+    assert (asked.after["description"], asked.after["status"], "groupId" in asked.after) == ("", "Inactive", False)
+    assert isinstance(only(plan(silent, having=(record(groupId="Group_1", description="d"),))), Same)
+
+
+def test_a_copy_is_a_new_rule_with_a_name_of_its_own() -> None:
+    moved = record(description="other")
+
+    (asked,) = proposals(plan(moved, having=(record(),)), Choices(differs=OnDiffers.COPY))
+
+    assert (asked.kind, asked.key) == (Kind.RULE_CREATE, None)
+    assert asked.after is not None
+    assert (asked.after["name"], asked.after["status"]) == ("Redirect x1 (copy)", "Inactive")
+
+
+def test_new_ones_are_left_out_where_so_chosen() -> None:
+    assert proposals(plan(record()), Choices(new=OnNew.SKIP)) == ()
+
+
+def test_a_rule_of_the_same_name_is_pointed_at() -> None:
+    entry = only(plan(record("Replace", name="N"), having=(record("Replace", "y", name="N", pairs=[]),)))
+    assert isinstance(entry, New)
+    assert entry.namesake == "Replace_y"
+
+
+def test_groups_and_strange_objects_are_passed_over() -> None:
+    strange = {"objectType": "environment", "name": "prod"}
+
+    assert plan(GROUP, strange).entries == (
+        Skipped(1, "Checkout", NoRule.GROUP),
+        Skipped(2, "prod", NoRule.UNKNOWN_OBJECT),
+    )
+
+
+def test_a_rule_of_an_unknown_group_comes_without_it() -> None:
+    exported = record(groupId="Group_gone")
+    groups = Groups({"Group_here": "Here"}, frozenset())
+
+    lost, kept = only(plan(exported, groups=groups)), only(plan(record(groupId="Group_here"), groups=groups))
+    untold = only(plan(exported))
+
+    assert (lost.ungrouped, lost.draft.group_id) == ("Group_gone", "")
+    assert (kept.ungrouped, kept.draft.group_id) == (None, "Group_here")
+    assert untold.draft.group_id == "Group_gone"
+    assert isinstance(only(plan(exported, having=(record(groupId="Group_here"),), groups=groups)), Same)
+
+
+def test_where_there_are_no_groups_a_rule_comes_without_one() -> None:
+    nothing = Groups({}, frozenset())
+
+    assert only(plan(record(groupId="Group_x"), groups=nothing)).ungrouped == "Group_x"
+    assert isinstance(only(plan(record(groupId="Group_x"), having=(record(groupId="Group_x"),), groups=nothing)), Same)
+
+
+FIRST_SOURCE = {"key": "Url", "operator": "Contains", "values": ["shop.example.com/a", "shop.example.com/b"]}
+
+
+@pytest.mark.parametrize("kind", ["Redirect", "Cancel"])
+def test_a_rule_of_the_first_version_gets_a_pair_for_each_of_its_values(kind: str) -> None:
+    leads = {"destination": "https://shop.example.com/"} if kind == "Redirect" else {}
+    old = {"id": f"{kind}_1485", "name": "Old", "ruleType": kind, "status": "Active", "source": FIRST_SOURCE} | leads
+
+    entry = only(plan(old))
+
+    assert isinstance(entry, New)
+    sources = [{"key": "Url", "operator": "Contains", "value": value} for value in FIRST_SOURCE["values"]]
+    assert entry.draft.body() == {"name": "Old", "ruleType": kind, "status": "Active"} | {
+        "pairs": [{"source": source} | leads for source in sources]
+    }
+    rule = Rule.model_validate(old)
+    assert [near.kind for near in explain([rule], Address.of("https://shop.example.com/b")).near] == [NearKind.NO_PAIRS]
+    assert explain([rule], Address.of("https://shop.example.com/c")).near == ()
+
+
+@pytest.mark.parametrize("source", [None, "x", {}, {"values": None}, {"values": [1]}, {"values": []}])
+def test_what_is_in_no_form_at_all_is_refused_in_words(source: Any) -> None:
+    entry = only(plan({"name": "Old", "ruleType": "Redirect", "source": source, "destination": "https://a.example/"}))
+
+    assert isinstance(entry, InvalidRecord)
+    assert isinstance(entry.reason, Flawed)
+
+
+def test_a_type_that_is_no_text_is_refused_and_nothing_breaks() -> None:
+    entry = only(plan(record() | {"ruleType": ["Redirect"], "pairs": [], "source": FIRST_SOURCE}))
+
+    assert isinstance(entry, InvalidRecord)
+    assert entry.reason == WrongField("ruleType")
+
+
+def test_a_rule_twice_in_the_file_is_made_once() -> None:
+    nameless = {name: value for name, value in record("Cancel").items() if name != "id"}
+    found = plan(record(), record(), record(name="Other"), nameless, nameless, record("Cancel"))
+
+    assert [type(entry) for entry in found.entries] == [New, Twice, Twice, New, Twice, Twice]
+    assert [(e.first, e.alike) for e in found.entries if isinstance(e, Twice)] == [
+        (1, True),
+        (1, False),
+        (4, True),
+        (4, True),
+    ]
+
+
+def deep(levels: int) -> Any:
+    found: Any = 1
+    for _ in range(levels):
+        found = [found]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("broken", "reason"),
+    [
+        (3, NoObject()),
+        ([], NoObject()),
+        (record(x=deep(900)), TooDeep()),
+        (record(x=float("inf")), NotSendable()),
+        (record(x=float("nan")), NotSendable()),
+        (record(name="\ud800"), NotSendable()),
+        (record(name=3), WrongField("name")),
+        (record(pairs={}), WrongField("pairs")),
+        (record(pairs=[1]), WrongField("pair", 1)),
+        (record(pairs=[*record()["pairs"], {"source": {"value": 3}}]), WrongField("source.value", 2)),
+    ],
+)
+def test_what_cannot_be_a_rule_says_why(broken: Any, reason: object) -> None:
+    entry = only(plan(broken))
+
+    assert isinstance(entry, InvalidRecord)
+    assert entry.reason == reason
+
+
+def test_a_rule_is_judged_as_a_form_judges_it() -> None:
+    entry = only(
+        plan(record(pairs=[{"source": {"key": "Url", "operator": "Equals", "value": ""}, "destination": "x"}]))
+    )
+
+    assert isinstance(entry, InvalidRecord)
+    assert isinstance(entry.reason, Flawed)
+    assert [(problem.field, problem.pair) for problem in entry.reason.problems] == [("value", 1), ("destination", 1)]
+
+
+def test_an_old_flaw_does_not_stand_in_the_way() -> None:
+    flawed = record(pairs=[{"source": {"value": ""}, "destination": "https://shop.example.com/"}])
+
+    assert isinstance(only(plan(flawed, having=(flawed,))), Same)
+    assert isinstance(only(plan(flawed | {"name": "Other"}, having=(flawed,))), Differs)
+
+
+def test_a_type_never_changes() -> None:
+    entry = only(plan(record(), having=(record("Cancel") | {"id": "Redirect_x1"},)))
+
+    assert isinstance(entry, InvalidRecord)
+    assert entry.reason == OtherType("Cancel")
+
+
+def test_a_source_that_is_too_long_is_refused_where_it_is_new_and_stays_where_it_is_old() -> None:
+    source = {"key": "Url", "operator": "Matches", "value": f"/{'[' * 4_000}/"}
+    long = record(pairs=[{"source": source, "destination": "https://shop.example.com/"}])
+
+    (new,) = plan(long).entries
+    assert isinstance(new, InvalidRecord)
+    assert isinstance(new.reason, Flawed)
+    assert [(problem.kind, problem.count) for problem in new.reason.problems] == [(ProblemKind.LONG_SOURCE, 4_002)]
+    (old,) = plan(long | {"name": "Renamed"}, having=(long,)).entries
+    assert isinstance(old, Differs)

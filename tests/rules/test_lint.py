@@ -1,0 +1,492 @@
+"""What is wrong with rules: each kind of finding, and what must hold for any rules at all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.rules.conditions import UndecidableKind, UndecidableReason
+from bot.rules.lint.check import check, checking, introduced_by, introducing
+from bot.rules.lint.findings import Finding, FindingKind, Location, Reason, ordered
+from bot.rules.lint.redirects import Effort, Pairs
+from bot.rules.matching import Match, judged
+from bot.rules.model import Groups, Rule
+from bot.rules.outcomes import Engine
+from bot.rules.url import Address
+from handlers.rules.check_view import words
+
+SHOP = "https://shop.example"
+
+
+def rule(name: str, kind: str, operator: str, value: str, key: str = "Url", **pair: Any) -> Rule:
+    fields = {name: pair.pop(name) for name in ("status", "groupId") if name in pair}
+    source = {"key": key, "operator": operator, "value": value}
+    document = {"id": f"{kind}_{name}", "name": name, "status": "Active", "ruleType": kind}
+    return Rule.model_validate(document | {"pairs": [{"source": source} | pair]} | fields)
+
+
+def leads(name: str, source: str, destination: str, operator: str = "Equals", **more: Any) -> Rule:
+    return rule(name, "Redirect", operator, source, destination=destination, **more)
+
+
+def kinds(findings: tuple[Finding, ...]) -> list[FindingKind]:
+    return [finding.kind for finding in findings]
+
+
+def names(finding: Finding) -> list[str | None]:
+    return [place.rule.name for place in finding.places]
+
+
+LOOPS = [
+    [leads("a", f"{SHOP}/a", f"{SHOP}/b"), leads("b", f"{SHOP}/b", f"{SHOP}/a")],
+    [leads("a", f"{SHOP}/a", f"{SHOP}/b"), leads("b", "shop.example/b", f"{SHOP}/a", "Contains")],
+    [leads("a", f"{SHOP}/a", f"{SHOP}/b"), leads("b", "*/b", f"{SHOP}/a", "Wildcard_Matches")],
+    [leads("a", f"{SHOP}/a", f"{SHOP}/b"), leads("b", r"/\/b$/", f"{SHOP}/a", "Matches")],
+    [leads("a", f"{SHOP}/a", f"{SHOP}/b"), leads("b", "/b", f"{SHOP}/a", "Equals", key="path")],
+    [leads(f"r{n}", f"{SHOP}/{n}", f"{SHOP}/{(n + 1) % 7}") for n in range(7)],
+    [leads("a", f"{SHOP}/", SHOP)],
+]
+
+
+@pytest.mark.parametrize("rules", LOOPS)
+def test_a_loop_is_found_once_with_all_its_rules(rules: list[Rule]) -> None:
+    loops = [finding for finding in check(rules) if finding.kind is FindingKind.LOOP]
+
+    assert [sorted(map(str, names(loop))) for loop in loops] == [sorted(str(one.name) for one in rules)]
+    assert loops[0].needs_reason
+
+
+def test_the_chains_within_a_loop_are_not_told_besides_it_and_others_are() -> None:
+    loop, into = LOOPS[0], leads("c", f"{SHOP}/c", f"{SHOP}/a")
+
+    found = check([*loop, into])
+
+    assert kinds(found) == [FindingKind.LOOP, FindingKind.CHAIN]
+    assert names(found[1]) == ["c", "a"]
+
+
+def test_a_redirect_that_only_ever_lengthens_the_address_is_a_loop() -> None:
+    found = check([leads("a", f"{SHOP}/*", f"{SHOP}/x/$1", "Wildcard_Matches")])
+
+    assert kinds(found)[0] is FindingKind.LOOP
+    assert found[0].grows
+
+
+def test_what_is_switched_off_loops_with_nothing() -> None:
+    rules = [leads("a", f"{SHOP}/a", f"{SHOP}/b"), leads("b", f"{SHOP}/b", f"{SHOP}/a", status="Inactive")]
+    grouped = [rules[0], leads("b", f"{SHOP}/b", f"{SHOP}/a", groupId="g")]
+
+    assert check(rules) == ()
+    assert check(grouped, Groups({"g": "Sales"}, frozenset())) == ()
+    assert FindingKind.LOOP in kinds(check(grouped))
+
+
+@pytest.mark.parametrize(
+    ("operator", "source", "destination"),
+    [("Equals", f"{SHOP}/a", f"{SHOP}/a"), ("Wildcard_Matches", f"{SHOP}/*/b/*", f"{SHOP}/$1/b/$2")],
+)
+def test_a_redirect_to_itself(operator: str, source: str, destination: str) -> None:
+    assert kinds(check([leads("a", source, destination, operator)])) == [FindingKind.ITSELF]
+
+
+def test_a_redirect_into_its_own_site_is_fine() -> None:
+    assert check([leads("a", "shop.example", f"{SHOP}/", "Contains")]) == ()
+
+
+def test_a_chain_names_both_rules_and_where_it_ends() -> None:
+    found = check([leads("a", f"{SHOP}/a", f"{SHOP}/b"), leads("b", f"{SHOP}/b", f"{SHOP}/c")])
+
+    assert kinds(found) == [FindingKind.CHAIN]
+    assert names(found[0]) == ["a", "b"]
+    assert found[0].addresses == (f"{SHOP}/b", f"{SHOP}/c")
+
+
+def test_two_rules_on_one_source() -> None:
+    found = check([leads("a", f"{SHOP}/a", f"{SHOP}/b"), leads("b", f"{SHOP}/a", f"{SHOP}/c")])
+
+    assert kinds(found) == [FindingKind.ONE_SOURCE]
+    assert names(found[0]) == ["a", "b"]
+
+
+def test_two_conditions_on_one_address() -> None:
+    found = check([leads("a", f"{SHOP}/a", f"{SHOP}/b"), leads("b", f"{SHOP}/a*", f"{SHOP}/c", "Wildcard_Matches")])
+
+    assert kinds(found) == [FindingKind.ONE_SOURCE]
+
+
+def test_rules_for_different_pages_may_share_a_source() -> None:
+    pages = [{"pageDomains": ["a.example"]}]
+    rules = [leads("a", f"{SHOP}/a", f"{SHOP}/b"), leads("b", f"{SHOP}/a", f"{SHOP}/c")]
+    documents = [one.document() for one in rules]
+    documents[1]["pairs"][0]["source"]["filters"] = pages
+
+    assert check([Rule.model_validate(document) for document in documents]) == ()
+
+
+@pytest.mark.parametrize(
+    ("operator", "value", "key"),
+    [("Equals", f"{SHOP}/a", "Url"), ("Contains", "shop.example", "Url"), ("Equals", "shop.example", "host")],
+)
+def test_a_rule_behind_a_block(operator: str, value: str, key: str) -> None:
+    found = check([leads("a", f"{SHOP}/a", f"{SHOP}/b"), rule("c", "Cancel", operator, value, key)])
+
+    hidden = [finding for finding in found if finding.kind is FindingKind.HIDDEN]
+    assert [names(finding) for finding in hidden] == [["a", "c"]]
+
+
+def test_a_wider_rule_is_not_hidden_by_a_narrow_block() -> None:
+    rules = [leads("a", "shop.example", f"{SHOP}/b", "Contains"), rule("c", "Cancel", "Equals", f"{SHOP}/a")]
+
+    assert FindingKind.HIDDEN not in kinds(check(rules))
+
+
+@pytest.mark.parametrize(
+    ("find", "to", "idle"),
+    [("a", "a", True), ("/x", "/y", True), ("/a", "/b", False), ("/(a|b)$/", "c", False), ("/z$/", "c", True)],
+)
+def test_a_replace_that_changes_nothing(find: str, to: str, idle: bool) -> None:
+    found = check([rule("r", "Replace", "Equals", f"{SHOP}/a", **{"from": find, "to": to})])
+
+    assert (FindingKind.NO_EFFECT in kinds(found)) == idle
+
+
+def test_a_replace_that_would_replace_its_own_result_only_warns() -> None:
+    found = check([rule("r", "Replace", "Contains", "a.example", **{"from": "a.example", "to": "eu.a.example"})])
+
+    assert kinds(found) == [FindingKind.REPEATS]
+    assert not found[0].needs_reason
+
+
+NEVER = [
+    ("Url", "Equals", "https://example.com", Reason.SPELLING, "https://example.com/"),
+    ("Url", "Equals", "https://Example.com/", Reason.SPELLING, "https://example.com/"),
+    ("Url", "Equals", "https://example.com:443/a", Reason.SPELLING, "https://example.com/a"),
+    ("Url", "Equals", "https://example.com/a#b", Reason.SPELLING, "https://example.com/a"),
+    ("Url", "Equals", "https://example.com/a b", Reason.SPELLING, "https://example.com/a%20b"),
+    ("Url", "Equals", "example.com/a", Reason.SCHEME, "https://example.com/a"),
+    ("Url", "Equals", "https://", Reason.NO_ADDRESS, ""),
+    ("Url", "Contains", "a b", Reason.CHARACTER, " "),
+    ("Url", "Contains", "#top", Reason.CHARACTER, "#"),
+    ("Url", "Contains", "shop", None, ""),
+    ("Url", "Wildcard_Matches", "example.com/*", Reason.SCHEME, "*example.com/*"),
+    ("Url", "Wildcard_Matches", "https://Example.com/*", Reason.SPELLING, "https://example.com/*"),
+    ("Url", "Wildcard_Matches", "https://example.com", Reason.SPELLING, "https://example.com/"),
+    ("Url", "Wildcard_Matches", "*example.com/*", None, ""),
+    ("Url", "Wildcard_Matches", "http*://example.com/*", None, ""),
+    ("Url", "Matches", "example", None, ""),
+    ("Url", "Matches", "/example", Reason.SLASHES, "//example/"),
+    ("Url", "Wildcard_Matches", "http(s|)://example.com/*", None, ""),
+    ("Url", "Matches", "/example/m", Reason.FLAGS, "m"),
+    ("Url", "Matches", "/example/i", None, ""),
+    ("Url", "StartsWith", "https", Reason.OPERATOR, ""),
+    ("Url", "equals", "https://example.com/", Reason.OPERATOR, "Equals"),
+    ("url", "Equals", "https://example.com/", Reason.KEY, "Url"),
+    ("Host", "Equals", "example.com", Reason.KEY, "host"),
+    ("host", "Equals", "Example.com", Reason.SPELLING, "example.com"),
+    ("host", "Equals", "example.com:443", Reason.SPELLING, "example.com"),
+    ("host", "Equals", "https://example.com/", Reason.SPELLING, "example.com"),
+    ("host", "Equals", "example.com:8443", None, ""),
+    ("host", "Contains", "example.com/a", Reason.CHARACTER, "/"),
+    ("path", "Equals", "/a?x=1", Reason.SPELLING, "/a"),
+    ("path", "Equals", "a", Reason.START, "/"),
+    ("path", "Wildcard_Matches", "a/*", Reason.START, "/"),
+    ("path", "Equals", "/a", None, ""),
+]
+
+
+@pytest.mark.parametrize(("key", "operator", "value", "why", "better"), NEVER)
+def test_a_condition_that_never_holds_says_why(
+    key: str, operator: str, value: str, why: Reason | None, better: str
+) -> None:
+    found = [
+        finding for finding in check([rule("c", "Cancel", operator, value, key)]) if finding.kind is FindingKind.NEVER
+    ]
+
+    assert [(finding.why, finding.better) for finding in found] == ([(why, better)] if why else [])
+
+
+@pytest.mark.parametrize("value", ["/(?=a)/", "/(/"])
+def test_what_cannot_be_tried_is_said_so(value: str) -> None:
+    assert kinds(check([rule("c", "Cancel", "Matches", value)])) == [FindingKind.UNTOLD]
+
+
+@pytest.mark.parametrize(
+    ("operator", "source", "destination", "wrong"),
+    [
+        ("Equals", f"{SHOP}/a", "nonsense", [FindingKind.NO_ADDRESS]),
+        ("Equals", f"{SHOP}/a", "https://b.example/$1", [FindingKind.NO_GROUP]),
+        ("Matches", "/a(b)/", "https://b.example/$1", []),
+        ("Matches", "/a(b)/", "https://b.example/$2", [FindingKind.NO_GROUP]),
+        ("Wildcard_Matches", "https://a.example/*", "https://b.example/$1", []),
+        ("Wildcard_Matches", "https://a.example/*", "https://b.example/$2", [FindingKind.NO_GROUP]),
+    ],
+)
+def test_destinations(operator: str, source: str, destination: str, wrong: list[FindingKind]) -> None:
+    assert kinds(check([leads("a", source, destination, operator)])) == wrong
+
+
+LOCAL = {"destinationType": "map_local"}
+MOCK = {"destinationType": "mock_or_file_picker"}
+
+
+@pytest.mark.parametrize(("kind", "loops"), [({}, True), (MOCK, True), (LOCAL, False)])
+def test_a_loop_over_a_mock_is_one_like_any_other(kind: dict[str, str], loops: bool) -> None:
+    found = check([leads("a", f"{SHOP}/a", f"{SHOP}/b", **kind), leads("b", f"{SHOP}/b", f"{SHOP}/a")])
+
+    assert (FindingKind.LOOP in kinds(found)) == loops
+
+
+def switched_off(one: Rule) -> Rule:
+    """*one* with the switch of a source that only the extension's page looks at."""
+    pairs = [pair | {"source": pair["source"] | {"isActive": False}} for pair in one.document()["pairs"]]
+    return Rule.model_validate(one.document() | {"pairs": pairs})
+
+
+def in_a_row(name: str, *steps: tuple[str, str]) -> Rule:
+    pairs = [pair for here, there in steps for pair in leads(name, here, there).document()["pairs"]]
+    return Rule.model_validate(leads(name, "", "").document() | {"pairs": pairs})
+
+
+A, B, C = f"{SHOP}/a", f"{SHOP}/b", f"{SHOP}/c"
+IN_ONE = [
+    ([leads("a", A, B), leads("b", B, A)], None),
+    ([switched_off(leads("a", A, B)), leads("b", B, A)], Engine.DESKTOP),
+    ([in_a_row("a", (A, B), (B, A))], Engine.EXTENSION),
+    ([in_a_row("a", (A, B), (B, C)), leads("c", C, A)], None),
+    ([in_a_row("a", (A, B), (B, C)), leads("b", B, A)], Engine.EXTENSION),
+    ([leads("a", A, B), rule("b", "Replace", "Matches", "", **{"from": "/b", "to": "/a"})], Engine.DESKTOP),
+    ([leads("a", A, B), rule("b", "Replace", "Equals", "", **{"from": "/b", "to": "/a"})], Engine.DESKTOP),
+    ([leads("a", A, B), rule("b", "Replace", "Contains", "", **{"from": "/b", "to": "/a"})], None),
+    ([leads("a", A, B), rule("b", "Redirect", "Matches", "shop.*/b", destination=A)], Engine.EXTENSION),
+]
+
+
+@pytest.mark.parametrize(("rules", "engine"), IN_ONE)
+def test_a_loop_says_in_which_engine_it_is(rules: list[Rule], engine: Engine | None) -> None:
+    loops = [finding for finding in check(rules) if finding.kind is FindingKind.LOOP]
+
+    assert {loop.engine for loop in loops} == {engine}
+    assert all((f"in {engine} only" in words(loop)) == (engine is not None) for loop in loops)
+    assert all(
+        FindingKind.LOOP in kinds(introduced_by([one for one in rules if one is not new], None, new)) for new in rules
+    )
+
+
+def test_a_loop_that_is_found_once_in_each_engine_is_in_both() -> None:
+    loop = Finding(FindingKind.LOOP, (Location(leads("a", A, A)),))
+    desktop, extension = (replace(loop, engine=engine) for engine in Engine)
+
+    assert [finding.engine for finding in ordered([desktop, extension])] == [None]
+    assert [finding.engine for finding in ordered([desktop, desktop])] == [Engine.DESKTOP]
+
+
+ONE_ENGINE = [
+    (rule("r", "Replace", "Matches", "", **{"from": "a", "to": "b"}), Engine.DESKTOP, Reason.EMPTY),
+    (rule("r", "Replace", "Odd", "", "Host", **{"from": "a", "to": "b"}), Engine.DESKTOP, Reason.EMPTY),
+    (rule("r", "UserAgent", "Equals", "", userAgent="x"), Engine.DESKTOP, Reason.EMPTY),
+    (rule("r", "Cancel", "Matches", "shop.*"), Engine.EXTENSION, Reason.SLASHES),
+    (switched_off(rule("r", "Cancel", "Contains", "shop")), Engine.DESKTOP, Reason.SWITCHED_OFF),
+]
+
+
+@pytest.mark.parametrize(("one", "engine", "why"), ONE_ENGINE)
+def test_what_one_engine_fulfills_is_not_said_to_be_never(one: Rule, engine: Engine, why: Reason) -> None:
+    found = check([one])
+
+    assert [(finding.kind, finding.engine, finding.why) for finding in found] == [(FindingKind.ONE_ENGINE, engine, why)]
+    assert f"acts in {engine} only" in words(found[0])
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        rule("r", "Replace", "Contains", "", **{"from": "a", "to": "b"}),
+        rule("r", "Replace", "Equals", A, **{"from": "/a/", "to": "/a/"}),
+        rule("r", "Replace", "Equals", A, **{"from": "/shop/", "to": "x"}),
+        rule("r", "Replace", "Equals", A, **{"from": "", "to": "x"}),
+    ],
+)
+def test_what_an_engine_does_is_not_said_to_change_nothing(one: Rule) -> None:
+    assert check([one]) == ()
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        [leads("a", A, B), switched_off(rule("c", "Cancel", "Equals", A))],
+        [switched_off(leads("a", A, B)), rule("c", "Cancel", "Equals", A)],
+        [leads("a", A, B), in_a_row("c", (A, ""), (C, "")).model_copy(update={"rule_type": "Cancel"})],
+        [leads("a", A, B), switched_off(leads("b", A, C))],
+        [leads("a", A, B), switched_off(leads("b", "shop", C, "Contains"))],
+        [leads("a", A, B), switched_off(leads("b", B, C))],
+        [leads("a", "sho+p.*/a", B, "Matches"), leads("b", "sho+p.*/a", C, "Matches")],
+    ],
+)
+def test_nothing_is_concluded_from_two_rules_that_an_engine_contradicts(rules: list[Rule]) -> None:
+    assert set(kinds(check(rules))) <= {FindingKind.ONE_ENGINE}
+
+
+def test_rules_of_one_name() -> None:
+    rules = [leads("Old  Shop", f"{SHOP}/a", f"{SHOP}/x"), leads("old shop", f"{SHOP}/b", f"{SHOP}/x")]
+
+    assert kinds(check(rules)) == [FindingKind.ONE_NAME]
+
+
+def test_a_change_is_told_what_it_adds_and_not_what_was_wrong_before() -> None:
+    a, b = leads("a", f"{SHOP}/a", f"{SHOP}/b"), leads("b", f"{SHOP}/b", f"{SHOP}/c")
+    odd = leads("odd", "https://odd.example", "nonsense")
+
+    looping = leads("b", f"{SHOP}/b", f"{SHOP}/a")
+    assert FindingKind.LOOP in kinds(introduced_by([a, b, odd], b, looping))
+    assert introduced_by([a, looping, odd], looping, b) == ()
+    assert introduced_by([a, b, odd], odd, odd.model_copy(update={"name": "odder"})) == ()
+    assert introduced_by([a, b, odd], a, None) == ()
+    assert FindingKind.LOOP in kinds(introduced_by([a, odd], None, looping))
+
+
+PLACES = [f"{SHOP}/{name}" for name in "abcd"]
+PATTERNS = (
+    st.tuples(st.just("Equals"), st.sampled_from(PLACES))
+    | st.tuples(st.just("Contains"), st.sampled_from(["/a", "/b", "shop", "/c", ""]))
+    | st.tuples(st.just("Wildcard_Matches"), st.sampled_from(["*/a", f"{SHOP}/*", "*"]))
+    | st.tuples(st.just("Matches"), st.sampled_from([r"/\/[ab]$/", "/shop/", "/(.*)+x/", "/(?=a)/", "/(/"]))
+)
+REDIRECTS = st.lists(st.tuples(PATTERNS, st.sampled_from([*PLACES, f"{SHOP}/$1", "nonsense", ""])), max_size=6).map(
+    lambda rows: [leads(f"r{n}", value, target, operator) for n, ((operator, value), target) in enumerate(rows)]
+)
+
+
+def followed(rules: list[Rule], address: str, hops: int = 20) -> set[str]:
+    """Addresses on the way from *address*, by hand: what the rules make of it, again and again."""
+    seen, now = set(), {address}
+    for _ in range(hops):
+        now = {step for one in now for step in steps(rules, one)}
+        seen |= now
+    return seen
+
+
+def steps(rules: list[Rule], address: str) -> list[str]:
+    acts = [judged(one, Address.of(address)) for one in rules]
+    results = [each.result for each in acts if isinstance(each, Match) and each.result]
+    return [Address.of(result).full for result in results if result.startswith("https://")]
+
+
+@pytest.mark.slow
+@given(REDIRECTS)
+@settings(max_examples=150, deadline=None)
+def test_a_loop_is_one_that_following_by_hand_finds_as_well(rules: list[Rule]) -> None:
+    found = [finding for finding in check(rules) if finding.kind is FindingKind.LOOP]
+
+    for loop in found:
+        around = (*loop.addresses[1:], loop.addresses[0])
+        for place, here, there in zip(loop.places, loop.addresses, around, strict=True):
+            if not loop.grows:
+                assert there in steps([place.rule], here)
+    looping = [place for place in PLACES if place in followed(rules, place)]
+    assert found or not any(pair.destination in looping for one in rules for pair in one.pairs or ())
+
+
+MANY_PAIRS = st.builds(
+    lambda kind, rows: Rule.model_validate(
+        leads("many", "", "").model_dump(by_alias=True)
+        | {"ruleType": kind}
+        | {
+            "pairs": [
+                {
+                    "source": {"key": "Url", "operator": operator, "value": value},
+                    "destination": to,
+                    "from": "a",
+                    "to": to,
+                }
+                for (operator, value), to in rows
+            ]
+        }
+    ),
+    st.sampled_from(["Redirect", "Replace", "Cancel", "Headers"]),
+    st.lists(st.tuples(PATTERNS, st.sampled_from([*PLACES, "b", "nonsense", ""])), min_size=9, max_size=20),
+)
+
+
+@pytest.mark.slow
+@given(MANY_PAIRS, st.sampled_from(PLACES))
+@settings(max_examples=150, deadline=None)
+def test_of_many_pairs_those_that_are_left_out_change_nothing(many: Rule, place: str) -> None:
+    address = Address.of(place)
+    some, every = judged(many, address, may_hold=Pairs(many).may_hold), judged(many, address)
+
+    if isinstance(every, Match) and isinstance(some, Match):  # a note on a pair that cannot be tried is no effect
+        some, every = (replace(one, notes=(), depends=False) for one in (some, every))
+    assert some == every or not isinstance(every, Match)
+
+
+TEXT = st.text(max_size=30) | st.sampled_from(
+    ["*", "/(.*)+x/", "https://h/*", "$1", "", "/(/", "http://[", "https://ü/"]
+)
+ANY_RULES = st.lists(
+    st.builds(
+        lambda kind, key, operator, value, target, status: rule(
+            "x", kind, operator, value, key, destination=target, status=status, **{"from": value, "to": target}
+        ),
+        st.sampled_from(["Redirect", "Cancel", "Replace", "Headers", "Odd"]),
+        st.sampled_from(["Url", "host", "path", "Host", ""]),
+        st.sampled_from(["Equals", "Contains", "Matches", "Wildcard_Matches", "Odd"]),
+        TEXT,
+        TEXT,
+        st.sampled_from(["Active", "Inactive"]),
+    ).flatmap(lambda made: st.integers(0, 99).map(lambda n: made.model_copy(update={"id": f"x_{n}"}))),
+    max_size=6,
+)
+
+
+@pytest.mark.slow
+@given(ANY_RULES)
+@settings(max_examples=200, deadline=None)
+def test_no_rules_are_too_odd(rules: list[Rule]) -> None:
+    found = check(rules)
+
+    assert found == check(rules)
+    if rules:
+        added = introduced_by(rules[1:], None, rules[0])
+        assert all(finding.concerns(rules[0].id) for finding in added)
+
+
+@given(TEXT, st.sampled_from(["Url", "host", "path"]), st.sampled_from(["Equals", "Contains", "Wildcard_Matches"]))
+@settings(max_examples=150, deadline=None)
+def test_what_never_holds_holds_for_no_address(value: str, key: str, operator: str) -> None:
+    one = rule("c", "Cancel", operator, value, key)
+    if FindingKind.NEVER not in kinds(check([one])):
+        return
+    for address in ("https://h/a?b=1", "http://h:8080/", "https://www.h/a/b/c", "https://h/%41?q=a b", "https://h/*"):
+        assert judged(one, Address.of(address)) is None
+
+
+def test_expressions_that_must_be_tried_everywhere_come_to_an_end_that_is_told() -> None:
+    rules = [leads(str(n), f"/(q|z)+{n}/", f"{SHOP}/{n}", "Matches") for n in range(700)]
+
+    effort = Effort()
+
+    assert sum(map(len, checking(rules, effort=effort))) < 5000
+    assert not effort.enough
+
+
+def test_a_change_is_not_looked_at_for_ever_either() -> None:
+    rules = [leads(str(n), f"/(q|z)+{n}/", f"{SHOP}/{n}", "Matches") for n in range(700)]
+    effort, ample = Effort(1_000), Effort(10**9)
+
+    found = [list(introducing(rules, rules[0], rules[1], effort=one)) for one in (effort, ample)]
+
+    assert all(found)
+    assert (effort.enough, ample.enough) == (False, True)
+
+
+@pytest.mark.parametrize("operator", ["Equals", "Contains", "Wildcard_Matches", "Matches"])
+def test_a_source_that_is_too_long_to_be_checked_is_said_to_be(operator: str) -> None:
+    found = check([leads("long", f"/{'[' * 3_000}/", f"{SHOP}/b", operator)])
+
+    assert [(finding.kind, finding.untold) for finding in found] == [
+        (FindingKind.UNTOLD, UndecidableReason(UndecidableKind.LONG_SOURCE, length=3_002))
+    ]

@@ -1,0 +1,461 @@
+"""Which rules act on an address: the tables of the real engines, and what must hold for any rule at all."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.rules.conditions import CannotTell, UndecidableKind, condition, filled
+from bot.rules.matching import Match, Undecidable, explain, judged
+from bot.rules.model import Groups, Off, OffKind, Rule
+from bot.rules.outcomes import Engine, NearKind, Note, NoteKind
+from bot.rules.url import Address, NoAddress
+
+
+def rule(kind: str, *pairs: dict[str, Any], **fields: Any) -> Rule:
+    return Rule.model_validate(
+        {"id": f"{kind}_1", "name": "x", "status": "Active", "ruleType": kind, "pairs": list(pairs)} | fields
+    )
+
+
+def when(operator: str, value: str, key: str = "Url", **pair: Any) -> dict[str, Any]:
+    return {"source": {"key": key, "operator": operator, "value": value}} | pair
+
+
+HOLDS = [
+    ("Url", "Equals", "https://example.com/", "https://example.com", True),
+    ("Url", "Equals", "https://example.com", "https://example.com/", False),
+    ("Url", "Equals", "https://example.com/A", "https://example.com/a", False),
+    ("Url", "Contains", "", "https://example.com/", True),
+    ("Url", "Contains", "example", "https://example.com/", True),
+    ("Url", "Contains", "a b", "https://example.com/a b", False),
+    ("Url", "Contains", "a%20b", "https://example.com/a b", True),
+    ("host", "Equals", "example.com", "https://EXAMPLE.com:443/x", True),
+    ("host", "Equals", "Example.com", "https://example.com/", False),
+    ("host", "Equals", "example.com:443", "https://example.com/", False),
+    ("host", "Equals", "example.com:8443", "https://example.com:8443/", True),
+    ("path", "Equals", "/a", "https://example.com/a?x=1#y", True),
+    ("path", "Equals", "/a?x=1", "https://example.com/a?x=1", False),
+    ("Host", "Equals", "example.com", "https://example.com/", False),
+    ("url", "Equals", "https://example.com/", "https://example.com/", False),
+    ("Url", "Matches", "/exam(p)le/", "https://example.com/", True),
+    ("Url", "Matches", "/EXAMPLE/", "https://example.com/", False),
+    ("Url", "Matches", "/EXAMPLE/i", "https://example.com/", True),
+    ("Url", "Matches", "/EXAMPLE/gi", "https://example.com/", True),
+    ("Url", "Matches", "/example/m", "https://example.com/", False),
+    ("Url", "Matches", "//", "https://example.com/", False),
+    ("Url", "Matches", r"/^https://blog\..*\.com$/", "https://blog.example.com/", False),
+    ("Url", "Wildcard_Matches", "https://example.com/*", "https://example.com/a/b?c", True),
+    ("Url", "Wildcard_Matches", "example.com", "https://example.com/", False),
+    ("Url", "Wildcard_Matches", "*example.com/", "https://example.com/", True),
+    ("Url", "Wildcard_Matches", "://*.yahoo.com", "http://cricket.yahoo.com", False),
+    ("Url", "Wildcard_Matches", "*/a+(b)[c]$", "https://example.com/a+(b)[c]$", True),
+    ("Url", "StartsWith", "https", "https://example.com/", False),
+    ("Url", "equals", "https://example.com/", "https://example.com/", False),
+    ("Url", "Equals", "http://example.com/", "HTTP://EXAMPLE.COM:80#top", True),
+    ("Url", "Equals", "https://xn--bcher-kva.example/", "https://bücher.example", True),
+    ("Url", "Equals", "http://[::1]:8080/", "http://[0:0::1]:8080", True),
+    ("Url", "Equals", "https://example.com/?", "https://example.com?", True),
+    ("Url", "Contains", "Example", "https://example.com/", False),
+    ("Url", "Contains", "*", "https://example.com/", False),
+    ("Path", "Equals", "/a", "https://example.com/a", False),
+    ("host", "Contains", ":8443", "https://example.com:8443/", True),
+    ("host", "Matches", r"/^example\.com$/", "https://example.com/a", True),
+    ("host", "Wildcard_Matches", "*.example.com", "https://a.example.com/", True),
+    ("path", "Contains", "?", "https://example.com/a?x", False),
+    ("path", "Matches", r"/^\/a$/", "https://example.com/a?x", True),
+    ("path", "Wildcard_Matches", "/a/*", "https://example.com/a/?x", True),
+    ("Url", "Matches", "/EXAMPLE/ig", "https://example.com/", True),
+    ("Url", "Matches", "/EXAMPLE/g", "https://example.com/", False),
+    ("Url", "Matches", "/example/s", "https://example.com/", False),
+    ("Url", "Matches", "/example/u", "https://example.com/", False),
+    ("Url", "Matches", "/example/ii", "https://example.com/", False),
+    ("Url", "Matches", "", "https://example.com/", False),
+    ("Url", "Matches", "/a/b/", "https://example.com/a/b", True),
+    ("Url", "Matches", r"/\/a\/\d+$/", "https://example.com/a/12", True),
+    ("Url", "Matches", r"/(?<id>\d+)/", "https://example.com/12", True),
+    ("Url", "Wildcard_Matches", "*", "https://example.com/", True),
+    ("Url", "Wildcard_Matches", "", "https://example.com/", False),
+    ("Url", "Wildcard_Matches", "https://example.com/a*b", "https://example.com/ab", True),
+    ("Url", "Wildcard_Matches", "https://EXAMPLE.com/*", "https://example.com/a", False),
+    ("Url", "Wildcard_Matches", "*a.b*", "https://example.com/axb", False),
+]
+
+
+@pytest.mark.parametrize(("key", "operator", "value", "address", "holds"), HOLDS)
+def test_a_condition_holds_as_the_engines_have_it(
+    key: str, operator: str, value: str, address: str, holds: bool
+) -> None:
+    found = judged(rule("Cancel", when(operator, value, key)), Address.of(address))
+
+    assert isinstance(found, Match) == holds
+
+
+RESULTS = [
+    ("Matches", r"/shop\/(\w+)\/(\w+)/", "https://shop/$2/$1?$3", "https://a.example/shop/x/y", "https://shop/y/x?$3"),
+    ("Matches", "/(a)?(b)/", "https://x/$1$2", "https://h/b", "https://x/b"),
+    ("Matches", "/(h)/", "https://x/$10", "https://h/", "https://x/h0"),
+    (
+        "Wildcard_Matches",
+        "*-*",
+        "https://x/$1_$2",
+        "https://abcde-fghij-klmno/",
+        "https://x/https://abcde_fghij-klmno/",
+    ),
+    ("Equals", "https://h/", "https://x/$1", "https://h/", "https://x/$1"),
+    ("Matches", r"/(\d)(\d)/", "https://x/$2$1$0$3", "https://h/12", "https://x/21$0$3"),
+    ("Matches", "/" + "(.)" * 10 + "/", "https://x/$10", "https://h/abcdef", "https://x/h0"),
+    ("Matches", r"/(?<a>\d)/", "https://x/$1$<a>", "https://h/7", "https://x/7$<a>"),
+    ("Wildcard_Matches", "https://h/*/*", "https://x/$2/$1/$3", "https://h/a/b/c", "https://x/b/c/a/$3"),
+    ("Wildcard_Matches", "https://h/**", "https://x/$1-$2", "https://h/a", "https://x/-a"),
+    ("Contains", "h", "https://x/$1", "https://h/", "https://x/$1"),
+]
+
+
+@pytest.mark.parametrize(("operator", "value", "target", "address", "result"), RESULTS)
+def test_captures_are_filled_in(operator: str, value: str, target: str, address: str, result: str) -> None:
+    acts = judged(rule("Redirect", when(operator, value, destination=target)), Address.of(address))
+
+    assert isinstance(acts, Match)
+    assert acts.result == result
+
+
+def test_where_the_engines_catch_different_runs_both_are_told() -> None:
+    acts = judged(
+        rule("Redirect", when("Wildcard_Matches", "*-*/", destination="https://x/$2")),
+        Address.of("https://abcde-fghij-klmno/"),
+    )
+
+    assert isinstance(acts, Match)
+    assert acts.result == "https://x/fghij-klmno"
+    assert [note.value for note in acts.notes] == ["https://x/klmno"]
+
+
+def test_the_first_pair_of_a_redirect_counts_and_chaining_is_told() -> None:
+    acts = judged(
+        rule(
+            "Redirect",
+            when("Equals", "https://a.example/", destination="https://b.example/"),
+            when("Equals", "https://b.example/", destination="https://c.example/"),
+        ),
+        Address.of("https://a.example"),
+    )
+
+    assert isinstance(acts, Match)
+    assert (acts.pair, acts.result) == (1, "https://b.example/")
+    assert [note.value for note in acts.notes] == ["https://c.example/"]
+
+
+REPLACED = [
+    ("a", "b", "https://h/a/a", "https://h/b/a"),
+    ("/a/g", "b", "https://h/a/a", "https://h/b/b"),
+    (r"/(\w)\/x/", "$1$1", "https://h/q/x", "https://h/qq"),
+    ("/goapi/getMovieInfo/", "/", "https://h/goapi/getMovieInfo/x", "https://h///x"),
+    ("nowhere", "b", "https://h/a", None),
+    ("", "b", "https://h/a", "bhttps://h/a"),
+    ("", "", "https://h/a", None),
+    ("/A/", "b", "https://h/a", None),
+    ("/A/gi", "b", "https://h/a/a", "https://h/b/b"),
+    ("/^https/g", "http", "https://h/https", "http://h/https"),
+    ("/x*/g", "-", "https://h/", "-h-t-t-p-s-:-/-/-h-/-"),
+    ("a", "$1", "https://h/a", "https://h/$1"),
+]
+
+
+@pytest.mark.parametrize(("find", "to", "address", "result"), REPLACED)
+def test_a_replacement_replaces_as_the_desktop_app_does(find: str, to: str, address: str, result: str | None) -> None:
+    pair = when("Contains", "h", **{"from": find, "to": to})
+
+    acts = judged(rule("Replace", pair), Address.of(address))
+
+    assert isinstance(acts, Match)
+    assert (acts.result, acts.idle) == (result, result is None)
+
+
+def test_a_redirect_to_itself_does_nothing() -> None:
+    acts = judged(rule("Redirect", when("Contains", "h", destination="https://h/")), Address.of("https://h"))
+
+    assert isinstance(acts, Match)
+    assert acts.idle
+
+
+def test_what_is_switched_off_acts_but_is_not_in_force() -> None:
+    pair = when("Contains", "h", destination="https://x/")
+    groups = Groups({"g1": "Summer", "g2": "Winter"}, frozenset({"g2"}))
+    rules = [
+        rule("Redirect", pair, id="Redirect_off", status="Inactive"),
+        rule("Redirect", pair, id="Redirect_off_g1", status="Inactive", groupId="g1"),
+        rule("Redirect", pair, id="Redirect_g1", groupId="g1"),
+        rule("Redirect", pair, id="Redirect_g2", groupId="g2"),
+        rule("Redirect", pair, id="Redirect_g3", groupId="g3"),
+    ]
+
+    found = explain(rules, Address.of("https://h"), groups)
+
+    assert [each.off for each in found.acting] == [
+        (Off(OffKind.STATUS, "Inactive"),),
+        (Off(OffKind.STATUS, "Inactive"), Off(OffKind.GROUP, "Summer")),
+        (Off(OffKind.GROUP, "Summer"),),
+        (),
+        (Off(OffKind.UNKNOWN_GROUP),),
+    ]
+    assert [each.rule.id for each in found.is_effective] == ["Redirect_g2"]
+
+
+NEAR = [
+    ("Url", "Equals", "https://example.com/old/", "https://example.com/old", NearKind.SLASH, ""),
+    ("Url", "Equals", "https://example.com", "https://example.com/", NearKind.NO_SLASH, "https://example.com/"),
+    (
+        "Url",
+        "Equals",
+        "https://example.com:443/a b",
+        "https://example.com/a b",
+        NearKind.SPELLING,
+        "https://example.com/a%20b",
+    ),
+    ("Url", "Equals", "https://example.com/#top", "https://example.com/", NearKind.SPELLING, "https://example.com/"),
+    (
+        "Url",
+        "Equals",
+        "https://bücher.example/",
+        "https://bücher.example/",
+        NearKind.SPELLING,
+        "https://xn--bcher-kva.example/",
+    ),
+    ("host", "Equals", "Example.com", "https://example.com/", NearKind.CASE, ""),
+    ("host", "Equals", "example.com:443", "https://example.com/", NearKind.SPELLING, "example.com"),
+    ("path", "Equals", "/a?x=1", "https://example.com/a?x=1", NearKind.SPELLING, "/a"),
+    ("url", "Contains", "example", "https://example.com/", NearKind.KEY, "Url"),
+    ("Url", "Contains", "Example.com/Old", "https://example.com/old", NearKind.CASE, ""),
+    ("Url", "Matches", "/OLD$/", "https://example.com/old", NearKind.CASE, ""),
+    ("Url", "Wildcard_Matches", "*/OLD", "https://example.com/old", NearKind.CASE, ""),
+    ("Url", "Wildcard_Matches", "example.com", "https://example.com/", NearKind.NOT_THE_WHOLE, ""),
+    ("Url", "Equals", "http://example.com/old", "https://example.com/old", NearKind.SCHEME, ""),
+    ("Url", "Equals", "https://Example.com/old", "https://example.com/old", NearKind.CASE, ""),
+    ("Url", "Equals", "https://example.com/old", "https://example.com:8443/old", NearKind.PORT, ""),
+    ("Url", "Equals", "https://example.com/old", "https://example.com/old?x=1", NearKind.QUERY, ""),
+    ("Url", "Equals", "https://www.example.com/old", "https://example.com/old", NearKind.WWW, ""),
+    ("Host", "Equals", "example.com", "https://example.com/old", NearKind.KEY, "host"),
+    ("Url", "Equals", "https://other.example/", "https://example.com/old", None, ""),
+]
+
+
+@pytest.mark.parametrize(("key", "operator", "value", "address", "kind", "better"), NEAR)
+def test_a_near_miss_says_what_is_different(
+    key: str, operator: str, value: str, address: str, kind: NearKind | None, better: str
+) -> None:
+    found = explain([rule("Cancel", when(operator, value, key))], Address.of(address))
+
+    assert not found.acting
+    assert [(miss.kind, miss.better) for miss in found.near] == ([(kind, better)] if kind else [])
+
+
+@pytest.mark.parametrize(
+    "value",
+    [r"/\p{L}/", r"/\Aa\z/", "/(?i)a/", "/(?P<n>a)/", "/[[:alpha:]]/", "/(?=a)/", "/(?<!a)b/", r"/(a)\1/", "/(/"],
+)
+def test_what_cannot_be_tried_is_said_so(value: str) -> None:
+    found = explain([rule("Cancel", when("Matches", value))], Address.of("https://h"))
+
+    assert len(found.untold) == 1
+
+
+@pytest.mark.parametrize("text", ["", "   ", "javascript:alert(1)", "https://", "a b", "https://[", "x" * 100_000])
+def test_what_no_browser_loads_is_no_address(text: str) -> None:
+    with pytest.raises(NoAddress):
+        Address.of(text)
+
+
+def acts(rules: Rule, address: str) -> Match:
+    found = judged(rules, Address.of(address))
+    assert isinstance(found, Match)
+    return found
+
+
+def test_several_pairs_act_as_their_type_has_it() -> None:
+    hit, miss = when("Contains", "h"), when("Contains", "nowhere")
+    add = [{"type": "Add", "param": "a", "value": "1", "actionWhenParamExists": "Overwrite"}]
+
+    def pairs(kind: str, *found: dict[str, Any]) -> tuple[int, tuple[int, ...]]:
+        one = acts(rule(kind, *found), "https://h/abc")
+        return one.pair, one.also
+
+    assert pairs("Headers", miss, hit, miss, hit) == (2, (4,))
+    assert pairs("UserAgent", hit, hit, miss) == (2, ())
+    assert pairs("Delay", miss, hit, hit) == (2, ())
+    assert pairs("Cancel", miss, hit, hit) == (2, ())
+    last = acts(
+        rule("QueryParam", hit | {"modifications": add}, hit | {"modifications": [add[0] | {"value": "2"}]}),
+        "https://h/",
+    )
+    assert (last.result, last.also) == ("https://h/?a=2", (2,))
+    both = acts(rule("Replace", hit | {"from": "a", "to": "b"}, hit | {"from": "bb", "to": "z"}), "https://h/abc")
+    assert (both.result, both.also) == ("https://h/zc", (2,))
+
+
+@pytest.mark.parametrize(
+    ("one", "told"),
+    [
+        (
+            rule("Replace", when("Contains", "h", **{"from": "/b/", "to": "/"})),
+            Note(NoteKind.OTHER_URL, "https://h/a/c/b", Engine.EXTENSION),
+        ),
+        (
+            rule("Replace", when("Contains", "", **{"from": "b", "to": "x"})),
+            Note(NoteKind.OTHER_URL, "https://h/a/b/c/x", Engine.EXTENSION),
+        ),
+        (rule("Cancel", when("Contains", "h"), when("Contains", "x")), Note(NoteKind.SEVERAL_BLOCKS)),
+        (rule("Cancel", when("Equals", "/a/b/c/b", "path")), Note(NoteKind.PATH)),
+        (rule("Cancel", when("Wildcard_Matches", "*")), None),
+        (rule("Cancel", when("Matches", "/a/")), None),
+        (
+            rule("Redirect", when("Matches", "/(.)$/", "host", destination="https://x/$1")),
+            Note(NoteKind.OTHER_URL, "https://x/b", Engine.EXTENSION),
+        ),
+    ],
+)
+def test_where_the_engines_differ_is_told(one: Rule, told: Note | None) -> None:
+    notes = acts(one, "https://h/a/b/c/b").notes
+
+    assert told in notes if told else notes == ()
+
+
+@pytest.mark.parametrize("host", ["app.requestly.io", "requestly.in", "requestly.com", "rq.in", "rq.io", "h/__rq"])
+def test_the_engines_leave_their_makers_addresses_alone(host: str) -> None:
+    found = explain([rule("Cancel", when("Contains", ""))], Address.of(f"https://{host}"))
+
+    assert found.acting
+    assert not found.is_effective
+
+
+def test_filters_in_any_shape_are_told_where_they_say_something() -> None:
+    nothing: list[Any] = [{}, None, [], [None], [{}], [{"requestMethod": []}]]
+    for filters in nothing:
+        one = rule("Cancel", {"source": {"key": "Url", "operator": "Contains", "value": "", "filters": filters}})
+        assert not acts(one, "https://h/").depends
+    some: list[Any] = [{"requestMethod": ["GET"], "pageUrl": {"operator": "Equals", "value": "x"}}]
+    one = rule("Cancel", {"source": {"key": "Url", "operator": "Contains", "value": "", "filters": some}})
+    assert acts(one, "https://h/").depends
+    assert acts(one, "https://h/").notes[0] == Note(NoteKind.FILTERS, "pageUrl, requestMethod")
+
+
+@pytest.mark.slow
+@given(st.text(alphabet="ab*", max_size=8), st.text(alphabet="ab", max_size=10))
+@settings(max_examples=600, deadline=None)
+def test_stars_catch_what_an_expression_would(value: str, text: str) -> None:
+    hit = condition("Wildcard_Matches", value)(text)
+
+    for run, caught in ((".*?", hit and hit.captures), (".*", hit and (hit.otherwise or hit.captures))):
+        match = re.fullmatch(f"({run})".join(map(re.escape, value.split("*"))), text)
+        assert (match.groups() if match else None) == caught
+
+
+def test_hundreds_of_stars_take_no_longer_than_one() -> None:
+    hit = condition("Wildcard_Matches", "*" * 500)("https://h/" + "a/" * 30_000)
+
+    assert hit is not None
+    assert len(hit.captures) == 500
+
+
+def test_an_expression_that_is_large_for_a_long_address_is_not_tried() -> None:
+    one = rule("Redirect", when("Matches", "/" + "(.*)" * 50 + "/", destination="https://x/$1"))
+
+    assert isinstance(judged(one, Address.of("https://h/a")), Match)
+    assert isinstance(judged(one, Address.of("https://h/" + "a" * 60_000)), Undecidable)
+
+
+@pytest.mark.parametrize("text", ["/old", "shop", "Redirect_x1old", "mailto:a@b.example", "a@b.example", "//"])
+def test_a_slip_is_not_taken_for_a_host(text: str) -> None:
+    with pytest.raises(NoAddress):
+        Address.typed(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["localhost", "localhost:3000/x", "go/x", "h.example", "//h.example/a", "[::1]:80", "ws://h"]
+)
+def test_a_host_needs_no_scheme(text: str) -> None:
+    assert Address.typed(text).host
+
+
+TEXT = st.text(max_size=40) | st.sampled_from(["https://h/a", "*", "/(.*)+x/", "/a/g", "$1", "h", "", "/(/", "/(?=a)/"])
+PAIRS = st.builds(
+    lambda key, operator, value, more: when(operator, value, key) | more,
+    st.sampled_from(["Url", "host", "path", "Host", ""]),
+    st.sampled_from(["Equals", "Contains", "Matches", "Wildcard_Matches", "Odd"]),
+    TEXT,
+    st.fixed_dictionaries({"destination": TEXT, "from": TEXT, "to": TEXT}),
+)
+RULES = st.builds(
+    lambda kind, pairs, status: rule(kind, *pairs, status=status),
+    st.sampled_from(["Redirect", "Cancel", "Replace", "QueryParam", "Headers", "Odd"]),
+    st.lists(PAIRS, max_size=3),
+    st.sampled_from(["Active", "Inactive"]),
+)
+ADDRESSES = st.sampled_from(
+    ["https://h/a?b=1", "http://h:8080/", "https://www.h/a/b/c", "https://h/" + "a/" * 500, "https://h/%41?q=a b"]
+)
+
+
+@pytest.mark.slow
+@given(st.lists(RULES, max_size=5), ADDRESSES)
+@settings(max_examples=800, deadline=None)
+def test_all_rules_together_say_what_each_says_alone(rules: list[Rule], text: str) -> None:
+    address = Address.of(text)
+
+    found = explain(rules, address)
+
+    alone = [judged(each, address) for each in rules]
+    assert list(found.acting) == [each for each in alone if isinstance(each, Match)]
+    for acts in found.acting:
+        assert not (acts.result is not None and acts.blocks)
+        assert acts.result != address.full
+
+
+def test_a_pattern_that_backtracks_elsewhere_answers_like_others() -> None:
+    test = condition("Matches", r"/blocks\/(.*)+\/(.*)+\.(js|css)$/")
+
+    assert test("https://h/blocks/" + "a/" * 20_000) is None
+
+
+@given(st.text(max_size=30), st.lists(st.none() | st.text(max_size=5), max_size=9))
+def test_filling_in_never_fails(template: str, captures: list[str | None]) -> None:
+    assert filled(template, tuple(captures)) is not None
+
+
+def test_an_unknown_operator_never_holds() -> None:
+    with pytest.raises(CannotTell):
+        condition("Odd", "x")
+
+
+def test_a_replace_whose_expression_is_broken_cannot_be_told() -> None:
+    broken = rule("Replace", when("Contains", "h", **{"from": "/(/", "to": ""}))
+
+    found = judged(broken, Address.of("https://h"))
+
+    assert isinstance(found, Undecidable)
+    assert found.why.kind is UndecidableKind.BROKEN
+
+
+@pytest.mark.parametrize(
+    ("kind", "pair"),
+    [
+        ("Redirect", when("Wildcard_Matches", "*a*", destination="https://a.example/" + "$1" * 60)),
+        ("Redirect", when("Matches", "/(.*)/", destination="https://a.example/" + "$1" * 60)),
+        ("Redirect", when("Matches", f"/{'a' * 4_001}|(.*)/", destination="https://a.example/")),
+        ("Redirect", when("Wildcard_Matches", "*" * 4_001, destination="https://a.example/")),
+        ("Replace", when("Contains", "", **{"from": "a", "to": "a" * 70_000})),
+        ("Replace", when("Contains", "", **{"from": "/a/g", "to": "a" * 70})),
+        ("QueryParam", when("Contains", "", modifications=[{"type": "Remove", "param": "x"}] * 900)),
+    ],
+)
+def test_what_a_few_letters_of_a_rule_make_of_an_address_is_not_worked_out_without_end(
+    kind: str, pair: dict[str, Any]
+) -> None:
+    found = explain([rule(kind, pair)], Address.of("https://shop.example/?" + "a" * 2_000))
+
+    assert not found.acting
+    assert len(found.untold) == 1

@@ -1,0 +1,114 @@
+"""What counts as a secret in a rule, and what a rule is without it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from bot.rules.model import Rule
+from bot.rules.secrets import hidden, hidden_text, holds_secret, names_secret, without_secrets
+
+ONE, TWO = "s3cr3t-one", "s3cr3t-two"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Authorization",
+        "Proxy-Authorization",
+        "Cookie",
+        "Set-Cookie",
+        "X-Api-Key",
+        "apiKey",
+        "X-Auth-Token",
+        "access_token",
+        "client_secret",
+        "user[password]",
+        "key",
+        "sig",
+        "next%3Fkey",
+        "PHPSESSID_session",
+        "X-Amz-Signature",
+    ],
+)
+def test_names_of_credentials(name: str) -> None:
+    assert names_secret(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Accept",
+        "keyword",
+        "monkey",
+        "author",
+        "Keep-Alive",
+        "destination",
+        "utm_source",
+        "Access-Control-Allow-Credentials",
+    ],
+)
+def test_names_of_other_things(name: str) -> None:
+    assert not names_secret(name)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("https://a.example/?token=s3cr3t&b=1", "https://a.example/?token=[hidden]&b=1"),
+        ("https://a.example/#access_token=s3cr3t", "https://a.example/#access_token=[hidden]"),
+        ("https://a.example/?to=https%3A%2F%2Fb%3Fapi_key%3Ds3cr3t", "https://a.example/?to=https%3A%2F%2Fb%3Fapi_key%3D[hidden]"),
+        ("https://anna:s3cr3t@a.example:8080/x", "https://anna:[hidden]@a.example:8080/x"),
+        ("https://anna:s3c@r3t@a.example/", "https://anna:[hidden]@a.example/"),
+        ("https://a.example/?token=s3cr…", "https://a.example/?token=[hidden]…"),
+        ("password=s3cr3t and more", "password=[hidden] and more"),
+        ("https://a.example/?token=*&key=$1&sig=(.*)", "https://a.example/?token=*&key=$1&sig=(.*)"),
+        ("https://a.example:8080/?q=1=2", "https://a.example:8080/?q=1=2"),
+    ],
+)  # fmt: skip
+def test_texts(text: str, shown: str) -> None:
+    assert hidden_text(text) == shown
+    assert hidden_text(shown) == shown
+
+
+SHAPES = [
+    {"modifications": {"Request": [{"type": "Add", "header": "Authorization", "value": f"Bearer {ONE}"}]}},
+    {"modifications": [{"type": "Add", "header": "Cookie", "value": ONE, "target": "Request"}]},
+    {"headers": {"X-Api-Key": ONE}},
+    {"header": "Set-Cookie", "value": ONE, "target": "Response"},
+    {"modifications": [{"type": "Add", "param": "api_key", "value": ONE}]},
+    {"someday": {"clientSecret": ONE}},
+    {"destination": f"https://anna:{ONE}@a.example/"},
+    {"from": "a", "to": f"token={ONE}"},
+    {"password": 12345},
+]
+
+
+@pytest.mark.parametrize("pair", SHAPES, ids=lambda pair: next(iter(pair)))
+def test_every_shape_of_a_pair(pair: dict[str, object]) -> None:
+    document = {
+        "id": "X_1",
+        "name": "n",
+        "status": "Active",
+        "pairs": [{"source": {"key": "Url", "value": "a"}} | pair],
+    }
+    rule = Rule.model_validate(document)
+
+    shown = without_secrets(rule)
+
+    assert holds_secret(rule)
+    assert ONE not in json.dumps(shown.document())
+    assert "12345" not in json.dumps(shown.document())
+    assert shown.pairs is not None
+    assert shown.pairs[0].source == (rule.pairs or ())[0].source
+    assert not holds_secret(shown)
+    assert document == rule.document(), "what is sent and stored stays as it is"
+
+
+def test_secrets_that_differ_are_told_apart() -> None:
+    before, after, none = hidden({"token": ONE, "b": {"key": "x"}}, {"token": TWO, "apiKey": ONE, "token2": True}, None)
+
+    assert before == {"token": "[hidden]", "b": {"key": "x"}}
+    assert after == {"token": "[hidden-2]", "apiKey": "[hidden]", "token2": True}
+    assert none is None

@@ -1,0 +1,367 @@
+"""The edge: whatever arrives unsigned, stale, huge or mangled ends before Bolt, never with a 500.
+
+This is about HTTP by nature: over Socket Mode there is no such edge, so ``--transport`` changes nothing here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import hmac
+import json
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+from urllib.parse import urlencode
+
+import httpx
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from starlette.responses import PlainTextResponse, Response
+from structlog.testing import capture_logs
+
+from bot.server.edge import Rejected, SlackHandler, Verifier, slack_endpoint, web_app
+from bot.server.process import web_server
+from sandbox.demo import Sandbox, Transport
+from sandbox.slack.running import SECRET
+from sandbox.slack.serving import listening
+
+
+@pytest.fixture
+def transport() -> Transport:
+    return "http"
+
+
+Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+NOW = 1_800_000_000.0
+BODY = urlencode({"command": "/rules", "text": "list", "user_id": "U0ALICE01", "channel_id": "C0OPS0001"}).encode()
+
+
+def signed(body: bytes, *, at: float | None = None, secret: str = SECRET) -> dict[str, str]:
+    timestamp = str(int(time.time() if at is None else at))
+    digest = hmac.new(secret.encode(), b"v0:" + timestamp.encode() + b":" + body, hashlib.sha256).hexdigest()
+    return {"X-Slack-Request-Timestamp": timestamp, "X-Slack-Signature": f"v0={digest}"}
+
+
+async def answered(workspace: Sandbox, body: bytes, headers: dict[str, str]) -> int:
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    async with httpx.AsyncClient(trust_env=False) as client:
+        response = await client.post(f"{workspace.bot_url}/slack/events", content=body, headers=form | headers)
+    return response.status_code
+
+
+@pytest.mark.parametrize("transport", ["http", "socket"])
+async def test_that_slack_withholds_events_is_acknowledged_and_logged(workspace: Sandbox) -> None:
+    names = {"type": "app_rate_limited", "team_id": "T0GATE001", "api_app_id": "A0GATE001"}
+
+    with capture_logs() as logged:
+        ack = await workspace.slack.delivery.event({"token": "t", **names, "minute_rate_limited": 1_518_467_820})
+
+    assert not ack.failed
+    assert [(one["log_level"], one.get("minute")) for one in logged if "minute" in one] == [("warning", 1_518_467_820)]
+
+
+async def test_a_signed_command_is_acknowledged(workspace: Sandbox) -> None:
+    assert await answered(workspace, BODY, signed(BODY)) == 200
+
+
+FORGED: dict[str, Callable[[], dict[str, str]]] = {
+    "no headers": dict,
+    "no timestamp": lambda: {"X-Slack-Signature": "v0=" + "0" * 64},
+    "another secret": lambda: signed(BODY, secret="another"),
+    "stale": lambda: signed(BODY, at=time.time() - 301),
+    "from the future": lambda: signed(BODY, at=time.time() + 320),
+    "another body": lambda: signed(BODY + b"x"),
+    "timestamp of letters": lambda: signed(BODY) | {"X-Slack-Request-Timestamp": "abc"},
+    "empty timestamp": lambda: signed(BODY) | {"X-Slack-Request-Timestamp": ""},
+    "endless timestamp": lambda: signed(BODY) | {"X-Slack-Request-Timestamp": "9" * 5000},
+    "negative timestamp": lambda: signed(BODY) | {"X-Slack-Request-Timestamp": "-1"},
+    "signature of letters": lambda: signed(BODY) | {"X-Slack-Signature": "v0=" + "G" * 64},
+    "another version": lambda: signed(BODY) | {"X-Slack-Signature": "v1=" + "0" * 64},
+    "empty signature": lambda: signed(BODY) | {"X-Slack-Signature": ""},
+}
+
+
+@pytest.mark.first(5)
+@pytest.mark.threat("A1")
+@pytest.mark.parametrize("case", FORGED)
+async def test_what_slack_did_not_sign_now_is_refused(workspace: Sandbox, case: str) -> None:
+    assert await answered(workspace, BODY, FORGED[case]()) == 401
+    assert workspace.slack.state.messages == []
+
+
+@pytest.mark.first(3)
+@pytest.mark.threat("A2")
+@pytest.mark.parametrize("body", [b"\xff\xfe", b"payload=%7B", b"payload=[]", b"{", b"[]", b'"x"', b"", b"{" * 100_000])
+async def test_a_signed_body_that_is_none_is_a_bad_request(workspace: Sandbox, body: bytes) -> None:
+    assert await answered(workspace, body, signed(body)) == 400
+
+
+@pytest.mark.threat("A2")
+async def test_a_huge_body_is_refused_before_it_is_read(workspace: Sandbox) -> None:
+    body = b"x" * (1024 * 1024 + 1)
+
+    assert await answered(workspace, body, signed(body)) == 413
+
+
+@pytest.mark.threat("A2")
+async def test_non_ascii_headers_are_no_server_error(workspace: Sandbox) -> None:
+    async with httpx.AsyncClient(trust_env=False) as client:
+        headers = [(b"x-slack-request-timestamp", "１２３".encode()), (b"x-slack-signature", b"v0=\xff\xfe")]
+        response = await client.post(f"{workspace.bot_url}/slack/events", content=BODY, headers=headers)
+    assert response.status_code == 401
+
+
+async def test_unknown_kinds_of_signed_payloads_are_no_server_error(workspace: Sandbox) -> None:
+    for payload in ({"type": "block_actions"}, {"type": "view_submission", "view": {}}, {"type": "nothing"}, {"a": 1}):
+        body = urlencode({"payload": json.dumps(payload)}).encode()
+        assert await answered(workspace, body, signed(body)) < 500
+
+
+@pytest.mark.first(2)
+@pytest.mark.threat("A2", "A10")
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {"type": "block_actions", "actions": []},
+        {"type": "block_actions", "actions": ["v1.decide.approve"]},
+        {"type": "block_actions", "actions": {"action_id": "v1.decide.approve"}},
+        {"type": "view_submission", "view": None},
+        {"type": "view_closed", "view": "V0"},
+        {"type": "event_callback", "event": "type"},
+    ],
+)
+async def test_signed_payloads_of_a_wrong_shape_end_before_bolt_trips_over_them(
+    workspace: Sandbox, payload: dict[str, object], capfd: pytest.CaptureFixture[str]
+) -> None:
+    body = urlencode({"payload": json.dumps(payload)}).encode()
+
+    assert await answered(workspace, body, signed(body)) == 400
+
+    said = capfd.readouterr()
+    assert "Traceback" not in said.out + said.err
+
+
+async def test_health_and_metrics_answer(workspace: Sandbox) -> None:
+    async with httpx.AsyncClient(trust_env=False) as client:
+        health = await client.get(f"{workspace.bot_url}/healthz")
+        ready = await client.get(f"{workspace.bot_url}/readyz")
+        metrics = await client.get(f"{workspace.bot_url}/metrics")
+    assert health.text == "ok"
+    assert ready.json() == {"slack": "ok", "clock": "ok", "store": "ok"}
+    assert "gatehouse_accepted_requests_total" in metrics.text
+
+
+@asynccontextmanager
+async def served(
+    handler: SlackHandler, *, unsigned_limit: int = 1024 * 1024, **limits: Any
+) -> AsyncIterator[Callable[[], Awaitable[Connection]]]:
+    """The edge in the server that runs in production, with *handler* where Bolt would be; gives what connects to it."""
+
+    async def ready() -> dict[str, str]:
+        return {}
+
+    events = slack_endpoint(Verifier((SECRET,), time.time), handler, unsigned_limit=unsigned_limit)
+    server = web_server(web_app(events, ready), host="127.0.0.1", port=0, **limits)
+    listener = listening(0)
+    listener.listen()
+    running = asyncio.create_task(server.serve([listener]))
+    try:
+        async with AsyncExitStack() as stack:
+
+            async def connect() -> Connection:
+                reader, writer = await asyncio.open_connection(*listener.getsockname())
+                stack.callback(writer.close)
+                return reader, writer
+
+            yield connect
+    finally:
+        server.stop()
+        await running
+
+
+async def accepted(_: Mapping[str, str], __: dict[str, Any]) -> Response:
+    return PlainTextResponse("accepted")
+
+
+async def never(_: Mapping[str, str], __: dict[str, Any]) -> Response:
+    raise AssertionError("strangers reach no handler")
+
+
+def head(length: int | str, headers: dict[str, str]) -> bytes:
+    lines = {"Host": "bot", "Content-Length": str(length)} | headers
+    return "\r\n".join(
+        ["POST /slack/events HTTP/1.1", *(f"{name}: {value}" for name, value in lines.items()), "", ""]
+    ).encode()
+
+
+async def status(connection: Connection) -> int:
+    """The status of the next answer, whose connection may stay open; 0 where it was closed without one."""
+    try:
+        line = await connection[0].readline()
+    except ConnectionError:
+        return 0
+    return int(line.split()[1]) if line else 0
+
+
+def plausible() -> dict[str, str]:
+    """Headers that have the right shape and time, as anybody can write them: for five minutes, so at no import."""
+    return signed(b"another body")
+
+
+@pytest.mark.threat("A2")
+@pytest.mark.parametrize(
+    ("length", "headers", "expected"),
+    [
+        (100, dict, 401),
+        (100, lambda: signed(BODY, at=1_000_000_000), 401),
+        (1024 * 1024 + 1, plausible, 413),
+        ("9" * 400, plausible, 400),
+    ],
+    ids=["no signature", "stale", "large", "endless"],
+)
+async def test_headers_are_refused_without_waiting_for_a_body(
+    length: int | str, headers: Callable[[], dict[str, str]], expected: int
+) -> None:
+    async with served(never) as connect:
+        connection = await connect()
+        connection[1].write(head(length, headers()))
+
+        assert await status(connection) == expected
+
+
+SLOW: dict[str, Callable[[], bytes]] = {
+    "nothing": lambda: b"",
+    "half a header": lambda: b"POST /slack/events HTTP/1.1\r\nX-Slack",
+    "no signature, half a body": lambda: head(100, {}) + b"x",
+    "half a body": lambda: head(100, plausible()) + b"x",
+    "half a chunk": lambda: (
+        head("", plausible()).replace(b"Content-Length: ", b"Transfer-Encoding: chunked") + b"10000\r\nx"
+    ),
+    "half of a second request": lambda: b"GET /healthz HTTP/1.1\r\nHost: bot\r\n\r\n" + b"GET /heal",
+}
+
+
+@pytest.mark.threat("A2")
+@pytest.mark.parametrize("sent", SLOW.values(), ids=SLOW)
+async def test_what_does_not_arrive_in_time_is_closed(
+    sent: Callable[[], bytes], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", logger="uvicorn.error")
+    async with served(never, request_seconds=0.05) as connect:
+        connections = [await connect() for _ in range(10)]
+        for _, writer in connections:
+            writer.write(sent())
+
+        for reader, _ in connections:
+            with contextlib.suppress(ConnectionError):
+                await reader.read()  # to the end: the server closes it
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
+
+
+async def test_a_request_that_arrived_takes_as_long_as_it_takes() -> None:
+    closed = asyncio.Event()
+
+    async def slow(_: Mapping[str, str], __: dict[str, Any]) -> Response:
+        await closed.wait()
+        return PlainTextResponse("accepted")
+
+    async with served(slow, request_seconds=0.05) as connect:
+        patient, stranger = await connect(), await connect()
+        patient[1].write(head(len(BODY), signed(BODY)) + BODY)
+        stranger[1].write(head(100, plausible()))
+        assert await status(stranger) == 0, "the deadline of both went by"
+        closed.set()
+
+        assert await status(patient) == 200
+
+
+async def test_where_there_are_too_many_connections_the_one_that_waits_longest_makes_room() -> None:
+    async with served(accepted, request_seconds=3600, max_connections=2) as connect:
+        strangers = [await connect(), await connect()]
+        for stranger in strangers:
+            stranger[1].write(head(100, plausible()))
+        slack = await connect()
+        slack[1].write(head(len(BODY), signed(BODY)) + BODY)
+
+        assert await status(slack) == 200
+        assert await status(strangers[0]) == 0
+
+
+async def test_where_all_connections_are_at_work_another_one_is_told_to_come_back() -> None:
+    begun, done = asyncio.Event(), asyncio.Event()
+
+    async def slow(_: Mapping[str, str], __: dict[str, Any]) -> Response:
+        begun.set()
+        await done.wait()
+        return PlainTextResponse("accepted")
+
+    async with served(slow, request_seconds=3600, max_connections=1) as connect:
+        first = await connect()
+        first[1].write(head(len(BODY), signed(BODY)) + BODY)
+        await begun.wait()
+
+        assert await status(await connect()) == 503
+        done.set()
+        assert await status(first) == 200
+
+
+@pytest.mark.threat("A2")
+async def test_large_bodies_without_a_checked_signature_share_a_limit() -> None:
+    large = b"x" * (164 * 1024)
+    async with served(accepted, unsigned_limit=150 * 1024, request_seconds=3600) as connect:
+        for _ in range(3):
+            alone = await connect()
+            alone[1].write(head(len(large), plausible()) + large)
+            assert await status(alone) == 401, "one at a time has room, however many there were before"
+        both = [await connect(), await connect()]
+        for _, writer in both:
+            writer.write(head(len(large) + 1, plausible()) + large)
+        answers = [asyncio.create_task(status(each)) for each in both]
+        await asyncio.wait(answers, return_when=asyncio.FIRST_COMPLETED)
+        assert [task.result() for task in answers if task.done()] == [503]
+
+        slack = await connect()
+        slack[1].write(head(len(BODY), signed(BODY)) + BODY)
+        assert await status(slack) == 200, "an ordinary request is read nevertheless"
+
+
+@pytest.mark.threat("A1")
+@pytest.mark.parametrize("headers", [{}, plausible()], ids=["unsigned", "plausible"])
+async def test_no_log_has_a_refused_body(headers: dict[str, str], caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("DEBUG")
+    caplog.set_level("DEBUG", logger="uvicorn.error")
+    canary = b"text=CANARY-in-a-body"
+    async with served(never) as connect:
+        whole, broken = await connect(), await connect()
+        whole[1].write(head(len(canary), headers) + canary)
+        assert await status(whole) == 401
+        broken[1].write(head(len(canary) + 1, headers) + canary)
+        broken[1].write_eof()
+        broken[1].close()
+        await broken[1].wait_closed()
+
+    assert "CANARY" not in caplog.text
+    assert "Traceback" not in caplog.text
+
+
+@pytest.mark.slow
+@pytest.mark.threat("A1")
+@settings(max_examples=2000, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(timestamp=st.binary(max_size=30), signature=st.binary(max_size=90), body=st.binary(max_size=60))
+def test_no_forged_request_passes(timestamp: bytes, signature: bytes, body: bytes) -> None:
+    with pytest.raises(Rejected):
+        Verifier(("secret",), lambda: NOW).check(timestamp, signature, body)
+
+
+@pytest.mark.threat("E6")
+@pytest.mark.parametrize("secrets", [("old", "new"), ("new", "old")])
+def test_two_secrets_hold_during_a_rotation(secrets: tuple[str, str]) -> None:
+    for secret in secrets:
+        headers = signed(BODY, at=NOW, secret=secret)
+        check = Verifier(secrets, lambda: NOW).check
+        check(headers["X-Slack-Request-Timestamp"].encode(), headers["X-Slack-Signature"].encode(), BODY)

@@ -1,0 +1,184 @@
+"""Settings that Gatehouse does not start with, and what is never shown of the others."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+import structlog
+from pydantic import SecretStr, ValidationError
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from bot.server import logs
+from bot.server.slack import open_slack
+from bot.settings import Settings
+from handlers.slack.client import SlackRefused
+from sandbox.slack.serving import serving
+
+REQUIRED: dict[str, Any] = {
+    "slack_bot_token": "xoxb-canary-token",
+    "slack_signing_secret": "canary-old-secret,canary-new-secret",
+    "rules_base_url": "https://rules.example.com/v1",
+    "rules_api_key": "canary-rules-key",
+    "members_base_url": "https://members.example.com/api/v1",
+    "members_api_key": "canary-members-key",
+    "members_sites": "blog=site_1",
+}
+
+
+def made(**others: Any) -> Settings:
+    return Settings(_env_file=None, **REQUIRED | others)
+
+
+@pytest.mark.parametrize("text", ["old,new", "old, new", " old ,\tnew\n,"])
+def test_blanks_around_a_signing_secret_are_no_part_of_it(text: str) -> None:
+    assert made(slack_signing_secret=text).signing_secrets == ("old", "new")
+
+
+def test_blanks_alone_are_no_signing_secret() -> None:
+    with pytest.raises(ValidationError, match="SLACK_SIGNING_SECRET"):
+        made(slack_signing_secret=" , ")
+
+
+@pytest.mark.threat("E1")
+@pytest.mark.parametrize("name", ["slack_api_url", "rules_base_url", "members_base_url"])
+@pytest.mark.parametrize("url", ["http://example.com/", "https://2852039166/", "https://user:canary@example.com/"])
+def test_no_url_is_taken_that_a_key_must_not_go_to(name: str, url: str) -> None:
+    with pytest.raises(ValidationError, match=name.upper()) as refused:
+        made(**{name: url})
+
+    assert "canary" not in str(refused.value)
+
+
+def test_http_is_taken_on_this_machine_or_where_somebody_insists() -> None:
+    assert made(slack_api_url="http://127.0.0.1:8800/api").slack_api_url == "http://127.0.0.1:8800/api/"
+    assert (
+        made(slack_api_url="http://slack.internal/api", insecure_http=True).slack_api_url
+        == "http://slack.internal/api/"
+    )
+
+
+CANARIES = {
+    "slack_bot_token": "xoxb-1-canary",
+    "slack_signing_secret": "canary-old-signing,canary-new-signing",
+    "slack_app_token": "xapp-1-canary",
+    "rules_api_key": "canary/rules+key=",
+    "members_api_key": "canary members",
+    "members_api_keys": "blog=canary-blog-key",
+}
+PASSWORD = "canary-password"
+DATABASES = [
+    "postgresql://u:{}@h/db",
+    "postgresql://u:{}/more@h/db",
+    "postgresql://u:more@{}@h/db",
+    "postgresql://u:{}?more#more@h/db",
+    "postgresql://:{}@h/db",
+    "postgresql://u:{}@h:port/db",
+    "postgresql//u:{}@h/db",
+    "mysql://u:{}@h/db",
+    "postgresql://h/db?user=u&password={}",
+    "postgresql://h/db?password={}@more&user=u",
+    "postgresql://h/db?sslPassword={}",
+    "postgresql://u:m@h/db?password={}",
+]
+
+
+@pytest.mark.parametrize("spelling", DATABASES)
+def test_no_database_password_is_shown_or_told(spelling: str) -> None:
+    settings = made(database_url=spelling.format(PASSWORD))
+
+    assert "canary" not in settings.shown("database_url")
+    assert "canary" not in settings.redacted(f"no connection to {settings.database_url}")
+    assert "more" not in settings.shown("database_url").replace("h/db", "")
+
+
+def test_a_short_password_is_not_shown_either() -> None:
+    assert made(database_url="postgresql://u:pw@h/db").shown("database_url") == "postgresql://u:***@h/db"
+
+
+def test_a_url_without_a_password_is_shown_whole() -> None:
+    for url in ("sqlite:///gatehouse.db", "postgresql://db.example:5432/gatehouse", "postgresql:///x?host=/run/pg"):
+        assert made(database_url=url).shown("database_url") == url
+
+
+def _words(settings: Settings) -> list[str]:
+    """What somebody could say of each secret, as it is and as it is written in URLs."""
+    assert {name for name, value in settings if isinstance(value, SecretStr | dict)} - {"members_sites"} == set(
+        CANARIES
+    )
+    values = ["xoxb-1-canary", "canary-old-signing", "canary-new-signing", "xapp-1-canary", "canary/rules+key="]
+    values += ["canary members", "canary-blog-key", PASSWORD]
+    return [*values, *(quote(each, safe="") for each in values)]
+
+
+@pytest.fixture
+def planted() -> Settings:
+    return made(**CANARIES, database_url=f"postgresql://u:{PASSWORD}@h/db")
+
+
+@pytest.mark.threat("E3")
+def test_no_text_of_others_holds_a_secret(planted: Settings) -> None:
+    for word in _words(planted):
+        assert planted.redacted(f"key {word} is not allowed") == "key [secret] is not allowed"
+    assert planted.redacted("Rule pairs are invalid") == "Rule pairs are invalid"
+    assert made().redacted("") == ""
+
+
+def test_no_setting_is_shown_with_a_secret(planted: Settings) -> None:
+    for name in Settings.model_fields:
+        assert "canary" not in planted.shown(name)
+
+
+@pytest.fixture
+def _logging_as_before() -> Iterator[None]:
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    levels = {name: logging.getLogger(name).level for name in logs.CHATTY}
+    yield
+    root.handlers[:], root.level = handlers, level
+    for name, before in levels.items():
+        logging.getLogger(name).setLevel(before)
+    structlog.reset_defaults()
+
+
+@pytest.mark.threat("E3")
+@pytest.mark.usefixtures("_logging_as_before")
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_no_line_of_the_log_holds_a_secret(planted: Settings, form: str, capsys: pytest.CaptureFixture[str]) -> None:
+    logs.configure("DEBUG", form, planted.redacted)
+    for word in _words(planted):
+        for log in (structlog.get_logger("ours"), logging.getLogger("theirs")):
+            try:
+                raise ValueError(word)
+            except ValueError:
+                log.exception("event")
+        structlog.get_logger("ours").info("event", nested={"list": [word]}, error=ValueError(word), text=word)
+        logging.getLogger("theirs").info("%s %r", word, {"key": word})
+
+    written = capsys.readouterr().err
+    assert "ValueError" in written
+    assert "canary" not in written
+    if form == "json":
+        assert all(json.loads(line) for line in written.splitlines())
+
+
+@pytest.mark.threat("E3")
+async def test_no_refusal_of_slack_holds_a_secret(planted: Settings) -> None:
+    async def refuse(request: Request) -> Response:
+        token = request.headers["authorization"].removeprefix("Bearer ")
+        return JSONResponse({"ok": False, "error": f"bad_token {token}", "needed": token})
+
+    async with serving(Starlette(routes=[Route("/{method}", refuse, methods=["GET", "POST"])])) as url:
+        settings = planted.model_copy(update={"slack_api_url": f"{url}/"})
+        async with open_slack(settings, planted.slack_bot_token.get_secret_value()) as slack:
+            with pytest.raises(SlackRefused) as refused:
+                await slack.call("auth.test")
+
+    assert (refused.value.code, refused.value.needed) == ("bad_token [secret]", "[secret]")

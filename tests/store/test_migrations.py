@@ -1,0 +1,224 @@
+"""The schema: made whole by a first start, brought on by a release, refused where it is not for this one."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import re
+import shutil
+from collections.abc import Iterable
+from itertools import count
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import sqlalchemy as sa
+
+from bot.changes.decisions import Decision
+from bot.changes.model import State
+from bot.server.audit_export import exported, verified
+from bot.store.db import StoreError, make_engine
+from bot.store.engine import check, open_store, upgrade
+from bot.store.migrations.run import MIGRATIONS, refuse_other_schema
+from bot.store.tables import metadata
+from tests.changes.test_leases import kept, rename
+from tests.changes.world import ALICE, POLICIES, a_world, replica
+from tests.clocks import StandingClock
+from tests.databases import BOTH
+from tests.programs import ran
+
+both = pytest.mark.parametrize("empty_database", BOTH, indirect=True)
+
+ADDS: Final = (
+    "ALTER TABLE changes ADD COLUMN vetoes INTEGER NOT NULL DEFAULT 0",
+    "CREATE TABLE votes (person VARCHAR(32) PRIMARY KEY)",
+)
+NEEDS_IT: Final = "UPDATE compatibility SET oldest_schema = '0002_votes'"
+FAILS: Final = "DELETE FROM missing_table"
+DEVELOPED: Final = (
+    r"development version of Gatehouse, before 0\.1\.0.* Nothing was changed\. .* audit export .* new database"
+)
+
+
+def next_release(folder: Path, *statements: str) -> Path:
+    """The migrations of a release after this one, whose own executes *statements*."""
+    shutil.copytree(MIGRATIONS, folder / "next")
+    lines = ("from alembic import op", "revision = '0002_votes'", "down_revision = '0001_initial'", "def upgrade():")
+    executed = (f"    op.execute({statement!r})" for statement in statements)
+    (folder / "next/versions/0002_votes.py").write_text("\n".join((*lines, *executed)))
+    return folder / "next"
+
+
+async def execute(database_url: str, *statements: str) -> None:
+    engine = make_engine(database_url)
+    async with engine.begin() as connection:
+        for statement in statements:
+            await connection.execute(sa.text(statement))
+    await engine.dispose()
+
+
+async def content(database_url: str) -> dict[str, list[Any]]:
+    """Every table of the database with its rows."""
+
+    def read(connection: sa.Connection) -> dict[str, list[Any]]:
+        names = sa.inspect(connection).get_table_names()
+        return {name: list(connection.execute(sa.select(sa.text("*")).select_from(sa.table(name)))) for name in names}
+
+    engine = make_engine(database_url, read_only=True)
+    async with engine.connect() as connection:
+        found = await connection.run_sync(read)
+    await engine.dispose()
+    return found
+
+
+async def version(database_url: str) -> str:
+    ((found,),) = (await content(database_url))["alembic_version"]
+    return str(found)
+
+
+async def refusals(database_url: str) -> list[str]:
+    """What each part of Gatehouse that opens the database says against it."""
+
+    async def refusal(opening: Any) -> str:
+        with pytest.raises(StoreError) as refused:
+            await opening
+        return str(refused.value)
+
+    out = io.StringIO()
+    reading = verified(database_url, ""), exported(database_url, "jsonl", None, out)
+    return [await refusal(opening) for opening in (upgrade(database_url), check(database_url), *reading)]
+
+
+def declared(*, schema: str, sqlite: bool) -> sa.MetaData:
+    """The tables as they are declared, in *schema*; their partial indexes on PostgreSQL, too."""
+    copy = sa.MetaData()
+    for table in metadata.tables.values():
+        for index in table.to_metadata(copy, schema=schema).indexes:
+            if not sqlite:
+                index.dialect_options["postgresql"]["where"] = index.dialect_options["sqlite"]["where"]
+    return copy
+
+
+def described(connection: sa.Connection, schema: str | None, tables: Iterable[str]) -> dict[str, Any]:
+    """All that the database knows of each table: columns and their types, keys, indexes, constraints."""
+    found = sa.inspect(connection)
+    looks = (
+        found.get_columns,
+        found.get_pk_constraint,
+        found.get_indexes,
+        found.get_unique_constraints,
+        found.get_check_constraints,
+        found.get_foreign_keys,
+    )
+    text = {name: json.dumps([look(name, schema=schema) for look in looks], default=str) for name in tables}
+    return {name: json.loads(re.sub(r"\bwanted\.|(?<=ix_)wanted_", "", said)) for name, said in text.items()}
+
+
+@both
+async def test_the_migrations_create_what_the_tables_declare(empty_database: str) -> None:
+    def differ(connection: sa.Connection) -> None:
+        sqlite = connection.dialect.name == "sqlite"
+        connection.execute(sa.text("ATTACH ':memory:' AS wanted" if sqlite else "CREATE SCHEMA wanted"))
+        declared(schema="wanted", sqlite=sqlite).create_all(connection)
+        tables = set(sa.inspect(connection).get_table_names())
+        assert tables == {*metadata.tables, "alembic_version"}
+        assert described(connection, None, metadata.tables) == described(connection, "wanted", metadata.tables)
+
+    async with open_store(empty_database, now=StandingClock()) as store, store.session.reading() as connection:
+        await connection.run_sync(differ)
+
+
+@both
+async def test_two_may_bring_the_schema_up_at_once(empty_database: str, tmp_path: Path) -> None:
+    migrations = next_release(tmp_path, *ADDS)
+
+    await asyncio.gather(upgrade(empty_database, migrations), upgrade(empty_database, migrations))
+
+    assert await version(empty_database) == "0002_votes"
+
+
+@pytest.mark.threat("D6")
+@both
+async def test_a_migration_that_fails_leaves_the_database_as_it_was(empty_database: str, tmp_path: Path) -> None:
+    await upgrade(empty_database)
+    before = await content(empty_database)
+
+    with pytest.raises(StoreError, match="missing_table"):
+        await upgrade(empty_database, next_release(tmp_path, *ADDS, NEEDS_IT, FAILS))
+
+    assert await content(empty_database) == before
+
+
+@pytest.mark.threat("D6")
+@both
+async def test_a_request_that_waits_survives_a_newer_schema_that_only_adds(empty_database: str, tmp_path: Path) -> None:
+    async with a_world(empty_database) as world:
+        world.policy = POLICIES["confirm"]
+        world._fill()
+        waiting = await kept(world, rename(world).model_copy(update={"state": State.PROPOSED, "decided_at": None}))
+        await upgrade(empty_database, next_release(tmp_path, *ADDS))
+        await upgrade(empty_database)
+
+        mine = replica(world, "mine", count(1)).pipeline
+        done = await mine.decisions.decide(await mine.ledger.get(waiting.id), Decision.CONFIRM, ALICE)
+
+        assert done.state is State.APPLIED
+        assert await version(empty_database) == "0002_votes"
+        assert (await verified(empty_database, ""))[1]
+
+
+@both
+@pytest.mark.parametrize("statement", [NEEDS_IT, "DROP TABLE compatibility"])
+async def test_a_newer_schema_that_this_release_cannot_work_with_is_left_to_the_newer_one(
+    empty_database: str, statement: str, tmp_path: Path
+) -> None:
+    await upgrade(empty_database, next_release(tmp_path, statement))
+    before = await content(empty_database)
+
+    for said in await refusals(empty_database):
+        assert "has schema 0002_votes, which a newer release" in said
+        assert "Start the newer release" in said
+    assert await content(empty_database) == before
+
+
+@both
+async def test_what_only_reads_leaves_an_older_schema_to_the_older_release(empty_database: str, tmp_path: Path) -> None:
+    await upgrade(empty_database)
+    engine = make_engine(empty_database, read_only=True)
+
+    async with engine.connect() as connection:
+        with pytest.raises(StoreError, match=r"older release.*db upgrade"):
+            await connection.run_sync(refuse_other_schema, next_release(tmp_path, *ADDS))
+    await engine.dispose()
+
+    assert await version(empty_database) == "0001_initial"
+
+
+@both
+async def test_a_database_of_a_development_version_is_refused_and_left_as_it_is(empty_database: str) -> None:
+    await upgrade(empty_database)
+    for revision in ("0001", "0009"):
+        await execute(empty_database, f"UPDATE alembic_version SET version_num = '{revision}'")  # noqa: S608  ours
+        before = await content(empty_database)
+
+        assert [said for said in await refusals(empty_database) if not re.search(DEVELOPED, said)] == []
+        assert await content(empty_database) == before
+
+
+@pytest.mark.slow
+async def test_the_command_line_says_so_in_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "store.db"
+    await upgrade(f"sqlite:///{file}")
+    await execute(f"sqlite:///{file}", "UPDATE alembic_version SET version_num = '0009'")
+    before = file.read_bytes()
+    required = ("SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET", "RULES_API_KEY", "MEMBERS_API_KEY")
+    bases = {"RULES_BASE_URL": "http://127.0.0.1:9/v1", "MEMBERS_BASE_URL": "http://127.0.0.1:9/api/v1"}
+    environment = dict.fromkeys(required, "x") | bases | {"DATABASE_URL": f"sqlite:///{file}"}
+
+    for code, _, errors in await asyncio.gather(
+        *(ran("bot", each, environment=environment) for each in ("serve", "check"))
+    ):
+        assert (code, errors.count("\n")) == (1, 1), errors
+        assert re.search(DEVELOPED, errors)
+    assert file.read_bytes() == before

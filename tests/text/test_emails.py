@@ -1,0 +1,81 @@
+"""Emails in running text: found as people mean them, and never whole where a channel sees the text."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.server.logs import redacted
+from bot.text.emails import all_masked, emails_in
+
+SPECIAL = '()<>[]:;,"@＠﹫%'
+"""What a local part without quotes does not hold, and the sign that URLs write otherwise."""
+LOCALS = st.text(st.characters(exclude_categories=("Z", "C"), exclude_characters=SPECIAL), min_size=2, max_size=80)
+HOSTS = st.from_regex(r"[a-z0-9]{1,8}(\.[a-z]{2,4}){1,2}", fullmatch=True)
+
+
+@given(LOCALS, st.sampled_from("@＠﹫"), HOSTS)
+def test_no_local_part_is_left_whatever_it_is_made_of(local: str, sign: str, host: str) -> None:
+    shown = all_masked(f"ask <mailto:{local}{sign}{host}> {local}{sign}{host}, please")
+
+    assert f"{local[1:]}{sign}" not in shown
+    assert f"{local[1:]}@" not in shown
+    assert shown.count("***@") == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("anna.berg@example.com", "a***@example.com"),
+        ("<mailto:anna@x.com|anna@x.com>", "<mailto:a***@x.com|a***@x.com>"),
+        ("because anna!@example.com asked", "because a***@example.com asked"),
+        ("o'brien@x.com, 'anna@x.com' (bob@y.de).", "o***@x.com, 'a***@x.com' (b***@y.de)."),
+        ("ann~a#b/c=d'e!f@x.com", "a***@x.com"),
+        ('"anna berg"@x.com', '"a***@x.com'),
+        ('"anna@home"@x.com', '"a***@x.com'),
+        ("anna＠example.com", "a***@example.com"),
+        ("/members?email=anna%40x.com&site=1", "/m***@x.com&site=1"),
+        ("ann\u0065\u0308@x.com", "a***@x.com"),
+        ("anna\u200b@x.com", "a***@x.com"),
+        ("anna@exa\u0308mple.com", "a***@exa\u0308mple.com"),
+        ("anna@example。com", "a***@example。com"),
+        ("anna@x.com/bob@y.com", "a***@x.com/b***@y.com"),
+        ("anna@x.com、bob@y.com", "a***@x.com、b***@y.com"),
+        ("anna@x.comへbob@y.com", "a***@x***@y.com"),
+        ("hey @bob, 3 @ 4.50 each, see @example.com", "hey @bob, 3 @ 4.50 each, see @example.com"),
+    ],
+)
+def test_what_a_channel_sees(text: str, shown: str) -> None:
+    assert all_masked(text) == shown
+    assert redacted(text) == shown
+
+
+@pytest.mark.parametrize("limit", range(6, 30))
+def test_an_email_that_a_limit_cuts_through_is_masked(limit: int) -> None:
+    shown = all_masked("hello anna.berg@example.com and all", limit)
+
+    assert shown.startswith("hello ")
+    assert "nna" not in shown
+
+
+def test_of_a_long_value_the_log_keeps_the_beginning_and_the_length() -> None:
+    line = redacted("a" * 19_995 + " anna.berg@example.com" + "b" * 980_000)
+
+    assert line == "a" * 19_995 + " a***@… (1,000,017 characters)"
+
+
+@pytest.mark.parametrize(
+    ("text", "emails"),
+    [
+        ("<mailto:anna@x.com|anna@x.com> wrote to bob@y.de.", ["anna@x.com", "bob@y.de"]),
+        ("to=anna@x.com", ["anna@x.com"]),
+        ("'anna@x.com' and o'brien@x.com", ["anna@x.com", "o'brien@x.com"]),
+        ("anna!@x.com", ["anna!@x.com"]),
+        ("anna＠x.com", ["anna@x.com"]),
+        ('"anna berg"@x.com', ['"anna berg"@x.com']),
+        ("hey @bob, anna@localhost, @x.com, !@x.com", []),
+    ],
+)
+def test_what_somebody_looks_up(text: str, emails: list[str]) -> None:
+    assert emails_in(text) == emails

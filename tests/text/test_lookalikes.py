@@ -1,0 +1,65 @@
+"""Text that may pass for something else is found; ordinary text in any language is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.rules.url import authority
+from bot.text.lookalikes import LookalikeKind, is_invisible, lookalikes, unicode_form
+
+
+@pytest.mark.parametrize(
+    "filler", list("\u3164\uffa0\u2800\u115f\u1160\u034f\u200b\u200d\u2060\u202e\u2066\u2028\ufe0f\u00ad")
+)
+def test_a_character_that_is_drawn_as_nothing_is_found(filler: str) -> None:
+    assert is_invisible(filler)
+    assert [(one.kind, one.shown) for one in lookalikes(f"Check{filler}out")] == [(LookalikeKind.INVISIBLE, filler)]
+
+
+@pytest.mark.parametrize(
+    ("url", "kind", "host"),
+    [
+        ("https://shop.example.com@evil.example/x", LookalikeKind.USER_INFO, "evil.example"),
+        (f"https://shop.example.com%2F{'a' * 30_000}@evil.example/x", LookalikeKind.USER_INFO, "evil.example"),
+        ("https:\\\\shop.example.com@evil.example", LookalikeKind.USER_INFO, "evil.example"),
+        ("https://\u0430pple.example/", LookalikeKind.FOREIGN_HOST, "xn--pple-43d.example"),
+        ("*://\u0430pple.example/*", LookalikeKind.FOREIGN_HOST, "xn--pple-43d.example"),
+        ("https://xn--pple-43d.example/", LookalikeKind.FOREIGN_HOST, "xn--pple-43d.example"),
+        ("anna@\u0430pple.example", LookalikeKind.FOREIGN_HOST, "xn--pple-43d.example"),
+        ("\u0430pple.example", LookalikeKind.FOREIGN_HOST, "xn--pple-43d.example"),
+        ("\u0421heckout", LookalikeKind.MIXED_SCRIPTS, ""),
+        ("Checkout \uff50age\uff53", LookalikeKind.MIXED_SCRIPTS, ""),
+    ],
+)
+def test_a_host_or_a_word_that_misleads_is_found(url: str, kind: LookalikeKind, host: str) -> None:
+    assert [(one.kind, one.host) for one in lookalikes(url)] == [(kind, host)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "https://shop.example.com/a@b?c=d@e",
+        "https://shop.example.com:8080/",
+        "*://*.shop.example.com/*",
+        "https://$1.example.com/",
+        "Prüfung für Zürich",
+        "Проверка заказа",
+        "日本カタカナ shop",
+        "❤️ Sale",
+        "line one\n\tline two",
+        "anna.berg@example.com",
+    ],
+)
+def test_ordinary_text_is_not(text: str) -> None:
+    assert lookalikes(text) == ()
+
+
+def test_a_host_has_both_its_spellings() -> None:
+    assert unicode_form("xn--bcher-kva.example") == "bücher.example"
+    assert unicode_form("xn--\u00e4.xn--999999999999.example")
+    place = authority("https://b\u00fccher.example/x")
+    assert place is not None
+    assert place.host == "xn--bcher-kva.example"
+    assert authority("https://") is None
+    assert authority("just text") is None
