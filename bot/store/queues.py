@@ -235,18 +235,21 @@ KEPT = timedelta(hours=24)
 """How long a request is remembered by its signature."""
 SAME_ACT = timedelta(minutes=10)
 """How long an act is remembered by what it was: Slack's own retries end after five minutes."""
-MOST_ATTEMPTS = 10
-"""Processes that a request may take down with it; after that it is handed out once more, to be given up in words."""
+MAX_ATTEMPTS: Final = 10
+"""Processes that may begin a request and die; after that it is handed out once more, to be given up in words."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredRequest:
-    """A stored request: its kind (``command``, ``click``, ``submission``) and Slack's payload."""
+    """A stored request: its kind (``command``, ``click``, ``submission``) and Slack's payload.
+
+    *attempts*: how many processes began it before and did not finish.
+    """
 
     id: str
     kind: str
     payload: dict[str, Any]
-    attempt: int
+    attempts: int
     received: datetime
 
 
@@ -257,7 +260,7 @@ class Inbox:
     async def take_in(
         self, key: str, natural_key: str, kind: str, payload: Mapping[str, Any], *, owner: str, lease: timedelta
     ) -> StoredRequest | None:
-        """Store a request and hold it for *owner*; None where it is known by either key, and so not to be done again."""
+        """Store a request, begun by *owner* and held for it; None where it is known by either key, so not to be done again."""
         if kind not in KINDS:
             raise ValueError(kind)
         now = self._session.now()
@@ -276,7 +279,7 @@ class Inbox:
             past = sa.and_(inbound.c.natural_key == natural_key, inbound.c.received < now - micros_of(SAME_ACT))
             await tx.execute(sa.delete(inbound).where(past, inbound.c.done))
             is_new = await insert_new(tx, inbound, row)
-        return StoredRequest(key, kind, dict(payload), 1, moment(now)) if is_new else None
+        return StoredRequest(key, kind, dict(payload), 0, moment(now)) if is_new else None
 
     async def claim_next(self, owner: str, lease: timedelta, *, but: Collection[str] = ()) -> StoredRequest | None:
         """Take the oldest request whose holder's lease is over; None where there is none that is still remembered.
@@ -284,7 +287,7 @@ class Inbox:
         Requests of a kind that only a newer release takes in are left to it. *but*: ids of those not to be taken.
         """
         now = self._session.now()
-        left = sa.and_(inbound.c.done.is_(False), inbound.c.lease < now, inbound.c.attempt <= MOST_ATTEMPTS)
+        left = sa.and_(inbound.c.done.is_(False), inbound.c.lease < now, inbound.c.attempt <= MAX_ATTEMPTS)
         query = (
             sa.select(inbound)
             .where(
@@ -297,18 +300,25 @@ class Inbox:
             if claim is None:
                 return None
             tx, row = claim
-            values = {"owner": owner, "lease": now + micros_of(lease), "attempt": row.attempt + 1}
+            values = {"owner": owner, "lease": now + micros_of(lease)}
             await tx.execute(sa.update(inbound).where(inbound.c.id == row.id).values(values))
-        return StoredRequest(row.id, row.kind, json.loads(row.payload), row.attempt + 1, moment(row.received))
+        return StoredRequest(row.id, row.kind, json.loads(row.payload), row.attempt, moment(row.received))
+
+    async def begin(self, request: StoredRequest, owner: str) -> bool:
+        """Count an attempt at a request that was claimed, right before it is made; False where it is no longer *owner*'s.
+
+        Not counted with the claim: a request may wait for its turn while its process dies of something else.
+        """
+        return await self._update_held(request.id, owner, {"attempt": request.attempts + 1})
 
     async def renew(self, inbound_id: str, owner: str, lease: timedelta) -> bool:
         """Hold a request for longer; False where it is no longer *owner*'s."""
         values = {"lease": self._session.now() + micros_of(lease)}
         return await self._update_held(inbound_id, owner, values)
 
-    async def hand_back(self, inbound_id: str, owner: str) -> None:
+    async def hand_back(self, request: StoredRequest, owner: str) -> None:
         """Release a request for the next process, at once; one that releases it did not die of it."""
-        await self._update_held(inbound_id, owner, {"lease": 0, "attempt": inbound.c.attempt - 1})
+        await self._update_held(request.id, owner, {"lease": 0, "attempt": request.attempts})
 
     async def _update_held(self, inbound_id: str, owner: str, values: Mapping[str, Any]) -> bool:
         held = sa.and_(inbound.c.id == inbound_id, inbound.c.owner == owner, inbound.c.done.is_(False))

@@ -22,7 +22,7 @@ from bot.changes.execute import Failpoint, no_failpoint
 from bot.changes.worker import Wake, leased, worked_off
 from bot.gatehouse import Gatehouse
 from bot.store.db import StoreError
-from bot.store.queues import MOST_ATTEMPTS, StoredRequest
+from bot.store.queues import MAX_ATTEMPTS, StoredRequest
 from handlers import errors
 from handlers.blocks import modals
 from handlers.grammar.shorthand import Shorthand
@@ -126,7 +126,7 @@ class Intake:
             log.warning("request_lost", request=kept.id[:8])
         except asyncio.CancelledError:
             with suppress(StoreError):  # then it waits until its lease is over
-                await self._inbound.hand_back(kept.id, self._owner)
+                await self._inbound.hand_back(kept, self._owner)
             raise
         finally:
             self._at_work.discard(kept.id)
@@ -141,7 +141,7 @@ class Intake:
     async def _do_again(self, kept: StoredRequest) -> None:
         """Go on with the change that a request has proposed already, or do the request where it has proposed none."""
         request = _resumed(kept)
-        if kept.attempt > MOST_ATTEMPTS:
+        if kept.attempts >= MAX_ATTEMPTS:
             await self._give_up(kept, request)
         elif (change := await self._gatehouse.store.changes.of_origin(kept.id)) is not None:
             log.info("resuming", kind=kept.kind, request=kept.id[:8], change=change.id[:8])
@@ -165,11 +165,12 @@ class Intake:
     async def _do_in_turn(self, kept: StoredRequest) -> None:
         """Do what one person asked for in the order in which they did; they wait for nobody else."""
         async with self._turns.setdefault(_resumed(kept).caller.user, asyncio.Lock()):
-            await self._do_again(kept)
+            if await self._inbound.begin(kept, self._owner):
+                await self._do_again(kept)
 
     async def _give_up(self, kept: StoredRequest, request: Request) -> None:
         """A request that no process survived: nobody tries again, and the person who asked hears of it."""
-        log.error("request_given_up", kind=kept.kind, request=kept.id[:8], attempts=kept.attempt)
+        log.error("request_given_up", kind=kept.kind, request=kept.id[:8], attempts=kept.attempts)
         await self._answers.say(request.caller, errors.GivenUp(), request.asked)
         await self._inbound.done(kept.id)
 

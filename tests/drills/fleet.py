@@ -34,7 +34,7 @@ from bot.policy.limits import OpenLimits
 from bot.server.manifest import document
 from bot.store.audit import Filters
 from bot.store.engine import Store, open_store
-from bot.store.queues import MOST_ATTEMPTS
+from bot.store.queues import MAX_ATTEMPTS
 from bot.store.tables import changes, inbound
 from sandbox.gatehouse import ALICE, STAFF, WORKSPACES
 from sandbox.services.database import Record
@@ -229,9 +229,9 @@ class Fleet:
             raise NothingHappened(f"{error}; left: {await self.left()}\n{stories}") from None
 
     async def left(self) -> dict[str, int]:
-        """What is under way or owed; empty where nothing is. A request that five processes died with is left alone."""
+        """What is under way or owed; empty where nothing is. A request that was given up is left alone."""
         counts = await self.store.changes.counts()
-        open_ = sa.and_(inbound.c.done.is_(False), inbound.c.attempt < MOST_ATTEMPTS)
+        open_ = sa.and_(inbound.c.done.is_(False), inbound.c.attempt <= MAX_ATTEMPTS)
         query = sa.select(sa.func.count()).select_from(inbound).where(open_)
         async with self.store.session.reading() as connection:
             requests = int(await connection.scalar(query) or 0)
@@ -241,7 +241,7 @@ class Fleet:
 
     async def left_alone(self) -> int:
         """How many requests the bot has given up, because too many processes died with them."""
-        given_up = sa.and_(inbound.c.done.is_(False), inbound.c.attempt >= MOST_ATTEMPTS)
+        given_up = inbound.c.attempt > MAX_ATTEMPTS
         async with self.store.session.reading() as connection:
             return int(await connection.scalar(sa.select(sa.func.count()).select_from(inbound).where(given_up)) or 0)
 

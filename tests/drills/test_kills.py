@@ -81,7 +81,7 @@ async def test_killed_at_random_moments_every_delete_is_done_once(
         "figure",
         f"G1 {database}: {kills} kill -9 of {many} replica{'s' if many > 1 else ''} during {len(asked)} deletes: {lost} "
         f"lost, {twice} done twice, {unrecorded} done without audit ({calls} calls; {settled_by_looking} taken over "
-        f"from a dead process, {left_alone} clicks given up after five)",
+        f"from a dead process, {left_alone} clicks given up)",
     )
 
 

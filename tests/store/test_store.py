@@ -166,10 +166,35 @@ async def test_a_request_left_behind_is_taken_up_until_it_is_done(store: Store, 
     clock.moment += LEASE * 2
     again = await store.inbound.claim_next("you", LEASE)
     assert again is not None
-    assert (again.payload, again.attempt) == ({"a": "ü"}, 2)
+    assert (again.payload, again.attempts) == ({"a": "ü"}, 1)
     await store.inbound.done("k")
     clock.moment += LEASE * 2
     assert await store.inbound.claim_next("you", LEASE) is None
+
+
+async def test_an_attempt_at_a_request_counts_when_it_begins_and_not_when_it_is_handed_back(
+    store: Store, clock: StandingClock
+) -> None:
+    await store.inbound.take_in("k", "n", "click", {}, owner="0", lease=LEASE)
+    clock.moment += LEASE * 2
+    assert await store.inbound.claim_next("1", LEASE), "and it dies before it is its turn"
+    clock.moment += LEASE * 2
+    waiting = await store.inbound.claim_next("2", LEASE)
+    assert waiting is not None
+    assert waiting.attempts == 1
+
+    assert await store.inbound.begin(waiting, "2")
+    assert not await store.inbound.begin(waiting, "1"), "it is another's now"
+    clock.moment += LEASE * 2
+    begun = await store.inbound.claim_next("3", LEASE)
+    assert begun is not None
+    assert begun.attempts == 2
+    await store.inbound.begin(begun, "3")
+    await store.inbound.hand_back(begun, "3")
+
+    again = await store.inbound.claim_next("4", LEASE)
+    assert again is not None
+    assert again.attempts == 2
 
 
 async def test_what_was_left_a_day_ago_is_not_taken_up_and_is_forgotten(store: Store, clock: StandingClock) -> None:

@@ -17,7 +17,7 @@ from starlette.responses import Response
 from bot.changes.model import Change, Guard, Kind, State, Target
 from bot.changes.proposals import Proposal
 from bot.store.engine import Store, open_store
-from bot.store.queues import MOST_ATTEMPTS, TimerKind
+from bot.store.queues import MAX_ATTEMPTS, TimerKind
 from bot.store.tables import changes, inbound, micros, outbox, timers
 from sandbox.demo import Sandbox, running_sandbox
 from sandbox.gatehouse import ALICE
@@ -180,12 +180,34 @@ async def test_a_request_that_no_process_survives_is_given_up_in_words(workspace
     store = workspace.bot.gatehouse.store
     await store.inbound.take_in("key", "natural", "command", body, owner="a dead process", lease=GONE)
     async with store.transaction() as tx:
-        await tx.execute(sa.update(inbound).values(attempt=MOST_ATTEMPTS, lease=0))
+        await tx.execute(sa.update(inbound).values(attempt=MAX_ATTEMPTS, lease=0))
 
     told = await alice.sees("has given up")
 
     assert told.visible_to == alice.id
     assert workspace.services.rules.calls("PUT") == []
+
+
+async def test_a_request_that_waits_for_its_turn_is_not_an_attempt(workspace: Sandbox, alice: Person) -> None:
+    """Or everything that one person asked for would be given up after some kills, without ever having begun."""
+    service = workspace.services.rules.stage.faults = Held()
+    store, body = workspace.bot.gatehouse.store, {"command": "/rules", "user_id": alice.id, "channel_id": alice.channel}
+    for key, text in (("first", f"off {OLD}"), ("second", "off Redirect_login")):
+        await store.inbound.take_in(key, key, "command", body | {"text": text}, owner="a dead process", lease=GONE)
+
+    await service.asked.wait()
+
+    async def taken_over() -> bool:
+        async with store.session.reading() as connection:
+            owners = set(await connection.scalars(sa.select(inbound.c.owner)))
+        return "a dead process" not in owners
+
+    await until(taken_over, "both are held by the bot")
+    async with store.session.reading() as connection:
+        attempts = dict((await connection.execute(sa.select(inbound.c.id, inbound.c.attempt))).all())
+    service.free.set()
+    assert attempts == {"first": 2, "second": 1}
+    await alice.sees("Login without www switched off")
 
 
 @dataclass(slots=True)
