@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from bot.changes.model import MOVES, Change, Kind, Move, State, Target
 from bot.store.db import TargetBusy
 from bot.store.engine import Store
+from bot.store.queues import MAX_ATTEMPTS
 from bot.store.tables import inbound
 from tests.clocks import StandingClock
 from tests.databases import BOTH
@@ -195,6 +196,24 @@ async def test_an_attempt_at_a_request_counts_when_it_begins_and_not_when_it_is_
     again = await store.inbound.claim_next("4", LEASE)
     assert again is not None
     assert again.attempts == 2
+
+
+async def test_a_restart_hands_out_at_once_what_was_left_but_not_what_was_left_again_and_again(
+    store: Store, clock: StandingClock
+) -> None:
+    """Or processes that die one right after the other would use up its attempts within seconds."""
+    await store.inbound.take_in("k", "n", "click", {}, owner="0", lease=LEASE)
+    waits = []
+    for owner in map(str, range(MAX_ATTEMPTS)):
+        await store.end_leases()
+        began = clock.moment
+        while (taken := await store.inbound.claim_next(owner, LEASE)) is None:
+            clock.moment += timedelta(milliseconds=500)
+            assert clock.moment < began + LEASE
+        await store.inbound.begin(taken, owner)
+        waits.append((clock.moment - began).total_seconds())
+
+    assert waits == [0, 0.5, 1, 2, 4, 8, 16, 32, 32, 32]
 
 
 async def test_what_was_left_a_day_ago_is_not_taken_up_and_is_forgotten(store: Store, clock: StandingClock) -> None:
