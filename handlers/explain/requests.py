@@ -26,12 +26,12 @@ from handlers.errors import (
     UnknownSegment,
     Words,
 )
-from handlers.files.reasons import file_words
+from handlers.files.preview_view import file_words
 from handlers.grammar.command import Command, slash
-from handlers.grammar.shorthand import NoSuchNumber
+from handlers.grammar.parser import NoSuchNumber
 from handlers.members.commands import MembersWhy
 from handlers.members.refs import SiteGone
-from handlers.rules.problems import problem_words
+from handlers.rules.reasons import problem_words
 from handlers.rules.refs import BareNumber, TooMany
 from handlers.slack.files import FileGone, FileTooLarge, FileUnreadable
 

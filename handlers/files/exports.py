@@ -18,8 +18,8 @@ from bot.rules.secrets import holds_secret
 from handlers.blocks import messages
 from handlers.blocks.masking import holds_email, is_public
 from handlers.errors import EmailsInFile, NothingToExport
-from handlers.members import edit
 from handlers.members.commands import MembersExport, MembersList
+from handlers.members.lookup import fits
 from handlers.rules.commands import RulesExport, RulesList
 from handlers.rules.lookup import fitting
 from handlers.slack.registry import handles
@@ -64,8 +64,8 @@ async def export_members(command: MembersExport, caller: Caller, gatehouse: Gate
     listing = await site.members.all()
     everyone = listing.whole()
     wanted = MembersList(text=command.text, segment=command.segment, without_segment=command.without_segment)
-    checked = await cooperatively((member, edit.fits(member, wanted)) for member in everyone)
-    found = [member for member, fits in checked if fits]
+    checked = await cooperatively((member, fits(member, wanted)) for member in everyone)
+    found = [member for member, is_wanted in checked if is_wanted]
     if not found:
         raise NothingToExport("member")
     content = b"".join(await cooperatively(csv_writing.pieces(found, site.name)))

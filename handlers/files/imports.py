@@ -29,7 +29,7 @@ from bot.text.encoding import BadFile
 from handlers.blocks import inputs, modals
 from handlers.blocks.messages import plural
 from handlers.files import import_form_view
-from handlers.files.reasons import NOTHING_TO_DO, file_words, reason_words
+from handlers.files.preview_view import NOTHING_TO_DO, file_words, reason_words
 from handlers.members.commands import MembersImport
 from handlers.members.refs import extra_segments, site_for
 from handlers.rules.commands import RulesImport

@@ -1,4 +1,4 @@
-"""The app's home: what waits for whoever opens it, what they did and what ends by itself, and a search."""
+"""The app's home, and ``/gatehouse settings``: what a channel has set, and what a person is notified about."""
 
 from __future__ import annotations
 
@@ -13,12 +13,24 @@ from bot.clients.lists import Listing
 from bot.gatehouse import Gatehouse
 from bot.policy.access import NotAllowed
 from bot.policy.inquiry import DirectoryUnavailable
+from bot.policy.model import SETTINGS
 from bot.store.queues import TimerKind
+from bot.store.settings import (
+    LONGEST_SEGMENT,
+    MOST_SEGMENTS,
+    NOTICES_OFF,
+    SettingsMoved,
+    stored_notices,
+    wanted_notices,
+)
+from handlers.blocks import modals
 from handlers.gatehouse import home_view
 from handlers.gatehouse.answers import changes_of, waiting
+from handlers.gatehouse.commands import GatehouseSettings
+from handlers.members.refs import preferences
 from handlers.rules.form_view import RuleForm
-from handlers.slack.registry import Click, Heard, clicks, hears
-from handlers.slack.reply import Caller, HomeTab, Modal, Reply, View
+from handlers.slack.registry import Click, Form, Heard, clicks, handles, hears, submits
+from handlers.slack.reply import Caller, HomeTab, Modal, Private, Reply, View
 
 PATIENCE: Final = 2.0
 """Seconds that a service has to say that it is there."""
@@ -109,3 +121,73 @@ async def _says(asked: Awaitable[Listing[Any]]) -> str:
     except TimeoutError:
         return "takes its time"
     return f"only {found.gap} could be read" if found.gap else f"ok, {len(found.known):,}"
+
+
+@handles(GatehouseSettings)
+async def show_settings(command: GatehouseSettings, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    may = await gatehouse.access.refusal(SETTINGS, caller.user, caller.channel) is None
+    return Private(
+        home_view.card(
+            await preferences(caller, gatehouse),
+            caller.channel,
+            sites=tuple(gatehouse.sites),
+            everywhere=gatehouse.extra_segments,
+            may_change=may,
+        )
+    )
+
+
+@clicks("settings.change")
+async def change(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    await gatehouse.access.require(SETTINGS, caller.user, caller.channel)
+
+    async def fill() -> View:
+        return home_view.form(await preferences(caller, gatehouse), caller.channel, sites=tuple(gatehouse.sites))
+
+    return Modal(modals.loading(home_view.TITLE), fill)
+
+
+@clicks("settings.mine")
+async def change_mine(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """What a person gets is theirs to choose: it takes no right."""
+
+    async def fill() -> View:
+        stored = await gatehouse.store.channel_settings.get(caller.user)
+        return home_view.my_form(wanted_notices(stored), caller.channel)
+
+    return Modal(modals.loading(home_view.MY_TITLE), fill)
+
+
+async def _save_mine(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
+    settings = gatehouse.store.channel_settings
+    held = (await settings.get(caller.user)).get(NOTICES_OFF, "")
+    await settings.change(
+        caller.user, {NOTICES_OFF: held}, stored_notices(home_view.read_my_form(view)), by=caller.user
+    )
+    return modals.done(home_view.MY_TITLE, ":white_check_mark: Saved for you.")
+
+
+def _errors(view: View) -> dict[str, str]:
+    typed = home_view.read_form(view).segments
+    if len(typed) > MOST_SEGMENTS:
+        return {home_view.SEGMENTS: f"Name at most {MOST_SEGMENTS} segments."}
+    if any(len(name) > LONGEST_SEGMENT for name in typed):
+        return {home_view.SEGMENTS: f"The name of a segment has at most {LONGEST_SEGMENT} characters."}
+    return {}
+
+
+async def _save(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
+    """The right is looked at again: the form may have been open for long."""
+    await gatehouse.access.require(SETTINGS, caller.user, caller.channel)
+    wanted, now = home_view.read_form(view), await preferences(caller, gatehouse)
+    if now == wanted:
+        return modals.done(home_view.TITLE, f":white_check_mark: <#{caller.channel}> has this set.")
+    if not home_view.unmoved(view, now):
+        raise SettingsMoved(caller.channel)
+    settings = gatehouse.store.channel_settings
+    await settings.change(caller.channel, now.stored(), wanted.stored(), by=caller.user)
+    return modals.done(home_view.TITLE, f":white_check_mark: Saved for <#{caller.channel}>. It is on record.")
+
+
+submits(home_view.CALLBACK, Form(_errors, lambda _: modals.working(home_view.TITLE), _save))
+submits(home_view.MY_CALLBACK, Form(lambda _: {}, lambda _: modals.working(home_view.MY_TITLE), _save_mine))

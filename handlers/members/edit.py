@@ -1,127 +1,37 @@
-"""Commands about members: show, list, add, change, remove, and why somebody has access."""
+"""Commands and the form that change members: add, edit, remove, grant, revoke, and offboarding from every site."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from bot.changes.model import Kind, Target
-from bot.changes.proposals import Proposal
+from bot.changes.model import Kind, Outcome, Part, State, Target, canonical_form, fingerprint
+from bot.changes.proposals import Proposal, SetProposal
 from bot.clients.errors import ClientError
-from bot.clients.lists import member_in
 from bot.gatehouse import Gatehouse, Site
-from bot.members.access_check import Verdict, explained
-from bot.members.model import Member, masked, spelled
-from bot.rules.edit import checked_email
-from handlers.blocks import menus, modals
-from handlers.changes.expiry import as_typed
-from handlers.errors import MemberGone
-from handlers.explain.table import words_for
-from handlers.grammar.shorthand import NUMBERED_ROWS, member_row
-from handlers.members import form_view, views
+from bot.members.model import Catalogue, Member, masked, nearest, spelled
+from bot.rules.edit import BadEmail, checked_email
+from handlers.blocks import modals
+from handlers.blocks.modals import MOVED, ended, lasts_errors, working_form
+from handlers.changes.expiry import as_typed, lasting
+from handlers.errors import NoMember, NothingToChange, UnknownSegment
+from handlers.grammar.command import Command, slash
+from handlers.grammar.fields import parse_lasts
+from handlers.members import form_view
 from handlers.members.commands import (
     MembersAdd,
     MembersEdit,
-    MembersList,
-    MembersMenu,
+    MembersGrant,
+    MembersOffboard,
     MembersRemove,
-    MembersShow,
-    MembersWhy,
+    MembersRevoke,
 )
-from handlers.members.refs import catalogue, extra_segments, member_meant, others, site_for
-from handlers.members.views import Unasked
-from handlers.slack.registry import Click, clicks, handles
-from handlers.slack.reply import Announced, Caller, Modal, Private, Reply
-
-PAGE = 10
-
-
-@handles(MembersMenu)
-async def menu(command: MembersMenu, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    return Private(views.menu(sites=tuple(gatehouse.sites)))
-
-
-@handles(MembersList)
-async def show_list(command: MembersList, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    site = await site_for(command.site, caller, gatehouse)
-    listing = await site.members.all()
-    found = await asyncio.to_thread(_in_order, listing.known, command)
-    pages = max(1, -(-len(found) // PAGE))
-    page = min(max(command.page or 1, 1), pages)
-    first = (page - 1) * PAGE
-    if not caller.public:
-        rows = [member_row(site.name, member.email) for member in found[:NUMBERED_ROWS]]
-        await gatehouse.store.lists.put(caller.user, "members", rows)
-    return Private(
-        views.member_list(
-            found[first : first + PAGE],
-            site=site.name,
-            page=page,
-            pages=pages,
-            total=len(found),
-            command=command,
-            first_number=first + 1,
-            others=() if command.site else others(site, gatehouse),
-            audience=caller.audience,
-            gap=listing.gap,
-        )
-    )
-
-
-def _in_order(members: Sequence[Member], command: MembersList) -> list[Member]:
-    return sorted((member for member in members if fits(member, command)), key=lambda one: one.title.casefold())
-
-
-def fits(member: Member, command: MembersList) -> bool:
-    """Whether *member* passes every filter that was given."""
-    has = {name.casefold() for name in member.segments}
-    if command.segment and command.segment.casefold() not in has:
-        return False
-    if command.without_segment and command.without_segment.casefold() in has:
-        return False
-    return (command.text or "").casefold() in f"{member.name or ''}\n{member.email}".casefold()
-
-
-@handles(MembersShow)
-async def show(command: MembersShow, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    if not command.email.strip():
-        return Modal(menus.member_modal(caller.channel))
-    site = await site_for(command.site, caller, gatehouse)
-    member = await member_meant(command, site, gatehouse)
-    return _card(member, site, gatehouse, public=caller.public, others=() if command.site else others(site, gatehouse))
-
-
-def _card(member: Member, site: Site, gatehouse: Gatehouse, *, public: bool, others: Sequence[str] = ()) -> Reply:
-    return Private(
-        views.member_card(
-            member,
-            site=site.name,
-            command=MembersShow(email=member.email, site=site.name),
-            audience="channel" if public else "private",
-            reference=gatehouse.reference(site.name, member.email),
-            others=others,
-        )
-    )
-
-
-@clicks("members.whisper")
-async def show_privately(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """The member of a shared card, whole, to whoever clicked: the button holds no address but what stands for one."""
-    await gatehouse.access.require(MembersShow.needs or "", caller.user, caller.channel)
-    name, _, rest = click.value.partition(" ")
-    mask, _, reference = rest.rpartition(" ")
-    site = gatehouse.site(name)
-    listing = await site.members.all()
-
-    def find() -> Member | None:
-        alike = (member for member in listing.known if masked(member.email) == mask)
-        return next((one for one in alike if gatehouse.reference(site.name, one.email) == reference), None)
-
-    if (member := await asyncio.to_thread(find)) is None:
-        listing.whole()
-        raise MemberGone(site.name)
-    return _card(member, site, gatehouse, public=False)
+from handlers.members.form_view import MemberForm
+from handlers.members.refs import catalogue, find_member, member_meant, site_for
+from handlers.slack.registry import Form, handles, submits
+from handlers.slack.reply import Announced, Caller, Modal, Reply, View
 
 
 @handles(MembersAdd)
@@ -178,22 +88,177 @@ async def remove(command: MembersRemove, caller: Caller, gatehouse: Gatehouse) -
     return Announced()
 
 
-@handles(MembersWhy)
-async def why(command: MembersWhy, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    email = checked_email(command.email)
-    extra = await extra_segments(caller, gatehouse)
-    sites = [gatehouse.site(command.site)] if command.site or not gatehouse.sites else list(gatehouse.sites.values())
-    said = await asyncio.gather(*(_asked(site, email, command.segment, extra) for site in sites))
-    return Private(views.why(email, said, command=command, audience="channel" if caller.public else "private"))
-
-
-async def _asked(site: Site, email: str, segment: str | None, extra: tuple[str, ...]) -> Verdict | Unasked:
+def _member_errors(view: View) -> dict[str, str]:
+    form = form_view.read_form(view)
+    if form.mode == "edit":
+        return {}
     try:
-        listing = await site.members.all()
-        member_in(listing, email)
+        checked_email(form.email)
+    except BadEmail as error:
+        return {"email": f"This is not an e-mail address: {error}"[:300]}
+    return lasts_errors(form.lasts)
+
+
+async def _save_member(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
+    form = form_view.read_form(view)
+    site = gatehouse.site(form.site)
+    known = await catalogue(site, caller, gatehouse)
+    form = form.noted({}, known.names)
+    base: Member | None = None
+    if form.mode == "edit":
+        base = await find_member(form.email, site)
+        if fingerprint(canonical_form(base.document())) != form.seen:
+            return modals.unsaved("Gatehouse", f":arrows_counterclockwise: {MOVED}")
+    elif await site.members.find(checked_email(form.email)) is not None:
+        words = f"This person is a member already. Edit them instead: {slash('members edit')}, and the address."
+        return form.noted({"email": words}, form.known).view()
+    names = spelled(form.segments, form.known)
+    if unknown := known.strangers(names, base.segments if base else ()):
+        return form.noted(form_view.segment_notes(unknown, form.known), form.known).view()
+    after = replace(form, segments=names).document(base)
+    if base is not None and after == _as_it_is(base):
+        return modals.done("Edit member", "Nothing was different, so nothing was saved.")
+    proposal = _proposal(form, base, after, site, caller)
+    proposal = await lasting(proposal, parse_lasts(form.lasts), caller, gatehouse)
+    change = await gatehouse.changes.proposer.submit(proposal, origin=caller.request)
+    if change.state is State.FAILED:
+        field = "segments" if "segment" in change.outcome.lower() and form.known else ""
+        words = f"The membership service refused: {change.outcome} Nothing was changed."
+        return form.noted({field: words}, form.known).view()
+    return ended(change, form.name or form.email)
+
+
+def _as_it_is(member: Member) -> dict[str, Any]:
+    """*member* as a form says it in which nothing was changed."""
+    return member.document() | {"allowedSegments": list(member.segments)}
+
+
+def _proposal(form: MemberForm, base: Member | None, after: dict[str, Any], site: Site, caller: Caller) -> Proposal:
+    email = str(after["email"]).strip()
+    return Proposal(
+        kind=Kind.MEMBER_ADD if base is None else Kind.MEMBER_UPDATE,
+        target=Target(service="members", site=site.name, key=email),
+        before=None if base is None else base.document(),
+        after=after | {"email": email},
+        requester=caller.user,
+        channel=caller.channel,
+        reason=form.reason,
+        quiet_refusal=True,
+    )
+
+
+submits(form_view.CALLBACK, Form(_member_errors, working_form, _save_member))
+
+
+@handles(MembersGrant)
+async def grant(command: MembersGrant, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    site = await site_for(command.site, caller, gatehouse)
+    member = await member_meant(command, site, gatehouse)
+    names = _named(command, await catalogue(site, caller, gatehouse), site)
+    after = [*member.segments, *(name for name in names if name not in member.segments)]
+    return await _change_segments(member, after, Kind.MEMBER_GRANT, command, site, caller, gatehouse)
+
+
+@handles(MembersRevoke)
+async def revoke(command: MembersRevoke, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    site = await site_for(command.site, caller, gatehouse)
+    member = await member_meant(command, site, gatehouse)
+    names = _named(command, await catalogue(site, caller, gatehouse), site, member.segments)
+    after = [name for name in member.segments if name not in names]
+    return await _change_segments(member, after, Kind.MEMBER_REVOKE, command, site, caller, gatehouse)
+
+
+def _named(
+    command: MembersGrant | MembersRevoke, catalogue: Catalogue, site: Site, also: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """The segments that *command* names, as the site spells them; raises UnknownSegment for the first it has not.
+
+    *also*: segments that the site has besides those of *catalogue*.
+    """
+    known = (*also, *catalogue.names)
+    names = spelled(command.segments, known)
+    for name in catalogue.strangers(names, also):
+        meant = nearest(name, known)
+        offered = meant if isinstance(command, MembersGrant) else ()  # nothing that takes away is offered for a typo
+        again = {f"Grant {near} instead": _meaning(command, names, name, near) for near in offered}
+        raise UnknownSegment(name, site.name, meant, again)
+    return names
+
+
+def _meaning(command: MembersGrant | MembersRevoke, names: Sequence[str], wrong: str, near: str) -> Command:
+    return replace(command, segments=tuple(dict.fromkeys(near if name == wrong else name for name in names)))
+
+
+async def _change_segments(
+    member: Member,
+    after: Sequence[str],
+    kind: Kind,
+    command: MembersGrant | MembersRevoke,
+    site: Site,
+    caller: Caller,
+    gatehouse: Gatehouse,
+) -> Reply:
+    if list(after) == list(member.segments):
+        raise NothingToChange([member.email], None)
+    proposal = Proposal(
+        kind=kind,
+        target=Target(service="members", site=site.name, key=member.email),
+        before=member.document(),
+        after=member.document() | {"allowedSegments": list(after)},
+        requester=caller.user,
+        channel=caller.channel,
+        reason=command.because or "",
+    )
+    if isinstance(command, MembersGrant):
+        proposal = await lasting(proposal, command.lasts, caller, gatehouse)
+    await gatehouse.changes.proposer.submit(proposal, origin=caller.request)
+    return Announced()
+
+
+EVERY_SITE = "any site"
+
+
+@handles(MembersOffboard)
+async def offboard(command: MembersOffboard, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    email = checked_email(command.email)
+    sites = list(gatehouse.sites.values())
+    found = await asyncio.gather(*(_found(site, email) for site in sites))
+    parts = [
+        _part(number, site, email, there) for number, (site, there) in enumerate(zip(sites, found, strict=True), 1)
+    ]
+    if not any(isinstance(there, Member) for there in found):
+        failed = next((there for there in found if isinstance(there, ClientError)), None)
+        raise failed or NoMember(email, EVERY_SITE)
+    proposal = SetProposal(
+        title=f"Remove {masked(email)} from every site",
+        parts=parts,
+        requester=caller.user,
+        channel=caller.channel,
+        reason=command.because or "",
+    )
+    await gatehouse.changes.proposer.submit_set(proposal, origin=caller.request)
+    return Announced()
+
+
+async def _found(site: Site, email: str) -> Member | ClientError | None:
+    try:
+        return await site.members.find(email)
     except ClientError as error:
-        return Unasked(site.name, words_for(error).what)
-    if listing.truncated and segment is not None:
-        extra = (*extra, segment)  # nobody has it among those that were read: that says nothing of the others
-    # In a thread: to compare an address with 100,000 others takes 150 ms.
-    return await asyncio.to_thread(explained, email, segment, site=site.name, members=listing.known, extra=extra)
+        return error
+
+
+def _part(number: int, site: Site, email: str, there: Member | ClientError | None) -> Part:
+    """What happens on one site; where it could not be asked, nothing, and it can be tried again from the card."""
+    if isinstance(there, Member):
+        target = Target(service="members", site=site.name, key=there.email)
+        return Part(number=number, kind=Kind.MEMBER_REMOVE, target=target, before=there.document())
+    target = Target(service="members", site=site.name, key=email)
+    if there is None:
+        return Part(number=number, target=target, outcome=Outcome.SKIPPED, why="not a member here")
+    return Part(
+        number=number,
+        kind=Kind.MEMBER_REMOVE,
+        target=target,
+        outcome=Outcome.FAILED,
+        why=f"the site could not be asked: {there}"[:200],
+    )

@@ -27,7 +27,7 @@ from handlers.grammar.fields import (
     takes,
 )
 from handlers.grammar.tokens import Word, addresses_typed, quoted
-from handlers.rules.problems import no_field
+from handlers.rules.reasons import no_field
 
 
 class RulesCommand(Command):

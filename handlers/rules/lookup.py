@@ -25,7 +25,7 @@ from bot.store.settings import MOST
 from handlers.blocks.messages import code
 from handlers.errors import LoopNeedsReason
 from handlers.grammar.command import slash
-from handlers.grammar.shorthand import NUMBERED_ROWS
+from handlers.grammar.parser import NUMBERED_ROWS
 from handlers.rules import check_view, views, which_view
 from handlers.rules.commands import RulesCheck, RulesList, RulesSamples, RulesWhich
 from handlers.rules.refs import find_rule, groups_of

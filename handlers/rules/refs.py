@@ -19,7 +19,7 @@ from bot.clients.lists import Gap, Listing
 from bot.gatehouse import Gatehouse, UnknownSite
 from bot.rules.model import USUAL_RULE_ID, Groups, Rule, RuleDraft
 from handlers.grammar.command import Command
-from handlers.grammar.shorthand import Shorthand, listed_service, needs_last_change, needs_site, numbers_in
+from handlers.grammar.parser import Shorthand, listed_service, needs_last_change, needs_site, numbers_in
 from handlers.members.refs import SiteGone, site_for
 from handlers.rules.commands import (
     RulesCheck,

@@ -21,7 +21,7 @@ from handlers.blocks import modals
 from handlers.blocks.modals import went_on
 from handlers.gatehouse.commands import GatehouseUndo
 from handlers.grammar.command import Command, Unclear, slash
-from handlers.grammar.shorthand import Shorthand, expand
+from handlers.grammar.parser import Shorthand, expand
 from handlers.rules.refs import look_up
 from handlers.slack import payloads
 from handlers.slack.answers import Answers

@@ -17,7 +17,6 @@ import structlog
 from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
 
-import handlers.features  # noqa: F401  it fills the table
 from bot.changes.execute import Failpoint, no_failpoint
 from bot.changes.worker import Wake, leased, worked_off
 from bot.gatehouse import Gatehouse
@@ -25,14 +24,16 @@ from bot.store.db import StoreError
 from bot.store.queues import MAX_ATTEMPTS, StoredRequest
 from handlers import errors
 from handlers.blocks import modals
-from handlers.grammar.shorthand import Shorthand
-from handlers.slack import type_ahead
+from handlers.grammar.parser import Shorthand
+from handlers.slack import registry, type_ahead
 from handlers.slack.answers import Answers
 from handlers.slack.client import Slack
 from handlers.slack.dispatch import Dispatcher
 from handlers.slack.payloads import EventRequest, Request, read, read_form
 
 log = structlog.get_logger(__name__)
+
+registry.load()
 
 
 class Tasks:

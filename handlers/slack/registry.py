@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
+from pkgutil import walk_packages
 from typing import Any, Final, TypeVar
 
+import handlers
 from bot.gatehouse import Gatehouse
 from handlers.blocks.messages import Block
 from handlers.grammar.command import Command
@@ -112,6 +115,12 @@ FORMS: Final[dict[str, Form]] = {}
 OPTIONS: Final[dict[str, OptionsRoute]] = {}
 SHORTCUTS: Final[dict[str, ShortcutRoute]] = {}
 EVENTS: Final[dict[str, EventRoute]] = {}
+
+
+def load() -> None:
+    """Import every module of `handlers`, so that the decorated functions of all of them are in the tables."""
+    for module in walk_packages(handlers.__path__, "handlers."):
+        import_module(module.name)
 
 
 def handles(command: type[C]) -> Callable[[Callable[[C, Caller, Gatehouse], Awaitable[Reply]]], CommandHandler]:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from handlers.blocks.messages import Audience, Message
-from handlers.grammar.shorthand import Shorthand
+from handlers.grammar.parser import Shorthand
 
 View = dict[str, Any]
 

@@ -37,7 +37,7 @@ from bot.rules.model import Groups, Rule
 from bot.text.encoding import BadFile, EmptyFile, FileKind, FileTooLarge, Undecodable, WrongKind
 from handlers.explain.table import words_for
 from handlers.files import import_form_view, preview_view
-from handlers.files.reasons import file_words, reason_words
+from handlers.files.preview_view import file_words, reason_words
 from sandbox.slack.validation import check_view
 from tests.rules.test_import_plan import GROUP, record
 

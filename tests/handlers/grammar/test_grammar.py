@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import handlers.features  # noqa: F401  it fills the table of handlers
 from handlers.gatehouse.commands import GatehouseHelp, GatehouseStatus
 from handlers.grammar.command import Command, Part, Rest, Unclear
 from handlers.grammar.fields import (
@@ -54,7 +53,7 @@ from handlers.rules.commands import (
     RulesShow,
     RulesWhich,
 )
-from handlers.slack.registry import COMMANDS
+from handlers.slack.registry import COMMANDS, load
 
 RULES = [
     ("", RulesMenu()),
@@ -131,6 +130,7 @@ def test_a_command_reads_back_from_its_own_words(service: str, command: Command)
 
 
 def test_every_command_is_answered() -> None:
+    load()
     assert set(ALL) == set(COMMANDS)
 
 

@@ -23,8 +23,7 @@ from handlers.changes.sentences import plain_title
 from handlers.gatehouse import home_view as settings_form
 from handlers.members import form_view
 from handlers.members.form_view import MemberForm
-from handlers.rules import form_reading
-from handlers.rules.form import _rule_errors
+from handlers.rules.form import _rule_errors, read_form
 from handlers.rules.form_fields_view import packed, unpacked
 from handlers.rules.form_view import RuleForm
 from sandbox.slack import filling
@@ -113,7 +112,7 @@ def test_an_edit_that_changes_nothing_gives_the_rule_back(sketch: Sketch, reason
     view = RuleForm.of(rule, channel="C0OPS0001", reason=str(reason)).view()
 
     assert_taken(view)
-    form = form_reading.read_form(sent_back(view), rule)
+    form = read_form(sent_back(view), rule)
     assert form.draft().body() == rule.body()
     assert_taken(form.noted({"": "ы" * 3_000, "name": "ы" * 3_000, form.pairs_block: "ы" * 3_000}).view())
 
@@ -125,7 +124,7 @@ def test_a_copy_has_all_that_the_form_does_not_show(sketch: Sketch) -> None:
     view = RuleForm.copy_of(rule, channel="C0OPS0001").view()
 
     assert_taken(view)
-    form = form_reading.read_form(sent_back(view), rule)
+    form = read_form(sent_back(view), rule)
     foreign = {name for names in PAIR_FIELDS.values() for name in names if not has_field(rule.rule_type, name)}
     pairs = [{name: value for name, value in pair.items() if name not in foreign} for pair in rule.content()["pairs"]]
     assert form.draft().content()["pairs"] == pairs
@@ -136,7 +135,7 @@ def test_a_copy_has_all_that_the_form_does_not_show(sketch: Sketch) -> None:
 def test_pairs_go_and_come_and_the_others_stay(sketch: Sketch, removed: list[int]) -> None:
     rule = sketch.rule()
     view = sent_back(RuleForm.of(rule, channel="C0OPS0001").view())
-    form = form_reading.read_form(view, rule)
+    form = read_form(view, rule)
     if not form.typed:
         return
     for number in removed:
@@ -145,9 +144,9 @@ def test_pairs_go_and_come_and_the_others_stay(sketch: Sketch, removed: list[int
         form = form.without_pair(key)
         assert list(form.pairs) == expected
         assert_taken(form.view())
-        form = form_reading.read_form(sent_back(form.view()), rule)
+        form = read_form(sent_back(form.view()), rule)
 
-    more = form_reading.read_form(sent_back(form.with_pair().view()), rule)
+    more = read_form(sent_back(form.with_pair().view()), rule)
     assert [pair.document for pair in more.pairs[:-1]] == [pair.document for pair in form.pairs]
 
 
@@ -185,7 +184,7 @@ def test_a_new_rule_of_any_type_is_never_sent_without_what_its_form_shows(form: 
     for name in types:
         values = filling.values(view["blocks"], {})
         values["type"]["v1.form.type"]["selected_option"] = {"value": name}
-        form = form_reading.read_form(view | {"state": {"values": values}})
+        form = read_form(view | {"state": {"values": values}})
         view = form.view()
         assert_taken(view)
         assert form.pairs_text is not None or {pair.key for pair in form.pairs} == {pair.key for pair in form.shown}
@@ -199,7 +198,7 @@ def test_pairs_that_the_other_type_has_no_fields_for_are_left_out_and_named(coun
     values = filling.values(view["blocks"], {"pairs.Delay": {"v1.form.pairs.Delay": {"value": text}}})
     values["type"]["v1.form.type"]["selected_option"] = {"value": "Redirect"}
 
-    form = form_reading.read_form(view | {"state": {"values": values}})
+    form = read_form(view | {"state": {"values": values}})
 
     assert len(form.pairs) == min(count, 10)
     assert (f"Left out: {count - 10:,} of {count:,} pairs" in form.notes.get("", "")) == (count > 10)
@@ -220,7 +219,7 @@ def test_a_thousand_pairs_are_read_and_drawn_in_one_go(piece: str) -> None:
     with at_most(300 * 1_000):
         view = RuleForm.of(rule, channel="C0OPS0001").view()
         _rule_errors(sent_back(view))
-        form = form_reading.read_form(sent_back(view), rule)
+        form = read_form(sent_back(view), rule)
         form.without_pair("o1").view()
         form.draft()
 

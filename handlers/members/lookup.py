@@ -1,0 +1,155 @@
+"""``/members list``, ``show``, ``why`` and ``segments``: what reads members and changes none."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from bot.clients.errors import ClientError
+from bot.clients.lists import member_in
+from bot.gatehouse import Gatehouse, Site
+from bot.members.access_check import Verdict, explained
+from bot.members.model import Member, counted, masked
+from bot.rules.edit import checked_email
+from handlers.blocks import menus
+from handlers.errors import MemberGone
+from handlers.explain.table import words_for
+from handlers.grammar.parser import NUMBERED_ROWS, member_row
+from handlers.members import views
+from handlers.members.commands import (
+    MembersList,
+    MembersMenu,
+    MembersSegments,
+    MembersShow,
+    MembersWhy,
+)
+from handlers.members.refs import extra_segments, member_meant, others, site_for
+from handlers.members.views import Unasked
+from handlers.slack.registry import Click, clicks, handles
+from handlers.slack.reply import Caller, Modal, Private, Reply
+
+PAGE = 10
+
+
+@handles(MembersMenu)
+async def menu(command: MembersMenu, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    return Private(views.menu(sites=tuple(gatehouse.sites)))
+
+
+@handles(MembersList)
+async def show_list(command: MembersList, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    site = await site_for(command.site, caller, gatehouse)
+    listing = await site.members.all()
+    found = await asyncio.to_thread(_in_order, listing.known, command)
+    pages = max(1, -(-len(found) // PAGE))
+    page = min(max(command.page or 1, 1), pages)
+    first = (page - 1) * PAGE
+    if not caller.public:
+        rows = [member_row(site.name, member.email) for member in found[:NUMBERED_ROWS]]
+        await gatehouse.store.lists.put(caller.user, "members", rows)
+    return Private(
+        views.member_list(
+            found[first : first + PAGE],
+            site=site.name,
+            page=page,
+            pages=pages,
+            total=len(found),
+            command=command,
+            first_number=first + 1,
+            others=() if command.site else others(site, gatehouse),
+            audience=caller.audience,
+            gap=listing.gap,
+        )
+    )
+
+
+def _in_order(members: Sequence[Member], command: MembersList) -> list[Member]:
+    return sorted((member for member in members if fits(member, command)), key=lambda one: one.title.casefold())
+
+
+def fits(member: Member, command: MembersList) -> bool:
+    """Whether *member* passes every filter that was given."""
+    has = {name.casefold() for name in member.segments}
+    if command.segment and command.segment.casefold() not in has:
+        return False
+    if command.without_segment and command.without_segment.casefold() in has:
+        return False
+    return (command.text or "").casefold() in f"{member.name or ''}\n{member.email}".casefold()
+
+
+@handles(MembersShow)
+async def show(command: MembersShow, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    if not command.email.strip():
+        return Modal(menus.member_modal(caller.channel))
+    site = await site_for(command.site, caller, gatehouse)
+    member = await member_meant(command, site, gatehouse)
+    return _card(member, site, gatehouse, public=caller.public, others=() if command.site else others(site, gatehouse))
+
+
+def _card(member: Member, site: Site, gatehouse: Gatehouse, *, public: bool, others: Sequence[str] = ()) -> Reply:
+    return Private(
+        views.member_card(
+            member,
+            site=site.name,
+            command=MembersShow(email=member.email, site=site.name),
+            audience="channel" if public else "private",
+            reference=gatehouse.reference(site.name, member.email),
+            others=others,
+        )
+    )
+
+
+@clicks("members.whisper")
+async def show_privately(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """The member of a shared card, whole, to whoever clicked: the button holds no address but what stands for one."""
+    await gatehouse.access.require(MembersShow.needs or "", caller.user, caller.channel)
+    name, _, rest = click.value.partition(" ")
+    mask, _, reference = rest.rpartition(" ")
+    site = gatehouse.site(name)
+    listing = await site.members.all()
+
+    def find() -> Member | None:
+        alike = (member for member in listing.known if masked(member.email) == mask)
+        return next((one for one in alike if gatehouse.reference(site.name, one.email) == reference), None)
+
+    if (member := await asyncio.to_thread(find)) is None:
+        listing.whole()
+        raise MemberGone(site.name)
+    return _card(member, site, gatehouse, public=False)
+
+
+@handles(MembersWhy)
+async def why(command: MembersWhy, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    email = checked_email(command.email)
+    extra = await extra_segments(caller, gatehouse)
+    sites = [gatehouse.site(command.site)] if command.site or not gatehouse.sites else list(gatehouse.sites.values())
+    said = await asyncio.gather(*(_asked(site, email, command.segment, extra) for site in sites))
+    return Private(views.why(email, said, command=command, audience="channel" if caller.public else "private"))
+
+
+async def _asked(site: Site, email: str, segment: str | None, extra: tuple[str, ...]) -> Verdict | Unasked:
+    try:
+        listing = await site.members.all()
+        member_in(listing, email)
+    except ClientError as error:
+        return Unasked(site.name, words_for(error).what)
+    if listing.truncated and segment is not None:
+        extra = (*extra, segment)  # nobody has it among those that were read: that says nothing of the others
+    # In a thread: to compare an address with 100,000 others takes 150 ms.
+    return await asyncio.to_thread(explained, email, segment, site=site.name, members=listing.known, extra=extra)
+
+
+@handles(MembersSegments)
+async def show_segments(command: MembersSegments, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    site = await site_for(command.site, caller, gatehouse)
+    listing = await site.members.all()
+    everyone = listing.known
+    unused = dict.fromkeys(await extra_segments(caller, gatehouse), 0)
+    without, of_members = await asyncio.to_thread(_counted, everyone)
+    counts = unused | of_members
+    return Private(views.segment_counts(counts, total=len(everyone), without=without, site=site.name, gap=listing.gap))
+
+
+def _counted(members: Sequence[Member]) -> tuple[int, dict[str, int]]:
+    """How many have no segment, and how many have each."""
+    return sum(not member.segments for member in members), counted(members)
