@@ -8,13 +8,13 @@ from typing import Final
 from bot.members.model import Member
 from bot.rules.model import Rule
 from handlers.blocks import messages
+from handlers.blocks.inputs import LONGEST_OPTION, LONGEST_VALUE, MOST_OPTIONS
 from handlers.blocks.messages import Block, clip
 from handlers.blocks.modals import View, frame
+from handlers.errors import NothingPicked
 
 NOT_READ: Final = "-"
 """The value of a line that says why there are no others."""
-LONGEST_VALUE: Final = 150
-LABEL: Final = 75
 TITLE: Final = 40
 
 
@@ -84,17 +84,24 @@ def member_options(members: Iterable[tuple[str, Member]], *, sites: int) -> list
 def options(lines: Sequence[tuple[str, str]]) -> list[Block]:
     """Label and value of each; what Slack would not hand back whole is left out."""
     return [
-        {"text": messages.plain_text(_cut(label), LABEL), "value": value}
+        {"text": messages.plain_text(_cut(label), LONGEST_OPTION), "value": value}
         for label, value in lines
         if len(value) <= LONGEST_VALUE
-    ][:100]
+    ][:MOST_OPTIONS]
 
 
 def _cut(label: str) -> str:
     shown = messages.visible(label)
-    return shown if len(shown) <= LABEL else f"{shown[: LABEL - 1]}…"
+    return shown if len(shown) <= LONGEST_OPTION else f"{shown[: LONGEST_OPTION - 1]}…"
 
 
 def not_read(words: str) -> list[Block]:
     """The one line that says why there are none."""
     return options([(words, NOT_READ)])
+
+
+def picked(value: str) -> str:
+    """Return the *value* of a picked line; raises NothingPicked for the one that says why there are no others."""
+    if value in {"", NOT_READ}:
+        raise NothingPicked
+    return value

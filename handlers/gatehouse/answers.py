@@ -20,7 +20,7 @@ from bot.store.db import NewerRelease
 from bot.store.queues import TimerKind
 from bot.text.duration import DAYS, seconds_of
 from handlers.blocks.messages import plural
-from handlers.changes.expiry import zone_of
+from handlers.changes.requests import zone_of
 from handlers.errors import BadFilter
 from handlers.gatehouse import audit_view, views
 from handlers.gatehouse import audit_view as audit_views

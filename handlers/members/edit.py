@@ -15,7 +15,7 @@ from bot.members.model import Catalogue, Member, masked, nearest, spelled
 from bot.rules.edit import BadEmail, checked_email
 from handlers.blocks import modals
 from handlers.blocks.modals import MOVED, ended, lasts_errors, working_form
-from handlers.changes.expiry import as_typed, lasting
+from handlers.changes.requests import as_typed, propose, submit, with_expiry
 from handlers.errors import NoMember, NothingToChange, UnknownSegment
 from handlers.grammar.command import Command, slash
 from handlers.grammar.fields import parse_lasts
@@ -75,17 +75,9 @@ async def edit(command: MembersEdit, caller: Caller, gatehouse: Gatehouse) -> Re
 async def remove(command: MembersRemove, caller: Caller, gatehouse: Gatehouse) -> Reply:
     site = await site_for(command.site, caller, gatehouse)
     member = await member_meant(command, site, gatehouse)
-    proposal = Proposal(
-        kind=Kind.MEMBER_REMOVE,
-        target=Target(service="members", site=site.name, key=member.email),
-        before=member.document(),
-        after=None,
-        requester=caller.user,
-        channel=caller.channel,
-        reason=command.because or "",
-    )
-    await gatehouse.changes.proposer.submit(proposal, origin=caller.request)
-    return Announced()
+    target = Target(service="members", site=site.name, key=member.email)
+    proposal = propose(caller, Kind.MEMBER_REMOVE, target, member.document(), None, command.because)
+    return await submit([proposal], caller, gatehouse)
 
 
 def _member_errors(view: View) -> dict[str, str]:
@@ -119,7 +111,7 @@ async def _save_member(view: View, caller: Caller, gatehouse: Gatehouse) -> View
     if base is not None and after == _as_it_is(base):
         return modals.done("Edit member", "Nothing was different, so nothing was saved.")
     proposal = _proposal(form, base, after, site, caller)
-    proposal = await lasting(proposal, parse_lasts(form.lasts), caller, gatehouse)
+    proposal = await with_expiry(proposal, parse_lasts(form.lasts), caller, gatehouse)
     change = await gatehouse.changes.proposer.submit(proposal, origin=caller.request)
     if change.state is State.FAILED:
         field = "segments" if "segment" in change.outcome.lower() and form.known else ""
@@ -135,16 +127,9 @@ def _as_it_is(member: Member) -> dict[str, Any]:
 
 def _proposal(form: MemberForm, base: Member | None, after: dict[str, Any], site: Site, caller: Caller) -> Proposal:
     email = str(after["email"]).strip()
-    return Proposal(
-        kind=Kind.MEMBER_ADD if base is None else Kind.MEMBER_UPDATE,
-        target=Target(service="members", site=site.name, key=email),
-        before=None if base is None else base.document(),
-        after=after | {"email": email},
-        requester=caller.user,
-        channel=caller.channel,
-        reason=form.reason,
-        quiet_refusal=True,
-    )
+    kind, before = (Kind.MEMBER_ADD, None) if base is None else (Kind.MEMBER_UPDATE, base.document())
+    target = Target(service="members", site=site.name, key=email)
+    return propose(caller, kind, target, before, after | {"email": email}, form.reason, quiet_refusal=True)
 
 
 submits(form_view.CALLBACK, Form(_member_errors, working_form, _save_member))
@@ -200,19 +185,11 @@ async def _change_segments(
 ) -> Reply:
     if list(after) == list(member.segments):
         raise NothingToChange([member.email], None)
-    proposal = Proposal(
-        kind=kind,
-        target=Target(service="members", site=site.name, key=member.email),
-        before=member.document(),
-        after=member.document() | {"allowedSegments": list(after)},
-        requester=caller.user,
-        channel=caller.channel,
-        reason=command.because or "",
-    )
+    before, target = member.document(), Target(service="members", site=site.name, key=member.email)
+    proposal = propose(caller, kind, target, before, before | {"allowedSegments": list(after)}, command.because)
     if isinstance(command, MembersGrant):
-        proposal = await lasting(proposal, command.lasts, caller, gatehouse)
-    await gatehouse.changes.proposer.submit(proposal, origin=caller.request)
-    return Announced()
+        proposal = await with_expiry(proposal, command.lasts, caller, gatehouse)
+    return await submit([proposal], caller, gatehouse)
 
 
 EVERY_SITE = "any site"

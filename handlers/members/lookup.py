@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+from bot.clients.cache import looked_up
 from bot.clients.errors import ClientError
 from bot.clients.lists import member_in
 from bot.gatehouse import Gatehouse, Site
@@ -12,8 +13,11 @@ from bot.members.access_check import Verdict, explained
 from bot.members.model import Member, counted, masked
 from bot.rules.edit import checked_email
 from handlers.blocks import menus
+from handlers.blocks.inputs import MOST_OPTIONS
+from handlers.blocks.messages import Block
 from handlers.errors import MemberGone
 from handlers.explain.table import words_for
+from handlers.grammar.command import Command
 from handlers.grammar.parser import NUMBERED_ROWS, member_row
 from handlers.members import views
 from handlers.members.commands import (
@@ -25,7 +29,7 @@ from handlers.members.commands import (
 )
 from handlers.members.refs import extra_segments, member_meant, others, site_for
 from handlers.members.views import Unasked
-from handlers.slack.registry import Click, clicks, handles
+from handlers.slack.registry import Click, Typed, clicks, handles, offers
 from handlers.slack.reply import Caller, Modal, Private, Reply
 
 PAGE = 10
@@ -116,6 +120,26 @@ async def show_privately(click: Click, caller: Caller, gatehouse: Gatehouse) -> 
         listing.whole()
         raise MemberGone(site.name)
     return _card(member, site, gatehouse, public=False)
+
+
+@offers("pick.member", needs="member.read")
+async def offer_members(typed: Typed, caller: Caller, gatehouse: Gatehouse) -> Sequence[Block]:
+    found = []
+    for site in gatehouse.sites.values():
+        hits = await looked_up(await site.members.index(), typed.text, most=MOST_OPTIONS)
+        found += [(hit.rank, hit.item.title.casefold(), site.name, hit.item) for hit in hits]
+    found.sort(key=lambda one: one[:3])
+    if not found:
+        for site in gatehouse.sites.values():
+            if (gap := (await site.members.recent()).gap) is not None:
+                return menus.not_read(f"{site.name}: {gap.sentence('members')}")
+    return menus.member_options(((site, member) for _, _, site, member in found), sites=len(gatehouse.sites))
+
+
+@clicks("pick.member")
+async def pick_member(click: Click, caller: Caller, gatehouse: Gatehouse) -> Command:
+    site, _, email = menus.picked(click.value).partition(" ")
+    return MembersShow(email=email, site=site)
 
 
 @handles(MembersWhy)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 from bot.changes.model import Kind, Target
-from bot.changes.proposals import Proposal, set_of
+from bot.changes.proposals import Proposal
 from bot.clients.lists import Listing
 from bot.gatehouse import Gatehouse
 from bot.rules.edit import introduced, switched, with_fields
 from bot.rules.model import Group, Rule, RuleDraft
 from handlers.blocks import menus, modals
-from handlers.changes.expiry import as_typed, lasting
+from handlers.changes.requests import as_typed, propose, submit, with_expiry
 from handlers.errors import InvalidDraft, NoGroups, NothingToChange, NotOneGroup
 from handlers.rules import form_view, views
 from handlers.rules.commands import (
@@ -33,7 +32,7 @@ from handlers.rules.commands import (
 from handlers.rules.lookup import Look, look_at, preview, refuse_silent_loop
 from handlers.rules.refs import find_rule, find_rules, groups_of, is_bare_number
 from handlers.slack.registry import handles
-from handlers.slack.reply import Announced, Caller, Modal, Private, Reply
+from handlers.slack.reply import Caller, Modal, Private, Reply
 
 
 @handles(RulesMenu)
@@ -82,16 +81,14 @@ async def _edit(
             raise InvalidDraft(wrong)
         look = await look_at(gatehouse, rule, draft) if len(rules) <= LOOKED_AT else NOT_LOOKED
         refuse_silent_loop(look.findings, command.because)
-        proposal = update_of(rule, draft, caller, reason=command.because or "", warnings=look.warnings)
-        shifts = (
-            await preview(gatehouse, caller, rule, draft, (command.because, *command.refs)) if len(rules) == 1 else ()
-        )
-        wanted.append(replace(proposal, preview=shifts))
+        said = (command.because, *command.refs)
+        shifts = await preview(gatehouse, caller, rule, draft, said) if len(rules) == 1 else ()
+        wanted.append(update_of(rule, draft, caller, reason=command.because, warnings=look.warnings, preview=shifts))
     if not wanted:
         status = rules[0].status if not isinstance(command, RulesSet) else None
         raise NothingToChange([rule.title for rule in rules], status)
-    wanted[0] = await lasting(wanted[0], command.lasts, caller, gatehouse)
-    return await submitted(f"{EDITS[type(command)]} {len(wanted)} rules", wanted, caller, gatehouse)
+    wanted[0] = await with_expiry(wanted[0], command.lasts, caller, gatehouse)
+    return await submit(wanted, caller, gatehouse, title=f"{EDITS[type(command)]} {len(wanted)} rules")
 
 
 EDITS: Final = {RulesOn: "Switch on", RulesOff: "Switch off", RulesSet: "Change"}
@@ -100,35 +97,10 @@ LOOKED_AT: Final = 5
 NOT_LOOKED: Final = Look((), blind=True)
 
 
-async def submitted(title: str, wanted: Sequence[Proposal], caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """One change, or several as one set; announced by their one card."""
-    if len(wanted) == 1:
-        await gatehouse.changes.proposer.submit(wanted[0], origin=caller.request)
-    else:
-        await gatehouse.changes.proposer.submit_set(set_of(title, wanted), origin=caller.request)
-    return Announced()
-
-
-def update_of(
-    rule: Rule,
-    draft: RuleDraft,
-    caller: Caller,
-    *,
-    reason: str,
-    warnings: tuple[str, ...] = (),
-    quiet_refusal: bool = False,
-) -> Proposal:
-    return Proposal(
-        kind=Kind.RULE_UPDATE,
-        target=Target(service="rules", key=rule.id),
-        before=rule.document(),
-        after=draft.body(),
-        requester=caller.user,
-        channel=caller.channel,
-        reason=reason,
-        warnings=warnings,
-        quiet_refusal=quiet_refusal,
-    )
+def update_of(rule: Rule, draft: RuleDraft, caller: Caller, *, reason: str | None, **more: Any) -> Proposal:
+    """Return what *caller* wants *rule* to be; *more*: other fields of a Proposal."""
+    target = Target(service="rules", key=rule.id)
+    return propose(caller, Kind.RULE_UPDATE, target, rule.document(), draft.body(), reason, **more)
 
 
 @handles(RulesDelete)
@@ -136,19 +108,18 @@ async def delete(command: RulesDelete, caller: Caller, gatehouse: Gatehouse) -> 
     rules = await find_rules(command, caller, gatehouse)
     said = (command.because, *command.refs)
     wanted = [
-        Proposal(
-            kind=Kind.RULE_DELETE,
-            target=Target(service="rules", key=rule.id),
-            before=rule.document(),
-            after=None,
-            requester=caller.user,
-            channel=caller.channel,
-            reason=command.because or "",
+        propose(
+            caller,
+            Kind.RULE_DELETE,
+            Target(service="rules", key=rule.id),
+            rule.document(),
+            None,
+            command.because,
             preview=await preview(gatehouse, caller, rule, None, said) if len(rules) == 1 else (),
         )
         for rule in rules
     ]
-    return await submitted(f"Delete {len(wanted)} rules", wanted, caller, gatehouse)
+    return await submit(wanted, caller, gatehouse, title=f"Delete {len(wanted)} rules")
 
 
 @handles(RulesNew)
@@ -201,18 +172,9 @@ async def switch_group(command: RulesGroup, caller: Caller, gatehouse: Gatehouse
     after = group.switched(on=command.switch == "on")
     if after == group.body():
         raise NothingToChange([group.title], group.status)
-    proposal = Proposal(
-        kind=Kind.GROUP_UPDATE,
-        target=Target(service="groups", key=group.id),
-        before=group.document(),
-        after=after,
-        requester=caller.user,
-        channel=caller.channel,
-        reason=command.because or "",
-    )
-    proposal = await lasting(proposal, command.lasts, caller, gatehouse)
-    await gatehouse.changes.proposer.submit(proposal, origin=caller.request)
-    return Announced()
+    target = Target(service="groups", key=group.id)
+    proposal = propose(caller, Kind.GROUP_UPDATE, target, group.document(), after, command.because)
+    return await submit([await with_expiry(proposal, command.lasts, caller, gatehouse)], caller, gatehouse)
 
 
 async def _listed(gatehouse: Gatehouse) -> Listing[Group]:

@@ -19,8 +19,8 @@ from bot.rules.lint.findings import key_of
 from bot.rules.model import ACTIVE, Rule, RuleDraft
 from handlers.blocks import inputs, modals
 from handlers.blocks.modals import MOVED, ended, lasts_errors, metadata, working_form
-from handlers.changes.expiry import lasting
 from handlers.changes.full_view import draft_warnings
+from handlers.changes.requests import propose, with_expiry
 from handlers.explain.table import words_for
 from handlers.grammar.fields import parse_lasts
 from handlers.rules import form_fields_view, form_view
@@ -90,12 +90,12 @@ async def _save_rule(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
     doubts = await asyncio.to_thread(draft_warnings, before, draft.body())
     if (warned := _warned(form, look, shifts, doubts)) is not None:
         return warned.view()
+    shown: dict[str, Any] = {"warnings": look.warnings, "preview": shifts, "quiet_refusal": True}
     if edited is not None:
-        proposal = update_of(edited, draft, caller, reason=form.reason, quiet_refusal=True)
+        proposal = update_of(edited, draft, caller, reason=form.reason, **shown)
     else:
-        proposal = _creation(draft, form, caller)
-    proposal = replace(proposal, warnings=look.warnings, preview=shifts)
-    proposal = await lasting(proposal, parse_lasts(form.lasts), caller, gatehouse)
+        proposal = propose(caller, Kind.RULE_CREATE, Target(service="rules"), None, draft.body(), form.reason, **shown)
+    proposal = await with_expiry(proposal, parse_lasts(form.lasts), caller, gatehouse)
     return await _submitted(proposal, form, draft.title, caller, gatehouse)
 
 
@@ -124,19 +124,6 @@ def _warned(form: RuleForm, look: Look, shifts: Sequence[str], doubts: Sequence[
     if silent:
         notes[inputs.REASON] = "This loops, so it needs a reason. Say why here, or lead it elsewhere."
     return replace(form, warned=seen).noted(notes)
-
-
-def _creation(draft: RuleDraft, form: RuleForm, caller: Caller) -> Proposal:
-    return Proposal(
-        kind=Kind.RULE_CREATE,
-        target=Target(service="rules"),
-        before=None,
-        after=draft.body(),
-        requester=caller.user,
-        channel=caller.channel,
-        reason=form.reason,
-        quiet_refusal=True,
-    )
 
 
 async def _submitted(proposal: Proposal, form: RuleForm, title: str, caller: Caller, gatehouse: Gatehouse) -> View:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from bot.clients.cache import looked_up
 from bot.clients.errors import ClientError
 from bot.clients.json_stream import aside, cooperatively
 from bot.clients.lists import Gap
@@ -22,14 +23,16 @@ from bot.rules.matching import Explained, explaining, told
 from bot.rules.model import Groups, Rule, RuleDraft
 from bot.rules.url import SCHEME, Address, NoAddress, is_address
 from bot.store.settings import MOST
-from handlers.blocks.messages import code
+from handlers.blocks import menus
+from handlers.blocks.inputs import MOST_OPTIONS
+from handlers.blocks.messages import Block, code
 from handlers.errors import LoopNeedsReason
-from handlers.grammar.command import slash
+from handlers.grammar.command import Command, slash
 from handlers.grammar.parser import NUMBERED_ROWS
 from handlers.rules import check_view, views, which_view
-from handlers.rules.commands import RulesCheck, RulesList, RulesSamples, RulesWhich
+from handlers.rules.commands import RulesCheck, RulesList, RulesSamples, RulesShow, RulesWhich
 from handlers.rules.refs import find_rule, groups_of
-from handlers.slack.registry import handles
+from handlers.slack.registry import Click, Typed, clicks, handles, offers
 from handlers.slack.reply import Caller, Private, Reply
 
 RULES_PER_PAGE: Final = 10
@@ -221,6 +224,19 @@ def refuse_silent_loop(findings: Iterable[Finding], reason: str | None) -> None:
 
 async def _gathered(steps: Iterator[tuple[Finding, ...]]) -> tuple[Finding, ...]:
     return ordered(finding for step in await aside(steps) for finding in step)
+
+
+@offers("pick.rule", needs="rule.read")
+async def offer_rules(typed: Typed, caller: Caller, gatehouse: Gatehouse) -> Sequence[Block]:
+    hits = await looked_up(await gatehouse.rules.index(), typed.text, most=MOST_OPTIONS)
+    hits.sort(key=lambda hit: (hit.rank, hit.item.title.casefold()))
+    gap = None if hits else (await gatehouse.rules.recent()).gap
+    return menus.not_read(gap.sentence("rules")) if gap else menus.rule_options(hit.item for hit in hits)
+
+
+@clicks("pick.rule")
+async def pick_rule(click: Click, caller: Caller, gatehouse: Gatehouse) -> Command:
+    return RulesShow(ref=menus.picked(click.value))
 
 
 URL: Final = re.compile(r"https?://[^\s<>|\"]+")

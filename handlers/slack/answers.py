@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 import structlog
 
 from bot.gatehouse import Gatehouse
@@ -174,7 +176,7 @@ def _note(error: Exception, caller: Caller, what: str) -> None:
     """One log line per failed request, under the reference that the person sees; without their words."""
     known = expected(error)
     log.log(
-        20 if known else 40,
+        logging.INFO if known else logging.ERROR,
         "refused" if known else "failed",
         error=type(error).__name__,
         asked=what,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import logging
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TypeVar
@@ -17,8 +18,10 @@ from bot.policy.access import NotAllowed
 from bot.policy.limits import COMMAND_RATE
 from bot.policy.model import Why
 from handlers import errors
-from handlers.blocks import modals
+from handlers.blocks import menus, modals
+from handlers.blocks.messages import Block
 from handlers.blocks.modals import went_on
+from handlers.explain.table import expected, words_for
 from handlers.gatehouse.commands import GatehouseUndo
 from handlers.grammar.command import Command, Unclear, slash
 from handlers.grammar.parser import Shorthand, expand
@@ -26,8 +29,16 @@ from handlers.rules.refs import look_up
 from handlers.slack import payloads
 from handlers.slack.answers import Answers
 from handlers.slack.client import ModalGone, Slack, SlackRefused, SlackUnreachable
-from handlers.slack.payloads import ClickRequest, CommandRequest, EventRequest, FormRequest, Request, ShortcutRequest
-from handlers.slack.registry import CLICKS, COMMANDS, SHORTCUTS, Click, Outcome, Shortcut, ShortcutRoute
+from handlers.slack.payloads import (
+    ClickRequest,
+    CommandRequest,
+    EventRequest,
+    FormRequest,
+    Request,
+    ShortcutRequest,
+    TypingRequest,
+)
+from handlers.slack.registry import CLICKS, COMMANDS, OPTIONS, SHORTCUTS, Click, Outcome, Shortcut, ShortcutRoute
 from handlers.slack.reply import Announced, Caller, Modal, Private, Reply, View
 
 log = structlog.get_logger(__name__)
@@ -41,6 +52,9 @@ ACKNOWLEDGEMENT_LEAVES = 0.2
 """The same from the moment that an answer is ready: where all of us was held up meanwhile, the acknowledgement was too."""
 LINK_PATIENCE = 1.0
 """Seconds of a trigger's three that Slack has to say where a message stands."""
+OPTIONS_PATIENCE = 2.5
+"""Seconds of Slack's three after which a menu's options must be on their way."""
+SLOW = "The service takes its time. Type on to look again."
 
 
 class Dispatcher:
@@ -71,6 +85,22 @@ class Dispatcher:
         if _counts(request):
             self._gatehouse.limits.take(COMMAND_RATE, request.caller.user, request.caller.channel)
         await self._gatehouse.access.require_member(request.caller.user)
+
+    async def offer(self, request: TypingRequest) -> Sequence[Block]:
+        """Offer options for what was typed: none to somebody who may not read, one that says so where nothing can be read."""
+        if (typed := request.typed) is None:
+            return ()
+        route, caller = OPTIONS[typed.action], request.caller
+        try:
+            async with asyncio.timeout(OPTIONS_PATIENCE):
+                await self._gatehouse.access.require(route.needs, caller.user, caller.channel)
+                return await route.run(typed, caller, self._gatehouse)
+        except NotAllowed:
+            return ()
+        except Exception as error:  # noqa: BLE001  a menu has no other place to say anything
+            level = logging.INFO if expected(error) else logging.ERROR
+            log.log(level, "no_options", error=type(error).__name__, menu=typed.action, user=caller.user)
+            return menus.not_read(SLOW if isinstance(error, TimeoutError) else words_for(error).what)
 
     async def go_on(self, request: Request, change: Change) -> None:
         """Go on with the *change* that *request* has proposed already, and see it to its answer."""

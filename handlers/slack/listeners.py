@@ -25,11 +25,11 @@ from bot.store.queues import MAX_ATTEMPTS, StoredRequest
 from handlers import errors
 from handlers.blocks import modals
 from handlers.grammar.parser import Shorthand
-from handlers.slack import registry, type_ahead
+from handlers.slack import registry
 from handlers.slack.answers import Answers
 from handlers.slack.client import Slack
 from handlers.slack.dispatch import Dispatcher
-from handlers.slack.payloads import EventRequest, Request, read, read_form
+from handlers.slack.payloads import EventRequest, Request, read, read_form, read_typing
 
 log = structlog.get_logger(__name__)
 
@@ -262,7 +262,7 @@ class Router:
 
     async def on_typing(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         """Options for what somebody typed: the answer is the acknowledgement, so there is no other way to say anything."""
-        await ack(options=await type_ahead.offered(body, self._gatehouse))
+        await ack(options=await self._dispatcher.offer(read_typing(body)))
 
     async def on_submission(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:
         request = read_form(body)

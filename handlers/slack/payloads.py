@@ -24,6 +24,7 @@ from handlers.slack.registry import (
     action_name,
     find_event,
     find_form,
+    menu_name,
 )
 from handlers.slack.reply import Caller, View
 
@@ -201,6 +202,14 @@ class FormRequest(Request):
     form: Form | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypingRequest(Request):
+    """Letters typed into a menu; *typed* is None for a menu that this release doesn't know."""
+
+    kind = "typed"
+    typed: Typed | None
+
+
 def read(kind: str, body: Body) -> Request:
     """The request that a payload of *kind* is."""
     return READERS[kind](body)
@@ -244,6 +253,12 @@ def read_form(body: Body) -> FormRequest:
     )
 
 
+def read_typing(body: Body) -> TypingRequest:
+    name = menu_name(str(body.get("action_id") or ""))
+    typed = None if name is None else Typed(name, str(body.get("value") or ""))
+    return TypingRequest(body=body, caller=caller_of("typed", body), typed=typed)
+
+
 def _parsed(service: str, text: str) -> Command | Exception:
     try:
         return parser.parse(service, text)
@@ -258,8 +273,3 @@ READERS: Final[Mapping[str, Callable[[Body], Request]]] = {
     "event": read_event,
     "submission": read_form,
 }
-
-
-def typed(body: Body, name: str) -> Typed:
-    """What was typed so far into the menu *name*."""
-    return Typed(name, str(body.get("value") or ""))

@@ -19,6 +19,9 @@ from handlers.grammar.command import Command
 from handlers.slack.reply import Caller, Reply, View
 
 C = TypeVar("C", bound=Command)
+H = TypeVar("H")
+K = TypeVar("K")
+R = TypeVar("R")
 
 CommandHandler = Callable[[Any, Caller, Gatehouse], Awaitable[Reply]]
 Outcome = Command | Reply
@@ -123,56 +126,46 @@ def load() -> None:
         import_module(module.name)
 
 
+def _filling(table: dict[K, R], key: K, route: Callable[[H], R]) -> Callable[[H], H]:
+    """The decorator that puts the *route* to a handler into *table* under *key*."""
+
+    def register(handler: H) -> H:
+        table[key] = route(handler)
+        return handler
+
+    return register
+
+
 def handles(command: type[C]) -> Callable[[Callable[[C, Caller, Gatehouse], Awaitable[Reply]]], CommandHandler]:
     """Make the function the one that answers *command*."""
 
-    def keep(handler: Callable[[C, Caller, Gatehouse], Awaitable[Reply]]) -> CommandHandler:
+    def register(handler: Callable[[C, Caller, Gatehouse], Awaitable[Reply]]) -> CommandHandler:
         COMMANDS[command] = handler
         return handler
 
-    return keep
+    return register
 
 
 def clicks(action: str, *, stored: bool = False) -> Callable[[ClickHandler], ClickHandler]:
     """Make the function the one that answers clicks on *action*."""
-
-    def keep(handler: ClickHandler) -> ClickHandler:
-        CLICKS[action] = ClickRoute(handler, stored)
-        return handler
-
-    return keep
+    return _filling(CLICKS, action, lambda handler: ClickRoute(handler, stored))
 
 
 def offers(action: str, *, needs: str) -> Callable[[OptionsHandler], OptionsHandler]:
     """Make the function the one that offers options for what is typed into the menu *action*."""
-
-    def keep(handler: OptionsHandler) -> OptionsHandler:
-        OPTIONS[action] = OptionsRoute(handler, needs)
-        return handler
-
-    return keep
+    return _filling(OPTIONS, action, lambda handler: OptionsRoute(handler, needs))
 
 
 def shortcut(
     callback_id: str, *, stands_for: type[Command] | None = None, linked: bool = False
 ) -> Callable[[ShortcutHandler], ShortcutHandler]:
     """Make the function the one that answers this shortcut of the manifest."""
-
-    def keep(handler: ShortcutHandler) -> ShortcutHandler:
-        SHORTCUTS[callback_id] = ShortcutRoute(handler, stands_for, linked)
-        return handler
-
-    return keep
+    return _filling(SHORTCUTS, callback_id, lambda handler: ShortcutRoute(handler, stands_for, linked))
 
 
 def hears(event: str, *, stored: bool = True) -> Callable[[EventHandler], EventHandler]:
     """Make the function the one that is told of *event*: its name as an app subscribes to it."""
-
-    def keep(handler: EventHandler) -> EventHandler:
-        EVENTS[event] = EventRoute(handler, stored)
-        return handler
-
-    return keep
+    return _filling(EVENTS, event, lambda handler: EventRoute(handler, stored))
 
 
 def submits(callback_id: str, form: Form) -> None:

@@ -1,23 +1,58 @@
-"""``for 2h`` and ``until 18:00``: when a change ends, in the time zone of whoever wrote it."""
+"""Request changes: what a caller wants as a proposal, and when it expires (``for 2h``, ``until 18:00`` in their time zone)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from bot.changes.proposals import Proposal
+from bot.changes.model import Kind, Target
+from bot.changes.proposals import Proposal, set_of
 from bot.gatehouse import Gatehouse
 from handlers.errors import EndIsPast
 from handlers.grammar.fields import Lasts
-from handlers.slack.reply import Caller
+from handlers.slack.reply import Announced, Caller, Reply
+
+Document = dict[str, Any]
 
 UTC_NAME: Final = "UTC"
 
 
-async def lasting(proposal: Proposal, lasts: Lasts | None, caller: Caller, gatehouse: Gatehouse) -> Proposal:
-    """*proposal*, with the end that *lasts* means to the caller; raises DirectoryUnavailable and EndIsPast."""
+def propose(
+    caller: Caller,
+    kind: Kind,
+    target: Target,
+    before: Document | None,
+    after: Document | None,
+    reason: str | None,
+    **more: Any,
+) -> Proposal:
+    """Return what *caller* wants changed; *more*: other fields of a Proposal."""
+    return Proposal(
+        kind=kind,
+        target=target,
+        before=before,
+        after=after,
+        requester=caller.user,
+        channel=caller.channel,
+        reason=reason or "",
+        **more,
+    )
+
+
+async def submit(proposals: Sequence[Proposal], caller: Caller, gatehouse: Gatehouse, *, title: str = "") -> Reply:
+    """Request one change, or several as one bulk change called *title*; announced by their one card."""
+    if len(proposals) == 1:
+        await gatehouse.changes.proposer.submit(proposals[0], origin=caller.request)
+    else:
+        await gatehouse.changes.proposer.submit_set(set_of(title, proposals), origin=caller.request)
+    return Announced()
+
+
+async def with_expiry(proposal: Proposal, lasts: Lasts | None, caller: Caller, gatehouse: Gatehouse) -> Proposal:
+    """Return *proposal* with the end that *lasts* means to the caller; raises DirectoryUnavailable and EndIsPast."""
     if lasts is None:
         return proposal
     if lasts.until is None:

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from handlers.changes.expiry import next_at
+from handlers.changes.requests import next_at
 
 MINUTE = timedelta(minutes=1)
 WALLS = [(1, 30), (1, 50), (2, 0), (2, 20), (2, 50), (3, 0)]
