@@ -1,21 +1,32 @@
-"""The card of a change, edited through its life: title, body, buttons, and what it does not show."""
+"""The card of a change of one item or many, edited through its life: title, body, buttons, and what it does not show."""
 
 from __future__ import annotations
 
-import html
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from bot.changes.model import NOT_CONTENT, Change, Guard, Kind, State, canonical_form
+from bot.changes.execute import LOST_RIGHT
+from bot.changes.model import (
+    DONE,
+    NOT_DONE,
+    Change,
+    Guard,
+    Kind,
+    Outcome,
+    Part,
+    State,
+    Tally,
+    canonical_form,
+)
 from bot.members.model import Member, masked
 from bot.rules.model import Groups, Rule, RuleDraft, why_group_is_off
-from bot.rules.secrets import MARK
 from handlers.blocks import messages
-from handlers.blocks.masking import masked_part
-from handlers.blocks.messages import WORD_JOINER, Block, Message, code, esc, visible
-from handlers.changes.diff import Document, Line, differences, every_field, rendered
-from handlers.changes.full_view import THINGS, change_warnings, text_of
+from handlers.blocks.messages import Block, Message, code, esc
+from handlers.changes import items_view
+from handlers.changes.diff import Line, differences, rendered
+from handlers.changes.full_view import THINGS, change_warnings, hides, is_masked, part_warnings
+from handlers.changes.items_view import Progress, counted
 from handlers.changes.sentences import (
     VERBS,
     WORDS,
@@ -25,6 +36,7 @@ from handlers.changes.sentences import (
     plain_title,
     sentence,
     title_of,
+    why_not_any_more,
     words,
 )
 from handlers.gatehouse.commands import GatehouseInspect
@@ -33,10 +45,12 @@ from handlers.rules.commands import RulesOff
 from handlers.rules.pairs_view import status_name, type_name
 from handlers.rules.views import pair_blocks
 
+NOTHING_HAPPENED: Final = frozenset({State.CANCELLED, State.DENIED, State.EXPIRED})
+
 
 def body(change: Change, groups: Groups | None) -> list[Block]:
     """What goes, what came, or what differs; nothing where nothing happened."""
-    if change.state in {State.CANCELLED, State.DENIED, State.EXPIRED}:
+    if change.state in NOTHING_HAPPENED:
         return []
     if change.state is State.STALE:
         return _stale(change)
@@ -121,24 +135,76 @@ def is_effective(change: Change, groups: Groups | None) -> list[Block]:
 
 def _proposed(change: Change) -> list[Block | None]:
     """The clicks that are open; who may make them is looked at when they are made."""
-    verb = VERBS[change.kind][2]
+    style = "danger" if change.kind.destroys else "primary"
     if change.guard is Guard.CONFIRM:
-        style = "danger" if change.kind.destroys else "primary"
-        return [
-            messages.decide_button(verb, "confirm", change.id, style=style, confirm=_asked(change, verb)),
-            messages.decide_button("Keep", "keep", change.id),
-        ]
-    approve = (
-        {"style": "danger", "confirm": _asked(change, "Approve")} if change.kind.destroys else {"style": "primary"}
-    )
+        yes, no = ("Do it", "Leave it") if change.is_set else (VERBS[change.kind][2], "Keep")
+        return [_decide(change, yes, "confirm", style=style, confirm=_asked(change, yes)), _decide(change, no, "keep")]
+    asked = _asked(change, "Approve") if change.is_set or change.kind.destroys else None
     return [
-        messages.decide_button("Approve", "approve", change.id, **approve),
-        messages.decide_button("Deny…", "deny", change.id),
-        messages.decide_button("Ask…", "ask", change.id),
-        messages.decide_button("Withdraw", "keep", change.id),
-        messages.decide_button("Break the glass…", "glass", change.id) if change.break_glass else None,
+        _decide(change, "Approve", "approve", style=style, confirm=asked),
+        _decide(change, "Deny…", "deny"),
+        _decide(change, "Ask…", "ask"),
+        _decide(change, "Withdraw", "keep"),
+        _decide(change, "Break the glass…", "glass") if change.break_glass else None,
         _switch_off(change),
     ]
+
+
+def _decide(change: Change, label: str, decision: str, **more: Any) -> Block | None:
+    return messages.decide_button(label, decision, change.id, **more)
+
+
+def _asked(change: Change, yes: str) -> Block:
+    if change.is_set:
+        title, text = "All of it?", f"{change.title}? What it does to each is on the card, or in the full view."
+    else:
+        verb, what = VERBS[change.kind][2], "goes" if change.kind.destroys else "changes"
+        title, text = f"{verb} it?", f"{verb} {_confirmed_name(change)}? What {what} is on the card."
+    return messages.confirm(title, text, yes, "Not yet", danger=change.kind.destroys)
+
+
+def _applied(change: Change) -> list[Block | None]:
+    """How a change that was applied can be taken back, or kept; nothing once it was undone."""
+    if change.undone_by:
+        return []
+    if change.temporary:
+        buttons = {"extend": "Extend 1 h", "stay": "Make it stay", "end": "End now"}
+    elif change.ending == "changed" and not change.is_set:
+        buttons = {"putback": "Take back anyway…", "stay": "Leave it"}
+    else:
+        buttons = {"undo": "Undo"}
+    return [_decide(change, label, decision) for decision, label in buttons.items()]
+
+
+def _items_applied(change: Change, progress: Progress) -> list[Block | None]:
+    """The same for a bulk change, with a way to try again what was not done, and to undo what was done to one item."""
+    if change.undone_by or change.temporary:
+        return _applied(change)
+    undo = _applied(change) if progress.tally[Outcome.APPLIED] else []
+    return [_try_again(change, progress), *undo, *_single_undos(progress.first)]
+
+
+def _try_again(change: Change, progress: Progress) -> Block | None:
+    rest = progress.tally.of(NOT_DONE)
+    return _decide(change, f"Try the other {rest:,} again", "again") if rest else None
+
+
+def _buttons(change: Change, progress: Progress | None) -> list[Block | None]:
+    sign = _decide(change, "Sign", "sign", style="primary") if change.review_owed else None
+    match change.state:
+        case State.PROPOSED:
+            return _proposed(change)
+        case State.APPLIED:
+            return [sign, *(_applied(change) if progress is None else _items_applied(change, progress))]
+        case State.APPROVED | State.APPLYING if progress is not None:
+            return [] if change.stopped_by else [_decide(change, "Stop", "stop")]
+        case State.FAILED if progress is not None:
+            return [_try_again(change, progress)]
+        case State.APPROVED if change.waits:
+            return [_decide(change, "Withdraw", "keep")]
+        case State.STALE if progress is None and change.result is not None and not change.kind.creates:
+            return [_decide(change, "Ask again, as it is now", "afresh")]
+    return []
 
 
 def _switch_off(change: Change) -> Block | None:
@@ -149,48 +215,18 @@ def _switch_off(change: Change) -> Block | None:
     return messages.run_button("Switch off instead", RulesOff(refs=(change.target.key or "",)), "off")
 
 
-def _asked(change: Change, yes: str) -> Block:
-    verb = VERBS[change.kind][2]
-    text = f"{verb} {_confirmed_name(change)}? What {'goes' if change.kind.destroys else 'changes'} is on the card."
-    return messages.confirm(f"{verb} it?", text, yes, "Not yet", danger=change.kind.destroys)
+MOST_SINGLE: Final = 6
 
 
-def _approved(change: Change) -> list[Block | None]:
-    return [messages.decide_button("Withdraw", "keep", change.id)] if change.waits else []
-
-
-def _applied(change: Change) -> list[Block | None]:
-    sign = messages.decide_button("Sign", "sign", change.id, style="primary") if change.review_owed else None
-    if change.undone_by:
-        return [sign]
-    if change.temporary:
-        return [
-            sign,
-            messages.decide_button("Extend 1 h", "extend", change.id),
-            messages.decide_button("Make it stay", "stay", change.id),
-            messages.decide_button("End now", "end", change.id),
-        ]
-    if change.ending == "changed":
-        return [
-            sign,
-            messages.decide_button("Take back anyway…", "putback", change.id),
-            messages.decide_button("Leave it", "stay", change.id),
-        ]
-    return [sign, messages.decide_button("Undo", "undo", change.id)]
-
-
-def _outdated(change: Change) -> list[Block | None]:
-    """Propose the same on what there is now, where there is something."""
-    there = change.result is not None and not change.kind.creates
-    return [messages.decide_button("Ask again, as it is now", "afresh", change.id)] if there else []
-
-
-BUTTONS: Final[dict[State, Callable[[Change], list[Block | None]]]] = {
-    State.PROPOSED: _proposed,
-    State.APPROVED: _approved,
-    State.APPLIED: _applied,
-    State.STALE: _outdated,
-}
+def _single_undos(shown: Sequence[Part]) -> list[Block | None]:
+    """Where one person was changed on several sites: a way back for each site alone."""
+    done = [part for part in shown if part.outcome is Outcome.APPLIED and part.change_id and part.target.site]
+    if len({part.target.key for part in shown}) != 1 or not 1 < len(shown) <= MOST_SINGLE:
+        return []
+    return [
+        messages.decide_button(f"Undo at {part.target.site}", f"undo.{part.number}", part.change_id or "")
+        for part in done
+    ]
 
 
 def _confirmed_name(change: Change) -> str:
@@ -198,55 +234,6 @@ def _confirmed_name(change: Change) -> str:
     if change.target.service == "members":
         return masked(change.target.key or "")
     return messages.clip(f"{document.get('name') or ''} ({change.target.key or 'new'})".strip(), 200)
-
-
-UNSAID: Final = frozenset({("source.key", "Url"), ("source.operator", "Equals"), ("destinationType", "url")})
-"""Fields and values that a card leaves out because they go without saying."""
-SHOWN: Final = NOT_CONTENT | {field.alias or name for name, field in Rule.model_fields.items()}
-"""Fields of a rule that its deletion's card shows in words, or that say nothing."""
-
-
-def hides(change: Change, blocks: Iterable[Block]) -> bool:
-    """Whether a card made of *blocks* leaves out or masks anything that its change does.
-
-    Whatever is cut leaves a ``…``, so one that somebody typed only makes us ask for a look that was not needed.
-    """
-    drawn = list(blocks)
-    text = "\n".join(_texts(drawn))
-    if is_masked(drawn):
-        return True
-    if change.target.service == "members" or "…" in text:
-        return True
-    if change.kind is Kind.RULE_DELETE:
-        return not says(text, {name: value for name, value in (change.before or {}).items() if name not in SHOWN}, None)
-    return not (change.is_set or change.kind.destroys or says(text, change.before, change.after))
-
-
-def is_masked(blocks: list[Block]) -> bool:
-    """Whether a channel sees less of *blocks* than is in them, or a secret was left out of them."""
-    return masked_part(blocks) != blocks or any(MARK in text for text in _texts(blocks))
-
-
-def says(text: str, before: Document, after: Document) -> bool:
-    """Whether each value that differs between *before* and *after* is in *text*, a message's mrkdwn, somewhere whole."""
-    shown = _comparable(html.unescape(text).replace(WORD_JOINER, "").replace("ˋ", "`"))
-    for line in every_field(before, after):
-        for value in filter(None, (line.before, line.after)):
-            if any(line.field.endswith(field) and value == known for field, known in UNSAID):
-                continue
-            if any(_comparable(visible(one)) not in shown for one in text_of(value)):
-                return False
-    return True
-
-
-def _comparable(text: str) -> str:
-    return text.replace("_", " ").casefold().strip()
-
-
-def _texts(blocks: Iterable[Block]) -> Iterator[str]:
-    for block in blocks:
-        if block["type"] in {"section", "context"}:
-            yield from (one["text"] for one in (block.get("text"), *block.get("elements", ())) if one)
 
 
 def label(change: Change) -> str:
@@ -275,17 +262,28 @@ def actions(change: Change, blocks: Iterable[Block], buttons: Sequence[Block | N
 
 
 MAX_WARNINGS: Final = 8
+
 WARNED: Final = frozenset(
     {State.PROPOSED, State.APPROVED, State.APPLYING, State.APPLIED, State.UNKNOWN, State.UNSETTLED}
 )
 """States in which what a change was warned of may come true."""
 
 
-def card(change: Change, *, places: Mapping[str, str], groups: Groups | None = None) -> Message:
-    """*change* as it stands now, with what the *groups* make of it. Addresses are masked: the card is for the channel."""
-    blocks: list[Block] = [messages.section(f"{mark_of(change)} *{title_of(change)}*\n{sentence(change)}")]
-    blocks += [*body(change, groups), *is_effective(change, groups)]
-    blocks += warned(change, (*change.warnings, *change_warnings(change)))
+def card(
+    change: Change, *, places: Mapping[str, str], progress: Progress | None = None, groups: Groups | None = None
+) -> Message:
+    """*change* as it stands now: of one item, with what the *groups* make of it; of many, with their *progress*.
+
+    Addresses are masked: the card is for the channel.
+    """
+    if progress is None:
+        title, said, outcome = title_of(change), sentence(change), WORDS[change.state]
+        blocks = [*body(change, groups), *is_effective(change, groups)]
+    else:
+        outcome = _items_outcome(change, progress.tally)
+        title = plain_title(change) + ("?" if change.state is State.PROPOSED else f": {outcome}")
+        said, blocks = _items_sentence(change, progress), _items_body(change, progress)
+    blocks = [messages.section(f"{_mark(change, progress)} *{title}*\n{said}"), *blocks, *_warnings(change, progress)]
     if change.preview and change.state in WARNED:
         head, *others = (esc(line, 600) for line in change.preview)
         blocks.append(messages.section("\n".join([f":mag: *{head}*", *(f"• {line}" for line in others)])))
@@ -295,18 +293,55 @@ def card(change: Change, *, places: Mapping[str, str], groups: Groups | None = N
         blocks.append(messages.section(glass_line(change)))
     if ending := ending_line(change):
         blocks.append(messages.section(ending))
-    footer = messages.context(_footer(change, places))
-    blocks += actions(change, [*blocks, footer], BUTTONS[change.state](change) if change.state in BUTTONS else [])
+    footer = messages.context(_footer(change, progress, places))
+    blocks += actions(change, [*blocks, footer], _buttons(change, progress))
     if change.undone_by:
         blocks.append(
             messages.context(f":leftwards_arrow_with_hook: Taken back by change {code(change.undone_by[:8])}")
         )
     blocks.append(footer)
-    return messages.message(f"{plain_title(change)}: {WORDS[change.state]}", blocks)
+    return messages.message(f"{plain_title(change)}: {outcome}", blocks)
 
 
-def warned(change: Change, lines: Sequence[str]) -> list[Block]:
+def _mark(change: Change, progress: Progress | None) -> str:
+    return ":warning:" if progress is not None and _is_partial(change, progress.tally) else mark_of(change)
+
+
+def _is_partial(change: Change, tally: Tally) -> bool:
+    return change.state is State.APPLIED and tally.of(DONE) < tally.meant
+
+
+def _items_outcome(change: Change, tally: Tally) -> str:
+    if _is_partial(change, tally):
+        return f"{tally.of(DONE):,} of {tally.meant:,} done"
+    if change.stopped_by and change.state is State.APPLYING:
+        return "being stopped"
+    return WORDS[change.state]
+
+
+def _items_sentence(change: Change, progress: Progress) -> str:
+    if change.state is State.FAILED and change.refusal is None:
+        return f"asked by <@{change.requester}>. *Nothing was changed.*"
+    stopped = f" Stopped by <@{change.stopped_by}>." if change.stopped_by else ""
+    if change.refusal == LOST_RIGHT and change.state is State.APPLIED:
+        stopped = f" The rest was not done: {why_not_any_more(change)}."
+    left = progress.tally[Outcome.UNKNOWN]
+    looking = " Gatehouse keeps looking at what is not known." if left and change.state is State.APPLIED else ""
+    return f"{sentence(change)}{stopped}{looking}"
+
+
+def _items_body(change: Change, progress: Progress) -> list[Block]:
+    """How far it is, once it was begun, and the items; nothing where nothing happened."""
+    if change.state in NOTHING_HAPPENED:
+        return []
+    how_far = [messages.section(counted(progress.tally))] if change.state is not State.PROPOSED else []
+    return [*how_far, *(items_view.lines(progress) if progress.first else [])]
+
+
+def _warnings(change: Change, progress: Progress | None) -> list[Block]:
     """What is wrong with *change*, while it may come true; of many lines the first."""
+    of_items = part_warnings(progress.first[: items_view.SHOWN]) if progress is not None else ()
+    lines = (*change.warnings, *change_warnings(change), *of_items)
     if not lines or change.state not in WARNED:
         return []
     left = len(lines) - MAX_WARNINGS
@@ -314,12 +349,16 @@ def warned(change: Change, lines: Sequence[str]) -> list[Block]:
     return [messages.section("\n".join(f":warning: {esc(line, 500)}" for line in lines[:MAX_WARNINGS]) + more)]
 
 
-def _footer(change: Change, places: Mapping[str, str]) -> str:
-    site = f" · site {esc(change.target.site, 60)}" if change.target.site else ""
-    key = f" · {code(change.target.key, 100)}" if change.target.service != "members" and change.target.key else ""
+def _footer(change: Change, progress: Progress | None, places: Mapping[str, str]) -> str:
     place = places.get(change.target.service)
-    host = f" at {esc(place, 80)}" if place else ""
-    return f"{change.target.service}{host}{site}{key} · change {code(change.id[:8])}"
+    where = f"{change.target.service} at {esc(place, 80)}" if place else change.target.service
+    if progress is not None:
+        about = f" · {messages.plural(sum(progress.tally.counts.values()), 'part')}"
+    else:
+        about = f" · site {esc(change.target.site, 60)}" if change.target.site else ""
+        if change.target.service != "members" and change.target.key:
+            about += f" · {code(change.target.key, 100)}"
+    return f"{where}{about} · change {code(change.id[:8])}"
 
 
 def elsewhere(message: Message, channel: str, *, shared: bool) -> Message:

@@ -22,8 +22,8 @@ from bot.store.engine import Store
 from bot.store.queues import Note
 from bot.store.settings import wanted_notices
 from handlers.blocks.messages import Message
-from handlers.changes import batch_card_view, card_view, notes_view
-from handlers.slack.client import Slack, SlackRefused, SlackUnreachable
+from handlers.changes import card_view, items_view, notes_view
+from handlers.slack.client import Slack, SlackRefused
 from handlers.slack.files import SlackFiles
 
 log = structlog.get_logger(__name__)
@@ -34,9 +34,8 @@ WRONG: Final = NOT_DONE | {Outcome.UNKNOWN, Outcome.UNSETTLED}
 async def drawn(change: Change, store: Store, groups: GroupsReader | None, places: Mapping[str, str]) -> Message:
     """Return the card of *change*, as a channel may see it. *places*: the host of each service."""
     change = _without_secrets(change)
-    if change.is_set:
-        return batch_card_view.card(change, await _progress(change, store), places=places)
-    return card_view.card(change, places=places, groups=await _groups(change, groups))
+    progress = await _progress(change, store) if change.is_set else None
+    return card_view.card(change, places=places, progress=progress, groups=await _groups(change, groups))
 
 
 def _without_secrets(change: Change) -> Change:
@@ -49,18 +48,18 @@ def _part_without_secrets(part: Part) -> Part:
     return part.model_copy(update={"before": before, "after": after})
 
 
-async def _progress(whole: Change, store: Store) -> batch_card_view.Progress:
+async def _progress(whole: Change, store: Store) -> items_view.Progress:
     """How far a set is; of a long one, first what went wrong."""
     tally = await store.parts.tally(whole.id)
-    if whole.size <= batch_card_view.SHOWN:
-        return _shown(tally, await store.parts.some(whole.id, set(Outcome), batch_card_view.SHOWN))
-    wrong = await store.parts.some(whole.id, WRONG, batch_card_view.SHOWN)
-    others = await store.parts.some(whole.id, set(Outcome) - WRONG, batch_card_view.SHOWN - len(wrong))
+    if whole.size <= items_view.SHOWN:
+        return _shown(tally, await store.parts.some(whole.id, set(Outcome), items_view.SHOWN))
+    wrong = await store.parts.some(whole.id, WRONG, items_view.SHOWN)
+    others = await store.parts.some(whole.id, set(Outcome) - WRONG, items_view.SHOWN - len(wrong))
     return _shown(tally, [*wrong, *others])
 
 
-def _shown(tally: Tally, first: Sequence[Part]) -> batch_card_view.Progress:
-    return batch_card_view.Progress(tally, [_part_without_secrets(part) for part in first])
+def _shown(tally: Tally, first: Sequence[Part]) -> items_view.Progress:
+    return items_view.Progress(tally, [_part_without_secrets(part) for part in first])
 
 
 async def _groups(change: Change, groups: GroupsReader | None) -> Groups | None:
@@ -135,7 +134,7 @@ class Cards:
         self.reached("posted")
         async with self.store.transaction() as tx:
             await self.store.cards.put(tx, change.id, channel, ts, CARD)
-        link = await self._link(channel, ts)
+        link = await self.slack.permalink(channel, ts)
 
         async def announce(tx: AsyncConnection) -> None:
             await self.store.cards.put(tx, change.id, channel, ts, CARD, link)
@@ -156,7 +155,7 @@ class Cards:
         channel, file_id = known or await self._uploaded(whole, rows)
         self.reached("share result")
         try:
-            await files.share(file_id, channel, batch_card_view.file_name(whole), batch_card_view.comment(whole, rows))
+            await files.share(file_id, channel, items_view.file_name(whole), items_view.comment(whole, rows))
         except SlackRefused:
             async with self.store.transaction() as tx:
                 await self.store.cards.forget(tx, whole.id, RESULT)  # the next try uploads it anew
@@ -165,10 +164,10 @@ class Cards:
 
     async def _uploaded(self, whole: Change, rows: Sequence[Part]) -> tuple[str, str]:
         """Where the table goes, and the id of the file that it is by now."""
-        table = await asyncio.to_thread(batch_card_view.table, whole, rows)
+        table = await asyncio.to_thread(items_view.table, whole, rows)
         files = SlackFiles(self.slack)
         channel = await files.direct(whole.requester)
-        file_id = await files.upload(batch_card_view.file_name(whole), table)
+        file_id = await files.upload(items_view.file_name(whole), table)
         async with self.store.transaction() as tx:
             await self.store.cards.add(tx, whole.id, channel, file_id, RESULT)
         return channel, file_id
@@ -204,16 +203,6 @@ class Cards:
     async def _is_shared(self, change: Change) -> bool:
         """Whether people of another company read the channel by now: what is about changes is for our own."""
         return (await self.directory.place(change.channel)).shared
-
-    async def _link(self, channel: str, ts: str) -> str:
-        """The card's address, for the audit; a card without one is still a card."""
-        try:
-            return str(
-                (await self.slack.ask("chat.getPermalink", channel=channel, message_ts=ts)).get("permalink") or ""
-            )
-        except (SlackRefused, SlackUnreachable) as error:
-            log.info("no_permalink", error=str(error))
-            return ""
 
     async def _note(self, change: Change, purpose: str) -> Note | None:
         message = notes_view.note(change, purpose)

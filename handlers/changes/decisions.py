@@ -13,8 +13,8 @@ from bot.clients.json_stream import cooperatively
 from bot.gatehouse import Gatehouse
 from handlers.blocks import modals
 from handlers.changes import full_view, notes_view
-from handlers.changes.card_view import hides
 from handlers.changes.cards import drawn
+from handlers.changes.full_view import hides
 from handlers.changes.sentences import plain_title
 from handlers.errors import LookFirst, NothingToUndo, OldButton, OldCard
 from handlers.gatehouse.commands import GatehouseInspect, GatehouseUndo

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import html
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from bot.changes.model import Change, Kind, Part, State
+from bot.changes.model import NOT_CONTENT, Change, Kind, Part, State
+from bot.rules.model import Rule
+from bot.rules.secrets import MARK
 from bot.rules.url import authority
 from handlers.blocks import messages, modals
-from handlers.blocks.messages import Block, entities, esc, visible, warnings
+from handlers.blocks.masking import masked_part
+from handlers.blocks.messages import WORD_JOINER, Block, entities, esc, visible, warnings
 from handlers.changes.diff import Document, Line, every_field, field_name
 from handlers.changes.sentences import VERBS
 
@@ -246,3 +250,55 @@ def file_pieces(change: Change, listed: Iterable[Entry]) -> Iterator[bytes]:
 
 def file_name(change: Change) -> str:
     return f"gatehouse-change-{change.id[:8]}.txt"
+
+
+UNSAID: Final = frozenset({("source.key", "Url"), ("source.operator", "Equals"), ("destinationType", "url")})
+"""Fields and values that a card leaves out because they go without saying."""
+
+SHOWN_IN_WORDS: Final = NOT_CONTENT | {field.alias or name for name, field in Rule.model_fields.items()}
+"""Fields of a rule that its deletion's card shows in words, or that say nothing."""
+
+
+def hides(change: Change, blocks: Iterable[Block]) -> bool:
+    """Whether a card made of *blocks* leaves out or masks anything that its change does.
+
+    Whatever is cut leaves a ``…``, so one that somebody typed only makes us ask for a look that was not needed.
+    """
+    drawn = list(blocks)
+    text = "\n".join(_texts(drawn))
+    if is_masked(drawn):
+        return True
+    if change.target.service == "members" or "…" in text:
+        return True
+    if change.kind is Kind.RULE_DELETE:
+        return not says(
+            text, {name: value for name, value in (change.before or {}).items() if name not in SHOWN_IN_WORDS}, None
+        )
+    return not (change.is_set or change.kind.destroys or says(text, change.before, change.after))
+
+
+def is_masked(blocks: list[Block]) -> bool:
+    """Whether a channel sees less of *blocks* than is in them, or a secret was left out of them."""
+    return masked_part(blocks) != blocks or any(MARK in text for text in _texts(blocks))
+
+
+def says(text: str, before: Document, after: Document) -> bool:
+    """Whether each value that differs between *before* and *after* is in *text*, a message's mrkdwn, somewhere whole."""
+    shown = _comparable(html.unescape(text).replace(WORD_JOINER, "").replace("ˋ", "`"))
+    for line in every_field(before, after):
+        for value in filter(None, (line.before, line.after)):
+            if any(line.field.endswith(field) and value == known for field, known in UNSAID):
+                continue
+            if any(_comparable(visible(one)) not in shown for one in text_of(value)):
+                return False
+    return True
+
+
+def _comparable(text: str) -> str:
+    return text.replace("_", " ").casefold().strip()
+
+
+def _texts(blocks: Iterable[Block]) -> Iterator[str]:
+    for block in blocks:
+        if block["type"] in {"section", "context"}:
+            yield from (one["text"] for one in (block.get("text"), *block.get("elements", ())) if one)

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from bot.changes.model import Change, Guard, Kind, Outcome, Part, Tally, Target
 from handlers.blocks.messages import WORD_JOINER, Block, shortened
-from handlers.changes import batch_card_view, card_view, full_view
-from handlers.changes.card_view import hides
+from handlers.changes import card_view, full_view
+from handlers.changes.full_view import hides
+from handlers.changes.items_view import Progress
 from sandbox.slack.validation import check_view
 
 texts = st.text(alphabet="abzé \n\t\"'`*_~:<>&@/.%-\\…$\u3164\u2800\u200b\u202e", max_size=60)
@@ -177,9 +178,8 @@ def test_the_full_view_of_a_set_has_each_part(number: int, before: dict[str, Any
     for value in set(leaves(before)) ^ set(leaves(after)):
         assert text.count(value) >= number
 
-    card = batch_card_view.card(
-        whole, batch_card_view.Progress(Tally({Outcome.WAITING: number}), listed[:12]), places={}
-    )
+    progress = Progress(Tally({Outcome.WAITING: number}), listed[:12])
+    card = card_view.card(whole, places={}, progress=progress)
     assert hides(whole, card.blocks) or number <= 12
 
 

@@ -1,4 +1,4 @@
-"""The card of a bulk change: what is requested, how far it is, and one line per item."""
+"""The items of a bulk change: a line for each, how far it is, and the table of results."""
 
 from __future__ import annotations
 
@@ -6,34 +6,29 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from bot.changes.execute import LOST_RIGHT
-from bot.changes.model import DONE, NOT_DONE, OPEN, Change, Guard, Kind, Outcome, Part, State, Tally
+from bot.changes.model import DONE, OPEN, Change, Kind, Outcome, Part, Tally
 from bot.members.csv_writing import result_table
 from bot.members.model import all_masked, masked
 from bot.rules.model import RuleDraft
 from bot.rules.url import authority
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, Message, code, esc
-from handlers.changes.card_view import actions, says, warned
+from handlers.blocks.messages import Block, code, esc
 from handlers.changes.diff import differences, rendered
-from handlers.changes.full_view import change_warnings, part_warnings
+from handlers.changes.full_view import says
 from handlers.changes.sentences import (
-    MARKS,
-    WORDS,
-    ending_line,
-    glass_line,
-    plain_title,
-    sentence,
-    why_not_any_more,
     words,
 )
 from handlers.members.views import segments_line
 from handlers.rules.pairs_view import effect_line, source_line
 
 NAME: Final = 70
+
 MAX_URL: Final = 100
+
 MAX_FIELDS: Final = 2
+
 MAX_HOSTS: Final = 4
+
 OUTCOMES: Final[Mapping[Outcome, tuple[str, str]]] = {
     Outcome.APPLIED: (":white_check_mark:", "done"),
     Outcome.UNDONE: (":leftwards_arrow_with_hook:", "taken back"),
@@ -47,6 +42,7 @@ OUTCOMES: Final[Mapping[Outcome, tuple[str, str]]] = {
     Outcome.WAITING: (":small_blue_diamond:", "to do"),
     Outcome.SKIPPED: (":heavy_minus_sign:", "left out"),
 }
+
 VERBS: Final[Mapping[Kind, str]] = {
     Kind.RULE_CREATE: "create",
     Kind.RULE_UPDATE: "change",
@@ -155,7 +151,7 @@ def _hosts_of(rule: RuleDraft) -> Iterator[str]:
 
 SHOWN: Final = 12
 """Parts that a card has a line for."""
-MOST_SINGLE: Final = 6
+
 BAR: Final = 20
 
 
@@ -165,65 +161,6 @@ class Progress:
 
     tally: Tally
     first: Sequence[Part]
-
-
-def card(change: Change, progress: Progress, *, places: Mapping[str, str]) -> Message:
-    """A change set as it stands now. Addresses are masked: the card is for the channel."""
-    title = f"{plain_title(change)}{_after_title(change, progress.tally)}"
-    blocks: list[Block] = [
-        messages.section(f"{_mark(change, progress.tally)} *{title}*\n{_sentence(change, progress)}")
-    ]
-    if change.state not in {State.PROPOSED, State.CANCELLED, State.DENIED, State.EXPIRED}:
-        blocks.append(messages.section(counted(progress.tally)))
-    blocks += _lines(change, progress)
-    blocks += warned(change, (*change.warnings, *change_warnings(change), *part_warnings(progress.first[:SHOWN])))
-    if change.reason:
-        blocks.append(messages.section(f":speech_balloon: {words(change.reason, 500)}"))
-    if change.review_owed:
-        blocks.append(messages.section(glass_line(change)))
-    if ending := ending_line(change):
-        blocks.append(messages.section(ending))
-    footer = messages.context(_footer(change, progress, places))
-    blocks += actions(change, [*blocks, footer], _buttons(change, progress))
-    if change.undone_by:
-        blocks.append(
-            messages.context(f":leftwards_arrow_with_hook: Taken back by change {code(change.undone_by[:8])}")
-        )
-    blocks.append(footer)
-    return messages.message(f"{plain_title(change)}: {_in_words(change, progress.tally)}", blocks)
-
-
-def _mark(change: Change, tally: Tally) -> str:
-    if change.state is State.PROPOSED and not change.kind.destroys:
-        return ":raising_hand:"
-    if change.state is State.APPLIED and tally.of(DONE) < tally.meant:
-        return ":warning:"
-    return MARKS[change.state]
-
-
-def _after_title(change: Change, tally: Tally) -> str:
-    if change.state is State.PROPOSED:
-        return "?"
-    return f": {_in_words(change, tally)}"
-
-
-def _in_words(change: Change, tally: Tally) -> str:
-    if change.state is State.APPLIED and tally.of(DONE) < tally.meant:
-        return f"{tally.of(DONE):,} of {tally.meant:,} done"
-    if change.stopped_by and change.state is State.APPLYING:
-        return "being stopped"
-    return WORDS[change.state]
-
-
-def _sentence(change: Change, progress: Progress) -> str:
-    if change.state is State.FAILED and change.refusal is None:
-        return f"asked by <@{change.requester}>. *Nothing was changed.*"
-    stopped = f" Stopped by <@{change.stopped_by}>." if change.stopped_by else ""
-    if change.refusal == LOST_RIGHT and change.state is State.APPLIED:
-        stopped = f" The rest was not done: {why_not_any_more(change)}."
-    left = progress.tally[Outcome.UNKNOWN]
-    looking = " Gatehouse keeps looking at what is not known." if left and change.state is State.APPLIED else ""
-    return f"{sentence(change)}{stopped}{looking}"
 
 
 def counted(tally: Tally) -> str:
@@ -237,81 +174,6 @@ def counted(tally: Tally) -> str:
         if tally[outcome] and outcome not in OPEN
     )
     return f"{bar}  {ended:,} of {tally.meant:,}\n{counts}".strip()
-
-
-def _lines(change: Change, progress: Progress) -> list[Block]:
-    if change.state in {State.CANCELLED, State.DENIED, State.EXPIRED} or not progress.first:
-        return []
-    shown = [line_of(part) for part in progress.first[:SHOWN]]
-    total = sum(progress.tally.counts.values())
-    if total > len(shown):
-        shown.append(f"…and {total - len(shown):,} more.")
-    return [messages.section(text) for text in packed(shown)]
-
-
-def _buttons(change: Change, progress: Progress) -> list[Block | None]:
-    tally = progress.tally
-    if change.state is State.PROPOSED:
-        return _proposed(change)
-    if change.state in {State.APPROVED, State.APPLYING}:
-        return [messages.decide_button("Stop", "stop", change.id)] if not change.stopped_by else []
-    rest = tally.of(NOT_DONE)
-    again = messages.decide_button(f"Try the other {rest:,} again", "again", change.id) if rest else None
-    if change.state is State.FAILED:
-        return [again]
-    if change.state is not State.APPLIED:
-        return []
-    sign = messages.decide_button("Sign", "sign", change.id, style="primary") if change.review_owed else None
-    if change.undone_by:
-        return [sign]
-    if change.temporary:
-        return [
-            sign,
-            messages.decide_button("Extend 1 h", "extend", change.id),
-            messages.decide_button("Make it stay", "stay", change.id),
-            messages.decide_button("End now", "end", change.id),
-        ]
-    undo = messages.decide_button("Undo", "undo", change.id) if tally[Outcome.APPLIED] else None
-    return [sign, again, undo, *_single_undos(progress.first)]
-
-
-def _single_undos(shown: Sequence[Part]) -> list[Block | None]:
-    """Where one person was changed on several sites: a way back for each site alone."""
-    done = [part for part in shown if part.outcome is Outcome.APPLIED and part.change_id and part.target.site]
-    if len({part.target.key for part in shown}) != 1 or not 1 < len(shown) <= MOST_SINGLE:
-        return []
-    return [
-        messages.decide_button(f"Undo at {part.target.site}", f"undo.{part.number}", part.change_id or "")
-        for part in done
-    ]
-
-
-def _proposed(change: Change) -> list[Block | None]:
-    style = "danger" if change.kind.destroys else "primary"
-    if change.guard is Guard.CONFIRM:
-        return [
-            messages.decide_button("Do it", "confirm", change.id, style=style, confirm=_asked(change, "Do it")),
-            messages.decide_button("Leave it", "keep", change.id),
-        ]
-    return [
-        messages.decide_button("Approve", "approve", change.id, style=style, confirm=_asked(change, "Approve")),
-        messages.decide_button("Deny…", "deny", change.id),
-        messages.decide_button("Ask…", "ask", change.id),
-        messages.decide_button("Withdraw", "keep", change.id),
-        messages.decide_button("Break the glass…", "glass", change.id) if change.break_glass else None,
-    ]
-
-
-def _asked(change: Change, yes: str) -> Block:
-    text = f"{change.title}? What it does to each is on the card, or in the full view."
-    return messages.confirm("All of it?", text, yes, "Not yet", danger=change.kind.destroys)
-
-
-def _footer(change: Change, progress: Progress, places: Mapping[str, str]) -> str:
-    place = places.get(change.target.service)
-    host = f" at {esc(place, 80)}" if place else ""
-    many = sum(progress.tally.counts.values())
-    return f"{change.target.service}{host} · {messages.plural(many, 'part')} · change {code(change.id[:8])}"
 
 
 def table(whole: Change, parts: Sequence[Part]) -> bytes:
@@ -339,3 +201,12 @@ def comment(whole: Change, parts: Sequence[Part]) -> str:
     left_out = sum(part.outcome is Outcome.SKIPPED and not part.follows for part in parts)
     others = f" {left_out:,} more were left out; the file says why." if left_out else ""
     return f"*{esc(whole.title, 150)}*: {done:,} of {meant:,} done.{others} Change {code(whole.id[:8])}"
+
+
+def lines(progress: Progress) -> list[Block]:
+    """A line for each item that has room, and how many more there are."""
+    shown = [line_of(part) for part in progress.first[:SHOWN]]
+    total = sum(progress.tally.counts.values())
+    if total > len(shown):
+        shown.append(f"…and {total - len(shown):,} more.")
+    return [messages.section(text) for text in packed(shown)]
