@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Final
 
 from bot.changes.decisions import Decision
@@ -93,89 +94,53 @@ async def clicked(click: Click, caller: Caller, gatehouse: Gatehouse) -> Change:
     return change
 
 
-def _decides(name: str, decision: Decision) -> None:
-    """A button that takes *decision* at once."""
-
-    @clicks(f"decide.{name}", stored=True)
-    async def decide(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-        change = await clicked(click, caller, gatehouse)
-        if decision is not Decision.KEEP:
-            await require_seen(change, decision, caller, gatehouse)
-        await gatehouse.changes.decisions.decide(change, decision, caller.user)
-        return Announced()
+async def _decide(decision: Decision, change: Change, caller: Caller, gatehouse: Gatehouse) -> None:
+    if decision is not Decision.KEEP:
+        await require_seen(change, decision, caller, gatehouse)
+    await gatehouse.changes.decisions.decide(change, decision, caller.user)
 
 
-_decides("confirm", Decision.CONFIRM)
-_decides("approve", Decision.APPROVE)
-_decides("keep", Decision.KEEP)
-
-
-@clicks("decide.undo", stored=True)
-async def undo_click(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    change = await clicked(click, caller, gatehouse)
+async def _undo(change: Change, caller: Caller, gatehouse: Gatehouse) -> None:
     await gatehouse.changes.followups.undo(change, by=caller.user, channel=caller.channel, since=caller.asked_at)
-    return Announced()
 
 
-@clicks("decide.end", stored=True)
-async def end_now(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """The end of a temporary change was agreed to with its beginning; only whoever may begin one may end it early."""
-    change = await clicked(click, caller, gatehouse)
+async def _revert(change: Change, caller: Caller, gatehouse: Gatehouse) -> None:
+    """The end of a temporary change was agreed to with its beginning; only those who may begin one may revert it early."""
     await gatehouse.access.require_all(change, caller.user)
     reason = f"{change.id[:8]} was ended early"
     await gatehouse.changes.followups.revert(change, by=caller.user, reason=reason, since=caller.asked_at)
-    return Announced()
 
 
-@clicks("decide.extend", stored=True)
-async def extend(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    change = await clicked(click, caller, gatehouse)
-    await gatehouse.changes.decisions.extend(change, by=caller.user, seconds=EXTENSION, request=caller.request)
-    return Announced()
+def _by(caller: Caller) -> dict[str, str]:
+    return {"by": caller.user, "request": caller.request}
 
 
-@clicks("decide.stay", stored=True)
-async def stay(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    change = await clicked(click, caller, gatehouse)
-    await gatehouse.changes.decisions.keep(change, by=caller.user, request=caller.request)
-    return Announced()
+def _from(caller: Caller) -> dict[str, str]:
+    return {"by": caller.user, "channel": caller.channel, "origin": caller.request}
 
 
-@clicks("decide.putback", stored=True)
-async def put_back(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    change = await clicked(click, caller, gatehouse)
-    await gatehouse.changes.followups.put_back(change, by=caller.user, channel=caller.channel, origin=caller.request)
-    return Announced()
+ACTS: Final[dict[str, Callable[[Change, Caller, Gatehouse], Awaitable[object]]]] = {
+    "confirm": partial(_decide, Decision.CONFIRM),
+    "approve": partial(_decide, Decision.APPROVE),
+    "keep": partial(_decide, Decision.KEEP),
+    "undo": _undo,
+    "end": _revert,
+    "extend": lambda change, caller, g: g.changes.decisions.extend(change, seconds=EXTENSION, **_by(caller)),
+    "stay": lambda change, caller, g: g.changes.decisions.keep(change, **_by(caller)),
+    "stop": lambda change, caller, g: g.changes.decisions.stop(change, **_by(caller)),
+    "sign": lambda change, caller, g: g.changes.decisions.review(change, **_by(caller)),
+    "putback": lambda change, caller, g: g.changes.followups.put_back(change, **_from(caller)),
+    "afresh": lambda change, caller, g: g.changes.followups.request_again(change, **_from(caller)),
+    "again": lambda change, caller, g: g.changes.followups.again(change, **_from(caller)),
+}
+"""What the buttons of a card do at once."""
 
 
-@clicks("decide.afresh", stored=True)
-async def request_again(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    change = await clicked(click, caller, gatehouse)
-    await gatehouse.changes.followups.request_again(
-        change, by=caller.user, channel=caller.channel, origin=caller.request
-    )
-    return Announced()
-
-
-@clicks("decide.again", stored=True)
-async def again(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    change = await clicked(click, caller, gatehouse)
-    await gatehouse.changes.followups.again(change, by=caller.user, channel=caller.channel, origin=caller.request)
-    return Announced()
-
-
-@clicks("decide.stop", stored=True)
-async def stop(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    change = await clicked(click, caller, gatehouse)
-    await gatehouse.changes.decisions.stop(change, by=caller.user, request=caller.request)
-    return Announced()
-
-
-@clicks("decide.sign", stored=True)
-async def sign(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    change = await clicked(click, caller, gatehouse)
-    await gatehouse.changes.decisions.review(change, by=caller.user, request=caller.request)
-    return Announced()
+def _acts(name: str) -> None:
+    @clicks(f"decide.{name}", stored=True)
+    async def act(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+        await ACTS[name](await clicked(click, caller, gatehouse), caller, gatehouse)
+        return Announced()
 
 
 def _asks(name: str) -> None:
@@ -219,6 +184,8 @@ async def _save(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
     return modals.done("Gatehouse", await REASONED[name](change, text, caller, gatehouse))
 
 
+for _name in ACTS:
+    _acts(_name)
 for _name in REASONED:
     _asks(_name)
     submits(notes_view.callback(_name), Form(notes_view.errors, notes_view.working, _save))
@@ -230,5 +197,5 @@ async def undo(command: GatehouseUndo, caller: Caller, gatehouse: Gatehouse) -> 
     change = None if command.change is None else await change_called(command.change, gatehouse)
     if change is None:
         raise NothingToUndo(command.change)
-    await gatehouse.changes.followups.undo(change, by=caller.user, channel=caller.channel, since=caller.asked_at)
+    await _undo(change, caller, gatehouse)
     return Announced()

@@ -132,7 +132,9 @@ async def test_long_lists_are_counted_and_sorted_beside_the_event_loop(workspace
     seen = set()
 
     def called(frame: FrameType, event: str, _: object) -> None:
-        if event == "call" and frame.f_code.co_filename.endswith(("members.py", "segments.py")):
+        if event == "call" and frame.f_code.co_filename.endswith(
+            ("members/lookup.py", "members/refs.py", "members/model.py")
+        ):
             seen.add(frame.f_code.co_name)
 
     sys.setprofile(called)  # of this thread alone, which is that of the event loop
