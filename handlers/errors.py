@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from bot.changes.model import Change
 from bot.rules.edit import Problem
@@ -12,150 +12,146 @@ from bot.rules.model import Group
 from handlers.grammar.command import Command
 
 
-class NothingToChange(Exception):
+class Refusal(Exception):
+    """Why handlers refuse something. Its fields may hold emails, so they are no `args`: nothing that logs it shows them."""
+
+    def __new__(cls, *_: object, **__: object) -> Self:
+        return super().__new__(cls)
+
+
+@dataclass(eq=False, repr=False)
+class NothingToChange(Refusal):
     """Everything of these *titles* is already as it was asked to be. *status*: theirs, where that was the question."""
 
-    def __init__(self, titles: Sequence[str], status: str | None) -> None:
-        super().__init__("nothing to change")
-        self.titles = tuple(titles)
-        self.status = status
+    titles: Sequence[str]
+    status: str | None
 
 
-class NoGroups(Exception):
+class NoGroups(Refusal):
     """The rules service has no groups."""
 
 
-class NotOneGroup(Exception):
+@dataclass(eq=False, repr=False)
+class NotOneGroup(Refusal):
     """A name that fits no group, or several; *candidates* are those."""
 
-    def __init__(self, ref: str, candidates: Sequence[Group]) -> None:
-        super().__init__(len(candidates))
-        self.ref = ref
-        self.candidates = tuple(candidates)
+    ref: str
+    candidates: Sequence[Group]
 
 
-class InvalidDraft(Exception):
+@dataclass(eq=False, repr=False)
+class InvalidDraft(Refusal):
     """What was asked would make a rule that cannot be right."""
 
-    def __init__(self, problems: Sequence[Problem]) -> None:
-        super().__init__(len(problems))
-        self.problems = tuple(problems)
+    problems: Sequence[Problem]
 
 
-class NothingToExport(Exception):
+@dataclass(eq=False, repr=False)
+class NothingToExport(Refusal):
     """No rule, or no member (*what*), is there or passes the filters: a file would be empty."""
 
-    def __init__(self, what: str) -> None:
-        super().__init__(what)
-        self.what = what
+    what: str
 
 
-class EmailsInFile(Exception):
+@dataclass(eq=False, repr=False)
+class EmailsInFile(Refusal):
     """A file for a channel contains whole emails. *privately*: the command that sends it in a direct message."""
 
-    def __init__(self, privately: Command) -> None:
-        super().__init__("emails")
-        self.privately = privately
+    privately: Command
 
 
-class NothingToUndo(Exception):
+@dataclass(eq=False, repr=False)
+class NothingToUndo(Refusal):
     """No applied change fits what was asked."""
 
-    def __init__(self, asked: str | None) -> None:
-        super().__init__(asked)
-        self.asked = asked
+    asked: str | None
 
 
-class NoMember(Exception):
+@dataclass(eq=False, repr=False)
+class NoMember(Refusal):
     """Nobody on *site* has this address. *again*: the same command for the sites on which somebody has it."""
 
-    def __init__(self, email: str, site: str, again: Mapping[str, Command] | None = None) -> None:
-        super().__init__(site)
-        self.email = email
-        self.site = site
-        self.again = again or {}
+    email: str
+    site: str
+    again: Mapping[str, Command] = field(default_factory=dict)
 
 
-class MemberGone(Exception):
+@dataclass(eq=False, repr=False)
+class MemberGone(Refusal):
     """Whoever a shared card of *site* showed is not there any more."""
 
-    def __init__(self, site: str) -> None:
-        super().__init__(site)
-        self.site = site
+    site: str
 
 
-class UnknownSegment(Exception):
+@dataclass(eq=False, repr=False)
+class UnknownSegment(Refusal):
     """*site* has no segment of that *name*, as far as is known. *meant*: those like it; *again*: what could be done."""
 
-    def __init__(self, name: str, site: str, meant: Sequence[str], again: Mapping[str, Command]) -> None:
-        super().__init__(site)
-        self.name = name
-        self.site = site
-        self.meant = tuple(meant)
-        self.again = again
+    name: str
+    site: str
+    meant: Sequence[str]
+    again: Mapping[str, Command]
 
 
-class BadFilter(Exception):
+@dataclass(eq=False, repr=False)
+class BadFilter(Refusal):
     """A filter that means nothing; *words* say what it should be."""
 
-    def __init__(self, words: str) -> None:
-        super().__init__(words)
-        self.words = words
+    words: str
 
 
-class EndIsPast(Exception):
-    """A request for a change until a time that came before the request could be done."""
+@dataclass(eq=False, repr=False)
+class EndIsPast(Refusal):
+    """A request for a change until a time, *end*, that came before the request could be done."""
+
+    end: str
 
 
-class LoopNeedsReason(Exception):
+@dataclass(eq=False, repr=False)
+class LoopNeedsReason(Refusal):
     """A change that would make a loop, without a word on why. *loops*: each in a sentence of plain text."""
 
-    def __init__(self, loops: Sequence[str]) -> None:
-        super().__init__("loop")
-        self.loops = tuple(loops)
+    loops: Sequence[str]
 
 
-class GivenUp(Exception):
+class GivenUp(Refusal):
     """A request that was begun many times and never came to its end."""
 
 
-class OldButton(Exception):
+class OldButton(Refusal):
     """A button that this release does not know."""
 
 
-class OldCard(Exception):
+@dataclass(eq=False, repr=False)
+class OldCard(Refusal):
     """A button on a message that no longer speaks for its change. *link* leads to the one that does."""
 
-    def __init__(self, link: str) -> None:
-        super().__init__("old card")
-        self.link = link
+    link: str
 
 
-class LookFirst(Exception):
+@dataclass(eq=False, repr=False)
+class LookFirst(Refusal):
     """Somebody decides about a change whose card doesn't show all of it, and has not seen the rest."""
 
-    def __init__(self, change: Change) -> None:
-        super().__init__(change.id)
-        self.change = change
+    change: Change
 
 
-class NothingInMessage(Exception):
+@dataclass(eq=False, repr=False)
+class NothingInMessage(Refusal):
     """A message shortcut was used on a message in which *what* it needs does not stand."""
 
-    def __init__(self, what: str) -> None:
-        super().__init__(what)
-        self.what = what
+    what: str
 
 
-class NothingPicked(Exception):
+class NothingPicked(Refusal):
     """Somebody picked the line that says that nothing could be read."""
 
 
-class EditedMessage(Exception):
+class EditedMessage(Refusal):
     """A message that was changed after it was sent asks for a change."""
 
 
-class NoTrigger(Exception):
+class NoTrigger(Refusal):
     """A modal was asked for where Slack gave no way to open one."""
 
 

@@ -300,7 +300,7 @@ GATEHOUSE_WORDS: Final[Table] = {
         esc(e.words), next=f"As in `{slash('gatehouse audit who:@anna since:24h')}`.", unchanged=None
     ),
     EndIsPast: lambda e: Words(
-        f"Gatehouse was restarted before it could do this, and {code(str(e))} is over.",
+        f"Gatehouse was restarted before it could do this, and {code(e.end)} is over.",
         next="Ask again if you still want it.",
     ),
     GivenUp: lambda _: Words(

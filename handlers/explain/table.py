@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from bot.rules.model import Groups, Rule
@@ -11,7 +11,7 @@ from handlers.blocks.messages import Block, Message, code, esc
 from handlers.errors import Table, Words
 from handlers.explain import outcomes, requests
 from handlers.gatehouse.commands import GatehouseHelp
-from handlers.grammar.command import Command, Unclear, slash
+from handlers.grammar.command import Unclear, slash
 from handlers.grammar.parser import parse
 from handlers.rules.commands import RulesList, RulesShow
 from handlers.rules.pairs_view import status_name, type_name
@@ -27,25 +27,16 @@ def _message(text: str, blocks: Sequence[Block]) -> Message:
     return messages.message(text, [{**blocks[0], "block_id": PROBLEM}, *blocks[1:]])
 
 
-def problem(
-    *,
-    asked: str,
-    what: str,
-    cause: str = "",
-    then: str = "",
-    unchanged: bool | None = True,
-    reference: str = "",
-    again: Mapping[str, Command] | None = None,
-) -> Message:
-    """*what*, *cause* and *then* are mrkdwn; *asked* is the person's own words; *again*: buttons for what may be meant."""
-    lines = [f":warning: {what}"]
-    if unchanged:
+def problem(words: Words, *, asked: str, reference: str) -> Message:
+    """An error in *words*, with buttons for what may be meant; *asked* is the person's own text."""
+    lines = [f":warning: {words.what}"]
+    if words.unchanged:
         lines[0] += " *Nothing was changed.*"
-    if cause:
-        lines.append(f"_Likely cause:_ {cause}")
-    if then:
-        lines.append(f"_Next:_ {then}")
-    buttons = (messages.run_button(label, one, number) for number, (label, one) in enumerate((again or {}).items()))
+    if words.cause:
+        lines.append(f"_Likely cause:_ {words.cause}")
+    if words.next:
+        lines.append(f"_Next:_ {words.next}")
+    buttons = (messages.run_button(label, one, number) for number, (label, one) in enumerate(words.again.items()))
     blocks = [
         messages.section("\n".join(lines)),
         *messages.actions(buttons),
@@ -142,13 +133,4 @@ def answer(error: Exception, *, asked: str, caller: Caller) -> Message:
         return unclear(error, asked=asked)
     if isinstance(error, NotOne):
         return not_one(error, asked=asked)
-    words = words_for(error)
-    return problem(
-        asked=asked,
-        what=words.what,
-        cause=words.cause,
-        then=words.next,
-        unchanged=words.unchanged,
-        reference=caller.request[:8],
-        again=words.again,
-    )
+    return problem(words_for(error), asked=asked, reference=caller.request[:8])

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict
 from rapidfuzz import fuzz, process
 
+from handlers.errors import Refusal
 from handlers.gatehouse.commands import GatehouseCommand, GatehouseHelp, GatehouseUndo
 from handlers.grammar.command import Command, Rest, Unclear, slash
 from handlers.grammar.fields import NUMBER, is_reference
@@ -141,14 +142,13 @@ class Shorthand(BaseModel):
     site: str | None = None
 
 
-class NoSuchNumber(Exception):
-    """``#n`` beyond the last list of *service*, or without one."""
+@dataclass(eq=False, repr=False)
+class NoSuchNumber(Refusal):
+    """``#n`` beyond the last list of *service*, or without one; *shown*: how many rows it had."""
 
-    def __init__(self, ref: str, shown: int, service: str) -> None:
-        super().__init__(ref)
-        self.ref = ref
-        self.shown = shown
-        self.service = service
+    ref: str
+    shown: int
+    service: str
 
 
 def listed_service(command: Command) -> str:

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse, Site
 from bot.members.model import Catalogue, Member, found, known_segments
 from bot.rules.edit import checked_email
 from bot.store.settings import Preferences
-from handlers.errors import NoMember
+from handlers.errors import NoMember, Refusal
 from handlers.members.commands import MembersEdit, MembersGrant, MembersRemove, MembersRevoke, MembersShow
 from handlers.slack.reply import Caller
 
 
-class SiteGone(Exception):
+@dataclass(eq=False, repr=False)
+class SiteGone(Refusal):
     """The channel's default site is not set up any more. Another one is not guessed."""
 
-    def __init__(self, gone: str, known: Sequence[str]) -> None:
-        super().__init__(gone)
-        self.gone = gone
-        self.known = tuple(known)
+    gone: str
+    known: Sequence[str]
 
 
 async def preferences(caller: Caller, gatehouse: Gatehouse) -> Preferences:

@@ -9,7 +9,7 @@ import asyncio
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from bot.changes.model import Change
@@ -18,6 +18,7 @@ from bot.clients.errors import NotFound
 from bot.clients.lists import Gap, Listing
 from bot.gatehouse import Gatehouse, UnknownSite
 from bot.rules.model import USUAL_RULE_ID, Groups, Rule, RuleDraft
+from handlers.errors import Refusal
 from handlers.grammar.command import Command
 from handlers.grammar.parser import Shorthand, listed_service, needs_last_change, needs_site, numbers_in
 from handlers.members.refs import SiteGone, site_for
@@ -51,50 +52,38 @@ REFERENCE = re.compile(r"[0-9a-fA-F]{6,32}")
 """The beginning of a change's id, as cards show it."""
 
 
-class NotOne(Exception):
+@dataclass(eq=False, repr=False)
+class NotOne(Refusal):
     """A REF that fits no rule, or several; *candidates* are the first of those, *count* is how many there are.
-
 
     *near*: rules whose names are like it, where it fits none; *gap*: rules that were not read might fit, too.
     """
 
-    def __init__(
-        self,
-        ref: str,
-        candidates: Sequence[Rule],
-        count: int,
-        groups: Groups | None = None,
-        near: Sequence[Rule] = (),
-        gap: Gap | None = None,
-    ) -> None:
-        super().__init__(count)
-        self.gap = gap
-        self.groups = groups
-        self.ref = ref
-        self.candidates = tuple(candidates)
-        self.count = count
-        self.near = tuple(near)
+    ref: str
+    candidates: Sequence[Rule]
+    count: int
+    groups: Groups | None = None
+    near: Sequence[Rule] = ()
+    gap: Gap | None = None
 
 
-class BareNumber(Exception):
+@dataclass(eq=False, repr=False)
+class BareNumber(Refusal):
     """A number without its ``#`` that is no rule's id or name. *rows*: the rules that it may stand for, with the
     numbers of their rows; *again*: the same command for those.
     """
 
-    def __init__(self, ref: str, rows: Mapping[str, Rule], again: Command | None) -> None:
-        super().__init__(ref)
-        self.ref = ref
-        self.rows = rows
-        self.again = again
+    ref: str
+    rows: Mapping[str, Rule]
+    again: Command | None
 
 
-class TooMany(Exception):
+@dataclass(eq=False, repr=False)
+class TooMany(Refusal):
     """More things at once than one command takes."""
 
-    def __init__(self, count: int, most: int) -> None:
-        super().__init__(count)
-        self.count = count
-        self.most = most
+    count: int
+    most: int
 
 
 async def look_up(command: Command, caller: Caller, gatehouse: Gatehouse) -> Shorthand:

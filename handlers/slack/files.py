@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from handlers.blocks.masking import is_public, masked_text
+from handlers.errors import Refusal
 from handlers.slack.client import Slack, SlackRefused, SlackUnreachable
 
 MOST_BYTES: Final = 20 * 1024 * 1024
@@ -32,13 +33,12 @@ class FileGone(Exception):
     """There is no such file, or none that Gatehouse may see."""
 
 
-class FileTooLarge(Exception):
+@dataclass(eq=False, repr=False)
+class FileTooLarge(Refusal):
     """A file is larger than is read: *size* bytes, or more than *most*."""
 
-    def __init__(self, size: int, most: int) -> None:
-        super().__init__(size)
-        self.size = size
-        self.most = most
+    size: int
+    most: int
 
 
 class FileUnreadable(Exception):

@@ -18,6 +18,7 @@ from bot.store.audit import Entry, Filters
 from handlers.blocks import menus, modals
 from handlers.blocks.messages import Audience, Message
 from handlers.changes import card_view, notes_view
+from handlers.errors import Words
 from handlers.explain import table
 from handlers.gatehouse import audit_view
 from handlers.gatehouse import views as gatehouse_views
@@ -176,7 +177,7 @@ def _answers() -> Iterator[Message]:
     yield gatehouse_views.status({"rules": "ok", "members": "503"}, places={"rules": "x"}, counts={"applied": 3})
     allowed = {"rule.read": None, "rule.delete": Why.NO_ROLE}
     yield gatehouse_views.whoami(Person("U0ALICE01"), OPS, allowed, {}, sites=["blog"], act=[OPS])
-    yield table.problem(asked="list", what="Rules does not answer.", cause="a cable", then="wait", reference="r1")
+    yield table.problem(Words("Rules does not answer.", "a cable", "wait"), asked="list", reference="r1")
     yield table.unclear(Unclear("There is no “lst”.", suggestion="rules list"), asked="lst")
     for error in (NotOne("shop", [RULE, SCRIPT], 7), NotOne("shop", [], 0), NotOne("shop", [], 0, near=[RULE])):
         yield table.not_one(error, asked="show shop")
