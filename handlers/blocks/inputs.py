@@ -104,7 +104,7 @@ def channel(chosen: str = "") -> Block:
 
 def chosen_channel(view: Mapping[str, Any]) -> str:
     """The channel that was chosen in a form, if it asked."""
-    values = (view.get("state") or {}).get("values") or {}
+    values = values_of(view)
     return str((values.get(CHANNEL, {}).get(action_id(CHANNEL)) or {}).get("selected_conversation") or "")
 
 
@@ -201,6 +201,11 @@ def file(block_id: str, label: str, types: Sequence[str], *, optional: bool = Fa
         "max_files": 1,
     }
     return _input(block_id, label, element, optional=optional, hint=hint)
+
+
+def values_of(view: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a view's inputs hold, by block id."""
+    return (view.get("state") or {}).get("values") or {}
 
 
 def file_name(values: Mapping[str, Any], block_id: str) -> str:

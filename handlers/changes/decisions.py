@@ -176,19 +176,18 @@ REASONED: dict[str, Callable[[Change, str, Caller, Gatehouse], Awaitable[str]]] 
 }
 
 
-async def _save(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
-    name, change_id, text = notes_view.read(view)
-    if name not in REASONED:
+async def _save(sent: notes_view.Reasoned, caller: Caller, gatehouse: Gatehouse) -> View:
+    if sent.name not in REASONED:
         raise OldButton
-    change = await gatehouse.changes.ledger.get(change_id)
-    return modals.done("Gatehouse", await REASONED[name](change, text, caller, gatehouse))
+    change = await gatehouse.changes.ledger.get(sent.change)
+    return modals.done("Gatehouse", await REASONED[sent.name](change, sent.words, caller, gatehouse))
 
 
 for _name in ACTS:
     _acts(_name)
 for _name in REASONED:
     _asks(_name)
-    submits(notes_view.callback(_name), Form(notes_view.errors, notes_view.working, _save))
+    submits(notes_view.callback(_name), Form(notes_view.read, _save, notes_view.errors))
 
 
 @handles(GatehouseUndo)

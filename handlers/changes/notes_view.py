@@ -10,7 +10,6 @@ from bot.changes.model import Change, State
 from handlers.blocks import inputs, messages
 from handlers.blocks.messages import Message
 from handlers.blocks.modals import View, frame, metadata, section
-from handlers.blocks.modals import working as saving
 from handlers.changes.sentences import ending_line, glass_line, mention, plain_title, sentence, when, words
 
 
@@ -179,20 +178,25 @@ def opened(name: str, change: Change, *, title: str, channel: str) -> View:
     return frame(words.title, blocks, callback_id=callback(name), submit=words.submit, metadata=about)
 
 
-def read(view: View) -> tuple[str, str, str]:
-    """Which form it is, the id of the change, and the words."""
+@dataclass(frozen=True, slots=True)
+class Reasoned:
+    """A form that was sent: its *name*, the id of the *change*, and the *words*."""
+
+    name: str
+    change: str
+    words: str
+
+
+def read(view: View) -> Reasoned:
+    """The form as a person left it."""
     about = metadata(view)
-    values = (view.get("state") or {}).get("values") or {}
-    return str(about.get("name") or ""), str(about.get("change") or ""), (inputs.typed(values, BLOCK) or "").strip()
+    words = inputs.typed(inputs.values_of(view), BLOCK) or ""
+    return Reasoned(str(about.get("name") or ""), str(about.get("change") or ""), words.strip())
 
 
-def errors(view: View) -> dict[str, str]:
+def errors(sent: Reasoned) -> dict[str, str]:
     """What is wrong with the words, under their input."""
-    name, _, text = read(view)
+    name, text = sent.name, sent.words
     if len(text) < LEAST.get(name, 1):
         return {BLOCK: "A reason of at least ten characters, please." if name == "glass" else "Some words, please."}
     return {BLOCK: f"At most {MOST:,} characters, please."} if len(text) > MOST else {}
-
-
-def working(view: View) -> View:
-    return saving(str((view.get("title") or {}).get("text") or "Gatehouse"))

@@ -83,7 +83,7 @@ NOTHING: Final = ":heavy_check_mark: There is nothing to import."
 
 def read_choices(view: View) -> Choices:
     """What somebody chose; what was not asked has its default."""
-    values = (view.get("state") or {}).get("values") or {}
+    values = inputs.values_of(view)
     default = Choices()
     return Choices(
         new=_chosen(values, "new", default.new),
@@ -142,7 +142,7 @@ def _handed_over(types: list[str], pasted: str) -> list[Block]:
 
 
 def read_mode(view: View) -> Mode:
-    return _chosen((view.get("state") or {}).get("values") or {}, "mode", Mode.ADD)
+    return _chosen(inputs.values_of(view), "mode", Mode.ADD)
 
 
 def member_form(plan: MemberPlan, *, filename: str, site: str, metadata: dict[str, Any], moved: bool = False) -> View:
@@ -193,7 +193,7 @@ def _option(file: MemberFile, at: int) -> str:
 
 def read_columns(view: View) -> Columns | None:
     """The columns that somebody chose; None where the form did not ask."""
-    values = (view.get("state") or {}).get("values") or {}
+    values = inputs.values_of(view)
     if not any(f"{COLUMN}.{column}" in values for column in ASKED):
         return None
     chosen = {column: inputs.typed(values, f"{COLUMN}.{column}") or "" for column in ASKED}

@@ -65,7 +65,7 @@ class Handed:
     def typed(cls, view: View) -> Handed:
         """What a first form was filled with."""
         kept = modals.metadata(view)
-        values = (view.get("state") or {}).get("values") or {}
+        values = inputs.values_of(view)
         return cls(
             channel=str(kept.get("channel") or ""),
             name=inputs.file_name(values, "file") or "what was pasted",
@@ -99,20 +99,14 @@ def _unpacked(packed: str) -> str:
     return zlib.decompress(base64.b64decode(packed)).decode("utf-8", "surrogatepass") if packed else ""
 
 
-def handed_errors(view: View) -> dict[str, str]:
+def handed_errors(handed: Handed) -> dict[str, str]:
     """What is wrong before anything is read, under the inputs."""
-    handed = Handed.typed(view)
     if not handed.file and not handed.packed:
         return {"file": "Choose a file, or paste its text below."}
     if handed.file and handed.packed:
         return {"pasted": "There is a file already: take one of the two out."}
     if len(handed.packed) > MOST_PASTED:
         return {"pasted": "That is too much to be pasted: save it as a file and choose that."}
-    return {}
-
-
-def nothing_wrong(_: View) -> dict[str, str]:
-    """A preview has nothing to be filled in wrongly."""
     return {}
 
 
@@ -136,9 +130,8 @@ async def import_rules(command: RulesImport, caller: Caller, gatehouse: Gatehous
     return Modal(import_form_view.rules_file(metadata={"channel": caller.channel}))
 
 
-async def _preview_rules(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
+async def _preview_rules(handed: Handed, caller: Caller, gatehouse: Gatehouse) -> View:
     gatehouse.limits.take(IMPORT_RATE, caller.user, caller.channel)
-    handed = Handed.typed(view)
     try:
         plan = await _rule_plan(handed, gatehouse)
     except BadFile as error:
@@ -179,12 +172,16 @@ def _rule_file(entry: import_plan.Entry) -> tuple[Any, ...]:
     return ()
 
 
-async def _do_rules(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
-    handed = Handed.of(view)
+def _read_agreed(view: View) -> tuple[Handed, Choices]:
+    return Handed.of(view), import_form_view.read_choices(view)
+
+
+async def _do_rules(agreed: tuple[Handed, Choices], caller: Caller, gatehouse: Gatehouse) -> View:
+    handed, choices = agreed
     plan = await _rule_plan(handed, gatehouse)
     if (now := await _rules_seen(plan)) != handed.seen:
         return import_form_view.rule_form(plan, filename=handed.name, metadata=handed.metadata(seen=now), moved=True)
-    parts = _rule_parts(plan, import_form_view.read_choices(view))
+    parts = _rule_parts(plan, choices)
     count = sum(part.kind is not None for part in parts)
     title = f"Import {plural(count, 'rule')} from {handed.name[:60]}"
     return await submitted(
@@ -233,8 +230,11 @@ NO_RULES: Final[dict[type, Callable[[Any], str]]] = {
 }
 """What is said of a record that nothing is done with."""
 
-submits(import_form_view.RULES_FILE, Form(handed_errors, lambda _: modals.loading("Import rules"), _preview_rules))
-submits(import_form_view.RULES, Form(nothing_wrong, lambda _: modals.working("Import rules"), _do_rules))
+submits(
+    import_form_view.RULES_FILE,
+    Form(Handed.typed, _preview_rules, handed_errors, lambda _: modals.loading("Import rules")),
+)
+submits(import_form_view.RULES, Form(_read_agreed, _do_rules))
 
 
 MOST_COLUMNS: Final = 100
@@ -246,9 +246,8 @@ async def import_members(command: MembersImport, caller: Caller, gatehouse: Gate
     return Modal(import_form_view.members_file(site=site.name, metadata={"channel": caller.channel, "site": site.name}))
 
 
-async def _preview_members(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
+async def _preview_members(handed: Handed, caller: Caller, gatehouse: Gatehouse) -> View:
     gatehouse.limits.take(IMPORT_RATE, caller.user, caller.channel)
-    handed = Handed.typed(view)
     try:
         plan = await _member_plan(handed, caller, gatehouse)
     except BadFile as error:
@@ -263,11 +262,14 @@ async def _preview_members(view: View, caller: Caller, gatehouse: Gatehouse) -> 
     return await _draw(handed, plan)
 
 
+def _read_columns(view: View) -> tuple[Handed, Columns | None]:
+    return Handed.of(view), import_form_view.read_columns(view)
+
+
 @clicks("form.column")
 async def choose_column(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """Show what happens by the columns that somebody chose; the file is read again."""
-    view = click.view or {}
-    handed, chosen = Handed.of(view), import_form_view.read_columns(view)
+    handed, chosen = _read_columns(click.view or {})
     return Refilled(await _draw(handed, await _member_plan(handed, caller, gatehouse, chosen)))
 
 
@@ -299,9 +301,9 @@ def _member_file(plan: MemberPlan) -> Iterator[list[Any]]:
         yield [entry.row.line, type(entry).__name__, wanted.get(entry.row.line)]
 
 
-async def _do_members(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
-    handed = Handed.of(view)
-    plan = await _member_plan(handed, caller, gatehouse, import_form_view.read_columns(view))
+async def _do_members(agreed: tuple[Handed, Columns | None], caller: Caller, gatehouse: Gatehouse) -> View:
+    handed, columns = agreed
+    plan = await _member_plan(handed, caller, gatehouse, columns)
     if await _members_seen(plan) != handed.seen:
         return await _draw(handed, plan, moved=True)
     parts = _member_parts(plan, handed.site)
@@ -353,6 +355,7 @@ NO_MEMBERS: Final[dict[type, Callable[[Any], str]]] = {
 """What is said of a row that nothing is done with."""
 
 submits(
-    import_form_view.MEMBERS_FILE, Form(handed_errors, lambda _: modals.loading("Import members"), _preview_members)
+    import_form_view.MEMBERS_FILE,
+    Form(Handed.typed, _preview_members, handed_errors, lambda _: modals.loading("Import members")),
 )
-submits(import_form_view.MEMBERS, Form(nothing_wrong, lambda _: modals.working("Import members"), _do_members))
+submits(import_form_view.MEMBERS, Form(_read_columns, _do_members))

@@ -158,17 +158,15 @@ async def change_mine(click: Click, caller: Caller, gatehouse: Gatehouse) -> Rep
     return Modal(modals.loading(home_view.MY_TITLE), fill)
 
 
-async def _save_mine(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
+async def _save_mine(wanted: tuple[str, ...], caller: Caller, gatehouse: Gatehouse) -> View:
     settings = gatehouse.store.channel_settings
     held = (await settings.get(caller.user)).get(NOTICES_OFF, "")
-    await settings.change(
-        caller.user, {NOTICES_OFF: held}, stored_notices(home_view.read_my_form(view)), by=caller.user
-    )
+    await settings.change(caller.user, {NOTICES_OFF: held}, stored_notices(wanted), by=caller.user)
     return modals.done(home_view.MY_TITLE, ":white_check_mark: Saved for you.")
 
 
-def _errors(view: View) -> dict[str, str]:
-    typed = home_view.read_form(view).segments
+def _errors(sent: home_view.SettingsForm) -> dict[str, str]:
+    typed = sent.wanted.segments
     if len(typed) > MOST_SEGMENTS:
         return {home_view.SEGMENTS: f"Name at most {MOST_SEGMENTS} segments."}
     if any(len(name) > LONGEST_SEGMENT for name in typed):
@@ -176,18 +174,18 @@ def _errors(view: View) -> dict[str, str]:
     return {}
 
 
-async def _save(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
+async def _save(sent: home_view.SettingsForm, caller: Caller, gatehouse: Gatehouse) -> View:
     """The right is looked at again: the form may have been open for long."""
     await gatehouse.access.require(SETTINGS, caller.user, caller.channel)
-    wanted, now = home_view.read_form(view), await preferences(caller, gatehouse)
+    wanted, now = sent.wanted, await preferences(caller, gatehouse)
     if now == wanted:
         return modals.done(home_view.TITLE, f":white_check_mark: <#{caller.channel}> has this set.")
-    if not home_view.unmoved(view, now):
+    if not sent.opened_on(now):
         raise SettingsMoved(caller.channel)
     settings = gatehouse.store.channel_settings
     await settings.change(caller.channel, now.stored(), wanted.stored(), by=caller.user)
     return modals.done(home_view.TITLE, f":white_check_mark: Saved for <#{caller.channel}>. It is on record.")
 
 
-submits(home_view.CALLBACK, Form(_errors, lambda _: modals.working(home_view.TITLE), _save))
-submits(home_view.MY_CALLBACK, Form(lambda _: {}, lambda _: modals.working(home_view.MY_TITLE), _save_mine))
+submits(home_view.CALLBACK, Form(home_view.read_form, _save, _errors))
+submits(home_view.MY_CALLBACK, Form(home_view.read_my_form, _save_mine))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -182,21 +183,29 @@ def form(held: Preferences, channel: str, *, sites: Sequence[str]) -> View:
     return frame(TITLE, blocks, callback_id=CALLBACK, submit="Save", metadata=kept)
 
 
-def read_form(view: View) -> Preferences:
+@dataclass(frozen=True, slots=True)
+class SettingsForm:
+    """What a person wants to be set. *seen*: fingerprint of what was set when the form opened."""
+
+    wanted: Preferences
+    seen: str
+
+    def opened_on(self, held: Preferences) -> bool:
+        """Whether *held* is what was set when the form opened."""
+        return self.seen == fingerprint(held.stored())
+
+
+def read_form(view: View) -> SettingsForm:
     """The settings as a person left them."""
-    values = (view.get("state") or {}).get("values") or {}
+    values = inputs.values_of(view)
     site = inputs.typed(values, SITE) or FIRST
-    return Preferences("" if site == FIRST else site, _names(inputs.typed(values, SEGMENTS) or ""))
+    wanted = Preferences("" if site == FIRST else site, _names(inputs.typed(values, SEGMENTS) or ""))
+    return SettingsForm(wanted, str(metadata(view).get("seen") or ""))
 
 
 def _names(text: str) -> tuple[str, ...]:
     names = text.replace("\n", DELIMITER).split(DELIMITER)
     return tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
-
-
-def unmoved(view: View, now: Preferences) -> bool:
-    """Whether the settings are *now* as they were when the form opened."""
-    return bool(metadata(view).get("seen") == fingerprint(now.stored()))
 
 
 def my_form(wanted: Sequence[str], channel: str) -> View:
@@ -211,4 +220,4 @@ def my_form(wanted: Sequence[str], channel: str) -> View:
 
 def read_my_form(view: View) -> tuple[str, ...]:
     """The kinds of direct messages that a person chose."""
-    return inputs.picked((view.get("state") or {}).get("values") or {}, KINDS) or ()
+    return inputs.picked(inputs.values_of(view), KINDS) or ()

@@ -14,7 +14,7 @@ from bot.gatehouse import Gatehouse, Site
 from bot.members.model import Catalogue, Member, masked, nearest, spelled
 from bot.rules.edit import BadEmail, checked_email
 from handlers.blocks import modals
-from handlers.blocks.modals import MOVED, ended, lasts_errors, working_form
+from handlers.blocks.modals import MOVED, ended, lasts_errors
 from handlers.changes.requests import as_typed, propose, submit, with_expiry
 from handlers.errors import NoMember, NothingToChange, UnknownSegment
 from handlers.grammar.command import Command, slash
@@ -80,8 +80,7 @@ async def remove(command: MembersRemove, caller: Caller, gatehouse: Gatehouse) -
     return await submit([proposal], caller, gatehouse)
 
 
-def _member_errors(view: View) -> dict[str, str]:
-    form = form_view.read_form(view)
+def _member_errors(form: MemberForm) -> dict[str, str]:
     if form.mode == "edit":
         return {}
     try:
@@ -91,8 +90,7 @@ def _member_errors(view: View) -> dict[str, str]:
     return lasts_errors(form.lasts)
 
 
-async def _save_member(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
-    form = form_view.read_form(view)
+async def _save_member(form: MemberForm, caller: Caller, gatehouse: Gatehouse) -> View:
     site = gatehouse.site(form.site)
     known = await catalogue(site, caller, gatehouse)
     form = form.noted({}, known.names)
@@ -132,7 +130,7 @@ def _proposal(form: MemberForm, base: Member | None, after: dict[str, Any], site
     return propose(caller, kind, target, before, after | {"email": email}, form.reason, quiet_refusal=True)
 
 
-submits(form_view.CALLBACK, Form(_member_errors, working_form, _save_member))
+submits(form_view.CALLBACK, Form(form_view.read_form, _save_member, _member_errors))
 
 
 @handles(MembersGrant)

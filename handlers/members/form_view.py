@@ -137,7 +137,7 @@ def segment_notes(unknown: Sequence[str], known: Sequence[str]) -> dict[str, str
 def read_form(view: View) -> MemberForm:
     """The form as a person left it: *view* with its state."""
     about = metadata(view)
-    values = (view.get("state") or {}).get("values") or {}
+    values = inputs.values_of(view)
     segments = inputs.picked(values, "segments")
     if segments is None:
         line = inputs.typed(values, "segment_names") or ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import ValidationError
@@ -18,7 +18,7 @@ from bot.rules.edit import Problem, introduced, problems
 from bot.rules.lint.findings import key_of
 from bot.rules.model import ACTIVE, Rule, RuleDraft
 from handlers.blocks import inputs, modals
-from handlers.blocks.modals import MOVED, ended, lasts_errors, metadata, working_form
+from handlers.blocks.modals import MOVED, ended, lasts_errors, metadata
 from handlers.changes.full_view import draft_warnings
 from handlers.changes.requests import propose, with_expiry
 from handlers.explain.table import words_for
@@ -33,9 +33,28 @@ from handlers.slack.registry import Click, Form, clicks, submits
 from handlers.slack.reply import Caller, Refilled, Reply, View
 
 
-def _rule_errors(view: View) -> dict[str, str]:
+@dataclass(frozen=True, slots=True)
+class SentForm:
+    """A form that was sent: the *view*, and what was read from it alone, enough to check it and to create a rule."""
+
+    view: View
+    form: RuleForm
+
+    @classmethod
+    def of(cls, view: View) -> SentForm:
+        return cls(view, read_form(view))
+
+    async def on_rule(self, gatehouse: Gatehouse) -> tuple[Rule | None, RuleForm]:
+        """Return the rule that the form edits or copies, as it is now, and the form with what it does not show of it."""
+        if self.form.rule_id is None:
+            return None, self.form
+        base = await gatehouse.rules.get(self.form.rule_id)
+        return base, read_form(self.view, base)
+
+
+def rule_errors(sent: SentForm) -> dict[str, str]:
     """What is wrong with the typed rule, under the inputs; what was wrong before and is not shown is left alone."""
-    form = read_form(view)
+    form = sent.form
     shown = tuple(pair for pair in form.pairs if pair.key in form.held)
     looked_at = replace(form, pairs=shown) if form.typed else form
     try:
@@ -44,7 +63,7 @@ def _rule_errors(view: View) -> dict[str, str]:
         return {form.pairs_block if not form.typed else "name": "Texts must be texts, and each source an object."}
     except NotPairs as error:
         return {form.pairs_block: str(error)[:300]}
-    inputs = _inputs(view)
+    inputs = _inputs(sent.view)
     wrong: dict[str, str] = {}
     for problem in problems(draft):
         block_id = looked_at.block_of(problem)
@@ -66,18 +85,11 @@ def _inputs(view: View) -> set[str]:
     return {str(block.get("block_id")) for block in view.get("blocks") or () if block.get("type") == "input"}
 
 
-async def _base(view: View, gatehouse: Gatehouse) -> Rule | None:
-    """The rule that the form edits or copies, as it is now."""
-    rule_id = modals.metadata(view).get("id")
-    return None if rule_id is None else await gatehouse.rules.get(rule_id)
-
-
-async def _save_rule(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
+async def _save_rule(sent: SentForm, caller: Caller, gatehouse: Gatehouse) -> View:
     try:
-        base = await _base(view, gatehouse)
+        base, form = await sent.on_rule(gatehouse)
     except NotFound:
         return modals.unsaved("Gatehouse", ":wastebasket: This rule does not exist any more. Nothing was saved.")
-    form = read_form(view, base)
     if base is not None and fingerprint(canonical_form(base.document())) != form.seen:
         return modals.unsaved("Gatehouse", f":arrows_counterclockwise: {MOVED}")
     draft = form.draft()
@@ -169,11 +181,10 @@ async def remove_pair(click: Click, caller: Caller, gatehouse: Gatehouse) -> Rep
 
 async def _as_left(click: Click, gatehouse: Gatehouse) -> RuleForm:
     """The form with what was typed; pairs it does not show come from the rule."""
-    view = click.view or {}
-    return read_form(view, await _base(view, gatehouse))
+    return (await SentForm.of(click.view or {}).on_rule(gatehouse))[1]
 
 
-submits(form_view.CALLBACK, Form(_rule_errors, working_form, _save_rule))
+submits(form_view.CALLBACK, Form(SentForm.of, _save_rule, rule_errors))
 
 
 def read_form(view: View, base: Rule | None = None) -> RuleForm:
@@ -182,7 +193,7 @@ def read_form(view: View, base: Rule | None = None) -> RuleForm:
     What the form does not show comes from *base*; without it, the form can be checked, but not shown again or saved.
     """
     about = metadata(view)
-    values = (view.get("state") or {}).get("values") or {}
+    values = inputs.values_of(view)
     form = RuleForm(
         mode=about.get("mode", "new"),
         document=_document(about, values, base),

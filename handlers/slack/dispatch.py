@@ -201,7 +201,9 @@ class Dispatcher:
         await self._admit(request)
         if request.form is None:
             raise errors.OldButton
-        return await request.form.save(request.view, request.caller, self._gatehouse)
+        if isinstance(request.sent, Exception):
+            raise request.sent
+        return await request.form.save(request.sent, request.caller, self._gatehouse)
 
     async def _save(self, request: FormRequest, work: Awaitable[View]) -> None:
         """See a form that was sent to what it shows in the end: what *work* comes to, or why it failed."""

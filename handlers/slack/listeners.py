@@ -270,12 +270,13 @@ class Router:
             await ack(response_action="update", view=modals.outdated())
             return
         try:
-            wrong = request.form.errors(request.view)
-            if wrong:
+            if isinstance(request.sent, Exception):
+                raise request.sent
+            if wrong := request.form.errors(request.sent):
                 await ack(response_action="errors", errors=wrong)
                 return
-            meanwhile = request.form.working(request.view)
+            working = request.form.working(request.view)
         except Exception as error:  # noqa: BLE001  whatever it is, the person must learn that nothing was saved
             await ack(response_action="update", view=self._answers.failed_view(error, request.caller))
             return
-        await self._intake.store_then_ack(request, ack, req, response_action="update", view=meanwhile)
+        await self._intake.store_then_ack(request, ack, req, response_action="update", view=working)

@@ -195,11 +195,15 @@ class EventRequest(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormRequest(Request):
-    """A form that was sent; *form* is None where this release doesn't know it."""
+    """A form that was sent; *form* is None where this release doesn't know it.
+
+    *sent* is what was read from it, or why it can't be read.
+    """
 
     kind = "submission"
     view: View
-    form: Form | None
+    form: Form[Any] | None
+    sent: Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,9 +252,12 @@ def read_event(body: Body) -> EventRequest:
 
 def read_form(body: Body) -> FormRequest:
     view: View = body.get("view") or {}
-    return FormRequest(
-        body=body, caller=caller_of("submission", body), view=view, form=find_form(str(view.get("callback_id")))
-    )
+    form = find_form(str(view.get("callback_id")))
+    try:
+        sent = None if form is None else form.read(view)
+    except Exception as error:  # noqa: BLE001  the one that sent it hears of it, in words
+        sent = error
+    return FormRequest(body=body, caller=caller_of("submission", body), view=view, form=form, sent=sent)
 
 
 def read_typing(body: Body) -> TypingRequest:

@@ -10,11 +10,12 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pkgutil import walk_packages
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import handlers
 from bot.gatehouse import Gatehouse
 from handlers.blocks.messages import Block
+from handlers.blocks.modals import working_form
 from handlers.grammar.command import Command
 from handlers.slack.reply import Caller, Reply, View
 
@@ -22,6 +23,7 @@ C = TypeVar("C", bound=Command)
 H = TypeVar("H")
 K = TypeVar("K")
 R = TypeVar("R")
+S = TypeVar("S")
 
 CommandHandler = Callable[[Any, Caller, Gatehouse], Awaitable[Reply]]
 Outcome = Command | Reply
@@ -96,17 +98,23 @@ class EventRoute:
     """Whether it is done once, however often it is delivered, and survives the process."""
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
-    """How one kind of modal is taken in.
+def no_errors(_: object) -> dict[str, str]:
+    """A form that can't be filled in wrongly."""
+    return {}
 
-    *errors* looks at a submission before it is acknowledged: block id -> words, pure and quick.
-    *working* is what the modal shows meanwhile, *save* does the work and returns what it shows in the end.
+
+@dataclass(frozen=True, slots=True)
+class Form(Generic[S]):
+    """How one kind of modal is taken in: read once, and everything else gets what was read.
+
+    *errors* checks it before it is acknowledged: block id -> words, pure and quick. *working* is what the modal shows
+    until *save* has done the work and returned what it shows in the end.
     """
 
-    errors: Callable[[View], dict[str, str]]
-    working: Callable[[View], View]
-    save: Callable[[View, Caller, Gatehouse], Awaitable[View]]
+    read: Callable[[View], S]
+    save: Callable[[S, Caller, Gatehouse], Awaitable[View]]
+    errors: Callable[[S], dict[str, str]] = no_errors
+    working: Callable[[View], View] = working_form
 
 
 RUNNING: Final = frozenset({"run", "turn", "share"})
@@ -114,7 +122,7 @@ RUNNING: Final = frozenset({"run", "turn", "share"})
 
 COMMANDS: Final[dict[type[Command], CommandHandler]] = {}
 CLICKS: Final[dict[str, ClickRoute]] = {}
-FORMS: Final[dict[str, Form]] = {}
+FORMS: Final[dict[str, Form[Any]]] = {}
 OPTIONS: Final[dict[str, OptionsRoute]] = {}
 SHORTCUTS: Final[dict[str, ShortcutRoute]] = {}
 EVENTS: Final[dict[str, EventRoute]] = {}
@@ -168,7 +176,7 @@ def hears(event: str, *, stored: bool = True) -> Callable[[EventHandler], EventH
     return _filling(EVENTS, event, lambda handler: EventRoute(handler, stored))
 
 
-def submits(callback_id: str, form: Form) -> None:
+def submits(callback_id: str, form: Form[Any]) -> None:
     """Make *form* the one that takes submissions of modals with this callback id."""
     FORMS[callback_id] = form
 
@@ -199,5 +207,5 @@ def find_event(event: Mapping[str, Any]) -> EventRoute | None:
     return EVENTS.get(f"message.{event.get('channel_type')}" if name == "message" else name)
 
 
-def find_form(callback_id: str) -> Form | None:
+def find_form(callback_id: str) -> Form[Any] | None:
     return FORMS.get(callback_id)

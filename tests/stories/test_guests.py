@@ -115,7 +115,7 @@ def saved() -> Iterator[list[str]]:
         found.append(caller.user)
         return modals.done("Form", "Saved.")
 
-    FORMS["v1.test"] = Form(lambda _: {}, lambda _: modals.working("Form"), save)
+    FORMS["v1.test"] = Form(lambda view: view, save)
     yield found
     del FORMS["v1.test"]
 

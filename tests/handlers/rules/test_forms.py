@@ -23,7 +23,7 @@ from handlers.changes.sentences import plain_title
 from handlers.gatehouse import home_view as settings_form
 from handlers.members import form_view
 from handlers.members.form_view import MemberForm
-from handlers.rules.form import _rule_errors, read_form
+from handlers.rules.form import SentForm, read_form, rule_errors
 from handlers.rules.form_fields_view import packed, unpacked
 from handlers.rules.form_view import RuleForm
 from sandbox.slack import filling
@@ -158,10 +158,10 @@ def test_what_the_form_does_not_show_is_no_reason_to_refuse_it(count: int) -> No
     rule = Rule.model_validate({"id": "Redirect_1", "name": "x", "ruleType": "Redirect", "pairs": pairs})
     view = RuleForm.of(rule, channel="C0OPS0001").view()
 
-    assert _rule_errors(sent_back(view)) == {}
+    assert rule_errors(SentForm.of(sent_back(view))) == {}
     block_id = f"p.o{count + 10}.destination"
     typed = {block_id: {f"v1.form.{block_id}": {"value": "nowhere"}}}
-    assert _rule_errors(sent_back(view, typed)).keys() == {block_id}
+    assert rule_errors(SentForm.of(sent_back(view, typed))).keys() == {block_id}
 
 
 @given(
@@ -218,7 +218,7 @@ def test_a_thousand_pairs_are_read_and_drawn_in_one_go(piece: str) -> None:
 
     with at_most(300 * 1_000):
         view = RuleForm.of(rule, channel="C0OPS0001").view()
-        _rule_errors(sent_back(view))
+        rule_errors(SentForm.of(sent_back(view)))
         form = read_form(sent_back(view), rule)
         form.without_pair("o1").view()
         form.draft()
@@ -262,11 +262,11 @@ def test_any_of_many_sites_may_be_the_chosen_one(count: int, last: str) -> None:
     menu = filling.input_called(view["blocks"], "Default site") or {}
 
     assert_taken(view)
-    assert settings_form.read_form(sent_back(view)) == held
+    assert settings_form.read_form(sent_back(view)).wanted == held
     for site in (sites[0], sites[-1]):
         chosen = filling.option(menu["element"], site)
         typed = {"site": {"v1.form.site": {"selected_option": chosen}}}
-        assert settings_form.read_form(sent_back(view, typed)).site == site
+        assert settings_form.read_form(sent_back(view, typed)).wanted.site == site
 
 
 @pytest.mark.parametrize("name", sorted(notes_view.WORDS))
