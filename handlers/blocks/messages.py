@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Final, Literal
+from typing import Any, Final, Generic, Literal, TypeVar
 
 from bot.clients.lists import Gap
 from bot.rules.url import authority
@@ -15,6 +15,7 @@ from bot.text.lookalikes import Lookalike, LookalikeKind, is_invisible, lookalik
 from handlers.grammar.command import Command
 
 Block = dict[str, Any]
+T = TypeVar("T")
 Audience = Literal["private", "channel"]
 """Who reads a message: the one person who asked, or all of the channel."""
 
@@ -206,6 +207,36 @@ def turn_button(label: str, command: Command, number: int | str) -> Block | None
     return button(label, f"v1.turn.{number}", value) if value else None
 
 
+@dataclass(frozen=True, slots=True)
+class ListPage(Generic[T]):
+    """One page of a list: its *items*, the *first* of them by its number, and which page it is of how many."""
+
+    items: Sequence[T]
+    number: int
+    count: int
+    total: int
+    first: int
+
+    @classmethod
+    def of(cls, found: Sequence[T], number: int | None, size: int) -> ListPage[T]:
+        """The page *number* of what was *found*, or the nearest that there is."""
+        count = max(1, -(-len(found) // size))
+        number = min(max(number or 1, 1), count)
+        start = (number - 1) * size
+        return cls(found[start : start + size], number, count, len(found), start + 1)
+
+    @property
+    def label(self) -> str:
+        return f"Page {self.number} of {self.count}"
+
+    def turn_buttons(self, command: Any) -> tuple[Block | None, Block | None]:
+        """The pages of *command* before and after this one."""
+        return (
+            turn_button("‹ Previous", replace(command, page=self.number - 1), "previous") if self.number > 1 else None,
+            turn_button("Next ›", replace(command, page=self.number + 1), "next") if self.number < self.count else None,
+        )
+
+
 def share_button(command: Command) -> Block | None:
     """Runs *command* again for the whole channel to see."""
     value = _value(command)
@@ -271,30 +302,6 @@ def url_code(text: str | None, limit: int, at: int = 0) -> str:
 def _window(text: str, limit: int, at: int) -> str:
     start = max(0, at - limit // 3) if len(text) > limit else 0
     return clip(("…" if start else "") + text[start:], limit)
-
-
-def rules_comment(count: int, *, total: int, place: str, gap: Gap | None) -> str:
-    """Introduces an export of *count* of the *total* rules; *place*: the service's host."""
-    lines = [
-        f":outbox_tray: *{_some(count, total, 'rule')}* from {code(place)}. Requestly's own import takes this file."
-    ]
-    return "\n".join([*lines, *_left_out(gap, "rules")])
-
-
-def members_comment(count: int, *, total: int, site: str, gap: Gap | None) -> str:
-    """Introduces an export of *count* of the *total* members of *site*."""
-    found = f":outbox_tray: *{_some(count, total, 'member')}* of *{esc(site)}*."
-    lines = [f"{found} The addresses are whole: pass it on with care.", *_left_out(gap, "members")]
-    return "\n".join(lines)
-
-
-def _left_out(gap: Gap | None, plural: str) -> list[str]:
-    return [f":warning: {gap.sentence(plural)} The others are not in it."] if gap else []
-
-
-def _some(count: int, total: int, what: str) -> str:
-    """``25 rules``, or of some of them ``3 of 25 rules``."""
-    return f"{'' if count == total else f'{count:,} of '}{plural(total, what)}"
 
 
 def sent(name: str, link: str, *, here: bool, shown: bool) -> Message:

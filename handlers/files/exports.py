@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.clients.json_stream import cooperatively
+from bot.clients.lists import Gap
 from bot.gatehouse import Gatehouse
 from bot.members import csv_writing
 from bot.policy.access import NotAllowed
@@ -17,6 +18,7 @@ from bot.rules.model import Rule
 from bot.rules.secrets import holds_secret
 from handlers.blocks import messages
 from handlers.blocks.masking import holds_email, is_public
+from handlers.blocks.messages import code, esc
 from handlers.errors import EmailsInFile, NothingToExport
 from handlers.members.commands import MembersExport, MembersList
 from handlers.members.lookup import fits
@@ -41,7 +43,7 @@ async def export_rules(command: RulesExport, caller: Caller, gatehouse: Gatehous
     content = b"".join(await cooperatively(files.pieces(found)))
     if command.here and is_public(caller.channel) and await asyncio.to_thread(_is_private, found, content):
         raise EmailsInFile(replace(command, here=False))
-    comment = messages.rules_comment(
+    comment = _rules_comment(
         len(found),
         total=len(rules),
         place=gatehouse.places.get("rules", ""),
@@ -69,6 +71,30 @@ async def export_members(command: MembersExport, caller: Caller, gatehouse: Gate
     if not found:
         raise NothingToExport("member")
     content = b"".join(await cooperatively(csv_writing.pieces(found, site.name)))
-    comment = messages.members_comment(len(found), total=len(everyone), site=site.name, gap=listing.gap)
+    comment = _members_comment(len(found), total=len(everyone), site=site.name, gap=listing.gap)
     name = csv_writing.file_name(site.name, gatehouse.now().date())
     return Attached(name, content, comment, exports=(f"members/{site.name}", len(found)))
+
+
+def _rules_comment(count: int, *, total: int, place: str, gap: Gap | None) -> str:
+    """Introduces an export of *count* of the *total* rules; *place*: the service's host."""
+    lines = [
+        f":outbox_tray: *{_some(count, total, 'rule')}* from {code(place)}. Requestly's own import takes this file."
+    ]
+    return "\n".join([*lines, *_left_out(gap, "rules")])
+
+
+def _members_comment(count: int, *, total: int, site: str, gap: Gap | None) -> str:
+    """Introduces an export of *count* of the *total* members of *site*."""
+    found = f":outbox_tray: *{_some(count, total, 'member')}* of *{esc(site)}*."
+    lines = [f"{found} The addresses are whole: pass it on with care.", *_left_out(gap, "members")]
+    return "\n".join(lines)
+
+
+def _left_out(gap: Gap | None, plural: str) -> list[str]:
+    return [f":warning: {gap.sentence(plural)} The others are not in it."] if gap else []
+
+
+def _some(count: int, total: int, what: str) -> str:
+    """``25 rules``, or of some of them ``3 of 25 rules``."""
+    return f"{'' if count == total else f'{count:,} of '}{messages.plural(total, what)}"

@@ -23,9 +23,6 @@ from handlers.blocks.messages import plural
 from handlers.changes.requests import zone_of
 from handlers.errors import BadFilter
 from handlers.gatehouse import audit_view, views
-from handlers.gatehouse import audit_view as audit_views
-from handlers.gatehouse import audit_view as digest_views
-from handlers.gatehouse import views as pending_views
 from handlers.gatehouse.commands import (
     GatehouseAudit,
     GatehouseDigest,
@@ -194,10 +191,10 @@ async def whoami(command: GatehouseWhoami, caller: Caller, gatehouse: Gatehouse)
 
 @handles(GatehousePending)
 async def pending(command: GatehousePending, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    open_changes, reviews = await waiting(gatehouse, most=pending_views.MOST)
+    open_changes, reviews = await waiting(gatehouse, most=views.MOST)
     total = await _open_count(gatehouse)
     links = {change.id: await gatehouse.store.cards.link(change.id) for change in (*open_changes, *reviews)}
-    return Private(pending_views.pending(open_changes, reviews, links, total=total))
+    return Private(views.pending(open_changes, reviews, links, total=total))
 
 
 async def waiting(gatehouse: Gatehouse, *, most: int) -> tuple[Sequence[Change], Sequence[Change]]:
@@ -214,7 +211,7 @@ async def _open_count(gatehouse: Gatehouse) -> int:
 async def timers(command: GatehouseTimers, caller: Caller, gatehouse: Gatehouse) -> Reply:
     found = [change for change in await changes_of(TimerKind.REVERT, gatehouse) if change.temporary]
     links = {change.id: await gatehouse.store.cards.link(change.id) for change in found}
-    return Private(pending_views.timers(found, links))
+    return Private(views.timers(found, links))
 
 
 async def changes_of(kind: TimerKind, gatehouse: Gatehouse) -> list[Change]:
@@ -236,7 +233,7 @@ async def digest(command: GatehouseDigest, caller: Caller, gatehouse: Gatehouse)
     waiting = await _open_count(gatehouse)
     ending = [change for change in await changes_of(TimerKind.REVERT, gatehouse) if change.temporary]
     return Private(
-        digest_views.digest(
+        audit_view.digest(
             entries,
             span=span,
             more=len(entries) == MOST_COUNTED,
@@ -268,4 +265,4 @@ async def history(command: RulesHistory, caller: Caller, gatehouse: Gatehouse) -
     if not changes and missing is not None:
         raise missing
     links = {change.id: await gatehouse.store.cards.link(change.id) for change in changes}
-    return Private(audit_views.history(changes, links, command=command))
+    return Private(audit_view.history(changes, links, command=command))

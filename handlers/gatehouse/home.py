@@ -28,7 +28,6 @@ from handlers.gatehouse import home_view
 from handlers.gatehouse.answers import changes_of, waiting
 from handlers.gatehouse.commands import GatehouseSettings
 from handlers.members.refs import preferences
-from handlers.rules.form_view import RuleForm
 from handlers.slack.registry import Click, Form, Heard, clicks, handles, hears, submits
 from handlers.slack.reply import Caller, HomeTab, Modal, Private, Reply, View
 
@@ -51,13 +50,6 @@ async def opened(heard: Heard, caller: Caller, gatehouse: Gatehouse) -> Reply | 
 @clicks("home.refresh")
 async def refreshed(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
     return HomeTab(None, partial(_drawn, caller, gatehouse))
-
-
-@clicks("home.new")
-async def new_rule(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """From nowhere in particular: the form asks where it is to be announced."""
-    await gatehouse.access.require_somewhere("rule.create", caller.user)
-    return Modal(RuleForm.blank().view())
 
 
 async def _drawn(caller: Caller, gatehouse: Gatehouse) -> View:

@@ -14,7 +14,7 @@ from bot.members.model import Member, counted, masked
 from bot.rules.edit import checked_email
 from handlers.blocks import menus
 from handlers.blocks.inputs import MOST_OPTIONS
-from handlers.blocks.messages import Block
+from handlers.blocks.messages import Block, ListPage
 from handlers.errors import MemberGone
 from handlers.explain.table import words_for
 from handlers.grammar.command import Command
@@ -32,7 +32,7 @@ from handlers.members.views import Unasked
 from handlers.slack.registry import Click, Typed, clicks, handles, offers
 from handlers.slack.reply import Caller, Modal, Private, Reply
 
-PAGE = 10
+MEMBERS_PER_PAGE = 10
 
 
 @handles(MembersMenu)
@@ -45,21 +45,14 @@ async def show_list(command: MembersList, caller: Caller, gatehouse: Gatehouse) 
     site = await site_for(command.site, caller, gatehouse)
     listing = await site.members.all()
     found = await asyncio.to_thread(_in_order, listing.known, command)
-    pages = max(1, -(-len(found) // PAGE))
-    page = min(max(command.page or 1, 1), pages)
-    first = (page - 1) * PAGE
     if not caller.public:
         rows = [member_row(site.name, member.email) for member in found[:NUMBERED_ROWS]]
         await gatehouse.store.lists.put(caller.user, "members", rows)
     return Private(
         views.member_list(
-            found[first : first + PAGE],
+            ListPage.of(found, command.page, MEMBERS_PER_PAGE),
             site=site.name,
-            page=page,
-            pages=pages,
-            total=len(found),
             command=command,
-            first_number=first + 1,
             others=() if command.site else others(site, gatehouse),
             audience=caller.audience,
             gap=listing.gap,

@@ -10,7 +10,7 @@ from bot.clients.lists import Gap
 from bot.members.access_check import Asked, Likeness, Near, Standing, Verdict
 from bot.members.model import Member, masked
 from handlers.blocks import menus, messages
-from handlers.blocks.messages import Audience, Block, Message, code, esc
+from handlers.blocks.messages import Audience, Block, ListPage, Message, code, esc
 from handlers.gatehouse.commands import GatehouseHelp
 from handlers.grammar.command import slash
 from handlers.grammar.fields import filters_of
@@ -67,40 +67,32 @@ def segments_line(segments: Sequence[str]) -> str:
 
 
 def member_list(
-    members: Sequence[Member],
+    page: ListPage[Member],
     *,
     site: str,
-    page: int,
-    pages: int,
-    total: int,
     command: MembersList,
-    first_number: int,
     audience: Audience,
     others: Sequence[str] = (),
     gap: Gap | None = None,
 ) -> Message:
     """One page of a list. *others*: the sites that might have been meant, where none was named."""
-    if not members:
+    if not page.items:
         return _nobody(command, site, others, gap)
-    title = f"*{messages.plural(total, 'member')}* of *{esc(site, 60)}*{_filters(command)}"
+    count = messages.plural(page.total, "member")
+    title = f"*{count}* of *{esc(site, 60)}*{_filters(command)}"
     blocks = [messages.section(title), *messages.gap_lines(gap, "members")]
-    for number, member in enumerate(members, start=first_number):
+    for number, member in enumerate(page.items, start=page.first):
         show = messages.run_button("Show", MembersShow(email=member.email, site=site), number)
         lead = f"{number}. " if audience == "private" else ""
         text = (
             f"*{lead}{name_of(member, audience)}*   {address(member.email, audience)}\n{segments_line(member.segments)}"
         )
         blocks.append(messages.section(text, show if audience == "private" else None))
-    blocks.append(messages.context(f"Page {page} of {pages}{messages.row_hint(audience)}{_other_sites(others, ' · ')}"))
-    turns = (
-        messages.turn_button("‹ Previous", replace(command, page=page - 1), "previous") if page > 1 else None,
-        messages.turn_button("Next ›", replace(command, page=page + 1), "next") if page < pages else None,
-        messages.share_button(replace(command, page=page)) if audience == "private" else None,
-    )
-    footer = messages.actions(turns if audience == "private" or not command.text else ())
-    return messages.message(
-        f"{messages.plural(total, 'member')} of {esc(site, 60)}, page {page} of {pages}", [*blocks, *footer]
-    )
+    blocks.append(messages.context(f"{page.label}{messages.row_hint(audience)}{_other_sites(others, ' · ')}"))
+    share = messages.share_button(replace(command, page=page.number)) if audience == "private" else None
+    buttons = [*page.turn_buttons(command), share]
+    footer = messages.actions(buttons if audience == "private" or not command.text else ())
+    return messages.message(f"{count} of {esc(site, 60)}, {page.label.lower()}", [*blocks, *footer])
 
 
 def _nobody(command: MembersList, site: str, others: Sequence[str], gap: Gap | None) -> Message:

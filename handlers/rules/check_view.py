@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from itertools import groupby
 from typing import Final
 
@@ -11,7 +10,7 @@ from bot.clients.lists import Gap
 from bot.rules.impact import Difference, Fate, Impact
 from bot.rules.lint.findings import Finding, FindingKind, Location, Reason
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, Message, clip, code, esc
+from handlers.blocks.messages import Block, ListPage, Message, clip, code, esc
 from handlers.grammar.command import slash
 from handlers.rules.commands import RulesCheck, RulesEdit, RulesSamples, RulesShow, RulesWhich
 from handlers.rules.reasons import undecidable_words
@@ -191,18 +190,18 @@ SENTENCES: Final[dict[FindingKind, Callable[[Finding], str]]] = {
 
 
 def checked(
-    findings: Sequence[Finding], *, command: RulesCheck, page: int, pages: int, first: int, total: int, rules: int,
-    gap: Gap | None, complete: bool, actions: bool,
-) -> Message:  # fmt: skip
-    """One page of what was found, by kind; *first* is the number of its first finding."""
+    page: ListPage[Finding], *, command: RulesCheck, rules: int, gap: Gap | None, complete: bool, actions: bool
+) -> Message:
+    """One page of what was found, by kind."""
+    count = messages.plural(page.total, "finding")
     among = messages.plural(rules, "rule")
-    if not total:
+    if not page.total:
         mark = ":warning:" if gap else ":white_check_mark:"
         blocks = [messages.section(f"{mark} *Nothing found* in {among}{' that could be read' if gap else ''}.")]
     else:
-        blocks = [messages.section(f"*{messages.plural(total, 'finding')}* in {among}, the worst first")]
-    number = first
-    for kind, group in groupby(findings, key=lambda finding: finding.kind):
+        blocks = [messages.section(f"*{count}* in {among}, the worst first")]
+    number = page.first
+    for kind, group in groupby(page.items, key=lambda finding: finding.kind):
         blocks.append(messages.section(f"*{TITLES[kind]}*\n_{ADVICE[kind]}_"))
         for finding in group:
             blocks += _one(finding, number, actions=actions)
@@ -210,16 +209,12 @@ def checked(
     blocks += messages.gap_lines(gap, "rules")
     if not complete:
         blocks.append(messages.context(UNTRIED))
-    if pages > 1:
-        blocks.append(messages.context(f"Page {page} of {pages}"))
+    if page.count > 1:
+        blocks.append(messages.context(page.label))
     elif command.page and command.page > 1:
         blocks.append(messages.context("There is only one page."))
-    turns = (
-        messages.turn_button("‹ Previous", replace(command, page=page - 1), "previous") if page > 1 else None,
-        messages.turn_button("Next ›", replace(command, page=page + 1), "next") if page < pages else None,
-        messages.share_button(command) if actions else None,
-    )
-    return messages.message(f"{messages.plural(total, 'finding')} in {among}", [*blocks, *messages.actions(turns)])
+    buttons = [*page.turn_buttons(command), messages.share_button(command) if actions else None]
+    return messages.message(f"{count} in {among}", [*blocks, *messages.actions(buttons)])
 
 
 def _one(finding: Finding, number: int, *, actions: bool) -> list[Block]:

@@ -25,7 +25,7 @@ from bot.rules.url import SCHEME, Address, NoAddress, is_address
 from bot.store.settings import MOST
 from handlers.blocks import menus
 from handlers.blocks.inputs import MOST_OPTIONS
-from handlers.blocks.messages import Block, code
+from handlers.blocks.messages import Block, ListPage, code
 from handlers.errors import LoopNeedsReason
 from handlers.grammar.command import Command, slash
 from handlers.grammar.parser import NUMBERED_ROWS
@@ -50,24 +50,10 @@ async def show_list(command: RulesList, caller: Caller, gatehouse: Gatehouse) ->
     listing = await gatehouse.rules.all()
     groups = await groups_of(listing.known, gatehouse)
     found = await asyncio.to_thread(_in_order, listing.known, command, groups)
-    pages = max(1, -(-len(found) // RULES_PER_PAGE))
-    page = min(max(command.page or 1, 1), pages)
+    page = ListPage.of(found, command.page, RULES_PER_PAGE)
     if not caller.public:
         await gatehouse.store.lists.put(caller.user, "rules", [rule.id for rule in found[:NUMBERED_ROWS]])
-    first = (page - 1) * RULES_PER_PAGE
-    return Private(
-        views.rule_list(
-            found[first : first + RULES_PER_PAGE],
-            page=page,
-            pages=pages,
-            total=len(found),
-            command=command,
-            gap=listing.gap,
-            first_number=first + 1,
-            groups=groups,
-            audience=caller.audience,
-        )
-    )
+    return Private(views.rule_list(page, command=command, gap=listing.gap, groups=groups, audience=caller.audience))
 
 
 def _in_order(rules: Sequence[Rule], command: RulesList, groups: Groups | None) -> list[Rule]:
@@ -151,17 +137,10 @@ async def _checked(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) ->
         found = await _gathered(checking(listing.known, groups, effort=effort))
     else:
         found = await _gathered(introducing(listing.known, None, one, groups, effort=effort))
-    pages = max(1, -(-len(found) // FINDINGS_PER_PAGE))
-    page = min(max(command.page or 1, 1), pages)
-    first = (page - 1) * FINDINGS_PER_PAGE
     return Private(
         check_view.checked(
-            found[first : first + FINDINGS_PER_PAGE],
+            ListPage.of(found, command.page, FINDINGS_PER_PAGE),
             command=command,
-            page=page,
-            pages=pages,
-            first=first + 1,
-            total=len(found),
             rules=len(listing.known) if one is None else 1,
             gap=listing.gap,
             complete=effort.enough,

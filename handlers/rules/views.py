@@ -10,7 +10,7 @@ from bot.clients.lists import Gap
 from bot.rules.model import TYPED, Group, Groups, Pair, Rule
 from bot.rules.secrets import without_secrets
 from handlers.blocks import menus, messages
-from handlers.blocks.messages import Audience, Block, Message, code, esc, moment
+from handlers.blocks.messages import Audience, Block, ListPage, Message, code, esc, moment
 from handlers.gatehouse.commands import GatehouseHelp
 from handlers.grammar.command import slash
 from handlers.grammar.fields import filters_of
@@ -159,39 +159,35 @@ SORTS: Final = {"name": "Sort by name", "type": "Sort by type", "changed": "Sort
 
 
 def rule_list(
-    rules: Sequence[Rule],
+    page: ListPage[Rule],
     *,
-    page: int,
-    pages: int,
-    total: int,
     command: RulesList,
     gap: Gap | None,
-    first_number: int,
     groups: Groups | None,
     audience: Audience,
 ) -> Message:
     """One page of a list. Each row has a button and, for the one who asked, its number for ``#n``."""
-    if not rules:
+    if not page.items:
         return _nothing(command, gap)
-    title = f"*{messages.plural(total, 'rule')}*{_filters(command)}{_order(command)}"
+    count = messages.plural(page.total, "rule")
+    title = f"*{count}*{_filters(command)}{_order(command)}"
     blocks = [messages.section(title), *messages.gap_lines(gap, "rules")]
-    for number, rule in enumerate(rules, start=first_number):
+    for number, rule in enumerate(page.items, start=page.first):
         blocks.append(
             messages.section(
                 _listed_rule(number, rule, command, groups, audience),
                 messages.run_button("Show", RulesShow(ref=rule.id), number),
             )
         )
-    blocks.append(messages.context(f"Page {page} of {pages}{messages.row_hint(audience)}"))
+    blocks.append(messages.context(f"{page.label}{messages.row_hint(audience)}"))
     if command.group and groups is None:
         blocks.append(
             messages.context("The service does not tell the names of its groups, so only their ids were looked at.")
         )
-    orders = [order for order in SORTS if total > 1 and order != (command.sort or "name")]
-    buttons = [*_turns(command, page, pages), *(_sort_button(command, order) for order in orders)]
-    return messages.message(
-        f"{messages.plural(total, 'rule')}, page {page} of {pages}", [*blocks, *messages.actions(buttons)]
-    )
+    orders = [order for order in SORTS if page.total > 1 and order != (command.sort or "name")]
+    share = messages.share_button(replace(command, page=page.number))
+    buttons = [*page.turn_buttons(command), share, *(_sort_button(command, order) for order in orders)]
+    return messages.message(f"{count}, {page.label.lower()}", [*blocks, *messages.actions(buttons)])
 
 
 def _listed_rule(number: int, rule: Rule, command: RulesList, groups: Groups | None, audience: Audience) -> str:
@@ -209,15 +205,6 @@ def _listed_rule(number: int, rule: Rule, command: RulesList, groups: Groups | N
         about.append(moment(rule.modified) if rule.modified else "_no date_")
     lead = f"{number}. " if audience == "private" else ""
     return f"*{lead}{esc(rule.title, 120)}*\n{line}{more}\n{'   '.join(filter(None, about))}"
-
-
-def _turns(command: RulesList, page: int, pages: int) -> list[Block | None]:
-    """The pages before and after this one, and this one for all to see."""
-    return [
-        messages.turn_button("‹ Previous", replace(command, page=page - 1), "previous") if page > 1 else None,
-        messages.turn_button("Next ›", replace(command, page=page + 1), "next") if page < pages else None,
-        messages.share_button(replace(command, page=page)),
-    ]
 
 
 def _sort_button(command: RulesList, order: str) -> Block | None:

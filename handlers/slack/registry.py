@@ -31,6 +31,7 @@ Outcome = Command | Reply
 ClickHandler = Callable[["Click", Caller, Gatehouse], Awaitable[Outcome]]
 OptionsHandler = Callable[["Typed", Caller, Gatehouse], Awaitable[Sequence[Block]]]
 ShortcutHandler = Callable[["Shortcut", Caller, Gatehouse], Awaitable[Outcome]]
+SH = TypeVar("SH", bound=ShortcutHandler)
 EventHandler = Callable[["Heard", Caller, Gatehouse], Awaitable[Outcome | None]]
 
 
@@ -164,11 +165,14 @@ def offers(action: str, *, needs: str) -> Callable[[OptionsHandler], OptionsHand
     return _filling(OPTIONS, action, lambda handler: OptionsRoute(handler, needs))
 
 
-def shortcut(
-    callback_id: str, *, stands_for: type[Command] | None = None, linked: bool = False
-) -> Callable[[ShortcutHandler], ShortcutHandler]:
+def shortcut(callback_id: str, *, stands_for: type[Command] | None = None, linked: bool = False) -> Callable[[SH], SH]:
     """Make the function the one that answers this shortcut of the manifest."""
-    return _filling(SHORTCUTS, callback_id, lambda handler: ShortcutRoute(handler, stands_for, linked))
+
+    def register(handler: SH) -> SH:
+        SHORTCUTS[callback_id] = ShortcutRoute(handler, stands_for, linked)
+        return handler
+
+    return register
 
 
 def hears(event: str, *, stored: bool = True) -> Callable[[EventHandler], EventHandler]:

@@ -15,7 +15,7 @@ from handlers.grammar.tokens import addresses_in, emails_in
 from handlers.members.commands import MembersWhy
 from handlers.rules.commands import RulesNew, RulesWhich
 from handlers.rules.form_view import RuleForm
-from handlers.slack.registry import Heard, Shortcut, hears, shortcut
+from handlers.slack.registry import Click, Heard, Shortcut, clicks, hears, shortcut
 from handlers.slack.reply import Caller, Modal, Private, Reply
 
 MOST: Final = 15
@@ -60,8 +60,9 @@ async def member_info(used: Shortcut, caller: Caller, gatehouse: Gatehouse) -> C
     return Private(choice("Who?", commands))
 
 
+@clicks("home.new")
 @shortcut("rule_new")
-async def new_rule(used: Shortcut, caller: Caller, gatehouse: Gatehouse) -> Reply:
+async def new_rule(used: Shortcut | Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """From nowhere in particular: the form asks where it is to be announced, and the policy is asked for there."""
     await gatehouse.access.require_somewhere("rule.create", caller.user)
     return Modal(RuleForm.blank().view())

@@ -19,6 +19,7 @@ from bot.rules.matching import Explained, explain
 from bot.rules.model import Groups, Rule
 from bot.rules.url import Address
 from bot.text.search import text_of_rule
+from handlers.blocks.messages import ListPage
 from handlers.rules import check_view as check_views
 from handlers.rules import views, which_view
 from handlers.rules.commands import RulesCheck, RulesList, RulesShow, RulesWhich
@@ -65,13 +66,10 @@ def test_every_rule_is_checked_alone_and_among_the_others() -> None:
         for finding in found:
             assert check_views.words(finding)
     for first in range(0, len(everything), 8):
-        page = everything[first : first + 8]
+        page = ListPage.of(everything[first : first + 8], 1, 8)
         judged_by_slack(
-            check_views.checked(
-                page, command=RulesCheck(), page=1, pages=1, first=1, total=len(page), rules=len(RULES),
-                gap=None, complete=False, actions=True,
-            )
-        )  # fmt: skip
+            check_views.checked(page, command=RulesCheck(), rules=len(RULES), gap=None, complete=False, actions=True)
+        )
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
@@ -79,8 +77,8 @@ def test_every_rule_is_shown_listed_found_and_previewed(rule: Rule) -> None:
     judged_by_slack(views.rule_card(rule, command=RulesShow(ref=rule.id), audience="private", groups=GROUPS))
     judged_by_slack(
         views.rule_list(
-            [rule] * 10, page=1, pages=2, total=11, command=RulesList(sort="changed"), gap=Gap(1, 2), first_number=1,
-            groups=GROUPS, audience="private",
+            ListPage.of([rule] * 11, 1, 10), command=RulesList(sort="changed"), gap=Gap(1, 2), groups=GROUPS,
+            audience="private",
         )
     )  # fmt: skip
     assert rule in fitting(RULES, RulesList(text=rule.id), GROUPS)

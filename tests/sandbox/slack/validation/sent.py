@@ -16,7 +16,7 @@ from bot.policy.model import Person, Why
 from bot.rules.model import Group, Groups, Rule
 from bot.store.audit import Entry, Filters
 from handlers.blocks import menus, modals
-from handlers.blocks.messages import Audience, Message
+from handlers.blocks.messages import Audience, ListPage, Message
 from handlers.changes import card_view, notes_view
 from handlers.errors import Words
 from handlers.explain import table
@@ -122,12 +122,10 @@ def _lists() -> Iterator[Message]:
     yield member_views.menu(sites=("blog", "shop"))
     yield member_views.menu(sites=())
     for command, found in product([RulesList(), listed], [[RULE, SCRIPT], []]):
-        page: Payload = {"page": 2, "pages": 3, "total": 41, "first_number": 21}
+        page = ListPage(found, 2, 3, 41, 21)
         for known in (None, GROUPS):
             for audience in get_args(Audience):
-                yield list_views.rule_list(
-                    found, command=command, gap=Gap(1, 2), groups=known, audience=audience, **page
-                )
+                yield list_views.rule_list(page, command=command, gap=Gap(1, 2), groups=known, audience=audience)
     for shown in (0, 1, 40):
         many = [Group(id=f"Group_{number}", name="Sales", status="Active") for number in range(shown)]
         yield group_views.group_list(
@@ -142,14 +140,7 @@ def _lists() -> Iterator[Message]:
         yield rule_views.rule_card(rule, command=RulesShow(ref=rule.id), audience="private")
     for people in ([ANNA, BERT], []):
         yield member_views.member_list(
-            people,
-            site="blog",
-            page=2,
-            pages=3,
-            total=41,
-            command=MembersList(text="an"),
-            audience="private",
-            first_number=21,
+            ListPage(people, 2, 3, 41, 21), site="blog", command=MembersList(text="an"), audience="private"
         )
     for audience in get_args(Audience):
         yield member_views.member_card(ANNA, site="blog", command=MembersShow(email=ANNA.email), audience=audience)
