@@ -62,7 +62,7 @@ class EmailsInFile(Refusal):
 
 @dataclass(eq=False, repr=False)
 class NothingToUndo(Refusal):
-    """No applied change fits what was asked."""
+    """No applied change has the reference that was *asked* for, or the caller has none here."""
 
     asked: str | None
 
@@ -78,7 +78,7 @@ class NoMember(Refusal):
 
 @dataclass(eq=False, repr=False)
 class MemberGone(Refusal):
-    """Whoever a shared card of *site* showed is not there any more."""
+    """The member whom a shared card of *site* showed is not there any more."""
 
     site: str
 
@@ -138,13 +138,13 @@ class LookFirst(Refusal):
 
 @dataclass(eq=False, repr=False)
 class NothingInMessage(Refusal):
-    """A message shortcut was used on a message in which *what* it needs does not stand."""
+    """A message shortcut was used on a message that does not contain *what* it needs."""
 
     what: str
 
 
 class NothingPicked(Refusal):
-    """Somebody picked the line that says that nothing could be read."""
+    """Somebody picked the menu line that says that nothing could be read."""
 
 
 class EditedMessage(Refusal):

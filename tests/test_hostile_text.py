@@ -36,13 +36,13 @@ from bot.text.duration import seconds_of
 from bot.text.encoding import BadFile, defused, undefused
 from bot.text.search import SearchIndex, search, text_of_rule
 from handlers.blocks.messages import code, esc, plain_text
-from handlers.changes.diff import around, differences, rendered
+from handlers.changes.diff import around, differences, render
 from handlers.changes.sentences import words
 from handlers.grammar.command import Unclear
 from handlers.grammar.fields import parse_lasts
 from handlers.grammar.parser import parse, parse_mention
 from handlers.grammar.tokens import MOST, addresses_in, emails_in
-from handlers.slack.payloads import all_said, read_event
+from handlers.slack.payloads import read_event, text_of_message
 
 pytestmark = pytest.mark.slow
 
@@ -118,7 +118,7 @@ def judge(*rules: Rule) -> None:
 
 def read_message(text: str) -> None:
     for message in ({"text": text}, {"blocks": [{"text": text[at : at + 3_000]} for at in range(0, len(text), 3_000)]}):
-        said = all_said(message)
+        said = text_of_message(message)
         addresses_in(said)
         emails_in(said)
 
@@ -145,7 +145,7 @@ def show(text: str) -> None:
     for shown in (words, esc, code):
         shown(text)
     plain_text(text, 75)
-    rendered(differences({"name": text}, {"name": f"{text}x"}), all_masked)
+    render(differences({"name": text}, {"name": f"{text}x"}), all_masked)
     around(text, f"{text}x")
 
 

@@ -22,7 +22,7 @@ AMPERSAND: Final = "\ue000"
 """Stands for ``&amp;`` while emails are looked for: an email may hold an ampersand, but no semicolon."""
 MASKED: Final = re.compile(r"(?<!\w)([\w\"])\*\*\*@")
 HIDDEN: Final = "\ue001"
-"""Stands for the stars of an email that a view has masked: what is written before it, such as ``members/``, is no part of it."""
+"""Stands for the stars of an email that a view has masked: what is written before it, such as ``members/``, is not part of it."""
 URL: Final = re.compile(r"([a-z][a-z0-9+.-]{0,20}://[^\s<>|\"`/?#]*)([^\s<>|\"`]*)", re.IGNORECASE)
 """Where a URL leads, and the rest of it."""
 PIECE: Final = re.compile(r"[^/?#=&\ue000]+")

@@ -71,7 +71,7 @@ def _first_source(rule: Rule) -> str:
 
 
 def member_options(members: Iterable[tuple[str, Member]], *, sites: int) -> list[Block]:
-    """A line for each member of a site: who they are, in full, since only whoever types sees it."""
+    """A line for each member of a site: who they are, in full, since only the person who types sees it."""
     lines = []
     for site, member in members:
         called = (member.name or "").strip()

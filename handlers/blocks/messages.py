@@ -98,7 +98,7 @@ def plain_text(text: str, limit: int) -> Block:
 
 
 def moment(milliseconds: int, style: str = "{date_short_pretty} {time}") -> str:
-    """A time of a service, in the zone of whoever reads it and in a *style* of Slack's; notifications show it in UTC."""
+    """A time of a service, in the zone of the reader and in a *style* of Slack's; notifications show it in UTC."""
     seconds = milliseconds // 1000
     try:
         plain = f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC"
@@ -108,7 +108,7 @@ def moment(milliseconds: int, style: str = "{date_short_pretty} {time}") -> str:
 
 
 def clock_time(seconds: float) -> str:
-    """A time of today to the second, in the zone of whoever reads it; *seconds*: since 1970."""
+    """A time of today to the second, in the zone of the reader; *seconds*: since 1970."""
     whole = math.ceil(seconds)
     return f"<!date^{whole}^{{time_secs}}|{datetime.fromtimestamp(whole, UTC):%H:%M:%S} UTC>"
 
@@ -305,7 +305,7 @@ def _window(text: str, limit: int, at: int) -> str:
 
 
 def sent(name: str, link: str, *, here: bool, shown: bool) -> Message:
-    """The private note to whoever asked, elsewhere than where the file went."""
+    """The private note to the person who asked for a file that went elsewhere."""
     place = "into this channel" if here else "to you in a direct message"
     opened = f" <{link}|Open it>" if link else ""
     if shown:

@@ -103,7 +103,7 @@ def is_panel(view: View | None) -> bool:
 
 
 def home_notice(message: Message, channel: str) -> View:
-    """An answer that stands in the app's home, because there is nothing else to show there."""
+    """An answer shown in the app's home, because there is nothing else to show there."""
     return {
         "type": "home",
         "callback_id": "v1.home",
@@ -144,7 +144,7 @@ def lasts_errors(text: str) -> dict[str, str]:
     return {inputs.LASTS: "Write a while such as 2h or 7d, or a time of day such as 18:00."}
 
 
-def ended(change: Change, title: str) -> View:
+def end_of_form(change: Change, title: str) -> View:
     """What the form says in the end; the card in the channel says the rest."""
     words = {
         State.APPLIED: f":white_check_mark: Saved *{esc(title)}*. Its card is in <#{change.channel}>.",
@@ -158,14 +158,14 @@ def ended(change: Change, title: str) -> View:
     return done("Gatehouse", words.get(change.state, unknown))
 
 
-def went_on(change: Change) -> View:
+def end_of_resumed_form(change: Change) -> View:
     """What a form says whose change was recorded by a process that died, and gone on with by this one."""
     if change.state is State.FAILED:
         return done("Gatehouse", f":warning: The service refused: {esc(change.outcome)} *Nothing was changed.*")
     if change.is_set:
         return done("Gatehouse", f":hourglass_flowing_sand: Its card in <#{change.channel}> shows how far it is.")
     about = change.after or change.before or {}
-    return ended(change, str(about.get("name") or change.target.key))
+    return end_of_form(change, str(about.get("name") or change.target.key))
 
 
 def working_form(view: View) -> View:

@@ -24,9 +24,9 @@ from bot.rules.model import Groups, Rule, RuleDraft, why_group_is_off
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, Message, code, esc
 from handlers.changes import items_view
-from handlers.changes.diff import Line, differences, rendered
+from handlers.changes.diff import Line, differences, render
 from handlers.changes.full_view import THINGS, change_warnings, hides, is_masked, part_warnings
-from handlers.changes.items_view import Progress, counted
+from handlers.changes.items_view import Progress, progress_text
 from handlers.changes.sentences import (
     VERBS,
     WORDS,
@@ -66,7 +66,7 @@ def body(change: Change, groups: Groups | None) -> list[Block]:
     if change.kind.creates:
         return [*_whole(change, change.after, groups), *_not_restored(change)]
     lines = differences(change.before, change.after)
-    return [messages.section(rendered(lines))] if lines else []
+    return [messages.section(render(lines))] if lines else []
 
 
 def _stored_otherwise(change: Change) -> str:
@@ -76,11 +76,11 @@ def _stored_otherwise(change: Change) -> str:
     asked = canonical_form(change.after) or {}
     found = canonical_form(change.result) or {}
     lines = differences(asked, {name: found.get(name) for name in asked})
-    return rendered([line for line in lines if not _added_in_pair(line)])
+    return render([line for line in lines if not _added_in_pair(line)])
 
 
 def _added_in_pair(line: Line) -> bool:
-    """A field that the service added to a pair, such as an id; a header or a script more is no such thing."""
+    """A field that the service added to a pair, such as an id; an added header or script is not."""
     return line.field.startswith("pair") and line.before is None and not line.field.rpartition(".")[2].isdigit()
 
 
@@ -88,9 +88,9 @@ def _stale(change: Change) -> list[Block]:
     if change.result is None:
         return [messages.section("Now: it does not exist any more.")]
     then_now = differences(change.before, change.result)
-    shown = [messages.section(f"*Shown then → now*\n{rendered(then_now)}")] if then_now else []
+    shown = [messages.section(f"*Shown then → now*\n{render(then_now)}")] if then_now else []
     wanted = differences(change.before, change.after) if change.before and change.after else []
-    return [*shown, messages.section(f"*What was asked*\n{rendered(wanted)}")] if wanted else shown
+    return [*shown, messages.section(f"*What was asked*\n{render(wanted)}")] if wanted else shown
 
 
 def _not_restored(change: Change) -> list[Block]:
@@ -334,7 +334,7 @@ def _items_body(change: Change, progress: Progress) -> list[Block]:
     """How far it is, once it was begun, and the items; nothing where nothing happened."""
     if change.state in NOTHING_HAPPENED:
         return []
-    how_far = [messages.section(counted(progress.tally))] if change.state is not State.PROPOSED else []
+    how_far = [messages.section(progress_text(progress.tally))] if change.state is not State.PROPOSED else []
     return [*how_far, *(items_view.lines(progress) if progress.first else [])]
 
 

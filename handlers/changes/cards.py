@@ -31,7 +31,7 @@ log = structlog.get_logger(__name__)
 WRONG: Final = NOT_DONE | {Outcome.UNKNOWN, Outcome.UNSETTLED}
 
 
-async def drawn(change: Change, store: Store, groups: GroupsReader | None, places: Mapping[str, str]) -> Message:
+async def draw_card(change: Change, store: Store, groups: GroupsReader | None, places: Mapping[str, str]) -> Message:
     """Return the card of *change*, as a channel may see it. *places*: the host of each service."""
     change = _without_secrets(change)
     progress = await _progress(change, store) if change.is_set else None
@@ -52,13 +52,13 @@ async def _progress(whole: Change, store: Store) -> items_view.Progress:
     """How far a set is; of a long one, first what went wrong."""
     tally = await store.parts.tally(whole.id)
     if whole.size <= items_view.SHOWN:
-        return _shown(tally, await store.parts.some(whole.id, set(Outcome), items_view.SHOWN))
+        return _progress_of(tally, await store.parts.some(whole.id, set(Outcome), items_view.SHOWN))
     wrong = await store.parts.some(whole.id, WRONG, items_view.SHOWN)
     others = await store.parts.some(whole.id, set(Outcome) - WRONG, items_view.SHOWN - len(wrong))
-    return _shown(tally, [*wrong, *others])
+    return _progress_of(tally, [*wrong, *others])
 
 
-def _shown(tally: Tally, first: Sequence[Part]) -> items_view.Progress:
+def _progress_of(tally: Tally, first: Sequence[Part]) -> items_view.Progress:
     return items_view.Progress(tally, [_part_without_secrets(part) for part in first])
 
 
@@ -123,14 +123,14 @@ class Cards:
 
     async def _card(self, change: Change) -> Note | None:
         place = await self.store.cards.get(change.id, CARD)
-        card = message = await drawn(change, self.store, self.groups, self.places)
+        card = message = await draw_card(change, self.store, self.groups, self.places)
         if place is not None and place[0] != change.channel:
             message = await self._elsewhere(message, change)
-        if place is not None and await self._edited(place, change, message):
+        if place is not None and await self._edit(place, change, message):
             return None
         self.pace.take(change.channel)
         self.reached("post")
-        channel, ts = await self._posted(change, card)
+        channel, ts = await self._post(change, card)
         self.reached("posted")
         async with self.store.transaction() as tx:
             await self.store.cards.put(tx, change.id, channel, ts, CARD)
@@ -143,27 +143,27 @@ class Cards:
         return announce
 
     async def _result(self, whole: Change) -> None:
-        """Send whoever asked for an import its table, with what became of each row; once.
+        """Send the requester of an import its table, with the outcome of each row; once.
 
-        The file is noted before it is shown, so that whoever comes next asks Slack about it and does not send another.
+        The file is noted before it is shown, so that the next try asks Slack about it and does not send another.
         """
         files = SlackFiles(self.slack)
         known = await self.store.cards.get(whole.id, RESULT)
         if known is not None and (not known[1] or (await files.look(known[1], known[0])).shown):
             return
         rows = [part async for part in self.store.parts.all(whole.id)]
-        channel, file_id = known or await self._uploaded(whole, rows)
+        channel, file_id = known or await self._upload(whole, rows)
         self.reached("share result")
         try:
             await files.share(file_id, channel, items_view.file_name(whole), items_view.comment(whole, rows))
         except SlackRefused:
             async with self.store.transaction() as tx:
-                await self.store.cards.forget(tx, whole.id, RESULT)  # the next try uploads it anew
+                await self.store.cards.forget(tx, whole.id, RESULT)  # the next try uploads it again
             raise
         self.reached("shared result")
 
-    async def _uploaded(self, whole: Change, rows: Sequence[Part]) -> tuple[str, str]:
-        """Where the table goes, and the id of the file that it is by now."""
+    async def _upload(self, whole: Change, rows: Sequence[Part]) -> tuple[str, str]:
+        """Upload the table; return the conversation that it goes to, and its file id."""
         table = await asyncio.to_thread(items_view.table, whole, rows)
         files = SlackFiles(self.slack)
         channel = await files.direct(whole.requester)
@@ -172,7 +172,7 @@ class Cards:
             await self.store.cards.add(tx, whole.id, channel, file_id, RESULT)
         return channel, file_id
 
-    async def _edited(self, place: tuple[str, str], change: Change, message: Message) -> bool:
+    async def _edit(self, place: tuple[str, str], change: Change, message: Message) -> bool:
         if place[0] == change.channel and await self._is_shared(change):
             return False
         try:
@@ -185,7 +185,7 @@ class Cards:
             return False
         return True
 
-    async def _posted(self, change: Change, message: Message, *, thread: str | None = None) -> tuple[str, str]:
+    async def _post(self, change: Change, message: Message, *, thread: str | None = None) -> tuple[str, str]:
         """Where the message went: to the channel, or to the one who asked if it cannot, or must not, go there."""
         if await self._is_shared(change):
             return await self.slack.post(change.requester, await self._elsewhere(message, change))
@@ -201,7 +201,7 @@ class Cards:
         return card_view.elsewhere(message, change.channel, shared=await self._is_shared(change))
 
     async def _is_shared(self, change: Change) -> bool:
-        """Whether people of another company read the channel by now: what is about changes is for our own."""
+        """Whether people of another company read the channel now: changes are for our own people only."""
         return (await self.directory.place(change.channel)).shared
 
     async def _note(self, change: Change, purpose: str) -> Note | None:
@@ -211,7 +211,7 @@ class Cards:
         self.pace.take(change.channel)
         place = await self.store.cards.get(change.id, CARD)
         thread = place[1] if place is not None and place[0] == change.channel else None
-        channel, ts = await self._posted(change, message, thread=thread)
+        channel, ts = await self._post(change, message, thread=thread)
         return self._placed(change, channel, ts, purpose)
 
     def _placed(self, change: Change, channel: str, ts: str, purpose: str) -> Note:

@@ -14,12 +14,12 @@ from bot.clients.json_stream import cooperatively
 from bot.gatehouse import Gatehouse
 from handlers.blocks import modals
 from handlers.changes import full_view, notes_view
-from handlers.changes.cards import drawn
+from handlers.changes.cards import draw_card
 from handlers.changes.full_view import hides
 from handlers.changes.sentences import plain_title
 from handlers.errors import LookFirst, NothingToUndo, OldButton, OldCard
 from handlers.gatehouse.commands import GatehouseInspect, GatehouseUndo
-from handlers.rules.refs import change_called
+from handlers.rules.refs import find_change
 from handlers.slack.registry import Click, Form, clicks, handles, submits
 from handlers.slack.reply import Announced, Attached, Caller, Modal, Reply, View
 
@@ -30,15 +30,15 @@ MAX_PARTS: Final = 300
 @handles(GatehouseInspect)
 async def inspect(command: GatehouseInspect, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """Everything in a modal, or as a file to the person alone; from then on they may decide."""
-    if (change := await change_called(command.change, gatehouse)) is None:
+    if (change := await find_change(command.change, gatehouse)) is None:
         raise UnknownChange(command.change)
     await gatehouse.changes.decisions.require_look(change, caller.user)
-    reply = await _shown(change, gatehouse)
+    reply = await _show_all(change, gatehouse)
     await gatehouse.changes.decisions.note_look(change, caller.user)
     return reply
 
 
-async def _shown(change: Change, gatehouse: Gatehouse) -> Reply:
+async def _show_all(change: Change, gatehouse: Gatehouse) -> Reply:
     listed = [part async for part in gatehouse.store.parts.all(change.id)] if change.is_set else []
     title = plain_title(change)
     if len(listed) <= MAX_PARTS:
@@ -61,7 +61,7 @@ async def require_seen(change: Change, decision: Decision, caller: Caller, gateh
         or await gatehouse.changes.decisions.has_looked(change, caller.user)
     ):
         return
-    card = await drawn(change, gatehouse.store, gatehouse.groups, gatehouse.places)
+    card = await draw_card(change, gatehouse.store, gatehouse.groups, gatehouse.places)
     if hides(change, card.blocks):
         await gatehouse.changes.decisions.require_decision(change, decision, caller.user)
         raise LookFirst(change)
@@ -75,7 +75,7 @@ EXTENSION = 3600
 """Seconds that one click on *Extend* adds."""
 
 
-async def clicked(click: Click, caller: Caller, gatehouse: Gatehouse) -> Change:
+async def change_of_click(click: Click, caller: Caller, gatehouse: Gatehouse) -> Change:
     """The change whose card was clicked; raises OldCard where it was not the one card that speaks for it.
 
     A button's value says no more than which change is meant: what it is about is read from the store, and where the
@@ -139,7 +139,7 @@ ACTS: Final[dict[str, Callable[[Change, Caller, Gatehouse], Awaitable[object]]]]
 def _acts(name: str) -> None:
     @clicks(f"decide.{name}", stored=True)
     async def act(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-        await ACTS[name](await clicked(click, caller, gatehouse), caller, gatehouse)
+        await ACTS[name](await change_of_click(click, caller, gatehouse), caller, gatehouse)
         return Announced()
 
 
@@ -148,10 +148,10 @@ def _asks(name: str) -> None:
 
     @clicks(f"decide.{name}")
     async def ask(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-        change = await clicked(click, caller, gatehouse)
+        change = await change_of_click(click, caller, gatehouse)
         if change.state is not State.PROPOSED:
             raise AlreadyDecided(change)
-        return Modal(notes_view.opened(name, change, title=plain_title(change), channel=caller.channel))
+        return Modal(notes_view.reason_form(name, change, title=plain_title(change), channel=caller.channel))
 
 
 async def _deny(change: Change, reason: str, caller: Caller, gatehouse: Gatehouse) -> str:
@@ -193,7 +193,7 @@ for _name in REASONED:
 @handles(GatehouseUndo)
 async def undo(command: GatehouseUndo, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """The change of that reference; without one the caller's last in this channel, which `expand` has put in."""
-    change = None if command.change is None else await change_called(command.change, gatehouse)
+    change = None if command.change is None else await find_change(command.change, gatehouse)
     if change is None:
         raise NothingToUndo(command.change)
     await _undo(change, caller, gatehouse)

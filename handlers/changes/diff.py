@@ -119,7 +119,7 @@ def _in_words(path: str) -> str:
     return f"{NAMES.get(known, '')} {path[len(known) :].strip('.').replace('.', ' ')}".strip()
 
 
-def rendered(lines: list[Line], shown: Callable[[str], str] = str) -> str:
+def render(lines: list[Line], shown: Callable[[str], str] = str) -> str:
     """The differences as mrkdwn: the old value, an arrow, the new one. Segments as what comes and what goes.
 
     *shown* makes each value what this audience may see of it.
@@ -149,7 +149,7 @@ def _listed(mark: str, segments: set[Any], shown: Callable[[str], str]) -> str:
 
 
 def around(before: Any, after: Any, limit: int = 120, *, shown: Callable[[str], str] = str) -> tuple[str, str]:
-    """Both values as code, long ones cut to where they begin to differ, and to the host of a URL; *shown* as for `rendered`."""
+    """Both values as code, long ones cut to where they begin to differ, and to the host of a URL; *shown* as for `render`."""
     old, new = _text(before), _text(after)
     if old is None or new is None or max(len(old), len(new)) <= limit:
         return _shown(old, limit, shown), _shown(new, limit, shown)

@@ -13,7 +13,7 @@ from bot.rules.model import RuleDraft
 from bot.rules.url import authority
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, code, esc
-from handlers.changes.diff import differences, rendered
+from handlers.changes.diff import differences, render
 from handlers.changes.full_view import says
 from handlers.changes.sentences import (
     words,
@@ -115,7 +115,7 @@ def _differing(part: Part) -> str:
     shown = all_masked if part.target.service == "members" else str
     left = len(lines) - MAX_FIELDS
     more = f"   …and {messages.plural(left, 'more field')}" if left > 0 else ""
-    return rendered(lines[:MAX_FIELDS], shown=shown).replace("\n", "   ") + more
+    return render(lines[:MAX_FIELDS], shown=shown).replace("\n", "   ") + more
 
 
 def _whole_rule(part: Part, verb: str) -> str:
@@ -163,7 +163,7 @@ class Progress:
     first: Sequence[Part]
 
 
-def counted(tally: Tally) -> str:
+def progress_text(tally: Tally) -> str:
     """How far it is: a bar, and the numbers in words."""
     ended = tally.meant - tally.left
     filled = BAR * ended // tally.meant if tally.meant else BAR

@@ -166,7 +166,7 @@ def callback(name: str) -> str:
     return f"v1.decision.{name}"
 
 
-def opened(name: str, change: Change, *, title: str, channel: str) -> View:
+def reason_form(name: str, change: Change, *, title: str, channel: str) -> View:
     """The form about *change*; *title* (mrkdwn) says what it is about."""
     words = WORDS[name]
     blocks = [

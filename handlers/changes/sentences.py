@@ -187,7 +187,7 @@ def ending_line(change: Change) -> str:
 
 
 def when(moment: datetime | None) -> str:
-    """A time, shown in the zone of whoever reads it."""
+    """A time, shown in the zone of the reader."""
     if moment is None:
         return "some time"
     return f"<!date^{int(moment.timestamp())}^{{date_short_pretty}} {{time}}|{moment:%Y-%m-%d %H:%M} UTC>"

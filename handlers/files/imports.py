@@ -70,7 +70,7 @@ class Handed:
             channel=str(kept.get("channel") or ""),
             name=inputs.file_name(values, "file") or "what was pasted",
             file=inputs.file_id(values, "file") or "",
-            packed=_packed(inputs.typed(values, "pasted") or ""),
+            packed=_pack(inputs.typed(values, "pasted") or ""),
             reason=(inputs.typed(values, inputs.REASON) or "")[:300],
             site=str(kept.get("site") or ""),
             mode=import_form_view.read_mode(view),
@@ -81,21 +81,21 @@ class Handed:
 
     async def content(self, gatehouse: Gatehouse) -> bytes:
         """The bytes; raises the errors of `FileReader`."""
-        return await gatehouse.files.read(self.file, most=MOST_BYTES) if self.file else _unpacked(self.packed).encode()
+        return await gatehouse.files.read(self.file, most=MOST_BYTES) if self.file else _unpack(self.packed).encode()
 
     @property
     def pasted(self) -> str:
-        return _unpacked(self.packed)
+        return _unpack(self.packed)
 
 
 NEEDED: Final = ("channel", "name")
 
 
-def _packed(text: str) -> str:
+def _pack(text: str) -> str:
     return base64.b64encode(zlib.compress(text.encode("utf-8", "surrogatepass"), 9)).decode() if text.strip() else ""
 
 
-def _unpacked(packed: str) -> str:
+def _unpack(packed: str) -> str:
     return zlib.decompress(base64.b64decode(packed)).decode("utf-8", "surrogatepass") if packed else ""
 
 
@@ -110,12 +110,12 @@ def handed_errors(handed: Handed) -> dict[str, str]:
     return {}
 
 
-async def seen(entries: Iterable[Any]) -> str:
+async def fingerprint_of_entries(entries: Iterable[Any]) -> str:
     """Return a short text that stands for the *entries* of a plan, worked out aside: there may be very many."""
     return (await asyncio.to_thread(lambda: fingerprint([fingerprint(entry) for entry in entries])))[:16]
 
 
-async def submitted(proposal: SetProposal, caller: Caller, gatehouse: Gatehouse) -> View:
+async def submit_import(proposal: SetProposal, caller: Caller, gatehouse: Gatehouse) -> View:
     """Begin with what was agreed to; what the form says in the end."""
     await gatehouse.changes.proposer.submit_set(proposal, origin=caller.request)
     words = f":hourglass_flowing_sand: It is under way. Its card in <#{caller.channel}> shows how far it is; what became of "
@@ -160,7 +160,9 @@ async def _groups(gatehouse: Gatehouse) -> Groups | None:
 
 async def _rules_seen(plan: RulePlan) -> str:
     """Return what stands for *plan* in the form that shows it: what would be written, and over what."""
-    return await seen([entry.number, type(entry).__name__, *_rule_file(entry)] for entry in plan.entries)
+    return await fingerprint_of_entries(
+        [entry.number, type(entry).__name__, *_rule_file(entry)] for entry in plan.entries
+    )
 
 
 def _rule_file(entry: import_plan.Entry) -> tuple[Any, ...]:
@@ -172,11 +174,11 @@ def _rule_file(entry: import_plan.Entry) -> tuple[Any, ...]:
     return ()
 
 
-def _read_agreed(view: View) -> tuple[Handed, Choices]:
+def _read_choices(view: View) -> tuple[Handed, Choices]:
     return Handed.of(view), import_form_view.read_choices(view)
 
 
-async def _do_rules(agreed: tuple[Handed, Choices], caller: Caller, gatehouse: Gatehouse) -> View:
+async def _import_rules(agreed: tuple[Handed, Choices], caller: Caller, gatehouse: Gatehouse) -> View:
     handed, choices = agreed
     plan = await _rule_plan(handed, gatehouse)
     if (now := await _rules_seen(plan)) != handed.seen:
@@ -184,7 +186,7 @@ async def _do_rules(agreed: tuple[Handed, Choices], caller: Caller, gatehouse: G
     parts = _rule_parts(plan, choices)
     count = sum(part.kind is not None for part in parts)
     title = f"Import {plural(count, 'rule')} from {handed.name[:60]}"
-    return await submitted(
+    return await submit_import(
         SetProposal(
             title=title,
             parts=parts,
@@ -234,7 +236,7 @@ submits(
     import_form_view.RULES_FILE,
     Form(Handed.typed, _preview_rules, handed_errors, lambda _: modals.loading("Import rules")),
 )
-submits(import_form_view.RULES, Form(_read_agreed, _do_rules))
+submits(import_form_view.RULES, Form(_read_choices, _import_rules))
 
 
 MOST_COLUMNS: Final = 100
@@ -290,7 +292,7 @@ async def _member_plan(
 
 async def _members_seen(plan: MemberPlan) -> str:
     """Return what stands for *plan* in the form that shows it: what would be written, and over what."""
-    return await seen(_member_file(plan))
+    return await fingerprint_of_entries(_member_file(plan))
 
 
 def _member_file(plan: MemberPlan) -> Iterator[list[Any]]:
@@ -301,7 +303,7 @@ def _member_file(plan: MemberPlan) -> Iterator[list[Any]]:
         yield [entry.row.line, type(entry).__name__, wanted.get(entry.row.line)]
 
 
-async def _do_members(agreed: tuple[Handed, Columns | None], caller: Caller, gatehouse: Gatehouse) -> View:
+async def _import_members(agreed: tuple[Handed, Columns | None], caller: Caller, gatehouse: Gatehouse) -> View:
     handed, columns = agreed
     plan = await _member_plan(handed, caller, gatehouse, columns)
     if await _members_seen(plan) != handed.seen:
@@ -318,7 +320,7 @@ async def _do_members(agreed: tuple[Handed, Columns | None], caller: Caller, gat
         columns=headings(plan.file)[:MOST_COLUMNS],
         separator=plan.file.separator,
     )
-    return await submitted(proposal, caller, gatehouse)
+    return await submit_import(proposal, caller, gatehouse)
 
 
 def _member_parts(plan: MemberPlan, site: str) -> list[Part]:
@@ -358,4 +360,4 @@ submits(
     import_form_view.MEMBERS_FILE,
     Form(Handed.typed, _preview_members, handed_errors, lambda _: modals.loading("Import members")),
 )
-submits(import_form_view.MEMBERS, Form(_read_columns, _do_members))
+submits(import_form_view.MEMBERS, Form(_read_columns, _import_members))

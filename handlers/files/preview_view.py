@@ -72,11 +72,11 @@ def _kinds(entries: Iterable[Any], kinds: Sequence[_Kind]) -> list[Block]:
         by_type.setdefault(type(entry), []).append(entry)
     there = [kind for kind in kinds if kind.type in by_type]
     counts = "\n".join(f"{kind.mark} *{len(by_type[kind.type]):,}* {kind.title}" for kind in there)
-    lists = [_listed(kind, by_type[kind.type]) for kind in there]
+    lists = [_list_of_kind(kind, by_type[kind.type]) for kind in there]
     return [messages.section(counts), *(block for block in lists if block)]
 
 
-def _listed(kind: _Kind, entries: Sequence[Any]) -> Block | None:
+def _list_of_kind(kind: _Kind, entries: Sequence[Any]) -> Block | None:
     if kind.line is None:
         return None
     return _list(f"{kind.mark} *{kind.title[:1].upper()}{kind.title[1:]}*", entries, kind.line)

@@ -152,9 +152,9 @@ async def _may_run(caller: Caller, gatehouse: Gatehouse) -> Callable[[type[Comma
 async def status(command: GatehouseStatus, caller: Caller, gatehouse: Gatehouse) -> Reply:
     await gatehouse.access.look_at_groups()
     parts = dict(await gatehouse.health())
-    parts["rules"] = await _says(gatehouse.rules.all())
+    parts["rules"] = await _ask_service(gatehouse.rules.all())
     for site in gatehouse.sites.values():
-        parts[f"members of {site.name}"] = await _says(site.members.all())
+        parts[f"members of {site.name}"] = await _ask_service(site.members.all())
     parts["policy"] = gatehouse.policy_trouble() or "ok"
     undelivered = await gatehouse.store.outbox.undelivered()
     waiting = await gatehouse.store.outbox.waiting()
@@ -168,7 +168,7 @@ async def status(command: GatehouseStatus, caller: Caller, gatehouse: Gatehouse)
     return Private(views.status(parts, places=gatehouse.places, counts=counts))
 
 
-async def _says(asked: Awaitable[Listing[Any]]) -> str:
+async def _ask_service(asked: Awaitable[Listing[Any]]) -> str:
     """What a service answers to a plain question: "ok" and how many, or what is wrong."""
     try:
         found = await asked

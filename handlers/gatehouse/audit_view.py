@@ -161,7 +161,7 @@ def _what(entry: Entry) -> str:
 
 
 def _asker(entry: Entry, askers: Mapping[str, str]) -> str:
-    """Whoever asked for a change; what was asked for before that time, or by nobody, is Gatehouse's."""
+    """Return who requested a change; Gatehouse, where nobody did or it was requested before that time."""
     actor = askers.get(entry.change_id, entry.actor)
     return "Gatehouse" if actor == "gatehouse" else f"<@{actor}>"
 

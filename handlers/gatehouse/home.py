@@ -40,19 +40,19 @@ MOST_OPEN: Final = 50
 
 @hears("app_home_opened", stored=False)
 async def opened(heard: Heard, caller: Caller, gatehouse: Gatehouse) -> Reply | None:
-    """Drawn anew whenever it is opened; what it showed the last time stays until then."""
+    """Draw the home again each time it is opened; until then it shows what it showed the last time."""
     if heard.event.get("tab") != "home":
         return None
     skeleton = None if heard.event.get("view") else home_view.loading(caller.channel)
-    return HomeTab(skeleton, partial(_drawn, caller, gatehouse))
+    return HomeTab(skeleton, partial(_draw, caller, gatehouse))
 
 
 @clicks("home.refresh")
-async def refreshed(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    return HomeTab(None, partial(_drawn, caller, gatehouse))
+async def refresh_home(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    return HomeTab(None, partial(_draw, caller, gatehouse))
 
 
-async def _drawn(caller: Caller, gatehouse: Gatehouse) -> View:
+async def _draw(caller: Caller, gatehouse: Gatehouse) -> View:
     allowed = await gatehouse.access.all(caller.user, caller.channel)
     open_changes, due = await waiting(gatehouse, most=MOST_OPEN)
     decisions = [each for each in open_changes if await _waits_for(each, caller.user, gatehouse)]
@@ -101,10 +101,10 @@ async def _services(gatehouse: Gatehouse) -> dict[str, str]:
     """What each service says to a plain question: "ok" and how many, or what is wrong."""
     asked: dict[str, Awaitable[Listing[Any]]] = {"rules": gatehouse.rules.recent()}
     asked |= {f"members of {site.name}": site.members.recent() for site in gatehouse.sites.values()}
-    return dict(zip(asked, await asyncio.gather(*map(_says, asked.values())), strict=True))
+    return dict(zip(asked, await asyncio.gather(*map(_ask_service, asked.values())), strict=True))
 
 
-async def _says(asked: Awaitable[Listing[Any]]) -> str:
+async def _ask_service(asked: Awaitable[Listing[Any]]) -> str:
     try:
         async with asyncio.timeout(PATIENCE):
             found = await asked

@@ -45,14 +45,14 @@ def home(
     nothing = "" if reviews else ":white_check_mark: Nothing waits for you."
     blocks = [
         messages.header("Gatehouse"),
-        *_listed("Waits for you", decisions, links, _asked, nothing),
-        *_listed("Your review is due", reviews, links, _alone, ""),
+        *_change_list("Waits for you", decisions, links, _request_line, nothing),
+        *_change_list("Your review is due", reviews, links, _review_line, ""),
         messages.divider(),
         *_search(reads_rules=reads_rules, reads_members=reads_members),
         *messages.actions(_buttons(reads_rules=reads_rules, reads_members=reads_members)),
         messages.divider(),
-        *_listed("Yours, ends by itself", ending, links, _ends, ""),
-        *_listed("Your last changes", last, links, _done, "_You have changed nothing yet._"),
+        *_change_list("Yours, ends by itself", ending, links, _expiry_line, ""),
+        *_change_list("Your last changes", last, links, _outcome_line, "_You have changed nothing yet._"),
         messages.context(_services(services), f"as of {when(now)}"),
     ]
     return _tab(blocks, channel)
@@ -67,7 +67,7 @@ def _tab(blocks: Sequence[Block], channel: str) -> View:
     }
 
 
-def _listed(
+def _change_list(
     title: str,
     changes: Sequence[Change],
     links: Mapping[str, str],
@@ -88,21 +88,21 @@ def _card(link: str | None, change: Change) -> str:
     return f"<{link}|card>" if link else code(change.id[:8])
 
 
-def _asked(change: Change) -> str:
+def _request_line(change: Change) -> str:
     until = f", open until {when(change.expires)}" if change.expires else ""
     reason = f": {esc(change.reason, 150)}" if change.reason else ""
     return f"asked by <@{change.requester}> in <#{change.channel}>{until}{reason}"
 
 
-def _alone(change: Change) -> str:
+def _review_line(change: Change) -> str:
     return f":rotating_light: <@{change.decided_by}> did this alone, in <#{change.channel}>. Sign it on its card."
 
 
-def _ends(change: Change) -> str:
+def _expiry_line(change: Change) -> str:
     return f":stopwatch: ends {when(change.ends)}" if change.ends else ":stopwatch: ends by itself"
 
 
-def _done(change: Change) -> str:
+def _outcome_line(change: Change) -> str:
     moment = change.finished_at or change.decided_at or change.created
     undone = ", taken back" if change.undone_by else ""
     return f"{mark_of(change)} {WORDS[change.state]}{undone}, {when(moment)}, in <#{change.channel}>"

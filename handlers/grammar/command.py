@@ -22,7 +22,7 @@ def slash(words: str) -> str:
 
 
 class Unclear(Exception):
-    """A text that is no command. *suggestion*: the nearest one, ready to be run; *about*: those whose usage helps."""
+    """A text that is not a command. *suggestion*: the nearest one, ready to be run; *about*: those whose usage helps."""
 
     def __init__(self, what: str, *, suggestion: str | None = None, about: Sequence[type[Command]] = ()) -> None:
         super().__init__(what)
@@ -142,7 +142,7 @@ class Command:
     destroys: ClassVar[bool] = False
     """Whether it takes something away: never suggested for a typo."""
     needs: ClassVar[str | None] = None
-    """The operation of the policy that whoever asks must be allowed; None where everybody may."""
+    """The operation of the policy that the caller must be allowed; None where everybody may."""
     or_needs: ClassVar[tuple[str, ...]] = ()
     """Operations that are enough instead: what a form or a file changes is known only when it comes back."""
 

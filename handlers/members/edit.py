@@ -14,7 +14,7 @@ from bot.gatehouse import Gatehouse, Site
 from bot.members.model import Catalogue, Member, masked, nearest, spelled
 from bot.rules.edit import BadEmail, checked_email
 from handlers.blocks import modals
-from handlers.blocks.modals import MOVED, ended, lasts_errors
+from handlers.blocks.modals import MOVED, end_of_form, lasts_errors
 from handlers.changes.requests import as_typed, propose, submit, with_expiry
 from handlers.errors import NoMember, NothingToChange, UnknownSegment
 from handlers.grammar.command import Command, slash
@@ -29,7 +29,7 @@ from handlers.members.commands import (
     MembersRevoke,
 )
 from handlers.members.form_view import MemberForm
-from handlers.members.refs import catalogue, find_member, member_meant, site_for
+from handlers.members.refs import catalogue, find_member, find_member_named, site_for
 from handlers.slack.registry import Form, handles, submits
 from handlers.slack.reply import Announced, Caller, Modal, Reply, View
 
@@ -64,7 +64,7 @@ async def edit(command: MembersEdit, caller: Caller, gatehouse: Gatehouse) -> Re
     site = await site_for(command.site, caller, gatehouse)
 
     async def fill() -> dict[str, Any]:
-        member = await member_meant(command, site, gatehouse)
+        member = await find_member_named(command, site, gatehouse)
         known = await catalogue(site, caller, gatehouse)
         return form_view.MemberForm.of(member, site=site.name, known=known.names, channel=caller.channel).view()
 
@@ -74,7 +74,7 @@ async def edit(command: MembersEdit, caller: Caller, gatehouse: Gatehouse) -> Re
 @handles(MembersRemove)
 async def remove(command: MembersRemove, caller: Caller, gatehouse: Gatehouse) -> Reply:
     site = await site_for(command.site, caller, gatehouse)
-    member = await member_meant(command, site, gatehouse)
+    member = await find_member_named(command, site, gatehouse)
     target = Target(service="members", site=site.name, key=member.email)
     proposal = propose(caller, Kind.MEMBER_REMOVE, target, member.document(), None, command.because)
     return await submit([proposal], caller, gatehouse)
@@ -115,7 +115,7 @@ async def _save_member(form: MemberForm, caller: Caller, gatehouse: Gatehouse) -
         field = "segments" if "segment" in change.outcome.lower() and form.known else ""
         words = f"The membership service refused: {change.outcome} Nothing was changed."
         return form.noted({field: words}, form.known).view()
-    return ended(change, form.name or form.email)
+    return end_of_form(change, form.name or form.email)
 
 
 def _as_it_is(member: Member) -> dict[str, Any]:
@@ -136,8 +136,8 @@ submits(form_view.CALLBACK, Form(form_view.read_form, _save_member, _member_erro
 @handles(MembersGrant)
 async def grant(command: MembersGrant, caller: Caller, gatehouse: Gatehouse) -> Reply:
     site = await site_for(command.site, caller, gatehouse)
-    member = await member_meant(command, site, gatehouse)
-    names = _named(command, await catalogue(site, caller, gatehouse), site)
+    member = await find_member_named(command, site, gatehouse)
+    names = _segments_named(command, await catalogue(site, caller, gatehouse), site)
     after = [*member.segments, *(name for name in names if name not in member.segments)]
     return await _change_segments(member, after, Kind.MEMBER_GRANT, command, site, caller, gatehouse)
 
@@ -145,13 +145,13 @@ async def grant(command: MembersGrant, caller: Caller, gatehouse: Gatehouse) -> 
 @handles(MembersRevoke)
 async def revoke(command: MembersRevoke, caller: Caller, gatehouse: Gatehouse) -> Reply:
     site = await site_for(command.site, caller, gatehouse)
-    member = await member_meant(command, site, gatehouse)
-    names = _named(command, await catalogue(site, caller, gatehouse), site, member.segments)
+    member = await find_member_named(command, site, gatehouse)
+    names = _segments_named(command, await catalogue(site, caller, gatehouse), site, member.segments)
     after = [name for name in member.segments if name not in names]
     return await _change_segments(member, after, Kind.MEMBER_REVOKE, command, site, caller, gatehouse)
 
 
-def _named(
+def _segments_named(
     command: MembersGrant | MembersRevoke, catalogue: Catalogue, site: Site, also: Sequence[str] = ()
 ) -> tuple[str, ...]:
     """The segments that *command* names, as the site spells them; raises UnknownSegment for the first it has not.
@@ -163,12 +163,12 @@ def _named(
     for name in catalogue.strangers(names, also):
         meant = nearest(name, known)
         offered = meant if isinstance(command, MembersGrant) else ()  # nothing that takes away is offered for a typo
-        again = {f"Grant {near} instead": _meaning(command, names, name, near) for near in offered}
+        again = {f"Grant {near} instead": _with_segment(command, names, name, near) for near in offered}
         raise UnknownSegment(name, site.name, meant, again)
     return names
 
 
-def _meaning(command: MembersGrant | MembersRevoke, names: Sequence[str], wrong: str, near: str) -> Command:
+def _with_segment(command: MembersGrant | MembersRevoke, names: Sequence[str], wrong: str, near: str) -> Command:
     return replace(command, segments=tuple(dict.fromkeys(near if name == wrong else name for name in names)))
 
 
@@ -197,7 +197,7 @@ EVERY_SITE = "any site"
 async def offboard(command: MembersOffboard, caller: Caller, gatehouse: Gatehouse) -> Reply:
     email = checked_email(command.email)
     sites = list(gatehouse.sites.values())
-    found = await asyncio.gather(*(_found(site, email) for site in sites))
+    found = await asyncio.gather(*(_find_on(site, email) for site in sites))
     parts = [
         _part(number, site, email, there) for number, (site, there) in enumerate(zip(sites, found, strict=True), 1)
     ]
@@ -215,7 +215,7 @@ async def offboard(command: MembersOffboard, caller: Caller, gatehouse: Gatehous
     return Announced()
 
 
-async def _found(site: Site, email: str) -> Member | ClientError | None:
+async def _find_on(site: Site, email: str) -> Member | ClientError | None:
     try:
         return await site.members.find(email)
     except ClientError as error:

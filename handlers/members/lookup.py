@@ -27,7 +27,7 @@ from handlers.members.commands import (
     MembersShow,
     MembersWhy,
 )
-from handlers.members.refs import extra_segments, member_meant, others, site_for
+from handlers.members.refs import extra_segments, find_member_named, others, site_for
 from handlers.members.views import Unasked
 from handlers.slack.registry import Click, Typed, clicks, handles, offers
 from handlers.slack.reply import Caller, Modal, Private, Reply
@@ -79,7 +79,7 @@ async def show(command: MembersShow, caller: Caller, gatehouse: Gatehouse) -> Re
     if not command.email.strip():
         return Modal(menus.member_modal(caller.channel))
     site = await site_for(command.site, caller, gatehouse)
-    member = await member_meant(command, site, gatehouse)
+    member = await find_member_named(command, site, gatehouse)
     return _card(member, site, gatehouse, public=caller.public, others=() if command.site else others(site, gatehouse))
 
 
@@ -98,7 +98,7 @@ def _card(member: Member, site: Site, gatehouse: Gatehouse, *, public: bool, oth
 
 @clicks("members.whisper")
 async def show_privately(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """The member of a shared card, whole, to whoever clicked: the button holds no address but what stands for one."""
+    """Show the member of a shared card, whole, to the person who clicked: the button holds a reference, no email."""
     await gatehouse.access.require(MembersShow.needs or "", caller.user, caller.channel)
     name, _, rest = click.value.partition(" ")
     mask, _, reference = rest.rpartition(" ")
@@ -140,11 +140,11 @@ async def why(command: MembersWhy, caller: Caller, gatehouse: Gatehouse) -> Repl
     email = checked_email(command.email)
     extra = await extra_segments(caller, gatehouse)
     sites = [gatehouse.site(command.site)] if command.site or not gatehouse.sites else list(gatehouse.sites.values())
-    said = await asyncio.gather(*(_asked(site, email, command.segment, extra) for site in sites))
+    said = await asyncio.gather(*(_ask_site(site, email, command.segment, extra) for site in sites))
     return Private(views.why(email, said, command=command, audience="channel" if caller.public else "private"))
 
 
-async def _asked(site: Site, email: str, segment: str | None, extra: tuple[str, ...]) -> Verdict | Unasked:
+async def _ask_site(site: Site, email: str, segment: str | None, extra: tuple[str, ...]) -> Verdict | Unasked:
     try:
         listing = await site.members.all()
         member_in(listing, email)
@@ -162,11 +162,11 @@ async def show_segments(command: MembersSegments, caller: Caller, gatehouse: Gat
     listing = await site.members.all()
     everyone = listing.known
     unused = dict.fromkeys(await extra_segments(caller, gatehouse), 0)
-    without, of_members = await asyncio.to_thread(_counted, everyone)
+    without, of_members = await asyncio.to_thread(_count_segments, everyone)
     counts = unused | of_members
     return Private(views.segment_counts(counts, total=len(everyone), without=without, site=site.name, gap=listing.gap))
 
 
-def _counted(members: Sequence[Member]) -> tuple[int, dict[str, int]]:
+def _count_segments(members: Sequence[Member]) -> tuple[int, dict[str, int]]:
     """How many have no segment, and how many have each."""
     return sum(not member.segments for member in members), counted(members)

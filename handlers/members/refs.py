@@ -64,7 +64,7 @@ async def find_member(email: str, site: Site) -> Member:
     return member
 
 
-async def member_meant(
+async def find_member_named(
     command: MembersShow | MembersEdit | MembersGrant | MembersRevoke | MembersRemove, site: Site, gatehouse: Gatehouse
 ) -> Member:
     """The member that *command* names; NoMember says on which other sites it would have found them."""

@@ -189,7 +189,7 @@ SENTENCES: Final[dict[FindingKind, Callable[[Finding], str]]] = {
 }
 
 
-def checked(
+def findings_page(
     page: ListPage[Finding], *, command: RulesCheck, rules: int, gap: Gap | None, complete: bool, actions: bool
 ) -> Message:
     """One page of what was found, by kind."""

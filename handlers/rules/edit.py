@@ -157,7 +157,7 @@ async def copy(command: RulesCopy, caller: Caller, gatehouse: Gatehouse) -> Repl
 
 @handles(RulesGroups)
 async def show_groups(command: RulesGroups, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    groups = await _listed(gatehouse)
+    groups = await _list_groups(gatehouse)
     listing = await gatehouse.rules.all()
     rules = Counter(rule.group_id for rule in listing.known if rule.group_id)
     on = Counter(rule.group_id for rule in listing.known if rule.group_id and rule.active)
@@ -168,7 +168,7 @@ async def show_groups(command: RulesGroups, caller: Caller, gatehouse: Gatehouse
 
 @handles(RulesGroup)
 async def switch_group(command: RulesGroup, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    group = _meant(command.group, (await _listed(gatehouse)).whole())
+    group = _find_group(command.group, (await _list_groups(gatehouse)).whole())
     after = group.switched(on=command.switch == "on")
     if after == group.body():
         raise NothingToChange([group.title], group.status)
@@ -177,14 +177,14 @@ async def switch_group(command: RulesGroup, caller: Caller, gatehouse: Gatehouse
     return await submit([await with_expiry(proposal, command.lasts, caller, gatehouse)], caller, gatehouse)
 
 
-async def _listed(gatehouse: Gatehouse) -> Listing[Group]:
+async def _list_groups(gatehouse: Gatehouse) -> Listing[Group]:
     groups = await gatehouse.groups.listed()
     if groups is None:
         raise NoGroups
     return groups
 
 
-def _meant(ref: str, groups: Sequence[Group]) -> Group:
+def _find_group(ref: str, groups: Sequence[Group]) -> Group:
     """The one group that *ref* fits in the first way in which it fits any: id, name, part of name; else NotOneGroup.
 
     A number alone is never a part of a name.

@@ -18,14 +18,23 @@ from bot.rules.edit import Problem, introduced, problems
 from bot.rules.lint.findings import key_of
 from bot.rules.model import ACTIVE, Rule, RuleDraft
 from handlers.blocks import inputs, modals
-from handlers.blocks.modals import MOVED, ended, lasts_errors, metadata
+from handlers.blocks.modals import MOVED, end_of_form, lasts_errors, metadata
 from handlers.changes.full_view import draft_warnings
 from handlers.changes.requests import propose, with_expiry
 from handlers.explain.table import words_for
 from handlers.grammar.fields import parse_lasts
 from handlers.rules import form_fields_view, form_view
 from handlers.rules.edit import update_of
-from handlers.rules.form_fields_view import LABELS, NEW_PAIR, OPTIONS, Document, FormPair, NotPairs, numbered, unpacked
+from handlers.rules.form_fields_view import (
+    LABELS,
+    NEW_PAIR,
+    OPTIONS,
+    Document,
+    FormPair,
+    NotPairs,
+    pairs_of_body,
+    unpack_keys,
+)
 from handlers.rules.form_view import RuleForm
 from handlers.rules.lookup import Look, look_at, preview
 from handlers.rules.reasons import problem_words
@@ -100,7 +109,7 @@ async def _save_rule(sent: SentForm, caller: Caller, gatehouse: Gatehouse) -> Vi
     shifts = await preview(gatehouse, caller, edited, draft, (form.reason,))
     before = edited.document() if edited is not None else None
     doubts = await asyncio.to_thread(draft_warnings, before, draft.body())
-    if (warned := _warned(form, look, shifts, doubts)) is not None:
+    if (warned := _with_warnings(form, look, shifts, doubts)) is not None:
         return warned.view()
     shown: dict[str, Any] = {"warnings": look.warnings, "preview": shifts, "quiet_refusal": True}
     if edited is not None:
@@ -108,7 +117,7 @@ async def _save_rule(sent: SentForm, caller: Caller, gatehouse: Gatehouse) -> Vi
     else:
         proposal = propose(caller, Kind.RULE_CREATE, Target(service="rules"), None, draft.body(), form.reason, **shown)
     proposal = await with_expiry(proposal, parse_lasts(form.lasts), caller, gatehouse)
-    return await _submitted(proposal, form, draft.title, caller, gatehouse)
+    return await _submit(proposal, form, draft.title, caller, gatehouse)
 
 
 def _unfit(rule: Rule, draft: RuleDraft, form: RuleForm) -> View | None:
@@ -120,7 +129,7 @@ def _unfit(rule: Rule, draft: RuleDraft, form: RuleForm) -> View | None:
     return None
 
 
-def _warned(form: RuleForm, look: Look, shifts: Sequence[str], doubts: Sequence[str]) -> RuleForm | None:
+def _with_warnings(form: RuleForm, look: Look, shifts: Sequence[str], doubts: Sequence[str]) -> RuleForm | None:
     """The form with what is wrong, to be sent again; None where nothing is, or where that was seen and answered.
 
     *doubts*: warnings about text that looks like something else, which the card repeats on its own.
@@ -138,7 +147,7 @@ def _warned(form: RuleForm, look: Look, shifts: Sequence[str], doubts: Sequence[
     return replace(form, warned=seen).noted(notes)
 
 
-async def _submitted(proposal: Proposal, form: RuleForm, title: str, caller: Caller, gatehouse: Gatehouse) -> View:
+async def _submit(proposal: Proposal, form: RuleForm, title: str, caller: Caller, gatehouse: Gatehouse) -> View:
     """What the form says in the end. A channel that was chosen in it, and does not fit, is refused right there."""
     try:
         change = await gatehouse.changes.proposer.submit(proposal, origin=caller.request)
@@ -149,7 +158,7 @@ async def _submitted(proposal: Proposal, form: RuleForm, title: str, caller: Cal
         return form.noted({inputs.CHANNEL: f"{words_for(error).what} Nothing was changed."}).view()
     if change.state is State.FAILED:
         return form.noted(_rule_notes(change, form)).view()
-    return ended(change, title)
+    return end_of_form(change, title)
 
 
 def _rule_notes(change: Change, form: RuleForm) -> dict[str, str]:
@@ -171,15 +180,15 @@ async def other_type(click: Click, caller: Caller, gatehouse: Gatehouse) -> Repl
 
 @clicks("form.add")
 async def add_pair(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    return Refilled((await _as_left(click, gatehouse)).with_pair().view())
+    return Refilled((await _form_of_click(click, gatehouse)).with_pair().view())
 
 
 @clicks("form.remove")
 async def remove_pair(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    return Refilled((await _as_left(click, gatehouse)).without_pair(click.value).view())
+    return Refilled((await _form_of_click(click, gatehouse)).without_pair(click.value).view())
 
 
-async def _as_left(click: Click, gatehouse: Gatehouse) -> RuleForm:
+async def _form_of_click(click: Click, gatehouse: Gatehouse) -> RuleForm:
     """The form with what was typed; pairs it does not show come from the rule."""
     return (await SentForm.of(click.view or {}).on_rule(gatehouse))[1]
 
@@ -209,8 +218,8 @@ def read_form(view: View, base: Rule | None = None) -> RuleForm:
     )
     if form.pairs_block in values:
         form = replace(form, pairs_text=inputs.typed(values, form.pairs_block) or "")
-    originals = {pair.key: pair.document for pair in numbered(form.document)}
-    keys = unpacked(about.get("keys") or "")
+    originals = {pair.key: pair.document for pair in pairs_of_body(form.document)}
+    keys = unpack_keys(about.get("keys") or "")
     pairs = [FormPair(key, originals.get(key, NEW_PAIR)) for key in keys]
     left: Mapping[str, str] = about.get("aside") or {}
     held = frozenset(pair.key for pair in pairs if pair.block_id("value") in values)

@@ -42,7 +42,7 @@ QUOTES: Final = "“”„‟«»‘’"
 
 
 class NotPairs(ValueError):
-    """A text that is no list of pairs. The words are for people, and say where."""
+    """A text that is not a list of pairs. The words are for people, and say where it is wrong."""
 
 
 def skeleton(rule_type: str, source: Mapping[str, Any]) -> Document:
@@ -51,7 +51,7 @@ def skeleton(rule_type: str, source: Mapping[str, Any]) -> Document:
     return {"source": {**source, "value": value}, **SKELETONS.get(rule_type, {})}
 
 
-def written(pairs: Sequence[Mapping[str, Any]]) -> str | None:
+def json_of_pairs(pairs: Sequence[Mapping[str, Any]]) -> str | None:
     """The pairs as a person can edit them: a line a field, or a line a pair; None where a form cannot hold them."""
     lines = ",\n".join(json.dumps(pair, ensure_ascii=False) for pair in pairs)
     for text in (json.dumps(list(pairs), indent=1, ensure_ascii=False), f"[\n{lines}\n]"):
@@ -60,7 +60,7 @@ def written(pairs: Sequence[Mapping[str, Any]]) -> str | None:
     return None
 
 
-def fitting(pairs: Sequence[Document]) -> list[Document]:
+def pairs_that_fit(pairs: Sequence[Document]) -> list[Document]:
     """The first of *pairs*, as many as a form holds with a line for each."""
     ends = accumulate(inputs.length(json.dumps(pair, ensure_ascii=False)) + 2 for pair in pairs)
     return [pair for pair, end in zip(pairs, ends, strict=True) if end <= inputs.MOST_TYPED - 2]
@@ -151,7 +151,7 @@ class FormPair:
         return {name: value for name, value in self.document.items() if name not in LABELS or name in names}
 
 
-def numbered(document: Document) -> tuple[FormPair, ...]:
+def pairs_of_body(document: Document) -> tuple[FormPair, ...]:
     """The pairs of a rule's body."""
     return tuple(FormPair(f"o{number}", pair) for number, pair in enumerate(document.get("pairs") or (), start=1))
 
@@ -159,7 +159,7 @@ def numbered(document: Document) -> tuple[FormPair, ...]:
 RUN: Final = re.compile(r"([on])([0-9]{1,6})(?:-([0-9]{1,6}))?")
 
 
-def packed(keys: Iterable[str]) -> str:
+def pack_keys(keys: Iterable[str]) -> str:
     """Write *keys* as runs, ``o1-1000,n1``: a view keeps 3,000 characters for us, and a rule may have any number of pairs."""
     runs: list[tuple[str, int, int]] = []
     for key in keys:
@@ -171,8 +171,8 @@ def packed(keys: Iterable[str]) -> str:
     return ",".join(f"{kind}{first}" if first == last else f"{kind}{first}-{last}" for kind, first, last in runs)
 
 
-def unpacked(text: str) -> list[str]:
-    """The keys that `packed` wrote."""
+def unpack_keys(text: str) -> list[str]:
+    """The keys that `pack_keys` wrote."""
     runs = (match.groups() for match in RUN.finditer(text))
     return [f"{kind}{number}" for kind, first, last in runs for number in range(int(first), int(last or first) + 1)]
 

@@ -28,9 +28,9 @@ from handlers.rules.form_fields_view import (
     button,
     fits,
     names_of,
-    numbered,
-    packed,
+    pack_keys,
     pair_blocks,
+    pairs_of_body,
     size_of,
 )
 from handlers.rules.pairs_view import group_name, status_name
@@ -108,14 +108,14 @@ class RuleForm:
         """The form that edits *rule*."""
         seen = fingerprint(canonical_form(rule.document()))
         words = _group_words(rule, groups)
-        return cls("edit", rule.body(), numbered(rule.body()), channel, rule.id, seen, reason, group=words)
+        return cls("edit", rule.body(), pairs_of_body(rule.body()), channel, rule.id, seen, reason, group=words)
 
     @classmethod
     def copy_of(cls, rule: Rule, *, channel: str) -> Self:
         """A form for a new rule like *rule*; it starts Inactive, since two equal rules in force help nobody."""
         document = rule.content() | {"name": f"{rule.title} (copy)", "status": INACTIVE}
         seen = fingerprint(canonical_form(rule.document()))
-        return cls("copy", document, numbered(document), channel, rule.id, seen)
+        return cls("copy", document, pairs_of_body(document), channel, rule.id, seen)
 
     @property
     def rule_type(self) -> str:
@@ -195,8 +195,8 @@ class RuleForm:
 
     def with_json(self, pairs: Sequence[Document]) -> Self:
         """With *pairs* as JSON, as many as an input holds; the others are named, since nothing else keeps them."""
-        kept = form_fields_view.fitting(pairs)
-        text = form_fields_view.written(kept or [form_fields_view.skeleton(self.rule_type, NEW_PAIR["source"])])
+        kept = form_fields_view.pairs_that_fit(pairs)
+        text = form_fields_view.json_of_pairs(kept or [form_fields_view.skeleton(self.rule_type, NEW_PAIR["source"])])
         form = replace(self, pairs_text=text)
         if len(kept) == len(pairs):
             return form
@@ -217,7 +217,7 @@ class RuleForm:
         submit = "Save" if self.mode == "edit" else "Create"
         kept = {"mode": self.mode, "id": self.rule_id, "seen": self.seen, "channel": self.channel}
         about = {
-            "keys": packed(pair.key for pair in self.pairs),
+            "keys": pack_keys(pair.key for pair in self.pairs),
             "type": self.rule_type[:LONGEST_TYPE],
             "group": self.group,
         }
@@ -301,7 +301,7 @@ class RuleForm:
 
     def _json_block(self) -> View:
         pairs = [pair.document for pair in self.pairs]
-        text = form_fields_view.written(pairs) if self.pairs_text is None else self.pairs_text
+        text = form_fields_view.json_of_pairs(pairs) if self.pairs_text is None else self.pairs_text
         if text is None:
             size = len(json.dumps(pairs, ensure_ascii=False))
             return section(

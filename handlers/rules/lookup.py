@@ -99,9 +99,9 @@ async def which(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) -> Re
     address = Address.typed(command.url)
     listing = await gatehouse.rules.all()
     groups = await groups_of(listing.known, gatehouse)
-    found = await explained(listing.known, address, groups)
+    found = await explain_url(listing.known, address, groups)
     return Private(
-        which_view.explained(
+        which_view.answer(
             found,
             command=command,
             gap=listing.gap,
@@ -111,7 +111,7 @@ async def which(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) -> Re
     )
 
 
-async def explained(rules: Sequence[Rule], address: Address, groups: Groups | None = None) -> Explained:
+async def explain_url(rules: Sequence[Rule], address: Address, groups: Groups | None = None) -> Explained:
     """What *rules* do to *address*, with the event loop let in between: some expressions take a millisecond each."""
     return told(address, await cooperatively(explaining(rules, address, groups)))
 
@@ -125,20 +125,20 @@ NEW: Final = "new"
 @handles(RulesCheck)
 async def check(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) -> Reply:
     with gatehouse.limits.one_at_a_time("rules check", caller.user):
-        return await _checked(command, caller, gatehouse)
+        return await _check_rules(command, caller, gatehouse)
 
 
-async def _checked(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) -> Reply:
+async def _check_rules(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) -> Reply:
     one = await find_rule(command, caller, gatehouse) if command.ref else None
     listing = await gatehouse.rules.all()
     groups = await groups_of(listing.known, gatehouse)
     effort = Effort()
     if one is None:
-        found = await _gathered(checking(listing.known, groups, effort=effort))
+        found = await _gather(checking(listing.known, groups, effort=effort))
     else:
-        found = await _gathered(introducing(listing.known, None, one, groups, effort=effort))
+        found = await _gather(introducing(listing.known, None, one, groups, effort=effort))
     return Private(
-        check_view.checked(
+        check_view.findings_page(
             ListPage.of(found, command.page, FINDINGS_PER_PAGE),
             command=command,
             rules=len(listing.known) if one is None else 1,
@@ -184,7 +184,7 @@ async def look_at(gatehouse: Gatehouse, before: Rule | None, after: RuleDraft) -
             blind = True
     groups = await groups_of([*rules, after], gatehouse)
     effort = Effort()
-    found = await _gathered(introducing(rules, before, as_rule(before, after), groups, effort=effort))
+    found = await _gather(introducing(rules, before, as_rule(before, after), groups, effort=effort))
     return Look(found, blind, partly=not effort.enough, gap=gap)
 
 
@@ -201,7 +201,7 @@ def refuse_silent_loop(findings: Iterable[Finding], reason: str | None) -> None:
         raise LoopNeedsReason([check_view.words(loop) for loop in loops])
 
 
-async def _gathered(steps: Iterator[tuple[Finding, ...]]) -> tuple[Finding, ...]:
+async def _gather(steps: Iterator[tuple[Finding, ...]]) -> tuple[Finding, ...]:
     return ordered(finding for step in await aside(steps) for finding in step)
 
 

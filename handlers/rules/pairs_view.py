@@ -19,7 +19,7 @@ SHORT: Final = 80
 """Characters of a name or a small value that are shown."""
 
 
-def described(rule_type: str | None, pair: Fields, limit: int = 160) -> list[str]:
+def describe(rule_type: str | None, pair: Fields, limit: int = 160) -> list[str]:
     """What *pair*, less its source, does: mrkdwn lines, values and bodies cut to *limit* with their size told."""
     lines: list[str] = []
     known: frozenset[str] = frozenset()
@@ -267,4 +267,4 @@ MOST_EFFECTS: Final = 3
 def other_lines(rule_type: str | None, pair: Pair, limit: int = 160) -> list[str]:
     """What a pair of a type without fields of its own in the specification does, line by line."""
     own = {name: value for name, value in pair.document().items() if name != "source"}
-    return described(rule_type, own, limit)
+    return describe(rule_type, own, limit)

@@ -69,7 +69,7 @@ class NotOne(Refusal):
 
 @dataclass(eq=False, repr=False)
 class BareNumber(Refusal):
-    """A number without its ``#`` that is no rule's id or name. *rows*: the rules that it may stand for, with the
+    """A number without its ``#`` that is not the id or name of a rule. *rows*: the rules that it may stand for, with the
     numbers of their rows; *again*: the same command for those.
     """
 
@@ -102,23 +102,23 @@ async def look_up(command: Command, caller: Caller, gatehouse: Gatehouse) -> Sho
 
 async def find_rule(command: OfRule, caller: Caller, gatehouse: Gatehouse) -> Rule:
     """The one rule that *command* names, fresh from the service; raises NotOne, BareNumber or a client's error."""
-    return (await _found(command, [command.ref or ""], caller, gatehouse))[0]
+    return (await _find_all(command, [command.ref or ""], caller, gatehouse))[0]
 
 
 async def find_rules(command: OfRules, caller: Caller, gatehouse: Gatehouse) -> Sequence[Rule]:
     """The rules that *command* names, each once; raises as `find_rule` does, TooMany for more than MOST."""
     if len(command.refs) > MOST:
         raise TooMany(len(command.refs), MOST)
-    found = await _found(command, command.refs, caller, gatehouse)
+    found = await _find_all(command, command.refs, caller, gatehouse)
     return list({rule.id: rule for rule in found}.values())
 
 
-async def _found(
+async def _find_all(
     command: OfRule | OfRules, refs: Sequence[str], caller: Caller, gatehouse: Gatehouse
 ) -> Sequence[Rule]:
     """A rule for each of *refs*; all rules are read at most once."""
     ids = await gatehouse.store.aliases.resolve_all(refs)
-    found = await asyncio.gather(*(_called(ids[ref], gatehouse) for ref in refs))
+    found = await asyncio.gather(*(_rule_with_id(ids[ref], gatehouse) for ref in refs))
     if None not in found:
         return [rule for rule in found if rule is not None]
     listing = await gatehouse.rules.all()
@@ -133,7 +133,7 @@ async def _found(
     return [rule or next(chosen) for rule in found]
 
 
-async def _called(rule_id: str, gatehouse: Gatehouse) -> Rule | None:
+async def _rule_with_id(rule_id: str, gatehouse: Gatehouse) -> Rule | None:
     """The rule with this id; None where there is none: it may be a name that looks like an id."""
     if USUAL_RULE_ID.fullmatch(rule_id):
         with suppress(NotFound):
@@ -205,7 +205,7 @@ def _sources(rule: Rule) -> set[str]:
     return {(pair.source.value or "").casefold() for pair in rule.pairs or () if pair.source and pair.source.value}
 
 
-async def change_called(reference: str, gatehouse: Gatehouse) -> Change | None:
+async def find_change(reference: str, gatehouse: Gatehouse) -> Change | None:
     """The change whose id begins with *reference*; None where there is none, or more than one."""
     found = await gatehouse.store.changes.called(reference.lower()) if REFERENCE.fullmatch(reference) else ()
     return found[0] if len(found) == 1 else None

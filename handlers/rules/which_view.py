@@ -23,7 +23,7 @@ MOST_URLS: Final = 3
 """Further URLs of one question that are named, each with a button."""
 
 
-def explained(found: Explained, *, command: RulesWhich, gap: Gap | None, assumed: bool, actions: bool) -> Message:
+def answer(found: Explained, *, command: RulesWhich, gap: Gap | None, assumed: bool, actions: bool) -> Message:
     """The answer, in its first line; with buttons where one person reads it. *assumed*: nobody typed the scheme."""
     verdict = _verdict(found, gap)
     blocks: list[Block] = [messages.section(f"{verdict}\n{code(found.address.full, 600)}")]
@@ -34,14 +34,14 @@ def explained(found: Explained, *, command: RulesWhich, gap: Gap | None, assumed
     if (more := len(found.is_effective) - MOST_ACTING) > 0:
         blocks.append(messages.context(f"…and {more:,} more rules act on it."))
     if off := [acts for acts in found.acting if acts.off]:
-        blocks.append(messages.section("*Would act, but is not in force*\n" + _listed(map(_off, off), len(off))))
+        blocks.append(messages.section("*Would act, but is not in force*\n" + _bullets(map(_off, off), len(off))))
     if found.near:
-        blocks.append(messages.section("*Only just misses*\n" + _listed(map(_near, found.near), len(found.near))))
+        blocks.append(messages.section("*Only just misses*\n" + _bullets(map(_near, found.near), len(found.near))))
     if found.untold:
         blocks.append(
-            messages.section("*Cannot be told here*\n" + _listed(map(_untold, found.untold), len(found.untold)))
+            messages.section("*Cannot be told here*\n" + _bullets(map(_untold, found.untold), len(found.untold)))
         )
-    blocks += [messages.context(line) for line in (*_taken(command), *_small_print(found, gap, assumed=assumed))]
+    blocks += [messages.context(line) for line in (*_which_url(command), *_small_print(found, gap, assumed=assumed))]
     share = messages.share_button(command) if actions else None
     others = [
         messages.run_button(f"URL {number}", RulesWhich(url), f"other.{number}")
@@ -52,7 +52,7 @@ def explained(found: Explained, *, command: RulesWhich, gap: Gap | None, assumed
     return messages.message(verdict.replace("*", "").replace("`", ""), blocks)
 
 
-def _taken(command: RulesWhich) -> Iterator[str]:
+def _which_url(command: RulesWhich) -> Iterator[str]:
     """Which URL was taken, where that is not plain from what was typed."""
     if command.others:
         told = ", ".join(code(url, 120) for url in command.others[:MOST_URLS])
@@ -85,7 +85,7 @@ def _verdict(found: Explained, gap: Gap | None) -> str:
     if not acting:
         return f":white_circle: *No rule acts on this address*{_why_none(found)}"
     results = list(dict.fromkeys(each.result for each in acting if each.result is not None))
-    by = f"by *{esc(acting[0].rule.title, 80)}*{_if(acting[0])}{_others(len(acting) - 1)}."
+    by = f"by *{esc(acting[0].rule.title, 80)}*{_condition(acting[0])}{_others(len(acting) - 1)}."
     if acting[0].blocks:
         return f":no_entry: *Blocked* {by}"
     if len(results) > 1:
@@ -96,7 +96,7 @@ def _verdict(found: Explained, gap: Gap | None) -> str:
     return f":large_green_circle: *{stays}*, and something else is changed {by}"
 
 
-def _if(acts: Match) -> str:
+def _condition(acts: Match) -> str:
     where = f", in {acts.only} only" if acts.only else ""
     return f"{where}, if what it depends on holds" if acts.depends else where
 
@@ -108,7 +108,7 @@ def _others(count: int) -> str:
 
 
 def _why_none(found: Explained) -> str:
-    """What stands in place of a rule that acts: whoever asks expected one."""
+    """Why no rule acts, since the person who asks expected one."""
     if text := left_alone(found.address):
         return f": no engine touches one with {text} in it."
     off = len(found.acting) - len(found.is_effective)
@@ -174,7 +174,7 @@ def _untold(untold: Undecidable) -> str:
     return f"• {_named(untold.rule)}: {esc(undecidable_words(untold.why), 160)}"
 
 
-def _listed(lines: Iterator[str], total: int) -> str:
+def _bullets(lines: Iterator[str], total: int) -> str:
     shown = [line for line, _ in zip(lines, range(MOST_OTHERS), strict=False)]
     more = f"\n…and {total - MOST_OTHERS} more" if total > MOST_OTHERS else ""
     return "\n".join(shown) + more

@@ -21,7 +21,7 @@ log = structlog.get_logger(__name__)
 
 
 class Answers:
-    """Sends what handlers answer with to where whoever asked is looking."""
+    """Sends what handlers answer with to where the caller is looking."""
 
     def __init__(self, gatehouse: Gatehouse, slack: Slack) -> None:
         self._gatehouse = gatehouse
@@ -161,7 +161,9 @@ class Answers:
 
     async def say(self, caller: Caller, error: Exception, asked: str) -> None:
         if isinstance(error, ModalGone):
-            log.info("modal_gone", code=error.code, request=caller.request[:8])  # whoever closed it wants no answer
+            log.info(
+                "modal_gone", code=error.code, request=caller.request[:8]
+            )  # the person who closed it wants no answer
             return
         _note(error, caller, asked.split(" ", maxsplit=1)[0] if asked.startswith("/") else "message or click")
         await self.put_on_record(error, caller)

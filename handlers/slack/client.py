@@ -93,17 +93,17 @@ class Slack:
 
     async def call(self, method: str, **arguments: Any) -> dict[str, Any]:
         """Call *method* with a JSON body; return Slack's answer."""
-        return await self._answered(self.client.api_call(method, json=arguments))
+        return await self._answer_to(self.client.api_call(method, json=arguments))
 
     async def form(self, method: str, **arguments: Any) -> dict[str, Any]:
         """Call a method that writes, but takes a form and no JSON."""
-        return await self._answered(self.client.api_call(method, data=arguments))
+        return await self._answer_to(self.client.api_call(method, data=arguments))
 
     async def ask(self, method: str, **arguments: Any) -> dict[str, Any]:
         """Call a method that only reads: Slack takes no JSON bodies for those."""
-        return await self._answered(self.client.api_call(method, http_verb="GET", params=arguments))
+        return await self._answer_to(self.client.api_call(method, http_verb="GET", params=arguments))
 
-    async def _answered(self, call: Awaitable[AsyncSlackResponse]) -> dict[str, Any]:
+    async def _answer_to(self, call: Awaitable[AsyncSlackResponse]) -> dict[str, Any]:
         try:
             response = await call
         except SlackApiError as error:
@@ -128,11 +128,11 @@ class Slack:
     async def post(self, channel: str, message: Message, *, thread: str | None = None) -> tuple[str, str]:
         """Post to a channel, or to the *thread* of one of its messages; return where it can be edited."""
         place = {"channel": channel} if thread is None else {"channel": channel, "thread_ts": thread}
-        answer = await self.call("chat.postMessage", **place, **_content(_seen_in(channel, message)), **QUIET)
+        answer = await self.call("chat.postMessage", **place, **_content(_as_seen_in(channel, message)), **QUIET)
         return str(answer.get("channel") or channel), str(answer.get("ts") or "")
 
     async def edit(self, channel: str, ts: str, message: Message) -> None:
-        await self.call("chat.update", channel=channel, ts=ts, **_content(_seen_in(channel, message)))
+        await self.call("chat.update", channel=channel, ts=ts, **_content(_as_seen_in(channel, message)))
 
     async def whisper(self, caller: Caller, message: Message, *, replace: bool = False) -> None:
         """Answer *caller* alone: by the request's own URL, else privately in the channel, else in a direct message."""
@@ -196,7 +196,7 @@ class Slack:
         return dict(answer.get("view") or {})
 
 
-def _seen_in(channel: str, message: Message) -> Message:
+def _as_seen_in(channel: str, message: Message) -> Message:
     """Return *message* as the people in *channel* may see it."""
     return public(message) if is_public(channel) else message
 

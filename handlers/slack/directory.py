@@ -35,11 +35,11 @@ class SlackDirectory:
 
     async def person(self, user: str) -> Person:
         """Somebody, as Slack knows them now; raises DirectoryUnavailable."""
-        return await self._remembered("person", user, FRESH, lambda: self._person(user))
+        return await self._remember("person", user, FRESH, lambda: self._person(user))
 
     async def _person(self, user: str) -> Person:
         try:
-            found = await self._asked("users.info", "who you are", user=user)
+            found = await self._ask("users.info", "who you are", user=user)
         except DirectoryUnavailable as error:
             if error.code in {"user_not_found", "user_not_visible"}:
                 return Person(user, barred=Why.STRANGER)
@@ -47,9 +47,9 @@ class SlackDirectory:
         return person_of(found.get("user") or {}, user, await self._our_team())
 
     async def _our_team(self) -> str:
-        """The workspace's id: whoever is of another one is a stranger."""
+        """The workspace's id: people of another one are strangers."""
         if not self._team:
-            self._team = str((await self._asked("auth.test", "which workspace this is")).get("team_id") or "")
+            self._team = str((await self._ask("auth.test", "which workspace this is")).get("team_id") or "")
         return self._team
 
     async def place(self, channel: str) -> Channel:
@@ -58,11 +58,11 @@ class SlackDirectory:
         """
         if channel.startswith("D") or not channel:
             return Channel(channel, direct=True)
-        return await self._remembered("place", channel, FRESH, lambda: self._place(channel))
+        return await self._remember("place", channel, FRESH, lambda: self._place(channel))
 
     async def _place(self, channel: str) -> Channel:
         try:
-            found = (await self._asked("conversations.info", "what this channel is", channel=channel)).get("channel")
+            found = (await self._ask("conversations.info", "what this channel is", channel=channel)).get("channel")
         except DirectoryUnavailable as error:
             if error.code == "channel_not_found":  # a private channel without us
                 return Channel(channel, bot_in=False)
@@ -73,13 +73,13 @@ class SlackDirectory:
 
     async def people_in(self, channel: str) -> Sequence[str]:
         """Everybody in a channel, or the first 10,000; raises DirectoryUnavailable, also where we may not look."""
-        return await self._remembered("people", channel, FRESH, lambda: self._people_in(channel))
+        return await self._remember("people", channel, FRESH, lambda: self._people_in(channel))
 
     async def _people_in(self, channel: str) -> Sequence[str]:
         people: list[str] = []
         cursor = ""
         while True:
-            found = await self._asked(
+            found = await self._ask(
                 "conversations.members", "who is in this channel", channel=channel, limit=PAGE, cursor=cursor
             )
             people += [str(user) for user in found.get("members") or ()]
@@ -93,11 +93,11 @@ class SlackDirectory:
 
     async def group(self, group: str) -> frozenset[str]:
         """The people of a user group, nobody where it was deleted or disabled; raises DirectoryUnavailable."""
-        return await self._remembered("group", group, GROUPS_FRESH, lambda: self._group(group))
+        return await self._remember("group", group, GROUPS_FRESH, lambda: self._group(group))
 
     async def _group(self, group: str) -> frozenset[str]:
         try:
-            found = await self._asked("usergroups.users.list", "who is in a user group", usergroup=group)
+            found = await self._ask("usergroups.users.list", "who is in a user group", usergroup=group)
         except DirectoryUnavailable as error:
             if error.code == NO_SUCH_GROUP:
                 self.missing_groups.add(group)
@@ -106,7 +106,7 @@ class SlackDirectory:
         self.missing_groups.discard(group)
         return frozenset(map(str, found.get("users") or ()))
 
-    async def _asked(self, method: str, about: str, **arguments: Any) -> dict[str, Any]:
+    async def _ask(self, method: str, about: str, **arguments: Any) -> dict[str, Any]:
         try:
             return await self._slack.ask(method, **{name: value for name, value in arguments.items() if value != ""})
         except SlackRefused as refusal:
@@ -114,7 +114,7 @@ class SlackDirectory:
         except SlackUnreachable as error:
             raise DirectoryUnavailable(about) from error
 
-    async def _remembered(self, kind: str, key: str, fresh: timedelta, look: Callable[[], Awaitable[T]]) -> T:
+    async def _remember(self, kind: str, key: str, fresh: timedelta, look: Callable[[], Awaitable[T]]) -> T:
         known = self._known.get((kind, key))
         if known is not None and timedelta(0) <= self._now() - known[0] < fresh:
             found: T = known[1]
@@ -126,12 +126,12 @@ class SlackDirectory:
         return found
 
     def forget(self) -> None:
-        """Ask Slack anew from now on."""
+        """Forget what Slack said, so that it is asked again."""
         self._known.clear()
 
 
 def person_of(user: Mapping[str, Any], user_id: str, team: str) -> Person:
-    """What a user object of Slack's says; whoever is not plainly a full member of this workspace is barred."""
+    """What a user object of Slack's says; anyone who is not plainly a full member of this workspace is barred."""
     profile: Mapping[str, Any] = user.get("profile") or {}
     return Person(
         user_id,

@@ -20,7 +20,7 @@ from bot.policy.model import Why
 from handlers import errors
 from handlers.blocks import menus, modals
 from handlers.blocks.messages import Block
-from handlers.blocks.modals import went_on
+from handlers.blocks.modals import end_of_resumed_form
 from handlers.explain.table import expected, words_for
 from handlers.gatehouse.commands import GatehouseUndo
 from handlers.grammar.command import Command, Unclear, slash
@@ -49,7 +49,7 @@ ACKNOWLEDGEMENT_LANDS = 0.4
 """Seconds until Slack has surely drawn what a submission was acknowledged with. An update that overtook it would be
 drawn over, and nothing tells when it is there."""
 ACKNOWLEDGEMENT_LEAVES = 0.2
-"""The same from the moment that an answer is ready: where all of us was held up meanwhile, the acknowledgement was too."""
+"""The same from the moment that an answer is ready: where this process was held up in between, so was the acknowledgement."""
 LINK_PATIENCE = 1.0
 """Seconds of a trigger's three that Slack has to say where a message stands."""
 OPTIONS_PATIENCE = 2.5
@@ -69,7 +69,7 @@ class Dispatcher:
         """See *request* to its answer."""
         if isinstance(request, FormRequest):  # its refusal belongs into its modal, once that is there
             with one_command():
-                await self._save(request, self._saved(request))
+                await self._finish_form(request, self._save_form(request))
             return
         try:
             await self._admit(request)
@@ -78,7 +78,7 @@ class Dispatcher:
             await self._answers.refuse(request.caller, error, request.asked, home=home)
             return
         with one_command():
-            await self._carry_out(*_voice(request), self._outcome(request))
+            await self._carry_out(*_speaker(request), self._outcome(request))
 
     async def _admit(self, request: Request) -> None:
         """Whether the caller may use Gatehouse at all, and now; raises TooFast, NotAllowed or DirectoryUnavailable."""
@@ -105,11 +105,11 @@ class Dispatcher:
     async def go_on(self, request: Request, change: Change) -> None:
         """Go on with the *change* that *request* has proposed already, and see it to its answer."""
         if isinstance(request, FormRequest):
-            await self._save(request, self._gone_on(change, went_on))
+            await self._finish_form(request, self._resume_change(change, end_of_resumed_form))
         else:
-            await self._carry_out(request.caller, request.asked, self._gone_on(change, _announced))
+            await self._carry_out(request.caller, request.asked, self._resume_change(change, _announced))
 
-    async def _gone_on(self, change: Change, answer: Callable[[Change], T]) -> T:
+    async def _resume_change(self, change: Change, answer: Callable[[Change], T]) -> T:
         return answer(await self._gatehouse.changes.applier.go_on(change))
 
     async def look_up(self, request: Request) -> Shorthand:
@@ -143,7 +143,7 @@ class Dispatcher:
         if route.stands_for is not None:
             await self._check_right(route.stands_for, request.caller)
         link = await self._link(request.caller) if route.linked else ""
-        shortcut = Shortcut(request.name, payloads.all_said(request.body.get("message")), link)
+        shortcut = Shortcut(request.name, payloads.text_of_message(request.body.get("message")), link)
         return await route.run(shortcut, request.caller, self._gatehouse)
 
     async def _link(self, caller: Caller) -> str:
@@ -159,15 +159,15 @@ class Dispatcher:
         try:
             outcome = await work
             if isinstance(outcome, Command):
-                caller = await self._waiting(caller)
+                caller = await self._show_waiting(caller)
                 outcome = await self._run(outcome, caller)
             if outcome is not None:
                 await self._answers.send(caller, outcome)
         except Exception as error:  # noqa: BLE001  one place turns every error into one answer and one log line
             await self._answers.say(caller, error, asked)
 
-    async def _waiting(self, caller: Caller) -> Caller:
-        """Whoever asked from a view looks at a modal: it is there at once, while the trigger lives."""
+    async def _show_waiting(self, caller: Caller) -> Caller:
+        """Open a modal at once, while the trigger lives, for a caller who asked from a view."""
         if caller.view is None or caller.public:
             return caller
         waiting = modals.loading("Gatehouse", caller.channel)
@@ -197,7 +197,7 @@ class Dispatcher:
         if caller.public and (await access.directory.place(caller.channel)).shared:
             raise NotAllowed(Why.SHARED_CHANNEL, "share", caller.user, channel=caller.channel)
 
-    async def _saved(self, request: FormRequest) -> View:
+    async def _save_form(self, request: FormRequest) -> View:
         await self._admit(request)
         if request.form is None:
             raise errors.OldButton
@@ -205,7 +205,7 @@ class Dispatcher:
             raise request.sent
         return await request.form.save(request.sent, request.caller, self._gatehouse)
 
-    async def _save(self, request: FormRequest, work: Awaitable[View]) -> None:
+    async def _finish_form(self, request: FormRequest, work: Awaitable[View]) -> None:
         """See a form that was sent to what it shows in the end: what *work* comes to, or why it failed."""
         caller = request.caller
         landed = asyncio.get_running_loop().time() + ACKNOWLEDGEMENT_LANDS
@@ -242,7 +242,7 @@ def _counts(request: Request) -> bool:
             return isinstance(request, ShortcutRequest)
 
 
-def _voice(request: Request) -> tuple[Caller, str]:
+def _speaker(request: Request) -> tuple[Caller, str]:
     """Who asks, and in which words: a button that stands for a command means what these would, typed by the one who clicked."""
     if not isinstance(request, ClickRequest) or request.click is None or request.command is None:
         return request.caller, request.asked

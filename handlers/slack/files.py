@@ -30,7 +30,7 @@ GONE: Final = frozenset({"file_not_found", "file_deleted"})
 
 
 class FileGone(Exception):
-    """There is no such file, or none that Gatehouse may see."""
+    """The file does not exist, or Gatehouse may not see it."""
 
 
 @dataclass(eq=False, repr=False)
@@ -90,9 +90,9 @@ class SlackFiles:
                 return sent
             raise
         files = answer.get("files") or [{}]
-        return await self._awaited(file_id, channel, str(files[0].get("permalink") or ""))
+        return await self._wait_until_shown(file_id, channel, str(files[0].get("permalink") or ""))
 
-    async def _awaited(self, file_id: str, channel: str, link: str) -> Sent:
+    async def _wait_until_shown(self, file_id: str, channel: str, link: str) -> Sent:
         """Look until the file is where it was to go, for some seconds; Slack may say yes and not show it."""
         for pause in LOOKS:
             await asyncio.sleep(pause)
@@ -101,7 +101,7 @@ class SlackFiles:
         return Sent(link, shown=False)
 
     async def look(self, file_id: str, channel: str) -> Sent:
-        """Whether an uploaded file is shown in *channel* by now."""
+        """Look whether an uploaded file is shown in *channel*."""
         try:
             file = (await self.slack.ask("files.info", file=file_id)).get("file") or {}
         except (SlackRefused, SlackUnreachable):
@@ -112,8 +112,8 @@ class SlackFiles:
     async def _upload(self, url: str, content: bytes) -> None:
         # From a stream: aiohttp would hold up the loop over a long text given whole.
         kind = {"Content-Type": "application/octet-stream"}
-        async with self._requested("POST", url, headers=kind, data=io.BytesIO(content)) as response:
-            await _capped(response, MOST_WORDS)  # an answer that breaks off is none
+        async with self._request("POST", url, headers=kind, data=io.BytesIO(content)) as response:
+            await _read_capped(response, MOST_WORDS)  # an answer that breaks off is none
             if response.status != 200:
                 raise SlackUnreachable(f"the upload was answered with status {response.status}")
 
@@ -129,12 +129,12 @@ class SlackFiles:
             raise FileTooLarge(size, most)
         url = str(file.get("url_private_download") or file.get("url_private") or "")
         headers = {"Authorization": f"Bearer {self.slack.client.token}", "Accept-Encoding": "identity"}
-        async with self._requested("GET", url, headers=headers) as response:
+        async with self._request("GET", url, headers=headers) as response:
             _check_answer(response, file)
-            return await _capped(response, most)
+            return await _read_capped(response, most)
 
     @asynccontextmanager
-    async def _requested(self, method: str, url: str, **arguments: Any) -> AsyncIterator[aiohttp.ClientResponse]:
+    async def _request(self, method: str, url: str, **arguments: Any) -> AsyncIterator[aiohttp.ClientResponse]:
         """One request to Slack's file host: no redirect is followed, no proxy or cookie of the environment used."""
         if not is_slacks(url, self.slack.client.base_url):
             raise FileUnreadable("an address that is not Slack's")
@@ -177,7 +177,7 @@ def _check_answer(response: aiohttp.ClientResponse, file: Mapping[str, Any]) -> 
         raise FileUnreadable("packed, though plain was asked for")
 
 
-async def _capped(response: aiohttp.ClientResponse, most: int) -> bytes:
+async def _read_capped(response: aiohttp.ClientResponse, most: int) -> bytes:
     content = bytearray()
     async for chunk in response.content.iter_chunked(64 * 1024):
         content += chunk

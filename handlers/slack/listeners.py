@@ -141,7 +141,7 @@ class Intake:
 
     async def _do_again(self, kept: StoredRequest) -> None:
         """Go on with the change that a request has proposed already, or do the request where it has proposed none."""
-        request = _resumed(kept)
+        request = _read_stored(kept)
         if kept.attempts >= MAX_ATTEMPTS:
             await self._give_up(kept, request)
         elif (change := await self._gatehouse.store.changes.of_origin(kept.id)) is not None:
@@ -165,7 +165,7 @@ class Intake:
 
     async def _do_in_turn(self, kept: StoredRequest) -> None:
         """Do what one person asked for in the order in which they did; they wait for nobody else."""
-        async with self._turns.setdefault(_resumed(kept).caller.user, asyncio.Lock()):
+        async with self._turns.setdefault(_read_stored(kept).caller.user, asyncio.Lock()):
             if await self._inbound.begin(kept, self._owner):
                 await self._do_again(kept)
 
@@ -182,7 +182,7 @@ def _as_stored(request: Request, kept: StoredRequest, short: Shorthand) -> Reque
     return replace(request, caller=caller)
 
 
-def _resumed(kept: StoredRequest) -> Request:
+def _read_stored(kept: StoredRequest) -> Request:
     """The request that was stored, as it was when it came in."""
     short = Shorthand.model_validate(kept.payload.get(SHORTHAND) or {})
     return _as_stored(read(kept.kind, kept.payload), kept, short)
@@ -261,7 +261,7 @@ class Router:
         self.tasks.start(self._dispatcher.dispatch(request))
 
     async def on_typing(self, ack: AsyncAck, body: dict[str, Any]) -> None:
-        """Options for what somebody typed: the answer is the acknowledgement, so there is no other way to say anything."""
+        """Options for what somebody typed: the answer is the acknowledgement, and the only way to say anything."""
         await ack(options=await self._dispatcher.offer(read_typing(body)))
 
     async def on_submission(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:

@@ -105,13 +105,13 @@ MAX_SAID: Final = 40_000
 """Characters of a message that are searched: Slack's own limit for a text. Its blocks and attachments may hold more."""
 
 
-def all_said(message: Any) -> str:
+def text_of_message(message: Any) -> str:
     """Everything that a message says, a line each: machines put into blocks and attachments what people write."""
-    text = "\n".join(dict.fromkeys(_said(message)))
+    text = "\n".join(dict.fromkeys(_texts_of(message)))
     return text if len(text) <= MAX_SAID else (text[:MAX_SAID].rsplit(maxsplit=1) or [""])[0]
 
 
-def _said(message: Any) -> Iterator[str]:
+def _texts_of(message: Any) -> Iterator[str]:
     parts = [message]
     while parts:
         part = parts.pop()
@@ -221,7 +221,7 @@ def read(kind: str, body: Body) -> Request:
 
 def read_command(body: Body) -> CommandRequest:
     service, text = str(body.get("command", "")), str(body.get("text") or "")
-    command = _parsed(service.lstrip("/").removeprefix(command_prefix.get()), text)
+    command = _parse(service.lstrip("/").removeprefix(command_prefix.get()), text)
     return CommandRequest(
         body=body, caller=caller_of("command", body), asked=cleaned(f"{service} {text}"[:MOST]), command=command
     )
@@ -233,7 +233,7 @@ def read_click(body: Body) -> ClickRequest:
     name = action_name(str(_inner(action, "action_id") or ""))
     value = str(_inner(action, "value") or _inner(action, "selected_option", "value") or "")
     click = None if name is None else Click(name, value, body.get("view") or None)
-    command = _parsed(*value.partition(" ")[::2]) if name in RUNNING else None
+    command = _parse(*value.partition(" ")[::2]) if name in RUNNING else None
     return ClickRequest(body=body, caller=caller_of("click", body), click=click, command=command)
 
 
@@ -266,7 +266,7 @@ def read_typing(body: Body) -> TypingRequest:
     return TypingRequest(body=body, caller=caller_of("typed", body), typed=typed)
 
 
-def _parsed(service: str, text: str) -> Command | Exception:
+def _parse(service: str, text: str) -> Command | Exception:
     try:
         return parser.parse(service, text)
     except Exception as error:  # noqa: BLE001  the one that asked hears of it, in words

@@ -63,7 +63,7 @@ class Typed:
 class OptionsRoute:
     run: OptionsHandler
     needs: str
-    """The operation that whoever types must be allowed; others are offered nothing."""
+    """The operation that the person who types must be allowed; others are offered nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,19 +69,19 @@ async def new_rule(used: Shortcut | Click, caller: Caller, gatehouse: Gatehouse)
 
 
 @hears("app_mention")
-async def mentioned(heard: Heard, caller: Caller, gatehouse: Gatehouse) -> Command:
+async def on_mention(heard: Heard, caller: Caller, gatehouse: Gatehouse) -> Command:
     """``@Gatehouse rules which …``: the words after the mention, or before it where nothing comes after."""
     before, _, after = str(heard.event.get("text") or "").partition(f"<@{heard.us}")
-    return _commanded(after.partition(">")[2].strip() or before.strip(), heard)
+    return _command_in(after.partition(">")[2].strip() or before.strip(), heard)
 
 
 @hears("message.im")
-async def told(heard: Heard, caller: Caller, gatehouse: Gatehouse) -> Command:
+async def on_direct_message(heard: Heard, caller: Caller, gatehouse: Gatehouse) -> Command:
     """The same in a direct message, where nobody needs to be mentioned."""
-    return _commanded(str(heard.event.get("text") or ""), heard)
+    return _command_in(str(heard.event.get("text") or ""), heard)
 
 
-def _commanded(text: str, heard: Heard) -> Command:
+def _command_in(text: str, heard: Heard) -> Command:
     command = parser.parse_mention(text)
     if command.writes and "edited" in heard.event:
         raise EditedMessage

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from bot.rules.url import Address
-from handlers.rules.lookup import explained
+from handlers.rules.lookup import explain_url
 from tests.bench.measuring import awaited, bare, rules
 from tests.bench.sheets import Report, Sheet
 
@@ -23,5 +23,5 @@ def report(sizes: Sequence[int]) -> Report:
 def _row(size: int) -> Sequence[str]:
     listed = rules(size)
     alone = bare([rule.id for rule in listed])
-    took, waited = awaited(partial(explained, listed, Address.of(ADDRESS)))
+    took, waited = awaited(partial(explain_url, listed, Address.of(ADDRESS)))
     return f"{size:,}", f"{took / alone:.0f}", f"{took * 1000:.0f} ms", f"{waited * 1000:.0f} ms"

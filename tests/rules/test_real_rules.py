@@ -46,7 +46,7 @@ def judged_by_slack(message: Any) -> None:
 
 def explained(found: Explained) -> Any:
     command = RulesWhich(url=found.address.full[:200])
-    return which_view.explained(found, command=command, gap=Gap(1, 2), assumed=True, actions=True)
+    return which_view.answer(found, command=command, gap=Gap(1, 2), assumed=True, actions=True)
 
 
 @pytest.mark.parametrize("address", ADDRESSES, ids=lambda text: text[:30])
@@ -68,7 +68,9 @@ def test_every_rule_is_checked_alone_and_among_the_others() -> None:
     for first in range(0, len(everything), 8):
         page = ListPage.of(everything[first : first + 8], 1, 8)
         judged_by_slack(
-            check_views.checked(page, command=RulesCheck(), rules=len(RULES), gap=None, complete=False, actions=True)
+            check_views.findings_page(
+                page, command=RulesCheck(), rules=len(RULES), gap=None, complete=False, actions=True
+            )
         )
 
 

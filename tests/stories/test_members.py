@@ -128,7 +128,7 @@ async def test_a_list_filters_by_segment(workspace: Sandbox, bob: Person) -> Non
 
 async def test_long_lists_are_counted_and_sorted_beside_the_event_loop(workspace: Sandbox, bob: Person) -> None:
     await bob.says("/members list")
-    work = {"fits", "_in_order", "_counted", "counted", "known_segments"}
+    work = {"fits", "_in_order", "_count_segments", "counted", "known_segments"}
     seen = set()
 
     def called(frame: FrameType, event: str, _: object) -> None:

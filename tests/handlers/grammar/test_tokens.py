@@ -10,7 +10,7 @@ from handlers.grammar.command import Unclear
 from handlers.grammar.parser import parse
 from handlers.grammar.tokens import addresses_in, emails_in
 from handlers.rules.commands import RulesWhich
-from handlers.slack.payloads import all_said
+from handlers.slack.payloads import text_of_message
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,11 @@ def test_what_machines_say_stands_in_blocks_and_attachments() -> None:
         "attachments": [{"title_link": "https://a.example/2", "fields": [{"value": "https://a.example/3"}]}],
     }
 
-    assert addresses_in(all_said(message)) == ["https://a.example/1", "https://a.example/2", "https://a.example/3"]
+    assert addresses_in(text_of_message(message)) == [
+        "https://a.example/1",
+        "https://a.example/2",
+        "https://a.example/3",
+    ]
 
 
 @given(st.text())

@@ -24,7 +24,7 @@ from handlers.gatehouse import home_view as settings_form
 from handlers.members import form_view
 from handlers.members.form_view import MemberForm
 from handlers.rules.form import SentForm, read_form, rule_errors
-from handlers.rules.form_fields_view import packed, unpacked
+from handlers.rules.form_fields_view import pack_keys, unpack_keys
 from handlers.rules.form_view import RuleForm
 from sandbox.slack import filling
 from sandbox.slack.validation import check_view
@@ -208,7 +208,7 @@ def test_pairs_that_the_other_type_has_no_fields_for_are_left_out_and_named(coun
 def test_keys_of_pairs_come_back_as_they_were(old: list[int], new: list[int]) -> None:
     keys = [f"o{number}" for number in sorted(old)] + [f"n{number}" for number in new]
 
-    assert unpacked(packed(keys)) == keys
+    assert unpack_keys(pack_keys(keys)) == keys
 
 
 @pytest.mark.parametrize("piece", ["ы", "日", "😀"])
@@ -276,7 +276,7 @@ def test_a_form_about_a_change_escapes_its_title_once(name: str, title: str) -> 
     target = Target(service="rules", key="Rule_1")
     change = Change(id="0" * 32, kind=Kind.RULE_DELETE, target=target, before={"name": title}, after=None, **about)
 
-    view = notes_view.opened(name, change, title=plain_title(change), channel="C0OPS0001")
+    view = notes_view.reason_form(name, change, title=plain_title(change), channel="C0OPS0001")
 
     assert_taken(view)
     shown = view["blocks"][0]["text"]["text"]

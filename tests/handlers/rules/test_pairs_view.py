@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from bot.rules.model import KNOWN_TYPES, TYPED
 from handlers.blocks.messages import WORD_JOINER
-from handlers.changes.diff import differences, rendered
+from handlers.changes.diff import differences, render
 from handlers.rules import form_fields_view
-from handlers.rules.pairs_view import described
+from handlers.rules.pairs_view import describe
 
 X = {"header": "X-Debug", "type": "Add", "value": "1"}
 SHAPES: list[tuple[str, dict[str, Any], list[str]]] = [
@@ -101,11 +101,11 @@ SHAPES: list[tuple[str, dict[str, Any], list[str]]] = [
 
 @pytest.mark.parametrize(("rule_type", "pair", "lines"), SHAPES, ids=[f"{n}-{s[0]}" for n, s in enumerate(SHAPES)])
 def test_each_shape_is_read_as_a_person_would_say_it(rule_type: str, pair: dict[str, Any], lines: list[str]) -> None:
-    assert described(rule_type, pair) == lines
+    assert describe(rule_type, pair) == lines
 
 
 def test_of_a_pair_nothing_is_hidden() -> None:
-    (line,) = described("Headers", {"modifications": {}, "header": "", "mood": "sunny"})
+    (line,) = describe("Headers", {"modifications": {}, "header": "", "mood": "sunny"})
 
     assert "sunny" in line
 
@@ -138,7 +138,7 @@ PAIRS = st.recursive(
 @settings(max_examples=600, deadline=None)
 @given(st.sampled_from([*KNOWN_TYPES, "Teleport", None]), PAIRS)
 def test_anything_at_all_is_described(rule_type: str | None, pair: dict[str, Any]) -> None:
-    lines = described(rule_type, pair)
+    lines = describe(rule_type, pair)
 
     assert lines
     shown = [line.replace(f"{WORD_JOINER}`{WORD_JOINER}", "") for line in lines]  # as `esc` leaves it, it opens no code
@@ -146,7 +146,7 @@ def test_anything_at_all_is_described(rule_type: str | None, pair: dict[str, Any
 
 
 def diff(before: dict[str, Any], after: dict[str, Any]) -> str:
-    return rendered(differences({"pairs": [before]}, {"pairs": [after]}))
+    return render(differences({"pairs": [before]}, {"pairs": [after]}))
 
 
 def test_a_header_that_changed_is_one_line() -> None:
@@ -201,24 +201,24 @@ def test_what_is_no_list_of_pairs_is_said_with_its_place(text: str, words: str) 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.dictionaries(st.text(max_size=8), JSON, max_size=3), max_size=3))
 def test_pairs_read_back_as_they_were_written(pairs: list[dict[str, Any]]) -> None:
-    if (text := form_fields_view.written(pairs)) is not None:
+    if (text := form_fields_view.json_of_pairs(pairs)) is not None:
         assert json.dumps(form_fields_view.read(text)) == json.dumps(pairs)
 
 
 def test_what_fits_only_without_line_breaks_is_written_without_them() -> None:
     pairs = [{"source": {"key": "Url", "operator": "Equals", "value": f"https://a.example/{n}"}} for n in range(33)]
 
-    text = form_fields_view.written(pairs)
+    text = form_fields_view.json_of_pairs(pairs)
 
     assert text is not None
     assert text.count("\n") == 34
-    assert form_fields_view.written(pairs * 2) is None
+    assert form_fields_view.json_of_pairs(pairs * 2) is None
 
 
 @pytest.mark.parametrize("rule_type", [one for one in KNOWN_TYPES if one not in TYPED])
 def test_every_type_has_a_skeleton_that_reads_well(rule_type: str) -> None:
     pair = form_fields_view.skeleton(rule_type, {"key": "Url", "operator": "Equals", "value": ""})
-    (line, *_) = described(rule_type, {name: value for name, value in pair.items() if name != "source"})
+    (line, *_) = describe(rule_type, {name: value for name, value in pair.items() if name != "source"})
 
     assert pair["source"]["value"]
     assert not line.startswith("`")
