@@ -147,6 +147,17 @@ def fields(pairs: Iterable[tuple[str, str]]) -> Block:
     }
 
 
+def packed(texts: Iterable[str], limit: int = MOST_TEXT) -> list[str]:
+    """The *texts* as few texts of several lines, each shorter than *limit* unless one alone is longer."""
+    found: list[str] = []
+    for text in texts:
+        if found and len(found[-1]) + len(text) < limit:
+            found[-1] += f"\n{text}"
+        else:
+            found.append(text)
+    return found
+
+
 def context(*texts: str) -> Block:
     return {"type": "context", "elements": [mrkdwn(text) for text in texts if text][:10]}
 

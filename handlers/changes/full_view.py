@@ -203,9 +203,9 @@ def modal(change: Change, listed: Sequence[Entry], title: str) -> modals.View | 
     lead = f"Requested by <@{change.requester}>"
     texts = [f"*{title}*\n{lead}" if change.is_set else lead]
     texts += [f":speech_balloon: {_code(change.reason)}"] if change.reason else []
-    texts += _packed(f"{mark} {esc(line, MAX_LINE)}" for mark, line in _remarks(change))
+    texts += messages.packed((f"{mark} {esc(line, MAX_LINE)}" for mark, line in _remarks(change)), MAX_LINE)
     for entry in listed:
-        texts += _packed(_section_lines(entry))
+        texts += messages.packed(_section_lines(entry), MAX_LINE)
     if len(texts) > MAX_BLOCKS or sum(map(len, texts)) > MAX_CHARACTERS or max(map(len, texts)) > messages.MOST_TEXT:
         return None
     blocks: list[Block] = [messages.section(text) for text in texts]
@@ -218,17 +218,6 @@ def _remarks(change: Change) -> Iterator[tuple[str, str]]:
     """What Gatehouse says of the change."""
     yield from ((":warning:", line) for line in change.warnings)
     yield from ((":mag:", line) for line in change.preview)
-
-
-def _packed(lines: Iterable[str]) -> list[str]:
-    """Lines in as few texts as hold them."""
-    texts: list[str] = []
-    for line in lines:
-        if texts and len(texts[-1]) + len(line) < MAX_LINE:
-            texts[-1] += f"\n{line}"
-        else:
-            texts.append(line)
-    return texts
 
 
 def file_pieces(change: Change, listed: Iterable[Entry]) -> Iterator[bytes]:

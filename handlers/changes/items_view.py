@@ -55,16 +55,6 @@ VERBS: Final[Mapping[Kind, str]] = {
 }
 
 
-def packed(lines: Sequence[str]) -> list[str]:
-    """Lines as few texts, each short enough for a section."""
-    texts = [""]
-    for line in lines:
-        if len(texts[-1]) + len(line) >= messages.MOST_TEXT:
-            texts.append("")
-        texts[-1] = f"{texts[-1]}\n{line}".strip()
-    return texts
-
-
 def line_of(part: Part) -> str:
     mark, name = OUTCOMES[part.outcome]
     what = part_name(part)
@@ -205,8 +195,8 @@ def comment(whole: Change, parts: Sequence[Part]) -> str:
 
 def lines(progress: Progress) -> list[Block]:
     """A line for each item that has room, and how many more there are."""
-    shown = [line_of(part) for part in progress.first[:SHOWN]]
+    shown = [line_of(part).strip() for part in progress.first[:SHOWN]]
     total = sum(progress.tally.counts.values())
     if total > len(shown):
         shown.append(f"…and {total - len(shown):,} more.")
-    return [messages.section(text) for text in packed(shown)]
+    return [messages.section(text) for text in messages.packed(shown)]

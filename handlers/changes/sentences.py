@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Final
 
@@ -184,6 +184,12 @@ def ending_line(change: Change) -> str:
     if change.ends is not None:
         return f":stopwatch: To end by itself {when(change.ends)}{typed}"
     return f":stopwatch: To end by itself {in_words(change.lasts)} after it was done" if change.lasts else ""
+
+
+def card_link(change: Change, links: Mapping[str, str]) -> str:
+    """A link to the card of *change*; its reference, where *links* has none."""
+    link = links.get(change.id)
+    return f"   <{link}|card>" if link else f"   {code(change.id[:8])}"
 
 
 def when(moment: datetime | None) -> str:

@@ -45,9 +45,8 @@ class _Kind:
 
 def rule_blocks(plan: RulePlan, *, filename: str) -> list[Block]:
     """What importing *plan* would do, for a modal or a message."""
-    title = (
-        f":inbox_tray: *Import of {code(filename, 80)}*\n{_many(len(plan.entries), 'record')}, nothing is changed yet."
-    )
+    count = messages.plural(len(plan.entries), "record")
+    title = f":inbox_tray: *Import of {code(filename, 80)}*\n{count}, nothing is changed yet."
     return [messages.section(title), *_kinds(plan.entries, RULE_KINDS)]
 
 
@@ -55,14 +54,10 @@ def member_blocks(plan: MemberPlan, *, filename: str, site: str) -> list[Block]:
     """The same for members."""
     title = (
         f":inbox_tray: *Import of {code(filename, 80)}*   :globe_with_meridians: {esc(site, 60)}\n"
-        f"{_many(len(plan.entries), 'row')}, nothing is changed yet."
+        f"{messages.plural(len(plan.entries), 'row')}, nothing is changed yet."
     )
     read = messages.context(_how_it_was_read(plan.file))
     return [messages.section(title), *_kinds(plan.entries, MEMBER_KINDS), *_lookalikes(plan), read]
-
-
-def _many(count: int, noun: str) -> str:
-    return messages.plural(count, noun)
 
 
 def _kinds(entries: Iterable[Any], kinds: Sequence[_Kind]) -> list[Block]:

@@ -12,7 +12,7 @@ from bot.members.model import masked
 from bot.store.audit import Entry, Filters
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, Message, code, esc
-from handlers.changes.sentences import VERBS, WORDS, mark_of, plain_title, when, words
+from handlers.changes.sentences import VERBS, WORDS, card_link, mark_of, plain_title, when, words
 from handlers.gatehouse.commands import GatehouseAudit, GatehouseDigest, GatehousePending, GatehouseTimers
 from handlers.grammar.command import Command
 
@@ -90,11 +90,10 @@ def history(changes: Sequence[Change], links: Mapping[str, str], *, command: Com
         return messages.message("No history", [messages.section(":mag: Gatehouse has not changed this rule so far.")])
     blocks: list[Block] = []
     for change in changes:
-        link = f"   <{links[change.id]}|card>" if links.get(change.id) else f"   {code(change.id[:8])}"
         undone = f", taken back by {code(change.undone_by[:8])}" if change.undone_by else ""
         reason = f"\n:speech_balloon: {esc(change.reason, 200)}" if change.reason else ""
         moment = change.finished_at or change.decided_at or change.created
-        line = f"{mark_of(change)} *{plain_title(change)}*: {WORDS[change.state]}{undone}{link}"
+        line = f"{mark_of(change)} *{plain_title(change)}*: {WORDS[change.state]}{undone}{card_link(change, links)}"
         blocks.append(messages.section(f"{line}\n{when(moment)}  <@{change.requester}>{reason}"))
     return messages.message("History of a rule", [*blocks, *messages.actions([messages.share_button(command)])])
 

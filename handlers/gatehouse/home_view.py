@@ -14,7 +14,7 @@ from handlers.blocks import inputs, messages
 from handlers.blocks.menus import member_menu, rule_menu
 from handlers.blocks.messages import Block, Message, code, esc
 from handlers.blocks.modals import View, frame, metadata, section
-from handlers.changes.sentences import WORDS, mark_of, plain_title, when
+from handlers.changes.sentences import WORDS, card_link, mark_of, plain_title, when
 from handlers.gatehouse.commands import GatehouseHelp, GatehousePending, GatehouseWhoami
 from handlers.grammar.command import slash
 from handlers.members.commands import MembersList
@@ -77,15 +77,9 @@ def _change_list(
     """The changes under *title*, or *otherwise*; nothing at all where that is empty."""
     if not changes:
         return [messages.section(f"*{title}*\n{otherwise}")] if otherwise else []
-    lines = [
-        f"*{plain_title(change)}*   {_card(links.get(change.id), change)}\n{about(change)}" for change in changes[:MOST]
-    ]
+    lines = [f"*{plain_title(change)}*{card_link(change, links)}\n{about(change)}" for change in changes[:MOST]]
     more = [messages.context(f"…and {len(changes) - MOST} more")] if len(changes) > MOST else []
     return [messages.section(f"*{title}*"), *map(messages.section, lines), *more]
-
-
-def _card(link: str | None, change: Change) -> str:
-    return f"<{link}|card>" if link else code(change.id[:8])
 
 
 def _request_line(change: Change) -> str:

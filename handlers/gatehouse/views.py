@@ -9,7 +9,7 @@ from bot.changes.model import Change, Guard
 from bot.policy.model import GuardRule, Person, Why
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, Message, code, entities, esc
-from handlers.changes.sentences import WORDS, plain_title, when
+from handlers.changes.sentences import WORDS, card_link, plain_title, when
 from handlers.gatehouse.commands import GatehouseHelp, GatehousePending, GatehouseTimers
 from handlers.grammar.command import Command, slash
 from handlers.grammar.parser import ALL
@@ -164,13 +164,11 @@ def _more(count: int) -> list[Block]:
 
 def _open(change: Change, links: Mapping[str, str]) -> str:
     until = f", open until {when(change.expires)}" if change.expires else ""
-    return (
-        f"*{plain_title(change)}*{_link(change, links)}\n{WORDS[change.state]}: asked by <@{change.requester}>{until}"
-    )
+    return f"*{plain_title(change)}*{card_link(change, links)}\n{WORDS[change.state]}: asked by <@{change.requester}>{until}"
 
 
 def _review(change: Change, links: Mapping[str, str]) -> str:
-    return f":rotating_light: *{plain_title(change)}*{_link(change, links)}\n<@{change.decided_by}> did this alone"
+    return f":rotating_light: *{plain_title(change)}*{card_link(change, links)}\n<@{change.decided_by}> did this alone"
 
 
 def timers(ending: Sequence[Change], links: Mapping[str, str]) -> Message:
@@ -180,7 +178,7 @@ def timers(ending: Sequence[Change], links: Mapping[str, str]) -> Message:
         return _nothing(words, GatehouseTimers())
     lines = [
         messages.section(
-            f":stopwatch: *{plain_title(change)}*{_link(change, links)}\nends {when(change.ends)}, by <@{change.requester}>"
+            f":stopwatch: *{plain_title(change)}*{card_link(change, links)}\nends {when(change.ends)}, by <@{change.requester}>"
         )
         for change in ending[:MOST]
     ]
@@ -189,11 +187,6 @@ def timers(ending: Sequence[Change], links: Mapping[str, str]) -> Message:
         [messages.section(f"*{messages.plural(len(ending), 'temporary change')}*"), *lines],
         GatehouseTimers(),
     )
-
-
-def _link(change: Change, links: Mapping[str, str]) -> str:
-    link = links.get(change.id)
-    return f"   <{link}|card>" if link else f"   {code(change.id[:8])}"
 
 
 def _nothing(words: str, command: GatehousePending | GatehouseTimers) -> Message:

@@ -79,7 +79,7 @@ def pair_blocks(rule: Rule) -> list[Block]:
     pairs = rule.pairs or ()
     alone = len(pairs) == 1
     told = [_pair_text(rule, pair, 0 if alone else number) for number, pair in enumerate(pairs[:SHOWN_PAIRS], 1)]
-    blocks = [messages.section(text) for text in _packed(told)]
+    blocks = [messages.section(text) for text in messages.packed(told, SECTION)]
     if len(pairs) > SHOWN_PAIRS:
         blocks.append(messages.context(f"…and {len(pairs) - SHOWN_PAIRS} more pairs, which are kept as they are."))
     return blocks or [messages.section("_This rule has no pairs._")]
@@ -96,17 +96,6 @@ def _pair_text(rule: Rule, pair: Pair, number: int) -> str:
         return f"{head}\n{lines[0]}"
     more = [f"• …and {len(lines) - SHOWN_LINES} more"] if len(lines) > SHOWN_LINES else []
     return "\n".join([head, *(f"• {line}" for line in lines[:SHOWN_LINES]), *more])
-
-
-def _packed(texts: Sequence[str]) -> list[str]:
-    """The texts in as few sections as hold them."""
-    packed: list[str] = []
-    for text in texts:
-        if packed and len(packed[-1]) + len(text) < SECTION:
-            packed[-1] += f"\n{text}"
-        else:
-            packed.append(text)
-    return packed
 
 
 def _other_fields(rule: Rule, groups: Groups | None) -> list[Block]:
