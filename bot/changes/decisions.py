@@ -8,12 +8,11 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Any, Final
 
-from bot.changes.errors import AlreadyDecided, NothingToReview, NotTemporary, NotYours, PolicyTightened
 from bot.changes.execute import Executor
 from bot.changes.journal import GATEHOUSE, Journal, event_of
 from bot.changes.model import Change, Guard, Move, Question, State
-from bot.policy.access import Access, NotAllowed
-from bot.policy.inquiry import DirectoryUnavailable
+from bot.changes.refusals import AlreadyDecided, NothingToReview, NotTemporary, NotYours, PolicyTightened
+from bot.policy.access import Access, DirectoryUnavailable, NotAllowed
 from bot.policy.model import Irreconcilable
 from bot.store.db import TargetBusy
 

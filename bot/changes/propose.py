@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bot.changes.errors import AlreadyDecided, NotTemporary, NotUndoable
 from bot.changes.execute import Executor
 from bot.changes.journal import Journal
 from bot.changes.model import HOLDING, LIVE, NOT_DONE, Change, Guard, Outcome, State, Target
 from bot.changes.proposals import Proposal, SetProposal, again, inverse, inverse_of, put_back, request_again
+from bot.changes.refusals import AlreadyDecided, NotTemporary, NotUndoable
 from bot.changes.verify import AdapterOf, Document, Snapshot, read_live
 from bot.clients.errors import ClientError
 from bot.policy.access import Access, NotAllowed

@@ -13,11 +13,11 @@ from typing import Any, Final
 
 import structlog
 
-from bot.changes.errors import NotTemporary, NotUndoable
 from bot.changes.journal import GATEHOUSE
 from bot.changes.model import LIVE, Change, Outcome, State
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import is_there
+from bot.changes.refusals import NotTemporary, NotUndoable
 from bot.changes.verify import read_live
 from bot.changes.worker import Wake, worked_off
 from bot.clients.errors import ClientError, RateLimited, Unreachable

@@ -14,21 +14,6 @@ from pydantic import BeforeValidator, Field
 from rapidfuzz import fuzz, process
 
 from bot.text.documents import ServiceRecord
-from bot.text.emails import all_masked, masked
-
-__all__ = [
-    "LAST_MOMENT",
-    "SITE_ID",
-    "Member",
-    "Segments",
-    "all_masked",
-    "caseless",
-    "chosen",
-    "found",
-    "inbox",
-    "masked",
-    "reference",
-]
 
 SITE_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """What a site's id may be: nothing in it may mean something in a path."""

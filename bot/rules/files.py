@@ -143,13 +143,8 @@ RULE: Final = {"objectType": "rule"}
 """The product's import skips a record that does not say what it is; the specified service's records do not."""
 
 
-def exported(rules: Sequence[Rule], groups: Sequence[Mapping[str, Any]] = ()) -> bytes:
-    """The file: rules as the service gave them, field for field, then groups without their children."""
-    return b"".join(pieces(rules, groups))
-
-
-def pieces(rules: Sequence[Rule], groups: Sequence[Mapping[str, Any]] = ()) -> Iterator[bytes]:
-    """The same, record by record: a large list need not be made in one go."""
+def export_lines(rules: Sequence[Rule], groups: Sequence[Mapping[str, Any]] = ()) -> Iterator[bytes]:
+    """Write the file record by record: rules as the service gave them, field for field, then groups without children."""
     before = "[\n"
     for rule in rules:
         yield _line(before, rule.document(), RULE)
@@ -165,7 +160,7 @@ def _line(before: str, record: Mapping[str, Any], kind: Mapping[str, str]) -> by
     return f"{before}  {json.dumps(known, ensure_ascii=False)}".encode("utf-8", "surrogatepass")
 
 
-def file_name(day: date) -> str:
+def export_name(day: date) -> str:
     """What the product calls its own exports."""
     return f"requestly_export_{day:%d_%m_%Y}.json"
 

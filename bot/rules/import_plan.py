@@ -120,13 +120,8 @@ class RulePlan:
         return Counter(type(entry) for entry in self.entries)
 
 
-def plan_rules(file: RuleFile, live: Iterable[Rule], groups: Groups | None = None) -> RulePlan:
-    """The plan for *file*. *groups*: those of the service; None where it does not tell."""
-    return RulePlan(tuple(planned(file, live, groups)))
-
-
-def planned(file: RuleFile, live: Iterable[Rule], groups: Groups | None = None) -> Iterator[Entry]:
-    """The same, entry by entry, for whoever must not stop for long."""
+def plan_entries(file: RuleFile, live: Iterable[Rule], groups: Groups | None = None) -> Iterator[Entry]:
+    """Plan *file*, entry by entry. *groups*: those of the service; None where it does not tell."""
     planner = _Planner(file, tuple(live), groups)
     for number, record in enumerate(file.records, 1):
         yield planner.entry(number, record)

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from bot.changes.execute import LOST_RIGHT
 from bot.changes.model import DONE, NOT_DONE, OPEN, Change, Guard, Kind, Outcome, Part, State, Tally
-from bot.members.csv_writing import result_table
-from bot.members.model import all_masked, masked
+from bot.members.csv import result_table
 from bot.rules.model import RuleDraft
 from bot.rules.url import authority
+from bot.text.emails import all_masked, masked
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, Message, code, esc
 from handlers.changes.card_view import actions, says, warned

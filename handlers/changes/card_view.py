@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import Any, Final
 
 from bot.changes.model import NOT_CONTENT, Change, Guard, Kind, State, canonical_form
-from bot.members.model import Member, masked
+from bot.members.model import Member
 from bot.rules.model import Groups, Rule, RuleDraft, why_group_is_off
 from bot.rules.secrets import MARK
+from bot.text.emails import masked
 from handlers.blocks import messages
 from handlers.blocks.masking import masked_part
 from handlers.blocks.messages import WORD_JOINER, Block, Message, code, esc, visible

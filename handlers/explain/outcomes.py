@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from bot.changes.errors import (
+from bot.changes.model import State
+from bot.changes.proposals import NothingInSet
+from bot.changes.refusals import (
     AlreadyDecided,
     NothingToReview,
     NotTemporary,
@@ -16,8 +18,6 @@ from bot.changes.errors import (
     TooManyRequests,
     UnknownChange,
 )
-from bot.changes.model import State
-from bot.changes.proposals import NothingInSet
 from bot.clients import errors as client
 from bot.clients.lists import Incomplete
 from bot.policy.limits import StillRunning, TooFast

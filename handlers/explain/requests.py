@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from bot.gatehouse import UnknownSite
-from bot.policy.access import NobodyCanApprove, NotAllowed
-from bot.policy.inquiry import DirectoryUnavailable
+from bot.policy.access import DirectoryUnavailable, NobodyCanApprove, NotAllowed
 from bot.policy.model import Irreconcilable, Why
 from bot.rules.edit import BadEmail, BadField, Problem
 from bot.rules.url import NoAddress

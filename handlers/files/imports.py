@@ -15,15 +15,14 @@ from bot.clients.errors import ClientError
 from bot.clients.json_stream import cooperatively
 from bot.gatehouse import Gatehouse
 from bot.members import import_entries
-from bot.members.csv import Mode, read_member_file
+from bot.members.csv import Mode, headings, read_member_file
 from bot.members.csv_columns import Columns
-from bot.members.csv_writing import headings
 from bot.members.import_entries import MemberPlan
 from bot.members.import_plan import plan_members
 from bot.policy.limits import IMPORT_RATE
 from bot.rules import import_plan
 from bot.rules.files import read_rule_file
-from bot.rules.import_plan import Choices, RulePlan, planned, proposals
+from bot.rules.import_plan import Choices, RulePlan, plan_entries, proposals
 from bot.rules.model import Groups
 from bot.text.encoding import BadFile
 from handlers.blocks import inputs, modals
@@ -153,7 +152,7 @@ async def _preview_rules(view: View, caller: Caller, gatehouse: Gatehouse) -> Vi
 async def _rule_plan(handed: Handed, gatehouse: Gatehouse) -> RulePlan:
     file = await asyncio.to_thread(read_rule_file, await handed.content(gatehouse))
     rules = (await gatehouse.rules.all()).whole()
-    return RulePlan(tuple(await cooperatively(planned(file, rules, await _groups(gatehouse)))))
+    return RulePlan(tuple(await cooperatively(plan_entries(file, rules, await _groups(gatehouse)))))
 
 
 async def _groups(gatehouse: Gatehouse) -> Groups | None:

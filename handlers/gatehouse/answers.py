@@ -13,7 +13,7 @@ from bot.changes.model import LIVE, Change
 from bot.clients.errors import ClientError
 from bot.clients.lists import Incomplete, Listing
 from bot.gatehouse import Gatehouse
-from bot.policy.inquiry import DirectoryUnavailable
+from bot.policy.access import DirectoryUnavailable
 from bot.rules.model import RULE_ID
 from bot.store.audit import Filters
 from bot.store.db import NewerRelease

@@ -11,8 +11,7 @@ from bot.changes.model import Change, Guard, State
 from bot.clients.errors import ClientError
 from bot.clients.lists import Listing
 from bot.gatehouse import Gatehouse
-from bot.policy.access import NotAllowed
-from bot.policy.inquiry import DirectoryUnavailable
+from bot.policy.access import DirectoryUnavailable, NotAllowed
 from bot.store.queues import TimerKind
 from handlers.gatehouse import home_view
 from handlers.gatehouse.answers import changes_of, waiting

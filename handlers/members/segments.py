@@ -10,8 +10,9 @@ from bot.changes.model import Kind, Outcome, Part, Target
 from bot.changes.proposals import Proposal, SetProposal
 from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse, Site
-from bot.members.model import Catalogue, Member, counted, masked, nearest, spelled
+from bot.members.model import Catalogue, Member, counted, nearest, spelled
 from bot.rules.edit import checked_email
+from bot.text.emails import masked
 from handlers.changes.expiry import lasting
 from handlers.errors import NoMember, NothingToChange, UnknownSegment
 from handlers.grammar.command import Command

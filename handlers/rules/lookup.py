@@ -14,12 +14,12 @@ from bot.clients.lists import Gap
 from bot.gatehouse import Gatehouse
 from bot.policy.model import SETTINGS
 from bot.rules.edit import SWITCHES
-from bot.rules.impact import impact
-from bot.rules.lint.check import checking, introducing
+from bot.rules.lint.check import check_all, check_change
 from bot.rules.lint.findings import Finding, ordered
 from bot.rules.lint.redirects import Effort
-from bot.rules.matching import Explained, explaining, told
+from bot.rules.matching import impact, judge_all
 from bot.rules.model import Groups, Rule, RuleDraft
+from bot.rules.outcomes import Explained
 from bot.rules.url import SCHEME, Address, NoAddress, is_address
 from bot.store.settings import MOST
 from handlers.blocks.messages import code
@@ -124,7 +124,7 @@ async def which(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) -> Re
 
 async def explained(rules: Sequence[Rule], address: Address, groups: Groups | None = None) -> Explained:
     """What *rules* do to *address*, with the event loop let in between: some expressions take a millisecond each."""
-    return told(address, await cooperatively(explaining(rules, address, groups)))
+    return Explained.of(address, await cooperatively(judge_all(rules, address, groups)))
 
 
 FINDINGS_PER_PAGE: Final = 8
@@ -145,9 +145,9 @@ async def _checked(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) ->
     groups = await groups_of(listing.known, gatehouse)
     effort = Effort()
     if one is None:
-        found = await _gathered(checking(listing.known, groups, effort=effort))
+        found = await _gathered(check_all(listing.known, groups, effort=effort))
     else:
-        found = await _gathered(introducing(listing.known, None, one, groups, effort=effort))
+        found = await _gathered(check_change(listing.known, None, one, groups, effort=effort))
     pages = max(1, -(-len(found) // FINDINGS_PER_PAGE))
     page = min(max(command.page or 1, 1), pages)
     first = (page - 1) * FINDINGS_PER_PAGE
@@ -202,7 +202,7 @@ async def look_at(gatehouse: Gatehouse, before: Rule | None, after: RuleDraft) -
             blind = True
     groups = await groups_of([*rules, after], gatehouse)
     effort = Effort()
-    found = await _gathered(introducing(rules, before, as_rule(before, after), groups, effort=effort))
+    found = await _gathered(check_change(rules, before, as_rule(before, after), groups, effort=effort))
     return Look(found, blind, partly=not effort.enough, gap=gap)
 
 

@@ -9,8 +9,8 @@ from typing import Any, Final
 import pytest
 
 from bot.changes.decisions import Decision
-from bot.changes.errors import NotYours, PolicyTightened
 from bot.changes.model import Change, Guard, State
+from bot.changes.refusals import NotYours, PolicyTightened
 from bot.policy.access import NotAllowed
 from bot.policy.model import GuardRule, Policy, Role, Why
 from tests.changes.test_rights_again import names, rename, settled

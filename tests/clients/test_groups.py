@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from bot.clients import errors
-from bot.clients.groups import GroupsClient
 from bot.clients.http import CallLimits, Service
+from bot.clients.rules import GroupsClient
 from bot.rules.model import Group, Groups
 from sandbox.services.faults import KINDS
 from sandbox.services.running import RULES_KEY, Services, running_services

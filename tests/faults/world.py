@@ -18,10 +18,9 @@ from bot.changes.pipeline import Pipeline, open_pipeline
 from bot.changes.proposals import Proposal, set_of
 from bot.changes.verify import Adapter
 from bot.changes.worker import Backoff, Wake
-from bot.clients.groups import GroupsClient
 from bot.clients.http import CallLimits, Service
 from bot.clients.members import MembersClient
-from bot.clients.rules import RulesClient
+from bot.clients.rules import GroupsClient, RulesClient
 from bot.policy.model import GuardRule, Policy
 from bot.store.engine import Store
 from sandbox.services.database import Record

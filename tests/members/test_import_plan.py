@@ -22,10 +22,11 @@ from bot.members.csv import (
     NoAddresses,
     TooManyRows,
     TooWide,
+    headings,
     read_member_file,
+    result_table,
 )
 from bot.members.csv_columns import Column
-from bot.members.csv_writing import headings, result_table
 from bot.members.import_entries import (
     Add,
     AlreadyMember,

@@ -10,8 +10,7 @@ from typing import Final
 import pytest
 
 from bot.changes.model import Change, Guard, Kind, Target
-from bot.policy.access import MOST_LOOKED_AT, Access, NobodyCanApprove, NotAllowed
-from bot.policy.inquiry import DirectoryUnavailable
+from bot.policy.access import MOST_LOOKED_AT, Access, DirectoryUnavailable, NobodyCanApprove, NotAllowed
 from bot.policy.model import Channel, GuardRule, Irreconcilable, Person, Policy, Role, Why, strictest
 from tests.clocks import StandingClock
 from tests.directories import Directory

@@ -41,14 +41,13 @@ from bot.rules.import_plan import (
     Same,
     Skipped,
     Twice,
-    plan_rules,
     proposals,
 )
-from bot.rules.matching import explain
 from bot.rules.model import KNOWN_TYPES, Groups, Rule
 from bot.rules.outcomes import NearKind
 from bot.rules.url import Address
 from bot.text.encoding import MOST_BYTES, BadFile, EmptyFile, FileKind, FileTooLarge, Undecodable, WrongKind
+from tests.rules.whole import explain, plan_rules
 
 Document = dict[str, Any]
 

@@ -10,9 +10,9 @@ from typing import Final
 from bot.rules.conditions import CannotTell
 from bot.rules.lint.findings import Finding, FindingKind, Location, key_of
 from bot.rules.lint.single_rule import SAMPLE, example, led_to_address, literal
-from bot.rules.matching import Match, judged
+from bot.rules.matching import judged
 from bot.rules.model import Groups, Pair, Rule, Source
-from bot.rules.outcomes import Engine, MayHold, holding
+from bot.rules.outcomes import Engine, Match, MayHold, holding
 from bot.rules.url import Address
 
 SIZES: Final = (16, 8, 4, 2, 1)
