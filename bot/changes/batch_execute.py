@@ -20,8 +20,8 @@ from bot.changes.verify import Document, Snapshot, Truth, judge
 from bot.changes.worker import Backoff, HeldLease, LeaseLost, Wake, worked_off
 from bot.clients.errors import ClientError, OutcomeUnknown, RateLimited, Unreachable
 from bot.policy.access import DirectoryUnavailable
-from bot.store.change_queries import SERVICES
-from bot.store.db import NewerRelease
+from bot.store.changes import SERVICES
+from bot.store.tables import NewerRelease
 
 log = structlog.get_logger(__name__)
 

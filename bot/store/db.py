@@ -39,14 +39,6 @@ class StoreCorrupt(StoreError):
     """The database file is damaged; Gatehouse does not act on it."""
 
 
-class NewerRelease(Exception):
-    """A newer release wrote this change: this one can't read it, or must not act on it. *change_id* names it."""
-
-    def __init__(self, change_id: str) -> None:
-        super().__init__(change_id)
-        self.change_id = change_id
-
-
 class TargetBusy(Exception):
     """Another change holds the target; *change* is that one."""
 

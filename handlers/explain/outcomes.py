@@ -21,8 +21,9 @@ from bot.changes.refusals import (
 from bot.clients import errors as client
 from bot.clients.lists import Incomplete
 from bot.policy.limits import StillRunning, TooFast
-from bot.store.db import NewerRelease, StoreError, TargetBusy
+from bot.store.db import StoreError, TargetBusy
 from bot.store.settings import SettingsMoved
+from bot.store.tables import NewerRelease
 from handlers.blocks.messages import clock_time, code, esc, plural
 from handlers.changes.card_view import label
 from handlers.changes.sentences import WORDS as WORDS_OF_STATES

@@ -16,8 +16,8 @@ from bot.gatehouse import Gatehouse
 from bot.policy.access import DirectoryUnavailable
 from bot.rules.model import RULE_ID
 from bot.store.audit import Filters
-from bot.store.db import NewerRelease
 from bot.store.queues import TimerKind
+from bot.store.tables import NewerRelease
 from bot.text.duration import DAYS, seconds_of
 from handlers.blocks.messages import plural
 from handlers.changes.expiry import zone_of

@@ -17,9 +17,8 @@ from structlog.testing import capture_logs
 
 from bot.changes.decisions import Decision
 from bot.changes.model import Change, State, Target
-from bot.store.db import NewerRelease
 from bot.store.queues import KINDS, Purpose, TimerKind
-from bot.store.tables import changes, inbound, micros, outbox, parts, timers
+from bot.store.tables import NewerRelease, changes, inbound, micros, outbox, parts, timers
 from tests.changes.test_leases import kept, rename
 from tests.changes.world import ALICE, BOB, POLICIES, RULE_IDS, Watched, World, a_world, renames, replica
 from tests.databases import BOTH
