@@ -110,27 +110,11 @@ cards = sa.Table(
     sa.Column("permalink", sa.Text, nullable=False, server_default=""),
 )
 
-lists = sa.Table(
-    "lists",
-    metadata,
-    sa.Column("person", sa.String(32), primary_key=True),
-    sa.Column("service", sa.String(16), primary_key=True),
-    sa.Column("refs", sa.Text, nullable=False),
-)
-
 aliases = sa.Table(
     "aliases",
     metadata,
     sa.Column("old", sa.String(128), primary_key=True),
     sa.Column("new", sa.String(128), nullable=False, index=True),
-)
-
-
-samples = sa.Table(
-    "samples",
-    metadata,
-    sa.Column("channel", sa.String(32), primary_key=True),
-    sa.Column("urls", sa.Text, nullable=False),
 )
 
 
@@ -178,13 +162,14 @@ audit_head = sa.Table(
     sa.Column("hash", sa.String(64), nullable=False),
 )
 
-channel_settings = sa.Table(
-    "channel_settings",
+settings = sa.Table(
+    "settings",
     metadata,
-    sa.Column("channel", sa.String(32), primary_key=True),
+    sa.Column("owner", sa.String(32), primary_key=True),
     sa.Column("name", sa.String(32), primary_key=True),
     sa.Column("value", sa.Text, nullable=False),
 )
+"""What a channel or a person has under a name: what they set, their test URLs, the last list that they were shown."""
 
 compatibility = sa.Table(
     "compatibility",

@@ -21,7 +21,7 @@ from bot.rules.matching import impact, judge_all
 from bot.rules.model import Groups, Rule, RuleDraft
 from bot.rules.outcomes import Explained
 from bot.rules.url import SCHEME, Address, NoAddress, is_address
-from bot.store.settings import MOST
+from bot.store.settings import MAX_TEST_URLS
 from handlers.blocks.messages import code
 from handlers.errors import LoopNeedsReason
 from handlers.grammar.command import slash
@@ -236,19 +236,19 @@ async def samples(command: RulesSamples, caller: Caller, gatehouse: Gatehouse) -
         said = await _add(command, caller, gatehouse)
     elif command.action == "remove":
         url = Address.of(command.urls[0]).full
-        gone = await gatehouse.store.samples.remove(caller.channel, url)
+        gone = await gatehouse.store.test_urls.remove(caller.channel, url)
         said = f"{code(url)} is {'removed' if gone else 'not among them'}."
-    urls = await gatehouse.store.samples.of(caller.channel)
+    urls = await gatehouse.store.test_urls.of(caller.channel)
     return Private(check_view.samples(urls, said=said, actions=not caller.public))
 
 
 async def _add(command: RulesSamples, caller: Caller, gatehouse: Gatehouse) -> str:
     """Keep the addresses, as a browser sends them; raises NoAddress before any is kept."""
     urls = [Address.of(text).full for text in command.urls]
-    new = await gatehouse.store.samples.add(caller.channel, urls)
+    new = await gatehouse.store.test_urls.add(caller.channel, urls)
     if new:
         return f"Added {', '.join(code(url, 120) for url in new[:5])}{' and more' if len(new) > 5 else ''}."
-    return f"Nothing added: they are there already, or there are {MOST}, which is as many as a channel keeps."
+    return f"Nothing added: they are there already, or there are {MAX_TEST_URLS}, which is as many as a channel keeps."
 
 
 async def preview(
@@ -256,7 +256,7 @@ async def preview(
 ) -> tuple[str, ...]:
     """What the change does to the addresses of the channel and to those in what was *said*, in plain lines."""
     written = [url for text in said for url in URL.findall(text or "") if is_address(url)]
-    texts = [*await gatehouse.store.samples.of(caller.channel), *written]
+    texts = [*await gatehouse.store.test_urls.of(caller.channel), *written]
     addresses = {address.full: address for text in texts if (address := _address(text)) is not None}
     if not addresses:
         return ()
