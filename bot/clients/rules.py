@@ -12,7 +12,7 @@ from typing import Any, Final
 import structlog
 from pydantic import ValidationError
 
-from bot.clients.cache import Indexed, SingleFlight
+from bot.clients.cache import SharedList, SingleFlight
 from bot.clients.errors import (
     BadIdentifier,
     ClientError,
@@ -26,7 +26,7 @@ from bot.clients.errors import (
 from bot.clients.http import Service
 from bot.clients.lists import Listing, Lists, opened, records, sent
 from bot.rules.model import RULE_ID, Group, Groups, Rule, RuleDraft
-from bot.text.search import SearchIndex, text_of_rule
+from bot.text.search import text_of_rule
 
 Body = dict[str, Any]
 Mend = Callable[[Body], Body]
@@ -115,35 +115,14 @@ def _is_of_the_whole(error: Refusal) -> bool:
     return isinstance(error, InvalidPayload) or (isinstance(error, Refused) and error.status == 400)
 
 
-class RulesClient:
+class RulesClient(SharedList[Rule]):
     """Typed rules in, typed rules out, the clients' errors for all else."""
 
     def __init__(self, service: Service, *, keep: float = 10.0, clock: Callable[[], float] = time.monotonic) -> None:
         self._service = service
         self._bodies = RuleBodies()
-        self._list: Lists[Rule] = Lists(
-            service, ("rules",), partial(opened, service), records, self._read, lambda rule: rule.id
-        )
-        self._flight: SingleFlight[Listing[Rule]] = SingleFlight(
-            self._list.read, keep=keep, clock=clock, many=lambda found: found.known
-        )
-        self._indexed: Indexed[Rule] = Indexed(text_of_rule)
-
-    async def fresh(self) -> Listing[Rule]:
-        """Every rule as it is now, through all pages; each id once, as it was read last."""
-        return await self._flight.fresh()
-
-    async def all(self) -> Listing[Rule]:
-        """The same, read once for all of a person's command that asks."""
-        return await self._flight.current()
-
-    async def recent(self) -> Listing[Rule]:
-        """The same, up to some seconds old: for type-ahead."""
-        return await self._flight.recent()
-
-    async def index(self) -> SearchIndex[Rule]:
-        """What `recent` brings, ready to be searched."""
-        return await self._indexed.of((await self.recent()).known)
+        rules = Lists(service, ("rules",), partial(opened, service), records, self._read, lambda rule: rule.id)
+        super().__init__(rules.read, text_of_rule, keep=keep, clock=clock)
 
     async def get(self, rule_id: str) -> Rule:
         """One rule. Raises NotFound, or BadIdentifier for what cannot be an id."""
@@ -155,11 +134,11 @@ class RulesClient:
 
     async def create(self, draft: RuleDraft) -> Rule:
         """Create a rule; return it with its new id. Raises a Refusal, Unreachable or OutcomeUnknown."""
-        return await self._written("POST", draft, None)
+        return await self._put("POST", draft, None)
 
     async def update(self, rule_id: str, draft: RuleDraft) -> Rule:
         """Replace the rule by *draft*, which must be the whole of it; return it as the service now has it."""
-        return await self._written("PUT", draft, self._checked(rule_id))
+        return await self._put("PUT", draft, self._checked(rule_id))
 
     async def delete(self, rule_id: str) -> str:
         """Delete the rule; return the service's message."""
@@ -167,7 +146,7 @@ class RulesClient:
         message = document.get("message")
         return message if isinstance(message, str) else ""
 
-    async def _written(self, method: str, draft: RuleDraft, rule_id: str | None) -> Rule:
+    async def _put(self, method: str, draft: RuleDraft, rule_id: str | None) -> Rule:
         segments = () if rule_id is None else (rule_id,)
         document = await self._bodies.sent(
             lambda body: self._write(method, *segments, body=body), draft.body(), new=rule_id is None
@@ -184,8 +163,7 @@ class RulesClient:
         try:
             return await sent(self._service, method, "rules", *segments, body=body)
         finally:
-            self._flight.drop()
-            self._indexed.drop()
+            self.drop()
 
     def _rule(self, document: dict[str, Any]) -> Rule:
         try:
@@ -217,11 +195,11 @@ class RulesClient:
 log = structlog.get_logger(__name__)
 
 GROUP_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,100}")
-PATIENCE: Final = 3.0
-"""Seconds that people wait for what only adds to an answer."""
-KEEP: Final = 10.0
-KEEP_NOTHING: Final = 60.0
-"""Seconds for which a service is taken to have no groups, once it has said so."""
+ADDITION_SECONDS: Final = 3.0
+"""How long people wait for what only adds to an answer."""
+KEPT_SECONDS: Final = 10.0
+NO_GROUPS_SECONDS: Final = 60.0
+"""For how long a service is taken to have no groups, once it has said so."""
 
 
 class GroupsClient:
@@ -231,12 +209,12 @@ class GroupsClient:
         self,
         service: Service,
         *,
-        keep: float = KEEP,
-        patience: float = PATIENCE,
+        keep: float = KEPT_SECONDS,
+        wait: float = ADDITION_SECONDS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._service = service
-        self._patience = patience
+        self._wait = wait
         self._clock = clock
         self._list: Lists[Group] = Lists(
             service, ("groups",), partial(opened, service), records, _groups, lambda group: group.id
@@ -252,12 +230,12 @@ class GroupsClient:
         if self._clock() < self._nothing_until:
             return None
         try:
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(self._wait):
                 found = await self._flight.recent()
                 return None if found is None else Groups.of(found.whole())
         except (ClientError, TimeoutError) as error:
             log.info("groups_not_read", error=type(error).__name__)
-            self._nothing_until = self._clock() + KEEP
+            self._nothing_until = self._clock() + KEPT_SECONDS
             return None
 
     async def listed(self) -> Listing[Group] | None:
@@ -295,7 +273,7 @@ class GroupsClient:
             raise
         except (Refusal, Unreadable) as error:
             log.info("no_groups", error=type(error).__name__)
-            self._nothing_until = self._clock() + KEEP_NOTHING
+            self._nothing_until = self._clock() + NO_GROUPS_SECONDS
             return None
 
 
