@@ -122,7 +122,7 @@ async def seen(entries: Iterable[Any]) -> str:
 
 async def submitted(proposal: SetProposal, caller: Caller, gatehouse: Gatehouse) -> View:
     """Begin with what was agreed to; what the form says in the end."""
-    await gatehouse.changes.proposer.submit_set(proposal, origin=caller.request)
+    await gatehouse.changes.proposer.submit(proposal, origin=caller.request)
     words = f":hourglass_flowing_sand: It is under way. Its card in <#{caller.channel}> shows how far it is; what became of "
     return modals.done("Import", words + "each row comes to you as a file when it is done.")
 

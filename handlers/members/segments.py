@@ -125,7 +125,7 @@ async def offboard(command: MembersOffboard, caller: Caller, gatehouse: Gatehous
         channel=caller.channel,
         reason=command.because or "",
     )
-    await gatehouse.changes.proposer.submit_set(proposal, origin=caller.request)
+    await gatehouse.changes.proposer.submit(proposal, origin=caller.request)
     return Announced()
 
 

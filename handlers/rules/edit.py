@@ -105,7 +105,7 @@ async def submitted(title: str, wanted: Sequence[Proposal], caller: Caller, gate
     if len(wanted) == 1:
         await gatehouse.changes.proposer.submit(wanted[0], origin=caller.request)
     else:
-        await gatehouse.changes.proposer.submit_set(set_of(title, wanted), origin=caller.request)
+        await gatehouse.changes.proposer.submit(set_of(title, wanted), origin=caller.request)
     return Announced()
 
 

@@ -128,7 +128,7 @@ async def _under_way(world: World, mine: Replica, change: Change) -> None:
 
 
 async def _set(world: World, mine: Replica) -> Change:
-    return await mine.pipeline.proposer.submit_set(renames(world, "Ours"), origin="set")
+    return await mine.pipeline.proposer.submit(renames(world, "Ours"), origin="set")
 
 
 async def _carried_out(world: World, mine: Replica, change: Change) -> None:

@@ -313,7 +313,7 @@ class Machine(RuleBasedStateMachine):
 
     def submit(self, number: int, proposal: Proposal | SetProposal, origin: str) -> None:
         if isinstance(proposal, SetProposal):
-            self.take(number, lambda mine: mine.pipeline.proposer.submit_set(proposal, origin=origin))
+            self.take(number, lambda mine: mine.pipeline.proposer.submit(proposal, origin=origin))
         else:
             self.take(number, lambda mine: mine.pipeline.proposer.submit(proposal, origin=origin))
 

@@ -38,7 +38,7 @@ async def asked(world: World, then: Policy, now: Policy, *, many: bool = False) 
     world.policy = then
     mine = replica(world, "mine", count(1))
     if many:
-        change = await mine.pipeline.proposer.submit_set(renames(world, "Ours"), origin="origin")
+        change = await mine.pipeline.proposer.submit(renames(world, "Ours"), origin="origin")
     else:
         change = await mine.pipeline.proposer.submit(rename(world), origin="origin")
     assert change.state is State.PROPOSED

@@ -202,7 +202,7 @@ class World:
             lambda: Backoff(clock=lambda: pauses.passed, sleep=pauses.sleep),
             pauses.sleep,
         )
-        whole = await pipeline.proposer.submit_set(set_of("Several", wanted), origin=uuid4().hex)
+        whole = await pipeline.proposer.submit(set_of("Several", wanted), origin=uuid4().hex)
         claimed = await sets.ledger.claim()
         assert claimed is not None
         assert claimed.id == whole.id
