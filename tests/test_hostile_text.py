@@ -21,7 +21,7 @@ from bot.clients.json_stream import _of_one_mind as answer_object
 from bot.clients.json_stream import parsed
 from bot.members.csv import Mode, read_member_file
 from bot.members.import_plan import plan_members
-from bot.rules.edit import OPERATORS, BadEmail, checked_email, introduced
+from bot.rules.edit import OPERATORS, introduced
 from bot.rules.files import _of_one_mind as file_object
 from bot.rules.files import read_rule_file
 from bot.rules.lint.single_rule import MAX_CHECKED
@@ -29,7 +29,7 @@ from bot.rules.model import Rule
 from bot.rules.url import LONGEST, Address, NoAddress
 from bot.server.logs import redacted
 from bot.text.duration import seconds_of
-from bot.text.emails import all_masked
+from bot.text.emails import BadEmail, all_masked, checked_email
 from bot.text.encoding import BadFile, defused, undefused
 from bot.text.search import SearchIndex, search, text_of_rule
 from handlers.blocks.messages import code, esc, plain_text

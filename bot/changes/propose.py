@@ -92,7 +92,7 @@ class FollowUps:
         return await self.proposer.submit(proposal, origin=f"undo:{change.id}:{len(undos)}")
 
     async def revert(self, change: Change, *, by: str, reason: str, since: datetime | None = None) -> Change:
-        """Take a temporary *change* back, as was agreed when it was asked for; once, whoever asks, and however often.
+        """Take a temporary *change* back, as was agreed when it was asked for; once, no matter who asks, and how often.
 
         *since*: as for `undo`. Raises NotUndoable, and NotTemporary where it no longer ends as *change* says. What is only
         requested does not stand in its way. What is being done to its target does: raises TargetBusy.

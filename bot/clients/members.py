@@ -1,6 +1,6 @@
 """The membership service (its specification, "Endpoints"), for one site. Its answers are specified nowhere.
 
-So any 2xx that does not say otherwise counts as taken, and whoever writes reads back. There is no operation for a
+So any 2xx that does not say otherwise counts as taken, and who writes reads back. There is no operation for a
 single member and none for segments: both are made out of the list.
 """
 
@@ -18,7 +18,7 @@ from bot.clients.errors import AlreadyExists, BadIdentifier, Refused, Unreadable
 from bot.clients.http import Service
 from bot.clients.lists import Lists, member_in, read_json, written_json
 from bot.members.model import SITE_ID, Member
-from bot.rules.edit import BadEmail, checked_email
+from bot.text.emails import BadEmail, checked_email
 from bot.text.search import text_of_member
 
 LISTS: Final = ("data", "members", "items", "results")

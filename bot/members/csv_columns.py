@@ -114,7 +114,7 @@ class Layout:
 
     @property
     def in_doubt(self) -> bool:
-        """Whether people should be asked, or asked again: a column of nothing but emails is no guess."""
+        """Whether people should be asked, or asked again: a column of nothing but emails is not a guess."""
         return bool(self.chosen or self.claimed or self.guessed - {Column.EMAIL})
 
 

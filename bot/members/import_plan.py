@@ -36,7 +36,7 @@ from bot.members.import_entries import (
     agree,
 )
 from bot.members.model import Member, caseless, chosen, inbox
-from bot.rules.edit import BadEmail, checked_email
+from bot.text.emails import BadEmail, checked_email
 
 NO_SEGMENTS: Final = frozenset({"-", "–", "—"})
 """What stands for no segments at all, where a member is to have just those of the cell."""

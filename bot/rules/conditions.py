@@ -151,7 +151,7 @@ def _runs_backwards(text: str, parts: Sequence[str], start: int, end: int) -> tu
 
 @lru_cache(maxsize=8192)
 def compiled(expression: str, *, ignore_case: bool = False) -> Any:
-    """*expression* for the linear engine; raises CannotTell for what it cannot express, or what is no expression."""
+    """*expression* for the linear engine; raises CannotTell for what it cannot express, or for what is not an expression."""
     tryable(expression)
     if (odd := next((each[1] for each in UNLIKE.finditer(expression) if each[1]), None)) is not None:
         raise CannotTell(UndecidableKind.OTHER_SYNTAX, odd)

@@ -1,4 +1,4 @@
-"""A URL as a browser would send it, the three texts that conditions look at, and what a QueryParam rule makes of its query."""
+"""A URL as a browser would send it, the three texts that conditions look at, and where a URL leads."""
 
 from __future__ import annotations
 

@@ -247,7 +247,7 @@ class Changes:
             made = made.model_copy(update={"target": made.target.model_copy(update={"key": target_key})})
         columns = {} if due is None else {"due": micros(due)}
         if made.state is State.APPROVED:
-            # Nothing was sent for it yet, so whoever claims it next does so for the first time.
+            # Nothing was sent for it yet, so the next claim is the first one.
             made = made.model_copy(update={"attempt": 0})
         replace = self._hold if move is Move.APPROVE else self._replace
         return await replace(tx, row.state, row.token, made, **columns)

@@ -52,7 +52,7 @@ BUSY = 30
 
 FROZEN = {"idle_in_transaction_session_timeout": "10s"}
 """PostgreSQL ends the transaction of a process that stopped in the middle of one: its locks would stop all others."""
-LONGEST = "20s"
+MAX_TRANSACTION = "20s"
 """The same for one that stopped in the middle of saying a statement, which is not idle; PostgreSQL 17 and later can."""
 
 
@@ -150,7 +150,7 @@ def bound(longest: str, *, locally: bool) -> str:
 
 
 def _bound_transactions(connection: Any, _: object) -> None:
-    connection.run_async(lambda driver: driver.execute(bound(LONGEST, locally=False)))
+    connection.run_async(lambda driver: driver.execute(bound(MAX_TRANSACTION, locally=False)))
 
 
 def _begin_ourselves(connection: Any, _: object) -> None:

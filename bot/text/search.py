@@ -1,6 +1,6 @@
 """Finding by a few letters: any part of what a thing is called, best fits first, typos forgiven.
 
-Everything is done in slices, so that whoever runs it can let others in: a hundred thousand records take a tenth of a
+Everything is done in slices, so that the caller can let others in: a hundred thousand records take a tenth of a
 second to look through, and several where nothing fits but by likeness.
 """
 
@@ -54,7 +54,7 @@ class SearchHit(Generic[T]):
 
 
 def text_of_rule(rule: Rule) -> str:
-    """Name, id and every URL of a rule, for an `Index`."""
+    """Name, id and every URL of a rule, for a `SearchIndex`."""
     names: list[str | None] = [rule.name, rule.id]
     for pair in rule.pairs or ():
         names += [pair.source.value if pair.source else None, pair.destination]
@@ -62,7 +62,7 @@ def text_of_rule(rule: Rule) -> str:
 
 
 def text_of_member(member: Member) -> str:
-    """Address and name of a member, for an `Index`."""
+    """Address and name of a member, for a `SearchIndex`."""
     return _between_lines([member.name, member.email])
 
 

@@ -8,8 +8,9 @@ from typing import Final
 from bot.gatehouse import UnknownSite
 from bot.policy.access import DirectoryUnavailable, NobodyCanApprove, NotAllowed
 from bot.policy.model import Irreconcilable, Why
-from bot.rules.edit import BadEmail, BadField, Problem
+from bot.rules.edit import BadField, Problem
 from bot.rules.url import NoAddress
+from bot.text.emails import BadEmail
 from bot.text.encoding import BadFile
 from handlers.blocks.messages import code, esc, plural
 from handlers.errors import (

@@ -13,8 +13,7 @@ from bot.clients.lists import member_in
 from bot.gatehouse import Gatehouse, Site
 from bot.members.access_check import Verdict, explained
 from bot.members.model import Member, spelled
-from bot.rules.edit import checked_email
-from bot.text.emails import masked
+from bot.text.emails import checked_email, masked
 from handlers.blocks import menus, modals
 from handlers.changes.expiry import as_typed
 from handlers.errors import MemberGone

@@ -9,7 +9,7 @@ from bot.changes.model import Kind, State, Target, canonical_form, fingerprint
 from bot.changes.proposals import Proposal
 from bot.gatehouse import Gatehouse, Site
 from bot.members.model import Member, spelled
-from bot.rules.edit import BadEmail, checked_email
+from bot.text.emails import BadEmail, checked_email
 from handlers.blocks import modals
 from handlers.blocks.modals import MOVED, ended, lasts_errors, working_form
 from handlers.changes.expiry import lasting

@@ -11,8 +11,7 @@ from bot.changes.proposals import Proposal, SetProposal
 from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse, Site
 from bot.members.model import Catalogue, Member, counted, nearest, spelled
-from bot.rules.edit import checked_email
-from bot.text.emails import masked
+from bot.text.emails import checked_email, masked
 from handlers.changes.expiry import lasting
 from handlers.errors import NoMember, NothingToChange, UnknownSegment
 from handlers.grammar.command import Command

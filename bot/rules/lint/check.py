@@ -103,7 +103,7 @@ class CrossRuleCheck:
 
 
 def one_source(rules: Iterable[Rule]) -> Iterator[Step]:
-    """In steps: rules in force that decide about the very same condition; a block among them is told as hiding the others."""
+    """In steps: rules in force that decide about the very same condition; a block among them is reported as hiding the others."""
     found: defaultdict[Condition, list[Location]] = defaultdict(list)
     for rule in rules:
         yield ()
