@@ -92,7 +92,7 @@ def _join_lines(name: str) -> str:
     return " ".join(name.split())
 
 
-MOST_ROWS: Final = 20_000
+MAX_ROWS: Final = 20_000
 MAX_COLUMNS: Final = 500
 MAX_LINE: Final = 1_000_000
 """Characters of a line: the parser of tables keeps the interpreter to itself until it is through one."""
@@ -240,13 +240,13 @@ def _lines(text: str, separator: str, after: int = 0) -> Lines:
     start = after + 1
     try:
         for cells in reader:
-            if len(cells) > MOST_ROWS:
+            if len(cells) > MAX_ROWS:
                 raise TooWide(start)
             if not is_blank(cells):
                 found.append((start, cells))
             start = after + reader.line_num + 1
-            if len(found) > MOST_ROWS + 1:
-                raise TooManyRows(MOST_ROWS)
+            if len(found) > MAX_ROWS + 1:
+                raise TooManyRows(MAX_ROWS)
     except csv.Error as error:
         raise BrokenTable(start, str(error)) from error
     return found
@@ -271,8 +271,8 @@ def _table(lines: Lines, encoding: str, separator: str, chosen: Columns | None) 
     body = lines[1:] if header is not None else lines
     if not body:
         raise EmptyFile
-    if len(body) > MOST_ROWS:
-        raise TooManyRows(MOST_ROWS)
+    if len(body) > MAX_ROWS:
+        raise TooManyRows(MAX_ROWS)
     if chosen is None and Column.EMAIL not in {*found.columns, *found.claimed}:
         raise NoAddresses
     width = len(header) if header is not None else max(len(cells) for _, cells in body)

@@ -101,7 +101,7 @@ class Inquiry:
 
 MAX_UNANSWERED = 3
 """Questions about approvers that Slack may leave unanswered before no more are asked."""
-MOST_LOOKED_AT = 200
+MAX_CANDIDATES = 200
 """People of a channel that are looked at for somebody who could approve."""
 
 MAX_MENTIONED = 5
@@ -243,7 +243,7 @@ class Access:
         asker, found = await self.person(requester), 0
         able: list[str] = []
         candidates, silent = await self._candidates(rule, channel)
-        for user in candidates[:MOST_LOOKED_AT]:
+        for user in candidates[:MAX_CANDIDATES]:
             try:
                 if user != requester and await self._eligible(rule.approvers, user, channel, asker):
                     able.append(user)
@@ -256,7 +256,7 @@ class Access:
                 break
         if silent:
             raise silent[0]
-        return found if len(candidates) <= MOST_LOOKED_AT else max(found, rule.approvals)
+        return found if len(candidates) <= MAX_CANDIDATES else max(found, rule.approvals)
 
     async def stricter(self, change: Change) -> Mapping[str, Any]:
         """Those fields of an open *change* for which the policy has become stricter since it was asked for.

@@ -14,7 +14,7 @@ from bot.rules.model import Groups, Off, OffKind, Pair, Rule, RuleDraft, Source,
 from bot.rules.outcomes import Match, MayHold, NearKind, NearMiss, Note, NoteKind, Undecidable, Verdict, holding
 from bot.rules.url import Address, NoAddress
 
-MOST_APART: Final = 400
+MAX_LENGTH_DIFFERENCE: Final = 400
 """Characters by which two addresses may differ in length and still be taken for each other."""
 
 KEYS: Final = {"url": "Url", "host": "host", "path": "path"}
@@ -78,7 +78,7 @@ def _nearly(source: Source, address: Address, others: Variants) -> Near | None:
         return None
     if source.operator in NEARLY and (why := NEARLY[source.operator](value, tested, source.key or "")) is not None:
         return why
-    if source.operator == "Equals" and abs(len(value) - len(tested)) > MOST_APART:
+    if source.operator == "Equals" and abs(len(value) - len(tested)) > MAX_LENGTH_DIFFERENCE:
         return None
     for what, variant in others:
         if _holds(source.operator, value, variant.subject(source.key)):
@@ -92,7 +92,7 @@ CASE: Final = (NearKind.CASE, "")
 def _equals(value: str, tested: str, key: str) -> Near | None:
     if tested.casefold() == value.casefold():
         return CASE
-    if abs(len(value) - len(tested)) > MOST_APART or _sent(key, value) != tested:
+    if abs(len(value) - len(tested)) > MAX_LENGTH_DIFFERENCE or _sent(key, value) != tested:
         return None
     return (NearKind.NO_SLASH if value + "/" == tested else NearKind.SPELLING), tested
 
@@ -285,7 +285,7 @@ def impact(
             continue
         others = [rule for rule in rules if rule.id not in gone] if others is None else others
         theirs = [acts for rule in others if (acts := _acts(rule, address, groups)) is not None]
-        then, now = (_fate([*theirs, _acts(rule, address, groups)]) for rule in (before, after))
+        then, now = (_url_outcome([*theirs, _acts(rule, address, groups)]) for rule in (before, after))
         if then != now:
             shifts.append(Difference(address.full, then, now))
     return Impact(len(addresses), tuple(shifts))
@@ -293,7 +293,7 @@ def impact(
 
 def _alike(before: Rule | None, after: Rule | None, address: Address, groups: Groups | None) -> bool:
     """Whether the rule does the same to *address* before and after: then the others need not be asked."""
-    return _fate([_acts(before, address, groups)]) == _fate([_acts(after, address, groups)])
+    return _url_outcome([_acts(before, address, groups)]) == _url_outcome([_acts(after, address, groups)])
 
 
 def _acts(rule: Rule | None, address: Address, groups: Groups | None) -> Match | None:
@@ -301,7 +301,7 @@ def _acts(rule: Rule | None, address: Address, groups: Groups | None) -> Match |
     return found if isinstance(found, Match) and not found.off else None
 
 
-def _fate(acting: Iterable[Match | None]) -> Fate:
+def _url_outcome(acting: Iterable[Match | None]) -> Fate:
     acts = [each for each in acting if each is not None]
     results = {each.result for each in acts if each.result is not None}
     touched = {each.rule.id for each in acts if each.result is None and not each.blocks and not each.idle}

@@ -47,7 +47,7 @@ class TargetBusy(Exception):
         self.change = change
 
 
-BUSY = 30
+BUSY_SECONDS = 30
 """Seconds that SQLite waits for another process's write."""
 
 FROZEN = {"idle_in_transaction_session_timeout": "10s"}
@@ -109,7 +109,9 @@ def make_engine(database_url: str, *, read_only: bool = False) -> AsyncEngine:
         return engine
     if url.database and url.database != ":memory:":
         url = _that_is_there(url, Path(url.database)) if read_only else _made(url, Path(url.database))
-    engine = create_async_engine(url, hide_parameters=True, connect_args={"timeout": BUSY, "factory": _Connection})
+    engine = create_async_engine(
+        url, hide_parameters=True, connect_args={"timeout": BUSY_SECONDS, "factory": _Connection}
+    )
     sa.event.listen(engine.sync_engine, "connect", _begin_ourselves if read_only else _prepare_sqlite)
     sa.event.listen(engine.sync_engine, "begin", _begin if read_only else _begin_immediate)
     return engine
@@ -160,7 +162,7 @@ def _begin_ourselves(connection: Any, _: object) -> None:
 def _prepare_sqlite(connection: Any, _: object) -> None:
     _begin_ourselves(connection, _)
     cursor = connection.cursor()
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", f"busy_timeout={BUSY * 1000}", "foreign_keys=ON"):
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", f"busy_timeout={BUSY_SECONDS * 1000}", "foreign_keys=ON"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 

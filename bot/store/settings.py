@@ -156,8 +156,8 @@ class Aliases:
         return ids
 
 
-MOST_SEGMENTS: Final = 30
-LONGEST_SEGMENT: Final = 75
+MAX_SEGMENTS: Final = 30
+MAX_SEGMENT_LENGTH: Final = 75
 """Characters that a choice in one of Slack's menus has at most."""
 DELIMITER: Final = ","
 NOTICES: Final = ("approved", "denied", "expired", "failed", "reverted")

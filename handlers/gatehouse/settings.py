@@ -5,8 +5,8 @@ from __future__ import annotations
 from bot.gatehouse import Gatehouse
 from bot.policy.model import SETTINGS
 from bot.store.settings import (
-    LONGEST_SEGMENT,
-    MOST_SEGMENTS,
+    MAX_SEGMENT_LENGTH,
+    MAX_SEGMENTS,
     NOTICES_OFF,
     SettingsMoved,
     stored_notices,
@@ -66,10 +66,10 @@ async def _save_mine(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
 
 def _errors(view: View) -> dict[str, str]:
     typed = home_view.read_form(view).segments
-    if len(typed) > MOST_SEGMENTS:
-        return {home_view.SEGMENTS: f"Name at most {MOST_SEGMENTS} segments."}
-    if any(len(name) > LONGEST_SEGMENT for name in typed):
-        return {home_view.SEGMENTS: f"The name of a segment has at most {LONGEST_SEGMENT} characters."}
+    if len(typed) > MAX_SEGMENTS:
+        return {home_view.SEGMENTS: f"Name at most {MAX_SEGMENTS} segments."}
+    if any(len(name) > MAX_SEGMENT_LENGTH for name in typed):
+        return {home_view.SEGMENTS: f"The name of a segment has at most {MAX_SEGMENT_LENGTH} characters."}
     return {}
 
 

@@ -16,7 +16,7 @@ from bot.rules.url import Address
 DECIDING: Final = frozenset({"Redirect", "Cancel"})
 """Types of which two on one source cannot both have their way; others add up."""
 
-MOST_TOLD: Final = 3
+MAX_NAMED_RULES: Final = 3
 """Rules that are named for one address; where more act on it, one source is what is wrong."""
 
 Condition = tuple[str | None, str | None, str]
@@ -74,7 +74,7 @@ class CrossRuleCheck:
         there = led_to(pair)
         if there is None or pair.source is None or not _holds_in_both(place.rule, pair.source):
             return
-        for acts in self.world.acting(there)[:MOST_TOLD]:
+        for acts in self.world.acting(there)[:MAX_NAMED_RULES]:
             if acts.rule.id == place.rule.id or acts.only or (acts.result is None and not acts.blocks):
                 continue
             places = (place, Location(acts.rule, acts.pair))
@@ -86,7 +86,7 @@ class CrossRuleCheck:
             return
         if pair.source.operator != "Equals" or pair.source.key != "Url" or not _holds_in_both(place.rule, pair.source):
             return
-        for acts in self.world.acting(address)[:MOST_TOLD]:
+        for acts in self.world.acting(address)[:MAX_NAMED_RULES]:
             other = (acts.rule.pairs or ())[acts.pair - 1]
             same = other.source is not None and _condition(other.source) == _condition(pair.source)
             if (
