@@ -17,22 +17,19 @@ from typing import Any, Final
 import pytest
 
 from bot.clients.errors import refusal
-from bot.clients.json_stream import _of_one_mind as answer_object
+from bot.clients.json_stream import _unique_names as answer_object
 from bot.clients.json_stream import parsed
 from bot.members.csv import Mode, read_member_file
 from bot.members.import_plan import plan_members
-from bot.members.model import all_masked
-from bot.rules.edit import OPERATORS, BadEmail, checked_email, introduced
-from bot.rules.files import _of_one_mind as file_object
+from bot.rules.edit import OPERATORS, introduced
+from bot.rules.files import _unique_names as file_object
 from bot.rules.files import read_rule_file
-from bot.rules.import_plan import plan_rules
-from bot.rules.lint.check import check, introduced_by
 from bot.rules.lint.single_rule import MAX_CHECKED
-from bot.rules.matching import explain
 from bot.rules.model import Rule
-from bot.rules.url import LONGEST, Address, NoAddress
+from bot.rules.url import MAX_URL_LENGTH, Address, NoAddress
 from bot.server.logs import redacted
 from bot.text.duration import seconds_of
+from bot.text.emails import BadEmail, all_masked, checked_email
 from bot.text.encoding import BadFile, defused, undefused
 from bot.text.search import SearchIndex, search, text_of_rule
 from handlers.blocks.messages import code, esc, plain_text
@@ -43,6 +40,7 @@ from handlers.grammar.fields import parse_lasts
 from handlers.grammar.parser import parse, parse_mention
 from handlers.grammar.tokens import MOST, addresses_in, emails_in
 from handlers.slack.payloads import read_event, text_of_message
+from tests.rules.whole import check, explain, introduced_by, plan_rules
 
 pytestmark = pytest.mark.slow
 
@@ -138,7 +136,7 @@ def read_address(text: str) -> None:
         with suppress(NoAddress, BadEmail):
             read(text)
     with suppress(NoAddress):
-        Address.of(f"https://{text[: LONGEST - 8]}")
+        Address.of(f"https://{text[: MAX_URL_LENGTH - 8]}")
 
 
 def show(text: str) -> None:

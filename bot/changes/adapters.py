@@ -11,9 +11,8 @@ from typing import Final
 from bot.changes.model import Change, Kind, Target, canonical_form
 from bot.changes.verify import Document, Snapshot, accept_if_done, alike_before, holds, key_of
 from bot.clients.errors import AlreadyExists, ClientError, NotFound, OutcomeUnknown
-from bot.clients.groups import GroupsClient
 from bot.clients.members import MembersClient
-from bot.clients.rules import RulesClient
+from bot.clients.rules import GroupsClient, RulesClient
 from bot.members.model import Member, caseless, chosen
 from bot.rules.model import Group, Rule, RuleDraft
 

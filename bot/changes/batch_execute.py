@@ -19,9 +19,9 @@ from bot.changes.proposals import begun
 from bot.changes.verify import Document, Snapshot, Truth, judge
 from bot.changes.worker import Backoff, HeldLease, LeaseLost, Wake, worked_off
 from bot.clients.errors import ClientError, OutcomeUnknown, RateLimited, Unreachable
-from bot.policy.inquiry import DirectoryUnavailable
-from bot.store.change_queries import SERVICES
-from bot.store.db import NewerRelease
+from bot.policy.access import DirectoryUnavailable
+from bot.store.changes import SERVICES
+from bot.store.tables import NewerRelease
 
 log = structlog.get_logger(__name__)
 

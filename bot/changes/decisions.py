@@ -8,12 +8,11 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Any, Final
 
-from bot.changes.errors import AlreadyDecided, NothingToReview, NotTemporary, NotYours, PolicyTightened
 from bot.changes.execute import Executor
 from bot.changes.journal import GATEHOUSE, Journal, event_of
 from bot.changes.model import Change, Guard, Move, Question, State
-from bot.policy.access import Access, NotAllowed
-from bot.policy.inquiry import DirectoryUnavailable
+from bot.changes.refusals import AlreadyDecided, NothingToReview, NotTemporary, NotYours, PolicyTightened
+from bot.policy.access import Access, DirectoryUnavailable, NotAllowed
 from bot.policy.model import Irreconcilable
 from bot.store.db import TargetBusy
 
@@ -46,12 +45,12 @@ class Decisions:
             raise AlreadyDecided(change)
         if change.expires is not None and self.ledger.now() >= change.expires and change.state is State.PROPOSED:
             raise AlreadyDecided(await self.expire(change) or await self.ledger.get(change.id))
-        await self._check_right(change, decision, by)
+        await self.require_decision(change, decision, by)
         if decision not in {Decision.KEEP, Decision.DENY} and (stricter := await self._tightened(change)) is not None:
             if decision is Decision.CONFIRM and stricter.guard is not Guard.CONFIRM:
                 raise PolicyTightened(stricter)
             change = stricter
-            await self._check_right(change, decision, by)
+            await self.require_decision(change, decision, by)
         match decision:
             case Decision.KEEP:
                 move = Move.CANCEL if change.state is State.PROPOSED else Move.WITHDRAW
@@ -88,8 +87,11 @@ class Decisions:
     def _decided(self, by: str, reason: str = "") -> dict[str, Any]:
         return {"decided_by": by, "decided_at": self.ledger.now(), "decision_reason": reason}
 
-    async def _check_right(self, change: Change, decision: Decision, by: str) -> None:
-        """Whether the decision is *by*'s, with the rights that they have now in the channel of the change."""
+    async def require_decision(self, change: Change, decision: Decision, by: str) -> None:
+        """Return where *decision* is *by*'s, with the rights that they have now in the channel of *change*.
+
+        Raises NotYours, NotAllowed or DirectoryUnavailable.
+        """
         match decision:
             case Decision.CONFIRM:
                 if by != change.requester or change.guard is not Guard.CONFIRM:
@@ -172,10 +174,6 @@ class Decisions:
     async def has_looked(self, change: Change, by: str) -> bool:
         """Whether *by* was shown all of this very *change*; what a stored change does never changes."""
         return await self.ledger.store.changes.has_decided(change.id, by, LOOKED, change.fingerprint)
-
-    async def require_decision(self, change: Change, decision: Decision, by: str) -> None:
-        """Return where *decision* is *by*'s to take now; raises NotYours, NotAllowed or DirectoryUnavailable."""
-        await self._check_right(change, decision, by)
 
     async def ask(self, change: Change, *, by: str, text: str) -> Change:
         """Put a question about an open *change* into the thread of its card; the same one twice is one.

@@ -16,8 +16,7 @@ from bot.changes.verify import AdapterOf, Reading, Truth, read_back, read_live
 from bot.changes.worker import HeldLease, LeaseLost
 from bot.clients.errors import ClientError, NotFound, OutcomeUnknown, RateLimited, Unreachable
 from bot.clients.http import pass_fence
-from bot.policy.access import Access, NotAllowed
-from bot.policy.inquiry import DirectoryUnavailable
+from bot.policy.access import Access, DirectoryUnavailable, NotAllowed
 
 log = structlog.get_logger(__name__)
 

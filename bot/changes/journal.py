@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.changes.errors import AlreadyDecided, NotTemporary, TooManyQuestions, TooManyRequests, UnknownChange
 from bot.changes.model import Change, Guard, Kind, Move, Outcome, Part, Question, State, canonical_form
+from bot.changes.refusals import AlreadyDecided, NotTemporary, TooManyQuestions, TooManyRequests, UnknownChange
 from bot.policy.limits import DEFAULT_LIMITS, MAX_QUESTIONS_PER_REQUEST, OpenLimits
 from bot.store.audit import Event
 from bot.store.engine import Store

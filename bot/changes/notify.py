@@ -13,9 +13,9 @@ from prometheus_client import Counter
 
 from bot.changes.model import Change
 from bot.changes.worker import Wake, renewed, repeated
-from bot.store.db import NewerRelease
 from bot.store.engine import Store
 from bot.store.queues import Note, Owed
+from bot.store.tables import NewerRelease
 
 log = structlog.get_logger(__name__)
 

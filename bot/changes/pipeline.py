@@ -24,7 +24,7 @@ from bot.changes.worker import Wake, worked_off
 from bot.policy.access import Access
 from bot.policy.limits import DEFAULT_LIMITS, OpenLimits
 from bot.store.audit import Event
-from bot.store.change_queries import SERVICES
+from bot.store.changes import SERVICES
 from bot.store.engine import Store
 
 log = structlog.get_logger(__name__)

@@ -164,10 +164,6 @@ def applied_to(live: Document, before: Document, after: Document) -> Document:
     return {name: value for name, value in live.items() if name not in dropped} | changed
 
 
-MOST: Final = 20_000
-"""Parts of one set."""
-
-
 class NothingInSet(Exception):
     """A set without a part that is to be done."""
 

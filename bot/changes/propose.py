@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bot.changes.errors import AlreadyDecided, NotTemporary, NotUndoable
 from bot.changes.execute import Executor
 from bot.changes.journal import Journal
 from bot.changes.model import HOLDING, LIVE, NOT_DONE, Change, Guard, Outcome, State, Target
 from bot.changes.proposals import Proposal, SetProposal, again, inverse, inverse_of, put_back, request_again
+from bot.changes.refusals import AlreadyDecided, NotTemporary, NotUndoable
 from bot.changes.verify import AdapterOf, Document, Snapshot, read_live
 from bot.clients.errors import ClientError
 from bot.policy.access import Access, NotAllowed
@@ -27,43 +27,25 @@ class Proposer:
     applier: Executor
     new_id: Callable[[], str]
 
-    async def submit(self, proposal: Proposal, *, origin: str, reverts: Change | None = None) -> Change:
-        """Propose, and where nothing stands before the change, apply it. Return the change as it then stands."""
-        if (known := await self.ledger.store.changes.of_origin(origin)) is not None:
-            return await self.applier.go_on(known)
-        change = await self._checked(proposal)
-        if change.guard is Guard.NONE:
-            self.applier.reached("claim")
-        made = await self.ledger.open(change, origin, reverts=reverts, begin=True)
-        return await (self.applier.begin(made) if made.id == change.id else self.applier.go_on(made))
+    async def submit(self, proposal: Proposal | SetProposal, *, origin: str, reverts: Change | None = None) -> Change:
+        """Record what is proposed, once per *origin*, and apply a single change that nothing stands before.
 
-    async def propose(self, proposal: Proposal, *, origin: str, reverts: Change | None = None) -> Change:
-        """Record the change, once per *origin*. *reverts*: the temporary change whose end it is.
-
+        Return the change as it then stands. *reverts*: the temporary change whose end it is.
         Raises TargetBusy while another change holds the target, NotAllowed and NobodyCanApprove as the policy says,
-        DirectoryUnavailable where Slack does not tell who asks, and NotTemporary where *reverts* has another end now.
+        DirectoryUnavailable where Slack does not tell who asks, NotTemporary where *reverts* has another end now, and
+        NothingInSet.
         """
         if (known := await self.ledger.store.changes.of_origin(origin)) is not None:
-            return known
-        return await self.ledger.open(await self._checked(proposal), origin, reverts=reverts)
-
-    async def _checked(self, proposal: Proposal) -> Change:
-        """The change that is proposed, under its guard; raises as `propose` does."""
+            return await self.applier.go_on(known)
         change = proposal.change(self.new_id(), self.ledger.now())
         if not proposal.agreed:
             change = await self._under_guard(change, proposal.guard)
         self.applier.reached("propose")
-        return change
-
-    async def submit_set(self, proposal: SetProposal, *, origin: str, reverts: Change | None = None) -> Change:
-        """Record several changes as one, once per *origin*; raises as `propose` does, and NothingInSet."""
-        if (known := await self.ledger.store.changes.of_origin(origin)) is not None:
-            return known
-        whole = proposal.change(self.new_id(), self.ledger.now())
-        if not proposal.agreed:
-            whole = await self._under_guard(whole, proposal.guard)
-        self.applier.reached("propose")
-        return await self.ledger.open(whole, origin, proposal.parts, reverts=reverts)
+        if change.guard is Guard.NONE and not change.is_set:
+            self.applier.reached("claim")
+        parts = proposal.parts if isinstance(proposal, SetProposal) else ()
+        made = await self.ledger.open(change, origin, parts, reverts=reverts, begin=not change.is_set)
+        return await (self.applier.begin(made) if made.id == change.id else self.applier.go_on(made))
 
     async def _under_guard(self, change: Change, asked: Guard | None) -> Change:
         """*change* with what must stand before it here and now: the strictest guard of all that it needs."""
@@ -107,10 +89,10 @@ class FollowUps:
         proposal = await self._inverse(change, by=by, channel=channel)
         if change.review_owed:
             proposal = replace(proposal, settles_review=await self._may_review(change, by))
-        return await self._submit(proposal, f"undo:{change.id}:{len(undos)}")
+        return await self.proposer.submit(proposal, origin=f"undo:{change.id}:{len(undos)}")
 
     async def revert(self, change: Change, *, by: str, reason: str, since: datetime | None = None) -> Change:
-        """Take a temporary *change* back, as was agreed when it was asked for; once, whoever asks, and however often.
+        """Take a temporary *change* back, as was agreed when it was asked for; once, no matter who asks, and how often.
 
         *since*: as for `undo`. Raises NotUndoable, and NotTemporary where it no longer ends as *change* says. What is only
         requested does not stand in its way. What is being done to its target does: raises TargetBusy.
@@ -124,18 +106,13 @@ class FollowUps:
             raise NotTemporary(change)
         proposal = await self._inverse(change, by=by, channel=change.channel, reason=reason)
         origin = f"revert:{change.id}:{len(reverts)}"
-        return await self._submit(replace(proposal, agreed=True), origin, reverts=change)
+        return await self.proposer.submit(replace(proposal, agreed=True), origin=origin, reverts=change)
 
     async def _made_since(self, change: Change, origin: str, by: str, since: datetime | None) -> Change | None:
         if since is None:
             return None
         undos = await self._undos(change, origin)
         return next((undo for undo in undos if undo.requester == by and undo.created >= since), None)
-
-    async def _submit(self, proposal: Proposal | SetProposal, origin: str, *, reverts: Change | None = None) -> Change:
-        if isinstance(proposal, SetProposal):
-            return await self.proposer.submit_set(proposal, origin=origin, reverts=reverts)
-        return await self.proposer.submit(proposal, origin=origin, reverts=reverts)
 
     async def _inverse(self, change: Change, *, by: str, channel: str, reason: str = "") -> Proposal | SetProposal:
         if change.state is not State.APPLIED or change.undone_by is not None:
@@ -172,6 +149,11 @@ class FollowUps:
             for change in called
         ]
 
+    async def _with_live(self, change: Change) -> tuple[Change, Document | None]:
+        """*change* under the id that its target has now, and what is there; raises a ClientError."""
+        target = await self.now_called(change.target)
+        return change.model_copy(update={"target": target}), await read_live(self.adapter(target), target)
+
     async def _snapshots(self, targets: Sequence[Target]) -> Mapping[Place, Snapshot]:
         """*targets* as they are now, by service and site."""
         places: dict[Place, list[Target]] = {}
@@ -205,22 +187,18 @@ class FollowUps:
         """Propose the end of a temporary *change* that was left because somebody changed its target."""
         if change.state is not State.APPLIED or not change.ending or change.undone_by is not None:
             raise NotTemporary(change)
-        target = await self.now_called(change.target)
-        live = await read_live(self.adapter(target), target)
+        moved, live = await self._with_live(change)
         if live is None:
             raise NotTemporary(change)
-        moved = change.model_copy(update={"target": target})
         return await self.proposer.submit(put_back(moved, live, by=by, channel=channel), origin=origin)
 
     async def request_again(self, change: Change, *, by: str, channel: str, origin: str) -> Change:
         """Propose what a stale *change* asked for on its target as it is now; raises AlreadyDecided for another one."""
         if change.state is not State.STALE:
             raise AlreadyDecided(change)
-        target = await self.now_called(change.target)
-        live = await read_live(self.adapter(target), target)
+        moved, live = await self._with_live(change)
         if live is None or change.kind.creates:
             raise AlreadyDecided(change)
-        moved = change.model_copy(update={"target": target})
         return await self.proposer.submit(request_again(moved, live, by=by, channel=channel), origin=origin)
 
     async def again(self, whole: Change, *, by: str, channel: str, origin: str) -> Change:
@@ -230,7 +208,7 @@ class FollowUps:
         parts = await self.store.parts.some(whole.id, NOT_DONE, whole.size)
         snapshots = await self._snapshots([part.target for part in parts])
         failed = [(part, snapshots[_place(part.target)]) for part in parts]
-        return await self.proposer.submit_set(again(whole, failed, by=by, channel=channel), origin=origin)
+        return await self.proposer.submit(again(whole, failed, by=by, channel=channel), origin=origin)
 
     async def now_called(self, target: Target) -> Target:
         """*target* under the id that it has now: a rule that came back has a new one."""

@@ -1,4 +1,4 @@
-"""Refusals on record: the first of a person at once, those of the minute after it as one entry with their count."""
+"""Why a change can't be decided about, undone or extended; and refusals on record, those of one minute as one entry."""
 
 from __future__ import annotations
 
@@ -11,8 +11,59 @@ from typing import Final
 
 import structlog
 
+from bot.changes.model import Change
 from bot.store.audit import Event
 from bot.store.db import StoreError
+
+
+class ChangeError(Exception):
+    """Something cannot be done with *change*, which is how it now stands."""
+
+    def __init__(self, change: Change) -> None:
+        super().__init__(f"{change.id[:8]} is {change.state}")
+        self.change = change
+
+
+class AlreadyDecided(ChangeError):
+    """Somebody else decided first, or time did."""
+
+
+class NotYours(ChangeError):
+    """The decision belongs to somebody else."""
+
+
+class PolicyTightened(ChangeError):
+    """The policy asks for more than when the change was asked for, and for more than this decision."""
+
+
+class NotUndoable(ChangeError):
+    """The change was not applied, or was taken back already."""
+
+
+class NotTemporary(ChangeError):
+    """The change does not end by itself, or did already."""
+
+
+class NothingToReview(ChangeError):
+    """Nobody owes a review of the change."""
+
+
+class TooManyQuestions(ChangeError):
+    """All the questions that a request takes were asked about the change."""
+
+
+class UnknownChange(Exception):
+    """No change has this id."""
+
+
+class TooManyRequests(Exception):
+    """So many (*count*) requests of the person, or in the *channel*, wait for a decision that there can be no more."""
+
+    def __init__(self, count: int, *, channel: bool) -> None:
+        super().__init__(count)
+        self.count = count
+        self.channel = channel
+
 
 log = structlog.get_logger(__name__)
 
@@ -30,7 +81,8 @@ class _Minute:
 class Refusals:
     """Keeps somebody who is refused over and over from filling the audit, which takes its head for each entry.
 
-    What is counted and not yet on record is lost where the process is killed; the first refusal never is.
+    The first refusal of a person is recorded at once, those of the minute after it as one entry with their count. What is
+    counted and not yet on record is lost where the process is killed; the first refusal never is.
     """
 
     note: Callable[[Event], Awaitable[None]]

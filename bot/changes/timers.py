@@ -1,4 +1,4 @@
-"""What falls due: requests that expire, reminders, temporary changes that end, reviews that are owed.
+"""What falls due: requests that expire, reminders, temporary changes to be reverted, reviews.
 
 Any replica may take what is due; a claim with a lease decides who does. What was due while nobody ran is done at
 the next start, and said to be late.
@@ -13,11 +13,11 @@ from typing import Any, Final
 
 import structlog
 
-from bot.changes.errors import NotTemporary, NotUndoable
 from bot.changes.journal import GATEHOUSE
 from bot.changes.model import LIVE, Change, Outcome, State
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import is_there
+from bot.changes.refusals import NotTemporary, NotUndoable
 from bot.changes.verify import read_live
 from bot.changes.worker import Wake, worked_off
 from bot.clients.errors import ClientError, RateLimited, Unreachable
@@ -33,11 +33,11 @@ LATE: Final = timedelta(minutes=2)
 REMINDERS: Final = (timedelta(minutes=45), timedelta(hours=3), timedelta(hours=8))
 """Pauses after the first, the second and every later reminder."""
 
-DONE_AT_ONCE: Final = 4
+TIMERS_AT_ONCE: Final = 4
 """Timers of one lane."""
 REVIEWS: Final = (timedelta(hours=4), timedelta(hours=24))
-BUSY: Final = timedelta(seconds=30)
-LONGEST_WAIT: Final = timedelta(minutes=10)
+MIN_RETRY: Final = timedelta(seconds=30)
+MAX_RETRY: Final = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class TimerWorker:
 
     async def run(self, *, every: float) -> None:
         """Do what is due until cancelled, looking every so many seconds."""
-        await worked_off("timers", LANES, self._claim, self._do, width=DONE_AT_ONCE, every=every, wake=self.wake)
+        await worked_off("timers", LANES, self._claim, self._do, width=TIMERS_AT_ONCE, every=every, wake=self.wake)
 
     async def run_one(self) -> bool:
         """Do the one thing that is overdue the longest; False where nothing is due."""
@@ -83,21 +83,21 @@ class TimerWorker:
     async def _remind(self, change: Change, timer: Timer) -> datetime | None:
         if change.state is not State.PROPOSED:
             return None
-        await self._owe(change, f"remind-{timer.number + 1}")
+        await self._enqueue(change, f"remind-{timer.number + 1}")
         return self._now + REMINDERS[min(timer.number, len(REMINDERS) - 1)]
 
     async def _offer(self, change: Change, _: Timer) -> datetime | None:
         if change.temporary and change.ends is not None and change.ends > self._now:
-            await self._owe(change, f"offer-{int(change.ends.timestamp()) % 100_000_000}")
+            await self._enqueue(change, f"offer-{int(change.ends.timestamp()) % 100_000_000}")
         return None
 
     async def _review(self, change: Change, timer: Timer) -> datetime | None:
         if not change.review_owed:
             return None
-        await self._owe(change, f"review-{timer.number + 1}")
+        await self._enqueue(change, f"review-{timer.number + 1}")
         return self._now + REVIEWS[min(timer.number, len(REVIEWS) - 1)]
 
-    async def _owe(self, change: Change, purpose: str) -> None:
+    async def _enqueue(self, change: Change, purpose: str) -> None:
         async with self.pipeline.ledger.store.transaction() as tx:
             await self.pipeline.ledger.store.outbox.add(tx, change.id, purpose)
         self.pipeline.ledger.tell()
@@ -152,7 +152,7 @@ class TimerWorker:
         return (await self.pipeline.ledger.store.parts.tally(whole.id))[Outcome.UNKNOWN] > 0
 
     def _later(self, change: Change) -> datetime:
-        return self._now + min(max(BUSY, (self._now - (change.ends or self._now)) / 4), LONGEST_WAIT)
+        return self._now + min(max(MIN_RETRY, (self._now - (change.ends or self._now)) / 4), MAX_RETRY)
 
     async def _in_the_way(self, change: Change) -> str:
         """Why the change cannot simply be taken back: somebody changed what it made, or it is gone."""

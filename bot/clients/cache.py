@@ -10,6 +10,7 @@ from contextvars import ContextVar
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from bot.clients.json_stream import cooperatively, free_gradually
+from bot.clients.lists import Listing
 from bot.text.search import SearchHit, SearchIndex, search
 
 T = TypeVar("T")
@@ -106,6 +107,42 @@ class SingleFlight(Generic[T]):
         going.add_done_callback(self._going.discard)
 
 
+class SharedList(Generic[T]):
+    """One list of a service, read by *read* once for all who ask at the same time, and its index for type-ahead."""
+
+    def __init__(
+        self,
+        read: Callable[[], Awaitable[Listing[T]]],
+        text_of: Callable[[T], str],
+        *,
+        keep: float,
+        clock: Callable[[], float],
+    ) -> None:
+        self._flight = SingleFlight(read, keep=keep, clock=clock, many=lambda found: found.known)
+        self._indexed = Indexed(text_of)
+
+    async def fresh(self) -> Listing[T]:
+        """Everything as it is now, through all pages; each once, as it was read last."""
+        return await self._flight.fresh()
+
+    async def all(self) -> Listing[T]:
+        """The same, read once for all of a person's command that asks."""
+        return await self._flight.current()
+
+    async def recent(self) -> Listing[T]:
+        """The same, up to some seconds old: for type-ahead."""
+        return await self._flight.recent()
+
+    async def index(self) -> SearchIndex[T]:
+        """What `recent` brings, ready to be searched."""
+        return await self._indexed.of((await self.recent()).known)
+
+    def drop(self) -> None:
+        """Forget what was read: something was written."""
+        self._flight.drop()
+        self._indexed.drop()
+
+
 class Indexed(Generic[T]):
     """The index of one list at a time. *text_of* is what an item can be found by."""
 
@@ -115,7 +152,7 @@ class Indexed(Generic[T]):
         self._made: asyncio.Task[SearchIndex[T]] | None = None
 
     async def of(self, items: Sequence[T]) -> SearchIndex[T]:
-        """The index of *items*; everybody who asks for the same list meanwhile waits for the same one."""
+        """The index of *items*; everybody who asks for the same list in the meantime waits for the same one."""
         if self._made is None or self._of is not items:
             self._of, self._made = items, asyncio.create_task(self._make(items))
         return await asyncio.shield(self._made)

@@ -25,14 +25,14 @@ import re
 import time
 from typing import Final
 
-LONGEST: Final = 300
+MAX_SERVICE_TEXT: Final = 300
 """Characters of a service's own text that are kept: it is foreign, and goes to people."""
 CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
 def kept(text: str) -> str:
     """A service's words, on one line and short."""
-    return CONTROL.sub(" ", text[: 4 * LONGEST]).strip()[:LONGEST]
+    return CONTROL.sub(" ", text[: 4 * MAX_SERVICE_TEXT]).strip()[:MAX_SERVICE_TEXT]
 
 
 class ClientError(Exception):

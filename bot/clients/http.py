@@ -24,7 +24,7 @@ from bot.clients.json_stream import parsed
 from bot.clients.urls import BadUrl, checked_base
 
 MAX_WAIT_SECONDS: Final = 5.0
-"""Seconds that a request waits for its turn; where it would be longer, whoever asked is told."""
+"""Seconds that a request waits for its turn; where it would be longer, the caller gets an error."""
 PAUSE_SECONDS: Final = 1.0
 """Seconds of a pause that a service asked for without saying how long."""
 MAX_PAUSE_SECONDS: Final = 300.0

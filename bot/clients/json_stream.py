@@ -15,13 +15,13 @@ from collections.abc import Iterable, Iterator
 from itertools import takewhile
 from typing import Any, Final, TypeVar
 
-SMALL: Final = 128 * 1024
+SMALL_BYTES: Final = 128 * 1024
 """Bytes that are parsed in one go: well under a millisecond or two."""
-SLICE: Final = 0.01
-"""Seconds of work between two breaths of the event loop."""
+SLICE_SECONDS: Final = 0.01
+"""Seconds of work between two turns of the event loop."""
 SPACE: Final = re.compile(r"[ \t\r\n]*")
 
-LONGEST_INTEGER: Final = 4_000
+MAX_INTEGER_DIGITS: Final = 4_000
 """Characters."""
 
 T = TypeVar("T")
@@ -31,7 +31,7 @@ def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
-def _of_one_mind(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object, unless a name comes twice: whichever value were taken, another reader takes the other."""
     found = dict(pairs)
     if len(found) != len(pairs):
@@ -41,10 +41,10 @@ def _of_one_mind(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _integer(digits: str) -> int | float:
     """Python refuses to read or write longer ones; as infinite as ``1e999`` they hide no other record."""
-    return int(digits) if len(digits) <= LONGEST_INTEGER else float(digits)
+    return int(digits) if len(digits) <= MAX_INTEGER_DIGITS else float(digits)
 
 
-DECODER: Final = json.JSONDecoder(parse_constant=_no_constant, parse_int=_integer, object_pairs_hook=_of_one_mind)
+DECODER: Final = json.JSONDecoder(parse_constant=_no_constant, parse_int=_integer, object_pairs_hook=_unique_names)
 
 
 def parsed(body: bytes) -> Any:
@@ -57,7 +57,7 @@ def parsed(body: bytes) -> Any:
 
 async def parsed_cooperatively(body: bytes) -> Any:
     """The same as `parsed`, for a body of any size: its long lists are decoded in slices."""
-    if len(body) <= SMALL:
+    if len(body) <= SMALL_BYTES:
         return parsed(body)
     text = body.decode("utf-8-sig")
     reader = _JsonReader(text)
@@ -70,12 +70,12 @@ async def parsed_cooperatively(body: bytes) -> Any:
 async def cooperatively(work: Iterable[T]) -> list[T]:
     """Everything that *work* yields, with the event loop let in between."""
     done: list[T] = []
-    until = time.monotonic() + SLICE
+    until = time.monotonic() + SLICE_SECONDS
     for item in work:
         done.append(item)
         if time.monotonic() >= until:
             await asyncio.sleep(0)
-            until = time.monotonic() + SLICE
+            until = time.monotonic() + SLICE_SECONDS
     return done
 
 

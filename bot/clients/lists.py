@@ -268,30 +268,48 @@ def records(document: Document) -> list[Any] | None:
     return found if isinstance(found, list) else None
 
 
-async def opened(service: Service, answer: Answer) -> Document:
-    """The answer to a read. Raises Unreadable, or the Refusal that came under a 2xx status."""
+async def read_json(service: Service, answer: Answer) -> Any:
+    """The JSON of an answer to a read. Raises Unreadable, or the Refusal that came under a 2xx status."""
     try:
         document = await parsed_cooperatively(answer.body)
     except ValueError as error:
         raise Unreadable(service.name, f"no JSON: {error}") from error
+    _raise_refusal(service, answer, document, ("message",))
+    return document
+
+
+async def opened(service: Service, answer: Answer) -> Document:
+    """The same of a service that says ``success: true`` in each answer."""
+    document = await read_json(service, answer)
     if not isinstance(document, dict):
         raise Unreadable(service.name, "the answer is no JSON object")
-    if document.get("success") is False:
-        raise refusal(service.name, answer.status, str(document.get("message") or ""))
     if document.get("success") is not True:
         raise Unreadable(service.name, "the answer does not say success")
     return document
 
 
-async def sent(service: Service, method: str, *segments: str, body: Any = None) -> Document:
-    """Send once. A 2xx answer counts only if it says ``success: true``; if it says false, nothing was done."""
-    answer = await service.write(method, *segments, body=body)
+def written_json(service: Service, answer: Answer, *messages: str) -> Any:
+    """The JSON of an answer to a write. Raises OutcomeUnknown, or a Refusal where it says that nothing was done.
+
+    *messages*: the fields that may say why.
+    """
     try:
         document = answer.document()
     except ValueError as error:
         raise OutcomeUnknown(service.name, f"unreadable answer: {error}") from error
-    if isinstance(document, dict) and document.get("success") is False:
-        raise refusal(service.name, answer.status, str(document.get("message") or ""))
+    _raise_refusal(service, answer, document, messages)
+    return document
+
+
+async def sent(service: Service, method: str, *segments: str, body: Any = None) -> Document:
+    """Send once. A 2xx answer counts only if it says ``success: true``; if it says false, nothing was done."""
+    document = written_json(service, await service.write(method, *segments, body=body), "message")
     if not isinstance(document, dict) or document.get("success") is not True:
         raise OutcomeUnknown(service.name, "the answer does not say success")
     return document
+
+
+def _raise_refusal(service: Service, answer: Answer, document: Any, messages: Iterable[str]) -> None:
+    if isinstance(document, dict) and document.get("success") is False:
+        why = next((str(document[name]) for name in messages if document.get(name)), "")
+        raise refusal(service.name, answer.status, why)

@@ -1,6 +1,6 @@
 """The membership service (its specification, "Endpoints"), for one site. Its answers are specified nowhere.
 
-So any 2xx that does not say otherwise counts as taken, and whoever writes reads back. There is no operation for a
+So any 2xx that does not say otherwise counts as taken, and who writes reads back. There is no operation for a
 single member and none for segments: both are made out of the list.
 """
 
@@ -8,25 +8,25 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, Final
 
 from pydantic import ValidationError
 
-from bot.clients.cache import Indexed, SingleFlight
-from bot.clients.errors import AlreadyExists, BadIdentifier, OutcomeUnknown, Refused, Unreadable, refusal
-from bot.clients.http import Answer, Service
-from bot.clients.json_stream import parsed_cooperatively
-from bot.clients.lists import Listing, Lists, member_in
+from bot.clients.cache import SharedList
+from bot.clients.errors import AlreadyExists, BadIdentifier, Refused, Unreadable
+from bot.clients.http import Service
+from bot.clients.lists import Lists, member_in, read_json, written_json
 from bot.members.model import SITE_ID, Member
-from bot.rules.edit import BadEmail, checked_email
-from bot.text.search import SearchIndex, text_of_member
+from bot.text.emails import BadEmail, checked_email
+from bot.text.search import text_of_member
 
 LISTS: Final = ("data", "members", "items", "results")
 """Fields in which services of this kind put a list; the specification shows none."""
 EXISTS: Final = ("already", "exists", "duplicate")
 
 
-class MembersClient:
+class MembersClient(SharedList[Member]):
     """Typed members in, typed members out, the clients' errors for all else."""
 
     def __init__(
@@ -36,29 +36,16 @@ class MembersClient:
             raise BadIdentifier(service.name, "the id of a site", site_id)
         self._service = service
         self._path = ("sites", site_id, "members")
-        self._list: Lists[Member] = Lists(
-            service, self._path, self._document, _records, self._read, lambda member: member.email, slash=True
+        members = Lists(
+            service,
+            self._path,
+            partial(read_json, service),
+            _records,
+            self._read,
+            lambda member: member.email,
+            slash=True,
         )
-        self._flight: SingleFlight[Listing[Member]] = SingleFlight(
-            self._list.read, keep=keep, clock=clock, many=lambda found: found.known
-        )
-        self._indexed: Indexed[Member] = Indexed(text_of_member)
-
-    async def fresh(self) -> Listing[Member]:
-        """Every member of the site as it is now."""
-        return await self._flight.fresh()
-
-    async def all(self) -> Listing[Member]:
-        """The same, read once for all of a person's command that asks."""
-        return await self._flight.current()
-
-    async def recent(self) -> Listing[Member]:
-        """The same, up to some seconds old: for type-ahead."""
-        return await self._flight.recent()
-
-    async def index(self) -> SearchIndex[Member]:
-        """What `recent` brings, ready to be searched."""
-        return await self._indexed.of((await self.recent()).known)
+        super().__init__(members.read, text_of_member, keep=keep, clock=clock)
 
     async def find(self, email: str) -> Member | None:
         """The member with this address, as `all` has it; raises Incomplete as `member_in` does."""
@@ -94,22 +81,9 @@ class MembersClient:
                 raise AlreadyExists(error.service, str(error), error.status) from error
             raise
         finally:
-            self._flight.drop()
-            self._indexed.drop()
-        self._taken(answer)
-
-    def _taken(self, answer: Answer) -> None:
-        """Raise unless the answer can be a yes: empty, or JSON that does not say ``success: false``."""
-        if not answer.body.strip():
-            return
-        try:
-            document = answer.document()
-        except ValueError as error:
-            raise OutcomeUnknown(self._service.name, f"unreadable answer: {error}") from error
-        if isinstance(document, dict) and document.get("success") is False:
-            raise refusal(
-                self._service.name, answer.status, str(document.get("message") or document.get("error") or "")
-            )
+            self.drop()
+        if answer.body.strip():  # an empty answer can be a yes
+            written_json(self._service, answer, "message", "error")
 
     def _read(self, found: Iterable[Any]) -> Iterator[Member | None]:
         """Each record as a member, or None where it is none; raises Unreadable where no record is one."""
@@ -120,15 +94,6 @@ class MembersClient:
             yield member
         if none_is_one:
             raise Unreadable(self._service.name, "none of the records in the answer is a member")
-
-    async def _document(self, answer: Answer) -> Any:
-        try:
-            document = await parsed_cooperatively(answer.body)
-        except ValueError as error:
-            raise Unreadable(self._service.name, f"no JSON: {error}") from error
-        if isinstance(document, dict) and document.get("success") is False:
-            raise refusal(self._service.name, answer.status, str(document.get("message") or ""))
-        return document
 
     def _address(self, email: str) -> str:
         try:

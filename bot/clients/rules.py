@@ -1,20 +1,32 @@
-"""The rules service (its specification, "Endpoints"), and the pages that the real one adds to it."""
+"""The rules service (its specification, "Endpoints"), and what the real one adds to it: pages, and groups of rules."""
 
 from __future__ import annotations
 
+import asyncio
+import re
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from functools import partial, reduce
 from typing import Any, Final
 
+import structlog
 from pydantic import ValidationError
 
-from bot.clients.cache import Indexed, SingleFlight
-from bot.clients.errors import BadIdentifier, InvalidPayload, OutcomeUnknown, Refusal, Refused, Unreadable
+from bot.clients.cache import SharedList, SingleFlight
+from bot.clients.errors import (
+    BadIdentifier,
+    ClientError,
+    InvalidPayload,
+    OutcomeUnknown,
+    RateLimited,
+    Refusal,
+    Refused,
+    Unreadable,
+)
 from bot.clients.http import Service
 from bot.clients.lists import Listing, Lists, opened, records, sent
-from bot.rules.model import RULE_ID, Rule, RuleDraft
-from bot.text.search import SearchIndex, text_of_rule
+from bot.rules.model import RULE_ID, Group, Groups, Rule, RuleDraft
+from bot.text.search import text_of_rule
 
 Body = dict[str, Any]
 Mend = Callable[[Body], Body]
@@ -103,35 +115,14 @@ def _is_of_the_whole(error: Refusal) -> bool:
     return isinstance(error, InvalidPayload) or (isinstance(error, Refused) and error.status == 400)
 
 
-class RulesClient:
+class RulesClient(SharedList[Rule]):
     """Typed rules in, typed rules out, the clients' errors for all else."""
 
     def __init__(self, service: Service, *, keep: float = 10.0, clock: Callable[[], float] = time.monotonic) -> None:
         self._service = service
         self._bodies = RuleBodies()
-        self._list: Lists[Rule] = Lists(
-            service, ("rules",), partial(opened, service), records, self._read, lambda rule: rule.id
-        )
-        self._flight: SingleFlight[Listing[Rule]] = SingleFlight(
-            self._list.read, keep=keep, clock=clock, many=lambda found: found.known
-        )
-        self._indexed: Indexed[Rule] = Indexed(text_of_rule)
-
-    async def fresh(self) -> Listing[Rule]:
-        """Every rule as it is now, through all pages; each id once, as it was read last."""
-        return await self._flight.fresh()
-
-    async def all(self) -> Listing[Rule]:
-        """The same, read once for all of a person's command that asks."""
-        return await self._flight.current()
-
-    async def recent(self) -> Listing[Rule]:
-        """The same, up to some seconds old: for type-ahead."""
-        return await self._flight.recent()
-
-    async def index(self) -> SearchIndex[Rule]:
-        """What `recent` brings, ready to be searched."""
-        return await self._indexed.of((await self.recent()).known)
+        rules = Lists(service, ("rules",), partial(opened, service), records, self._read, lambda rule: rule.id)
+        super().__init__(rules.read, text_of_rule, keep=keep, clock=clock)
 
     async def get(self, rule_id: str) -> Rule:
         """One rule. Raises NotFound, or BadIdentifier for what cannot be an id."""
@@ -143,11 +134,11 @@ class RulesClient:
 
     async def create(self, draft: RuleDraft) -> Rule:
         """Create a rule; return it with its new id. Raises a Refusal, Unreachable or OutcomeUnknown."""
-        return await self._written("POST", draft, None)
+        return await self._put("POST", draft, None)
 
     async def update(self, rule_id: str, draft: RuleDraft) -> Rule:
         """Replace the rule by *draft*, which must be the whole of it; return it as the service now has it."""
-        return await self._written("PUT", draft, self._checked(rule_id))
+        return await self._put("PUT", draft, self._checked(rule_id))
 
     async def delete(self, rule_id: str) -> str:
         """Delete the rule; return the service's message."""
@@ -155,7 +146,7 @@ class RulesClient:
         message = document.get("message")
         return message if isinstance(message, str) else ""
 
-    async def _written(self, method: str, draft: RuleDraft, rule_id: str | None) -> Rule:
+    async def _put(self, method: str, draft: RuleDraft, rule_id: str | None) -> Rule:
         segments = () if rule_id is None else (rule_id,)
         document = await self._bodies.sent(
             lambda body: self._write(method, *segments, body=body), draft.body(), new=rule_id is None
@@ -172,8 +163,7 @@ class RulesClient:
         try:
             return await sent(self._service, method, "rules", *segments, body=body)
         finally:
-            self._flight.drop()
-            self._indexed.drop()
+            self.drop()
 
     def _rule(self, document: dict[str, Any]) -> Rule:
         try:
@@ -200,3 +190,100 @@ class RulesClient:
             else:
                 self._bodies.note(rule)
                 yield rule
+
+
+log = structlog.get_logger(__name__)
+
+GROUP_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,100}")
+ADDITION_SECONDS: Final = 3.0
+"""How long people wait for what only adds to an answer."""
+KEPT_SECONDS: Final = 10.0
+NO_GROUPS_SECONDS: Final = 60.0
+"""For how long a service is taken to have no groups, once it has said so."""
+
+
+class GroupsClient:
+    """Typed groups in and out; the clients' errors only for those who ask for groups themselves."""
+
+    def __init__(
+        self,
+        service: Service,
+        *,
+        keep: float = KEPT_SECONDS,
+        wait: float = ADDITION_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._service = service
+        self._wait = wait
+        self._clock = clock
+        self._list: Lists[Group] = Lists(
+            service, ("groups",), partial(opened, service), records, _groups, lambda group: group.id
+        )
+        self._flight: SingleFlight[Listing[Group] | None] = SingleFlight(self._read, keep=keep, clock=clock)
+        self._nothing_until = float("-inf")
+
+    async def groups(self) -> Groups | None:
+        """What adds to an answer about rules, up to some seconds old. None where there is nothing to say: never raises.
+
+        A part of the groups says nothing: a group that it lacks would be one that does not exist.
+        """
+        if self._clock() < self._nothing_until:
+            return None
+        try:
+            async with asyncio.timeout(self._wait):
+                found = await self._flight.recent()
+                return None if found is None else Groups.of(found.whole())
+        except (ClientError, TimeoutError) as error:
+            log.info("groups_not_read", error=type(error).__name__)
+            self._nothing_until = self._clock() + KEPT_SECONDS
+            return None
+
+    async def listed(self) -> Listing[Group] | None:
+        """Every group, fresh; None where the service has no groups. Raises Unreachable, RateLimited or TooLarge."""
+        return await self._flight.fresh()
+
+    async def find(self, group_id: str) -> Group | None:
+        """The group with this id, fresh. Raises a Refusal where the service has no groups, and what `listed` raises;
+        Incomplete where it is not in the part of them that was read.
+        """
+        found = await self._list.read()
+        known = next((group for group in found.known if group.id == group_id), None)
+        return known or next((group for group in found.whole() if group.id == group_id), None)
+
+    async def update(self, group: Group) -> Group:
+        """Replace the group by *group*, which must be the whole of it; return it as the service now has it."""
+        if not GROUP_ID.fullmatch(group.id):
+            raise BadIdentifier(self._service.name, "the id of a group", group.id)
+        try:
+            document = await sent(self._service, "PUT", "groups", group.id, body=group.body())
+        finally:
+            self._flight.drop()
+        try:
+            stored = Group.model_validate(document.get("data"))
+        except ValidationError as error:
+            raise OutcomeUnknown(self._service.name, "the answer is no group") from error
+        if stored.id != group.id:
+            raise OutcomeUnknown(self._service.name, "it answered with another group")
+        return stored
+
+    async def _read(self) -> Listing[Group] | None:
+        try:
+            return await self._list.read()
+        except RateLimited:
+            raise
+        except (Refusal, Unreadable) as error:
+            log.info("no_groups", error=type(error).__name__)
+            self._nothing_until = self._clock() + NO_GROUPS_SECONDS
+            return None
+
+
+def _groups(found: Iterable[Any]) -> Iterator[Group | None]:
+    """The records that are groups: the real service's own sample has a rule among them."""
+    for record in found:
+        if not isinstance(record, dict) or record.get("objectType", "group") != "group" or "ruleType" in record:
+            continue
+        try:
+            yield Group.model_validate(record)
+        except ValidationError:
+            log.info("group_not_readable")
+            yield None

@@ -12,9 +12,9 @@ from rapidfuzz.distance import OSA
 
 from bot.members.model import Member, caseless, found, inbox, known_segments, nearest
 
-MOST_LETTERS: Final = 2
+MAX_WRONG_LETTERS: Final = 2
 """Letters that may be wrong, missing, too many or swapped in an address that counts as a typo of another."""
-MOST_NEAR: Final = 5
+MAX_NEAR_MEMBERS: Final = 5
 
 
 class Likeness(StrEnum):
@@ -94,15 +94,17 @@ def _asked(segment: str, has: Sequence[str], known: Sequence[str]) -> Asked:
 
 
 def _near(email: str, members: Sequence[Member], member: Member | None) -> Iterator[Near]:
-    """At most MOST_NEAR others, the likeliest first."""
+    """At most MAX_NEAR_MEMBERS others, the likeliest first."""
     wanted = caseless(email.strip())
     others = [one for one in members if one is not member]
     identities = [one.identity for one in others]
-    typos = process.extract(wanted, identities, scorer=OSA.distance, score_cutoff=MOST_LETTERS, limit=MOST_NEAR)
+    typos = process.extract(
+        wanted, identities, scorer=OSA.distance, score_cutoff=MAX_WRONG_LETTERS, limit=MAX_NEAR_MEMBERS
+    )
     likenesses = {number: Likeness.TYPO if distance else Likeness.CASE for _, distance, number in typos}
     name, domain = inbox(wanted)
     for number, identity in enumerate(identities):
-        if len(likenesses) >= MOST_NEAR:
+        if len(likenesses) >= MAX_NEAR_MEMBERS:
             break
         if identity.startswith(name[:1]) and inbox(identity)[0] == name:
             same = inbox(identity)[1] == domain

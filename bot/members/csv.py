@@ -1,4 +1,4 @@
-"""Tables of members: read them from bytes to rows, and write members and import results as CSV."""
+"""Tables of members: read them from bytes to rows; write members, and the results of imports, as spreadsheets open them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,25 @@ import io
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
-from bot.members.csv_columns import Column, Columns, Layout, by_headings, is_address, is_heading, lay_out
-from bot.text.encoding import BadFile, EmptyFile, FileKind, WrongKind, file_text, is_defused, is_formula, undefused
+from bot.members.csv_columns import Column, Columns, Layout, by_headings, is_address, is_heading, lay_out, normal
+from bot.members.model import Member
+from bot.text.encoding import (
+    BadFile,
+    EmptyFile,
+    FileKind,
+    WrongKind,
+    defused,
+    file_text,
+    is_defused,
+    is_formula,
+    undefused,
+)
 
 BLANKS: Final = " \t\r\n\u00a0\u200b\ufeff"
 
@@ -80,7 +92,7 @@ def _join_lines(name: str) -> str:
     return " ".join(name.split())
 
 
-MOST_ROWS: Final = 20_000
+MAX_ROWS: Final = 20_000
 MAX_COLUMNS: Final = 500
 MAX_LINE: Final = 1_000_000
 """Characters of a line: the parser of tables keeps the interpreter to itself until it is through one."""
@@ -228,13 +240,13 @@ def _lines(text: str, separator: str, after: int = 0) -> Lines:
     start = after + 1
     try:
         for cells in reader:
-            if len(cells) > MOST_ROWS:
+            if len(cells) > MAX_ROWS:
                 raise TooWide(start)
             if not is_blank(cells):
                 found.append((start, cells))
             start = after + reader.line_num + 1
-            if len(found) > MOST_ROWS + 1:
-                raise TooManyRows(MOST_ROWS)
+            if len(found) > MAX_ROWS + 1:
+                raise TooManyRows(MAX_ROWS)
     except csv.Error as error:
         raise BrokenTable(start, str(error)) from error
     return found
@@ -259,8 +271,8 @@ def _table(lines: Lines, encoding: str, separator: str, chosen: Columns | None) 
     body = lines[1:] if header is not None else lines
     if not body:
         raise EmptyFile
-    if len(body) > MOST_ROWS:
-        raise TooManyRows(MOST_ROWS)
+    if len(body) > MAX_ROWS:
+        raise TooManyRows(MAX_ROWS)
     if chosen is None and Column.EMAIL not in {*found.columns, *found.claimed}:
         raise NoAddresses
     width = len(header) if header is not None else max(len(cells) for _, cells in body)
@@ -310,3 +322,66 @@ def _filled_places(lines: Lines, width: int) -> Sequence[int]:
 def _title(header: Sequence[str] | None, at: int) -> str:
     given = header[at].strip(BLANKS) if header is not None and at < len(header) else ""
     return given or f"column {at + 1}"
+
+
+BOM: Final = b"\xef\xbb\xbf"
+"""Without it Excel takes the file for one of the machine's own code page, and Bjørk for BjÃ¸rk; others pass over it."""
+CREATED: Final = ("createdAt", "created_at", "created")
+"""Fields in which a service may say since when; the specification shows none."""
+
+
+def export_lines(members: Sequence[Member], site: str) -> Iterator[bytes]:
+    """Write the table line by line: name, email, segments (with commas between), site; created, where the service tells."""
+    dated = any(_created(member) for member in members)
+    yield BOM + _line(["name", "email", "segments", "site", *(["created"] if dated else [])]).encode()
+    for member in members:
+        cells = [member.name or "", member.email, ",".join(member.segments), site]
+        yield _line([*cells, *([_created(member)] if dated else [])]).encode("utf-8", "surrogatepass")
+
+
+def _line(cells: Sequence[str], separator: str = ",") -> str:
+    line = io.StringIO()
+    csv.writer(line, delimiter=separator).writerow([defused(cell) for cell in cells])
+    return line.getvalue()
+
+
+def _created(member: Member) -> str:
+    """Since when somebody is a member, as ISO 8601 in UTC where it is a number of milliseconds, else as it came."""
+    extra = member.model_extra or {}
+    value: Any = next((extra[name] for name in CREATED if extra.get(name)), "")
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value if isinstance(value, str) else ""
+    try:
+        return datetime.fromtimestamp(value / 1000, UTC).isoformat(timespec="seconds")
+    except (ValueError, OverflowError, OSError):
+        return str(value)
+
+
+def export_name(site: str, day: date) -> str:
+    return f"members_{site}_{day:%Y-%m-%d}.csv"
+
+
+COLUMNS: Final = ("outcome", "reason")
+
+
+def result_table(columns: Sequence[str], rows: Iterable[tuple[Sequence[str], str, str]], separator: str = ",") -> bytes:
+    """*rows* of cells, an outcome and a reason, as a table that spreadsheets open; *separator* as the table had it.
+
+    A table that is a result itself loses its old outcomes. UTF-8 with a mark; no cell is a formula.
+    """
+    kept = [at for at, heading in enumerate(columns) if normal(heading) not in COLUMNS]
+    table = [(columns, *COLUMNS), *rows]
+    lines = [_line([*_cells(cells, kept), outcome, reason], separator) for cells, outcome, reason in table]
+    return "".join(lines).encode("utf-8-sig")
+
+
+def headings(file: MemberFile) -> tuple[str, ...]:
+    """The headings of a table, and one for each column that has none."""
+    width = max(len(file.header or ()), *(len(row.cells) for row in file.rows))
+    known = {at: column.value for column, at in file.columns.items()} if file.header is None else {}
+    given = file.header or ()
+    return tuple(given[at] if at < len(given) else known.get(at, f"column {at + 1}") for at in range(width))
+
+
+def _cells(cells: Sequence[str], kept: Sequence[int]) -> list[str]:
+    return [undefused(cells[at]) if at < len(cells) else "" for at in kept]

@@ -60,13 +60,13 @@ PERSONS: Final = (
 """What shops write before ``email`` or ``name`` where it is a person's; ``Item name`` and ``User name`` are not."""
 OF_PERSONS: Final = frozenset({Column.EMAIL, Column.NAME, Column.FIRST_NAME, Column.LAST_NAME})
 
-LONGEST_HEADING: Final = 100
+MAX_HEADING: Final = 100
 """Characters of a heading: putting its accents in order takes time with the square of their number."""
 
 
 def normal(heading: str) -> str:
     """*heading* as it is looked up: ``E-Mail Adresse`` -> ``emailadresse``. What is longer than any is cut off."""
-    plain = unicodedata.normalize("NFKD", heading[:LONGEST_HEADING]).casefold()
+    plain = unicodedata.normalize("NFKD", heading[:MAX_HEADING]).casefold()
     return "".join(character for character in plain if character.isalnum())
 
 
@@ -87,10 +87,10 @@ def column_of(heading: str) -> tuple[Column, int] | None:
 
 SEPARATED: Final = re.compile(r"[,;|\n]")
 PART: Final = re.compile(r'"[^"]*"|[^,;|\n"]+')
-LONGEST: Final = 400
+MAX_ADDRESS_CELL: Final = 400
 """Characters of what may be an address with a name: a longer cell is none, and not worth the search."""
 WORD: Final = re.compile(r"[^\s@]+")
-FEW: Final = 5
+FEW_CELLS: Final = 5
 """Cells that tell nothing by being all different: of more, those of segments come again."""
 
 Columns = dict[Column, int]
@@ -114,7 +114,7 @@ class Layout:
 
     @property
     def in_doubt(self) -> bool:
-        """Whether people should be asked, or asked again: a column of nothing but emails is no guess."""
+        """Whether people should be asked, or asked again: a column of nothing but emails is not a guess."""
         return bool(self.chosen or self.claimed or self.guessed - {Column.EMAIL})
 
 
@@ -189,7 +189,7 @@ def is_heading(first: Sequence[str], columns: Columns) -> bool:
 
 def is_address(cell: str) -> bool:
     text = cell.strip()
-    return len(text) <= LONGEST and "\n" not in text and bool(emails_in(text))
+    return len(text) <= MAX_ADDRESS_CELL and "\n" not in text and bool(emails_in(text))
 
 
 def parts(cell: str) -> list[str]:
@@ -211,5 +211,5 @@ def _guessed(cells: Sequence[str], actions: frozenset[str]) -> Column | None:
     if 2 * names > len(cells):
         return Column.NAME
     segments = sum(all(WORD.fullmatch(part) for part in parts(cell)) for cell in cells)
-    come_again = len(cells) < FEW or len(set(cells)) < len(cells)
+    come_again = len(cells) < FEW_CELLS or len(set(cells)) < len(cells)
     return Column.SEGMENTS if 2 * segments > len(cells) and come_again else None

@@ -183,7 +183,7 @@ def intended(plan: MemberPlan) -> Iterator[PlannedChange]:
                 yield PlannedChange(row.line, Kind.MEMBER_REMOVE, str(before["email"]), before, None)
 
 
-MOST_COMPARED: Final = 100
+MAX_COMPARED_NAME: Final = 100
 """Characters of a name that are compared."""
 LONG_WORD: Final = 4
 """Letters of a word in which one may be wrong: between shorter ones, a letter makes another name."""
@@ -267,7 +267,7 @@ def is_same_name(one: str, other: str) -> bool:
 
 
 def _words(name: str) -> list[str]:
-    plain = unicodedata.normalize("NFKD", name[:MOST_COMPARED]).casefold()
+    plain = unicodedata.normalize("NFKD", name[:MAX_COMPARED_NAME]).casefold()
     return "".join(one if one.isalnum() else " " * (not unicodedata.combining(one)) for one in plain).split()
 
 

@@ -36,13 +36,13 @@ from bot.members.import_entries import (
     agree,
 )
 from bot.members.model import Member, caseless, chosen, inbox
-from bot.rules.edit import BadEmail, checked_email
+from bot.text.emails import BadEmail, checked_email
 
 NO_SEGMENTS: Final = frozenset({"-", "–", "—"})
 """What stands for no segments at all, where a member is to have just those of the cell."""
-MOST_SUGGESTED: Final = 200
+MAX_SUGGESTED: Final = 200
 """Unknown names for which near ones are looked up: of a table with more of them, the first tell enough."""
-MOST_LOOKED_AT: Final = 200
+MAX_COMPARED_LETTERS: Final = 200
 """Characters of an unknown name by which near ones are looked up."""
 
 
@@ -135,8 +135,8 @@ class _Reader:
         return tuple(dict.fromkeys(name for name in found if name is not None))
 
     def _nearest(self, name: str) -> tuple[str, ...]:
-        if name not in self._suggested and len(self._suggested) < MOST_SUGGESTED:
-            wanted = name[:MOST_LOOKED_AT].casefold()
+        if name not in self._suggested and len(self._suggested) < MAX_SUGGESTED:
+            wanted = name[:MAX_COMPARED_LETTERS].casefold()
             hits = process.extract(wanted, list(self._by_fold), scorer=fuzz.ratio, limit=3, score_cutoff=60)
             self._suggested[name] = tuple(self._by_fold[fold] for fold, _, _ in hits)
         return self._suggested.get(name, ())

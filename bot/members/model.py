@@ -14,21 +14,6 @@ from pydantic import BeforeValidator, Field
 from rapidfuzz import fuzz, process
 
 from bot.text.documents import ServiceRecord
-from bot.text.emails import all_masked, masked
-
-__all__ = [
-    "LAST_MOMENT",
-    "SITE_ID",
-    "Member",
-    "Segments",
-    "all_masked",
-    "caseless",
-    "chosen",
-    "found",
-    "inbox",
-    "masked",
-    "reference",
-]
 
 SITE_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """What a site's id may be: nothing in it may mean something in a path."""
@@ -104,7 +89,7 @@ def reference(secret: bytes, site: str, email: str) -> str:
 
 
 CLOSE_ENOUGH: Final = 60
-MOST_NEAR: Final = 3
+MAX_NEAR_SEGMENTS: Final = 3
 
 
 def counted(members: Iterable[Member]) -> dict[str, int]:
@@ -145,6 +130,6 @@ def strangers(names: Iterable[str], known: Sequence[str]) -> tuple[str, ...]:
 def nearest(name: str, known: Sequence[str]) -> tuple[str, ...]:
     """The segments that *name* may have meant, the likeliest first."""
     found = process.extract(
-        name[:200], known, scorer=fuzz.ratio, processor=str.casefold, limit=MOST_NEAR, score_cutoff=CLOSE_ENOUGH
+        name[:200], known, scorer=fuzz.ratio, processor=str.casefold, limit=MAX_NEAR_SEGMENTS, score_cutoff=CLOSE_ENOUGH
     )
     return tuple(near for near, _, _ in found)

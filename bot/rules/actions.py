@@ -28,9 +28,9 @@ from bot.rules.model import Pair, Rule
 from bot.rules.outcomes import BOTH, Engine, Match, MayHold, Note, NoteKind, PairMatch, holding
 from bot.rules.url import Address, NoAddress
 
-MOST_WORK: Final = 1_000_000
+MAX_QUERY_WORK: Final = 1_000_000
 """Characters of queries that are read for one rule on one address."""
-PER_CHANGE: Final = 100
+WORK_PER_CHANGE: Final = 100
 """What a change takes of that beside its query."""
 UNESCAPED: Final = "!'()*~"
 """Characters that a browser leaves as they are where the extension puts a text into a query."""
@@ -67,8 +67,8 @@ def _steps(pairs: Sequence[Pair], engine: Engine, length: int) -> Iterator[list[
         changes = list(_modifications(pair))
         for step in [[change] for change in changes] if engine is Engine.DESKTOP else [changes]:
             length += sum(len(str(change.get("value") or "")) for change in step)
-            work += length + PER_CHANGE * len(step)
-            if work > MOST_WORK:
+            work += length + WORK_PER_CHANGE * len(step)
+            if work > MAX_QUERY_WORK:
                 raise CannotTell(UndecidableKind.MANY_PARAMETERS)
             yield step
 

@@ -11,14 +11,14 @@ from typing import Any, Final
 
 import re2
 
-from bot.rules.url import LONGEST
+from bot.rules.url import MAX_URL_LENGTH
 
 SLASHED: Final = re.compile(r"/(.+)/(|i|g|ig|gi)")
 """A regular expression as the engines want it: in slashes, with no flags but these."""
 LOOSE: Final = re.compile(r"/(.+)/([a-z]*)")
 MAX_EXPRESSION: Final = 4_000
 """Characters of an expression that is tried: reading a megabyte of them takes the engine many seconds."""
-MOST_WORK: Final = 5_000_000
+MAX_EXPRESSION_WORK: Final = 5_000_000
 """Characters times steps of an expression, at some nanoseconds each: an ordinary one has 50 steps."""
 GROUP: Final = re.compile(r"\$(\d)")
 
@@ -151,7 +151,7 @@ def _runs_backwards(text: str, parts: Sequence[str], start: int, end: int) -> tu
 
 @lru_cache(maxsize=8192)
 def compiled(expression: str, *, ignore_case: bool = False) -> Any:
-    """*expression* for the linear engine; raises CannotTell for what it cannot express, or what is no expression."""
+    """*expression* for the linear engine; raises CannotTell for what it cannot express, or for what is not an expression."""
     tryable(expression)
     if (odd := next((each[1] for each in UNLIKE.finditer(expression) if each[1]), None)) is not None:
         raise CannotTell(UndecidableKind.OTHER_SYNTAX, odd)
@@ -174,13 +174,13 @@ def tryable(expression: str) -> None:
 
 def of_a_length(length: int) -> None:
     """Raise CannotTell for what is longer than any address: a few letters of a rule can stand for gigabytes."""
-    if length > LONGEST:
+    if length > MAX_URL_LENGTH:
         raise CannotTell(UndecidableKind.LONG_RESULT)
 
 
 def bounded(expression: Any, text: str) -> None:
     """Raise CannotTell where trying *expression* on *text* could take long: linear time is long where both are large."""
-    if expression.programsize * len(text) > MOST_WORK:
+    if expression.programsize * len(text) > MAX_EXPRESSION_WORK:
         raise CannotTell(UndecidableKind.LARGE_EXPRESSION)
 
 

@@ -1,4 +1,4 @@
-"""Edit single fields of a rule by the names that people type, and check a rule or a member before it is sent."""
+"""Edit single fields of a rule by the names that people type, and check a rule before it is sent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 from rapidfuzz import fuzz, process
 
 from bot.rules.model import ACTIVE, INACTIVE, KNOWN_TYPES, PAIR_FIELDS, Pair, Rule, RuleDraft, Source
-from bot.text.emails import MAX_EMAIL
 
 KEYS: Final = ("Url", "host", "path")
 OPERATORS: Final = ("Equals", "Contains", "Matches", "Wildcard_Matches")
@@ -182,24 +181,6 @@ def is_destination(text: str) -> bool:
     except ValueError:
         return False
     return parts.scheme in SCHEMES and bool(parts.netloc) and text.split() == [text]
-
-
-class BadEmail(ValueError):
-    """Not an address; the text says why, for people."""
-
-
-def checked_email(text: str) -> str:
-    """*text* as typed, less surrounding space; raises BadEmail. The spelling is kept: services may tell cases apart."""
-    address = text.strip()
-    if len(address) > MAX_EMAIL:
-        raise BadEmail(f"It has {len(address):,} characters. An email has at most 254.")
-    from email_validator import EmailNotValidError, validate_email  # noqa: PLC0415  its tables take long to build
-
-    try:
-        validate_email(address, check_deliverability=False, test_environment=True)
-    except EmailNotValidError as error:
-        raise BadEmail(str(error)) from error
-    return address
 
 
 Document = dict[str, Any]

@@ -13,8 +13,8 @@ from pydantic import ValidationError
 from bot.rules.model import Rule, RuleDraft
 from bot.text.encoding import BadFile, FileKind, WrongKind, file_text
 
-MOST_RULES: Final = 10_000
-MOST_DIGITS: Final = 4_000
+MAX_RULES: Final = 10_000
+MAX_DIGITS: Final = 4_000
 """Of a whole number: Python itself refuses more than 4,300."""
 LISTS: Final = ("rules", "data")
 """Names under which an object may hold its rules."""
@@ -73,8 +73,8 @@ def read_rule_file(content: bytes) -> RuleFile:
     records = _records(_parsed(file_text(content).text))
     if not records:
         raise NoRules
-    if len(records) > MOST_RULES:
-        raise TooManyRules(len(records), MOST_RULES)
+    if len(records) > MAX_RULES:
+        raise TooManyRules(len(records), MAX_RULES)
     if not any(map(_is_ours, records)):
         first = records[0]
         raise NotRules(_keys(first) if isinstance(first, dict) else ())
@@ -83,7 +83,7 @@ def read_rule_file(content: bytes) -> RuleFile:
 
 def _parsed(text: str) -> Any:
     try:
-        return json.loads(text, object_pairs_hook=_of_one_mind, parse_int=_whole)
+        return json.loads(text, object_pairs_hook=_unique_names, parse_int=_whole)
     except json.JSONDecodeError as error:
         if error.pos <= len(text) - len(text.lstrip()) and _is_table(text):
             raise WrongKind(FileKind.TABLE) from error
@@ -98,7 +98,7 @@ def _is_table(text: str) -> bool:
     return any(mark in line for mark in ",;\t") and not any(mark in line for mark in "[]{}")
 
 
-def _of_one_mind(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
@@ -109,7 +109,7 @@ def _of_one_mind(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _whole(digits: str) -> int | float:
     """A whole number; an absurd one becomes infinite, which is found fault with where it stands."""
-    return int(digits) if len(digits) <= MOST_DIGITS else float("inf")
+    return int(digits) if len(digits) <= MAX_DIGITS else float("inf")
 
 
 def _records(document: Any) -> list[Any]:
@@ -143,13 +143,8 @@ RULE: Final = {"objectType": "rule"}
 """The product's import skips a record that does not say what it is; the specified service's records do not."""
 
 
-def exported(rules: Sequence[Rule], groups: Sequence[Mapping[str, Any]] = ()) -> bytes:
-    """The file: rules as the service gave them, field for field, then groups without their children."""
-    return b"".join(pieces(rules, groups))
-
-
-def pieces(rules: Sequence[Rule], groups: Sequence[Mapping[str, Any]] = ()) -> Iterator[bytes]:
-    """The same, record by record: a large list need not be made in one go."""
+def export_lines(rules: Sequence[Rule], groups: Sequence[Mapping[str, Any]] = ()) -> Iterator[bytes]:
+    """Write the file record by record: rules as the service gave them, field for field, then groups without children."""
     before = "[\n"
     for rule in rules:
         yield _line(before, rule.document(), RULE)
@@ -165,12 +160,12 @@ def _line(before: str, record: Mapping[str, Any], kind: Mapping[str, str]) -> by
     return f"{before}  {json.dumps(known, ensure_ascii=False)}".encode("utf-8", "surrogatepass")
 
 
-def file_name(day: date) -> str:
+def export_name(day: date) -> str:
     """What the product calls its own exports."""
     return f"requestly_export_{day:%d_%m_%Y}.json"
 
 
-MOST_DEEP: Final = 40
+MAX_DEPTH: Final = 40
 """Levels of lists and objects in one rule; real ones have about seven."""
 
 
@@ -243,7 +238,7 @@ def _unfit(record: dict[str, Any]) -> Unfit | None:
     except ValueError:
         return NotSendable()
     brackets = text.count("[") + text.count("{")  # a bound that spares nearly every rule the walk
-    return TooDeep() if brackets > MOST_DEEP and _deeper_than(record, MOST_DEEP) else None
+    return TooDeep() if brackets > MAX_DEPTH and _deeper_than(record, MAX_DEPTH) else None
 
 
 def _deeper_than(record: Any, most: int) -> bool:

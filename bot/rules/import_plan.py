@@ -90,7 +90,7 @@ class InvalidRecord:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A record that is no rule: a group, or an object of another product."""
+    """A record that is not a rule: a group, or an object of another product."""
 
     number: int
     title: str
@@ -99,7 +99,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Twice:
-    """A rule that stands in the file before, at *first*; *alike*: with the same content."""
+    """A rule that is in the file already, at *first*; *alike*: with the same content."""
 
     number: int
     title: str
@@ -120,13 +120,8 @@ class RulePlan:
         return Counter(type(entry) for entry in self.entries)
 
 
-def plan_rules(file: RuleFile, live: Iterable[Rule], groups: Groups | None = None) -> RulePlan:
-    """The plan for *file*. *groups*: those of the service; None where it does not tell."""
-    return RulePlan(tuple(planned(file, live, groups)))
-
-
-def planned(file: RuleFile, live: Iterable[Rule], groups: Groups | None = None) -> Iterator[Entry]:
-    """The same, entry by entry, for whoever must not stop for long."""
+def plan_entries(file: RuleFile, live: Iterable[Rule], groups: Groups | None = None) -> Iterator[Entry]:
+    """Plan *file*, entry by entry. *groups*: those of the service; None where it does not tell."""
     planner = _Planner(file, tuple(live), groups)
     for number, record in enumerate(file.records, 1):
         yield planner.entry(number, record)
@@ -144,12 +139,12 @@ class _Planner:
         alike = [rule for rule in live if rule.name in named]
         self._namesakes = {(rule.name, rule.rule_type): rule.id for rule in alike}
         claimed = {_id(record) for record in file.records}
-        self._twins = _Twins(rule for rule in alike if rule.id not in claimed)
+        self._lookalikes = _Lookalikes(rule for rule in alike if rule.id not in claimed)
 
     def entry(self, number: int, record: Any) -> Entry:
         if isinstance(record, dict) and (kind := record.get("objectType") or "rule") != "rule":
             return Skipped(number, _title(record), NoRule.GROUP if kind == "group" else NoRule.UNKNOWN_OBJECT)
-        record = _told(with_pairs(record) if isinstance(record, dict) else record)
+        record = _without_null_texts(with_pairs(record) if isinstance(record, dict) else record)
         draft = fit_draft(record)
         if not isinstance(draft, RuleDraft):
             return InvalidRecord(number, _title(record), draft)
@@ -169,7 +164,7 @@ class _Planner:
         return None
 
     def _judged(self, number: int, draft: RuleDraft, key: str | None, said: Document) -> Entry:
-        live = self._by_id.get(key or "") or self._twins.take(said)
+        live = self._by_id.get(key or "") or self._lookalikes.take(said)
         lost = draft.group_id if self._groups is not None and draft.group_id not in self._groups else None
         if lost is not None:
             kept = {"groupId": (live.group_id if live else None) or ""}
@@ -194,7 +189,7 @@ class _Planner:
         return found
 
 
-class _Twins:
+class _Lookalikes:
     """Live rules by what they are, for records whose id the service does not know. Each is taken once."""
 
     def __init__(self, rules: Iterable[Rule]) -> None:
@@ -219,7 +214,7 @@ def _core(content: Document) -> str:
     return fingerprint([content.get(name) for name in CORE])
 
 
-def _told(record: Any) -> Any:
+def _without_null_texts(record: Any) -> Any:
     """*record* without the texts that are null: they say nothing, and services take no null for a text."""
     if not isinstance(record, dict) or all(record.get(name, "") is not None for name in TEXTS):
         return record

@@ -1,19 +1,20 @@
-"""Find the rules that match a URL, what they make of it, and why the others don't match."""
+"""Find the rules that match a URL, what they make of it, why the others don't match, and what a change of one would do."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
-from bot.rules.actions import Hits, effect, replaced, replaced_in_the_extension
+from bot.rules.actions import Hits, effect
 from bot.rules.conditions import SLASHED, CannotTell, NeverHolds, condition
 from bot.rules.files import fit_draft, with_pairs
 from bot.rules.model import Groups, Off, OffKind, Pair, Rule, RuleDraft, Source, why_group_is_off
-from bot.rules.outcomes import Explained, Match, MayHold, NearKind, NearMiss, Note, NoteKind, Undecidable, holding
+from bot.rules.outcomes import Match, MayHold, NearKind, NearMiss, Note, NoteKind, Undecidable, Verdict, holding
 from bot.rules.url import Address, NoAddress
 
-MOST_APART: Final = 400
+MAX_LENGTH_DIFFERENCE: Final = 400
 """Characters by which two addresses may differ in length and still be taken for each other."""
 
 KEYS: Final = {"url": "Url", "host": "host", "path": "path"}
@@ -77,7 +78,7 @@ def _nearly(source: Source, address: Address, others: Variants) -> Near | None:
         return None
     if source.operator in NEARLY and (why := NEARLY[source.operator](value, tested, source.key or "")) is not None:
         return why
-    if source.operator == "Equals" and abs(len(value) - len(tested)) > MOST_APART:
+    if source.operator == "Equals" and abs(len(value) - len(tested)) > MAX_LENGTH_DIFFERENCE:
         return None
     for what, variant in others:
         if _holds(source.operator, value, variant.subject(source.key)):
@@ -91,7 +92,7 @@ CASE: Final = (NearKind.CASE, "")
 def _equals(value: str, tested: str, key: str) -> Near | None:
     if tested.casefold() == value.casefold():
         return CASE
-    if abs(len(value) - len(tested)) > MOST_APART or _sent(key, value) != tested:
+    if abs(len(value) - len(tested)) > MAX_LENGTH_DIFFERENCE or _sent(key, value) != tested:
         return None
     return (NearKind.NO_SLASH if value + "/" == tested else NearKind.SPELLING), tested
 
@@ -138,51 +139,18 @@ def _holds(operator: str | None, value: str, text: str | None) -> bool:
         return False
 
 
-__all__ = [
-    "KEYS",
-    "Explained",
-    "Match",
-    "NearMiss",
-    "Undecidable",
-    "explain",
-    "explaining",
-    "judged",
-    "left_alone",
-    "replaced",
-    "replaced_in_the_extension",
-    "told",
-]
-
 LEFT_ALONE: Final = ("requestly.in", "requestly.io", "requestly.com", "rq.in", "rq.io", "__rq")
 """Texts in an address that no engine touches: its own maker's."""
 MEANT_OTHERWISE: Final = {"Wildcard_Matches": re.compile(r"[+()\[\]{}|\\$^]"), "Contains": re.compile(r"[*^|]")}
 """Characters that stand for themselves, and for something else in the extension."""
 
-Verdict = Match | NearMiss | Undecidable
 
-
-def explain(rules: Iterable[Rule], address: Address, groups: Groups | None = None) -> Explained:
-    """What *rules* do to *address*, in the order in which they come."""
-    return told(address, explaining(rules, address, groups))
-
-
-def explaining(rules: Iterable[Rule], address: Address, groups: Groups | None = None) -> Iterator[Verdict | None]:
-    """The same rule by rule, for callers that must not block for long; None for a rule that has nothing to do with it."""
+def judge_all(rules: Iterable[Rule], address: Address, groups: Groups | None = None) -> Iterator[Verdict | None]:
+    """Judge what each of *rules* does to *address*, one by one; None for a rule that has nothing to do with it."""
     others = tuple(variants(address))
     for rule in rules:
         found = judged(rule, address, groups)
         yield found if found is not None or not rule.active else near_miss(rule, address, others)
-
-
-def told(address: Address, verdicts: Iterable[Verdict | None]) -> Explained:
-    """The verdicts on *address*, sorted by kind."""
-    found = [verdict for verdict in verdicts if verdict is not None]
-    return Explained(
-        address,
-        acting=tuple(each for each in found if isinstance(each, Match)),
-        near=tuple(each for each in found if isinstance(each, NearMiss)),
-        untold=tuple(each for each in found if isinstance(each, Undecidable)),
-    )
 
 
 def judged(
@@ -272,3 +240,69 @@ def filters_of(filters: Any) -> Iterator[str]:
     for each in filters if isinstance(filters, list) else [filters]:
         if isinstance(each, Mapping):
             yield from (str(name) for name, value in each.items() if value)
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What becomes of an address. *results*: where it may lead, in no promised order; empty where it stays."""
+
+    blocked: bool = False
+    results: tuple[str, ...] = ()
+    touched: tuple[str, ...] = ()
+    """Ids of rules that act on it in another way: headers, scripts, delays."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """An address that fares otherwise after the change."""
+
+    address: str
+    before: Fate
+    after: Fate
+
+
+@dataclass(frozen=True, slots=True)
+class Impact:
+    """Of *known* addresses, those that a change moves."""
+
+    known: int
+    shifts: tuple[Difference, ...]
+
+
+def impact(
+    rules: Sequence[Rule],
+    before: Rule | None,
+    after: Rule | None,
+    addresses: Sequence[Address],
+    groups: Groups | None = None,
+) -> Impact:
+    """What changing *before* to *after* among *rules* does to *addresses*; None: there is no such rule then."""
+    gone = {rule.id for rule in (before, after) if rule is not None}
+    others: list[Rule] | None = None
+    shifts = []
+    for address in addresses:
+        if _alike(before, after, address, groups):
+            continue
+        others = [rule for rule in rules if rule.id not in gone] if others is None else others
+        theirs = [acts for rule in others if (acts := _acts(rule, address, groups)) is not None]
+        then, now = (_url_outcome([*theirs, _acts(rule, address, groups)]) for rule in (before, after))
+        if then != now:
+            shifts.append(Difference(address.full, then, now))
+    return Impact(len(addresses), tuple(shifts))
+
+
+def _alike(before: Rule | None, after: Rule | None, address: Address, groups: Groups | None) -> bool:
+    """Whether the rule does the same to *address* before and after: then the others need not be asked."""
+    return _url_outcome([_acts(before, address, groups)]) == _url_outcome([_acts(after, address, groups)])
+
+
+def _acts(rule: Rule | None, address: Address, groups: Groups | None) -> Match | None:
+    found = judged(rule, address, groups) if rule is not None and rule.active else None
+    return found if isinstance(found, Match) and not found.off else None
+
+
+def _url_outcome(acting: Iterable[Match | None]) -> Fate:
+    acts = [each for each in acting if each is not None]
+    results = {each.result for each in acts if each.result is not None}
+    touched = {each.rule.id for each in acts if each.result is None and not each.blocks and not each.idle}
+    return Fate(any(each.blocks for each in acts), tuple(sorted(results)), tuple(sorted(touched)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from bot.rules.conditions import CannotTell, Hit, UndecidableKind, UndecidableReason, condition
 from bot.rules.model import Off, Pair, Rule, Source
@@ -200,6 +200,9 @@ class Undecidable:
     why: UndecidableReason
 
 
+Verdict = Match | NearMiss | Undecidable
+
+
 @dataclass(frozen=True, slots=True)
 class Explained:
     """What happens to an address: rules that act, rules that nearly do, rules that cannot be judged."""
@@ -208,6 +211,13 @@ class Explained:
     acting: tuple[Match, ...]
     near: tuple[NearMiss, ...]
     untold: tuple[Undecidable, ...]
+
+    @classmethod
+    def of(cls, address: Address, verdicts: Sequence[Verdict | None]) -> Self:
+        """Sort the verdicts on *address* by kind."""
+        acting = tuple(each for each in verdicts if isinstance(each, Match))
+        near = tuple(each for each in verdicts if isinstance(each, NearMiss))
+        return cls(address, acting, near, tuple(each for each in verdicts if isinstance(each, Undecidable)))
 
     @property
     def is_effective(self) -> tuple[Match, ...]:

@@ -1,4 +1,4 @@
-"""A URL as a browser would send it, the three texts that conditions look at, and what a QueryParam rule makes of its query."""
+"""A URL as a browser would send it, the three texts that conditions look at, and where a URL leads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 HOST: Final = re.compile(r"[.:]|^localhost$", re.IGNORECASE)
 """What a host has that is not just a word."""
 SENT: Final = frozenset({"http:", "https:", "ws:", "wss:"})
-LONGEST: Final = 64 * 1024
+MAX_URL_LENGTH: Final = 64 * 1024
 """Characters of an address; browsers and servers stop far below."""
 
 
@@ -32,7 +32,7 @@ class Address:
     def of(cls, text: str) -> Self:
         """The address that *text* is, normalised by the rules of the web; raises NoAddress."""
         wanted = text.strip()
-        if not wanted or len(wanted) > LONGEST:
+        if not wanted or len(wanted) > MAX_URL_LENGTH:
             raise NoAddress("no address" if not wanted else "too long for an address")
         if not SCHEME.match(wanted):
             wanted = f"https://{wanted}"

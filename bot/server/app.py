@@ -29,10 +29,9 @@ from bot.changes.timers import TimerWorker
 from bot.changes.verify import Adapter
 from bot.changes.worker import Wake, lease_for
 from bot.clients.errors import Refused
-from bot.clients.groups import GroupsClient
 from bot.clients.http import CallLimits, Service
 from bot.clients.members import MembersClient
-from bot.clients.rules import RulesClient
+from bot.clients.rules import GroupsClient, RulesClient
 from bot.gatehouse import Gatehouse, Site
 from bot.members.model import reference
 from bot.policy.access import Access

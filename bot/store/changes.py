@@ -4,50 +4,183 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 import sqlalchemy as sa
+import structlog
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.changes.model import MOVES, Change, Move, State, canonical_form, fingerprint, sources
-from bot.store.change_queries import NEW, STORED, Queries, change_of, is_ours, of_service, ours, readable
-from bot.store.db import StoreError, TargetBusy, insert, insert_new
-from bot.store.tables import HOLDING_STATES, changes, decisions, micros, moment
-from bot.text.documents import stored
+from bot.changes.model import MOVES, Change, Kind, Move, State, Target, sources
+from bot.store.db import Session, StoreError, TargetBusy, insert, insert_new
+from bot.store.tables import (
+    HOLDING_STATES,
+    LIVE_STATES,
+    NEW,
+    STORED,
+    Row,
+    change_of,
+    changes,
+    decisions,
+    held_by,
+    is_ours,
+    micros,
+    micros_of,
+    moment,
+    ours,
+    outbox,
+    readable,
+    row_of,
+    timers,
+)
+
+log = structlog.get_logger(__name__)
 
 
-def _held(change: Change) -> str:
-    """What one change at a time may hold: its target; of a rule that has no id yet, all that it is to be."""
-    if change.target.key:
-        return str(change.target)
-    return f"{change.target}/" + (
-        f"set:{change.id}" if change.is_set else f"{NEW}{fingerprint(canonical_form(change.after))}"
-    )
+def _stored(*where: sa.ColumnElement[bool]) -> sa.Select[Any]:
+    return sa.select(*STORED).where(*where)
 
 
-def _row(change: Change) -> dict[str, Any]:
-    return {
-        "target": _held(change),
-        "state": change.state,
-        "document": stored(change),
-        "attempt": change.attempt,
-        "token": change.token,
-        "requester": change.requester,
-        "channel": change.channel,
-        "undoable": (
-            change.state is State.APPLIED
-            and change.undone_by is None
-            and change.undoes is None
-            and change.part_of is None
-        ),
-        "size": change.size,
-        "part_of": change.part_of or "",
-    }
+def _newest(*where: sa.ColumnElement[bool]) -> sa.Select[Any]:
+    return _stored(*where).order_by(changes.c.created.desc())
 
 
-class Changes(Queries):
-    """All of them: written one by one, or, as the parts of a set, many at once."""
+class Newer:
+    """The changes that this process has come upon and leaves to a newer release: it doesn't claim them again."""
+
+    def __init__(self) -> None:
+        self.ids: set[str] = set()
+
+    def pass_over(self, change_id: str) -> None:
+        """Leave it to a newer release from now on; each is logged once."""
+        if change_id not in self.ids:
+            log.warning("left_to_a_newer_release", change=change_id[:8])
+            self.ids.add(change_id)
+
+    async def takes(self, tx: AsyncConnection, change_id: str) -> bool:
+        """Whether a newer release is to do what is due for a change; if so, this one passes it over."""
+        row = (await tx.execute(_stored(changes.c.id == change_id))).one_or_none()
+        if row is None or is_ours(row):
+            return False
+        self.pass_over(change_id)
+        return True
+
+
+SERVICES: Final = ("rules", "members")
+"""What changes are written to, each with slots of its own for what is due there. Groups are with the rules."""
+MAX_IDS_PER_QUERY: Final = 500
+
+
+def of_service(service: str) -> sa.ColumnElement[bool]:
+    """The changes whose target is at one of `SERVICES`."""
+    members = changes.c.target.startswith("members/")
+    return members if service == "members" else sa.not_(members)
+
+
+def _new_row(change: Change, origin: str) -> dict[str, Any]:
+    return row_of(change) | {"id": change.id, "origin": origin, "created": micros(change.created)}
+
+
+class Changes:
+    """All of them: looked up, and written one by one or, as the parts of a set, many at once.
+
+    What looks up one change raises NewerRelease where it is a newer release's; lists leave such changes out.
+    """
+
+    def __init__(self, session: Session, newer: Newer) -> None:
+        self._session = session
+        self._newer = newer
+
+    async def _rows(self, query: sa.Select[Any]) -> Sequence[Row]:
+        async with self._session.reading() as connection:
+            rows: Sequence[Row] = (await connection.execute(query)).all()
+            return rows
+
+    async def get(self, change_id: str) -> Change | None:
+        return next(map(ours, await self._rows(_stored(changes.c.id == change_id))), None)
+
+    async def many(self, ids: Sequence[str]) -> dict[str, Change]:
+        """These changes, by id."""
+        found: dict[str, Change] = {}
+        for first in range(0, len(ids), MAX_IDS_PER_QUERY):
+            rows = await self._rows(_stored(changes.c.id.in_(ids[first : first + MAX_IDS_PER_QUERY])))
+            found.update((change.id, change) for change in map(ours, rows))
+        return found
+
+    async def of_origin(self, origin: str) -> Change | None:
+        """The change that this origin made."""
+        return next(map(change_of, await self._rows(_stored(changes.c.origin == origin))), None)
+
+    async def called(self, reference: str) -> Sequence[Change]:
+        """The changes whose id begins with *reference*, hexadecimal as people read it off a card; at most two."""
+        begins = _stored(changes.c.id >= reference, changes.c.id < f"{reference}g")  # LIKE would read them all
+        return list(map(ours, await self._rows(begins.limit(2))))
+
+    async def undoable(self, requester: str, channel: str) -> Change | None:
+        """The last change that *requester* made in *channel* and that can be taken back."""
+        mine = _newest(changes.c.requester == requester, changes.c.channel == channel, changes.c.undoable)
+        return next(map(ours, await self._rows(mine.limit(1))), None)
+
+    async def of_requester(self, requester: str, limit: int) -> Sequence[Change]:
+        """The changes that *requester* asked for, newest first."""
+        return list(readable(await self._rows(_newest(changes.c.requester == requester).limit(limit))))
+
+    async def open(self, limit: int = 50) -> Sequence[Change]:
+        """The changes that wait for a decision, a service or an answer.
+
+        First the oldest of each person, then the second oldest: nobody's are hidden behind another's flood.
+        """
+        turn = sa.func.row_number().over(partition_by=changes.c.requester, order_by=changes.c.created)
+        query = sa.select(*STORED, changes.c.created, turn.label("turn"))
+        turns = query.where(changes.c.state.in_(LIVE_STATES)).subquery()
+        fair = sa.select(turns).order_by(turns.c.turn, turns.c.created).limit(limit)
+        return list(readable(await self._rows(fair)))
+
+    async def waiting(self, tx: AsyncConnection, requester: str, channel: str) -> tuple[int, int]:
+        """How many requests of *requester*, and how many in *channel*, wait for a decision."""
+        theirs, here = (
+            sa.func.coalesce(sa.func.sum(sa.case((condition, 1), else_=0)), 0)
+            for condition in (changes.c.requester == requester, changes.c.channel == channel)
+        )
+        row = (await tx.execute(sa.select(theirs, here).where(changes.c.state == State.PROPOSED))).one()
+        return int(row[0]), int(row[1])
+
+    async def counts(self) -> dict[str, int]:
+        """How many changes are in each state."""
+        query = sa.select(changes.c.state, sa.func.count().label("many")).group_by(changes.c.state)
+        return {row.state: row.many for row in await self._rows(query)}
+
+    async def creations(self, target: Target) -> Sequence[Change]:
+        """The changes that may have made the rule *target*: one that did, and those of which it is not known yet."""
+        unnamed = changes.c.target.startswith(f"rules/{NEW}")
+        open_ = sa.and_(unnamed, changes.c.state.in_((State.APPLYING, State.UNKNOWN)))
+        rows = await self._rows(_stored(sa.or_(changes.c.target == str(target), open_)))
+        return [change for change in readable(rows, change_of) if change.kind is Kind.RULE_CREATE]
+
+    async def is_being_reverted(self, tx: AsyncConnection, change_id: str) -> bool:
+        """Whether the end of a temporary change is at work, or of unknown outcome."""
+        query = sa.select(changes.c.id).where(
+            changes.c.origin.startswith(f"revert:{change_id}:"), changes.c.state.in_(HOLDING_STATES)
+        )
+        return await tx.scalar(query.limit(1)) is not None
+
+    async def for_targets(self, targets: Sequence[str], limit: int = 20) -> Sequence[Change]:
+        """The changes of these targets, newest first."""
+        return list(readable(await self._rows(_newest(changes.c.target.in_(targets)).limit(limit))))
+
+    async def of_newer_release(self) -> frozenset[str]:
+        """The ids of changes that are left to a newer release, of those that are open, waited for, or in a state of its."""
+        waited_for = sa.union(
+            sa.select(timers.c.change_id), sa.select(outbox.c.change_id).where(outbox.c.delivered < outbox.c.version)
+        )
+        unknown = changes.c.state.not_in(sorted(State))
+        wanted = sa.or_(changes.c.state.in_(LIVE_STATES), unknown, changes.c.id.in_(waited_for))
+        return frozenset(row.id for row in await self._rows(_stored(wanted)) if not is_ours(row))
+
+    async def has_decided(self, change_id: str, person: str, decision: str, reason: str) -> bool:
+        """Whether *person* took this decision, with this very reason."""
+        known = {"change_id": change_id, "person": person, "decision": decision, "reason": reason}
+        return bool(await self._rows(sa.select(decisions.c.at).filter_by(**known)))
 
     async def add(self, tx: AsyncConnection, change: Change, origin: str) -> Change:
         """Store *change*; a second one of the same *origin* is the first one.
@@ -56,23 +189,21 @@ class Changes(Queries):
         """
         if (known := await self._of_origin(tx, origin)) is not None:
             return known
-        await self._refuse_held(tx, change)
-        row = _row(change) | {"id": change.id, "origin": origin, "created": micros(change.created)}
-        if await insert_new(tx, changes, row):
+        await self._refuseheld_by(tx, change)
+        if await insert_new(tx, changes, _new_row(change, origin)):
             return change
         if (known := await self._of_origin(tx, origin)) is not None:  # another one was faster
             return known
-        await self._refuse_held(tx, change)
+        await self._refuseheld_by(tx, change)
         raise StoreError(f"the change {change.id} is there already")
 
     async def _of_origin(self, tx: AsyncConnection, origin: str) -> Change | None:
-        row = (await tx.execute(sa.select(*STORED).where(changes.c.origin == origin))).one_or_none()
-        return None if row is None else change_of(row)
+        return next(map(change_of, (await tx.execute(_stored(changes.c.origin == origin))).all()), None)
 
-    async def _refuse_held(self, tx: AsyncConnection, change: Change) -> None:
+    async def _refuseheld_by(self, tx: AsyncConnection, change: Change) -> None:
         """Return where nothing holds what *change* would; raises TargetBusy."""
-        held = sa.and_(changes.c.target == _held(change), changes.c.state.in_(HOLDING_STATES))
-        if (row := (await tx.execute(sa.select(*STORED).where(held))).first()) is not None:
+        held = _stored(changes.c.target == held_by(change), changes.c.state.in_(HOLDING_STATES))
+        if (row := (await tx.execute(held)).first()) is not None:
             raise TargetBusy(change_of(row))
 
     async def requested(self, tx: AsyncConnection, applied: Sequence[Change]) -> Sequence[Change]:
@@ -84,9 +215,8 @@ class Changes(Queries):
         targets = [str(change.target) for change in applied if change.target.key]
         undone = [f"undo:{change.undoes}:" for change in applied if change.undoes]
         about = sa.or_(changes.c.target.in_(targets), *map(changes.c.origin.startswith, undone))
-        wanted = sa.select(*STORED).where(changes.c.state == State.PROPOSED, about)
-        found = readable(await tx.execute(self._session.skipping_locked(wanted)))
-        return [request for request in found if not request.unknown_fields]
+        wanted = _stored(changes.c.state == State.PROPOSED, about)
+        return list(readable(await tx.execute(self._session.skipping_locked(wanted))))
 
     async def move(
         self,
@@ -117,19 +247,19 @@ class Changes(Queries):
             made = made.model_copy(update={"target": made.target.model_copy(update={"key": target_key})})
         columns = {} if due is None else {"due": micros(due)}
         if made.state is State.APPROVED:
-            # Nothing was sent for it yet, so whoever claims it next does so for the first time.
+            # Nothing was sent for it yet, so the next claim is the first one.
             made = made.model_copy(update={"attempt": 0})
         replace = self._hold if move is Move.APPROVE else self._replace
         return await replace(tx, row.state, row.token, made, **columns)
 
     async def _hold(self, tx: AsyncConnection, state: str, token: int, made: Change, **columns: Any) -> Change | None:
         """Replace a change by one that holds its target; raises TargetBusy where another one does, or was faster."""
-        await self._refuse_held(tx, made)
+        await self._refuseheld_by(tx, made)
         try:
             return await self._replace(tx, state, token, made, **columns)
         except IntegrityError:
             async with self._session.reading() as other:  # *tx* is over
-                await self._refuse_held(other, made)
+                await self._refuseheld_by(other, made)
             raise
 
     async def claim(self, tx: AsyncConnection, change_id: str, owner: str, lease: timedelta) -> Change | None:
@@ -165,8 +295,7 @@ class Changes(Queries):
 
     async def any_due(self, *, sets: bool = False, but: Collection[str] = (), service: str | None = None) -> bool:
         """Whether there is something for `claim_due`: a look that holds nobody up."""
-        async with self._session.reading() as connection:
-            return (await connection.execute(self._due(sets, but, service))).first() is not None
+        return bool(await self._rows(self._due(sets, but, service)))
 
     def _due(self, sets: bool, but: Collection[str], service: str | None) -> sa.Select[Any]:
         """What may be taken. A part that is being applied is its set's; one whose outcome is not known is anybody's."""
@@ -213,7 +342,7 @@ class Changes(Queries):
         update = (
             sa.update(changes)
             .where(changes.c.id == made.id, changes.c.state == state, changes.c.token == token)
-            .values(_row(made) | columns)
+            .values(row_of(made) | columns)
         )
         return made if (await tx.execute(update)).rowcount == 1 else None
 
@@ -239,18 +368,9 @@ class Changes(Queries):
     ) -> Sequence[Change]:
         """Store new changes that are being applied already; those whose target is held by then are left out."""
         until = self._session.now() + micros_of(lease)
-        rows = [
-            _row(part)
-            | {
-                "id": part.id,
-                "origin": f"part:{part.id}",
-                "created": micros(part.created),
-                "owner": owner,
-                "lease": until,
-            }
-            # In the same order by all: two sets with the same targets would wait for each other.
-            for part in sorted(parts, key=_held)
-        ]
+        # In the same order by all: two sets with the same targets would wait for each other.
+        ordered = sorted(parts, key=held_by)
+        rows = [_new_row(part, f"part:{part.id}") | {"owner": owner, "lease": until} for part in ordered]
         if not rows:
             return []
         begin = insert(tx, changes).on_conflict_do_nothing().returning(changes.c.id)
@@ -285,7 +405,7 @@ class Changes(Queries):
         held = {row.id: row.token for row in rows}
         mine = [(change, move) for change, move in parts if held.get(change.id) == change.token]
         update = sa.update(changes).where(changes.c.id == sa.bindparam("which"))
-        values = [{"which": change.id, "lease": self._session.now(), **_row(change)} for change, _ in mine]
+        values = [{"which": change.id, "lease": self._session.now(), **row_of(change)} for change, _ in mine]
         if values:
             names: dict[str, Any] = {name: sa.bindparam(name) for name in values[0] if name != "which"}
             await tx.execute(update.values(names), values)
@@ -295,7 +415,3 @@ class Changes(Queries):
         """Note a decision; False where the same person took the same one before."""
         row = {"change_id": change_id, "person": person, "decision": decision, "reason": reason}
         return await insert_new(tx, decisions, row | {"at": self._session.now()})
-
-
-def micros_of(span: timedelta) -> int:
-    return span // timedelta(microseconds=1)

@@ -39,14 +39,6 @@ class StoreCorrupt(StoreError):
     """The database file is damaged; Gatehouse does not act on it."""
 
 
-class NewerRelease(Exception):
-    """A newer release wrote this change: this one can't read it, or must not act on it. *change_id* names it."""
-
-    def __init__(self, change_id: str) -> None:
-        super().__init__(change_id)
-        self.change_id = change_id
-
-
 class TargetBusy(Exception):
     """Another change holds the target; *change* is that one."""
 
@@ -55,12 +47,12 @@ class TargetBusy(Exception):
         self.change = change
 
 
-BUSY = 30
+BUSY_SECONDS = 30
 """Seconds that SQLite waits for another process's write."""
 
 FROZEN = {"idle_in_transaction_session_timeout": "10s"}
 """PostgreSQL ends the transaction of a process that stopped in the middle of one: its locks would stop all others."""
-LONGEST = "20s"
+MAX_TRANSACTION = "20s"
 """The same for one that stopped in the middle of saying a statement, which is not idle; PostgreSQL 17 and later can."""
 
 
@@ -117,7 +109,9 @@ def make_engine(database_url: str, *, read_only: bool = False) -> AsyncEngine:
         return engine
     if url.database and url.database != ":memory:":
         url = _that_is_there(url, Path(url.database)) if read_only else _made(url, Path(url.database))
-    engine = create_async_engine(url, hide_parameters=True, connect_args={"timeout": BUSY, "factory": _Connection})
+    engine = create_async_engine(
+        url, hide_parameters=True, connect_args={"timeout": BUSY_SECONDS, "factory": _Connection}
+    )
     sa.event.listen(engine.sync_engine, "connect", _begin_ourselves if read_only else _prepare_sqlite)
     sa.event.listen(engine.sync_engine, "begin", _begin if read_only else _begin_immediate)
     return engine
@@ -158,7 +152,7 @@ def bound(longest: str, *, locally: bool) -> str:
 
 
 def _bound_transactions(connection: Any, _: object) -> None:
-    connection.run_async(lambda driver: driver.execute(bound(LONGEST, locally=False)))
+    connection.run_async(lambda driver: driver.execute(bound(MAX_TRANSACTION, locally=False)))
 
 
 def _begin_ourselves(connection: Any, _: object) -> None:
@@ -168,7 +162,7 @@ def _begin_ourselves(connection: Any, _: object) -> None:
 def _prepare_sqlite(connection: Any, _: object) -> None:
     _begin_ourselves(connection, _)
     cursor = connection.cursor()
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", f"busy_timeout={BUSY * 1000}", "foreign_keys=ON"):
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", f"busy_timeout={BUSY_SECONDS * 1000}", "foreign_keys=ON"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 

@@ -19,14 +19,13 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.changes.model import State
 from bot.store.audit import Audit
-from bot.store.change_queries import Newer
-from bot.store.changes import Changes, micros_of
+from bot.store.changes import Changes, Newer
 from bot.store.db import Session, StoreCorrupt, StoreError, StoreMissing, async_url, bound, make_engine, private
 from bot.store.items import Parts
 from bot.store.migrations.run import MIGRATIONS, refuse_other_schema, upgrade_schema, usable_schema
 from bot.store.queues import Cards, Inbox, Outbox, Timers
-from bot.store.settings import Aliases, ChannelSettings, LastLists, Samples
-from bot.store.tables import changes, inbound, outbox, timers
+from bot.store.settings import Aliases, ChannelSettings, LastLists, TestUrls
+from bot.store.tables import changes, inbound, micros_of, outbox, timers
 
 log = structlog.get_logger(__name__)
 
@@ -49,7 +48,7 @@ class Store:
     audit: Audit
     parts: Parts
     channel_settings: ChannelSettings
-    samples: Samples
+    test_urls: TestUrls
     newer: Newer
 
     def transaction(self) -> AbstractAsyncContextManager[AsyncConnection]:
@@ -116,7 +115,7 @@ async def open_store(database_url: str, *, now: Callable[[], datetime]) -> Async
             audit=audit,
             parts=Parts(session),
             channel_settings=ChannelSettings(session, audit),
-            samples=Samples(session),
+            test_urls=TestUrls(session),
             newer=newer,
         )
     finally:

@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.changes.model import OPEN, OUTCOMES, Change, Outcome, Part, State, Tally
-from bot.store.db import NewerRelease, Session
-from bot.store.tables import parts
+from bot.store.db import Session
+from bot.store.tables import NewerRelease, parts
 from bot.text.documents import restored, stored
 
 PAGE = 500

@@ -12,10 +12,9 @@ from typing import Any, Final
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.store.change_queries import SERVICES, Newer, of_service
-from bot.store.changes import micros_of
+from bot.store.changes import SERVICES, Newer, of_service
 from bot.store.db import Session, insert_new, upsert
-from bot.store.tables import cards, changes, inbound, micros, moment, outbox, timers
+from bot.store.tables import cards, changes, inbound, micros, micros_of, moment, outbox, timers
 
 _card = outbox.alias("card")
 

@@ -12,24 +12,25 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.store.audit import Audit, Event
 from bot.store.db import Session, insert_new, upsert
-from bot.store.tables import aliases, channel_settings, lists, samples
+from bot.store.tables import aliases, settings
 
 
 class SettingsMoved(Exception):
-    """Somebody else changed the channel's settings meanwhile; nothing was written."""
+    """Somebody else changed the channel's settings in the meantime; nothing was written."""
 
 
 class ChannelSettings:
+    """What is set for a channel, or by a person for themselves."""
+
     def __init__(self, session: Session, audit: Audit) -> None:
         self._session = session
         self._audit = audit
 
     async def get(self, channel: str) -> dict[str, str]:
         """The settings of *channel* that are set."""
-        query = sa.select(channel_settings.c.name, channel_settings.c.value)
+        query = sa.select(settings.c.name, settings.c.value).where(settings.c.owner == channel)
         async with self._session.reading() as connection:
-            rows = await connection.execute(query.where(channel_settings.c.channel == channel))
-            return {row.name: row.value for row in rows}
+            return {row.name: row.value for row in await connection.execute(query)}
 
     async def change(self, channel: str, before: Mapping[str, str], after: Mapping[str, str], *, by: str) -> None:
         """Make *after* of *before*; an empty value is none. Raises SettingsMoved where they are not *before* any more."""
@@ -46,34 +47,41 @@ class ChannelSettings:
 
     async def _swap(self, tx: AsyncConnection, channel: str, name: str, old: str, new: str) -> bool:
         """One setting, only if it is still *old*: the database decides between two who change it at once."""
-        here = sa.and_(channel_settings.c.channel == channel, channel_settings.c.name == name)
         if not old:
-            return await insert_new(tx, channel_settings, {"channel": channel, "name": name, "value": new})
-        still = sa.and_(here, channel_settings.c.value == old)
-        changed = sa.update(channel_settings).where(still).values(value=new)
-        return (await tx.execute(changed if new else sa.delete(channel_settings).where(still))).rowcount == 1
+            return await insert_new(tx, settings, _row(channel, name, new))
+        still = sa.and_(_is_at(channel, name), settings.c.value == old)
+        changed = sa.update(settings).where(still).values(value=new)
+        return (await tx.execute(changed if new else sa.delete(settings).where(still))).rowcount == 1
 
 
-MOST: Final = 50
-"""Addresses of one channel: each is looked up at every change."""
+def _row(owner: str, name: str, value: str) -> dict[str, str]:
+    return {"owner": owner, "name": name, "value": value}
 
 
-class Samples:
+def _is_at(owner: str, name: str) -> sa.ColumnElement[bool]:
+    return sa.and_(settings.c.owner == owner, settings.c.name == name)
+
+
+async def _value(connection: AsyncConnection, owner: str, name: str) -> str:
+    return await connection.scalar(sa.select(settings.c.value).where(_is_at(owner, name))) or ""
+
+
+TEST_URLS: Final = "test_urls"
+MAX_TEST_URLS: Final = 50
+"""URLs of one channel: each is looked up at every change."""
+
+
+class TestUrls:
     def __init__(self, session: Session) -> None:
         self._session = session
 
     async def of(self, channel: str) -> list[str]:
-        """The addresses of *channel*, in the order in which they came."""
+        """The URLs of *channel*, in the order in which they came."""
         async with self._session.reading() as connection:
-            return await self._of(connection, channel)
-
-    async def _of(self, connection: AsyncConnection, channel: str) -> list[str]:
-        query = sa.select(samples.c.urls).where(samples.c.channel == channel)
-        text = await connection.scalar(query)
-        return (text or "").split()
+            return (await _value(connection, channel, TEST_URLS)).split()
 
     async def add(self, channel: str, urls: Sequence[str]) -> list[str]:
-        """Those of *urls* that are new and were kept; past MOST of a channel none is. They hold no white space."""
+        """Those of *urls* that are new and were kept; past MAX_TEST_URLS of a channel none is. They hold no white space."""
         return await self._change(channel, add=urls)
 
     async def remove(self, channel: str, url: str) -> bool:
@@ -83,12 +91,11 @@ class Samples:
     async def _change(self, channel: str, *, add: Sequence[str] = (), remove: str | None = None) -> list[str]:
         async with self._session.writing() as tx:
             # Keeps the channel's row from others to the end of the transaction.
-            await upsert(tx, samples, {"channel": channel, "urls": ""}, {"channel": channel})
-            known = await self._of(tx, channel)
+            await upsert(tx, settings, _row(channel, TEST_URLS, ""), {"owner": channel})
+            known = (await _value(tx, channel, TEST_URLS)).split()
             left = [url for url in known if url != remove]
-            kept = list(dict.fromkeys([*left, *add]))[: max(MOST, len(left))]
-            mine = sa.update(samples).where(samples.c.channel == channel)
-            await tx.execute(mine.values(urls="\n".join(kept)))
+            kept = list(dict.fromkeys([*left, *add]))[: max(MAX_TEST_URLS, len(left))]
+            await upsert(tx, settings, _row(channel, TEST_URLS, "\n".join(kept)))
         return sorted(set(known) ^ set(kept), key=[*known, *kept].index)
 
 
@@ -98,20 +105,18 @@ class LastLists:
 
     async def get(self, person: str, service: str) -> list[str]:
         """What ``#1``, ``#2`` … mean to *person*; empty before their first list."""
-        query = sa.select(lists.c.refs).where(lists.c.person == person, lists.c.service == service)
         async with self._session.reading() as connection:
-            refs = await connection.scalar(query)
-        return [] if refs is None else list(json.loads(refs))
+            return list(json.loads(await _value(connection, person, f"listed_{service}") or "[]"))
 
     async def put(self, person: str, service: str, refs: Sequence[str]) -> None:
         """Remember what *person* was shown; a list that is the same again is not written again."""
         if await self.get(person, service) == list(refs):
             return
         async with self._session.writing() as tx:
-            await upsert(tx, lists, {"person": person, "service": service, "refs": json.dumps(list(refs))})
+            await upsert(tx, settings, _row(person, f"listed_{service}", json.dumps(list(refs))))
 
 
-MOST_LINKS = 100
+MAX_LINKS: Final = 100
 """Times that one rule may have come back before its first id is no longer followed."""
 
 
@@ -131,7 +136,7 @@ class Aliases:
         """The same for each of *rule_ids*, in one query for each time that one of them came back."""
         now = {rule_id: rule_id for rule_id in rule_ids}
         async with self._session.reading() as connection:
-            for _ in range(MOST_LINKS):
+            for _ in range(MAX_LINKS):
                 moved = sa.select(aliases.c.old, aliases.c.new).where(aliases.c.old.in_(set(now.values())))
                 links = {row.old: row.new for row in await connection.execute(moved)}
                 if not links:
@@ -143,7 +148,7 @@ class Aliases:
         """Every id that the rule now called *rule_id* has had, and those that it has got since; newest first."""
         ids = [await self.resolve(rule_id)]
         async with self._session.reading() as connection:
-            for _ in range(MOST_LINKS):
+            for _ in range(MAX_LINKS):
                 older = await connection.scalars(sa.select(aliases.c.old).where(aliases.c.new.in_(ids)))
                 if not (fresh := [each for each in older if each not in ids]):
                     break
@@ -151,8 +156,8 @@ class Aliases:
         return ids
 
 
-MOST_SEGMENTS: Final = 30
-LONGEST_SEGMENT: Final = 75
+MAX_SEGMENTS: Final = 30
+MAX_SEGMENT_LENGTH: Final = 75
 """Characters that a choice in one of Slack's menus has at most."""
 DELIMITER: Final = ","
 NOTICES: Final = ("approved", "denied", "expired", "failed", "reverted")

@@ -1,13 +1,19 @@
-"""The tables, the same on SQLite and PostgreSQL. Times are UTC microseconds since 1970, documents are JSON text."""
+"""The tables, the same on SQLite and PostgreSQL, and how times and changes are stored in their rows.
+
+Times are UTC microseconds since 1970, documents are JSON text. A document of a newer release is kept and left alone.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 import sqlalchemy as sa
 
-from bot.changes.model import HOLDING, LIVE
+from bot.changes.model import HOLDING, LIVE, Change, State, canonical_form, fingerprint
+from bot.text.documents import restored, stored
 
 metadata = sa.MetaData()
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -104,27 +110,11 @@ cards = sa.Table(
     sa.Column("permalink", sa.Text, nullable=False, server_default=""),
 )
 
-lists = sa.Table(
-    "lists",
-    metadata,
-    sa.Column("person", sa.String(32), primary_key=True),
-    sa.Column("service", sa.String(16), primary_key=True),
-    sa.Column("refs", sa.Text, nullable=False),
-)
-
 aliases = sa.Table(
     "aliases",
     metadata,
     sa.Column("old", sa.String(128), primary_key=True),
     sa.Column("new", sa.String(128), nullable=False, index=True),
-)
-
-
-samples = sa.Table(
-    "samples",
-    metadata,
-    sa.Column("channel", sa.String(32), primary_key=True),
-    sa.Column("urls", sa.Text, nullable=False),
 )
 
 
@@ -172,13 +162,14 @@ audit_head = sa.Table(
     sa.Column("hash", sa.String(64), nullable=False),
 )
 
-channel_settings = sa.Table(
-    "channel_settings",
+settings = sa.Table(
+    "settings",
     metadata,
-    sa.Column("channel", sa.String(32), primary_key=True),
+    sa.Column("owner", sa.String(32), primary_key=True),
     sa.Column("name", sa.String(32), primary_key=True),
     sa.Column("value", sa.Text, nullable=False),
 )
+"""What a channel or a person has under a name: what they set, their test URLs, the last list that they were shown."""
 
 compatibility = sa.Table(
     "compatibility",
@@ -191,9 +182,84 @@ compatibility = sa.Table(
 
 def micros(moment: datetime) -> int:
     """*moment* as it is stored."""
-    return (moment - EPOCH) // timedelta(microseconds=1)
+    return micros_of(moment - EPOCH)
+
+
+def micros_of(span: timedelta) -> int:
+    """*span* as it is stored."""
+    return span // timedelta(microseconds=1)
 
 
 def moment(stored: int) -> datetime:
     """The time that was stored as *stored*, in UTC."""
     return EPOCH + timedelta(microseconds=stored)
+
+
+class NewerRelease(Exception):
+    """A newer release wrote this change: this one can't read it, or must not act on it. *change_id* names it."""
+
+    def __init__(self, change_id: str) -> None:
+        super().__init__(change_id)
+        self.change_id = change_id
+
+
+STORED: Final = (changes.c.id, changes.c.document, changes.c.token)
+"""The columns that make a change."""
+
+Row = sa.Row[*tuple[Any, ...]]
+
+
+def change_of(row: Row) -> Change:
+    """Return the change of a row that has the columns `STORED`; raises NewerRelease where it can't be read."""
+    try:
+        return restored(Change, row.document).model_copy(update={"token": row.token})
+    except ValueError as error:
+        raise NewerRelease(row.id) from error
+
+
+def ours(row: Row) -> Change:
+    """The same, for a caller that is to act on it: raises NewerRelease also where it has fields that may be guards."""
+    change = change_of(row)
+    if change.unknown_fields:
+        raise NewerRelease(change.id)
+    return change
+
+
+def is_ours(row: Row) -> bool:
+    return any(readable([row]))
+
+
+def readable(rows: Iterable[Row], read: Callable[[Row], Change] = ours) -> Iterator[Change]:
+    """The changes of *rows*, without those of a newer release."""
+    for row in rows:
+        with suppress(NewerRelease):
+            yield read(row)
+
+
+NEW = "new:"
+"""What a rule that has no id yet is stored under, before the fingerprint of its content."""
+
+
+def held_by(change: Change) -> str:
+    """What one change at a time may hold: its target; of a rule that has no id yet, all that it is to be."""
+    if change.target.key:
+        return str(change.target)
+    return f"{change.target}/" + (
+        f"set:{change.id}" if change.is_set else f"{NEW}{fingerprint(canonical_form(change.after))}"
+    )
+
+
+def row_of(change: Change) -> dict[str, Any]:
+    """The columns that follow from *change*, whenever it is written."""
+    return {
+        "target": held_by(change),
+        "state": change.state,
+        "document": stored(change),
+        "attempt": change.attempt,
+        "token": change.token,
+        "requester": change.requester,
+        "channel": change.channel,
+        "undoable": change.state is State.APPLIED and change.undone_by is change.undoes is change.part_of is None,
+        "size": change.size,
+        "part_of": change.part_of or "",
+    }

@@ -1,4 +1,4 @@
-"""Emails in running text: where they are, and the text without them. Time grows with the text, whatever is in it."""
+"""Emails: whether a text is one, where they are in running text, and the text without them, in time that grows with it."""
 
 from __future__ import annotations
 
@@ -46,6 +46,24 @@ def all_masked(text: str, limit: int | None = None) -> str:
         shown += [text[done:first], letter[0] if letter else "", "***@"]
         done = after
     return "".join([*shown, text[done:limit]])
+
+
+class BadEmail(ValueError):
+    """Not an email; the text says why, for people."""
+
+
+def checked_email(text: str) -> str:
+    """*text* as typed, less surrounding space; raises BadEmail. The spelling is kept: services may tell cases apart."""
+    address = text.strip()
+    if len(address) > MAX_EMAIL:
+        raise BadEmail(f"It has {len(address):,} characters. An email has at most 254.")
+    from email_validator import EmailNotValidError, validate_email  # noqa: PLC0415  its tables take long to build
+
+    try:
+        validate_email(address, check_deliverability=False, test_environment=True)
+    except EmailNotValidError as error:
+        raise BadEmail(str(error)) from error
+    return address
 
 
 def emails_in(text: str) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-MOST_BYTES: Final = 10 * 1024 * 1024
+MAX_FILE_BYTES: Final = 10 * 1024 * 1024
 """Of a file that is imported: looked at before anything else."""
 
 
@@ -89,7 +89,7 @@ MARKS: Final = (
 PAGE_STARTS: Final = ("<!doctype html", "<html", "<head", "<body", "<?xml")
 
 
-def file_text(content: bytes, *, most: int = MOST_BYTES, windows: bool = False) -> FileText:
+def file_text(content: bytes, *, most: int = MAX_FILE_BYTES, windows: bool = False) -> FileText:
     """*content* as text; raises BadFile. *windows*: what is not Unicode is taken for Windows-1252, as tables often are."""
     if len(content) > most:
         raise FileTooLarge(len(content), most)

@@ -26,7 +26,7 @@ CONFUSABLE: Final = frozenset(
 WORD: Final = re.compile(r"[^\W\d_]+")
 BARE_HOST: Final = re.compile(r"(?:[^\s/@]{1,255}@)?([^\s/@:]{1,255}\.[^\s/@:]{1,255})")
 MAX_CHARACTERS: Final = 20_000
-"""Of one text that are looked at; a condition or a script that is longer is no name that anybody reads."""
+"""Of one text that are looked at; nobody reads a longer condition or script as a name."""
 
 
 class LookalikeKind(StrEnum):

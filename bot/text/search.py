@@ -1,6 +1,6 @@
 """Finding by a few letters: any part of what a thing is called, best fits first, typos forgiven.
 
-Everything is done in slices, so that whoever runs it can let others in: a hundred thousand records take a tenth of a
+Everything is done in slices, so that the caller can let others in: a hundred thousand records take a tenth of a
 second to look through, and several where nothing fits but by likeness.
 """
 
@@ -18,16 +18,16 @@ from bot.rules.model import Rule
 
 T = TypeVar("T")
 
-SLICE: Final = 1_000
+RECORDS_PER_SLICE: Final = 1_000
 """Records that are looked at in one go: some milliseconds, also for the slowest way."""
-LIKE: Final = 75.0
+MIN_LIKENESS: Final = 75.0
 """Per cent of likeness from which on something counts as meant."""
-SHORTEST_LIKE: Final = 4
+MIN_LIKE_LETTERS: Final = 4
 """Letters below which everything is like everything."""
-LONGEST_LIKE: Final = 64
+MAX_LIKE_LETTERS: Final = 64
 """Letters from the end of what was typed that likeness is measured with: beyond that it takes ten times as long."""
-MOST_LIKE: Final = 20
-LONGEST: Final = 200
+MAX_LIKE_HITS: Final = 20
+MAX_QUERY: Final = 200
 """Characters of a query that are looked at."""
 
 
@@ -54,7 +54,7 @@ class SearchHit(Generic[T]):
 
 
 def text_of_rule(rule: Rule) -> str:
-    """Name, id and every URL of a rule, for an `Index`."""
+    """Name, id and every URL of a rule, for a `SearchIndex`."""
     names: list[str | None] = [rule.name, rule.id]
     for pair in rule.pairs or ():
         names += [pair.source.value if pair.source else None, pair.destination]
@@ -62,7 +62,7 @@ def text_of_rule(rule: Rule) -> str:
 
 
 def text_of_member(member: Member) -> str:
-    """Address and name of a member, for an `Index`."""
+    """Address and name of a member, for a `SearchIndex`."""
     return _between_lines([member.name, member.email])
 
 
@@ -81,19 +81,19 @@ def search(index: SearchIndex[T], typed: str, *, most: int) -> Iterator[SearchHi
     The ways: a whole name, the beginning of one, a part of one, all its words as parts; and where there is nothing
     of that kind, likeness.
     """
-    wanted = _folded(typed[:LONGEST])
+    wanted = _folded(typed[:MAX_QUERY])
     found: set[int] = set()
     for way, needles in enumerate(_ways(wanted)):
-        for start in range(0, len(index.texts), SLICE):
+        for start in range(0, len(index.texts), RECORDS_PER_SLICE):
             yield None
-            for place in _holding(needles, index.texts[start : start + SLICE], start):
+            for place in _holding(needles, index.texts[start : start + RECORDS_PER_SLICE], start):
                 if place not in found and len(found) < most:
                     found.add(place)
                     yield SearchHit(Rank(way), index.items[place])
             if len(found) >= most:
                 return
-    if not found and len(wanted) >= SHORTEST_LIKE:
-        yield from _alike(index, wanted, most=min(most, MOST_LIKE))
+    if not found and len(wanted) >= MIN_LIKE_LETTERS:
+        yield from _alike(index, wanted, most=min(most, MAX_LIKE_HITS))
 
 
 WAYS: Final = 4
@@ -115,13 +115,13 @@ def _holding(needles: Sequence[str], texts: Sequence[str], start: int) -> list[i
 
 
 def _alike(index: SearchIndex[T], wanted: str, *, most: int) -> Iterator[SearchHit[T] | None]:
-    wanted, best, enough = wanted[-LONGEST_LIKE:], list[tuple[float, int]](), LIKE
-    for start in range(0, len(index.texts), SLICE):
+    wanted, best, enough = wanted[-MAX_LIKE_LETTERS:], list[tuple[float, int]](), MIN_LIKENESS
+    for start in range(0, len(index.texts), RECORDS_PER_SLICE):
         yield None
-        part = index.texts[start : start + SLICE]
+        part = index.texts[start : start + RECORDS_PER_SLICE]
         found = process.extract(wanted, part, scorer=fuzz.partial_ratio, score_cutoff=enough, limit=most)
         # A text that is shorter than what was typed is looked for in it, which is not the question.
         long_enough = ((-score, start + place) for text, score, place in found if len(text) + 2 >= len(wanted))
         best = heapq.nsmallest(most, [*best, *long_enough])
-        enough = -best[-1][0] if len(best) == most else LIKE
+        enough = -best[-1][0] if len(best) == most else MIN_LIKENESS
     yield from (SearchHit(Rank(WAYS, score), index.items[place]) for score, place in best)

@@ -11,9 +11,8 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from typing import Any, Final
 
-from bot.members.model import all_masked
 from bot.rules.secrets import hidden_text
-from bot.text.emails import AT
+from bot.text.emails import AT, all_masked
 from handlers.blocks.messages import Message, clip, clip_markup, esc
 from handlers.blocks.messages import message as fitted
 

@@ -19,8 +19,9 @@ from bot.changes.model import (
     Tally,
     canonical_form,
 )
-from bot.members.model import Member, masked
+from bot.members.model import Member
 from bot.rules.model import Groups, Rule, RuleDraft, why_group_is_off
+from bot.text.emails import masked
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, Message, code, esc
 from handlers.changes import items_view

@@ -14,7 +14,7 @@ from bot.changes.execute import Failpoint, no_failpoint
 from bot.changes.model import NOT_DONE, Change, Outcome, Part, Tally
 from bot.changes.notify import Pace
 from bot.gatehouse import GroupsReader
-from bot.policy.inquiry import Directory
+from bot.policy.access import Directory
 from bot.rules.model import Groups
 from bot.rules.secrets import hidden
 from bot.store.audit import Event

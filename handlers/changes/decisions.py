@@ -8,8 +8,8 @@ from functools import partial
 from typing import Final
 
 from bot.changes.decisions import Decision
-from bot.changes.errors import AlreadyDecided, UnknownChange
 from bot.changes.model import Change, State
+from bot.changes.refusals import AlreadyDecided, UnknownChange
 from bot.clients.json_stream import cooperatively
 from bot.gatehouse import Gatehouse
 from handlers.blocks import modals

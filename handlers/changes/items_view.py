@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from bot.changes.model import DONE, OPEN, Change, Kind, Outcome, Part, Tally
-from bot.members.csv_writing import result_table
-from bot.members.model import all_masked, masked
+from bot.members.csv import result_table
 from bot.rules.model import RuleDraft
 from bot.rules.url import authority
+from bot.text.emails import all_masked, masked
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, code, esc
 from handlers.changes.diff import differences, render

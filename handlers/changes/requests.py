@@ -44,10 +44,8 @@ def propose(
 
 async def submit(proposals: Sequence[Proposal], caller: Caller, gatehouse: Gatehouse, *, title: str = "") -> Reply:
     """Request one change, or several as one bulk change called *title*; announced by their one card."""
-    if len(proposals) == 1:
-        await gatehouse.changes.proposer.submit(proposals[0], origin=caller.request)
-    else:
-        await gatehouse.changes.proposer.submit_set(set_of(title, proposals), origin=caller.request)
+    proposal = proposals[0] if len(proposals) == 1 else set_of(title, proposals)
+    await gatehouse.changes.proposer.submit(proposal, origin=caller.request)
     return Announced()
 
 

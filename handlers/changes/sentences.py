@@ -8,9 +8,9 @@ from typing import Final
 
 from bot.changes.execute import HELD_FOR, LOST_RIGHT, TOO_OLD
 from bot.changes.model import Change, Guard, Kind, State
-from bot.members.model import all_masked, masked
 from bot.policy.model import Why
 from bot.text.duration import in_words
+from bot.text.emails import all_masked, masked
 from handlers.blocks.messages import code, esc
 from handlers.changes.diff import differences, field_name
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from bot.changes.errors import (
+from bot.changes.model import State
+from bot.changes.proposals import NothingInSet
+from bot.changes.refusals import (
     AlreadyDecided,
     NothingToReview,
     NotTemporary,
@@ -16,13 +18,12 @@ from bot.changes.errors import (
     TooManyRequests,
     UnknownChange,
 )
-from bot.changes.model import State
-from bot.changes.proposals import NothingInSet
 from bot.clients import errors as client
 from bot.clients.lists import Incomplete
 from bot.policy.limits import StillRunning, TooFast
-from bot.store.db import NewerRelease, StoreError, TargetBusy
+from bot.store.db import StoreError, TargetBusy
 from bot.store.settings import SettingsMoved
+from bot.store.tables import NewerRelease
 from handlers.blocks.messages import clock_time, code, esc, plural
 from handlers.changes.card_view import label
 from handlers.changes.sentences import WORDS as WORDS_OF_STATES

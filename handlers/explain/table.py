@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from bot.gatehouse import UnknownSite
-from bot.policy.access import NobodyCanApprove, NotAllowed
-from bot.policy.inquiry import DirectoryUnavailable
+from bot.policy.access import DirectoryUnavailable, NobodyCanApprove, NotAllowed
 from bot.policy.model import Irreconcilable, Why
-from bot.rules.edit import BadEmail, BadField, Problem
+from bot.rules.edit import BadField, Problem
 from bot.rules.model import Groups, Rule
 from bot.rules.url import NoAddress
+from bot.text.emails import BadEmail
 from bot.text.encoding import BadFile
 from handlers.blocks import menus, messages
 from handlers.blocks.messages import Block, Message, code, esc, plural

@@ -10,7 +10,7 @@ from typing import Any
 from bot.clients.json_stream import cooperatively
 from bot.clients.lists import Gap
 from bot.gatehouse import Gatehouse
-from bot.members import csv_writing
+from bot.members import csv
 from bot.policy.access import NotAllowed
 from bot.policy.limits import EXPORT_RATE
 from bot.policy.model import Why
@@ -42,7 +42,7 @@ async def export_rules(command: RulesExport, caller: Caller, gatehouse: Gatehous
     found = await asyncio.to_thread(fitting, rules, wanted, groups)
     if not found:
         raise NothingToExport("rule")
-    content = b"".join(await cooperatively(files.pieces(found)))
+    content = b"".join(await cooperatively(files.export_lines(found)))
     if command.here and is_public(caller.channel) and await asyncio.to_thread(_is_private, found, content):
         raise EmailsInFile(replace(command, here=False))
     comment = _rules_comment(
@@ -51,7 +51,7 @@ async def export_rules(command: RulesExport, caller: Caller, gatehouse: Gatehous
         place=gatehouse.places.get("rules", ""),
         gap=listing.gap,
     )
-    name = files.file_name(gatehouse.now().date())
+    name = files.export_name(gatehouse.now().date())
     return Attached(name, content, comment, here=command.here, exports=("rules", len(found)))
 
 
@@ -77,9 +77,9 @@ async def export_members(command: MembersExport, caller: Caller, gatehouse: Gate
     found = [member for member, is_wanted in checked if is_wanted]
     if not found:
         raise NothingToExport("member")
-    content = b"".join(await cooperatively(csv_writing.pieces(found, site.name)))
+    content = b"".join(await cooperatively(csv.export_lines(found, site.name)))
     comment = _members_comment(len(found), total=len(everyone), site=site.name, gap=listing.gap)
-    name = csv_writing.file_name(site.name, gatehouse.now().date())
+    name = csv.export_name(site.name, gatehouse.now().date())
     return Attached(name, content, comment, exports=(f"members/{site.name}", len(found)))
 
 

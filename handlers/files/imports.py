@@ -15,15 +15,14 @@ from bot.clients.errors import ClientError
 from bot.clients.json_stream import cooperatively
 from bot.gatehouse import Gatehouse
 from bot.members import import_entries
-from bot.members.csv import Mode, read_member_file
+from bot.members.csv import Mode, headings, read_member_file
 from bot.members.csv_columns import Columns
-from bot.members.csv_writing import headings
 from bot.members.import_entries import MemberPlan
 from bot.members.import_plan import plan_members
 from bot.policy.limits import IMPORT_RATE
 from bot.rules import import_plan
 from bot.rules.files import read_rule_file
-from bot.rules.import_plan import Choices, RulePlan, planned, proposals
+from bot.rules.import_plan import Choices, RulePlan, plan_entries, proposals
 from bot.rules.model import Groups
 from bot.text.encoding import BadFile
 from handlers.blocks import inputs, modals
@@ -117,7 +116,7 @@ async def fingerprint_of_entries(entries: Iterable[Any]) -> str:
 
 async def submit_import(proposal: SetProposal, caller: Caller, gatehouse: Gatehouse) -> View:
     """Begin with what was agreed to; what the form says in the end."""
-    await gatehouse.changes.proposer.submit_set(proposal, origin=caller.request)
+    await gatehouse.changes.proposer.submit(proposal, origin=caller.request)
     words = f":hourglass_flowing_sand: It is under way. Its card in <#{caller.channel}> shows how far it is; what became of "
     return modals.done("Import", words + "each row comes to you as a file when it is done.")
 
@@ -146,7 +145,7 @@ async def _preview_rules(handed: Handed, caller: Caller, gatehouse: Gatehouse) -
 async def _rule_plan(handed: Handed, gatehouse: Gatehouse) -> RulePlan:
     file = await asyncio.to_thread(read_rule_file, await handed.content(gatehouse))
     rules = (await gatehouse.rules.all()).whole()
-    return RulePlan(tuple(await cooperatively(planned(file, rules, await _groups(gatehouse)))))
+    return RulePlan(tuple(await cooperatively(plan_entries(file, rules, await _groups(gatehouse)))))
 
 
 async def _groups(gatehouse: Gatehouse) -> Groups | None:

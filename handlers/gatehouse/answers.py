@@ -13,11 +13,11 @@ from bot.changes.model import LIVE, Change
 from bot.clients.errors import ClientError
 from bot.clients.lists import Incomplete, Listing
 from bot.gatehouse import Gatehouse
-from bot.policy.inquiry import DirectoryUnavailable
+from bot.policy.access import DirectoryUnavailable
 from bot.rules.model import RULE_ID
 from bot.store.audit import Filters
-from bot.store.db import NewerRelease
 from bot.store.queues import TimerKind
+from bot.store.tables import NewerRelease
 from bot.text.duration import DAYS, seconds_of
 from handlers.blocks.messages import plural
 from handlers.changes.requests import zone_of

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Final
 
 from bot.changes.model import Change
-from bot.members.model import masked
 from bot.store.audit import Entry, Filters
+from bot.text.emails import masked
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, Message, code, esc
 from handlers.changes.sentences import VERBS, WORDS, card_link, mark_of, plain_title, when, words

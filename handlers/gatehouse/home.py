@@ -11,13 +11,12 @@ from bot.changes.model import Change, Guard, State
 from bot.clients.errors import ClientError
 from bot.clients.lists import Listing
 from bot.gatehouse import Gatehouse
-from bot.policy.access import NotAllowed
-from bot.policy.inquiry import DirectoryUnavailable
+from bot.policy.access import DirectoryUnavailable, NotAllowed
 from bot.policy.model import SETTINGS
 from bot.store.queues import TimerKind
 from bot.store.settings import (
-    LONGEST_SEGMENT,
-    MOST_SEGMENTS,
+    MAX_SEGMENT_LENGTH,
+    MAX_SEGMENTS,
     NOTICES_OFF,
     SettingsMoved,
     stored_notices,
@@ -159,10 +158,10 @@ async def _save_mine(wanted: tuple[str, ...], caller: Caller, gatehouse: Gatehou
 
 def _errors(sent: home_view.SettingsForm) -> dict[str, str]:
     typed = sent.wanted.segments
-    if len(typed) > MOST_SEGMENTS:
-        return {home_view.SEGMENTS: f"Name at most {MOST_SEGMENTS} segments."}
-    if any(len(name) > LONGEST_SEGMENT for name in typed):
-        return {home_view.SEGMENTS: f"The name of a segment has at most {LONGEST_SEGMENT} characters."}
+    if len(typed) > MAX_SEGMENTS:
+        return {home_view.SEGMENTS: f"Name at most {MAX_SEGMENTS} segments."}
+    if any(len(name) > MAX_SEGMENT_LENGTH for name in typed):
+        return {home_view.SEGMENTS: f"The name of a segment has at most {MAX_SEGMENT_LENGTH} characters."}
     return {}
 
 

@@ -11,8 +11,8 @@ from bot.changes.model import Kind, Outcome, Part, State, Target, canonical_form
 from bot.changes.proposals import Proposal, SetProposal
 from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse, Site
-from bot.members.model import Catalogue, Member, masked, nearest, spelled
-from bot.rules.edit import BadEmail, checked_email
+from bot.members.model import Catalogue, Member, nearest, spelled
+from bot.text.emails import BadEmail, checked_email, masked
 from handlers.blocks import modals
 from handlers.blocks.modals import MOVED, end_of_form, lasts_errors
 from handlers.changes.requests import as_typed, propose, submit, with_expiry
@@ -211,7 +211,7 @@ async def offboard(command: MembersOffboard, caller: Caller, gatehouse: Gatehous
         channel=caller.channel,
         reason=command.because or "",
     )
-    await gatehouse.changes.proposer.submit_set(proposal, origin=caller.request)
+    await gatehouse.changes.proposer.submit(proposal, origin=caller.request)
     return Announced()
 
 

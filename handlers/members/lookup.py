@@ -10,8 +10,8 @@ from bot.clients.errors import ClientError
 from bot.clients.lists import member_in
 from bot.gatehouse import Gatehouse, Site
 from bot.members.access_check import Verdict, explained
-from bot.members.model import Member, counted, masked
-from bot.rules.edit import checked_email
+from bot.members.model import Member, counted
+from bot.text.emails import checked_email, masked
 from handlers.blocks import menus
 from handlers.blocks.inputs import MOST_OPTIONS
 from handlers.blocks.messages import Block, ListPage

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse, Site
 from bot.members.model import Catalogue, Member, found, known_segments
-from bot.rules.edit import checked_email
 from bot.store.settings import Preferences
+from bot.text.emails import checked_email
 from handlers.errors import NoMember, Refusal
 from handlers.members.commands import MembersEdit, MembersGrant, MembersRemove, MembersRevoke, MembersShow
 from handlers.slack.reply import Caller

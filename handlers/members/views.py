@@ -8,7 +8,8 @@ from typing import Final
 
 from bot.clients.lists import Gap
 from bot.members.access_check import Asked, Likeness, Near, Standing, Verdict
-from bot.members.model import Member, masked
+from bot.members.model import Member
+from bot.text.emails import masked
 from handlers.blocks import menus, messages
 from handlers.blocks.messages import Audience, Block, ListPage, Message, code, esc
 from handlers.gatehouse.commands import GatehouseHelp

@@ -7,8 +7,8 @@ from itertools import groupby
 from typing import Final
 
 from bot.clients.lists import Gap
-from bot.rules.impact import Difference, Fate, Impact
 from bot.rules.lint.findings import Finding, FindingKind, Location, Reason
+from bot.rules.matching import Difference, Fate, Impact
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, ListPage, Message, clip, code, esc
 from handlers.grammar.command import slash

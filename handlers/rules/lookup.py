@@ -15,14 +15,14 @@ from bot.clients.lists import Gap
 from bot.gatehouse import Gatehouse
 from bot.policy.model import SETTINGS
 from bot.rules.edit import SWITCHES
-from bot.rules.impact import impact
-from bot.rules.lint.check import checking, introducing
+from bot.rules.lint.check import check_all, check_change
 from bot.rules.lint.findings import Finding, ordered
 from bot.rules.lint.redirects import Effort
-from bot.rules.matching import Explained, explaining, told
+from bot.rules.matching import impact, judge_all
 from bot.rules.model import Groups, Rule, RuleDraft
+from bot.rules.outcomes import Explained
 from bot.rules.url import SCHEME, Address, NoAddress, is_address
-from bot.store.settings import MOST
+from bot.store.settings import MAX_TEST_URLS
 from handlers.blocks import menus
 from handlers.blocks.inputs import MOST_OPTIONS
 from handlers.blocks.messages import Block, ListPage, code
@@ -113,7 +113,7 @@ async def which(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) -> Re
 
 async def explain_url(rules: Sequence[Rule], address: Address, groups: Groups | None = None) -> Explained:
     """What *rules* do to *address*, with the event loop let in between: some expressions take a millisecond each."""
-    return told(address, await cooperatively(explaining(rules, address, groups)))
+    return Explained.of(address, await cooperatively(judge_all(rules, address, groups)))
 
 
 FINDINGS_PER_PAGE: Final = 8
@@ -134,9 +134,9 @@ async def _check_rules(command: RulesCheck, caller: Caller, gatehouse: Gatehouse
     groups = await groups_of(listing.known, gatehouse)
     effort = Effort()
     if one is None:
-        found = await _gather(checking(listing.known, groups, effort=effort))
+        found = await _gather(check_all(listing.known, groups, effort=effort))
     else:
-        found = await _gather(introducing(listing.known, None, one, groups, effort=effort))
+        found = await _gather(check_change(listing.known, None, one, groups, effort=effort))
     return Private(
         check_view.findings_page(
             ListPage.of(found, command.page, FINDINGS_PER_PAGE),
@@ -184,7 +184,7 @@ async def look_at(gatehouse: Gatehouse, before: Rule | None, after: RuleDraft) -
             blind = True
     groups = await groups_of([*rules, after], gatehouse)
     effort = Effort()
-    found = await _gather(introducing(rules, before, as_rule(before, after), groups, effort=effort))
+    found = await _gather(check_change(rules, before, as_rule(before, after), groups, effort=effort))
     return Look(found, blind, partly=not effort.enough, gap=gap)
 
 
@@ -231,19 +231,19 @@ async def samples(command: RulesSamples, caller: Caller, gatehouse: Gatehouse) -
         said = await _add(command, caller, gatehouse)
     elif command.action == "remove":
         url = Address.of(command.urls[0]).full
-        gone = await gatehouse.store.samples.remove(caller.channel, url)
+        gone = await gatehouse.store.test_urls.remove(caller.channel, url)
         said = f"{code(url)} is {'removed' if gone else 'not among them'}."
-    urls = await gatehouse.store.samples.of(caller.channel)
+    urls = await gatehouse.store.test_urls.of(caller.channel)
     return Private(check_view.samples(urls, said=said, actions=not caller.public))
 
 
 async def _add(command: RulesSamples, caller: Caller, gatehouse: Gatehouse) -> str:
     """Keep the addresses, as a browser sends them; raises NoAddress before any is kept."""
     urls = [Address.of(text).full for text in command.urls]
-    new = await gatehouse.store.samples.add(caller.channel, urls)
+    new = await gatehouse.store.test_urls.add(caller.channel, urls)
     if new:
         return f"Added {', '.join(code(url, 120) for url in new[:5])}{' and more' if len(new) > 5 else ''}."
-    return f"Nothing added: they are there already, or there are {MOST}, which is as many as a channel keeps."
+    return f"Nothing added: they are there already, or there are {MAX_TEST_URLS}, which is as many as a channel keeps."
 
 
 async def preview(
@@ -251,7 +251,7 @@ async def preview(
 ) -> tuple[str, ...]:
     """What the change does to the addresses of the channel and to those in what was *said*, in plain lines."""
     written = [url for text in said for url in URL.findall(text or "") if is_address(url)]
-    texts = [*await gatehouse.store.samples.of(caller.channel), *written]
+    texts = [*await gatehouse.store.test_urls.of(caller.channel), *written]
     addresses = {address.full: address for text in texts if (address := _address(text)) is not None}
     if not addresses:
         return ()

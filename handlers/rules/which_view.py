@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Final
 
 from bot.clients.lists import Gap
-from bot.rules.matching import Explained, Match, NearMiss, Undecidable, left_alone
+from bot.rules.matching import left_alone
 from bot.rules.model import Rule
+from bot.rules.outcomes import Explained, Match, NearMiss, Undecidable
 from bot.rules.secrets import MARK, hidden_text, without_secrets
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, Message, code, esc

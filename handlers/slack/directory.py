@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
-from bot.policy.inquiry import DirectoryUnavailable
+from bot.policy.access import DirectoryUnavailable
 from bot.policy.model import Channel, Person, Why
 from handlers.slack.client import Slack, SlackRefused, SlackUnreachable
 

@@ -12,10 +12,10 @@ from typing import Final
 import pytest
 
 from bot.changes.decisions import Decision
-from bot.changes.errors import AlreadyDecided, NothingToReview, NotTemporary
 from bot.changes.model import Change, Guard, Kind, State, Target
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import Proposal
+from bot.changes.refusals import AlreadyDecided, NothingToReview, NotTemporary
 from bot.changes.verify import Snapshot
 from bot.store.audit import Filters
 from bot.store.queues import TimerKind
@@ -128,7 +128,7 @@ async def _under_way(world: World, mine: Replica, change: Change) -> None:
 
 
 async def _set(world: World, mine: Replica) -> Change:
-    return await mine.pipeline.proposer.submit_set(renames(world, "Ours"), origin="set")
+    return await mine.pipeline.proposer.submit(renames(world, "Ours"), origin="set")
 
 
 async def _carried_out(world: World, mine: Replica, change: Change) -> None:

@@ -72,7 +72,7 @@ async def claimed(world: World, whole: Change) -> list[str]:
 async def test_of_two_alike_neither_is_taken_for_the_other_wherever_the_process_died(world: World) -> None:
     for step in count(1):
         first, second = await begun_anew(world)
-        whole = await first.pipeline.proposer.submit_set(set_of("Create 2 rules", [CREATION] * 2), origin="origin")
+        whole = await first.pipeline.proposer.submit(set_of("Create 2 rules", [CREATION] * 2), origin="origin")
         if not await dies(first, step):
             break
         await taken_over(world, second)
@@ -87,7 +87,7 @@ async def test_of_two_alike_neither_is_taken_for_the_other_wherever_the_process_
 async def test_a_part_that_was_left_does_not_claim_the_rule_that_a_command_made_since(world: World) -> None:
     for step in count(1):
         first, second = await begun_anew(world)
-        whole = await first.pipeline.proposer.submit_set(set_of("Create a rule", [CREATION]), origin="origin")
+        whole = await first.pipeline.proposer.submit(set_of("Create a rule", [CREATION]), origin="origin")
         if not await dies(first, step):
             break
         world.clock.moment += timedelta(seconds=1)

@@ -19,6 +19,7 @@ from bot.changes.verify import Snapshot
 from tests.changes.world import ALICE, EMAILS, OPS, POLICIES, SITE, Replica, Watched, World, a_world, replica, rule
 from tests.databases import BOTH
 from tests.drills.fleet import until
+from tests.proposing import record_only
 
 pytestmark = [pytest.mark.slow, pytest.mark.parametrize("database_url", BOTH, indirect=True)]
 MEMBER: Final = Target(service="members", site=SITE, key=EMAILS[0])
@@ -91,8 +92,8 @@ async def ends_as(mine: Replica, change: Change, state: State) -> None:
 async def test_what_is_taken_over_at_one_service_waits_for_no_other(world: World) -> None:
     mine = with_rules_hanging(world)
     for target in rules():
-        await mine.pipeline.proposer.propose(renamed(world, target), origin=target.key or "")
-    member = await mine.pipeline.proposer.propose(renamed(world, MEMBER), origin="a member")
+        await record_only(mine.pipeline, renamed(world, target), origin=target.key or "")
+    member = await record_only(mine.pipeline, renamed(world, MEMBER), origin="a member")
     world.clock.moment += LEASE * 2
 
     async with at_work(mine.pipeline.recover(every=0.05)):
@@ -131,12 +132,8 @@ async def test_what_falls_due_at_one_service_waits_for_no_other(world: World) ->
 async def test_a_set_at_one_service_waits_for_no_set_at_another(world: World) -> None:
     mine = with_rules_hanging(world)
     for target in rules():
-        await mine.pipeline.proposer.submit_set(
-            set_of("Rename a rule", [renamed(world, target)]), origin=target.key or ""
-        )
-    whole = await mine.pipeline.proposer.submit_set(
-        set_of("Rename a member", [renamed(world, MEMBER)]), origin="a member"
-    )
+        await mine.pipeline.proposer.submit(set_of("Rename a rule", [renamed(world, target)]), origin=target.key or "")
+    whole = await mine.pipeline.proposer.submit(set_of("Rename a member", [renamed(world, MEMBER)]), origin="a member")
     world.clock.moment += timedelta(seconds=1)
 
     async with at_work(mine.sets.run(every=0.05)):
@@ -147,7 +144,7 @@ async def test_what_was_looked_at_the_longest_ago_is_taken_over_first(world: Wor
     mine = replica(world, "mine", count(1))
     changes = []
     for target in rules()[:3]:
-        changes.append(await mine.pipeline.proposer.propose(renamed(world, target), origin=target.key or ""))
+        changes.append(await record_only(mine.pipeline, renamed(world, target), origin=target.key or ""))
         world.clock.moment += timedelta(seconds=1)
     world.clock.moment += LEASE * 2
     first = await mine.pipeline.ledger.claim_due()

@@ -15,6 +15,7 @@ from bot.changes.proposals import Proposal
 from bot.store.db import TargetBusy
 from sandbox.services.database import Record
 from tests.changes.world import ALICE, EMAILS, OPS, POLICIES, RULE_IDS, SITE, Replica, World, a_world, replica, rule
+from tests.proposing import record_only
 
 A_LEASE_LATER: Final = LEASE + timedelta(seconds=1)
 KINDS: Final = [Kind.RULE_CREATE, Kind.RULE_UPDATE, Kind.RULE_DELETE, Kind.MEMBER_GRANT]
@@ -85,7 +86,7 @@ async def test_what_never_arrived_is_looked_at_several_times_before_it_is_called
 
 async def test_a_creation_whose_process_died_is_not_given_up_at_the_first_look(world: World, mine: Replica) -> None:
     """Its request may be on its way still, though nobody waits for the answer any more."""
-    change = await mine.pipeline.proposer.propose(asked(world, Kind.RULE_CREATE), origin="origin")
+    change = await record_only(mine.pipeline, asked(world, Kind.RULE_CREATE), origin="origin")
     held = await mine.pipeline.ledger.claim(change.id)
     assert held is not None
     await mine.pipeline.ledger.remember(held, result={"twins": []})

@@ -26,7 +26,7 @@ async def world(database_url: str) -> AsyncIterator[World]:
 
 async def claimed(world: World, mine: Replica, new_id: Callable[[], str]) -> tuple[Change, Sequence[Change]]:
     """A set that *mine* has claimed, and its parts as they would be begun."""
-    await mine.pipeline.proposer.submit_set(renames(world, "Ours"), origin="origin")
+    await mine.pipeline.proposer.submit(renames(world, "Ours"), origin="origin")
     world.clock.moment += timedelta(milliseconds=1)
     whole = await mine.sets.ledger.claim()
     assert whole is not None

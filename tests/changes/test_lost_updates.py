@@ -32,6 +32,7 @@ from tests.changes.world import (
     replica,
     rule,
 )
+from tests.proposing import record_only
 
 pytestmark = pytest.mark.slow
 
@@ -103,7 +104,7 @@ async def test_a_rule_that_was_edited_is_not_written_over(world: World, kind: Ki
     mine, last = replica(world, "mine", count(1)), ("rules", KEYS[-1])
     made = None if kind is Kind.RULE_DELETE else {"status": "Inactive"}
     parts = [wanted(world, kind, ("rules", key), made) for key in KEYS]
-    whole = await mine.pipeline.proposer.submit_set(set_of("All of them", parts), origin="origin")
+    whole = await mine.pipeline.proposer.submit(set_of("All of them", parts), origin="origin")
     theirs = fixed(world.truth()[last])
 
     assert await carried_out(world, mine, once(moment, lambda: world.edit(last, theirs)))
@@ -119,7 +120,7 @@ async def test_a_whole_that_was_edited_is_not_written_over(world: World, place: 
     mine = replica(world, "mine", count(1))
     kind = Kind.GROUP_UPDATE if place[0] == "groups" else Kind.MEMBER_UPDATE
     parts = [wanted(world, kind, place, {"name": "Ours"})]
-    await mine.pipeline.proposer.submit_set(set_of("One", parts), origin="origin")
+    await mine.pipeline.proposer.submit(set_of("One", parts), origin="origin")
     theirs = fixed(world.truth()[place])
 
     assert await carried_out(world, mine, once(moment, lambda: world.edit(place, theirs)))
@@ -135,7 +136,7 @@ async def test_a_member_that_was_edited_some_seconds_ago_is_not_removed(world: W
         world.services.members.put(SITE, {"name": "Many", "email": email, "allowedSegments": ["free"]})
     last = ("members", emails[-1])
     parts = [wanted(world, Kind.MEMBER_REMOVE, ("members", email), None) for email in emails]
-    whole = await mine.pipeline.proposer.submit_set(set_of("All of them", parts), origin="origin")
+    whole = await mine.pipeline.proposer.submit(set_of("All of them", parts), origin="origin")
     theirs = fixed(world.truth()[last])
 
     def edited() -> None:
@@ -155,7 +156,7 @@ async def test_segments_that_somebody_else_gave_stay(world: World, kind: Kind, m
     mine, ann = replica(world, "mine", count(1)), ("members", EMAILS[0])
     segments = ["free", "vip"] if kind is Kind.MEMBER_GRANT else []
     parts = [wanted(world, kind, ann, {"allowedSegments": segments})]
-    await mine.pipeline.proposer.submit_set(set_of("One", parts), origin="origin")
+    await mine.pipeline.proposer.submit(set_of("One", parts), origin="origin")
     theirs = fixed(world.truth()[ann])
 
     assert await carried_out(world, mine, once(moment, lambda: world.edit(ann, theirs)))
@@ -166,7 +167,7 @@ async def test_segments_that_somebody_else_gave_stay(world: World, kind: Kind, m
 async def test_a_process_that_was_stopped_before_it_sent_a_part_looks_again(world: World) -> None:
     mine, last = replica(world, "mine", count(1)), ("rules", KEYS[-1])
     parts = [wanted(world, Kind.RULE_UPDATE, last, {"status": "Inactive"})]
-    whole = await mine.pipeline.proposer.submit_set(set_of("One", parts), origin="origin")
+    whole = await mine.pipeline.proposer.submit(set_of("One", parts), origin="origin")
     theirs = fixed(world.truth()[last])
 
     def stopped() -> None:
@@ -185,7 +186,7 @@ async def test_who_takes_a_set_over_writes_over_no_edit(world: World, died_at: s
     ids, last = count(1), ("rules", KEYS[-1])
     first, second = replica(world, "first", ids), replica(world, "second", ids)
     parts = [wanted(world, Kind.RULE_UPDATE, ("rules", key), {"status": "Inactive"}) for key in KEYS]
-    whole = await first.pipeline.proposer.submit_set(set_of("All of them", parts), origin="origin")
+    whole = await first.pipeline.proposer.submit(set_of("All of them", parts), origin="origin")
     theirs = fixed(world.truth()[last])
 
     def dies() -> None:
@@ -210,7 +211,7 @@ async def test_what_a_dead_process_sent_and_comes_true_late_is_done_and_not_out_
     ids, place = count(1), ("rules", KEYS[0])
     first, second = replica(world, "first", ids), replica(world, "second", ids)
     parts = [wanted(world, Kind.RULE_UPDATE, place, {"status": "Inactive"})]
-    whole = await first.pipeline.proposer.submit_set(set_of("One", parts), origin="origin")
+    whole = await first.pipeline.proposer.submit(set_of("One", parts), origin="origin")
     late = world.truth()[place] | {"status": "Inactive"}
 
     def dies() -> None:
@@ -250,7 +251,7 @@ async def test_one_change_is_not_sent_again_on_a_look_of_before_the_last(world: 
             raise Died
 
     proposal = wanted(world, Kind.RULE_UPDATE, place, {"status": "Inactive"})
-    approved = await first.pipeline.proposer.propose(proposal, origin="origin")
+    approved = await record_only(first.pipeline, proposal, origin="origin")
     with pytest.raises(Died):
         await replace(first.pipeline.applier, reached=dies).apply(approved)
     world.clock.moment += timedelta(seconds=61)

@@ -23,7 +23,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from bot.changes.decisions import Decision
-from bot.changes.errors import (
+from bot.changes.model import LIVE, Change, Guard, Kind, State, Target
+from bot.changes.pipeline import Pipeline
+from bot.changes.proposals import NothingInSet, Proposal, SetProposal, set_of
+from bot.changes.refusals import (
     AlreadyDecided,
     NothingToReview,
     NotTemporary,
@@ -32,12 +35,8 @@ from bot.changes.errors import (
     TooManyQuestions,
     TooManyRequests,
 )
-from bot.changes.model import LIVE, Change, Guard, Kind, State, Target
-from bot.changes.pipeline import Pipeline
-from bot.changes.proposals import NothingInSet, Proposal, SetProposal, set_of
 from bot.clients.errors import ClientError
-from bot.policy.access import NobodyCanApprove, NotAllowed
-from bot.policy.inquiry import DirectoryUnavailable
+from bot.policy.access import DirectoryUnavailable, NobodyCanApprove, NotAllowed
 from bot.policy.model import Irreconcilable, Person, Why
 from bot.store.db import TargetBusy
 from sandbox.services.database import Record
@@ -314,7 +313,7 @@ class Machine(RuleBasedStateMachine):
 
     def submit(self, number: int, proposal: Proposal | SetProposal, origin: str) -> None:
         if isinstance(proposal, SetProposal):
-            self.take(number, lambda mine: mine.pipeline.proposer.submit_set(proposal, origin=origin))
+            self.take(number, lambda mine: mine.pipeline.proposer.submit(proposal, origin=origin))
         else:
             self.take(number, lambda mine: mine.pipeline.proposer.submit(proposal, origin=origin))
 

@@ -9,8 +9,8 @@ from typing import Any, Final
 import pytest
 
 from bot.changes.decisions import Decision
-from bot.changes.errors import NotYours, PolicyTightened
 from bot.changes.model import Change, Guard, State
+from bot.changes.refusals import NotYours, PolicyTightened
 from bot.policy.access import NotAllowed
 from bot.policy.model import GuardRule, Policy, Role, Why
 from tests.changes.test_rights_again import names, rename, settled
@@ -38,7 +38,7 @@ async def asked(world: World, then: Policy, now: Policy, *, many: bool = False) 
     world.policy = then
     mine = replica(world, "mine", count(1))
     if many:
-        change = await mine.pipeline.proposer.submit_set(renames(world, "Ours"), origin="origin")
+        change = await mine.pipeline.proposer.submit(renames(world, "Ours"), origin="origin")
     else:
         change = await mine.pipeline.proposer.submit(rename(world), origin="origin")
     assert change.state is State.PROPOSED

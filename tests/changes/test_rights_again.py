@@ -235,7 +235,7 @@ async def test_what_is_temporary_ends_though_its_requester_left(world: World, ac
 
 
 async def approved_set(world: World, mine: Replica) -> Change:
-    whole = await mine.pipeline.proposer.submit_set(renames(world, "Ours"), origin="origin")
+    whole = await mine.pipeline.proposer.submit(renames(world, "Ours"), origin="origin")
     return await mine.pipeline.decisions.decide(whole, Decision.APPROVE, BOB)
 
 

@@ -13,6 +13,7 @@ from bot.changes.model import Change, Kind, Outcome, State, Target
 from bot.changes.proposals import Proposal, set_of
 from bot.server.app import Services
 from tests.changes.world import ALICE, OPS, POLICIES, Died, Replica, World, a_world, replica
+from tests.proposing import record_only
 
 
 def addition(email: str) -> Proposal:
@@ -29,7 +30,7 @@ def addition(email: str) -> Proposal:
 
 async def a_set(mine: Replica) -> Change:
     wanted = [addition(f"person{number}@example.com") for number in range(3)]
-    return await mine.pipeline.proposer.submit_set(set_of("Add 3 members", wanted), origin="origin")
+    return await mine.pipeline.proposer.submit(set_of("Add 3 members", wanted), origin="origin")
 
 
 async def carried_out(world: World, mine: Replica, reached: Callable[[str], None] | None = None) -> None:
@@ -82,7 +83,7 @@ async def test_one_change_there_fails_with_why(database_url: str) -> None:
     async with a_world(database_url) as world:
         await world.begin(POLICIES["free"])
         mine = replica(world, "mine", count(1))
-        approved = await mine.pipeline.proposer.propose(addition("ann@example.com"), origin="origin")
+        approved = await record_only(mine.pipeline, addition("ann@example.com"), origin="origin")
 
         applier = replace(mine.pipeline.applier, adapter=Services(world.rules, world.groups, {}).adapter)
         ended = await applier.apply(approved)

@@ -18,7 +18,7 @@ async def test_the_look_is_taken_anew(database_url: str, step: str, away: bool) 
     async with a_world(database_url) as world:
         await world.begin(POLICIES["free"])
         mine = replica(world, "mine", count(1))
-        whole = await mine.pipeline.proposer.submit_set(renames(world, "Ours"), origin="origin")
+        whole = await mine.pipeline.proposer.submit(renames(world, "Ours"), origin="origin")
 
         def reached(name: str) -> None:
             if name == step:

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 
 async def is_effective(world: World, mine: Replica, *, hours: int = 2) -> Change:
     """A rename for some hours, of two rules, approved and carried out."""
-    whole = await mine.pipeline.proposer.submit_set(renames(world, "For now", lasts=hours * 3600), origin="origin")
+    whole = await mine.pipeline.proposer.submit(renames(world, "For now", lasts=hours * 3600), origin="origin")
     await mine.pipeline.decisions.decide(whole, Decision.APPROVE, BOB)
     assert await mine.carry_out_a_set()
     return await mine.pipeline.ledger.get(whole.id)
@@ -84,7 +84,7 @@ async def test_requests_and_undos_that_wait_do_not_put_the_end_off(database_url:
             undo = await mine.pipeline.followups.undo(whole, by=ALICE, channel=OPS)
             await mine.pipeline.decisions.decide(undo, Decision.KEEP, ALICE)
         undo = await mine.pipeline.followups.undo(whole, by=ALICE, channel=OPS)
-        other = await mine.pipeline.proposer.submit_set(renames(world, "Once more"), origin="another")
+        other = await mine.pipeline.proposer.submit(renames(world, "Once more"), origin="another")
 
         world.clock.moment += timedelta(hours=1)
         await as_time_goes_on(world, mine)
@@ -101,7 +101,7 @@ async def test_what_an_undo_could_not_take_back_still_ends(database_url: str) ->
     async with a_world(database_url) as world:
         await world.begin(POLICIES["free"])
         mine = replica(world, "mine", count(1))
-        whole = await mine.pipeline.proposer.submit_set(renames(world, "For now", lasts=7200), origin="origin")
+        whole = await mine.pipeline.proposer.submit(renames(world, "For now", lasts=7200), origin="origin")
         assert await mine.carry_out_a_set()
         left = world.truth()["rules", RULE_IDS[0]]
         world.edit(("rules", RULE_IDS[0]), left | {"name": "Theirs"})
@@ -123,7 +123,7 @@ async def test_what_could_not_be_taken_back_at_its_end_is_said(database_url: str
     async with a_world(database_url) as world:
         await world.begin(POLICIES["free"])
         mine = replica(world, "mine", count(1))
-        whole = await mine.pipeline.proposer.submit_set(renames(world, "For now", lasts=7200), origin="origin")
+        whole = await mine.pipeline.proposer.submit(renames(world, "For now", lasts=7200), origin="origin")
         assert await mine.carry_out_a_set()
         world.edit(("rules", RULE_IDS[0]), world.truth()["rules", RULE_IDS[0]] | {"name": "Theirs"})
 

@@ -28,10 +28,9 @@ from bot.changes.timers import TimerWorker
 from bot.changes.verify import Adapter, Snapshot
 from bot.changes.worker import Backoff, LeaseLost, Wake
 from bot.clients.errors import ClientError, OutcomeUnknown
-from bot.clients.groups import GroupsClient
 from bot.clients.http import CallLimits, Service
 from bot.clients.members import MembersClient
-from bot.clients.rules import RulesClient
+from bot.clients.rules import GroupsClient, RulesClient
 from bot.policy.access import Access
 from bot.policy.model import GuardRule, Person, Policy, Role, Why
 from bot.store.audit import START

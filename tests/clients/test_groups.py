@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from bot.clients import errors
-from bot.clients.groups import GroupsClient
 from bot.clients.http import CallLimits, Service
+from bot.clients.rules import GroupsClient
 from bot.rules.model import Group, Groups
 from sandbox.services.faults import KINDS
 from sandbox.services.running import RULES_KEY, Services, running_services
@@ -31,7 +31,7 @@ async def services() -> AsyncIterator[Services]:
 async def client(services: Services) -> AsyncIterator[GroupsClient]:
     limits = CallLimits(deadline=1.0, max_bytes=1_000_000)
     async with Service("rules", services.rules_url, {"x-api-key": RULES_KEY}, limits=limits) as service:
-        yield GroupsClient(service, patience=5.0)
+        yield GroupsClient(service, wait=5.0)
 
 
 @pytest.mark.parametrize(("name", "choice"), EVERY_SWITCH)
@@ -89,7 +89,7 @@ async def test_a_service_that_does_not_answer_is_not_waited_for(services: Servic
     async with Service(
         "rules", services.rules_url, {"x-api-key": RULES_KEY}, limits=CallLimits(deadline=2.0)
     ) as service:
-        assert await GroupsClient(service, patience=0.01).groups() is None
+        assert await GroupsClient(service, wait=0.01).groups() is None
 
 
 async def test_what_is_no_group_is_not_asked_for_again_at_once(services: Services, client: GroupsClient) -> None:

@@ -143,7 +143,7 @@ async def test_json_that_is_no_answer_is_unreadable(body: bytes) -> None:
     ],
 )
 async def test_reading_in_slices_is_reading(body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.clients.json_stream.SMALL", 0)
+    monkeypatch.setattr("bot.clients.json_stream.SMALL_BYTES", 0)
     try:
         whole = parsed(body)
     except ValueError:

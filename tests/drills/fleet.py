@@ -46,6 +46,7 @@ from sandbox.slack.serving import listening
 from tests.directories import Directory, access
 from tests.drills import replica as program
 from tests.programs import environment, is_ready
+from tests.proposing import record_only
 
 OPS: Final = "C0OPS0001"
 PATIENCE: Final = 60.0
@@ -201,7 +202,7 @@ class Fleet:
                 channel=OPS,
                 reason="a drill",
             )
-            asked.append(await self.pipeline.proposer.propose(proposal, origin=uuid4().hex))
+            asked.append(await record_only(self.pipeline, proposal, origin=uuid4().hex))
             assert asked[-1].guard is Guard.APPROVE
         return asked
 

@@ -57,7 +57,7 @@ async def submitted(fleet: Fleet, parts: Sequence[Part]) -> Change:
         reason="a drill",
         columns=("email",),
     )
-    return await fleet.pipeline.proposer.submit_set(proposal, origin="drill")
+    return await fleet.pipeline.proposer.submit(proposal, origin="drill")
 
 
 async def as_if_never_killed(fleet: Fleet, whole: Change, many: int) -> None:

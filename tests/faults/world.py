@@ -18,10 +18,9 @@ from bot.changes.pipeline import Pipeline, open_pipeline
 from bot.changes.proposals import Proposal, set_of
 from bot.changes.verify import Adapter
 from bot.changes.worker import Backoff, Wake
-from bot.clients.groups import GroupsClient
 from bot.clients.http import CallLimits, Service
 from bot.clients.members import MembersClient
-from bot.clients.rules import RulesClient
+from bot.clients.rules import GroupsClient, RulesClient
 from bot.policy.model import GuardRule, Policy
 from bot.store.engine import Store
 from sandbox.services.database import Record
@@ -203,7 +202,7 @@ class World:
             lambda: Backoff(clock=lambda: pauses.passed, sleep=pauses.sleep),
             pauses.sleep,
         )
-        whole = await pipeline.proposer.submit_set(set_of("Several", wanted), origin=uuid4().hex)
+        whole = await pipeline.proposer.submit(set_of("Several", wanted), origin=uuid4().hex)
         claimed = await sets.ledger.claim()
         assert claimed is not None
         assert claimed.id == whole.id

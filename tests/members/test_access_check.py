@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.members.access_check import MOST_NEAR, Likeness, Standing, explained
+from bot.members.access_check import MAX_NEAR_MEMBERS, Likeness, Standing, explained
 from bot.members.model import Member, found, known_segments, nearest, reference, spelled, strangers
 
 ANNA = Member(email="anna.berg@example.com", name="Anna", segments=("free", "VIP"))
@@ -69,5 +69,5 @@ def test_nobody_is_near_to_themselves_and_nobody_twice(asked: str, there: list[s
     verdict = explained(asked, None, site="blog", members=members)
 
     near = [one.member.email for one in verdict.near]
-    assert len(near) == len(set(near)) <= MOST_NEAR
+    assert len(near) == len(set(near)) <= MAX_NEAR_MEMBERS
     assert verdict.member is None or verdict.member.email not in near

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.members.csv_writing import exported
+from bot.members.csv import export_lines
 from bot.members.model import Member
 from bot.server.audit_export import _cell as audit_cell
 from bot.text.encoding import defused, is_formula, undefused
 
 
-def rows(content: bytes) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline="")))
+def rows(lines: Iterable[bytes]) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(b"".join(lines).decode("utf-8-sig"), newline="")))
 
 
 def member(**fields: Any) -> Member:
@@ -25,16 +26,16 @@ def member(**fields: Any) -> Member:
 
 
 def test_a_table_has_a_mark_that_excel_needs_and_lines_that_it_knows() -> None:
-    content = exported([member(name="Anna Bjørk", allowedSegments=["vip", "free"])], "blog")
+    content = b"".join(export_lines([member(name="Anna Bjørk", allowedSegments=["vip", "free"])], "blog"))
 
     assert content == ('\ufeffname,email,segments,site\r\nAnna Bjørk,anna@example.com,"vip,free",blog\r\n'.encode())
 
 
 def test_since_when_is_there_where_the_service_tells() -> None:
-    found = rows(exported([member(createdAt=1_756_700_000_000), member(createdAt="May"), member()], "blog"))
+    found = rows(export_lines([member(createdAt=1_756_700_000_000), member(createdAt="May"), member()], "blog"))
 
     assert [row["created"] for row in found] == ["2025-09-01T04:13:20+00:00", "May", ""]
-    assert "created" not in rows(exported([member()], "blog"))[0]
+    assert "created" not in rows(export_lines([member()], "blog"))[0]
 
 
 STARTS = ["=", "+", "-", "@", "＝", "＋", "－", "＠", "﹦", "﹢", "﹣", "﹫"]
@@ -59,7 +60,7 @@ BEFORE = [
 
 @pytest.mark.parametrize("start", ["\t", "\r", "\n", *(before + sign for before in BEFORE for sign in STARTS)])
 def test_no_cell_begins_a_formula(start: str) -> None:
-    (row,) = rows(exported([member(name=f"{start}cmd|'/c calc'!A1", allowedSegments=[f"{start}1"])], "blog"))
+    (row,) = rows(export_lines([member(name=f"{start}cmd|'/c calc'!A1", allowedSegments=[f"{start}1"])], "blog"))
 
     assert undefused(row["name"]) == f"{start}cmd|'/c calc'!A1"
     assert row["name"].startswith(f"'{start}")
@@ -72,7 +73,7 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"])) | st.text("'=+-@＝ \t\
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(name=TEXT, segment=TEXT)
 def test_any_text_comes_back_whole(name: str, segment: str) -> None:
-    (row,) = rows(exported([member(name=name, allowedSegments=[segment])], "blog"))
+    (row,) = rows(export_lines([member(name=name, allowedSegments=[segment])], "blog"))
 
     assert (undefused(row["name"]), undefused(row["segments"])) == (name, segment)
     assert not is_formula(row["name"])
@@ -82,7 +83,7 @@ def test_any_text_comes_back_whole(name: str, segment: str) -> None:
     "text", ["=1+1", " =1", "\n=1", "＝1", "\u00a0=1", "\ufeff=1", "\u200b=1", "'=1", "''=1", "-", "x=1", "'x"]
 )
 def test_every_export_writes_a_cell_the_same_way(text: str) -> None:
-    (row,) = rows(exported([member(name=text)], "blog"))
+    (row,) = rows(export_lines([member(name=text)], "blog"))
 
     assert row["name"] == audit_cell(text) == defused(text)
     assert undefused(defused(text)) == text

@@ -15,17 +15,18 @@ from bot.changes.model import Kind
 from bot.members.csv import (
     MAX_COLUMNS,
     MAX_LINE,
-    MOST_ROWS,
+    MAX_ROWS,
     BrokenTable,
     MemberFile,
     Mode,
     NoAddresses,
     TooManyRows,
     TooWide,
+    headings,
     read_member_file,
+    result_table,
 )
 from bot.members.csv_columns import Column
-from bot.members.csv_writing import headings, result_table
 from bot.members.import_entries import (
     Add,
     AlreadyMember,
@@ -51,7 +52,7 @@ from bot.members.import_entries import (
 from bot.members.import_plan import plan_members
 from bot.members.model import Member
 from bot.text.encoding import (
-    MOST_BYTES,
+    MAX_FILE_BYTES,
     BadFile,
     EmptyFile,
     FileTooLarge,
@@ -169,7 +170,7 @@ REFUSED: list[tuple[bytes, type[BadFile]]] = [
     (b"\xef\xbb\xbf\r\n", EmptyFile),
     (b"email,name\n", EmptyFile),
     (b",,,\n", EmptyFile),
-    (b"a@b.co\n" * (MOST_BYTES // 7 + 1), FileTooLarge),
+    (b"a@b.co\n" * (MAX_FILE_BYTES // 7 + 1), FileTooLarge),
     (b"\x89PNG\r\n\x1a\n", WrongKind),
     (b"PK\x03\x04 xl/workbook.xml", WrongKind),
     (b"<html><body>a@b.co</body>", WrongKind),
@@ -179,11 +180,11 @@ REFUSED: list[tuple[bytes, type[BadFile]]] = [
     (b"name,plan\nAnna,vip\n", NoAddresses),
     (b"hello\nworld\n", NoAddresses),
     (b'email,name\na@b.co,"Anna\n', BrokenTable),
-    (b"email\n" + b"a@b.co\n" * (MOST_ROWS + 1), TooManyRows),
+    (b"email\n" + b"a@b.co\n" * (MAX_ROWS + 1), TooManyRows),
     (b"email\na@b.co" + b"," * MAX_COLUMNS, TooWide),
-    (b"email" + b"," * MOST_ROWS, TooWide),
-    (b"email" + b"," * (MOST_BYTES - 5), TooWide),
-    (b"email\n" + b'"\n",' * (MOST_BYTES // 4 - 2), TooWide),
+    (b"email" + b"," * MAX_ROWS, TooWide),
+    (b"email" + b"," * (MAX_FILE_BYTES - 5), TooWide),
+    (b"email\n" + b'"\n",' * (MAX_FILE_BYTES // 4 - 2), TooWide),
     (b"email\n" + b"a@b.co " * (MAX_LINE // 7 + 1), TooWide),
 ]
 
@@ -204,7 +205,7 @@ def test_blank_lines_before_a_table_are_passed_over(blank: str) -> None:
 
 
 def test_a_list_of_emails_on_one_line_may_be_as_long_as_a_table() -> None:
-    many = [f"member{number}@example.com" for number in range(MOST_ROWS)]
+    many = [f"member{number}@example.com" for number in range(MAX_ROWS)]
 
     assert [row.email for row in read(", ".join(many)).rows] == many
 
@@ -220,7 +221,7 @@ def test_a_hundred_megabytes_are_not_even_looked_at() -> None:
     with pytest.raises(FileTooLarge) as caught:
         read_member_file(bytes(100 * 1024 * 1024))
 
-    assert (caught.value.size, caught.value.most) == (100 * 1024 * 1024, MOST_BYTES)
+    assert (caught.value.size, caught.value.most) == (100 * 1024 * 1024, MAX_FILE_BYTES)
 
 
 def test_quotes_that_do_not_close_are_pointed_at() -> None:

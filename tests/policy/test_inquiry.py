@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.changes.model import Guard, Kind
-from bot.policy.access import Access, NotAllowed
-from bot.policy.inquiry import DirectoryUnavailable
+from bot.policy.access import Access, DirectoryUnavailable, NotAllowed
 from bot.policy.model import GuardRule, Person, Policy, Role, Why
 from tests.directories import Directory
 

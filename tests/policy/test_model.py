@@ -10,8 +10,7 @@ from typing import Final
 import pytest
 
 from bot.changes.model import Change, Guard, Kind, Target
-from bot.policy.access import MOST_LOOKED_AT, Access, NobodyCanApprove, NotAllowed
-from bot.policy.inquiry import DirectoryUnavailable
+from bot.policy.access import MAX_CANDIDATES, Access, DirectoryUnavailable, NobodyCanApprove, NotAllowed
 from bot.policy.model import Channel, GuardRule, Irreconcilable, Person, Policy, Role, Why, strictest
 from tests.clocks import StandingClock
 from tests.directories import Directory
@@ -308,18 +307,18 @@ async def test_the_guard_is_one_that_can_be_met_here(
 @pytest.mark.parametrize(
     ("guard", "approvals", "others", "came"),
     [
-        (Guard.APPROVE_OR_CONFIRM, 1, MOST_LOOKED_AT - 1, Guard.CONFIRM),
-        (Guard.APPROVE_OR_CONFIRM, 1, MOST_LOOKED_AT, Guard.APPROVE),
-        (Guard.APPROVE_OR_CONFIRM, 3, MOST_LOOKED_AT, Guard.APPROVE),
-        (Guard.APPROVE, 1, MOST_LOOKED_AT - 1, NobodyCanApprove),
-        (Guard.APPROVE, 1, MOST_LOOKED_AT, Guard.APPROVE),
+        (Guard.APPROVE_OR_CONFIRM, 1, MAX_CANDIDATES - 1, Guard.CONFIRM),
+        (Guard.APPROVE_OR_CONFIRM, 1, MAX_CANDIDATES, Guard.APPROVE),
+        (Guard.APPROVE_OR_CONFIRM, 3, MAX_CANDIDATES, Guard.APPROVE),
+        (Guard.APPROVE, 1, MAX_CANDIDATES - 1, NobodyCanApprove),
+        (Guard.APPROVE, 1, MAX_CANDIDATES, Guard.APPROVE),
     ],
 )
 async def test_where_not_everybody_was_looked_at_somebody_may_be_able_to_approve(
     guard: Guard, approvals: int, others: int, came: object
 ) -> None:
     guests = [f"U0GUEST{number:03d}" for number in range(others)]
-    here = directory(ASKER, *guests, HELPER) if others == MOST_LOOKED_AT else directory(ASKER, *guests)
+    here = directory(ASKER, *guests, HELPER) if others == MAX_CANDIDATES else directory(ASKER, *guests)
     here.people |= {guest: Person(guest, barred=Why.GUEST) for guest in guests}
     access = Access(lambda: guarded(guard, approvals), here)
     try:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from bot.rules.conditions import UndecidableKind, UndecidableReason
-from bot.rules.matching import Match, judged
+from bot.rules.matching import judged
 from bot.rules.model import Rule
-from bot.rules.outcomes import Engine, Note, NoteKind
+from bot.rules.outcomes import Engine, Match, Note, NoteKind
 from bot.rules.url import Address
 
 H = "https://h/"

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.rules.files import exported, file_name
+from bot.rules.files import export_lines, export_name
 from bot.rules.model import Rule
 
 JSON = st.recursive(
@@ -32,7 +32,7 @@ def records(draw: st.DrawFn) -> dict[str, Any]:
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(records(), max_size=3))
 def test_every_field_is_there_as_it_was_and_only_the_kind_is_added(found: list[dict[str, Any]]) -> None:
-    content = exported([Rule.model_validate(record) for record in found])
+    content = b"".join(export_lines([Rule.model_validate(record) for record in found]))
 
     assert json.loads(content.decode("utf-8", "surrogatepass")) == [{**one, "objectType": "rule"} for one in found]
 
@@ -41,7 +41,7 @@ def test_what_says_its_kind_keeps_it_and_groups_come_last_without_children() -> 
     rule = Rule.model_validate({"id": "Cancel_a1", "objectType": "rule"})
     group = {"id": "Group_a1", "name": "Sales", "objectType": "group", "children": [{"id": "Cancel_a1"}]}
 
-    found = json.loads(exported([rule], [group, {"id": "Group_a2"}]))
+    found = json.loads(b"".join(export_lines([rule], [group, {"id": "Group_a2"}])))
 
     assert found[0] == {"id": "Cancel_a1", "objectType": "rule"}
     assert found[1] == {**group, "children": []}
@@ -49,8 +49,8 @@ def test_what_says_its_kind_keeps_it_and_groups_come_last_without_children() -> 
 
 
 def test_no_rules_are_an_empty_list() -> None:
-    assert json.loads(exported([])) == []
+    assert json.loads(b"".join(export_lines([]))) == []
 
 
 def test_the_name_is_the_products_own() -> None:
-    assert file_name(date(2026, 3, 7)) == "requestly_export_07_03_2026.json"
+    assert export_name(date(2026, 3, 7)) == "requestly_export_07_03_2026.json"

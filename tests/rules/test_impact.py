@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bot.rules.impact import Fate, Impact, impact
+from bot.rules.matching import Fate, Impact, impact
 from bot.rules.model import Rule
 from bot.rules.url import Address
 

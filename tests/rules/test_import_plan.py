@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bot.changes.model import Kind, canonical_form
 from bot.rules.edit import ProblemKind
 from bot.rules.files import (
-    MOST_RULES,
+    MAX_RULES,
     BrokenJson,
     NameTwice,
     NestedTooDeep,
@@ -41,14 +41,13 @@ from bot.rules.import_plan import (
     Same,
     Skipped,
     Twice,
-    plan_rules,
     proposals,
 )
-from bot.rules.matching import explain
 from bot.rules.model import KNOWN_TYPES, Groups, Rule
 from bot.rules.outcomes import NearKind
 from bot.rules.url import Address
-from bot.text.encoding import MOST_BYTES, BadFile, EmptyFile, FileKind, FileTooLarge, Undecodable, WrongKind
+from bot.text.encoding import MAX_FILE_BYTES, BadFile, EmptyFile, FileKind, FileTooLarge, Undecodable, WrongKind
+from tests.rules.whole import explain, plan_rules
 
 Document = dict[str, Any]
 
@@ -138,7 +137,7 @@ REFUSED: list[tuple[bytes, type[BadFile]]] = [
     (b"", EmptyFile),
     (b" \r\n\t", EmptyFile),
     (b"\xef\xbb\xbf", EmptyFile),
-    (b"x" * (MOST_BYTES + 1), FileTooLarge),
+    (b"x" * (MAX_FILE_BYTES + 1), FileTooLarge),
     (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", WrongKind),
     (b"PK\x03\x04\x14\0\0\0", WrongKind),
     (b"<!DOCTYPE html><html></html>", WrongKind),
@@ -157,7 +156,7 @@ REFUSED: list[tuple[bytes, type[BadFile]]] = [
     (b"hello", BrokenJson),
     (b"[" * 200_000, NestedTooDeep),
     (b"\x00\x01\x02\x03\x04\x05\x06\x07", WrongKind),
-    (json.dumps([{"pairs": []}] * (MOST_RULES + 1)).encode(), TooManyRules),
+    (json.dumps([{"pairs": []}] * (MAX_RULES + 1)).encode(), TooManyRules),
 ]
 
 

@@ -10,14 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.rules.conditions import UndecidableKind, UndecidableReason
-from bot.rules.lint.check import check, checking, introduced_by, introducing
+from bot.rules.lint.check import check_all, check_change
 from bot.rules.lint.findings import Finding, FindingKind, Location, Reason, ordered
 from bot.rules.lint.redirects import Effort, Pairs
-from bot.rules.matching import Match, judged
+from bot.rules.matching import judged
 from bot.rules.model import Groups, Rule
-from bot.rules.outcomes import Engine
+from bot.rules.outcomes import Engine, Match
 from bot.rules.url import Address
 from handlers.rules.check_view import words
+from tests.rules.whole import check, introduced_by
 
 SHOP = "https://shop.example"
 
@@ -469,7 +470,7 @@ def test_expressions_that_must_be_tried_everywhere_come_to_an_end_that_is_told()
 
     effort = Effort()
 
-    assert sum(map(len, checking(rules, effort=effort))) < 5000
+    assert sum(map(len, check_all(rules, effort=effort))) < 5000
     assert not effort.enough
 
 
@@ -477,7 +478,7 @@ def test_a_change_is_not_looked_at_for_ever_either() -> None:
     rules = [leads(str(n), f"/(q|z)+{n}/", f"{SHOP}/{n}", "Matches") for n in range(700)]
     effort, ample = Effort(1_000), Effort(10**9)
 
-    found = [list(introducing(rules, rules[0], rules[1], effort=one)) for one in (effort, ample)]
+    found = [list(check_change(rules, rules[0], rules[1], effort=one)) for one in (effort, ample)]
 
     assert all(found)
     assert (effort.enough, ample.enough) == (False, True)

@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.rules.conditions import CannotTell, UndecidableKind, condition, filled
-from bot.rules.matching import Match, Undecidable, explain, judged
+from bot.rules.matching import judged
 from bot.rules.model import Groups, Off, OffKind, Rule
-from bot.rules.outcomes import Engine, NearKind, Note, NoteKind
+from bot.rules.outcomes import Engine, Match, NearKind, Note, NoteKind, Undecidable
 from bot.rules.url import Address, NoAddress
+from tests.rules.whole import explain
 
 
 def rule(kind: str, *pairs: dict[str, Any], **fields: Any) -> Rule:

@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 
 from bot.changes.model import canonical_form
 from bot.clients.lists import Gap
-from bot.rules.files import exported, read_rule_file
-from bot.rules.impact import impact
-from bot.rules.import_plan import Arrival, Choices, InvalidRecord, Same, Skipped, plan_rules, proposals
-from bot.rules.lint.check import check, introduced_by
-from bot.rules.matching import Explained, explain
+from bot.rules.files import export_lines, read_rule_file
+from bot.rules.import_plan import Arrival, Choices, InvalidRecord, Same, Skipped, proposals
+from bot.rules.matching import impact
 from bot.rules.model import Groups, Rule
+from bot.rules.outcomes import Explained
 from bot.rules.url import Address
 from bot.text.search import text_of_rule
 from handlers.blocks.messages import ListPage
@@ -27,6 +26,7 @@ from handlers.rules.lookup import fitting
 from handlers.rules.refs import fitting_rules
 from sandbox.slack.validation import check_message
 from tests.real_rules import GROUP, RECORDS
+from tests.rules.whole import check, explain, introduced_by, plan_rules
 
 RULES = [Rule.model_validate(record) for record in RECORDS]
 GROUPS = Groups({"Group_qrszh": "Summer"}, frozenset())
@@ -90,7 +90,7 @@ def test_every_rule_is_shown_listed_found_and_previewed(rule: Rule) -> None:
 
 
 def test_an_export_goes_into_an_empty_service_as_it_was_and_is_then_all_the_same() -> None:
-    file = read_rule_file(exported(RULES, [GROUP]))
+    file = read_rule_file(b"".join(export_lines(RULES, [GROUP])))
 
     plan = plan_rules(file, [])
     asked = {each.number: each.after for each in proposals(plan, Choices(arrival=Arrival.AS_IN_FILE))}

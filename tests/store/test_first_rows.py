@@ -15,7 +15,7 @@ from bot.store.db import TargetBusy
 from bot.store.engine import Store, open_store
 from bot.store.queues import TimerKind
 from bot.store.settings import SettingsMoved
-from bot.store.tables import aliases, cards, lists, outbox, timers
+from bot.store.tables import aliases, cards, outbox, settings, timers
 from tests.clocks import StandingClock
 from tests.databases import BOTH
 from tests.store.test_store import LEASE, added, change, moved
@@ -56,7 +56,7 @@ def within(write: Callable[[Store, Any, int], Awaitable[Any]]) -> Write:
 
 
 REPLACED: Final[dict[str, tuple[sa.Table, Write]]] = {
-    "list": (lists, lambda store, number: store.lists.put("U1", "rules", [str(number)])),
+    "list": (settings, lambda store, number: store.lists.put("U1", "rules", [str(number)])),
     "alias": (aliases, within(lambda store, tx, number: store.aliases.put(tx, "old", f"new{number}"))),
     "card": (cards, within(lambda store, tx, number: store.cards.put(tx, "c", "C1", f"{number}.0", "card"))),
     "message": (outbox, within(lambda store, tx, _: store.outbox.add(tx, "c", "card"))),
@@ -79,10 +79,10 @@ async def test_everybody_gets_through_and_one_row_is_left(store: Store, case: st
 async def test_no_url_is_lost(store: Store) -> None:
     urls = [f"https://{number}.example/" for number in range(MANY)]
 
-    added_each = await all_at_once(store, lambda store, number: store.samples.add("C1", [urls[number]]))
+    added_each = await all_at_once(store, lambda store, number: store.test_urls.add("C1", [urls[number]]))
 
     assert added_each == [[url] for url in urls]
-    assert sorted(await store.samples.of("C1")) == urls
+    assert sorted(await store.test_urls.of("C1")) == urls
 
 
 def taken(store: Store, number: int) -> Awaitable[Any]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from bot.store.db import FROZEN, LONGEST, bound, make_engine
+from bot.store.db import FROZEN, MAX_TRANSACTION, bound, make_engine
 
 pytestmark = [pytest.mark.postgres, pytest.mark.parametrize("database_url", ["postgres"], indirect=True)]
 LOCKS = "UPDATE audit_head SET seq = seq"
@@ -86,7 +86,7 @@ async def test_its_locks_end(database_url: str, postgres_folder: Path, said: boo
 
 
 async def test_our_connections_say_so(database_url: str) -> None:
-    wanted = FROZEN | ({"transaction_timeout": LONGEST} if await version_of(database_url) >= 17 else {})
+    wanted = FROZEN | ({"transaction_timeout": MAX_TRANSACTION} if await version_of(database_url) >= 17 else {})
     engine = make_engine(database_url)
     async with engine.connect() as connection:
         said = {name: await connection.scalar(sa.text(f"SHOW {name}")) for name in wanted}

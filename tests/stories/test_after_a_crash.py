@@ -26,6 +26,7 @@ from sandbox.slack.story import Person
 from tests.conftest import OPS, QUICK, Clock
 from tests.databases import BOTH
 from tests.drills.fleet import until
+from tests.proposing import record_only
 
 OLD = "Redirect_x1old"
 GONE = timedelta(seconds=-1)
@@ -142,7 +143,7 @@ async def test_a_change_that_was_claimed_and_left_is_settled_by_looking(workspac
         channel=alice.channel,
         agreed=True,
     )
-    change = await gatehouse.changes.proposer.propose(proposal, origin="origin")
+    change = await record_only(gatehouse.changes, proposal, origin="origin")
     async with gatehouse.store.transaction() as tx:
         await gatehouse.store.changes.claim(tx, change.id, "a dead process", GONE)
     workspace.services.rules.remove(OLD)  # the dead process's write went through

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.changes.errors import TooManyQuestions
+from bot.changes.refusals import TooManyQuestions
 from bot.policy.limits import COMMAND_RATE, EXPORT_RATE, MAX_QUESTIONS_PER_REQUEST, OpenLimits
 from bot.store.audit import Filters
 from sandbox.demo import Sandbox

@@ -36,14 +36,14 @@ async def test_changing_them_is_changing_what_a_channel_has_set(
     workspace: Sandbox, alice: Person, channel: str, action: str
 ) -> None:
     """Not in a direct message, not where others see it, not without Gatehouse, and not without the right."""
-    await workspace.bot.gatehouse.store.samples.add(channel, [f"{SHOP}/kept"])
+    await workspace.bot.gatehouse.store.test_urls.add(channel, [f"{SHOP}/kept"])
 
     refused = await alice.says(f"/rules samples {action} {SHOP}/kept", channel=channel)
     assert "Nothing was changed" in alice.slack_text(refused)
     shown = await alice.says("/rules samples", channel=channel)
 
     assert f"{SHOP}/kept" in alice.slack_text(shown)
-    assert await workspace.bot.gatehouse.store.samples.of(channel) == [f"{SHOP}/kept"]
+    assert await workspace.bot.gatehouse.store.test_urls.of(channel) == [f"{SHOP}/kept"]
 
 
 async def test_what_is_no_address_is_not_kept(workspace: Sandbox, alice: Person) -> None:

@@ -143,8 +143,8 @@ async def test_a_set_that_its_process_left_is_finished_by_the_next(workspace: Sa
         )
         for rule in rules
     ]
-    whole = await gatehouse.changes.proposer.submit_set(set_of("Switch off 3 rules", wanted), origin="origin")
-    same = await gatehouse.changes.proposer.submit_set(set_of("Switch off 3 rules", wanted), origin="origin")
+    whole = await gatehouse.changes.proposer.submit(set_of("Switch off 3 rules", wanted), origin="origin")
+    same = await gatehouse.changes.proposer.submit(set_of("Switch off 3 rules", wanted), origin="origin")
     await alice.sees("3 done")
 
     assert same.id == whole.id
@@ -170,7 +170,7 @@ async def test_of_two_rules_alike_the_second_waits_until_it_is_known_what_became
     ] * 2
     services.rules.stage.faults.add("cut_before", method="POST", times=1)
 
-    whole = await gatehouse.changes.proposer.submit_set(set_of("Create 2 rules", twice), origin="origin")
+    whole = await gatehouse.changes.proposer.submit(set_of("Create 2 rules", twice), origin="origin")
     await alice.sees("1 not known yet")
     clock.ahead += timedelta(minutes=3)
     await alice.sees("not known, look yourself")
@@ -194,7 +194,7 @@ async def test_what_a_set_does_twice_to_one_rule_it_does_one_after_the_other(wor
         for before, after in steps
     ]
 
-    await gatehouse.changes.proposer.submit_set(set_of("Off and on", wanted), origin="origin")
+    await gatehouse.changes.proposer.submit(set_of("Off and on", wanted), origin="origin")
     await alice.sees("2 done")
 
     assert [call.body["status"] for call in workspace.services.rules.calls("PUT")] == ["Inactive", "Active"]

@@ -1,26 +1,182 @@
-"""Find what is wrong with all rules, or what one change would add, as findings with the facts that words are made of."""
+"""Find what is wrong with all rules, or what one change would add: chains, loops, duplicates, rules behind a block."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
 
-from bot.rules.lint.cross_rule import CrossRuleCheck, Step, one_name, one_source
-from bot.rules.lint.findings import Finding, key_of, ordered
-from bot.rules.lint.redirects import Effort, Pairs, World, is_effective, starts, touches
-from bot.rules.lint.single_rule import alone
-from bot.rules.model import Groups, Rule
+from bot.rules.lint.findings import Finding, FindingKind, Location, key_of
+from bot.rules.lint.redirects import Effort, Pairs, Walker, World, is_effective, led_to, sources, starts, touches
+from bot.rules.lint.single_rule import address_of, alone, example, literal, never
+from bot.rules.model import Groups, Pair, Rule, Source
+from bot.rules.outcomes import only_in
 from bot.rules.url import Address
 
+DECIDING: Final = frozenset({"Redirect", "Cancel"})
+"""Types of which two on one source cannot both have their way; others add up."""
 
-def check(rules: Sequence[Rule], groups: Groups | None = None) -> tuple[Finding, ...]:
-    """Everything that is wrong with *rules*, the worst first. Rules that are not in force are only judged alone."""
-    return ordered(finding for step in checking(rules, groups) for finding in step)
+MAX_NAMED_RULES: Final = 3
+"""Rules that are named for one address; where more act on it, one source is what is wrong."""
+
+Condition = tuple[str | None, str | None, str]
+Step = tuple[Finding, ...]
 
 
-def checking(rules: Sequence[Rule], groups: Groups | None = None, *, effort: Effort | None = None) -> Iterator[Step]:
-    """The same in steps of about a rule each, so that others get their turn in between; neither ordered nor once.
+class CrossRuleCheck:
+    """Findings about rules that are in force, for one set of them."""
 
-    *effort* bounds what is tried; without one it is the usual one.
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._walker = Walker(world)
+        self._blocks = World(effort=world.effort)
+
+    def taking_in(self) -> Iterator[None]:
+        """Take in the rules that block, in steps; before that, nothing is known to be hidden."""
+        yield from self._blocks.taking_in(rule for rule in self.world.rules if rule.rule_type == "Cancel")
+
+    def joined_by(self, rule: Rule) -> CrossRuleCheck:
+        """The same with *rule* among the others."""
+        joined = CrossRuleCheck(self.world.joined_by(rule))
+        joined._blocks = self._blocks.joined_by(rule) if rule.rule_type == "Cancel" else self._blocks
+        return joined
+
+    def of(self, rule: Rule) -> Iterator[Finding]:
+        """What *rule*, which is in force, does with the others, as seen from it."""
+        for number, pair in enumerate(rule.pairs or (), start=1):
+            place = Location(rule, number)
+            if rule.rule_type != "Cancel":
+                yield from self._hidden(place, pair)
+            if rule.rule_type in {"Redirect", "Replace"}:
+                for start in starts(pair):
+                    yield from self._walker.loops_from(start)
+            if rule.rule_type == "Redirect":
+                yield from self._chain(place, pair)
+                yield from self._torn(place, pair)
+
+    def _hidden(self, place: Location, pair: Pair) -> Iterator[Finding]:
+        """A rule that blocks all that this pair is for."""
+        source = pair.source
+        if source is None or not _holds_in_both(place.rule, source):
+            return
+        address = _representative(source)
+        if address is None:
+            return
+        for acts in self._blocks.acting(address):
+            blocker = (acts.rule.pairs or ())[acts.pair - 1]
+            if acts.only or blocker.source is None or _filtered(blocker):
+                continue
+            if _covers(blocker.source, source):
+                yield Finding(FindingKind.HIDDEN, (place, Location(acts.rule, acts.pair)), value=_text(source))
+
+    def _chain(self, place: Location, pair: Pair) -> Iterator[Finding]:
+        """Another rule that takes on where this pair leads."""
+        there = led_to(pair)
+        if there is None or pair.source is None or not _holds_in_both(place.rule, pair.source):
+            return
+        for acts in self.world.acting(there)[:MAX_NAMED_RULES]:
+            if acts.rule.id == place.rule.id or acts.only or (acts.result is None and not acts.blocks):
+                continue
+            places = (place, Location(acts.rule, acts.pair))
+            yield Finding(FindingKind.CHAIN, places, (there.full, acts.result or ""))
+
+    def _torn(self, place: Location, pair: Pair) -> Iterator[Finding]:
+        """Another redirect that takes the same address elsewhere, by another condition."""
+        if pair.source is None or _filtered(pair) or (address := example(pair.source)) is None:
+            return
+        if pair.source.operator != "Equals" or pair.source.key != "Url" or not _holds_in_both(place.rule, pair.source):
+            return
+        for acts in self.world.acting(address)[:MAX_NAMED_RULES]:
+            other = (acts.rule.pairs or ())[acts.pair - 1]
+            same = other.source is not None and _condition(other.source) == _condition(pair.source)
+            if (
+                acts.rule.id == place.rule.id
+                or acts.rule.rule_type != "Redirect"
+                or same
+                or _filtered(other)
+                or acts.only
+            ):
+                continue
+            if acts.result not in {None, pair.destination}:
+                places = (place, Location(acts.rule, acts.pair))
+                yield Finding(FindingKind.ONE_SOURCE, places, (address.full,), value=address.full)
+
+
+def one_source(rules: Iterable[Rule]) -> Iterator[Step]:
+    """In steps: rules in force that decide about the very same condition; a block among them is reported as hiding the others."""
+    found: defaultdict[Condition, list[Location]] = defaultdict(list)
+    for rule in rules:
+        yield ()
+        if rule.rule_type in DECIDING:
+            once = {
+                _condition(source): number
+                for number, source in reversed(list(sources(rule)))
+                if not _filtered((rule.pairs or ())[number - 1]) and only_in(rule.rule_type, source) is None
+            }
+            for condition, number in once.items():
+                found[condition].append(Location(rule, number))
+    for (_, _, value), places in found.items():
+        alike = {place.rule.rule_type for place in places}
+        if len(places) > 1 and len(alike) == 1:
+            yield (Finding(FindingKind.ONE_SOURCE, tuple(places), value=value),)
+
+
+def one_name(rules: Iterable[Rule]) -> Iterator[Step]:
+    """In steps: rules that people cannot tell apart by name."""
+    found: defaultdict[str, list[Location]] = defaultdict(list)
+    for rule in rules:
+        yield ()
+        if name := " ".join((rule.name or "").casefold().split()):
+            found[name].append(Location(rule))
+    for name, places in found.items():
+        if len(places) > 1:
+            yield (Finding(FindingKind.ONE_NAME, tuple(places), value=name),)
+
+
+def _holds_in_both(rule: Rule, source: Source) -> bool:
+    """Whether *source* can hold, in the one engine as in the other."""
+    return never(rule.rule_type, source) is None and only_in(rule.rule_type, source) is None
+
+
+def _condition(source: Source) -> Condition:
+    return source.key, source.operator, source.value or ""
+
+
+def _text(source: Source) -> str:
+    return " ".join(str(part) for part in _condition(source))
+
+
+def _filtered(pair: Pair) -> bool:
+    """Whether the pair is for some pages or methods only."""
+    filters: Any = ((pair.source.model_extra or {}) if pair.source else {}).get("filters")
+    some = filters if isinstance(filters, list) else [filters]
+    return any(isinstance(each, Mapping) and any(each.values()) for each in some)
+
+
+def _representative(source: Source) -> Address | None:
+    """An address that stands for *source* when blocks are looked up."""
+    if (found := example(source)) is not None:
+        return found
+    return address_of(f"https://example.com/{literal(source)}") if literal(source) else None
+
+
+def _covers(wide: Source, narrow: Source) -> bool:
+    """Whether *wide*, which holds for an example of *narrow*, surely holds wherever *narrow* does."""
+    if _condition(wide) == _condition(narrow):
+        return True
+    if narrow.operator == "Equals" and narrow.key == "Url":
+        return True  # there is but one address, and it was tried
+    if wide.key == narrow.key and narrow.operator == "Equals":
+        return True
+    if wide.operator != "Contains" or wide.key not in {narrow.key, "Url"}:
+        return False
+    return bool(wide.value) and (wide.value or "") in literal(narrow)
+
+
+def check_all(rules: Sequence[Rule], groups: Groups | None = None, *, effort: Effort | None = None) -> Iterator[Step]:
+    """Find everything that is wrong with *rules*, in steps of about a rule each; see `ordered`, which puts them together.
+
+    Rules that are not active are only judged alone. *effort* bounds what is tried; without one it is the usual one.
     """
     together = CrossRuleCheck(World(groups, effort))
     yield from _nothing(together.world.taking_in(rules))
@@ -31,14 +187,7 @@ def checking(rules: Sequence[Rule], groups: Groups | None = None, *, effort: Eff
         yield (*alone(rule), *(together.of(rule) if is_effective(rule, groups) else ()))
 
 
-def introduced_by(
-    rules: Sequence[Rule], before: Rule | None, after: Rule | None, groups: Groups | None = None
-) -> tuple[Finding, ...]:
-    """What a change of *before* to *after* would add to what is wrong; None: there is no such rule then."""
-    return ordered(finding for step in introducing(rules, before, after, groups) for finding in step)
-
-
-def introducing(
+def check_change(
     rules: Sequence[Rule],
     before: Rule | None,
     after: Rule | None,
@@ -46,7 +195,7 @@ def introducing(
     *,
     effort: Effort | None = None,
 ) -> Iterator[Step]:
-    """The same in steps; the last one holds the findings."""
+    """Find what a change of *before* to *after* would add to what is wrong, in steps; None: there is no such rule then."""
     if after is None:
         return
     others = [rule for rule in rules if rule.id not in {after.id, before.id if before is not None else after.id}]

@@ -102,7 +102,7 @@ def key_of(finding: Finding) -> Key:
 def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Each finding once, the worst first; of one kind by name, so that the order is always the same.
 
-    A chain between rules of a loop is left out: whoever mends the loop mends it.
+    A chain between rules of a loop is left out: to mend the loop is to mend it.
     """
     once: dict[Key, Finding] = {}
     for finding in findings:

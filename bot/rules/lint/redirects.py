@@ -10,15 +10,15 @@ from typing import Final
 from bot.rules.conditions import CannotTell
 from bot.rules.lint.findings import Finding, FindingKind, Location, key_of
 from bot.rules.lint.single_rule import SAMPLE, example, led_to_address, literal
-from bot.rules.matching import Match, judged
+from bot.rules.matching import judged
 from bot.rules.model import Groups, Pair, Rule, Source
-from bot.rules.outcomes import Engine, MayHold, holding
+from bot.rules.outcomes import Engine, Match, MayHold, holding
 from bot.rules.url import Address
 
 SIZES: Final = (16, 8, 4, 2, 1)
 FEW_PAIRS: Final = 8
 """Pairs of a rule that are all tried: that is faster than to look them up."""
-LONGEST: Final = 4096
+MAX_INDEXED_LENGTH: Final = 4096
 """Characters of an address beyond which it is not looked up."""
 
 
@@ -76,10 +76,10 @@ class RuleIndex:
     def candidates(self, address: Address) -> list[int]:
         """Positions of those that may act on *address*, in their order.
 
-        All that do are among them, but for an address that is longer than LONGEST.
+        All that do are among them, but for an address that is longer than MAX_INDEXED_LENGTH.
         """
         found = set(self._open)
-        if len(address.full) > LONGEST:
+        if len(address.full) > MAX_INDEXED_LENGTH:
             return sorted(found)
         for key, text in (("Url", address.full), ("host", address.host), ("path", address.path)):
             found.update(self._whole.get((key, text), ()))
@@ -116,20 +116,20 @@ def _size(text: str) -> int:
 
 
 def _pieces(text: str, size: int) -> list[str]:
-    return [text[at : at + size] for at in range(min(len(text), LONGEST) - size + 1)]
+    return [text[at : at + size] for at in range(min(len(text), MAX_INDEXED_LENGTH) - size + 1)]
 
 
-MOST_HOPS: Final = 20
+MAX_HOPS: Final = 20
 """Redirects in a row after which browsers give up."""
-MOST_ACTING: Final = 8
+MAX_FOLLOWED_RULES: Final = 8
 """Rules that are followed from one address; more of them on one address is a finding of its own."""
-MOST_STEPS: Final = 64
+MAX_VISITED_URLS: Final = 64
 """Addresses that are looked at from one start."""
 LEADING: Final = frozenset({"Redirect", "Replace"})
-DEAR: Final = frozenset({"Matches", "Wildcard_Matches"})
+COSTLY_OPERATORS: Final = frozenset({"Matches", "Wildcard_Matches"})
 LOOKS_PER_TRY: Final = 16
 """Candidates that are found in the time of one try."""
-DEARER: Final = 3
+COSTLY_TRIES: Final = 3
 """Tries in the time of one, for an expression or stars."""
 TRIES: Final = 100_000
 """Pairs that are tried on addresses in one check, all in all: expressions that fit anywhere would be tried everywhere."""
@@ -193,7 +193,7 @@ class World:
         candidates = [*self._index.candidates(address), *range(known, len(self.rules))]
         self.effort.spend(len(candidates) // LOOKS_PER_TRY)
         for position in candidates:
-            if found == MOST_ACTING or not self.effort.enough:
+            if found == MAX_FOLLOWED_RULES or not self.effort.enough:
                 return
             acts = judged(self.rules[position], address, self._groups, self._paying(self._pairs[position]))
             if isinstance(acts, Match):
@@ -219,7 +219,7 @@ class World:
 
 
 def _cost(pair: Pair) -> int:
-    return DEARER if pair.source is not None and pair.source.operator in DEAR else 1
+    return COSTLY_TRIES if pair.source is not None and pair.source.operator in COSTLY_OPERATORS else 1
 
 
 def is_effective(rule: Rule, groups: Groups | None) -> bool:
@@ -271,7 +271,7 @@ class Walker:
     def _loops(self, start: Address, engine: Engine) -> Iterator[Finding]:
         if start.full in self._done[engine] or not self._world.effort.enough:
             return
-        self._left = MOST_STEPS
+        self._left = MAX_VISITED_URLS
         yield from self._walk(start, engine, (), {start.full: 0})
 
     def _walk(self, address: Address, engine: Engine, way: tuple[_Hop, ...], seen: dict[str, int]) -> Iterator[Finding]:
@@ -282,7 +282,7 @@ class Walker:
             further = (*way, _Hop(address.full, acts))
             if (at := seen.get(there.full)) is not None:
                 yield _loop(further[at:])
-            elif len(further) >= MOST_HOPS:
+            elif len(further) >= MAX_HOPS:
                 for loop in _growing(further):
                     self._endless.add((engine, acts.rule.id, acts.pair))
                     yield loop

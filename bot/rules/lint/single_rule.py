@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from bot.rules.actions import replaced, replaced_in_the_extension
 from bot.rules.conditions import (
     LOOSE,
     OPERATORS,
@@ -20,7 +21,7 @@ from bot.rules.conditions import (
 )
 from bot.rules.edit import is_destination
 from bot.rules.lint.findings import Finding, FindingKind, Location, Reason
-from bot.rules.matching import KEYS, MEANT_OTHERWISE, replaced, replaced_in_the_extension
+from bot.rules.matching import KEYS, MEANT_OTHERWISE
 from bot.rules.model import Pair, Rule, Source
 from bot.rules.outcomes import is_bare, is_skipped, is_switched_off, only_in
 from bot.rules.url import SCHEME, Address, NoAddress

@@ -32,7 +32,7 @@ from bot.rules.files import (
     TooManyRules,
     WrongField,
 )
-from bot.rules.import_plan import Arrival, Choices, OnDiffers, OnNew, RulePlan, plan_rules
+from bot.rules.import_plan import Arrival, Choices, OnDiffers, OnNew, RulePlan
 from bot.rules.model import Groups, Rule
 from bot.text.encoding import BadFile, EmptyFile, FileKind, FileTooLarge, Undecodable, WrongKind
 from handlers.explain.table import words_for
@@ -40,6 +40,7 @@ from handlers.files import import_form_view, preview_view
 from handlers.files.preview_view import file_words, reason_words
 from sandbox.slack.validation import check_view
 from tests.rules.test_import_plan import GROUP, record
+from tests.rules.whole import plan_rules
 
 HOSTILE = st.one_of(
     st.text(max_size=60),

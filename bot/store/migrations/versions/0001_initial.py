@@ -161,24 +161,13 @@ def _create_audit() -> None:
 
 def _create_settings() -> None:
     op.create_table(
-        "lists",
-        sa.Column("person", sa.String(32), primary_key=True),
-        sa.Column("service", sa.String(16), primary_key=True),
-        sa.Column("refs", sa.Text, nullable=False),
-    )
-    op.create_table(
         "aliases",
         sa.Column("old", sa.String(128), primary_key=True),
         sa.Column("new", sa.String(128), nullable=False, index=True),
     )
     op.create_table(
-        "samples",
-        sa.Column("channel", sa.String(32), primary_key=True),
-        sa.Column("urls", sa.Text, nullable=False),
-    )
-    op.create_table(
-        "channel_settings",
-        sa.Column("channel", sa.String(32), primary_key=True),
+        "settings",
+        sa.Column("owner", sa.String(32), primary_key=True),
         sa.Column("name", sa.String(32), primary_key=True),
         sa.Column("value", sa.Text, nullable=False),
     )

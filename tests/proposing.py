@@ -1,0 +1,15 @@
+"""A change that is on record and not begun, as a process leaves it that dies right after."""
+
+from __future__ import annotations
+
+from bot.changes.model import Change
+from bot.changes.pipeline import Pipeline
+from bot.changes.proposals import Proposal
+
+
+async def record_only(pipeline: Pipeline, proposal: Proposal, *, origin: str) -> Change:
+    proposer = pipeline.proposer
+    change = proposal.change(proposer.new_id(), proposer.ledger.now())
+    if not proposal.agreed:
+        change = await proposer._under_guard(change, proposal.guard)
+    return await proposer.ledger.open(change, origin)

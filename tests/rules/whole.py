@@ -1,0 +1,32 @@
+"""What the product works out in steps, so that nobody waits for it, in one go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from bot.rules.files import RuleFile
+from bot.rules.import_plan import RulePlan, plan_entries
+from bot.rules.lint.check import check_all, check_change
+from bot.rules.lint.findings import Finding, ordered
+from bot.rules.matching import judge_all
+from bot.rules.model import Groups, Rule
+from bot.rules.outcomes import Explained
+from bot.rules.url import Address
+
+
+def explain(rules: Iterable[Rule], address: Address, groups: Groups | None = None) -> Explained:
+    return Explained.of(address, list(judge_all(rules, address, groups)))
+
+
+def check(rules: Sequence[Rule], groups: Groups | None = None) -> tuple[Finding, ...]:
+    return ordered(finding for step in check_all(rules, groups) for finding in step)
+
+
+def introduced_by(
+    rules: Sequence[Rule], before: Rule | None, after: Rule | None, groups: Groups | None = None
+) -> tuple[Finding, ...]:
+    return ordered(finding for step in check_change(rules, before, after, groups) for finding in step)
+
+
+def plan_rules(file: RuleFile, live: Iterable[Rule], groups: Groups | None = None) -> RulePlan:
+    return RulePlan(tuple(plan_entries(file, live, groups)))
