@@ -1,83 +1,28 @@
-"""What became of a part: by what its service said, and by what was read back."""
+"""The items of a bulk change that is being executed: dealt out in portions, and recorded before they are sent."""
 
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
 from typing import Final
 
-from bot.changes.batch_journal import Ended
-from bot.changes.execute import said
-from bot.changes.model import Change, Kind, Move, Part, Target, canonical_form, fingerprint
-from bot.changes.verify import Adapter, AdapterOf, Document, Reading, Snapshot, Truth, read_live, replaces
-from bot.clients.errors import ClientError, NotFound, OutcomeUnknown
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.changes.journal import Journal, event_of, slices
+from bot.changes.model import Change, Outcome, Part, canonical_form, fingerprint
+from bot.changes.verify import fresh_for
+from bot.changes.worker import LeaseLost
+from bot.store.audit import Event
 from bot.store.items import Parts
 
-
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """What became of one part that was to be sent: the answer of its service, its error, or that it was left."""
-
-    part: Change
-    answer: str = ""
-    error: ClientError | None = None
-    moved_to: tuple[Document | None] | None = None
-    """What its target had become, where it was not sent for that."""
-
-    @property
-    def named(self) -> Change:
-        """The part with the id that its creation got."""
-        if self.part.kind is not Kind.RULE_CREATE or not self.answer:
-            return self.part
-        return self.part.model_copy(update={"target": self.part.target.model_copy(update={"key": self.answer})})
-
-
-def is_to_be_taken_up(sent: Sent, reading: Reading | None) -> bool:
-    """Whether the answer was lost, and nothing shows that the write happened: a service that is slow for a while is no
-    reason to fail one of many. It stays under way, and is looked at and sent again like that of a process that died.
-
-    Not a create, which must not be made twice: what came of it may show later.
-    """
-    lost = isinstance(sent.error, OutcomeUnknown) and sent.part.kind is not Kind.RULE_CREATE
-    return lost and (reading is None or reading.truth is Truth.NOT_DONE)
-
-
-def ending(sent: Sent, reading: Reading | None) -> Ended:
-    """The part with its last move, by what was said of it and by what was read back, if that could be read."""
-    part, error = sent.named, sent.error
-    if sent.moved_to is not None:
-        return part.model_copy(update={"result": sent.moved_to[0]}), Move.OUTDATE
-    if isinstance(error, NotFound) and part.after is None:
-        return part.model_copy(update=said(error)), Move.OUTDATE
-    if error is not None and not isinstance(error, OutcomeUnknown):
-        return part.model_copy(update=said(error)), Move.FAIL
-    if reading is not None:
-        stored = error is None and reading.truth is Truth.DIVERGED and None not in (reading.live, part.after)
-        if reading.truth is Truth.DONE or stored:
-            key = part.target.key or (reading.live or {}).get("id")
-            target = part.target.model_copy(update={"key": key})
-            return part.model_copy(
-                update={"result": reading.live, "outcome": sent.answer, "target": target}
-            ), Move.FINISH
-    known = {"outcome": sent.answer, "accepted": True} if error is None else said(error)
-    return part.model_copy(update=known), Move.LOSE
-
-
 FEWEST: Final = 100
-"""Parts of a portion, where a service is slow, and of the first one."""
+"""Items of a portion, where a service is slow, and of the first one."""
 MOST: Final = 500
-SHORTEST, LONGEST = 2.0, 10.0
-"""Seconds that a portion should take to be sent, and for which a look at many members counts."""
-LOOKS: Final = 10
-"""Times as long as a look: where the list is long, or slow, it is not read more often than pays."""
 
 
-class Batches:
-    """The parts of one set that are not at their end, dealt out in their order to several who work at once."""
+class Portions:
+    """The items of one bulk change that are not at their end, dealt out in their order to several who work at once."""
 
     def __init__(self, parts: Parts, set_id: str) -> None:
         self._parts = parts
@@ -88,7 +33,10 @@ class Batches:
 
     @asynccontextmanager
     async def next(self) -> AsyncIterator[Sequence[Part]]:
-        """The parts to be done within the block; none where all others are done, or must wait for what is at work."""
+        """The items to be done within the block, all of one service and site, and all waiting or all begun before.
+
+        None where all others are done, or must wait for what is at work.
+        """
         async with self._turn:
             portion = self._apart(await self._parts.left(self._set_id, self._size + len(self._at_work)))
             self._at_work |= {part.number: _thing(part) for part in portion}
@@ -99,7 +47,7 @@ class Batches:
                 del self._at_work[part.number]
 
     def _apart(self, left: Sequence[Part]) -> Sequence[Part]:
-        """The first of *left* that are not at work, up to one whose thing another one is about.
+        """The first of *left* that are not at work, and those like it, up to one whose thing another one is about.
 
         The look at its target must come after what the other one does to it; and of two rules that are alike, the
         first one must exist before the second is sent, or neither could be told from the other by reading back.
@@ -113,59 +61,68 @@ class Batches:
             if thing in things or len(portion) == self._size:
                 break
             things.add(thing)
-            portion.append(part)
+            if not portion or _way(part) == _way(portion[0]):
+                portion.append(part)
         return portion
 
     def took(self, many: int, seconds: float, look: float) -> None:
-        """Note how long so many parts took to be sent, and the *look* at them to be read."""
+        """Note how long so many items took to be sent, and the *look* at them to be read."""
         self._size = max(FEWEST, min(MOST, int(many * fresh_for(look) / max(seconds, 0.001))))
 
 
-def fresh_for(look: float) -> float:
-    """Seconds for which a *look* counts that took so many: where a list is long, it is not read more often than pays."""
-    return max(SHORTEST, min(LONGEST, LOOKS * look))
+def _way(part: Part) -> tuple[Outcome, str, str | None]:
+    """What all items of a portion share: whether they were begun before, and their service and site."""
+    return part.outcome, part.target.service, part.target.site
 
 
 def _thing(part: Part) -> str:
-    """What a part is about: its target, or, where that is yet to be created, what it will look like."""
+    """What an item is about: its target, or, where that is yet to be created, what it will look like."""
     return str(part.target) if part.target.key else fingerprint(canonical_form(part.after))
 
 
-@dataclass(slots=True)
-class Look:
-    """The targets of a portion: all of them as they were read together, and each as it is when it is its turn.
-
-    The services know no precondition: an edit between the last look and the write is lost, so nothing waits there.
+async def begin(journal: Journal, whole: Change, wanted: Sequence[Change]) -> Sequence[Change]:
+    """Record that these items are about to be sent; those whose target another change holds are ended instead, and
+    those that are no longer waiting left out. Raises LeaseLost.
     """
+    begun: list[Change] = []
+    store = journal.store
+    for some in slices(wanted):
+        async with store.transaction() as tx:
+            free = await _waiting(journal, tx, whole, [item.part_number for item in some])
+            items = await store.changes.begin(
+                tx, [item for item in some if item.part_number in free], journal.owner, journal.lease
+            )
+            await store.parts.note(tx, items)
+            await store.parts.end(tx, whole.id, free - {item.part_number for item in items}, Outcome.BUSY, "")
+            await store.audit.append(tx, *(_begun(item) for item in items))
+        begun += items
+    return begun
 
-    adapter_of: AdapterOf
-    targets: Sequence[Target]
-    now: Callable[[], datetime]
-    _all: Snapshot | None = None
-    _counts_until: datetime | None = None
-    _reading: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    @property
-    def adapter(self) -> Adapter:
-        """The adapter that all of the targets share; raises as `AdapterOf` does."""
-        return self.adapter_of(self.targets[0])
+def _begun(item: Change) -> Event:
+    return event_of("begun", item, item.requester, before=item.before, after=item.after, set=item.part_of)
 
-    async def take(self) -> Snapshot:
-        """Read all targets together; raises the clients' errors."""
-        began = time.monotonic()
-        self._all = await self.adapter.snapshot(self.targets)
-        self._counts_until = self.now() + timedelta(seconds=fresh_for(time.monotonic() - began))
-        return self._all
 
-    async def live(self, part: Change) -> Document | None:
-        """The target of *part* as it is now; raises the clients' errors.
+async def give_up(journal: Journal, whole: Change, numbers: Collection[int], why: str) -> None:
+    """End items that were never begun, for the same reason; raises LeaseLost."""
+    async with journal.store.transaction() as tx:
+        free = await _waiting(journal, tx, whole, numbers)
+        await journal.store.parts.end(tx, whole.id, free, Outcome.FAILED, why)
+        await journal.store.outbox.add(tx, whole.id, "card")
+    journal.tell()
 
-        Where its write replaces nothing, it is as it was some seconds ago: members can only be read all together, and
-        that once for each of them would take longer than all that is to be done.
-        """
-        if replaces(part):
-            return await read_live(self.adapter, part.target)
-        async with self._reading:
-            if self._all is None or self._counts_until is None or self.now() >= self._counts_until:
-                return (await self.take()).live(part.target)
-        return self._all.live(part.target)
+
+async def _waiting(journal: Journal, tx: AsyncConnection, whole: Change, numbers: Collection[int]) -> set[int]:
+    """Those of *numbers* that nobody has begun or stopped; raises LeaseLost where another executes the whole by now."""
+    if not await journal.store.changes.is_applying(tx, whole, journal.owner):
+        raise LeaseLost(whole.id)
+    return await journal.store.parts.waiting(tx, whole.id, numbers)
+
+
+async def take_over(journal: Journal, ids: Sequence[str]) -> Sequence[Change]:
+    """Take over items that a process left while it applied them, without those that somebody still holds."""
+    taken: list[Change | None] = []
+    for some in slices(ids):
+        async with journal.store.transaction() as tx:
+            taken += [await journal.store.changes.take_up(tx, each, journal.owner, journal.lease) for each in some]
+    return [change for change in taken if change is not None]

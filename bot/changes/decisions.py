@@ -65,7 +65,7 @@ class Decisions:
                 moved = await self.ledger.move(change, Move.APPROVE, by=by, **self._decided(by, reason), **glass)
         if moved is None:
             raise AlreadyDecided(await self.ledger.get(change.id))
-        return await self.applier.begin(moved)
+        return await self.applier.go_on(moved)
 
     async def _tightened(self, change: Change) -> Change | None:
         """*change* under the policy of now, where that asks for more than the one it was asked for under; else None.
@@ -123,7 +123,7 @@ class Decisions:
             raise AlreadyDecided(await self.ledger.get(change.id))
         if counted.state is State.PROPOSED and len(counted.approvals) > len(given.approvals):
             return await self._approve(counted, by)  # others approved at the same time
-        return await self.applier.begin(counted)
+        return await self.applier.go_on(counted)
 
     async def _completed(self, given: Change, by: str) -> Mapping[str, Any] | None:
         """The fields of the decision where *given* has all approvals that it needs, with the last one from *by*; else None.

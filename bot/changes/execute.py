@@ -1,20 +1,21 @@
-"""Apply and settle: an approved change carried out once, and what became of it told by reading back."""
+"""Execute approved changes, one or many: look, write, read back, classify what became of each, and reconcile the rest."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import Any, Final
 
 import structlog
 
 from bot.changes.journal import Journal
-from bot.changes.model import Change, Guard, Kind, Move, State, canonical_form
-from bot.changes.verify import AdapterOf, Reading, Truth, read_back, read_live
-from bot.changes.worker import HeldLease, LeaseLost
-from bot.clients.errors import ClientError, NotFound, OutcomeUnknown, RateLimited, Unreachable
+from bot.changes.model import Change, Ended, Guard, Kind, Move, Part, State, canonical_form
+from bot.changes.verify import UNREADABLE, AdapterOf, Differs, Look, Reading, Sent, Verification, classify, read_back
+from bot.changes.worker import Backoff, HeldLease, LeaseLost
+from bot.clients.errors import ClientError, OutcomeUnknown, RateLimited, Unreachable
 from bot.clients.http import pass_fence
 from bot.policy.access import Access, DirectoryUnavailable, NotAllowed
 
@@ -24,12 +25,12 @@ SETTLE_AFTER: Final = (0.2, 1.0, 3.0)
 """Seconds between the looks at a service whose answer to a write was lost."""
 
 MOST_LOOKS: Final = 60
-"""Attempts, a lease apart, to settle an unknown outcome; after that only a person can tell."""
+"""Attempts, a lease apart, to reconcile an unknown outcome; after that only a person can tell."""
 
 LATE_LEASES: Final = 2
 """Leases after a write in which its service may still do, or come to show, what it did not answer for."""
 MOST_SENDS: Final = 5
-"""Processes, one after the other, that may die holding a change before it is no longer sent."""
+"""Processes, one after the other, that may begin to send a change and die before it is no longer sent."""
 
 HELD_FOR: Final = timedelta(hours=1)
 """How long an approval holds while the service is away."""
@@ -41,6 +42,12 @@ LOOKS_BEFORE_A_WRITE: Final = 2
 
 SHORTEST_WAIT, LONGEST_WAIT = timedelta(seconds=5), timedelta(seconds=60)
 
+TOO_OLD: Final = "TooOld"
+"""The refusal of a change whose approval no longer holds: ours, not a service's."""
+
+LOST_RIGHT: Final = "LostRight"
+"""The refusal of a change that waited until somebody had no right to it any more: ours, not a service's."""
+
 Failpoint = Callable[[str], None]
 """Told the name of each step just before it is taken: the places where a process may die."""
 
@@ -51,7 +58,7 @@ def no_failpoint(_: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Executor:
-    """Carries out changes that it holds."""
+    """Carries out changes that this process holds: one by itself, or the steps of many for `bot.changes.batch`."""
 
     ledger: Journal
     adapter: AdapterOf
@@ -60,223 +67,234 @@ class Executor:
     reached: Failpoint = no_failpoint
 
     async def go_on(self, change: Change) -> Change:
-        """Apply what is approved; a change set is left to its own worker, for it may take long."""
+        """Carry out a change that this process has claimed, or that is approved; return any other as it stands.
+
+        A bulk change is left to its own worker, for it may take long.
+        """
+        if change.held_until is not None and not change.is_set:
+            return await self.carry_out(change)
         if change.state is not State.APPROVED or change.is_set:
             return change
-        return await self.apply(change)
-
-    async def apply(self, change: Change) -> Change:
-        """Claim the approved change and carry it out; where another has claimed it, return it as it stands."""
         self.reached("claim")
         claimed = await self.ledger.claim(change.id)
         return await self.carry_out(claimed) if claimed is not None else await self._as_it_stands(change)
-
-    async def begin(self, approved: Change) -> Change:
-        """Carry out *approved* if this process claimed it with the approval; return a change set or an open request as it is."""
-        return await self.carry_out(approved) if approved.state is State.APPLYING else approved
 
     async def carry_out(self, change: Change) -> Change:
         """Do the work of a change that this process holds; where another took it over in the meantime, as it stands."""
         try:
             async with HeldLease(self.ledger, change):
-                return await self._carried_out(change)
+                if change.state is State.UNKNOWN or _may_have_been_sent(change):
+                    return await self._reconciled(change)
+                return await self._refused(change) or await self._attempted(change)
         except LeaseLost:
             log.warning("change_lost", change=change.id[:8])
             return await self._as_it_stands(change)
 
-    async def _carried_out(self, change: Change) -> Change:
-        """The change after its first attempt, or after what became of another process's attempt was settled."""
-        if change.state is State.UNKNOWN or (change.attempt > 1 and _may_have_been_sent(change)):
-            return await self._settle(change)
-        if self.too_old(change):
-            return await self._end(change, Move.FAIL, refusal=TOO_OLD)
-        if (refused := await self._refused(change)) is not None:
-            return refused
-        try:
-            for _ in range(LOOKS_BEFORE_A_WRITE):
-                self.reached("look")
-                looked = self.ledger.now()
-                live = await read_live(self.adapter(change.target), change.target)
-                if canonical_form(live) != canonical_form(change.before):
-                    return await self._end(change, Move.OUTDATE, result=live)
-                change = await self._remember_lookalikes(change)
-                if self.ledger.now() <= looked + self.ledger.lease / 2:
-                    break
-        except ClientError as error:
-            return await self._not_begun(change, error)
-        return await self._write(change)
+    # Whether it may be done
 
     def too_old(self, change: Change) -> bool:
         """An approval is for now: it does not come true hours later, from a backup or after a long outage."""
         return change.decided_at is not None and self.ledger.now() > change.decided_at + HELD_FOR
 
-    async def _refused(self, change: Change) -> Change | None:
-        """What becomes of a change that waited, where somebody's right to it is gone or Slack does not say; else None.
+    async def refusal(self, change: Change) -> dict[str, str]:
+        """Return the fields that say why a change may not be done any more, though it was decided; none where it may.
 
-        One that may have been sent before is not deferred, which would forget that: it is looked at again when its lease
-        is over.
+        Everybody's right to it is asked for again where time went by since the decision. Raises DirectoryUnavailable.
         """
-        asked_for = change
-        if change.part_of is not None:
-            asked_for = await self.ledger.store.changes.get(change.part_of) or change
-        try:
-            lost = await self.lost_right(asked_for)
-        except DirectoryUnavailable as error:
-            return change if change.attempt > 1 else await self.wait(change, f"Slack does not say {error}")
-        return None if lost is None else await self._end(change, Move.FAIL, **lost)
-
-    async def lost_right(self, change: Change) -> dict[str, str] | None:
-        """The fields that say who may not do this any more, though it was decided; None where everybody still may.
-
-        Asked only where time went by since the decision. Raises DirectoryUnavailable.
-        """
-        decided = change.decided_at or change.created
-        waited = bool(change.waits) or self.ledger.now() > decided + ASKED_AGAIN_AFTER
-        if change.agreed or not waited:
-            return None
+        if self.too_old(change):
+            return {"refusal": TOO_OLD}
+        if change.agreed or not (change.waits or self._waited(change) > ASKED_AGAIN_AFTER):
+            return {}
         try:
             await self.access.require_still(change)
         except NotAllowed as error:
             return {"refusal": LOST_RIGHT, "lost_right": error.user, "outcome": error.why.value}
-        return None
+        return {}
+
+    async def _refused(self, change: Change) -> Change | None:
+        """What becomes of a change that may not be done any more, or where Slack does not say; None where it may.
+
+        One that may have been sent before is not deferred, which would forget that: it is looked at again when its lease
+        is over.
+        """
+        whole = await self.ledger.store.changes.get(change.part_of) if change.part_of is not None else None
+        try:
+            refusal = await self.refusal(whole or change)
+        except DirectoryUnavailable as error:
+            return change if change.attempt > 1 else await self.wait(change, f"Slack does not say {error}")
+        return await self.end(change, Move.FAIL, **refusal) if refusal else None
 
     async def wait(self, change: Change, why: str) -> Change:
         """Nothing was sent: try again later, the longer it has waited the later."""
-        waited = self.ledger.now() - (change.decided_at or change.created)
-        wait = min(max(waited / 4, SHORTEST_WAIT), LONGEST_WAIT)
-        return await self._end(change, Move.DEFER, due=self.ledger.now() + wait, waits=why[:200])
+        wait = min(max(self._waited(change) / 4, SHORTEST_WAIT), LONGEST_WAIT)
+        return await self._record(Ended(change, Move.DEFER, {"waits": why[:200]}, self.ledger.now() + wait))
 
-    async def _not_begun(self, change: Change, error: ClientError) -> Change:
-        """Nothing was sent. Where somebody's approval would be lost and the service is only away, it waits."""
-        away = isinstance(error, Unreachable | RateLimited)
-        decided = change.decided_at or change.created
-        waited = self.ledger.now() - decided
-        if not away or change.guard is Guard.NONE or waited >= HELD_FOR:
-            return await self._end(change, Move.FAIL, **said(error))
-        return await self.wait(change, f"the service is not answering ({error})")
+    def _waited(self, change: Change) -> timedelta:
+        return self.ledger.now() - (change.decided_at or change.created)
 
-    async def _remember_lookalikes(self, change: Change) -> Change:
-        """Before a create: note what looks the same already, or a lost answer could not be told from an old rule."""
-        if change.kind is not Kind.RULE_CREATE:
-            return change
-        alike = await self.adapter(change.target).snapshot([change.target], shared=True)
-        return await self.ledger.remember(change, result={"twins": alike.lookalikes(change)})
+    # One attempt
 
-    async def _write(self, change: Change) -> Change:
-        self.reached("write")
+    async def _attempted(self, change: Change) -> Change:
+        """The change after it was sent and read back; without a clear outcome it is looked at until there is one."""
+        sent = await self.send(change, self.look([change]), Backoff(0))
+        away = isinstance(sent.error, Unreachable | RateLimited) and change.guard is not Guard.NONE
+        if away and not _may_have_been_sent(change) and self._waited(change) < HELD_FOR:
+            # Somebody's approval would be lost, though the service is only away.
+            return await self.wait(change, f"the service is not answering ({sent.error})")
+        moved = await self.ledger.finish(await self.read_back([sent]))
+        ended = moved[0] if moved else await self._as_it_stands(change)
+        return await self._reconciled(ended) if ended.state is State.UNKNOWN else ended
+
+    def look(self, changes: Sequence[Change | Part]) -> Look:
+        """A look at the targets of changes of one service and site."""
+        return Look(self.adapter, [change.target for change in changes], self.ledger.now)
+
+    async def send(self, change: Change, look: Look, backoff: Backoff) -> Sent:
+        """Send a change whose target is as it was shown; while the service takes nothing, for as long as *backoff* has it."""
+        try:
+            return await backoff.retry(partial(self._write, change, look))
+        except (ClientError, Differs) as error:
+            return Sent(change, error=error)
+
+    async def _write(self, change: Change, look: Look) -> Sent:
+        change = await self._as_shown(change, look)
         await pass_fence()
         try:
-            answer = await self.adapter(change.target).write(change)
-        except NotFound as error:
-            gone = change.after is None
-            return await self._end(change, Move.OUTDATE if gone else Move.FAIL, **said(error))
+            answer = await look.adapter.write(change)
         except OutcomeUnknown as error:
-            self.reached("lose")
-            return await self._settle(await self._end(change, Move.LOSE, **said(error)))
-        except ClientError as error:
-            return await self._end(change, Move.FAIL, **said(error))
+            return Sent(change, error=error)
+        finally:
+            self.reached("sent")
         if change.kind is Kind.RULE_CREATE:
             change = change.model_copy(update={"target": change.target.model_copy(update={"key": answer})})
-        self.reached("read back")
-        return await self._confirm(change, answer)
+        return Sent(change, answer)
 
-    async def _confirm(self, change: Change, answer: str) -> Change:
-        """The service said yes: believe it once the target reads so, or reads as what the service made of it."""
-        try:
-            reading = await read_back(self.adapter(change.target), change)
-        except ClientError as error:
-            log.warning("read_back_failed", change=change.id[:8], error=type(error).__name__)
-        else:
-            stored = reading.truth is Truth.DIVERGED and reading.live is not None and change.after is not None
-            if reading.truth is Truth.DONE or stored:
-                return await self._finish(change, reading.live, outcome=answer)
-        said_yes = {"outcome": answer, "accepted": True, "target_key": change.target.key}
-        return await self._settle(await self._end(change, Move.LOSE, **said_yes))
-
-    async def _finish(self, change: Change, live: dict[str, Any] | None, **fields: Any) -> Change:
-        key = change.target.key or (live or {}).get("id")
-        if change.lasts is not None:
-            fields["ends"] = self.ledger.now() + timedelta(seconds=change.lasts)
-        self.reached("record")
-        return await self._end(change, Move.FINISH, result=live, target_key=key, **fields)
-
-    async def _settle(self, change: Change) -> Change:
-        """Nobody knows whether the write happened: look until the service's state says so."""
-        if change.state not in {State.APPLYING, State.UNKNOWN}:
-            return change
-        reading = None
-        for seconds in self.settle_after:
-            await asyncio.sleep(seconds)
-            try:
-                reading = await self.ours(change, await read_back(self.adapter(change.target), change))
-            except ClientError as error:
-                log.warning("settling", change=change.id[:8], error=type(error).__name__)
-                reading = None  # the one of before is no look right before a write
-                continue
-            if reading.truth is Truth.DONE:
-                return await self._finish(change, reading.live)
-        undone = reading is not None and reading.truth is Truth.NOT_DONE
-        if undone and once_more(change) and not self.too_old(change):
-            return await self._refused(change) or await self._write(change)
-        if change.state is State.APPLYING:
-            return await self._end(change, Move.LOSE)
-        if reading is not None and undone and not self._may_still_come(change):
-            if change.accepted or change.kind is Kind.RULE_CREATE:
-                # A yes outweighs what is shown; and a new rule held no target, so others may have deleted it since.
-                return await self._end(change, Move.LEAVE)
-            return await self._end(change, Move.FAIL, result=reading.live)
-        if change.attempt >= MOST_LOOKS:
-            return await self._end(change, Move.LEAVE, result=reading.live if reading else None)
+    async def _as_shown(self, change: Change, look: Look) -> Change:
+        """Look at the target right before the write; raises Differs where it is not what was shown."""
+        for _ in range(LOOKS_BEFORE_A_WRITE):
+            self.reached("look")
+            began = self.ledger.now()
+            live = await look.live(change)
+            if canonical_form(live) != canonical_form(change.before):
+                raise Differs(live)
+            change = await self._remember_lookalikes(change)
+            self.reached("write")
+            if self.ledger.now() <= began + self.ledger.lease / 2:
+                break
         return change
 
-    async def ours(self, change: Change, reading: Reading) -> Reading:
+    async def _remember_lookalikes(self, change: Change) -> Change:
+        """Before a create: note what looks the same already, or a lost answer could not be told from an old rule.
+
+        Of the items of a bulk change, that is noted as they are begun.
+        """
+        if change.kind is not Kind.RULE_CREATE or change.part_of is not None:
+            return change
+        alike = await self.adapter(change.target).snapshot([change.target], shared=True)
+        noted = {"result": {"twins": alike.lookalikes(change)}}
+        (change,) = await self.ledger.remember([change], lambda _: noted)
+        return change
+
+    async def read_back(self, sent: Sequence[Sent]) -> Sequence[Ended]:
+        """How changes that were sent to one service and site end, by what reading back shows; without those that don't yet."""
+        self.reached("read back")
+        return self._ends(sent, await self._read([each.change for each in sent if each.is_open]))
+
+    async def _read(self, changes: Sequence[Change]) -> Mapping[str, Reading]:
+        """What reading back shows of each of *changes*, by its id; nothing where they can't be read."""
+        readings: dict[str, Reading] = {}
+        try:
+            found = await read_back(self.adapter(changes[0].target), changes) if changes else []
+        except ClientError as error:
+            log.warning("read_back_failed", change=changes[0].id[:8], error=type(error).__name__)
+            return readings
+        for change, reading in zip(changes, found, strict=True):
+            readings[change.id] = await self._ours(change, reading)
+        return readings
+
+    async def _ours(self, change: Change, reading: Reading) -> Reading:
         """What was read, unless the rule that was found is what another creation made of a draft just like this."""
-        if change.kind is not Kind.RULE_CREATE or change.target.key or reading.truth is not Truth.DONE:
+        if change.kind is not Kind.RULE_CREATE or change.target.key or not reading.is_done:
             return reading
         found = change.target.model_copy(update={"key": (reading.live or {}).get("id")})
         others = [each for each in await self.ledger.store.changes.creations(found) if each.id != change.id]
         if any(each.target == found for each in others):
-            return Reading(Truth.NOT_DONE, None)
+            return Reading(Verification.NOT_DONE)
         alike = any(canonical_form(each.after) == canonical_form(change.after) for each in others)
-        return Reading(Truth.DIVERGED, reading.live) if alike else reading
+        return Reading(Verification.DIVERGED, reading.live) if alike else reading
 
-    def _may_still_come(self, change: Change) -> bool:
-        """Whether what reads as not done may be done yet: by a slow service, or behind a cache that is stale."""
-        lost = change.finished_at or change.created
-        return self.ledger.now() < lost + LATE_LEASES * self.ledger.lease
+    # What is not clear yet
 
-    async def _end(self, change: Change, move: Move, **fields: Any) -> Change:
-        """One step of a claimed change; where somebody took it over meanwhile, how it stands now."""
-        if move is not Move.DEFER:
-            fields.setdefault("finished_at", self.ledger.now())
-        moved = await self.ledger.move(change, move, fenced=True, **fields)
-        return moved or await self._as_it_stands(change)
+    async def reconcile(self, changes: Sequence[Change]) -> Sequence[tuple[Change, Reading]]:
+        """Look at changes that may have been sent until they read as done; return the others as they read at last."""
+        readings: Mapping[str, Reading] = {}
+        for seconds in self.settle_after:
+            await asyncio.sleep(seconds)
+            readings = await self._read(changes)
+            done = [Sent(change) for change in changes if readings.get(change.id, UNREADABLE).is_done]
+            changes = [change for change in changes if not readings.get(change.id, UNREADABLE).is_done]
+            await self.ledger.finish(self._ends(done, readings))
+            if not changes:
+                break
+        return [(change, readings.get(change.id, UNREADABLE)) for change in changes]
+
+    async def _reconciled(self, change: Change) -> Change:
+        """Nobody knows whether the write happened: look until the service's state says so."""
+        left = await self.reconcile([change])
+        if not left:
+            return await self._as_it_stands(change)
+        ((_, reading),) = left
+        if self.may_be_resent(change, reading):
+            return await self._refused(change) or await self._attempted(*await self.begin_resending([change]))
+        if change.state is State.APPLYING:
+            return await self.end(change, Move.LOSE)
+        late = (change.finished_at or change.created) + LATE_LEASES * self.ledger.lease
+        if reading.is_undone and self.ledger.now() >= late:
+            # A yes outweighs what is shown; and a new rule held no target, so others may have deleted it since.
+            leave = change.accepted or change.kind is Kind.RULE_CREATE
+            return await self.end(change, Move.LEAVE if leave else Move.FAIL, result=reading.live)
+        return await self.end(change, Move.LEAVE, result=reading.live) if change.attempt >= MOST_LOOKS else change
+
+    def may_be_resent(self, change: Change, reading: Reading) -> bool:
+        """Whether a change whose process died, and that did not come true, is sent by the one that took over.
+
+        Not a create: if the first request is still on its way somewhere, the second would make two. The others name
+        what they change, so that the second finds the work of the first. Not for ever: it may be what they die of.
+        """
+        taken_over = change.state is State.APPLYING and change.attempt > 1 and change.kind is not Kind.RULE_CREATE
+        return taken_over and reading.is_undone and change.resends < MOST_SENDS - 1 and not self.too_old(change)
+
+    async def begin_resending(self, changes: Sequence[Change]) -> Sequence[Change]:
+        """Count that *changes* are about to be sent again, before they are."""
+        return await self.ledger.remember(changes, lambda change: {"resends": change.resends + 1})
+
+    # What is recorded
+
+    def _ends(self, sent: Sequence[Sent], readings: Mapping[str, Reading]) -> Sequence[Ended]:
+        ends = [(each.change, classify(each, readings.get(each.change.id, UNREADABLE))) for each in sent]
+        if ends:
+            self.reached("record")
+        return [self._ended(change, *end) for change, end in ends if end is not None]
+
+    def _ended(self, change: Change, move: Move, fields: dict[str, Any]) -> Ended:
+        """A move to the end of a change that this process holds, with the times that go with it."""
+        times: dict[str, Any] = {"finished_at": self.ledger.now()}
+        if move is Move.FINISH and change.lasts is not None:
+            times["ends"] = times["finished_at"] + timedelta(seconds=change.lasts)
+        return Ended(change, move, times | fields)
+
+    async def end(self, change: Change, move: Move, **fields: Any) -> Change:
+        """The change after its move; where somebody took it over in the meantime, how it stands now."""
+        return await self._record(self._ended(change, move, fields))
+
+    async def _record(self, ended: Ended) -> Change:
+        moved = await self.ledger.finish([ended])
+        return moved[0] if moved else await self._as_it_stands(ended.change)
 
     async def _as_it_stands(self, change: Change) -> Change:
         return await self.ledger.store.changes.get(change.id) or change
 
 
 def _may_have_been_sent(change: Change) -> bool:
-    """A create notes what looks like it before it is sent; without that note it never was."""
-    return change.kind is not Kind.RULE_CREATE or "twins" in (change.result or {})
-
-
-def once_more(change: Change) -> bool:
-    """Whether a change whose process died, and that did not come true, is sent by the one that took over.
-
-    Not a create: if the first request is still on its way somewhere, the second would make two. The others name
-    what they change, so that the second finds the work of the first. Not for ever: it may be what they die of.
-    """
-    return change.state is State.APPLYING and 1 < change.attempt <= MOST_SENDS and change.kind is not Kind.RULE_CREATE
-
-
-TOO_OLD: Final = "TooOld"
-"""The refusal of a change whose approval no longer holds: ours, not a service's."""
-
-LOST_RIGHT: Final = "LostRight"
-"""The refusal of a change that waited until somebody had no right to it any more: ours, not a service's."""
-
-
-def said(error: ClientError) -> dict[str, str]:
-    """The fields that keep what the service said, or what became of the call: briefly in words, and by its name."""
-    return {"outcome": str(error)[:300], "refusal": type(error).__name__}
+    """Whether a process that had it before may have sent it. A create notes first what looks like it."""
+    return change.attempt > 1 and (change.kind is not Kind.RULE_CREATE or "twins" in (change.result or {}))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.changes.model import Change, Guard, Kind, Move, Outcome, Part, Question, State, canonical_form
+from bot.changes.model import Change, Ended, Guard, Kind, Move, Outcome, Part, Question, State, canonical_form
 from bot.changes.refusals import AlreadyDecided, NotTemporary, TooManyQuestions, TooManyRequests, UnknownChange
 from bot.policy.limits import DEFAULT_LIMITS, MAX_QUESTIONS_PER_REQUEST, OpenLimits
 from bot.store.audit import Event
@@ -29,9 +29,15 @@ SHORTEST_OFFER: Final = 0.2
 SHOWN_WITHIN: Final = timedelta(seconds=1)
 """How long a card may wait to show an approval: mostly the outcome is there by then, and is all that it shows."""
 
+SLICE: Final = 50
+"""Changes that one transaction moves: others wait for it, and for the loop while their records are made."""
+PROGRESS: Final = timedelta(seconds=2)
+"""How late a card may show how far a bulk change is: Slack takes about one edit a second, of all cards together."""
+
 MAX_DECISION: Final = 16
 """Characters of a request's key that the database has room for, among the decisions of one person about one change."""
 
+T = TypeVar("T")
 Update = Callable[[Change], Mapping[str, Any]]
 """What to write on a change that nobody else can change at that moment; raises where it is in no state for it."""
 
@@ -166,16 +172,13 @@ class Journal:
         self.tell()
         return held
 
-    async def move(
-        self, change: Change, move: Move, *, by: str = GATEHOUSE, fenced: bool = False, **fields: Any
-    ) -> Change | None:
-        """Make *move*, or return None where the change is not where the move starts, or no longer this owner's.
+    async def move(self, change: Change, move: Move, *, by: str = GATEHOUSE, **fields: Any) -> Change | None:
+        """Make *move* of a change that nobody is carrying out, or return None where it is not where the move starts.
 
         What is approved is claimed with it, and returned as this process's to carry out; but for a change set.
         """
-        fence: dict[str, Any] = {"owner": self.owner, "token": change.token} if fenced else {}
         async with self.store.transaction() as tx:
-            moved = await self._moved(tx, change, move, by, (), **fence, **fields)
+            moved = await self._moved(tx, change, move, by, (), **fields)
         if moved is not None:
             self.tell()
         return moved
@@ -192,7 +195,7 @@ class Journal:
         if move in DECISIONS:
             await self.store.changes.decided(tx, moved.id, by, move, moved.decision_reason)
         await self._follow(tx, moved, move, by)
-        after = await self.applied(tx, [moved]) if moved.state is State.APPLIED else []
+        after: Sequence[Event] = ()
         event = event_of(EVENTS[move], moved, by, **told(moved))
         if move is Move.APPROVE and not moved.is_set:
             moved, after = await self._claimed(tx, moved)
@@ -201,10 +204,7 @@ class Journal:
 
     async def _follow(self, tx: AsyncConnection, moved: Change, move: Move, by: str) -> None:
         """What Slack is owed and what falls due, now that a change was moved through *by*."""
-        if moved.part_of is not None:
-            await self.store.parts.note(tx, [moved])
-            await self.store.outbox.add(tx, moved.part_of, "card")
-        elif not _only_the_asker_cares(moved):
+        if not _only_the_asker_cares(moved):
             within = SHOWN_WITHIN if move is Move.APPROVE and not moved.is_set else timedelta()
             await self.store.outbox.add(tx, moved.id, "card", within=within)
         if moved.columns and move in ENDS_OF_SETS:
@@ -217,26 +217,50 @@ class Journal:
             await self.store.outbox.add(tx, moved.id, "glass")
         await self._set_timers(tx, moved)
 
-    async def applied(self, tx: AsyncConnection, changes: Sequence[Change]) -> Sequence[Event]:
+    async def finish(self, ended: Sequence[Ended]) -> Sequence[Change]:
+        """Move changes that this process carries out, many in one transaction; return those that it still held."""
+        finished: list[Change] = []
+        for some in slices(ended):
+            items, applied, events = [], [], []
+            async with self.store.transaction() as tx:
+                for change, move in await self.store.changes.finish(tx, some, self.owner):
+                    finished.append(change)
+                    events.append(event_of(EVENTS[move], change, GATEHOUSE, **told(change)))
+                    if change.state is State.APPLIED:
+                        applied.append(change)
+                    if change.part_of is not None:
+                        items.append(change)
+                    else:
+                        await self._follow(tx, change, move, GATEHOUSE)
+                if items:
+                    await self.store.parts.note(tx, items)
+                events += await self._applied(tx, applied)
+                for set_id in sorted({item.part_of or "" for item in items} if items else ()):
+                    await self.store.outbox.add(tx, set_id, "card", within=PROGRESS)
+                await self.store.audit.append(tx, *events)
+        if finished:
+            self.tell()
+        return finished
+
+    async def _applied(self, tx: AsyncConnection, changes: Sequence[Change]) -> Sequence[Event]:
         """Mark what applied *changes* took back, and as stale the requests that they overtook; return the events of these.
 
         A request was made for what there was before: an applied change of the same target, or another undo of the same
         change, leaves nothing to decide.
         """
-        live = {change.target: change.result for change in changes}
-        requesters = {change.target: change.requester for change in changes}
+        by_target = {change.target: change for change in changes}
         undone = {change.undoes for change in changes if change.undoes}
         events = []
         for request in await self.store.changes.requested(tx, changes):
-            found = live.get(request.target)
+            change = by_target.get(request.target)
+            found = None if change is None else change.result
             if request.undoes not in undone and canonical_form(request.before) == canonical_form(found):
                 continue
             fields: dict[str, Any] = {"result": found, "finished_at": self.now()}
             if (stale := await self.store.changes.move(tx, request.id, Move.OUTDATE, **fields)) is not None:
-                await self._follow(tx, stale, Move.OUTDATE, requesters.get(request.target, GATEHOUSE))
+                await self._follow(tx, stale, Move.OUTDATE, change.requester if change else GATEHOUSE)
                 events.append(event_of(EVENTS[Move.OUTDATE], stale, GATEHOUSE, **told(stale)))
-        undos = [change for change in changes if change.undoes]
-        sets = {await self._undone(tx, undo): undo for undo in undos}
+        sets = {await self._undone(tx, change): change for change in changes if change.undoes}
         for set_id, undo in sets.items():
             await self._undone_whole(tx, set_id, undo.part_of or undo.id)
         return events
@@ -308,14 +332,22 @@ class Journal:
         claimed = await self.store.changes.claim(tx, approved.id, self.owner, self.lease)
         return (approved, ()) if claimed is None else (claimed, [began(claimed)])
 
-    async def claim_due(self, service: str | None = None) -> Change | None:
-        """Take a change that was left, by a process that died or by a service that was away; of *service* alone, or any."""
-        if not await self.store.changes.any_due(but=self.at_work, service=service):
+    async def claim_due(self, service: str | None = None, *, sets: bool = False) -> Change | None:
+        """Take a change that was left, by a process that died or by a service that was away; of *service* alone, or any.
+
+        *sets*: a bulk change that was approved or left, instead of a change of one thing.
+        """
+        due: dict[str, Any] = {"sets": sets, "but": self.at_work, "service": service}
+        if not await self.store.changes.any_due(**due):
             return None
         async with self.store.transaction() as tx:
-            claimed = await self.store.changes.claim_due(tx, self.owner, self.lease, but=self.at_work, service=service)
+            claimed = await self.store.changes.claim_due(tx, self.owner, self.lease, **due)
+            if claimed is not None and claimed.is_set:
+                await self.store.outbox.add(tx, claimed.id, "card")
             if claimed is not None and claimed.state is State.APPLYING:
                 await self.store.audit.append(tx, began(claimed))
+        if sets:
+            self.tell()
         return claimed
 
     async def ask(self, change: Change, question: Question) -> Change:
@@ -377,18 +409,26 @@ class Journal:
         else:
             await self.set_end(tx, change, change.ends)
 
-    async def remember(self, change: Change, **fields: Any) -> Change:
-        """Note something for the work under way, if it is still this process's; nobody needs to be told."""
-        async with self.store.transaction() as tx:
-            held = await self.store.changes.held(tx, change.id)
-            if held is not None and held.token == change.token:
-                await self.store.changes.record(tx, held, **fields)
-        return change.model_copy(update=fields)
+    async def remember(self, changes: Sequence[Change], update: Update) -> Sequence[Change]:
+        """Note what *update* gives for the work under way, where it is still this process's; nobody needs to be told."""
+        for some in slices(changes):
+            async with self.store.transaction() as tx:
+                for change in some:
+                    held = await self.store.changes.held(tx, change.id)
+                    if held is not None and held.token == change.token:
+                        await self.store.changes.record(tx, held, **update(change))
+        return [change.model_copy(update=dict(update(change))) for change in changes]
 
     async def note(self, event: Event) -> None:
         """Record what moves no change: a refusal, an export."""
         async with self.store.transaction() as tx:
             await self.store.audit.append(tx, event)
+
+
+def slices(all_of: Sequence[T]) -> Iterator[Sequence[T]]:
+    """*all_of*, so many at a time as one transaction moves."""
+    for first in range(0, len(all_of), SLICE):
+        yield all_of[first : first + SLICE]
 
 
 def event_of(name: str, change: Change, by: str, **detail: Any) -> Event:

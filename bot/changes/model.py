@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from pydantic import Field
 
@@ -173,7 +173,7 @@ class Target(Stored):
     key: str | None = None
 
     def __str__(self) -> str:
-        return "/".join(part for part in (self.service, self.site, self.key) if part)
+        return "/".join(filter(None, (self.service, self.site, self.key)))
 
 
 class Approval(Stored):
@@ -246,6 +246,8 @@ class Change(Stored):
     """What was read back after the change was applied, or found live when it turned out stale."""
     attempt: int = 0
     """How often it was taken up to be done, or settled, since it was approved or last put back."""
+    resends: int = 0
+    """How often a process that took it over began to send it again."""
     token: int = Field(default=0, exclude=True)
     """The fencing token: grows with every claim and never shrinks. A column of its own keeps it, not the document."""
     held_until: datetime | None = Field(default=None, exclude=True)
@@ -321,6 +323,16 @@ class Change(Stored):
     def fingerprint(self) -> str:
         """Of everything that a decider is shown: the same target, before and after give the same text."""
         return fingerprint([self.kind, str(self.target), canonical_form(self.before), canonical_form(self.after)])
+
+
+class Ended(NamedTuple):
+    """A change that its holder moves: as it was, the move, and the fields that are set with it."""
+
+    change: Change
+    move: Move
+    fields: Mapping[str, Any]
+    due: datetime | None = None
+    """When one that is approved again is taken up."""
 
 
 class Outcome(StrEnum):

@@ -45,7 +45,7 @@ class Proposer:
             self.applier.reached("claim")
         parts = proposal.parts if isinstance(proposal, SetProposal) else ()
         made = await self.ledger.open(change, origin, parts, reverts=reverts, begin=not change.is_set)
-        return await (self.applier.begin(made) if made.id == change.id else self.applier.go_on(made))
+        return await self.applier.go_on(made)
 
     async def _under_guard(self, change: Change, asked: Guard | None) -> Change:
         """*change* with what must stand before it here and now: the strictest guard of all that it needs."""

@@ -1,37 +1,56 @@
-"""Compare a target with what it was and what it should be: right before a write, and as read back after it."""
+"""Compare a target with what it was and what it should be: right before a write, and as read back after it.
+
+What became of a change is classified here, too: by what its service answered, and by what was read back.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from enum import Enum, auto
 from typing import Any, Final, Protocol
 
-from bot.changes.model import Change, Kind, Target, canonical_form
-from bot.clients.errors import ClientError, OutcomeUnknown, Refusal
+from bot.changes.model import Change, Kind, Move, Target, canonical_form
+from bot.clients.errors import ClientError, NotFound, OutcomeUnknown, Refusal
 
 Document = dict[str, Any]
 
+AT_A_TIME: Final = 50
+"""Changes that are verified in one go, before others are let in between."""
 
-class Truth(Enum):
+
+class Verification(Enum):
     """What reading back says of a change."""
 
     DONE = auto()
     NOT_DONE = auto()
     DIVERGED = auto()
     """The target is neither as it was nor as it should be: somebody must look."""
+    UNREADABLE = auto()
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
     """The target as it was read back, and what that says."""
 
-    truth: Truth
-    live: Document | None
+    verification: Verification
+    live: Document | None = None
+
+    @property
+    def is_done(self) -> bool:
+        return self.verification is Verification.DONE
+
+    @property
+    def is_undone(self) -> bool:
+        return self.verification is Verification.NOT_DONE
 
 
-SEVERAL: Final = Reading(Truth.DIVERGED, None)
+SEVERAL: Final = Reading(Verification.DIVERGED)
 """Of things that were created, where there should be one: somebody must look."""
+UNREADABLE: Final = Reading(Verification.UNREADABLE)
 
 
 class Snapshot(Protocol):
@@ -69,19 +88,24 @@ async def read_live(adapter: Adapter, target: Target) -> Document | None:
     return None if target.key is None else (await adapter.snapshot([target])).live(target)
 
 
-async def read_back(adapter: Adapter, change: Change) -> Reading:
-    """Read the target of a change that was sent, and say what that shows.
+async def read_back(adapter: Adapter, changes: Sequence[Change]) -> Sequence[Reading]:
+    """Read the targets of changes that were sent, all together, and say what that shows of each.
 
-    What was created is looked for among all there is before it is read by its key: a gateway may have sent the request
-    twice, and then one of the two is too many.
+    What one change created is looked for among all there is before it is read by its key: a gateway may have sent the
+    request twice, and then one of the two is too many. Beside an item of a bulk change, another item may have made its like.
     """
-    if change.kind is not Kind.RULE_CREATE:
-        return judge(change, await adapter.snapshot([change.target]))
-    born = _born(change, await adapter.snapshot([_with_key(change.target, None)]))
-    if len(born) > 1:
-        return SEVERAL
-    key = change.target.key or next(iter(born), None)
-    return verdict(change, await read_live(adapter, _with_key(change.target, key)))
+    first = changes[0]
+    if first.kind is Kind.RULE_CREATE and first.part_of is None:
+        born = _born(first, await adapter.snapshot([_with_key(first.target, None)]))
+        key = first.target.key or next(iter(born), None)
+        return [SEVERAL if len(born) > 1 else verdict(first, await read_live(adapter, _with_key(first.target, key)))]
+    snapshot = await adapter.snapshot([change.target for change in changes])
+    readings = []
+    for number, change in enumerate(changes):
+        if number % AT_A_TIME == 0:
+            await asyncio.sleep(0)
+        readings.append(judge(change, snapshot))
+    return readings
 
 
 def judge(change: Change, snapshot: Snapshot) -> Reading:
@@ -89,9 +113,8 @@ def judge(change: Change, snapshot: Snapshot) -> Reading:
     if change.kind is not Kind.RULE_CREATE or change.target.key is not None:
         return verdict(change, snapshot.live(change.target))
     born = _born(change, snapshot)
-    return (
-        SEVERAL if len(born) > 1 else verdict(change, snapshot.live(_with_key(change.target, next(iter(born), None))))
-    )
+    live = snapshot.live(_with_key(change.target, next(iter(born), None)))
+    return SEVERAL if len(born) > 1 else verdict(change, live)
 
 
 def _born(change: Change, snapshot: Snapshot) -> list[str]:
@@ -124,6 +147,57 @@ def replaces(change: Change) -> bool:
     return change.kind is Kind.MEMBER_UPDATE and renamed
 
 
+LOOKS: Final = 10
+"""Times as long as a look: where the list is long, or slow, it is not read more often than pays."""
+SHORTEST, LONGEST = 2.0, 10.0
+"""Seconds for which a look at many members counts."""
+
+
+def fresh_for(look: float) -> float:
+    """Seconds for which a *look* counts that took so many: where a list is long, it is not read more often than pays."""
+    return max(SHORTEST, min(LONGEST, LOOKS * look))
+
+
+@dataclass(slots=True)
+class Look:
+    """The targets of changes to one service and site: read together, and each as it is when it is its turn.
+
+    The services know no precondition: an edit between the last look and the write is lost, so nothing waits there.
+    """
+
+    adapter_of: AdapterOf
+    targets: Sequence[Target]
+    now: Callable[[], datetime]
+    _all: Snapshot | None = None
+    _counts_until: datetime | None = None
+    _reading: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @property
+    def adapter(self) -> Adapter:
+        """The adapter that all of the targets share; raises as `AdapterOf` does."""
+        return self.adapter_of(self.targets[0])
+
+    async def take(self) -> Snapshot:
+        """Read all targets together; raises the clients' errors."""
+        began = time.monotonic()
+        self._all = await self.adapter.snapshot(self.targets)
+        self._counts_until = self.now() + timedelta(seconds=fresh_for(time.monotonic() - began))
+        return self._all
+
+    async def live(self, change: Change) -> Document | None:
+        """The target of *change* as it is now; raises the clients' errors.
+
+        One of many whose write replaces nothing is as it was some seconds ago: members can only be read all together, and
+        that once for each of them would take longer than all that is to be done.
+        """
+        if len(self.targets) == 1 or replaces(change):
+            return await read_live(self.adapter, change.target)
+        async with self._reading:
+            if self._all is None or self._counts_until is None or self.now() >= self._counts_until:
+                await self.take()
+            return None if self._all is None else self._all.live(change.target)
+
+
 def key_of(change: Change) -> str:
     """The key of a target that is there already."""
     if change.target.key is None:
@@ -135,9 +209,9 @@ def verdict(change: Change, live: Document | None) -> Reading:
     """What *live* says of *change*. As it was before is not done, even where the change only takes fields away."""
     now, before, after = canonical_form(live), canonical_form(change.before), canonical_form(change.after)
     if now == before != after:
-        return Reading(Truth.NOT_DONE, live)
-    done = holds(now, after) and not _still_there(before, after, now)
-    return Reading(Truth.DONE if done else Truth.DIVERGED, live)
+        return Reading(Verification.NOT_DONE, live)
+    done = now == after or (holds(now, after) and not _still_there(before, after, now))
+    return Reading(Verification.DONE if done else Verification.DIVERGED, live)
 
 
 def _still_there(before: Any, after: Any, now: Any) -> bool:
@@ -152,19 +226,72 @@ def _still_there(before: Any, after: Any, now: Any) -> bool:
     return False
 
 
-def holds(live: Document | None, wanted: Document | None) -> bool:
+def holds(live: Any, wanted: Any) -> bool:
     """Whether *live* has all that was *wanted*; a service may add fields of its own to what it was sent."""
-    if live is None or wanted is None:
-        return live is wanted
-    return all(_same(live.get(name), value) for name, value in wanted.items())
-
-
-def _same(live: Any, wanted: Any) -> bool:
     if isinstance(wanted, Mapping) and isinstance(live, Mapping):
-        return all(_same(live.get(name), value) for name, value in wanted.items())
+        return all(holds(live.get(name), value) for name, value in wanted.items())
     if isinstance(wanted, list) and isinstance(live, list):
-        return len(live) == len(wanted) and all(map(_same, live, wanted))
+        return len(live) == len(wanted) and all(map(holds, live, wanted))
     return bool(live == wanted)
+
+
+class Differs(Exception):
+    """The target is not as it was shown, so nothing was sent."""
+
+    def __init__(self, live: Document | None) -> None:
+        super().__init__("the target is no longer as it was shown")
+        self.live = live
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What came of sending a change: the answer of its service, or why there is none."""
+
+    change: Change
+    answer: str | None = None
+    error: ClientError | Differs | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the service may have done it, so that reading back must tell.
+
+        So may one that differs, if an earlier process may have sent it: then that is all that differs.
+        """
+        if isinstance(self.error, Differs):
+            return self.change.attempt > 1
+        return self.error is None or isinstance(self.error, OutcomeUnknown)
+
+
+def classify(sent: Sent, reading: Reading) -> tuple[Move, dict[str, Any]] | None:
+    """Return the move that a change is to make, and what is noted with it.
+
+    An answer is believed once the target reads as it should, or as what the service made of it. None: the answer for an
+    item was lost, and nothing shows that it was done. A service that is slow for a while is no reason to fail one of many, so
+    it stays under way, and is taken over and sent again like that of a process that died; but for a creation, of which
+    the second would be one too many.
+    """
+    change, error = sent.change, sent.error
+    if not sent.is_open:
+        if isinstance(error, Differs):
+            return Move.OUTDATE, {"result": error.live}
+        gone = isinstance(error, NotFound) and change.after is None
+        return Move.OUTDATE if gone else Move.FAIL, said(error)
+    diverged = reading.verification is Verification.DIVERGED
+    altered = sent.answer is not None and diverged and None not in (reading.live, change.after)
+    if reading.is_done or altered:
+        target = _with_key(change.target, change.target.key or (reading.live or {}).get("id"))
+        answer = {} if sent.answer is None else {"outcome": sent.answer}
+        return Move.FINISH, {"result": reading.live, "target": target} | answer
+    if sent.answer is not None:
+        return Move.LOSE, {"outcome": sent.answer, "accepted": True, "target": change.target}
+    if change.part_of is not None and change.kind is not Kind.RULE_CREATE and not diverged:
+        return None
+    return Move.LOSE, said(error)
+
+
+def said(error: Exception | None) -> dict[str, Any]:
+    """The fields that keep what the service said, or what became of the call: briefly in words, and by its name."""
+    return {} if error is None else {"outcome": str(error)[:300], "refusal": type(error).__name__}
 
 
 async def accept_if_done(refused: Refusal, adapter: Adapter, change: Change) -> str:
@@ -174,9 +301,9 @@ async def accept_if_done(refused: Refusal, adapter: Adapter, change: Change) -> 
     addition, the likely reason is a gateway that sent our request twice, and passed on what the second one got.
     """
     try:
-        reading = await read_back(adapter, change)
+        (reading,) = await read_back(adapter, [change])
     except ClientError as error:
         raise OutcomeUnknown(refused.service, f"{refused}; and then it could not be read: {error}") from error
-    if reading.truth is not Truth.DONE:
+    if not reading.is_done:
         raise refused
     return str(refused)

@@ -16,7 +16,7 @@ import structlog
 
 from bot.changes.journal import LEASE, Journal
 from bot.changes.model import Change
-from bot.clients.errors import ClientError, RateLimited
+from bot.clients.errors import ClientError, RateLimited, Unreachable
 from bot.clients.http import Fence, fence
 from bot.store.db import StoreError
 
@@ -27,6 +27,7 @@ MAX_BACKOFF: Final = 10.0
 
 
 Job = TypeVar("Job")
+Result = TypeVar("Result")
 
 
 @dataclass(slots=True)
@@ -260,23 +261,29 @@ class Backoff:
         self._pause = FIRST
         self._waited = 0.0
 
-    async def turn(self) -> None:
-        """Return when something may be sent."""
-        if (wait := self._next - self._clock()) > 0:
-            await self._sleep(wait)
+    async def retry(self, call: Callable[[], Awaitable[Result]]) -> Result:
+        """Make a *call* that does nothing where the service doesn't take it, until it does; raises after too long."""
+        while True:
+            if (wait := self._next - self._clock()) > 0:
+                await self._sleep(wait)
+            try:
+                result = await call()
+            except (RateLimited, Unreachable) as error:
+                if not self._goes_on(error):
+                    raise
+            else:
+                self._pause, self._waited = FIRST, 0.0
+                return result
 
-    def try_on(self, error: ClientError) -> None:
-        """Note that a request was not taken; raises *error* where there was trouble for too long."""
+    def _goes_on(self, error: ClientError) -> bool:
         asked = error.retry_after if isinstance(error, RateLimited) else None
         now = self._clock()
         if self._next > now:
-            return  # the others were told the same
+            return True  # the others were told the same
         pause = asked or self._pause  # "after 0 seconds" would be at once, for ever
         if self._waited + pause > self._longest:
-            raise error
+            return False
         self._waited += pause
         self._pause = min(self._pause * 2, MOST)
         self._next = now + pause
-
-    def went_well(self) -> None:
-        self._pause, self._waited = FIRST, 0.0
+        return True

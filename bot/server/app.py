@@ -19,8 +19,7 @@ import structlog
 from starlette.applications import Starlette
 
 from bot.changes.adapters import GroupAdapter, MemberAdapter, RuleAdapter
-from bot.changes.batch_execute import BatchWorker
-from bot.changes.batch_journal import BatchJournal
+from bot.changes.batch import BatchWorker
 from bot.changes.execute import SETTLE_AFTER, Failpoint, no_failpoint
 from bot.changes.model import Target
 from bot.changes.notify import OutboxWorker, Pace
@@ -216,7 +215,7 @@ async def running(
         outbox = OutboxWorker(store, cards.deliver, owner=owner, now=clock, wake=wakes[0], lease=lease)
         slack.heard = outbox.slack_answered
         timers = TimerWorker(pipeline, owner=owner, wake=wakes[1], lease=lease)
-        sets = BatchWorker(BatchJournal(pipeline.ledger), pipeline.applier, pipeline.proposer.new_id, wakes[2])
+        sets = BatchWorker(pipeline.applier, pipeline.proposer.new_id, wakes[2])
         await store.outbox.try_again()
         for work in (
             router.resume(every=timing.recover_every),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ import structlog
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.changes.model import MOVES, Change, Kind, Move, State, Target, sources
+from bot.changes.model import MOVES, Change, Ended, Kind, Move, State, Target, sources
 from bot.store.db import Session, StoreError, TargetBusy, insert, insert_new
 from bot.store.tables import (
     HOLDING_STATES,
@@ -79,6 +79,14 @@ def of_service(service: str) -> sa.ColumnElement[bool]:
 
 def _new_row(change: Change, origin: str) -> dict[str, Any]:
     return row_of(change) | {"id": change.id, "origin": origin, "created": micros(change.created)}
+
+
+def _moved(change: Change, move: Move, fields: Mapping[str, Any]) -> Change:
+    """The change after *move*, with *fields* set."""
+    state = MOVES[change.state, move]
+    made = change.model_copy(update={**fields, "state": state})
+    # Nothing was sent for what is approved yet, so whoever claims it next does so for the first time.
+    return made.model_copy(update={"attempt": 0}) if state is State.APPROVED else made
 
 
 class Changes:
@@ -224,31 +232,19 @@ class Changes:
         change_id: str,
         move: Move,
         *,
-        owner: str | None = None,
-        token: int | None = None,
-        target_key: str | None = None,
         due: datetime | None = None,
         **fields: Any,
     ) -> Change | None:
         """Make *move* with *fields* set, or return None where the change is not where the move starts.
 
-        Raises TargetBusy where the change would hold its target now, and another one does.
-        With *owner* and *token* the move is fenced: only the holder of the change under that fencing token makes it.
-        *target_key*: the key of what a creation created. *due*: when an approved change is taken up, if it was left.
+        Raises TargetBusy where the change would hold its target now, and another one does. *due*: when an approved change
+        is taken up, if it was left.
         """
         row = (await tx.execute(self._locked(change_id))).one_or_none()
         if row is None or row.state not in sources(move):
             return None
-        if owner is not None and (row.owner != owner or row.token != token):
-            return None
-        change = ours(row) if owner is None else change_of(row)  # what a holder has done is recorded in any case
-        made = change.model_copy(update={**fields, "state": MOVES[State(row.state), move]})
-        if target_key is not None:
-            made = made.model_copy(update={"target": made.target.model_copy(update={"key": target_key})})
+        made = _moved(ours(row), move, fields)
         columns = {} if due is None else {"due": micros(due)}
-        if made.state is State.APPROVED:
-            # Nothing was sent for it yet, so the next claim is the first one.
-            made = made.model_copy(update={"attempt": 0})
         replace = self._hold if move is Move.APPROVE else self._replace
         return await replace(tx, row.state, row.token, made, **columns)
 
@@ -393,23 +389,29 @@ class Changes:
             await tx.execute(sa.update(changes).where(theirs).values(lease=until))
         return True
 
-    async def finish(
-        self, tx: AsyncConnection, parts: Sequence[tuple[Change, Move]], owner: str
-    ) -> Sequence[tuple[Change, Move]]:
-        """Move changes that *owner* is applying, each already as it then is; those of somebody else are left out."""
-        ids = [change.id for change, _ in parts]
-        query = sa.select(changes.c.id, changes.c.token).where(
-            changes.c.id.in_(ids), changes.c.state == State.APPLYING, changes.c.owner == owner
-        )
-        rows = await tx.execute(self._locking(query))
-        held = {row.id: row.token for row in rows}
-        mine = [(change, move) for change, move in parts if held.get(change.id) == change.token]
-        update = sa.update(changes).where(changes.c.id == sa.bindparam("which"))
-        values = [{"which": change.id, "lease": self._session.now(), **row_of(change)} for change, _ in mine]
+    async def finish(self, tx: AsyncConnection, ended: Sequence[Ended], owner: str) -> Sequence[tuple[Change, Move]]:
+        """Move changes that *owner* holds under their fencing tokens; return them as they then are, without the others.
+
+        Whatever else was written on them in the meantime stays.
+        """
+        query = sa.select(changes).where(changes.c.id.in_([each.change.id for each in ended]), changes.c.owner == owner)
+        held = {row.id: row for row in await tx.execute(self._locking(query))}
+        moved, values = [], []
+        for change, move, fields, due in ended:
+            row = held.get(change.id)
+            if row is None or row.token != change.token or row.state not in sources(move):
+                continue
+            made = _moved(change_of(row), move, fields)  # what a holder has done is recorded in any case
+            moved.append((made, move))
+            # An item is free for whoever reconciles it; one by itself is, when its holder has let it go.
+            lease = row.lease if made.part_of is None else self._session.now()
+            values.append(
+                {"which": made.id, "due": row.due if due is None else micros(due), "lease": lease, **row_of(made)}
+            )
         if values:
             names: dict[str, Any] = {name: sa.bindparam(name) for name in values[0] if name != "which"}
-            await tx.execute(update.values(names), values)
-        return mine
+            await tx.execute(sa.update(changes).where(changes.c.id == sa.bindparam("which")).values(names), values)
+        return moved
 
     async def decided(self, tx: AsyncConnection, change_id: str, person: str, decision: str, reason: str) -> bool:
         """Note a decision; False where the same person took the same one before."""

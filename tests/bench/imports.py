@@ -15,7 +15,7 @@ from typing import Any, Final
 import httpx
 from pydantic import SecretStr
 
-from bot.changes.batch_execute import AT_ONCE
+from bot.changes.batch import AT_ONCE
 from bot.changes.model import Change, Kind, Part, State, Target
 from bot.changes.proposals import Proposal, SetProposal
 from bot.gatehouse import Gatehouse

@@ -89,7 +89,7 @@ async def test_a_creation_whose_process_died_is_not_given_up_at_the_first_look(w
     change = await record_only(mine.pipeline, asked(world, Kind.RULE_CREATE), origin="origin")
     held = await mine.pipeline.ledger.claim(change.id)
     assert held is not None
-    await mine.pipeline.ledger.remember(held, result={"twins": []})
+    await mine.pipeline.ledger.remember([held], lambda _: {"result": {"twins": []}})
     other = replica(world, "other", count(1))
 
     world.clock.moment += A_LEASE_LATER

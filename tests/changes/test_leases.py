@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from bot.changes.adapters import MemberAdapter
 from bot.changes.execute import Executor
 from bot.changes.journal import LEASE
-from bot.changes.model import Change, Guard, Kind, Move, State, Target
+from bot.changes.model import Change, Ended, Guard, Kind, Move, State, Target
 from bot.changes.verify import Adapter, Snapshot
 from bot.clients.http import Service
 from bot.clients.members import MembersClient
@@ -119,7 +119,7 @@ async def test_what_is_still_being_done_here_is_not_taken_over_by_the_same_proce
     mine = replica(world, "mine", count(1))
     applier, slow = paused(world, mine, step)
     change = await kept(world, rename(world))
-    doing = asyncio.create_task(applier.apply(change))
+    doing = asyncio.create_task(applier.go_on(change))
     await slow.there.wait()
     world.clock.moment += OVER
 
@@ -137,7 +137,7 @@ async def test_who_lost_a_change_sends_and_records_nothing_more(world: World, st
     mine, other = (replica(world, owner, count(1)) for owner in ("mine", "other"))
     applier, slow = paused(world, mine, step)
     change = await kept(world, rename(world))
-    doing = asyncio.create_task(applier.apply(change))
+    doing = asyncio.create_task(applier.go_on(change))
     await slow.there.wait()
     world.clock.moment += OVER
     assert await other.pipeline.recover_one()
@@ -169,7 +169,7 @@ async def test_who_lost_a_change_does_not_go_on_with_one_of_several_requests(wor
     headers = {"Authorization": f"Bearer {MEMBERS_KEY}"}
     async with Service("members", world.services.members_url, headers) as service:
         interrupted: Adapter = MemberAdapter(Interrupted(service, SITE, lost))
-        left = await replace(mine.pipeline.applier, adapter=lambda _: interrupted).apply(change)
+        left = await replace(mine.pipeline.applier, adapter=lambda _: interrupted).go_on(change)
 
     assert [call.method for call in world.services.members.calls() if call.method != "GET"] == ["PATCH"]
     assert left.state is State.UNKNOWN
@@ -193,7 +193,7 @@ async def test_a_lease_is_renewed_for_as_long_as_the_change_is_being_carried_out
     applier, slow = paused(world, mine, "look")
     change = await kept(world, rename(world))
     short = replace(applier.ledger, lease=timedelta(seconds=0.3))
-    doing = asyncio.create_task(replace(applier, ledger=short).apply(change))
+    doing = asyncio.create_task(replace(applier, ledger=short).go_on(change))
     await slow.there.wait()
 
     for _ in range(3):
@@ -233,7 +233,7 @@ async def test_a_service_that_is_slow_to_read_is_written_to_all_the_same(world: 
     assert isinstance(watched, Watched)
     slow = Slow(watched.inner, world, "mine")
 
-    done = await replace(mine.pipeline.applier, adapter=lambda _: slow).apply(await kept(world, rename(world)))
+    done = await replace(mine.pipeline.applier, adapter=lambda _: slow).go_on(await kept(world, rename(world)))
 
     assert (done.state, len(slow.looks)) == (State.APPLIED, 2 + 1), "two before the write, and one to read back"
 
@@ -245,7 +245,7 @@ async def test_a_look_that_took_long_is_taken_again_before_anything_is_sent(worl
     theirs = ("rules", RULE_IDS[0]), rule("Theirs")
     slow = Slow(watched.inner, world, "mine", after=lambda: world.edit(*theirs))
 
-    done = await replace(mine.pipeline.applier, adapter=lambda _: slow).apply(await kept(world, rename(world)))
+    done = await replace(mine.pipeline.applier, adapter=lambda _: slow).go_on(await kept(world, rename(world)))
 
     assert done.state is State.STALE
     assert world.calls_that_write() == 0
@@ -259,7 +259,7 @@ async def test_a_fencing_token_never_comes_again_though_the_count_of_attempts_be
     async with store.transaction() as tx:
         second = await store.changes.claim_due(tx, "other", LEASE)
         assert second is not None
-        await store.changes.move(tx, change.id, Move.DEFER, owner="other", token=second.token)
+        await store.changes.finish(tx, [Ended(second, Move.DEFER, {})], "other")
         third = await store.changes.claim(tx, change.id, "mine", LEASE)
     assert first is not None
     assert third is not None
@@ -267,6 +267,6 @@ async def test_a_fencing_token_never_comes_again_though_the_count_of_attempts_be
     assert (first.attempt, second.attempt, third.attempt) == (1, 2, 1)
 
     async with store.transaction() as tx:
-        assert await store.changes.move(tx, change.id, Move.FINISH, owner="mine", token=first.token) is None
+        assert not await store.changes.finish(tx, [Ended(first, Move.FINISH, {})], "mine")
         assert not await store.changes.renew(tx, first, [], "mine", LEASE)
         assert await store.changes.renew(tx, third, [], "mine", LEASE)

@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from bot.changes.journal import LEASE
-from bot.changes.model import Move, State, Target
+from bot.changes.model import Ended, Move, State, Target
 from tests.changes.test_leases import kept, rename
 from tests.changes.world import POLICIES, World, a_world
 from tests.databases import BOTH
@@ -48,7 +48,7 @@ async def _in_one_order(world: World, step: str) -> None:
             if step == "renew":
                 await store.changes.renew(tx, held, [part.id for part in parts], "mine", LEASE)
             else:
-                await store.changes.finish(tx, [(part, Move.FAIL) for part in parts], "mine")
+                await store.changes.finish(tx, [Ended(part, Move.FAIL, {}) for part in parts], "mine")
 
     async with store.transaction() as tx:
         await store.changes.held(tx, "a" * 32)

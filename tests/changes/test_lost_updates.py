@@ -11,10 +11,9 @@ from typing import Any, Final
 import pytest
 
 from bot.changes.adapters import RuleAdapter
-from bot.changes.batch_items import LONGEST
 from bot.changes.model import Change, Kind, Outcome, State, Target
 from bot.changes.proposals import Proposal, set_of
-from bot.changes.verify import Snapshot
+from bot.changes.verify import LONGEST, Snapshot
 from bot.clients.errors import Unreachable
 from sandbox.services.database import Record
 from tests.changes.world import (
@@ -36,7 +35,7 @@ from tests.proposing import record_only
 
 pytestmark = pytest.mark.slow
 
-MOMENTS: Final = ("begin parts", "send parts", "sent part")
+MOMENTS: Final = ("begin", "look", "sent")
 """After the set looked at its targets: before its parts are recorded, before they are sent, after the first one was."""
 KEYS: Final = tuple(f"Redirect_many{number:02d}" for number in range(12))
 """More rules than are sent at a time, so that the last one waits while others are sent."""
@@ -153,10 +152,11 @@ async def test_a_member_that_was_edited_some_seconds_ago_is_not_removed(world: W
 @pytest.mark.parametrize("moment", MOMENTS[:2])
 @pytest.mark.parametrize("kind", [Kind.MEMBER_GRANT, Kind.MEMBER_REVOKE])
 async def test_segments_that_somebody_else_gave_stay(world: World, kind: Kind, moment: str) -> None:
-    mine, ann = replica(world, "mine", count(1)), ("members", EMAILS[0])
+    mine, ann, ben = replica(world, "mine", count(1)), ("members", EMAILS[0]), ("members", EMAILS[1])
+    world.edit(ben, world.truth()[ann])
     segments = ["free", "vip"] if kind is Kind.MEMBER_GRANT else []
-    parts = [wanted(world, kind, ann, {"allowedSegments": segments})]
-    await mine.pipeline.proposer.submit(set_of("One", parts), origin="origin")
+    parts = [wanted(world, kind, place, {"allowedSegments": segments}) for place in (ann, ben)]
+    await mine.pipeline.proposer.submit(set_of("Both", parts), origin="origin")
     theirs = fixed(world.truth()[ann])
 
     assert await carried_out(world, mine, once(moment, lambda: world.edit(ann, theirs)))
@@ -174,7 +174,7 @@ async def test_a_process_that_was_stopped_before_it_sent_a_part_looks_again(worl
         world.edit(last, theirs)
         world.clock.moment += timedelta(seconds=45)
 
-    assert await carried_out(world, mine, once("send part", stopped))
+    assert await carried_out(world, mine, once("write", stopped))
 
     assert world.truth()[last] == theirs
     assert await outcomes(world, whole) == [Outcome.STALE]
@@ -217,9 +217,9 @@ async def test_what_a_dead_process_sent_and_comes_true_late_is_done_and_not_out_
     def dies() -> None:
         raise Died
 
-    assert not await carried_out(world, first, once("send part", dies))
+    assert not await carried_out(world, first, once("write", dies))
     world.clock.moment += timedelta(seconds=61)
-    assert await carried_out(world, second, once("send parts", lambda: world.edit(place, late)))
+    assert await carried_out(world, second, once("look", lambda: world.edit(place, late)))
 
     assert await outcomes(world, whole) == [Outcome.APPLIED]
     assert world.writes == 0
@@ -253,7 +253,7 @@ async def test_one_change_is_not_sent_again_on_a_look_of_before_the_last(world: 
     proposal = wanted(world, Kind.RULE_UPDATE, place, {"status": "Inactive"})
     approved = await record_only(first.pipeline, proposal, origin="origin")
     with pytest.raises(Died):
-        await replace(first.pipeline.applier, reached=dies).apply(approved)
+        await replace(first.pipeline.applier, reached=dies).go_on(approved)
     world.clock.moment += timedelta(seconds=61)
     taken = await second.pipeline.ledger.claim_due()
     assert taken is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 from itertools import count
 from typing import Final, TypeAlias
@@ -11,7 +12,7 @@ from typing import Final, TypeAlias
 import pytest
 
 from bot.changes.decisions import Decision
-from bot.changes.execute import LOST_RIGHT, TOO_OLD
+from bot.changes.execute import LOST_RIGHT, MOST_SENDS, TOO_OLD
 from bot.changes.model import Change, Kind, Outcome, State, Target
 from bot.changes.proposals import Proposal
 from bot.policy.access import NotAllowed
@@ -31,6 +32,7 @@ from tests.changes.world import (
     renames,
     replica,
 )
+from tests.proposing import record_only
 
 pytestmark = pytest.mark.slow
 
@@ -196,6 +198,28 @@ async def test_where_slack_does_not_say_it_waits_and_is_done_once_slack_does(wor
     world.directory.silent = False
     world.clock.moment += A_WHILE
     assert (await settled(world, mine, change)).state is State.APPLIED
+
+
+async def test_who_only_waits_for_slack_uses_up_none_of_the_times_that_a_change_may_be_sent(world: World) -> None:
+    mine = await started(world, "free")
+    approved = await record_only(mine.pipeline, rename(world), origin="origin")
+
+    def dies(step: str) -> None:
+        if step == "write":
+            raise Died
+
+    with pytest.raises(Died):
+        await replace(mine.pipeline.applier, reached=dies).go_on(approved)
+    world.directory.silent = True
+    for _ in range(MOST_SENDS + 1):
+        world.clock.moment += A_WHILE
+        assert await mine.pipeline.recover_one()
+    assert world.calls_that_write() == 0
+
+    world.directory.silent = False
+    world.clock.moment += A_WHILE
+    assert (await settled(world, mine, approved)).state is State.APPLIED
+    assert world.calls_that_write() == 1
 
 
 async def test_it_waits_no_longer_for_slack_than_an_approval_holds(world: World) -> None:

@@ -36,7 +36,7 @@ async def a_set(mine: Replica) -> Change:
 async def carried_out(world: World, mine: Replica, reached: Callable[[str], None] | None = None) -> None:
     """What the worker does, where the settings name rules alone."""
     world.clock.moment += timedelta(minutes=2)
-    whole = await mine.sets.ledger.claim()
+    whole = await mine.sets.ledger.claim_due(sets=True)
     assert whole is not None
     applier = replace(mine.sets.applier, adapter=Services(world.rules, world.groups, {}).adapter, settle_after=(0.0,))
     if reached is not None:
@@ -60,7 +60,7 @@ async def test_parts_there_fail_with_why(database_url: str) -> None:
 
 async def test_a_set_that_was_left_there_half_done_ends(database_url: str) -> None:
     def dies(step: str) -> None:
-        if step == "send parts":
+        if step == "look":
             raise Died
 
     async with a_world(database_url) as world:
@@ -86,6 +86,6 @@ async def test_one_change_there_fails_with_why(database_url: str) -> None:
         approved = await record_only(mine.pipeline, addition("ann@example.com"), origin="origin")
 
         applier = replace(mine.pipeline.applier, adapter=Services(world.rules, world.groups, {}).adapter)
-        ended = await applier.apply(approved)
+        ended = await applier.go_on(approved)
 
     assert (ended.state, ended.outcome) == (State.FAILED, "no setting names the site gone any more")

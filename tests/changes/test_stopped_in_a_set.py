@@ -12,7 +12,7 @@ from bot.changes.model import Outcome
 from tests.changes.world import POLICIES, RULE_IDS, a_world, renames, replica, rule
 
 
-@pytest.mark.parametrize("step", ["begin parts", "send parts"])
+@pytest.mark.parametrize("step", ["begin", "look"])
 @pytest.mark.parametrize("away", [False, True], ids=["the service answers", "the service is away"])
 async def test_the_look_is_taken_anew(database_url: str, step: str, away: bool) -> None:
     async with a_world(database_url) as world:
@@ -29,7 +29,7 @@ async def test_the_look_is_taken_anew(database_url: str, step: str, away: bool) 
 
         world.clock.moment += timedelta(milliseconds=1)
         await replace(mine.sets, applier=replace(mine.sets.applier, reached=reached)).carry_out(
-            await mine.sets.ledger.claim() or whole
+            await mine.sets.ledger.claim_due(sets=True) or whole
         )
 
         tally = await world.store.parts.tally(whole.id)

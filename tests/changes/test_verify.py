@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.changes.model import Change, Kind, Target
-from bot.changes.verify import Document, Truth, verdict
+from bot.changes.model import Change, Kind, Move, Target
+from bot.changes.verify import Differs, Document, Reading, Sent, Verification, classify, verdict
+from bot.clients.errors import ClientError, NotFound, OutcomeUnknown, RateLimited
 
 PAIR = {"source": {"key": "Url", "operator": "Equals", "value": "https://a.example/", "filters": [{"m": "GET"}]}}
 RULE = {"id": "Redirect_a", "name": "A", "description": "Do not touch", "groupId": "g1", "pairs": [PAIR]}
@@ -46,10 +47,12 @@ PATHS: list[tuple[str | int, ...]] = [("description",), ("groupId",), ("pairs", 
 def test_a_field_that_is_only_taken_away_must_be_gone(path: tuple[str | int, ...]) -> None:
     after = without(RULE, *path)
 
-    assert verdict(update(RULE, after), RULE).truth is Truth.NOT_DONE
-    assert verdict(update(RULE, after), after).truth is Truth.DONE
+    assert verdict(update(RULE, after), RULE).verification is Verification.NOT_DONE
+    assert verdict(update(RULE, after), after).verification is Verification.DONE
     kept = RULE | {"name": "B"}
-    assert verdict(update(RULE, after | {"name": "B"}), kept).truth is Truth.DIVERGED, "a service that merges keeps it"
+    assert verdict(update(RULE, after | {"name": "B"}), kept).verification is Verification.DIVERGED, (
+        "a service that merges keeps it"
+    )
 
 
 documents = st.recursive(
@@ -64,11 +67,62 @@ def test_what_is_as_before_is_never_done_and_what_is_as_wanted_always_is(
     before: dict[str, Any], after: dict[str, Any]
 ) -> None:
     if before != after:
-        assert verdict(update(before, after), before).truth is Truth.NOT_DONE
-    assert verdict(update(before, after), after).truth is Truth.DONE
+        assert verdict(update(before, after), before).verification is Verification.NOT_DONE
+    assert verdict(update(before, after), after).verification is Verification.DONE
 
 
 def test_fields_that_a_service_adds_are_no_sign_of_failure() -> None:
     after = RULE | {"name": "B"}
 
-    assert verdict(update(RULE, after), after | {"colourOfTheirs": "red"}).truth is Truth.DONE
+    assert verdict(update(RULE, after), after | {"colourOfTheirs": "red"}).verification is Verification.DONE
+
+
+ANSWER, LOST, BUSY, GONE = (
+    "Updated",
+    OutcomeUnknown("rules", "reset"),
+    RateLimited("rules", "429"),
+    NotFound("rules", "404"),
+)
+ENDS: list[tuple[str | ClientError | Differs, list[Move | None]]] = [
+    (ANSWER, [Move.FINISH, Move.LOSE, Move.FINISH, Move.LOSE]),
+    (LOST, [Move.FINISH, Move.LOSE, Move.LOSE, Move.LOSE]),
+    (BUSY, [Move.FAIL] * 4),
+    (GONE, [Move.FAIL] * 4),
+    (Differs(RULE), [Move.OUTDATE] * 4),
+]
+"""What came of sending a change, and how it ends where it reads as each `Verification` says."""
+
+
+def ends(came: str | ClientError | Differs, change: Change) -> list[Move | None]:
+    sent = Sent(change, came) if isinstance(came, str) else Sent(change, error=came)
+    found = [classify(sent, Reading(each, RULE)) for each in Verification]
+    return [None if end is None else end[0] for end in found]
+
+
+@pytest.mark.parametrize(("came", "moves"), ENDS, ids=[type(came).__name__ for came, _ in ENDS])
+def test_a_change_ends_as_it_reads_where_it_may_have_been_done(
+    came: str | ClientError | Differs, moves: list[Move | None]
+) -> None:
+    assert ends(came, update(RULE, RULE | {"name": "B"})) == moves
+
+
+def test_an_item_whose_answer_was_lost_stays_under_way_unless_it_reads_otherwise() -> None:
+    item = update(RULE, RULE | {"name": "B"}).model_copy(update={"part_of": "2" * 32})
+    creation = item.model_copy(update={"kind": Kind.RULE_CREATE, "before": None})
+
+    assert ends(LOST, item) == [Move.FINISH, None, Move.LOSE, None]
+    assert ends(LOST, creation) == [Move.FINISH, Move.LOSE, Move.LOSE, Move.LOSE]
+    assert ends(ANSWER, item) == ends(ANSWER, update(RULE, RULE | {"name": "B"}))
+
+
+def test_what_is_gone_before_it_is_deleted_is_out_of_date_and_a_deletion_that_shows_something_is_not_altered() -> None:
+    deletion = update(RULE, None)
+
+    assert ends(GONE, deletion) == [Move.OUTDATE] * 4
+    assert ends(ANSWER, deletion) == [Move.FINISH, Move.LOSE, Move.LOSE, Move.LOSE]
+
+
+def test_what_differs_though_a_dead_process_may_have_sent_it_is_told_by_reading_back() -> None:
+    taken_over = update(RULE, RULE | {"name": "B"}).model_copy(update={"attempt": 2})
+
+    assert ends(Differs(RULE), taken_over) == [Move.FINISH, Move.LOSE, Move.LOSE, Move.LOSE]

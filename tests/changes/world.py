@@ -17,8 +17,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from bot.changes.adapters import GroupAdapter, MemberAdapter, RuleAdapter
-from bot.changes.batch_execute import BatchWorker
-from bot.changes.batch_journal import BatchJournal
+from bot.changes.batch import BatchWorker
 from bot.changes.journal import LEASE
 from bot.changes.model import Change, Guard, Kind, Tally, Target
 from bot.changes.notify import OutboxWorker, TooSoon
@@ -404,7 +403,7 @@ class Replica:
     async def carry_out_a_set(self) -> bool:
         """What the worker does with one set, a moment later; False where there is none to do."""
         self.fuse.clock.moment += timedelta(milliseconds=1)
-        if (whole := await self.sets.ledger.claim()) is None:
+        if (whole := await self.sets.ledger.claim_due(sets=True)) is None:
             return False
         died = False
         try:
@@ -458,9 +457,7 @@ def replica(world: World, owner: str, ids: count[int]) -> Replica:
     wake = Wake()
     timers = TimerWorker(pipeline, owner=owner, wake=wake, lease=timedelta(seconds=60))
     outbox = OutboxWorker(world.store, deliver, owner=owner, now=world.clock, wake=wake)
-    sets = BatchWorker(
-        BatchJournal(pipeline.ledger), pipeline.applier, pipeline.proposer.new_id, wake, patience, world.sleep
-    )
+    sets = BatchWorker(pipeline.applier, pipeline.proposer.new_id, wake, patience, world.sleep)
     return Replica(pipeline, timers, outbox, sets, fuse)
 
 

@@ -59,7 +59,7 @@ async def _creates(fleet: Fleet, alice: Person) -> bool:
     return not answer.get("error")
 
 
-CLAIMED = ("claim:1", "look:1", "write:1", "lose:1", "read back:1", "record:1")
+CLAIMED = ("claim:1", "look:1", "write:1", "sent:1", "read back:1", "record:1")
 STORIES = {
     "delete a rule": Story(
         Kind.RULE_DELETE,
@@ -100,7 +100,7 @@ async def test_killed_at_any_step_it_is_done_once_and_told_truly(
     name, step = case
     story = STORIES[name]
     async with running_fleet(database_url, tmp_path) as fleet:
-        if step == "lose:1":
+        if step == "sent:1":
             getattr(fleet.services, story.service).stage.faults.add("cut_after", method=story.method)
         told, again = await lived_through(fleet, story, step)
         change = (await fleet.all_changes())[0]

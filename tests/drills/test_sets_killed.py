@@ -20,12 +20,12 @@ from tests.drills.test_kills import named
 pytestmark = [pytest.mark.drill, pytest.mark.timeout(7200)]
 
 STEPS: Final = (
-    "begin parts:1",
-    "send parts:2",
-    "send part:9",
-    "sent part:7",
-    "read parts back:1",
-    "record parts:2",
+    "begin:1",
+    "look:101",
+    "write:9",
+    "sent:7",
+    "read back:1",
+    "record:2",
     "end of set:1",
     "share result:1",
     "shared result:1",
@@ -135,7 +135,7 @@ async def test_a_process_that_was_stopped_sends_nothing_more_once_it_was_replace
 ) -> None:
     async with running_fleet(database_url, tmp_path, replicas=2) as fleet:
         first, second = fleet.replicas
-        first.start(stop_at="sent part:5")
+        first.start(stop_at="sent:5")
         await first.ready()
         whole = await submitted(fleet, additions(40))
         await first.stopped()

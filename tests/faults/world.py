@@ -11,8 +11,7 @@ from typing import Final
 from uuid import uuid4
 
 from bot.changes.adapters import GroupAdapter, MemberAdapter, RuleAdapter
-from bot.changes.batch_execute import BatchWorker
-from bot.changes.batch_journal import BatchJournal
+from bot.changes.batch import BatchWorker
 from bot.changes.model import Change, Guard, Kind, Target
 from bot.changes.pipeline import Pipeline, open_pipeline
 from bot.changes.proposals import Proposal, set_of
@@ -195,7 +194,6 @@ class World:
         """Have several things done as one, with those settled that were unknown at first; the parts as they ended."""
         pipeline, pauses = self.pipeline(), Pauses()
         sets = BatchWorker(
-            BatchJournal(pipeline.ledger),
             pipeline.applier,
             pipeline.proposer.new_id,
             Wake(),
@@ -203,7 +201,7 @@ class World:
             pauses.sleep,
         )
         whole = await pipeline.proposer.submit(set_of("Several", wanted), origin=uuid4().hex)
-        claimed = await sets.ledger.claim()
+        claimed = await sets.ledger.claim_due(sets=True)
         assert claimed is not None
         assert claimed.id == whole.id
         await sets.carry_out(claimed)

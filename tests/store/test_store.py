@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from bot.changes.model import MOVES, Change, Kind, Move, State, Target
+from bot.changes.model import MOVES, Change, Ended, Kind, Move, State, Target
 from bot.store.db import TargetBusy
 from bot.store.engine import Store
 from bot.store.queues import MAX_ATTEMPTS
@@ -133,10 +133,9 @@ async def test_an_approved_change_is_claimed_once_and_taken_over_when_its_lease_
     assert yours is not None
     assert yours.attempt == 2
     async with store.transaction() as tx:
-        late = await store.changes.move(tx, one.id, Move.FINISH, owner="me", token=1)
-        done = await store.changes.move(tx, one.id, Move.FINISH, owner="you", token=2)
-    assert late is None
-    assert done is not None
+        late = await store.changes.finish(tx, [Ended(mine, Move.FINISH, {})], "me")
+        done = await store.changes.finish(tx, [Ended(yours, Move.FINISH, {})], "you")
+    assert (len(late), len(done)) == (0, 1)
 
 
 @pytest.mark.threat("A3")

@@ -1,0 +1,216 @@
+"""Execute bulk changes: portions of items go the way of any change together, several of them at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final, TypeVar
+
+import structlog
+
+from bot.changes import batch_items
+from bot.changes.batch_items import Portions
+from bot.changes.execute import TOO_OLD, Executor
+from bot.changes.journal import Journal
+from bot.changes.model import Change, Kind, Move, Outcome, Part, Target
+from bot.changes.proposals import begun
+from bot.changes.verify import Look, Snapshot
+from bot.changes.worker import Backoff, HeldLease, LeaseLost, Wake, worked_off
+from bot.clients.errors import ClientError
+from bot.policy.access import DirectoryUnavailable
+from bot.store.changes import SERVICES
+from bot.store.tables import NewerRelease
+
+log = structlog.get_logger(__name__)
+
+PORTIONS_AT_ONCE: Final = 2
+"""One is being sent, and one is read or recorded."""
+AT_ONCE: Final = 8
+"""Requests to one service at a time."""
+LOOK_AGAIN: Final = 1.0
+"""Seconds until an item is looked at again that somebody else still holds."""
+SETS_AT_ONCE: Final = 4
+"""Bulk changes of one service."""
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceSite:
+    """One service and site, as all portions of a bulk change share it."""
+
+    backoff: Backoff
+    sending: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchExecutor:
+    """Carries one bulk change out, for as long as this process holds it."""
+
+    whole: Change
+    lease: HeldLease
+    portions: Portions
+    ledger: Journal
+    applier: Executor
+    new_id: Callable[[], str]
+    backoff: Callable[[], Backoff]
+    sleep: Callable[[float], Awaitable[None]]
+    refused: bool = False
+    """It may not be done any more: what was under way is reconciled, and nothing more is sent."""
+    places: dict[tuple[str, str | None], ServiceSite] = field(default_factory=dict)
+
+    async def carry_out(self) -> None:
+        """Do the items that are left, as far as they need not wait for somebody; raises LeaseLost."""
+        async with asyncio.TaskGroup() as group:
+            for _ in range(PORTIONS_AT_ONCE):
+                group.create_task(self._portions())
+
+    async def _portions(self) -> None:
+        """One portion after the other: while it is read and recorded, another one is sent."""
+        while True:
+            await self.lease.sure()
+            async with self.portions.next() as portion:
+                if not portion:
+                    return
+                left = portion[0].outcome is Outcome.APPLYING
+                await (self._take_over(portion) if left else self._begin(portion))
+
+    async def _take_over(self, parts: Sequence[Part]) -> None:
+        """Reconcile what was under way when its process died, or when its answer was lost: what is not done by now is
+        sent again, if that is safe.
+        """
+        taken = await batch_items.take_over(self.ledger, [part.change_id or "" for part in parts])
+        if not taken:
+            await self.sleep(LOOK_AGAIN)  # somebody still holds them
+            return
+        with self.lease.also(taken):
+            left = await self.applier.reconcile(taken)
+            again = {
+                change.id: change
+                for change, reading in left
+                if not self.refused and self.applier.may_be_resent(change, reading)
+            }
+            await self._execute(await self.applier.begin_resending(list(again.values())), self.applier.look(taken))
+            await _each(self.applier.carry_out, [change for change, _ in left if change.id not in again])
+
+    async def _begin(self, parts: Sequence[Part]) -> None:
+        """Read items that wait, record them, and execute them."""
+        numbers = [part.number for part in parts]
+        look = self.applier.look(parts)
+        try:
+            before = await self._place(parts[0].target).backoff.retry(look.take)
+        except ClientError as error:
+            await batch_items.give_up(self.ledger, self.whole, numbers, str(error))
+            return
+        self.applier.reached("begin")
+        wanted = [self._begun(part, before) for part in parts]
+        at_work = await batch_items.begin(self.ledger, self.whole, wanted)
+        with self.lease.also(at_work):
+            await self._execute(at_work, look)
+
+    def _begun(self, part: Part, before: Snapshot) -> Change:
+        change = begun(self.whole, part, change_id=self.new_id(), now=self.ledger.now())
+        if part.kind is Kind.RULE_CREATE:
+            return change.model_copy(update={"result": {"twins": before.lookalikes(change)}})
+        return change
+
+    async def _execute(self, changes: Sequence[Change], look: Look) -> None:
+        """Send what is recorded, when it is its turn, read it back together, and record what became of it."""
+        if not changes:
+            return
+        place = self._place(changes[0].target)
+        async with place.sending:
+            began = time.monotonic()
+            sent = await _each(partial(self.applier.send, look=look, backoff=place.backoff), changes)
+        sending = time.monotonic() - began
+        ended = await self.applier.read_back(sent)
+        self.portions.took(len(changes), sending, time.monotonic() - began - sending)
+        await self.ledger.finish(ended)
+
+    def _place(self, target: Target) -> ServiceSite:
+        return self.places.setdefault((target.service, target.site), ServiceSite(self.backoff()))
+
+
+async def _each(work: Callable[[Change], Awaitable[Result]], changes: Iterable[Change]) -> list[Result]:
+    """Do *work* with each, several at a time; what came of them."""
+    left = iter(changes)
+    results: list[Result] = []
+
+    async def take() -> None:
+        for change in left:
+            came = await work(change)
+            results.append(came)
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(AT_ONCE):
+            group.create_task(take())
+    return results
+
+
+@dataclass(frozen=True, slots=True)
+class BatchWorker:
+    """Does the work of bulk changes. Any replica may; a claim with a lease decides who does."""
+
+    applier: Executor
+    new_id: Callable[[], str]
+    wake: Wake
+    backoff: Callable[[], Backoff] = Backoff
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+
+    @property
+    def ledger(self) -> Journal:
+        return self.applier.ledger
+
+    async def run(self, *, every: float) -> None:
+        """Carry bulk changes out until cancelled, several at a time, so that a long one holds up no short one."""
+        claim = partial(self.ledger.claim_due, sets=True)
+        await worked_off("sets", SERVICES, claim, self._do, width=SETS_AT_ONCE, every=every, wake=self.wake)
+
+    async def _do(self, whole: Change) -> None:
+        """Where it fails, it stays claimed until its lease ends, and is then taken over."""
+        try:
+            await self.carry_out(whole)
+        except* LeaseLost:
+            log.warning("set_lost", change=whole.id[:8])
+        except* NewerRelease:
+            self.ledger.store.newer.pass_over(whole.id)
+
+    async def carry_out(self, whole: Change) -> None:
+        """Do every item of a bulk change that this process holds, and end it; raises LeaseLost where another took it over."""
+        parts = self.ledger.store.parts
+        try:
+            refusal = await self.applier.refusal(whole)
+        except DirectoryUnavailable as error:
+            if whole.attempt <= 1:  # else what was begun already is looked at again when the lease is over
+                await self.applier.wait(whole, f"Slack does not say {error}")
+            return
+        if refusal:
+            async with self.ledger.store.transaction() as tx:
+                await parts.stop(tx, whole.id)
+        async with HeldLease(self.ledger, whole) as lease:
+            batch = BatchExecutor(
+                whole,
+                lease,
+                Portions(parts, whole.id),
+                self.ledger,
+                self.applier,
+                self.new_id,
+                self.backoff,
+                self.sleep,
+                refused=bool(refusal),
+            )
+            while await parts.left(whole.id, 1):
+                await batch.carry_out()
+            self.applier.reached("end of set")
+            await self._end(whole, refusal)
+
+    async def _end(self, whole: Change, refusal: Mapping[str, str]) -> None:
+        """Done where anything was, or may have been; the card has the outcome of each item."""
+        tally = await self.ledger.store.parts.tally(whole.id)
+        done = tally.of((Outcome.APPLIED, Outcome.UNKNOWN, Outcome.UNSETTLED)) > 0
+        was_begun = done or whole.attempt > 1
+        fields = {} if was_begun and refusal.get("refusal") == TOO_OLD else refusal
+        await self.applier.end(whole, Move.FINISH if done else Move.FAIL, **fields)
