@@ -57,7 +57,7 @@ def _no_waiting() -> None:
 
 
 QUICK = Timing(
-    pace=0.0, look_every=0.5, recover_every=0.5, settle_after=(0.05, 0.1, 0.2), connecting=ConnectTimeouts(2.0, 0.1)
+    pace=0.0, look_every=0.5, recover_every=0.5, reconcile_after=(0.05, 0.1, 0.2), connecting=ConnectTimeouts(2.0, 0.1)
 )
 """Without the pauses that are for people and for Slack."""
 

@@ -9,7 +9,7 @@ from bot.changes.proposals import Proposal
 
 async def record_only(pipeline: Pipeline, proposal: Proposal, *, origin: str) -> Change:
     proposer = pipeline.proposer
-    change = proposal.change(proposer.new_id(), proposer.ledger.now())
+    change = proposal.change(proposer.new_id(), proposer.journal.now())
     if not proposal.agreed:
         change = await proposer._under_guard(change, proposal.guard)
-    return await proposer.ledger.open(change, origin)
+    return await proposer.journal.open(change, origin)

@@ -53,8 +53,8 @@ class BatchExecutor:
     whole: Change
     lease: HeldLease
     portions: Portions
-    ledger: Journal
-    applier: Executor
+    journal: Journal
+    executor: Executor
     new_id: Callable[[], str]
     backoff: Callable[[], Backoff]
     sleep: Callable[[float], Awaitable[None]]
@@ -82,37 +82,37 @@ class BatchExecutor:
         """Reconcile what was under way when its process died, or when its answer was lost: what is not done by now is
         sent again, if that is safe.
         """
-        taken = await batch_items.take_over(self.ledger, [part.change_id or "" for part in parts])
+        taken = await batch_items.take_over(self.journal, [part.change_id or "" for part in parts])
         if not taken:
             await self.sleep(LOOK_AGAIN)  # somebody still holds them
             return
         with self.lease.also(taken):
-            left = await self.applier.reconcile(taken)
+            left = await self.executor.reconcile(taken)
             again = {
                 change.id: change
                 for change, reading in left
-                if not self.refused and self.applier.may_be_resent(change, reading)
+                if not self.refused and self.executor.may_be_resent(change, reading)
             }
-            await self._execute(await self.applier.begin_resending(list(again.values())), self.applier.look(taken))
-            await _each(self.applier.carry_out, [change for change, _ in left if change.id not in again])
+            await self._execute(await self.executor.begin_resending(list(again.values())), self.executor.look(taken))
+            await _each(self.executor.carry_out, [change for change, _ in left if change.id not in again])
 
     async def _begin(self, parts: Sequence[Part]) -> None:
         """Read items that wait, record them, and execute them."""
         numbers = [part.number for part in parts]
-        look = self.applier.look(parts)
+        look = self.executor.look(parts)
         try:
             before = await self._place(parts[0].target).backoff.retry(look.take)
         except ClientError as error:
-            await batch_items.give_up(self.ledger, self.whole, numbers, str(error))
+            await batch_items.give_up(self.journal, self.whole, numbers, str(error))
             return
-        self.applier.reached("begin")
+        self.executor.failpoint("begin")
         wanted = [self._begun(part, before) for part in parts]
-        at_work = await batch_items.begin(self.ledger, self.whole, wanted)
+        at_work = await batch_items.begin(self.journal, self.whole, wanted)
         with self.lease.also(at_work):
             await self._execute(at_work, look)
 
     def _begun(self, part: Part, before: Snapshot) -> Change:
-        change = begun(self.whole, part, change_id=self.new_id(), now=self.ledger.now())
+        change = begun(self.whole, part, change_id=self.new_id(), now=self.journal.now())
         if part.kind is Kind.RULE_CREATE:
             return change.model_copy(update={"result": {"twins": before.lookalikes(change)}})
         return change
@@ -124,11 +124,11 @@ class BatchExecutor:
         place = self._place(changes[0].target)
         async with place.sending:
             began = time.monotonic()
-            sent = await _each(partial(self.applier.send, look=look, backoff=place.backoff), changes)
+            sent = await _each(partial(self.executor.send, look=look, backoff=place.backoff), changes)
         sending = time.monotonic() - began
-        ended = await self.applier.read_back(sent)
+        ended = await self.executor.read_back(sent)
         self.portions.took(len(changes), sending, time.monotonic() - began - sending)
-        await self.ledger.finish(ended)
+        await self.journal.finish(ended)
 
     def _place(self, target: Target) -> ServiceSite:
         return self.places.setdefault((target.service, target.site), ServiceSite(self.backoff()))
@@ -154,19 +154,19 @@ async def _each(work: Callable[[Change], Awaitable[Result]], changes: Iterable[C
 class BatchWorker:
     """Does the work of bulk changes. Any replica may; a claim with a lease decides who does."""
 
-    applier: Executor
+    executor: Executor
     new_id: Callable[[], str]
     wake: Wake
     backoff: Callable[[], Backoff] = Backoff
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
     @property
-    def ledger(self) -> Journal:
-        return self.applier.ledger
+    def journal(self) -> Journal:
+        return self.executor.journal
 
     async def run(self, *, every: float) -> None:
         """Carry bulk changes out until cancelled, several at a time, so that a long one holds up no short one."""
-        claim = partial(self.ledger.claim_due, sets=True)
+        claim = partial(self.journal.claim_due, sets=True)
         await worked_off("sets", SERVICES, claim, self._do, width=SETS_AT_ONCE, every=every, wake=self.wake)
 
     async def _do(self, whole: Change) -> None:
@@ -176,27 +176,27 @@ class BatchWorker:
         except* LeaseLost:
             log.warning("set_lost", change=whole.id[:8])
         except* NewerRelease:
-            self.ledger.store.newer.pass_over(whole.id)
+            self.journal.store.newer.pass_over(whole.id)
 
     async def carry_out(self, whole: Change) -> None:
         """Do every item of a bulk change that this process holds, and end it; raises LeaseLost where another took it over."""
-        parts = self.ledger.store.parts
+        parts = self.journal.store.parts
         try:
-            refusal = await self.applier.refusal(whole)
+            refusal = await self.executor.refusal(whole)
         except DirectoryUnavailable as error:
             if whole.attempt <= 1:  # else what was begun already is looked at again when the lease is over
-                await self.applier.wait(whole, f"Slack does not say {error}")
+                await self.executor.wait(whole, f"Slack does not say {error}")
             return
         if refusal:
-            async with self.ledger.store.transaction() as tx:
+            async with self.journal.store.transaction() as tx:
                 await parts.stop(tx, whole.id)
-        async with HeldLease(self.ledger, whole) as lease:
+        async with HeldLease(self.journal, whole) as lease:
             batch = BatchExecutor(
                 whole,
                 lease,
                 Portions(parts, whole.id),
-                self.ledger,
-                self.applier,
+                self.journal,
+                self.executor,
                 self.new_id,
                 self.backoff,
                 self.sleep,
@@ -204,13 +204,13 @@ class BatchWorker:
             )
             while await parts.left(whole.id, 1):
                 await batch.carry_out()
-            self.applier.reached("end of set")
+            self.executor.failpoint("end of set")
             await self._end(whole, refusal)
 
     async def _end(self, whole: Change, refusal: Mapping[str, str]) -> None:
         """Done where anything was, or may have been; the card has the outcome of each item."""
-        tally = await self.ledger.store.parts.tally(whole.id)
+        tally = await self.journal.store.parts.tally(whole.id)
         done = tally.of((Outcome.APPLIED, Outcome.UNKNOWN, Outcome.UNSETTLED)) > 0
         was_begun = done or whole.attempt > 1
         fields = {} if was_begun and refusal.get("refusal") == TOO_OLD else refusal
-        await self.applier.end(whole, Move.FINISH if done else Move.FAIL, **fields)
+        await self.executor.end(whole, Move.FINISH if done else Move.FAIL, **fields)

@@ -32,9 +32,9 @@ class Decision(StrEnum):
 class Decisions:
     """Lets people decide about changes, ask about them, and hold to or prolong what they agreed to."""
 
-    ledger: Journal
+    journal: Journal
     access: Access
-    applier: Executor
+    executor: Executor
 
     async def decide(self, change: Change, decision: Decision, by: str, *, reason: str = "") -> Change:
         """Take the decision about *change*, as it was just read, if it is *by*'s and still open; apply what has all it needs.
@@ -43,8 +43,8 @@ class Decisions:
         """
         if not _open(change, decision):
             raise AlreadyDecided(change)
-        if change.expires is not None and self.ledger.now() >= change.expires and change.state is State.PROPOSED:
-            raise AlreadyDecided(await self.expire(change) or await self.ledger.get(change.id))
+        if change.expires is not None and self.journal.now() >= change.expires and change.state is State.PROPOSED:
+            raise AlreadyDecided(await self.expire(change) or await self.journal.get(change.id))
         await self.require_decision(change, decision, by)
         if decision not in {Decision.KEEP, Decision.DENY} and (stricter := await self._tightened(change)) is not None:
             if decision is Decision.CONFIRM and stricter.guard is not Guard.CONFIRM:
@@ -54,18 +54,18 @@ class Decisions:
         match decision:
             case Decision.KEEP:
                 move = Move.CANCEL if change.state is State.PROPOSED else Move.WITHDRAW
-                moved = await self.ledger.move(change, move, by=by, **self._decided(by))
+                moved = await self.journal.move(change, move, by=by, **self._decided(by))
             case Decision.DENY:
-                moved = await self.ledger.move(change, Move.DENY, by=by, **self._decided(by, reason))
+                moved = await self.journal.move(change, Move.DENY, by=by, **self._decided(by, reason))
             case Decision.APPROVE:
                 return await self._approve(change, by)
             case _:
                 glass: dict[str, Any] = {"glass_broken": True} if decision is Decision.BREAK_GLASS else {}
-                self.applier.reached("claim")
-                moved = await self.ledger.move(change, Move.APPROVE, by=by, **self._decided(by, reason), **glass)
+                self.executor.failpoint("claim")
+                moved = await self.journal.move(change, Move.APPROVE, by=by, **self._decided(by, reason), **glass)
         if moved is None:
-            raise AlreadyDecided(await self.ledger.get(change.id))
-        return await self.applier.go_on(moved)
+            raise AlreadyDecided(await self.journal.get(change.id))
+        return await self.executor.go_on(moved)
 
     async def _tightened(self, change: Change) -> Change | None:
         """*change* under the policy of now, where that asks for more than the one it was asked for under; else None.
@@ -82,10 +82,10 @@ class Decisions:
         def tightened(held: Change) -> Mapping[str, Any]:
             return stricter if held.state is State.PROPOSED else {}
 
-        return await self.ledger.record(change, "tightened", GATEHOUSE, tightened)
+        return await self.journal.record(change, "tightened", GATEHOUSE, tightened)
 
     def _decided(self, by: str, reason: str = "") -> dict[str, Any]:
-        return {"decided_by": by, "decided_at": self.ledger.now(), "decision_reason": reason}
+        return {"decided_by": by, "decided_at": self.journal.now(), "decision_reason": reason}
 
     async def require_decision(self, change: Change, decision: Decision, by: str) -> None:
         """Return where *decision* is *by*'s, with the rights that they have now in the channel of *change*.
@@ -112,18 +112,18 @@ class Decisions:
 
     async def _approve(self, change: Change, by: str) -> Change:
         """One approval more; with the last one, whoever asked and approved before must still have their rights."""
-        given = change.approved_by(by, self.ledger.now())
+        given = change.approved_by(by, self.journal.now())
         try:
-            counted = await self.ledger.count(change, by, last=await self._completed(given, by))
+            counted = await self.journal.count(change, by, last=await self._completed(given, by))
         except (NotAllowed, DirectoryUnavailable, TargetBusy):
             # It still counts, for when the others have their rights again, or the target is free.
-            await self.ledger.count(change, by)
+            await self.journal.count(change, by)
             raise
         if counted is None:
-            raise AlreadyDecided(await self.ledger.get(change.id))
+            raise AlreadyDecided(await self.journal.get(change.id))
         if counted.state is State.PROPOSED and len(counted.approvals) > len(given.approvals):
             return await self._approve(counted, by)  # others approved at the same time
-        return await self.applier.go_on(counted)
+        return await self.executor.go_on(counted)
 
     async def _completed(self, given: Change, by: str) -> Mapping[str, Any] | None:
         """The fields of the decision where *given* has all approvals that it needs, with the last one from *by*; else None.
@@ -133,14 +133,14 @@ class Decisions:
         if await self.access.people([each.by for each in given.approvals]) < given.approvals_needed:
             return None
         await self.access.require_still(given)
-        self.applier.reached("claim")
+        self.executor.failpoint("claim")
         return self._decided(by)
 
     async def expire(self, change: Change) -> Change | None:
         """Nobody decided in time; None where somebody did at the last moment."""
         if change.state is not State.PROPOSED:
             return None
-        return await self.ledger.move(change, Move.EXPIRE, finished_at=self.ledger.now())
+        return await self.journal.move(change, Move.EXPIRE, finished_at=self.journal.now())
 
     async def require_look(self, change: Change, by: str) -> None:
         """Return where *by* may see all of *change*: where they asked for it, or could decide about it, now.
@@ -167,13 +167,13 @@ class Decisions:
 
     async def note_look(self, change: Change, by: str) -> None:
         """Put on record that *by* was shown all of *change*; once, however often they look."""
-        async with self.ledger.store.transaction() as tx:
-            if await self.ledger.store.changes.decided(tx, change.id, by, LOOKED, change.fingerprint):
-                await self.ledger.store.audit.append(tx, event_of("looked", change, by))
+        async with self.journal.store.transaction() as tx:
+            if await self.journal.store.changes.decided(tx, change.id, by, LOOKED, change.fingerprint):
+                await self.journal.store.audit.append(tx, event_of("looked", change, by))
 
     async def has_looked(self, change: Change, by: str) -> bool:
         """Whether *by* was shown all of this very *change*; what a stored change does never changes."""
-        return await self.ledger.store.changes.has_decided(change.id, by, LOOKED, change.fingerprint)
+        return await self.journal.store.changes.has_decided(change.id, by, LOOKED, change.fingerprint)
 
     async def ask(self, change: Change, *, by: str, text: str) -> Change:
         """Put a question about an open *change* into the thread of its card; the same one twice is one.
@@ -181,7 +181,7 @@ class Decisions:
         Raises AlreadyDecided, TooManyQuestions, NotAllowed, DirectoryUnavailable.
         """
         await self._require_read(change, by)
-        return await self.ledger.ask(change, Question(by=by, text=text))
+        return await self.journal.ask(change, Question(by=by, text=text))
 
     async def stop(self, whole: Change, *, by: str, request: str) -> Change:
         """Let nothing more of a running set begin; raises AlreadyDecided, NotAllowed, DirectoryUnavailable."""
@@ -192,7 +192,7 @@ class Decisions:
             return {} if held.stopped_by else {"stopped_by": by}
 
         await self.access.require_all(whole, by)
-        return await self.ledger.record(whole, "stopped", by, stopped, request=request)
+        return await self.journal.record(whole, "stopped", by, stopped, request=request)
 
     async def review(self, change: Change, *, by: str, request: str) -> Change:
         """Sign what somebody did alone; raises NothingToReview, NotYours, NotAllowed, DirectoryUnavailable."""
@@ -205,7 +205,7 @@ class Decisions:
         if by == change.decided_by:
             raise NotYours(change)
         await self.access.require_reviewer(change, by)
-        return await self.ledger.record(change, "reviewed", by, signed, request=request)
+        return await self.journal.record(change, "reviewed", by, signed, request=request)
 
     async def extend(self, change: Change, *, by: str, seconds: int, request: str) -> Change:
         """Let a temporary *change* end so much later; raises NotTemporary, NotAllowed, DirectoryUnavailable."""
@@ -213,10 +213,10 @@ class Decisions:
         def extended(held: Change) -> Mapping[str, Any]:
             if not held.temporary or held.ends is None:
                 raise NotTemporary(held)
-            return {"ends": max(held.ends, self.ledger.now()) + timedelta(seconds=seconds)}
+            return {"ends": max(held.ends, self.journal.now()) + timedelta(seconds=seconds)}
 
         await self._may_reschedule(change, by)
-        return await self.ledger.record(change, "extended", by, extended, request=request)
+        return await self.journal.record(change, "extended", by, extended, request=request)
 
     async def keep(self, change: Change, *, by: str, request: str) -> Change:
         """Let a temporary *change* stay; raises NotTemporary, NotAllowed, DirectoryUnavailable."""
@@ -227,7 +227,7 @@ class Decisions:
             return {"ends": None, "ending": ""}
 
         await self._may_reschedule(change, by)
-        return await self.ledger.record(change, "made_permanent", by, kept, request=request)
+        return await self.journal.record(change, "made_permanent", by, kept, request=request)
 
     async def _may_reschedule(self, change: Change, by: str) -> None:
         """What was approved for two hours is not one person's to make last: others decide."""

@@ -21,15 +21,15 @@ from bot.policy.access import Access, DirectoryUnavailable, NotAllowed
 
 log = structlog.get_logger(__name__)
 
-SETTLE_AFTER: Final = (0.2, 1.0, 3.0)
+RECONCILE_AFTER: Final = (0.2, 1.0, 3.0)
 """Seconds between the looks at a service whose answer to a write was lost."""
 
-MOST_LOOKS: Final = 60
+MAX_LOOKS: Final = 60
 """Attempts, a lease apart, to reconcile an unknown outcome; after that only a person can tell."""
 
 LATE_LEASES: Final = 2
 """Leases after a write in which its service may still do, or come to show, what it did not answer for."""
-MOST_SENDS: Final = 5
+MAX_SENDS: Final = 5
 """Processes, one after the other, that may begin to send a change and die before it is no longer sent."""
 
 HELD_FOR: Final = timedelta(hours=1)
@@ -60,11 +60,11 @@ def no_failpoint(_: str) -> None:
 class Executor:
     """Carries out changes that this process holds: one by itself, or the steps of many for `bot.changes.batch`."""
 
-    ledger: Journal
+    journal: Journal
     adapter: AdapterOf
     access: Access
-    settle_after: Sequence[float] = SETTLE_AFTER
-    reached: Failpoint = no_failpoint
+    reconcile_after: Sequence[float] = RECONCILE_AFTER
+    failpoint: Failpoint = no_failpoint
 
     async def go_on(self, change: Change) -> Change:
         """Carry out a change that this process has claimed, or that is approved; return any other as it stands.
@@ -75,14 +75,14 @@ class Executor:
             return await self.carry_out(change)
         if change.state is not State.APPROVED or change.is_set:
             return change
-        self.reached("claim")
-        claimed = await self.ledger.claim(change.id)
+        self.failpoint("claim")
+        claimed = await self.journal.claim(change.id)
         return await self.carry_out(claimed) if claimed is not None else await self._as_it_stands(change)
 
     async def carry_out(self, change: Change) -> Change:
         """Do the work of a change that this process holds; where another took it over in the meantime, as it stands."""
         try:
-            async with HeldLease(self.ledger, change):
+            async with HeldLease(self.journal, change):
                 if change.state is State.UNKNOWN or _may_have_been_sent(change):
                     return await self._reconciled(change)
                 return await self._refused(change) or await self._attempted(change)
@@ -94,7 +94,7 @@ class Executor:
 
     def too_old(self, change: Change) -> bool:
         """An approval is for now: it does not come true hours later, from a backup or after a long outage."""
-        return change.decided_at is not None and self.ledger.now() > change.decided_at + HELD_FOR
+        return change.decided_at is not None and self.journal.now() > change.decided_at + HELD_FOR
 
     async def refusal(self, change: Change) -> dict[str, str]:
         """Return the fields that say why a change may not be done any more, though it was decided; none where it may.
@@ -117,7 +117,7 @@ class Executor:
         One that may have been sent before is not deferred, which would forget that: it is looked at again when its lease
         is over.
         """
-        whole = await self.ledger.store.changes.get(change.part_of) if change.part_of is not None else None
+        whole = await self.journal.store.changes.get(change.part_of) if change.part_of is not None else None
         try:
             refusal = await self.refusal(whole or change)
         except DirectoryUnavailable as error:
@@ -127,10 +127,10 @@ class Executor:
     async def wait(self, change: Change, why: str) -> Change:
         """Nothing was sent: try again later, the longer it has waited the later."""
         wait = min(max(self._waited(change) / 4, SHORTEST_WAIT), LONGEST_WAIT)
-        return await self._record(Ended(change, Move.DEFER, {"waits": why[:200]}, self.ledger.now() + wait))
+        return await self._record(Ended(change, Move.DEFER, {"waits": why[:200]}, self.journal.now() + wait))
 
     def _waited(self, change: Change) -> timedelta:
-        return self.ledger.now() - (change.decided_at or change.created)
+        return self.journal.now() - (change.decided_at or change.created)
 
     # One attempt
 
@@ -141,13 +141,13 @@ class Executor:
         if away and not _may_have_been_sent(change) and self._waited(change) < HELD_FOR:
             # Somebody's approval would be lost, though the service is only away.
             return await self.wait(change, f"the service is not answering ({sent.error})")
-        moved = await self.ledger.finish(await self.read_back([sent]))
+        moved = await self.journal.finish(await self.read_back([sent]))
         ended = moved[0] if moved else await self._as_it_stands(change)
         return await self._reconciled(ended) if ended.state is State.UNKNOWN else ended
 
     def look(self, changes: Sequence[Change | Part]) -> Look:
         """A look at the targets of changes of one service and site."""
-        return Look(self.adapter, [change.target for change in changes], self.ledger.now)
+        return Look(self.adapter, [change.target for change in changes], self.journal.now)
 
     async def send(self, change: Change, look: Look, backoff: Backoff) -> Sent:
         """Send a change whose target is as it was shown; while the service takes nothing, for as long as *backoff* has it."""
@@ -164,7 +164,7 @@ class Executor:
         except OutcomeUnknown as error:
             return Sent(change, error=error)
         finally:
-            self.reached("sent")
+            self.failpoint("sent")
         if change.kind is Kind.RULE_CREATE:
             change = change.model_copy(update={"target": change.target.model_copy(update={"key": answer})})
         return Sent(change, answer)
@@ -172,14 +172,14 @@ class Executor:
     async def _as_shown(self, change: Change, look: Look) -> Change:
         """Look at the target right before the write; raises Differs where it is not what was shown."""
         for _ in range(LOOKS_BEFORE_A_WRITE):
-            self.reached("look")
-            began = self.ledger.now()
+            self.failpoint("look")
+            began = self.journal.now()
             live = await look.live(change)
             if canonical_form(live) != canonical_form(change.before):
                 raise Differs(live)
             change = await self._remember_lookalikes(change)
-            self.reached("write")
-            if self.ledger.now() <= began + self.ledger.lease / 2:
+            self.failpoint("write")
+            if self.journal.now() <= began + self.journal.lease / 2:
                 break
         return change
 
@@ -192,12 +192,12 @@ class Executor:
             return change
         alike = await self.adapter(change.target).snapshot([change.target], shared=True)
         noted = {"result": {"twins": alike.lookalikes(change)}}
-        (change,) = await self.ledger.remember([change], lambda _: noted)
+        (change,) = await self.journal.remember([change], lambda _: noted)
         return change
 
     async def read_back(self, sent: Sequence[Sent]) -> Sequence[Ended]:
         """How changes that were sent to one service and site end, by what reading back shows; without those that don't yet."""
-        self.reached("read back")
+        self.failpoint("read back")
         return self._ends(sent, await self._read([each.change for each in sent if each.is_open]))
 
     async def _read(self, changes: Sequence[Change]) -> Mapping[str, Reading]:
@@ -217,7 +217,7 @@ class Executor:
         if change.kind is not Kind.RULE_CREATE or change.target.key or not reading.is_done:
             return reading
         found = change.target.model_copy(update={"key": (reading.live or {}).get("id")})
-        others = [each for each in await self.ledger.store.changes.creations(found) if each.id != change.id]
+        others = [each for each in await self.journal.store.changes.creations(found) if each.id != change.id]
         if any(each.target == found for each in others):
             return Reading(Verification.NOT_DONE)
         alike = any(canonical_form(each.after) == canonical_form(change.after) for each in others)
@@ -228,12 +228,12 @@ class Executor:
     async def reconcile(self, changes: Sequence[Change]) -> Sequence[tuple[Change, Reading]]:
         """Look at changes that may have been sent until they read as done; return the others as they read at last."""
         readings: Mapping[str, Reading] = {}
-        for seconds in self.settle_after:
+        for seconds in self.reconcile_after:
             await asyncio.sleep(seconds)
             readings = await self._read(changes)
             done = [Sent(change) for change in changes if readings.get(change.id, UNREADABLE).is_done]
             changes = [change for change in changes if not readings.get(change.id, UNREADABLE).is_done]
-            await self.ledger.finish(self._ends(done, readings))
+            await self.journal.finish(self._ends(done, readings))
             if not changes:
                 break
         return [(change, readings.get(change.id, UNREADABLE)) for change in changes]
@@ -248,12 +248,12 @@ class Executor:
             return await self._refused(change) or await self._attempted(*await self.begin_resending([change]))
         if change.state is State.APPLYING:
             return await self.end(change, Move.LOSE)
-        late = (change.finished_at or change.created) + LATE_LEASES * self.ledger.lease
-        if reading.is_undone and self.ledger.now() >= late:
+        late = (change.finished_at or change.created) + LATE_LEASES * self.journal.lease
+        if reading.is_undone and self.journal.now() >= late:
             # A yes outweighs what is shown; and a new rule held no target, so others may have deleted it since.
             leave = change.accepted or change.kind is Kind.RULE_CREATE
             return await self.end(change, Move.LEAVE if leave else Move.FAIL, result=reading.live)
-        return await self.end(change, Move.LEAVE, result=reading.live) if change.attempt >= MOST_LOOKS else change
+        return await self.end(change, Move.LEAVE, result=reading.live) if change.attempt >= MAX_LOOKS else change
 
     def may_be_resent(self, change: Change, reading: Reading) -> bool:
         """Whether a change whose process died, and that did not come true, is sent by the one that took over.
@@ -262,23 +262,23 @@ class Executor:
         what they change, so that the second finds the work of the first. Not for ever: it may be what they die of.
         """
         taken_over = change.state is State.APPLYING and change.attempt > 1 and change.kind is not Kind.RULE_CREATE
-        return taken_over and reading.is_undone and change.resends < MOST_SENDS - 1 and not self.too_old(change)
+        return taken_over and reading.is_undone and change.resends < MAX_SENDS - 1 and not self.too_old(change)
 
     async def begin_resending(self, changes: Sequence[Change]) -> Sequence[Change]:
         """Count that *changes* are about to be sent again, before they are."""
-        return await self.ledger.remember(changes, lambda change: {"resends": change.resends + 1})
+        return await self.journal.remember(changes, lambda change: {"resends": change.resends + 1})
 
     # What is recorded
 
     def _ends(self, sent: Sequence[Sent], readings: Mapping[str, Reading]) -> Sequence[Ended]:
         ends = [(each.change, classify(each, readings.get(each.change.id, UNREADABLE))) for each in sent]
         if ends:
-            self.reached("record")
+            self.failpoint("record")
         return [self._ended(change, *end) for change, end in ends if end is not None]
 
     def _ended(self, change: Change, move: Move, fields: dict[str, Any]) -> Ended:
         """A move to the end of a change that this process holds, with the times that go with it."""
-        times: dict[str, Any] = {"finished_at": self.ledger.now()}
+        times: dict[str, Any] = {"finished_at": self.journal.now()}
         if move is Move.FINISH and change.lasts is not None:
             times["ends"] = times["finished_at"] + timedelta(seconds=change.lasts)
         return Ended(change, move, times | fields)
@@ -288,11 +288,11 @@ class Executor:
         return await self._record(self._ended(change, move, fields))
 
     async def _record(self, ended: Ended) -> Change:
-        moved = await self.ledger.finish([ended])
+        moved = await self.journal.finish([ended])
         return moved[0] if moved else await self._as_it_stands(ended.change)
 
     async def _as_it_stands(self, change: Change) -> Change:
-        return await self.ledger.store.changes.get(change.id) or change
+        return await self.journal.store.changes.get(change.id) or change
 
 
 def _may_have_been_sent(change: Change) -> bool:

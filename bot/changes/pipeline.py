@@ -14,7 +14,7 @@ from typing import Final
 import structlog
 
 from bot.changes.decisions import Decisions
-from bot.changes.execute import SETTLE_AFTER, Executor, Failpoint, no_failpoint
+from bot.changes.execute import RECONCILE_AFTER, Executor, Failpoint, no_failpoint
 from bot.changes.journal import LEASE, Journal
 from bot.changes.model import Change
 from bot.changes.propose import FollowUps, Proposer
@@ -41,24 +41,24 @@ class Pipeline:
     decisions: Decisions
     followups: FollowUps
     refusals: Refusals
-    applier: Executor
-    ledger: Journal
+    executor: Executor
+    journal: Journal
 
     async def recover(self, *, every: float) -> None:
         """Take over changes whose process died, or whose outcome is still unknown; runs until cancelled."""
-        claim, do = self.ledger.claim_due, self._take_over
+        claim, do = self.journal.claim_due, self._take_over
         await worked_off("recover", SERVICES, claim, do, width=TAKEN_OVER_AT_ONCE, every=every, wake=Wake())
 
     async def recover_one(self) -> bool:
         """Take over one change; False where none was left."""
-        if (change := await self.ledger.claim_due()) is None:
+        if (change := await self.journal.claim_due()) is None:
             return False
         await self._take_over(change)
         return True
 
     async def _take_over(self, change: Change) -> None:
         log.info("taking_over", change=change.id[:8], state=change.state, attempt=change.attempt)
-        await self.applier.carry_out(change)
+        await self.executor.carry_out(change)
 
     async def note_export(self, event: str, what: str, count: int, *, by: str, channel: str, here: bool) -> None:
         """Record the *event* of an export of *count* records of *what*: ``exporting``, then ``exported`` or nothing.
@@ -67,7 +67,7 @@ class Pipeline:
         """
         kind = f"{count} as a file to {'the channel' if here else 'the person alone'}"
         detail = {"count": count, "here": here, "kind": kind}
-        await self.ledger.note(Event(event, by, channel, target=what, detail=detail))
+        await self.journal.note(Event(event, by, channel, target=what, detail=detail))
 
 
 def open_pipeline(
@@ -79,20 +79,20 @@ def open_pipeline(
     new_id: Callable[[], str],
     owner: str,
     tell: Callable[[], None],
-    settle_after: Sequence[float] = SETTLE_AFTER,
+    reconcile_after: Sequence[float] = RECONCILE_AFTER,
     lease: timedelta = LEASE,
-    reached: Failpoint = no_failpoint,
+    failpoint: Failpoint = no_failpoint,
     open_limits: OpenLimits = DEFAULT_LIMITS,
 ) -> Pipeline:
     """Make the steps of one process. *tell* wakes the workers, after every commit that gives them something to do."""
-    ledger = Journal(store, now, owner, tell, lease, open_limits)
-    applier = Executor(ledger, adapter, access, settle_after, reached)
-    proposer = Proposer(ledger, access, applier, new_id)
+    journal = Journal(store, now, owner, tell, lease, open_limits)
+    executor = Executor(journal, adapter, access, reconcile_after, failpoint)
+    proposer = Proposer(journal, access, executor, new_id)
     return Pipeline(
         proposer=proposer,
-        decisions=Decisions(ledger, access, applier),
+        decisions=Decisions(journal, access, executor),
         followups=FollowUps(store, adapter, proposer),
-        refusals=Refusals(ledger.note, now),
-        applier=applier,
-        ledger=ledger,
+        refusals=Refusals(journal.note, now),
+        executor=executor,
+        journal=journal,
     )

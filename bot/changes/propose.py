@@ -22,9 +22,9 @@ from bot.store.engine import Store
 class Proposer:
     """Makes changes of proposals."""
 
-    ledger: Journal
+    journal: Journal
     access: Access
-    applier: Executor
+    executor: Executor
     new_id: Callable[[], str]
 
     async def submit(self, proposal: Proposal | SetProposal, *, origin: str, reverts: Change | None = None) -> Change:
@@ -35,17 +35,17 @@ class Proposer:
         DirectoryUnavailable where Slack does not tell who asks, NotTemporary where *reverts* has another end now, and
         NothingInSet.
         """
-        if (known := await self.ledger.store.changes.of_origin(origin)) is not None:
-            return await self.applier.go_on(known)
-        change = proposal.change(self.new_id(), self.ledger.now())
+        if (known := await self.journal.store.changes.of_origin(origin)) is not None:
+            return await self.executor.go_on(known)
+        change = proposal.change(self.new_id(), self.journal.now())
         if not proposal.agreed:
             change = await self._under_guard(change, proposal.guard)
-        self.applier.reached("propose")
+        self.executor.failpoint("propose")
         if change.guard is Guard.NONE and not change.is_set:
-            self.applier.reached("claim")
+            self.executor.failpoint("claim")
         parts = proposal.parts if isinstance(proposal, SetProposal) else ()
-        made = await self.ledger.open(change, origin, parts, reverts=reverts, begin=not change.is_set)
-        return await self.applier.go_on(made)
+        made = await self.journal.open(change, origin, parts, reverts=reverts, begin=not change.is_set)
+        return await self.executor.go_on(made)
 
     async def _under_guard(self, change: Change, asked: Guard | None) -> Change:
         """*change* with what must stand before it here and now: the strictest guard of all that it needs."""
@@ -80,7 +80,7 @@ class FollowUps:
         request came in that asks for it. What *by* has undone since then is this request's, whatever became of it.
         """
         if (made := await self._made_since(change, "undo", by, since)) is not None:
-            return await self.proposer.applier.go_on(made)
+            return await self.proposer.executor.go_on(made)
         if change.state is not State.APPLIED or change.undone_by is not None:
             raise NotUndoable(change)
         undos = await self._undos(change, "undo")
@@ -98,7 +98,7 @@ class FollowUps:
         requested does not stand in its way. What is being done to its target does: raises TargetBusy.
         """
         if (made := await self._made_since(change, "revert", by, since)) is not None:
-            return await self.proposer.applier.go_on(made)
+            return await self.proposer.executor.go_on(made)
         reverts = await self._undos(change, "revert")
         if reverts and (reverts[-1].state in LIVE or reverts[-1].id == change.undone_by):
             return reverts[-1]

@@ -61,10 +61,10 @@ class TimerWorker:
         return True
 
     async def _claim(self, lane: str | None = None) -> Timer | None:
-        return await self.pipeline.ledger.store.timers.claim_due(self.owner, self.lease, lane)
+        return await self.pipeline.journal.store.timers.claim_due(self.owner, self.lease, lane)
 
     async def _do(self, timer: Timer) -> None:
-        store = self.pipeline.ledger.store
+        store = self.pipeline.journal.store
         change = await store.changes.get(timer.change_id)
         again = None if change is None else await DUE[timer.kind](self, change, timer)
         if again is None:
@@ -74,7 +74,7 @@ class TimerWorker:
 
     @property
     def _now(self) -> datetime:
-        return self.pipeline.ledger.now()
+        return self.pipeline.journal.now()
 
     async def _expire(self, change: Change, _: Timer) -> datetime | None:
         await self.pipeline.decisions.expire(change)
@@ -98,9 +98,9 @@ class TimerWorker:
         return self._now + REVIEWS[min(timer.number, len(REVIEWS) - 1)]
 
     async def _enqueue(self, change: Change, purpose: str) -> None:
-        async with self.pipeline.ledger.store.transaction() as tx:
-            await self.pipeline.ledger.store.outbox.add(tx, change.id, purpose)
-        self.pipeline.ledger.tell()
+        async with self.pipeline.journal.store.transaction() as tx:
+            await self.pipeline.journal.store.outbox.add(tx, change.id, purpose)
+        self.pipeline.journal.tell()
 
     async def _revert(self, change: Change, timer: Timer) -> datetime | None:
         """The end of a temporary change: taken back where nobody touched it since, else left and said so."""
@@ -131,25 +131,25 @@ class TimerWorker:
             return self._later(change)
         if revert.state is not State.APPLIED:
             return await self._leave(change, await self._why_left(revert))
-        now = await self.pipeline.ledger.get(change.id)
+        now = await self.pipeline.journal.get(change.id)
         if not now.temporary:
             return None
         return self._later(now) if await self._has_unknown(revert) else await self._leave(now, "partly")
 
     async def _why_left(self, revert: Change) -> str:
-        tally = await self.pipeline.ledger.store.parts.tally(revert.id)
+        tally = await self.pipeline.journal.store.parts.tally(revert.id)
         refused = tally[Outcome.FAILED] > 0 if revert.is_set else revert.state is State.FAILED
         return "refused" if refused else "changed"
 
     async def _nothing_to_revert(self, change: Change) -> datetime | None:
         """Nobody left anything of *change* to be taken back, unless the outcome of a part is not known yet."""
-        now = await self.pipeline.ledger.get(change.id)
+        now = await self.pipeline.journal.get(change.id)
         if not now.temporary:
             return None
         return self._later(now) if await self._has_unknown(now) else await self._leave(now, "gone")
 
     async def _has_unknown(self, whole: Change) -> bool:
-        return (await self.pipeline.ledger.store.parts.tally(whole.id))[Outcome.UNKNOWN] > 0
+        return (await self.pipeline.journal.store.parts.tally(whole.id))[Outcome.UNKNOWN] > 0
 
     def _later(self, change: Change) -> datetime:
         return self._now + min(max(MIN_RETRY, (self._now - (change.ends or self._now)) / 4), MAX_RETRY)
@@ -159,7 +159,7 @@ class TimerWorker:
         if change.is_set:  # each of its parts is looked at on its own
             return ""
         target = await self.pipeline.followups.now_called(change.target)
-        live = await read_live(self.pipeline.applier.adapter(target), target)
+        live = await read_live(self.pipeline.executor.adapter(target), target)
         if is_there(change, live):
             return ""
         return "gone" if live is None else "changed"
@@ -170,7 +170,7 @@ class TimerWorker:
         def left(held: Change) -> Mapping[str, Any]:
             return {"ending": why} if held.temporary and held.ends == change.ends else {}
 
-        await self.pipeline.ledger.record(change, "left_in_force", GATEHOUSE, left, note="left")
+        await self.pipeline.journal.record(change, "left_in_force", GATEHOUSE, left, note="left")
         return None
 
 

@@ -190,7 +190,7 @@ class HeldLease:
     Within the block, nothing is sent to a service without `sure`, and this process does not take the change over.
     """
 
-    ledger: Journal
+    journal: Journal
     change: Change
     parts: set[str] = field(default_factory=set)
     _until: datetime = field(init=False)
@@ -198,17 +198,17 @@ class HeldLease:
     _fence: Token[Fence | None] = field(init=False)
 
     async def __aenter__(self) -> Self:
-        self._until = self.change.held_until or self.ledger.now()
-        self.ledger.at_work.add(self.change.id)
+        self._until = self.change.held_until or self.journal.now()
+        self.journal.at_work.add(self.change.id)
         self._fence = fence.set(self.sure)
-        self._renewing = asyncio.create_task(renewed(self.change.id, self.ledger.lease, self._renew))
+        self._renewing = asyncio.create_task(renewed(self.change.id, self.journal.lease, self._renew))
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
     ) -> None:
         fence.reset(self._fence)
-        self.ledger.at_work.discard(self.change.id)
+        self.journal.at_work.discard(self.change.id)
         self._renewing.cancel()
         await asyncio.gather(self._renewing, return_exceptions=True)  # that it is lost, `sure` says
 
@@ -224,14 +224,14 @@ class HeldLease:
 
     async def sure(self) -> None:
         """Return where this process still holds the change, and for long enough to send something; raises Lost."""
-        if self.ledger.now() + self.ledger.lease / 2 > self._until:
+        if self.journal.now() + self.journal.lease / 2 > self._until:
             await self._renew()
 
     async def _renew(self) -> None:
-        until = self.ledger.now() + self.ledger.lease
-        async with self.ledger.store.transaction() as tx:
-            held = await self.ledger.store.changes.renew(
-                tx, self.change, sorted(self.parts), self.ledger.owner, self.ledger.lease
+        until = self.journal.now() + self.journal.lease
+        async with self.journal.store.transaction() as tx:
+            held = await self.journal.store.changes.renew(
+                tx, self.change, sorted(self.parts), self.journal.owner, self.journal.lease
             )
         if not held:
             raise LeaseLost(self.change.id)

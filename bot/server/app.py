@@ -20,7 +20,7 @@ from starlette.applications import Starlette
 
 from bot.changes.adapters import GroupAdapter, MemberAdapter, RuleAdapter
 from bot.changes.batch import BatchWorker
-from bot.changes.execute import SETTLE_AFTER, Failpoint, no_failpoint
+from bot.changes.execute import RECONCILE_AFTER, Failpoint, no_failpoint
 from bot.changes.model import Target
 from bot.changes.notify import OutboxWorker, Pace
 from bot.changes.pipeline import open_pipeline
@@ -113,9 +113,9 @@ class Timing:
     recover_every: float = 5.0
     look_every: float = 1.0
     pace: float = 1.0
-    settle_after: tuple[float, ...] = SETTLE_AFTER
+    reconcile_after: tuple[float, ...] = RECONCILE_AFTER
     connecting: ConnectTimeouts = field(default_factory=ConnectTimeouts)
-    reached: Failpoint = no_failpoint
+    failpoint: Failpoint = no_failpoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,9 +179,9 @@ async def running(
             new_id=lambda: secrets.token_hex(16),
             owner=owner,
             tell=tell,
-            settle_after=timing.settle_after,
+            reconcile_after=timing.reconcile_after,
             lease=lease,
-            reached=timing.reached,
+            failpoint=timing.failpoint,
         )
         gatehouse = Gatehouse(
             rules=services.rules,
@@ -199,7 +199,7 @@ async def running(
             reference=partial(reference, settings.members_api_key.get_secret_value().encode()),
             policy_trouble=lambda: policy.trouble,
         )
-        router = Router(gatehouse, slack, owner=owner, lease=lease, reached=timing.reached)
+        router = Router(gatehouse, slack, owner=owner, lease=lease, failpoint=timing.failpoint)
         bolt = bolt_app(settings)
         router.register(bolt)
 
@@ -209,13 +209,13 @@ async def running(
             access.directory,
             dict(gatehouse.places),
             Pace(time.monotonic, timing.pace),
-            timing.reached,
+            timing.failpoint,
             services.groups,
         )
         outbox = OutboxWorker(store, cards.deliver, owner=owner, now=clock, wake=wakes[0], lease=lease)
         slack.heard = outbox.slack_answered
         timers = TimerWorker(pipeline, owner=owner, wake=wakes[1], lease=lease)
-        sets = BatchWorker(pipeline.applier, pipeline.proposer.new_id, wakes[2])
+        sets = BatchWorker(pipeline.executor, pipeline.proposer.new_id, wakes[2])
         await store.outbox.try_again()
         for work in (
             router.resume(every=timing.recover_every),

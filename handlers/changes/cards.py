@@ -104,7 +104,7 @@ class Cards:
     directory: Directory
     places: dict[str, str]
     pace: Pace
-    reached: Failpoint = no_failpoint
+    failpoint: Failpoint = no_failpoint
     groups: GroupsReader | None = None
 
     async def deliver(self, change: Change, purpose: str) -> Note | None:
@@ -129,9 +129,9 @@ class Cards:
         if place is not None and await self._edit(place, change, message):
             return None
         self.pace.take(change.channel)
-        self.reached("post")
+        self.failpoint("post")
         channel, ts = await self._post(change, card)
-        self.reached("posted")
+        self.failpoint("posted")
         async with self.store.transaction() as tx:
             await self.store.cards.put(tx, change.id, channel, ts, CARD)
         link = await self.slack.permalink(channel, ts)
@@ -153,14 +153,14 @@ class Cards:
             return
         rows = [part async for part in self.store.parts.all(whole.id)]
         channel, file_id = known or await self._upload(whole, rows)
-        self.reached("share result")
+        self.failpoint("share result")
         try:
             await files.share(file_id, channel, items_view.file_name(whole), items_view.comment(whole, rows))
         except SlackRefused:
             async with self.store.transaction() as tx:
                 await self.store.cards.forget(tx, whole.id, RESULT)  # the next try uploads it again
             raise
-        self.reached("shared result")
+        self.failpoint("shared result")
 
     async def _upload(self, whole: Change, rows: Sequence[Part]) -> tuple[str, str]:
         """Upload the table; return the conversation that it goes to, and its file id."""
@@ -176,7 +176,7 @@ class Cards:
         if place[0] == change.channel and await self._is_shared(change):
             return False
         try:
-            self.reached("edit")
+            self.failpoint("edit")
             await self.slack.edit(*place, message)
         except SlackRefused as refusal:
             if refusal.code not in GONE | ELSEWHERE:
@@ -231,7 +231,7 @@ class Cards:
         if message is None or (await self.directory.person(change.requester)).barred is not None:
             return None
         self.pace.take(change.requester)
-        self.reached("notify")
+        self.failpoint("notify")
         try:
             channel, ts = await self.slack.post(change.requester, message)
         except SlackRefused as refusal:
@@ -239,7 +239,7 @@ class Cards:
                 raise
             log.info("requester_unreachable", change=change.id[:8], code=refusal.code)
             return None
-        self.reached("notified")
+        self.failpoint("notified")
         return self._placed(change, channel, ts, purpose)
 
     async def _notice(self, change: Change, kind: str) -> Message | None:

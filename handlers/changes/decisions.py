@@ -83,7 +83,7 @@ async def change_of_click(click: Click, caller: Caller, gatehouse: Gatehouse) ->
     The card of a part is that of its change set.
     """
     for _ in range(LOOKS_FOR_CARD):
-        change = await gatehouse.changes.ledger.get(click.value)
+        change = await gatehouse.changes.journal.get(click.value)
         card = change.part_of or change.id
         stands = await gatehouse.store.cards.stands(card, caller.channel, caller.message)
         if stands is not None:
@@ -179,7 +179,7 @@ REASONED: dict[str, Callable[[Change, str, Caller, Gatehouse], Awaitable[str]]] 
 async def _save(sent: notes_view.Reasoned, caller: Caller, gatehouse: Gatehouse) -> View:
     if sent.name not in REASONED:
         raise OldButton
-    change = await gatehouse.changes.ledger.get(sent.change)
+    change = await gatehouse.changes.journal.get(sent.change)
     return modals.done("Gatehouse", await REASONED[sent.name](change, sent.words, caller, gatehouse))
 
 

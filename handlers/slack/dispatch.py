@@ -110,7 +110,7 @@ class Dispatcher:
             await self._carry_out(request.caller, request.asked, self._resume_change(change, _announced))
 
     async def _resume_change(self, change: Change, answer: Callable[[Change], T]) -> T:
-        return answer(await self._gatehouse.changes.applier.go_on(change))
+        return answer(await self._gatehouse.changes.executor.go_on(change))
 
     async def look_up(self, request: Request) -> Shorthand:
         """What the command of *request* leaves to be looked up; nothing where it is none, or not a clear one."""

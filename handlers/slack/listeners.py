@@ -80,7 +80,7 @@ class Intake:
         *,
         owner: str,
         lease: timedelta,
-        reached: Failpoint,
+        failpoint: Failpoint,
     ) -> None:
         self._gatehouse = gatehouse
         self._inbound = gatehouse.store.inbound
@@ -89,7 +89,7 @@ class Intake:
         self._tasks = tasks
         self._owner = owner
         self._lease = lease
-        self._reached = reached
+        self._failpoint = failpoint
         self._at_work: set[str] = set()
         """Ids of the requests that this process is doing."""
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -101,7 +101,7 @@ class Intake:
         signature = (req.headers.get("x-slack-signature") or [natural])[0]
         key = hashlib.sha256(signature.encode()).hexdigest()
         try:
-            self._reached("store")
+            self._failpoint("store")
             short = await self._dispatcher.look_up(request)
             payload = {**request.body, SHORTHAND: short.model_dump()}
             kept = await self._inbound.take_in(
@@ -111,7 +111,7 @@ class Intake:
             await ack()
             self._tasks.start(self._answers.say(request.caller, error, request.asked))
             return
-        self._reached("acknowledge")
+        self._failpoint("acknowledge")
         await ack(**answer)
         if kept is not None:
             self._tasks.start(self._work_on(kept, partial(self._do, _as_stored(request, kept, short))))
@@ -134,9 +134,9 @@ class Intake:
 
     async def _do(self, request: Request) -> None:
         """Do a stored request; what it proposes is known by its id."""
-        self._reached("run")
+        self._failpoint("run")
         await self._dispatcher.dispatch(request)
-        self._reached("finish")
+        self._failpoint("finish")
         await self._inbound.done(request.caller.request)
 
     async def _do_again(self, kept: StoredRequest) -> None:
@@ -202,7 +202,7 @@ class Router:
         *,
         owner: str,
         lease: timedelta = LEASE,
-        reached: Failpoint = no_failpoint,
+        failpoint: Failpoint = no_failpoint,
     ) -> None:
         self.tasks = Tasks()
         self._gatehouse = gatehouse
@@ -215,7 +215,7 @@ class Router:
             self.tasks,
             owner=owner,
             lease=lease,
-            reached=reached,
+            failpoint=failpoint,
         )
 
     async def resume(self, *, every: float) -> None:

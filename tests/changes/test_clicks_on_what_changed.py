@@ -182,13 +182,13 @@ async def test_a_click_that_comes_too_late_is_refused_and_leaves_no_trace(
     case = CASES[name]
     seen = await case.begin(world, mine)
     await case.meanwhile(world, mine, seen)
-    now = await mine.pipeline.ledger.get(seen.id), await events(world, seen), await timers(world, seen), world.writes
+    now = await mine.pipeline.journal.get(seen.id), await events(world, seen), await timers(world, seen), world.writes
 
     with pytest.raises(case.refusal):
         await case.act(mine.pipeline, seen, "click")
 
     assert now == (
-        await mine.pipeline.ledger.get(seen.id),
+        await mine.pipeline.journal.get(seen.id),
         await events(world, seen),
         await timers(world, seen),
         world.writes,
@@ -205,12 +205,12 @@ async def test_a_click_whose_process_died_before_it_was_marked_done_counts_once(
 ) -> None:
     change = await begin(world, mine)
     await act(mine.pipeline, change, "click")
-    once = await mine.pipeline.ledger.get(change.id), await events(world, change), world.writes
+    once = await mine.pipeline.journal.get(change.id), await events(world, change), world.writes
     world.clock.moment += timedelta(minutes=1)
 
     await act(mine.pipeline, once[0], "click")
 
-    assert once == (await mine.pipeline.ledger.get(change.id), await events(world, change), world.writes)
+    assert once == (await mine.pipeline.journal.get(change.id), await events(world, change), world.writes)
 
 
 async def test_two_who_extend_at_once_extend_by_both(world: World, mine: Replica) -> None:
@@ -219,7 +219,7 @@ async def test_two_who_extend_at_once_extend_by_both(world: World, mine: Replica
 
     await asyncio.gather(extend(mine.pipeline, change, "one"), extend(other.pipeline, change, "another"))
 
-    ends = (await mine.pipeline.ledger.get(change.id)).ends
+    ends = (await mine.pipeline.journal.get(change.id)).ends
     assert ends is not None
     assert change.ends is not None
     assert ends - change.ends == 2 * HOUR
@@ -245,16 +245,16 @@ async def test_what_is_kept_or_extended_while_its_end_is_being_looked_at_stays(
     change = await renamed(world, mine)
     if changed_since:
         world.edit(("rules", RULE_IDS[0]), (world.live(TARGET) or {}) | {"name": "Theirs"})
-    watched = mine.pipeline.applier.adapter(TARGET)
+    watched = mine.pipeline.executor.adapter(TARGET)
     assert isinstance(watched, Watched)
     slow = Clicked(watched.inner, world, "mine", lambda: act(mine.pipeline, change, "click"))
-    mine.pipeline.applier = replace(mine.pipeline.applier, adapter=lambda _: slow)
+    mine.pipeline.executor = replace(mine.pipeline.executor, adapter=lambda _: slow)
     world.clock.moment += HOUR
 
     while await mine.timers.run_one():
         pass
 
-    now = await mine.pipeline.ledger.get(change.id)
+    now = await mine.pipeline.journal.get(change.id)
     assert now.ends != change.ends
     assert (now.undone_by, now.ending) == (None, "")
     assert "left_in_force" not in await events(world, change)

@@ -48,16 +48,16 @@ class Hanging(Watched):
 
 def with_rules_hanging(world: World) -> Replica:
     mine = replica(world, "mine", count(1))
-    plain = mine.pipeline.applier.adapter
+    plain = mine.pipeline.executor.adapter
 
     def adapter(target: Target) -> Watched:
         found = plain(target)
         assert isinstance(found, Watched)
         return Hanging(found.inner, world, "mine") if target.service == "rules" else found
 
-    applier = replace(mine.pipeline.applier, adapter=adapter)
-    mine.pipeline.applier = applier
-    return replace(mine, sets=replace(mine.sets, applier=applier))
+    executor = replace(mine.pipeline.executor, adapter=adapter)
+    mine.pipeline.executor = executor
+    return replace(mine, sets=replace(mine.sets, executor=executor))
 
 
 def renamed(world: World, target: Target, **more: Any) -> Proposal:
@@ -84,7 +84,7 @@ async def at_work(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
 
 async def ends_as(mine: Replica, change: Change, state: State) -> None:
     async def so() -> bool:
-        return (await mine.pipeline.ledger.get(change.id)).state is state
+        return (await mine.pipeline.journal.get(change.id)).state is state
 
     await until(so, f"it is {state}", 30)
 
@@ -124,7 +124,7 @@ async def test_what_falls_due_at_one_service_waits_for_no_other(world: World) ->
         await ends_as(mine, waiting, State.EXPIRED)
 
         async def reverted() -> bool:
-            return (await mine.pipeline.ledger.get(member.id)).undone_by is not None
+            return (await mine.pipeline.journal.get(member.id)).undone_by is not None
 
         await until(reverted, "the member is as before", 30)
 
@@ -147,11 +147,11 @@ async def test_what_was_looked_at_the_longest_ago_is_taken_over_first(world: Wor
         changes.append(await record_only(mine.pipeline, renamed(world, target), origin=target.key or ""))
         world.clock.moment += timedelta(seconds=1)
     world.clock.moment += LEASE * 2
-    first = await mine.pipeline.ledger.claim_due()
+    first = await mine.pipeline.journal.claim_due()
     assert first is not None
     world.clock.moment += LEASE * 2
 
-    taken = [await mine.pipeline.ledger.claim_due() for _ in changes]
+    taken = [await mine.pipeline.journal.claim_due() for _ in changes]
 
     assert first.id == changes[0].id
     assert [each.id for each in taken if each is not None] == [changes[1].id, changes[2].id, changes[0].id]

@@ -65,7 +65,7 @@ async def test_what_a_slow_service_does_after_the_first_look_ends_as_applied(
     world.clock.moment += A_LEASE_LATER
     assert await mine.pipeline.recover_one()
 
-    assert (await mine.pipeline.ledger.get(change.id)).state is State.APPLIED
+    assert (await mine.pipeline.journal.get(change.id)).state is State.APPLIED
     assert world.calls_that_write() == 1
 
 
@@ -79,7 +79,7 @@ async def test_what_never_arrived_is_looked_at_several_times_before_it_is_called
     while found[-1] is State.UNKNOWN:
         world.clock.moment += A_LEASE_LATER
         assert await mine.pipeline.recover_one()
-        found.append((await mine.pipeline.ledger.get(change.id)).state)
+        found.append((await mine.pipeline.journal.get(change.id)).state)
 
     assert found == [State.UNKNOWN, State.UNKNOWN, end]
 
@@ -87,19 +87,19 @@ async def test_what_never_arrived_is_looked_at_several_times_before_it_is_called
 async def test_a_creation_whose_process_died_is_not_given_up_at_the_first_look(world: World, mine: Replica) -> None:
     """Its request may be on its way still, though nobody waits for the answer any more."""
     change = await record_only(mine.pipeline, asked(world, Kind.RULE_CREATE), origin="origin")
-    held = await mine.pipeline.ledger.claim(change.id)
+    held = await mine.pipeline.journal.claim(change.id)
     assert held is not None
-    await mine.pipeline.ledger.remember([held], lambda _: {"result": {"twins": []}})
+    await mine.pipeline.journal.remember([held], lambda _: {"result": {"twins": []}})
     other = replica(world, "other", count(1))
 
     world.clock.moment += A_LEASE_LATER
     assert await other.pipeline.recover_one()
-    assert (await other.pipeline.ledger.get(change.id)).state is State.UNKNOWN
+    assert (await other.pipeline.journal.get(change.id)).state is State.UNKNOWN
     world.edit(("rules", "Redirect_late"), rule("Born late"))
     world.clock.moment += A_LEASE_LATER
     assert await other.pipeline.recover_one()
 
-    assert (await other.pipeline.ledger.get(change.id)).state is State.APPLIED
+    assert (await other.pipeline.journal.get(change.id)).state is State.APPLIED
     assert world.calls_that_write() == 0
 
 

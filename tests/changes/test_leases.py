@@ -75,11 +75,11 @@ class Paused(Watched):
 
 
 def paused(world: World, mine: Replica, step: str) -> tuple[Executor, Paused]:
-    """The applier of that process, which comes to a stand at *step*."""
-    watched = mine.pipeline.applier.adapter(Target(service="rules"))
+    """The executor of that process, which comes to a stand at *step*."""
+    watched = mine.pipeline.executor.adapter(Target(service="rules"))
     assert isinstance(watched, Watched)
     slow = Paused(watched.inner, world, watched.owner, step=step)
-    return replace(mine.pipeline.applier, adapter=lambda _: slow), slow
+    return replace(mine.pipeline.executor, adapter=lambda _: slow), slow
 
 
 def rename(world: World, **more: Any) -> Change:
@@ -117,9 +117,9 @@ STEPS: Final = ["look", "write", "read back"]
 @pytest.mark.parametrize("step", STEPS)
 async def test_what_is_still_being_done_here_is_not_taken_over_by_the_same_process(world: World, step: str) -> None:
     mine = replica(world, "mine", count(1))
-    applier, slow = paused(world, mine, step)
+    executor, slow = paused(world, mine, step)
     change = await kept(world, rename(world))
-    doing = asyncio.create_task(applier.go_on(change))
+    doing = asyncio.create_task(executor.go_on(change))
     await slow.there.wait()
     world.clock.moment += OVER
 
@@ -135,9 +135,9 @@ async def test_what_is_still_being_done_here_is_not_taken_over_by_the_same_proce
 @pytest.mark.parametrize("step", STEPS)
 async def test_who_lost_a_change_sends_and_records_nothing_more(world: World, step: str) -> None:
     mine, other = (replica(world, owner, count(1)) for owner in ("mine", "other"))
-    applier, slow = paused(world, mine, step)
+    executor, slow = paused(world, mine, step)
     change = await kept(world, rename(world))
-    doing = asyncio.create_task(applier.go_on(change))
+    doing = asyncio.create_task(executor.go_on(change))
     await slow.there.wait()
     world.clock.moment += OVER
     assert await other.pipeline.recover_one()
@@ -169,7 +169,7 @@ async def test_who_lost_a_change_does_not_go_on_with_one_of_several_requests(wor
     headers = {"Authorization": f"Bearer {MEMBERS_KEY}"}
     async with Service("members", world.services.members_url, headers) as service:
         interrupted: Adapter = MemberAdapter(Interrupted(service, SITE, lost))
-        left = await replace(mine.pipeline.applier, adapter=lambda _: interrupted).go_on(change)
+        left = await replace(mine.pipeline.executor, adapter=lambda _: interrupted).go_on(change)
 
     assert [call.method for call in world.services.members.calls() if call.method != "GET"] == ["PATCH"]
     assert left.state is State.UNKNOWN
@@ -190,10 +190,10 @@ class Interrupted(MembersClient):
 
 async def test_a_lease_is_renewed_for_as_long_as_the_change_is_being_carried_out(world: World) -> None:
     mine, other = (replica(world, owner, count(1)) for owner in ("mine", "other"))
-    applier, slow = paused(world, mine, "look")
+    executor, slow = paused(world, mine, "look")
     change = await kept(world, rename(world))
-    short = replace(applier.ledger, lease=timedelta(seconds=0.3))
-    doing = asyncio.create_task(replace(applier, ledger=short).go_on(change))
+    short = replace(executor.journal, lease=timedelta(seconds=0.3))
+    doing = asyncio.create_task(replace(executor, journal=short).go_on(change))
     await slow.there.wait()
 
     for _ in range(3):
@@ -229,23 +229,23 @@ class Slow(Watched):
 
 async def test_a_service_that_is_slow_to_read_is_written_to_all_the_same(world: World) -> None:
     mine = replica(world, "mine", count(1))
-    watched = mine.pipeline.applier.adapter(Target(service="rules"))
+    watched = mine.pipeline.executor.adapter(Target(service="rules"))
     assert isinstance(watched, Watched)
     slow = Slow(watched.inner, world, "mine")
 
-    done = await replace(mine.pipeline.applier, adapter=lambda _: slow).go_on(await kept(world, rename(world)))
+    done = await replace(mine.pipeline.executor, adapter=lambda _: slow).go_on(await kept(world, rename(world)))
 
     assert (done.state, len(slow.looks)) == (State.APPLIED, 2 + 1), "two before the write, and one to read back"
 
 
 async def test_a_look_that_took_long_is_taken_again_before_anything_is_sent(world: World) -> None:
     mine = replica(world, "mine", count(1))
-    watched = mine.pipeline.applier.adapter(Target(service="rules"))
+    watched = mine.pipeline.executor.adapter(Target(service="rules"))
     assert isinstance(watched, Watched)
     theirs = ("rules", RULE_IDS[0]), rule("Theirs")
     slow = Slow(watched.inner, world, "mine", after=lambda: world.edit(*theirs))
 
-    done = await replace(mine.pipeline.applier, adapter=lambda _: slow).go_on(await kept(world, rename(world)))
+    done = await replace(mine.pipeline.executor, adapter=lambda _: slow).go_on(await kept(world, rename(world)))
 
     assert done.state is State.STALE
     assert world.calls_that_write() == 0

@@ -29,7 +29,7 @@ async def claimed(world: World, mine: Replica, new_id: Callable[[], str]) -> tup
     """A set that *mine* has claimed, and its parts as they would be begun."""
     await mine.pipeline.proposer.submit(renames(world, "Ours"), origin="origin")
     world.clock.moment += timedelta(milliseconds=1)
-    whole = await mine.sets.ledger.claim_due(sets=True)
+    whole = await mine.sets.journal.claim_due(sets=True)
     assert whole is not None
     parts = await world.store.parts.left(whole.id, len(RULE_IDS))
     return whole, [begun(whole, part, change_id=new_id(), now=world.clock()) for part in parts]
@@ -43,9 +43,9 @@ async def test_what_another_has_done_is_not_begun_again(world: World) -> None:
     assert await other.carry_out_a_set()
 
     with pytest.raises(LeaseLost):
-        await batch_items.begin(mine.sets.ledger, whole, parts)
+        await batch_items.begin(mine.sets.journal, whole, parts)
     with pytest.raises(LeaseLost):
-        await batch_items.give_up(mine.sets.ledger, whole, [part.part_number for part in parts], "the service is away")
+        await batch_items.give_up(mine.sets.journal, whole, [part.part_number for part in parts], "the service is away")
 
     assert (await world.store.parts.tally(whole.id)).counts == {Outcome.APPLIED: len(RULE_IDS)}
 
@@ -56,7 +56,7 @@ async def test_what_somebody_stopped_is_not_begun(world: World) -> None:
     whole, parts = await claimed(world, mine, lambda: f"{next(ids):032x}")
     await mine.pipeline.decisions.stop(whole, by=ALICE, request="click")
 
-    assert await batch_items.begin(mine.sets.ledger, whole, parts) == []
-    await batch_items.give_up(mine.sets.ledger, whole, [part.part_number for part in parts], "the service is away")
+    assert await batch_items.begin(mine.sets.journal, whole, parts) == []
+    await batch_items.give_up(mine.sets.journal, whole, [part.part_number for part in parts], "the service is away")
 
     assert (await world.store.parts.tally(whole.id)).counts == {Outcome.STOPPED: len(RULE_IDS)}

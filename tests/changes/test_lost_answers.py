@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from bot.changes.execute import MOST_SENDS
+from bot.changes.execute import MAX_SENDS
 from bot.changes.model import Change, Kind, State, Target
 from bot.changes.proposals import Proposal, set_of
 from sandbox.services.answers import Call
@@ -89,7 +89,7 @@ async def test_a_write_that_never_gets_an_answer_is_not_sent_for_ever(world: Wor
             await mine.pipeline.recover_one()
 
         change = await now(world, change.id)
-        assert (change.state, world.sent[change.id].times) == (State.FAILED, MOST_SENDS), kind
+        assert (change.state, world.sent[change.id].times) == (State.FAILED, MAX_SENDS), kind
 
 
 async def test_a_rule_that_may_have_been_created_is_not_created_again_but_looked_for(world: World) -> None:

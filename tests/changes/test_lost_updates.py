@@ -71,10 +71,10 @@ def wanted(world: World, kind: Kind, place: Place, made: dict[str, Any] | None) 
     )
 
 
-async def carried_out(world: World, mine: Replica, reached: Callable[[str], None]) -> bool:
+async def carried_out(world: World, mine: Replica, failpoint: Callable[[str], None]) -> bool:
     """What *mine* does with the next set, told of each step; False where it died."""
     world.clock.moment += timedelta(milliseconds=1)
-    sets = replace(mine.sets, applier=replace(mine.sets.applier, reached=reached))
+    sets = replace(mine.sets, executor=replace(mine.sets.executor, failpoint=failpoint))
     try:
         return await replace(mine, sets=sets).carry_out_a_set()
     except Died:
@@ -85,11 +85,11 @@ def once(step: str, act: Callable[[], None]) -> Callable[[str], None]:
     """*act*, the first time that *step* is reached."""
     left = [act]
 
-    def reached(name: str) -> None:
+    def failpoint(name: str) -> None:
         if name == step and left:
             left.pop()()
 
-    return reached
+    return failpoint
 
 
 async def outcomes(world: World, whole: Change) -> Sequence[Outcome]:
@@ -253,12 +253,12 @@ async def test_one_change_is_not_sent_again_on_a_look_of_before_the_last(world: 
     proposal = wanted(world, Kind.RULE_UPDATE, place, {"status": "Inactive"})
     approved = await record_only(first.pipeline, proposal, origin="origin")
     with pytest.raises(Died):
-        await replace(first.pipeline.applier, reached=dies).go_on(approved)
+        await replace(first.pipeline.executor, failpoint=dies).go_on(approved)
     world.clock.moment += timedelta(seconds=61)
-    taken = await second.pipeline.ledger.claim_due()
+    taken = await second.pipeline.journal.claim_due()
     assert taken is not None
     flapping = Flapping(world.rules, lambda: world.edit(place, theirs))
-    ended = await replace(second.pipeline.applier, adapter=lambda _: flapping).carry_out(taken)
+    ended = await replace(second.pipeline.executor, adapter=lambda _: flapping).carry_out(taken)
 
     assert len(flapping.looks) > 1
     assert world.truth()[place] == theirs

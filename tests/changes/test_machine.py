@@ -234,7 +234,7 @@ class Machine(RuleBasedStateMachine):
             return None
 
         async def step(mine: Replica) -> Any:
-            return await call(mine.pipeline, await mine.pipeline.ledger.get(change.id))
+            return await call(mine.pipeline, await mine.pipeline.journal.get(change.id))
 
         return self.take(number, step, (*REFUSALS, ClientError))
 
@@ -492,7 +492,7 @@ class Machine(RuleBasedStateMachine):
         change = self.pick(which, [each for each in self.changes(State.APPLIED) if each.temporary])
 
         async def click(pipeline: Pipeline, now: Change) -> Change:
-            await pipeline.applier.access.require_all(now, by)
+            await pipeline.executor.access.require_all(now, by)
             return await pipeline.followups.revert(now, by=by, reason="ended early")
 
         self.clicked(number, click, change)

@@ -111,7 +111,7 @@ async def test_what_asks_for_an_approval_by_now_can_be_approved_and_its_card_say
     card = world.cards[change.id]
     assert (card.guard, card.summoned) == (Guard.APPROVE, ROLES["leads"].users)
 
-    await mine.pipeline.decisions.decide(await mine.pipeline.ledger.get(change.id), Decision.APPROVE, CARA)
+    await mine.pipeline.decisions.decide(await mine.pipeline.journal.get(change.id), Decision.APPROVE, CARA)
 
     await settled(world, mine, change)
     assert names(world)[0] == "Ours"

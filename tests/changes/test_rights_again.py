@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 import pytest
 
 from bot.changes.decisions import Decision
-from bot.changes.execute import LOST_RIGHT, MOST_SENDS, TOO_OLD
+from bot.changes.execute import LOST_RIGHT, MAX_SENDS, TOO_OLD
 from bot.changes.model import Change, Kind, Outcome, State, Target
 from bot.changes.proposals import Proposal
 from bot.policy.access import NotAllowed
@@ -117,7 +117,7 @@ async def waiting(world: World, mine: Replica) -> Change:
 async def settled(world: World, mine: Replica, change: Change) -> Change:
     while await mine.pipeline.recover_one():
         pass
-    return await mine.pipeline.ledger.get(change.id)
+    return await mine.pipeline.journal.get(change.id)
 
 
 @pytest.mark.parametrize(("loss", "who", "why"), LOSSES, ids=[f"{who} {why}" for _, who, why in LOSSES])
@@ -209,9 +209,9 @@ async def test_who_only_waits_for_slack_uses_up_none_of_the_times_that_a_change_
             raise Died
 
     with pytest.raises(Died):
-        await replace(mine.pipeline.applier, reached=dies).go_on(approved)
+        await replace(mine.pipeline.executor, failpoint=dies).go_on(approved)
     world.directory.silent = True
-    for _ in range(MOST_SENDS + 1):
+    for _ in range(MAX_SENDS + 1):
         world.clock.moment += A_WHILE
         assert await mine.pipeline.recover_one()
     assert world.calls_that_write() == 0
@@ -272,7 +272,7 @@ async def test_a_set_that_waited_is_not_begun(world: World, loss: Loss, who: str
 
     assert await mine.carry_out_a_set()
 
-    ended = await mine.pipeline.ledger.get(whole.id)
+    ended = await mine.pipeline.journal.get(whole.id)
     assert (ended.state, ended.refusal, ended.lost_right, ended.outcome) == (State.FAILED, LOST_RIGHT, who, why)
     assert (await world.store.parts.tally(whole.id)).counts == {Outcome.STOPPED: 2}
     assert world.calls_that_write() == 0
@@ -295,7 +295,7 @@ async def test_a_set_that_a_process_left_is_not_gone_on_with(world: World, step:
         await mine.carry_out_a_set()
         world.clock.moment += A_WHILE
 
-    ended = await mine.pipeline.ledger.get(whole.id)
+    ended = await mine.pipeline.journal.get(whole.id)
     counts = (await world.store.parts.tally(whole.id)).counts
     assert world.calls_that_write() == before
     assert counts.get(Outcome.APPLIED, 0) == names(world).count("Ours")
@@ -309,12 +309,12 @@ async def test_a_set_waits_for_slack(world: World) -> None:
     world.directory.silent = True
     world.clock.moment += A_WHILE
     assert await mine.carry_out_a_set()
-    waits = await mine.pipeline.ledger.get(whole.id)
+    waits = await mine.pipeline.journal.get(whole.id)
     assert waits.state is State.APPROVED
     assert world.calls_that_write() == 0
 
     world.directory.silent = False
     world.clock.moment += A_WHILE
     assert await mine.carry_out_a_set()
-    assert (await mine.pipeline.ledger.get(whole.id)).state is State.APPLIED
+    assert (await mine.pipeline.journal.get(whole.id)).state is State.APPLIED
     assert names(world) == ["Ours", "Ours"]

@@ -33,15 +33,17 @@ async def a_set(mine: Replica) -> Change:
     return await mine.pipeline.proposer.submit(set_of("Add 3 members", wanted), origin="origin")
 
 
-async def carried_out(world: World, mine: Replica, reached: Callable[[str], None] | None = None) -> None:
+async def carried_out(world: World, mine: Replica, failpoint: Callable[[str], None] | None = None) -> None:
     """What the worker does, where the settings name rules alone."""
     world.clock.moment += timedelta(minutes=2)
-    whole = await mine.sets.ledger.claim_due(sets=True)
+    whole = await mine.sets.journal.claim_due(sets=True)
     assert whole is not None
-    applier = replace(mine.sets.applier, adapter=Services(world.rules, world.groups, {}).adapter, settle_after=(0.0,))
-    if reached is not None:
-        applier = replace(mine.sets.applier, reached=reached)
-    await replace(mine.sets, applier=applier).carry_out(whole)
+    executor = replace(
+        mine.sets.executor, adapter=Services(world.rules, world.groups, {}).adapter, reconcile_after=(0.0,)
+    )
+    if failpoint is not None:
+        executor = replace(mine.sets.executor, failpoint=failpoint)
+    await replace(mine.sets, executor=executor).carry_out(whole)
 
 
 async def test_parts_there_fail_with_why(database_url: str) -> None:
@@ -53,7 +55,7 @@ async def test_parts_there_fail_with_why(database_url: str) -> None:
         await carried_out(world, mine)
 
         parts = [part async for part in world.store.parts.all(whole.id)]
-        ended = await mine.pipeline.ledger.get(whole.id)
+        ended = await mine.pipeline.journal.get(whole.id)
     assert {(part.outcome, part.why) for part in parts} == {(Outcome.FAILED, "no setting names the site gone any more")}
     assert ended.state is State.FAILED
 
@@ -74,7 +76,7 @@ async def test_a_set_that_was_left_there_half_done_ends(database_url: str) -> No
         await carried_out(world, mine)
 
         tally = await world.store.parts.tally(whole.id)
-        ended = await mine.pipeline.ledger.get(whole.id)
+        ended = await mine.pipeline.journal.get(whole.id)
     assert tally.counts == {Outcome.UNKNOWN: 3}
     assert ended.state is State.APPLIED
 
@@ -85,7 +87,7 @@ async def test_one_change_there_fails_with_why(database_url: str) -> None:
         mine = replica(world, "mine", count(1))
         approved = await record_only(mine.pipeline, addition("ann@example.com"), origin="origin")
 
-        applier = replace(mine.pipeline.applier, adapter=Services(world.rules, world.groups, {}).adapter)
-        ended = await applier.go_on(approved)
+        executor = replace(mine.pipeline.executor, adapter=Services(world.rules, world.groups, {}).adapter)
+        ended = await executor.go_on(approved)
 
     assert (ended.state, ended.outcome) == (State.FAILED, "no setting names the site gone any more")

@@ -20,7 +20,7 @@ async def test_the_look_is_taken_anew(database_url: str, step: str, away: bool) 
         mine = replica(world, "mine", count(1))
         whole = await mine.pipeline.proposer.submit(renames(world, "Ours"), origin="origin")
 
-        def reached(name: str) -> None:
+        def failpoint(name: str) -> None:
             if name == step:
                 world.clock.moment += timedelta(minutes=30)
                 world.edit(("rules", RULE_IDS[0]), rule("Theirs"))
@@ -28,8 +28,8 @@ async def test_the_look_is_taken_anew(database_url: str, step: str, away: bool) 
                     world.services.rules.stage.faults.add("500", times=99)
 
         world.clock.moment += timedelta(milliseconds=1)
-        await replace(mine.sets, applier=replace(mine.sets.applier, reached=reached)).carry_out(
-            await mine.sets.ledger.claim_due(sets=True) or whole
+        await replace(mine.sets, executor=replace(mine.sets.executor, failpoint=failpoint)).carry_out(
+            await mine.sets.journal.claim_due(sets=True) or whole
         )
 
         tally = await world.store.parts.tally(whole.id)

@@ -19,7 +19,7 @@ async def is_effective(world: World, mine: Replica, *, hours: int = 2) -> Change
     whole = await mine.pipeline.proposer.submit(renames(world, "For now", lasts=hours * 3600), origin="origin")
     await mine.pipeline.decisions.decide(whole, Decision.APPROVE, BOB)
     assert await mine.carry_out_a_set()
-    return await mine.pipeline.ledger.get(whole.id)
+    return await mine.pipeline.journal.get(whole.id)
 
 
 async def as_time_goes_on(world: World, mine: Replica) -> None:
@@ -50,7 +50,7 @@ async def test_an_undo_that_was_denied_before_does_not_let_the_end_be_tried_for_
 
         assert await tried(world, whole, "undo") == [State.DENIED]
         assert await tried(world, whole, "revert") == [State.FAILED], "tried once at its end"
-        assert (await mine.pipeline.ledger.get(whole.id)).ending == "changed", "left in force, and said so"
+        assert (await mine.pipeline.journal.get(whole.id)).ending == "changed", "left in force, and said so"
 
 
 async def test_an_undo_that_failed_before_its_time_does_not_keep_the_end_from_being_tried(database_url: str) -> None:
@@ -90,9 +90,9 @@ async def test_requests_and_undos_that_wait_do_not_put_the_end_off(database_url:
         await as_time_goes_on(world, mine)
 
         assert {world.truth()["rules", key]["name"] for key in RULE_IDS} == {"As it was"}
-        assert (await mine.pipeline.ledger.get(whole.id)).undone_by is not None
-        assert (await mine.pipeline.ledger.get(undo.id)).state is State.STALE, "there is nothing left to undo"
-        assert (await mine.pipeline.ledger.get(other.id)).state is State.PROPOSED, (
+        assert (await mine.pipeline.journal.get(whole.id)).undone_by is not None
+        assert (await mine.pipeline.journal.get(undo.id)).state is State.STALE, "there is nothing left to undo"
+        assert (await mine.pipeline.journal.get(other.id)).state is State.PROPOSED, (
             "its parts are looked at when it is approved"
         )
 
@@ -106,9 +106,9 @@ async def test_what_an_undo_could_not_take_back_still_ends(database_url: str) ->
         left = world.truth()["rules", RULE_IDS[0]]
         world.edit(("rules", RULE_IDS[0]), left | {"name": "Theirs"})
 
-        await mine.pipeline.followups.undo(await mine.pipeline.ledger.get(whole.id), by=ALICE, channel=OPS)
+        await mine.pipeline.followups.undo(await mine.pipeline.journal.get(whole.id), by=ALICE, channel=OPS)
         assert await mine.carry_out_a_set()
-        half = await mine.pipeline.ledger.get(whole.id)
+        half = await mine.pipeline.journal.get(whole.id)
         world.edit(("rules", RULE_IDS[0]), left)
         world.clock.moment += timedelta(hours=2)
         await as_time_goes_on(world, mine)
@@ -116,7 +116,7 @@ async def test_what_an_undo_could_not_take_back_still_ends(database_url: str) ->
         assert half.undone_by is None, "a part of it is still there"
         assert half.temporary
         assert {world.truth()["rules", key]["name"] for key in RULE_IDS} == {"As it was"}
-        assert (await mine.pipeline.ledger.get(whole.id)).undone_by is not None
+        assert (await mine.pipeline.journal.get(whole.id)).undone_by is not None
 
 
 async def test_what_could_not_be_taken_back_at_its_end_is_said(database_url: str) -> None:
@@ -132,5 +132,5 @@ async def test_what_could_not_be_taken_back_at_its_end_is_said(database_url: str
         while await mine.outbox.deliver_one():
             pass
 
-        assert (await mine.pipeline.ledger.get(whole.id)).ending == "partly"
+        assert (await mine.pipeline.journal.get(whole.id)).ending == "partly"
         assert world.told[whole.id, "left"] == 1, "the requester is told"

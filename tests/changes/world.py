@@ -403,7 +403,7 @@ class Replica:
     async def carry_out_a_set(self) -> bool:
         """What the worker does with one set, a moment later; False where there is none to do."""
         self.fuse.clock.moment += timedelta(milliseconds=1)
-        if (whole := await self.sets.ledger.claim_due(sets=True)) is None:
+        if (whole := await self.sets.journal.claim_due(sets=True)) is None:
             return False
         died = False
         try:
@@ -451,13 +451,13 @@ def replica(world: World, owner: str, ids: count[int]) -> Replica:
         new_id=lambda: f"{next(ids):032x}",
         owner=owner,
         tell=fuse,
-        settle_after=(0.0, 0.0),
-        reached=fuse,
+        reconcile_after=(0.0, 0.0),
+        failpoint=fuse,
     )
     wake = Wake()
     timers = TimerWorker(pipeline, owner=owner, wake=wake, lease=timedelta(seconds=60))
     outbox = OutboxWorker(world.store, deliver, owner=owner, now=world.clock, wake=wake)
-    sets = BatchWorker(pipeline.applier, pipeline.proposer.new_id, wake, patience, world.sleep)
+    sets = BatchWorker(pipeline.executor, pipeline.proposer.new_id, wake, patience, world.sleep)
     return Replica(pipeline, timers, outbox, sets, fuse)
 
 

@@ -58,7 +58,7 @@ TIMING: Final = {
     "recover_every": 0.2,
     "look_every": 0.2,
     "pace": 0.0,
-    "settle_after": [0.05, 0.1, 0.2],
+    "reconcile_after": [0.05, 0.1, 0.2],
 }
 SIZES: Final = ("quick", "ci", "long")
 SIZE: Final = SIZES.index(os.environ.get("RELIABILITY") or "quick")

@@ -33,18 +33,18 @@ def checkpoint(environment: Mapping[str, str]) -> Failpoint:
     wanted = {name: environment[name].rpartition(":") for name in STRIKES if environment.get(name)}
     seen: dict[str, int] = {}
 
-    def reached(step: str) -> None:
+    def failpoint(step: str) -> None:
         seen[step] = seen.get(step, 0) + 1
         for name, (struck, _, number) in wanted.items():
             if (step, seen[step]) == (struck, int(number)):
                 os.kill(os.getpid(), STRIKES[name])
 
-    return reached
+    return failpoint
 
 
 def timing(environment: Mapping[str, str]) -> Timing:
     numbers = json.loads(environment.get("DRILL_TIMING") or "{}")
-    return Timing(**numbers, reached=checkpoint(environment))
+    return Timing(**numbers, failpoint=checkpoint(environment))
 
 
 class _Server(uvicorn.Server):

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import pytest
 
-from bot.changes.execute import MOST_SENDS
+from bot.changes.execute import MAX_SENDS
 from bot.changes.model import Change, Kind, State, Target
 from bot.changes.proposals import Proposal
 from bot.clients.errors import ClientError
@@ -234,7 +234,7 @@ async def test_a_set_of_two_ends_as_predicted(world: World, fault: str, operatio
 
     assert "+".join(sorted(ended(change, write, world) for change in changes)) == end.partition(":")[0]
     assert proxy.effects == int(end.partition(":")[2])
-    assert proxy.asked[write.method] <= 1 + MOST_SENDS, "sent again only where nothing was done, and not for ever"
+    assert proxy.asked[write.method] <= 1 + MAX_SENDS, "sent again only where nothing was done, and not for ever"
     assert proxy.struck
 
 

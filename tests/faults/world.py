@@ -170,7 +170,7 @@ class World:
             new_id=lambda: uuid4().hex,
             owner="the test",
             tell=lambda: None,
-            settle_after=(0.0, 0.01, 0.02),
+            reconcile_after=(0.0, 0.01, 0.02),
         )
 
     async def submit(self, kind: Kind, before: Record | None, after: Record | None) -> Change:
@@ -188,20 +188,20 @@ class World:
         self.ahead += timedelta(minutes=3)
         while await self.pipeline().recover_one():
             pass
-        return await self.pipeline().ledger.get(change.id)
+        return await self.pipeline().journal.get(change.id)
 
     async def submit_set(self, wanted: Sequence[Proposal]) -> Sequence[Change]:
         """Have several things done as one, with those settled that were unknown at first; the parts as they ended."""
         pipeline, pauses = self.pipeline(), Pauses()
         sets = BatchWorker(
-            pipeline.applier,
+            pipeline.executor,
             pipeline.proposer.new_id,
             Wake(),
             lambda: Backoff(clock=lambda: pauses.passed, sleep=pauses.sleep),
             pauses.sleep,
         )
         whole = await pipeline.proposer.submit(set_of("Several", wanted), origin=uuid4().hex)
-        claimed = await sets.ledger.claim_due(sets=True)
+        claimed = await sets.journal.claim_due(sets=True)
         assert claimed is not None
         assert claimed.id == whole.id
         await sets.carry_out(claimed)

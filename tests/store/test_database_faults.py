@@ -154,7 +154,7 @@ async def test_a_disk_that_takes_no_more_stops_a_change_before_its_effect_or_is_
         asked = await mine.pipeline.proposer.submit(proposal, origin="origin")
         while await mine.pipeline.recover_one():
             pass
-        if (asked := await mine.pipeline.ledger.get(asked.id)).state is State.PROPOSED:
+        if (asked := await mine.pipeline.journal.get(asked.id)).state is State.PROPOSED:
             asked = await mine.pipeline.decisions.decide(asked, Decision.CONFIRM, BOB)
 
         assert asked.state is State.APPLIED

@@ -161,7 +161,7 @@ async def test_a_request_that_waits_survives_a_newer_schema_that_only_adds(empty
         await upgrade(empty_database)
 
         mine = replica(world, "mine", count(1)).pipeline
-        done = await mine.decisions.decide(await mine.ledger.get(waiting.id), Decision.CONFIRM, ALICE)
+        done = await mine.decisions.decide(await mine.journal.get(waiting.id), Decision.CONFIRM, ALICE)
 
         assert done.state is State.APPLIED
         assert await version(empty_database) == "0002_votes"

@@ -77,7 +77,7 @@ async def test_a_change_that_may_be_guarded_is_passed_over_and_what_is_behind_it
     with capture_logs() as logged:
         while await mine.pipeline.recover_one():
             pass
-        assert await mine.pipeline.ledger.claim(theirs.id) is None
+        assert await mine.pipeline.journal.claim(theirs.id) is None
 
     assert (await row_of(world, ours)).state == "applied"
     assert await row_of(world, theirs) == before
@@ -97,7 +97,7 @@ async def test_nobody_decides_about_it_by_way_of_this_release(world: World, more
 
     for decision in Decision:
         with pytest.raises(NewerRelease):
-            await mine.decisions.decide(await mine.ledger.get(theirs.id), decision, ALICE, reason="it has to be now")
+            await mine.decisions.decide(await mine.journal.get(theirs.id), decision, ALICE, reason="it has to be now")
 
     assert await row_of(world, theirs) == before
 
@@ -192,7 +192,7 @@ async def test_fields_that_guard_nothing_do_not_stop_a_change_and_survive_it(wor
 
     mine = replica(world, "mine", count(1)).pipeline
 
-    done = await mine.decisions.decide(await mine.ledger.get(theirs.id), Decision.CONFIRM, ALICE)
+    done = await mine.decisions.decide(await mine.journal.get(theirs.id), Decision.CONFIRM, ALICE)
 
     assert done.state is State.APPLIED
     document = json.loads((await row_of(world, theirs)).document)
@@ -215,9 +215,9 @@ class Joined(Watched):
 @pytest.mark.parametrize("database_url", BOTH, indirect=True)
 async def test_what_was_done_already_is_recorded_and_keeps_the_field_that_came_in_between(world: World) -> None:
     mine = replica(world, "mine", count(1))
-    watched = mine.pipeline.applier.adapter(Target(service="rules"))
+    watched = mine.pipeline.executor.adapter(Target(service="rules"))
     assert isinstance(watched, Watched)
-    object.__setattr__(mine.pipeline.applier, "adapter", lambda _: Joined(watched.inner, world, "mine"))
+    object.__setattr__(mine.pipeline.executor, "adapter", lambda _: Joined(watched.inner, world, "mine"))
     change = await kept(world, rename(world))
 
     await mine.pipeline.recover_one()

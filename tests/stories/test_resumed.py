@@ -142,7 +142,7 @@ ASKS: Final = (
 async def interrupted_world(folder: Path, database_url: str, clock: Clock) -> AsyncIterator[World]:
     """A sandbox in which Alice has lists and changes, and requests die when she wants them to."""
     reaper = Reaper()
-    timing = replace(QUICK, reached=reaper, recover_every=0.05)
+    timing = replace(QUICK, failpoint=reaper, recover_every=0.05)
     sandboxed = running_sandbox(folder, timing=timing, now=clock, database_url=database_url)
     with capture_logs():  # each death would be shown with all that the process knew
         async with sandboxed as sandbox:

@@ -112,12 +112,12 @@ async def test_a_process_that_dies_before_it_tells_is_followed_by_one_that_does_
 ) -> None:
     deaths = ["notify"]
 
-    def reached(step: str) -> None:
+    def failpoint(step: str) -> None:
         if step in deaths:
             deaths.remove(step)
             raise ConnectionAbortedError(step)
 
-    async with running_sandbox(tmp_path, timing=replace(QUICK, reached=reached), now=clock) as workspace:
+    async with running_sandbox(tmp_path, timing=replace(QUICK, failpoint=failpoint), now=clock) as workspace:
         alice, cara = Person(workspace.slack, "U0ALICE01", OPS), Person(workspace.slack, "U0CARA001", OPS)
         card = await alice.says(f"/rules delete {OLD}")
         await approves(cara, card)
