@@ -1,4 +1,4 @@
-"""The policy file: read, checked, reloaded when it changes, and printed. A broken file never replaces a good one."""
+"""The policy file: read, checked, and reloaded when it changes. A broken file never replaces a good one."""
 
 from __future__ import annotations
 
@@ -12,11 +12,8 @@ from typing import Final
 
 import structlog
 from pydantic import ValidationError
-from rich.table import Table
 
-from bot.changes.model import Kind
-from bot.policy.model import DEFAULT, OPERATIONS, GuardRule, Policy
-from bot.text.duration import in_words
+from bot.policy.model import DEFAULT, Policy
 
 log = structlog.get_logger(__name__)
 
@@ -145,31 +142,3 @@ class CurrentPolicy:
         except OSError:
             return None
         return found.st_mtime_ns, found.st_size
-
-
-def policy_tables(policy: Policy) -> Sequence[Table]:
-    """Who may what, and what stands before each change."""
-    act = ", ".join(policy.channels.act) or "every channel that Gatehouse was added to"
-    roles = Table("role", "who", "may", title=f"Roles. Changes are taken in: {act}")
-    for name, role in policy.roles.items():
-        allowed = [operation for operation in OPERATIONS if role.allows(operation)]
-        roles.add_row(name, ", ".join((*role.users, *role.groups, *role.channels)) or "nobody", ", ".join(allowed))
-    if not policy.roles:
-        roles.add_row("(none)", "every full member of the workspace", "everything, under the guards below")
-    guards = Table("change", "site", "guard", "approvers", "open for", "break glass", title="Guards")
-    for kind in Kind:
-        for site in dict.fromkeys(
-            [*(rule.site for rule in policy.guards if rule.fits(kind.operation, rule.site)), None]
-        ):
-            guards.add_row(kind.value, site or "any", *_guard(policy.guard_for(kind.operation, site)))
-    return roles, guards
-
-
-def _guard(rule: GuardRule) -> tuple[str, ...]:
-    if rule.guard == "none":
-        return "none", "", "", ""
-    many = f" by {rule.approvals}" if rule.approvals > 1 else ""
-    own = ", also their own" if rule.self_approval else ""
-    approvers = ", ".join(rule.approvers) or "somebody else of the channel"
-    opened = in_words(rule.expires.total_seconds())
-    return rule.guard + many, approvers + own, opened, ", ".join(rule.break_glass) or "nobody"

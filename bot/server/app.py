@@ -28,7 +28,7 @@ from bot.changes.timers import TimerWorker
 from bot.changes.verify import Adapter
 from bot.changes.worker import Wake, lease_for
 from bot.clients.errors import Refused
-from bot.clients.http import CallLimits, Service
+from bot.clients.http import CallLimits, Service, authorities
 from bot.clients.members import MembersClient
 from bot.clients.rules import GroupsClient, RulesClient
 from bot.gatehouse import Gatehouse, Site
@@ -145,10 +145,12 @@ async def running(
     owner = f"{os.getpid()}-{secrets.token_hex(4)}"
     async with AsyncExitStack() as stack:
         policy = _policy(settings)
-        store, clock = await stack.enter_async_context(_store(settings, now))
-        services = await stack.enter_async_context(open_services(settings))
         slack = await stack.enter_async_context(open_slack(settings, settings.slack_bot_token.get_secret_value()))
-        await sign_in(slack)
+        signing_in = await stack.enter_async_context(_in_background(sign_in(slack)))
+        reading_authorities = await stack.enter_async_context(_in_background(asyncio.to_thread(authorities)))
+        store, clock = await stack.enter_async_context(_store(settings, now))
+        await reading_authorities
+        services = await stack.enter_async_context(open_services(settings))
 
         envelopes: Envelopes | None = None
 
@@ -216,6 +218,7 @@ async def running(
         slack.heard = outbox.slack_answered
         timers = TimerWorker(pipeline, owner=owner, wake=wakes[1], lease=lease)
         sets = BatchWorker(pipeline.executor, pipeline.proposer.new_id, wakes[2])
+        await signing_in
         await store.outbox.try_again()
         for work in (
             router.resume(every=timing.recover_every),
@@ -284,10 +287,10 @@ def _policy(settings: Settings) -> CurrentPolicy:
 
 
 @asynccontextmanager
-async def _in_background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+async def _in_background(work: Coroutine[Any, Any, Any]) -> AsyncIterator[asyncio.Task[Any]]:
     task = asyncio.create_task(work)
     try:
-        yield
+        yield task
     finally:
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):

@@ -15,7 +15,7 @@ from typing import Final
 import sqlalchemy as sa
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from bot.changes.model import State
 from bot.store.audit import Audit
@@ -100,7 +100,7 @@ async def open_store(database_url: str, *, now: Callable[[], datetime]) -> Async
     """The store at *database_url*, with the schema of this release; raises StoreError or StoreCorrupt."""
     engine = make_engine(database_url)
     try:
-        await upgrade(database_url)
+        await _upgrade(engine, MIGRATIONS)
         session = Session(engine, now)
         audit, newer = Audit(session), Newer()
         yield Store(
@@ -153,6 +153,13 @@ async def upgrade(database_url: str, migrations: Path = MIGRATIONS) -> None:
     """Check the database and bring it to the newest of *migrations*; two processes may do so at once."""
     engine = make_engine(database_url)
     try:
+        await _upgrade(engine, migrations)
+    finally:
+        await engine.dispose()
+
+
+async def _upgrade(engine: AsyncEngine, migrations: Path) -> None:
+    try:
         async with engine.begin() as connection:
             if connection.dialect.name == "sqlite":
                 await _refuse_damage(connection)
@@ -163,8 +170,6 @@ async def upgrade(database_url: str, migrations: Path = MIGRATIONS) -> None:
     except (SQLAlchemyError, OSError, UnicodeError) as error:  # a damaged file garbles even what SQLite says of it
         cause = getattr(error, "orig", None) or error
         raise StoreError(f"the database cannot be opened: {str(cause)[:200]}") from error
-    finally:
-        await engine.dispose()
 
 
 async def _refuse_damage(connection: AsyncConnection) -> None:

@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
-import os
-import sys
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from bot.server import collector
-from bot.store.engine import open_store
+from bot.server.manifest import document
+from bot.store.engine import upgrade
+from sandbox.gatehouse import WORKSPACES
+from sandbox.services.running import running_services
+from sandbox.slack.running import running_slack
+from tests.programs import serving
 
-ROOT: Final = Path(__file__).parent.parent.parent
-START: Final = """
-import asyncio, sys
-import bot.__main__, bot.server.process
-from bot.server.app import utc_now
-from bot.store.engine import open_store
-
-async def start():
-    async with open_store(sys.argv[1], now=utc_now):
-        print(*sys.modules)
-
-asyncio.run(start())
-"""
 NOT_YET: Final = {
     "alembic": "only an older schema is migrated",
+    "typer": "only for the other commands, and for --help",
+    "rich.text": "only for tables on a terminal",
     "asyncpg": "only for PostgreSQL",
     "sqlalchemy.dialects.postgresql": "only for PostgreSQL",
     "email_validator": "only when somebody types an email",
@@ -40,18 +30,16 @@ NOT_YET: Final = {
 
 
 async def test_a_start_loads_nothing_that_has_no_use_yet(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'store.db'}"
-    async with open_store(url, now=lambda: datetime.now(UTC)):
-        pass  # this makes the schema
+    await upgrade(f"sqlite:///{tmp_path / 'served.db'}")
 
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", START, url),
-        cwd=ROOT,
-        env={"PATH": os.environ["PATH"]},
-        stdout=asyncio.subprocess.PIPE,
-    )
-    loaded = set((await process.communicate())[0].decode().split())
+    async with (
+        running_services() as services,
+        running_slack(document("http://127.0.0.1"), WORKSPACES) as slack,
+        serving(slack, services, tmp_path, PYTHONPROFILEIMPORTTIME="1") as (_, log),
+    ):
+        imports = [line for line in log.read_text().splitlines() if line.startswith("import time:")]
 
+    loaded = {line.rpartition("|")[2].strip() for line in imports}
     assert {"bot.server.app", "handlers.slack.listeners", "sqlalchemy.dialects.sqlite"} <= loaded
     assert {name: why for name, why in NOT_YET.items() if name in loaded} == {}
 

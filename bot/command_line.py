@@ -1,0 +1,130 @@
+"""The command line: ``python -m bot serve / check / manifest / audit / db``.
+
+What a command works with is imported in it: wrong settings and ``--help`` answer at once, without Bolt and a database.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+from collections.abc import Coroutine
+from enum import StrEnum
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from bot.server import start
+from bot.settings import ManifestSettings, Settings
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, help="Gatehouse: traffic rules and members, from Slack.")
+db = typer.Typer(no_args_is_help=True, help="The database.")
+app.add_typer(db, name="db")
+audit = typer.Typer(no_args_is_help=True, help="What was asked, decided, done and refused.")
+app.add_typer(audit, name="audit")
+
+
+ADDRESS = re.compile(r"https://[^\s/?#@]+(/[^\s?#]*)?")
+"""Where Slack may send requests: https alone."""
+
+
+T = TypeVar("T")
+
+
+def _with_database(work: Coroutine[Any, Any, T]) -> T:
+    """What *work* returns, or an end with one sentence where the database refuses."""
+    from bot.store.db import StoreError  # noqa: PLC0415
+
+    try:
+        return asyncio.run(work)
+    except StoreError as error:
+        print(f"Gatehouse can't use its database: {error}", file=sys.stderr)
+        raise typer.Exit(1) from None
+
+
+@app.command()
+def serve() -> None:
+    """Run Gatehouse: take Slack's requests on HOST:PORT, or by Socket Mode."""
+    start.serve()
+
+
+@app.command()
+def check() -> None:
+    """Check settings, policy and database, and print the effective settings and policy, secrets cut."""
+    from rich.console import Console  # noqa: PLC0415
+
+    from bot.policy.file import BadPolicy, CurrentPolicy  # noqa: PLC0415
+    from bot.server.effective import policy_tables, settings_table  # noqa: PLC0415
+    from bot.store import engine  # noqa: PLC0415
+
+    settings = start.settings_of(Settings)
+    try:
+        policy = CurrentPolicy(settings.policy_file).policy
+    except BadPolicy as error:
+        print(f"The policy file {settings.policy_file} is wrong:", file=sys.stderr)
+        for wrong in error.wrong:
+            print(f"  {wrong}", file=sys.stderr)
+        raise typer.Exit(1) from None
+    for table in (settings_table(settings), *policy_tables(policy)):
+        Console().print(table)
+    _with_database(engine.check(settings.database_url))
+
+
+@db.command("upgrade")
+def upgrade() -> None:
+    """Bring the database to this release's schema."""
+    from bot.store.engine import upgrade as run  # noqa: PLC0415
+
+    _with_database(run(start.settings_of(Settings).database_url))
+
+
+class Format(StrEnum):
+    JSONL = "jsonl"
+    CSV = "csv"
+
+
+@audit.command("export")
+def export(
+    *,
+    form: Annotated[Format, typer.Option("--format", help="One JSON object a line, or a table.")] = Format.JSONL,
+    since: Annotated[str, typer.Option(help="How far back, such as 24h or 30d. Empty: all of it.")] = "",
+) -> None:
+    """Print the audit, oldest first."""
+    from bot.server.audit_export import exported  # noqa: PLC0415
+    from bot.text.duration import seconds_of  # noqa: PLC0415
+
+    if since and not seconds_of(since):
+        print(f"--since {since}: write a duration such as 24h or 30d.", file=sys.stderr)
+        raise typer.Exit(2)
+    _with_database(
+        exported(start.settings_of(Settings).database_url, form.value, seconds_of(since) if since else None, sys.stdout)
+    )
+
+
+@audit.command("verify")
+def verify(
+    *, head: Annotated[str, typer.Option(help="Number:hash of an entry, as an earlier verify printed it.")] = ""
+) -> None:
+    """Walk the chain of hashes; names the first entry that was altered, dropped, added or moved."""
+    from bot.server.audit_export import verified  # noqa: PLC0415
+
+    words, sound = _with_database(verified(start.settings_of(Settings).database_url, head))
+    print(words)
+    raise typer.Exit(0 if sound else 1)
+
+
+@app.command()
+def manifest(
+    url: Annotated[
+        str, typer.Option(help="Public address of this deployment, such as https://gatehouse.example.com")
+    ] = "",
+    *,
+    socket: Annotated[bool, typer.Option(help="For Socket Mode: no address is needed, nor used.")] = False,
+) -> None:
+    """Print the app manifest to create the Slack app from; its commands begin with COMMAND_PREFIX."""
+    from bot.server.manifest import manifest as made  # noqa: PLC0415
+
+    if not socket and not ADDRESS.fullmatch(url):
+        print("Say where Slack reaches Gatehouse: --url https://…, or --socket.", file=sys.stderr)
+        raise typer.Exit(2)
+    sys.stdout.write(made(None if socket else url, start.settings_of(ManifestSettings).command_prefix))
