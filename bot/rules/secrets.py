@@ -14,19 +14,8 @@ from bot.rules.model import Rule
 
 MARK: Final = "[hidden"
 """What every label in place of a secret begins with."""
-SECRET_PARTS: Final = (
-    "token",
-    "secret",
-    "passw",
-    "passphrase",
-    "apikey",
-    "accesskey",
-    "privatekey",
-    "credential",
-    "authorization",
-    "cookie",
-    "session",
-    "signature",
+SECRET_PARTS: Final = re.compile(
+    "token|secret|passw|passphrase|apikey|accesskey|privatekey|credential|authorization|cookie|session|signature"
 )
 """Letters that the name of a credential has in it, however it is written."""
 SECRET_WORDS: Final = frozenset({"auth", "bearer", "jwt", "key", "pass", "pwd", "sid", "sig"})
@@ -55,7 +44,7 @@ def names_secret(name: str) -> bool:
     if plain.startswith(CORS):
         return False
     joined = plain.replace("-", "").replace("_", "")
-    return any(part in joined for part in SECRET_PARTS) or not SECRET_WORDS.isdisjoint(WORD.findall(plain))
+    return SECRET_PARTS.search(joined) is not None or not SECRET_WORDS.isdisjoint(WORD.findall(plain))
 
 
 def hidden(*documents: Mapping[str, Any] | None) -> list[Any]:
@@ -85,7 +74,7 @@ def _hidden(value: Any, label: Label) -> Any:
         return [_hidden(one, label) for one in value]
     if not isinstance(value, Mapping):
         return value
-    is_named = any(names_secret(str(value.get(name, ""))) for name in NAMED_BY)
+    is_named = "value" in value and any(names_secret(str(value.get(name, ""))) for name in NAMED_BY)
     return {
         name: _replaced(inner, label) if _is_secret(name, is_named=is_named) else _hidden(inner, label)
         for name, inner in value.items()

@@ -63,5 +63,5 @@ def _parts(values: object) -> Iterator[Stored]:
     for value in values if isinstance(values, list | tuple | type({}.values())) else ():
         if isinstance(value, Stored):
             yield value
-        elif isinstance(value, tuple):
+        elif value and isinstance(value, tuple):
             yield from _parts(value)
