@@ -27,7 +27,7 @@ SHORTEST_OFFER: Final = 0.2
 """Of a short-lived change: the last part of its life in which it may be extended."""
 
 SHOWN_WITHIN: Final = timedelta(seconds=1)
-"""How long a card may wait to show an approval: mostly the outcome is there by then, and is all that it shows."""
+"""How long a card and its requester may wait to hear of an approval: mostly the outcome is there by then, and says it all."""
 
 SLICE: Final = 50
 """Changes that one transaction moves: others wait for it, and for the loop while their records are made."""
@@ -204,13 +204,16 @@ class Journal:
 
     async def _follow(self, tx: AsyncConnection, moved: Change, move: Move, by: str) -> None:
         """What Slack is owed and what falls due, now that a change was moved through *by*."""
+        within = SHOWN_WITHIN if move is Move.APPROVE and not moved.is_set else timedelta()
         if not _only_the_asker_cares(moved):
-            within = SHOWN_WITHIN if move is Move.APPROVE and not moved.is_set else timedelta()
             await self.store.outbox.add(tx, moved.id, "card", within=within)
         if moved.columns and move in ENDS_OF_SETS:
             await self.store.outbox.add(tx, moved.id, "result")
-        if move in NOTICES and _is_news_to_requester(moved, by):
-            await self.store.outbox.add(tx, moved.id, NOTICES[move])
+        if _is_news_to_requester(moved, by):
+            if not within:
+                await self.store.outbox.hasten(tx, moved.id)
+            if move in NOTICES:
+                await self.store.outbox.add(tx, moved.id, NOTICES[move], within=within)
         if moved.is_set and move in UNBEGUN:
             await self.store.parts.stop(tx, moved.id)
         if moved.glass_broken and move is Move.APPROVE:

@@ -7,12 +7,13 @@ import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Final
 
 import structlog
 from prometheus_client import Counter
 
 from bot.changes.model import Change
-from bot.changes.worker import Wake, renewed, repeated
+from bot.changes.worker import Wake, renewed, worked_off
 from bot.store.engine import Store
 from bot.store.queues import Note, Owed
 from bot.store.tables import NewerRelease
@@ -20,6 +21,8 @@ from bot.store.tables import NewerRelease
 log = structlog.get_logger(__name__)
 
 LEASE = timedelta(seconds=60)
+AT_ONCE: Final = 4
+"""Channels and people that are sent something at the same time: where Slack is slow in one, the others don't wait."""
 GIVE_UP = 12
 """Tries before a message that Slack refuses is given up, loudly: with the waits below, most of an hour."""
 LONGEST_WAIT = 600.0
@@ -77,21 +80,41 @@ class OutboxWorker:
         self._owner = owner
         self._now = now
         self._wake = wake
+        self._claimed: list[Owed] = []
+        """What is held and about to be delivered."""
+        self._busy: set[str] = set()
+        """Channels and people that a message is held for: the next one waits, so that each gets them in order."""
+        self._ended = Wake()
+        """Set whenever one of them has got its message, or was tried."""
         self._slack_was_away = self._slack_is_back = False
         self._nudged = now() - NUDGE
 
     async def run(self, *, every: float) -> None:
         """Deliver until cancelled; look for the work of others every so many seconds."""
+        await worked_off(
+            "outbox",
+            ["messages"],
+            self._claim,
+            self._deliver_claimed,
+            width=AT_ONCE,
+            every=every,
+            wake=self._wake,
+            due_in=self._due_in,
+        )
 
-        async def work() -> float:
-            if self._slack_is_back:
-                log.info("slack_is_back", messages=await self._store.outbox.hurry())
-                self._slack_is_back, self._slack_was_away, self._nudged = False, False, self._now()
-            while await self.deliver_one():
-                pass
-            return await self._next(every)
+    async def _claim(self, _: str) -> Owed | None:
+        """Claim the next message for a channel or person that gets none at the moment."""
+        if self._slack_is_back:
+            log.info("slack_is_back", messages=await self._store.outbox.hurry())
+            self._slack_is_back, self._slack_was_away, self._nudged = False, False, self._now()
+        if not self._claimed:
+            self._claimed = await self._take(AT_ONCE - len(self._busy))
+        return self._claimed.pop(0) if self._claimed else None
 
-        await repeated("outbox", work, self._wake.wait)
+    async def _take(self, limit: int) -> list[Owed]:
+        taken = await self._store.outbox.claim(self._owner, self._lease, limit=limit, but=self._busy)
+        self._busy |= {owed.to for owed in taken}
+        return taken
 
     def slack_answered(self) -> None:
         """Slack took something: what waits because it was away is due at once."""
@@ -99,23 +122,33 @@ class OutboxWorker:
             self._slack_is_back = True
             self._wake()
 
-    async def _next(self, most: float) -> float:
-        """Seconds until something is due that is known of, at most *most*."""
-        due = await self._store.outbox.next_due()
+    async def _due_in(self, most: float) -> float:
+        """Seconds until something is due that can be delivered then, at most *most*; the end of a delivery wakes the worker."""
+        due = await self._store.outbox.next_due(but=self._busy) if len(self._busy) < AT_ONCE else None
         return most if due is None else min(most, max(0.01, (due - self._now()).total_seconds()))
 
     async def flush(self, seconds: float) -> None:
-        """At the end: deliver what is due, for at most so many seconds; the rest is for the next start."""
+        """At the end: deliver what is due or under way, for at most so many seconds; the rest is for the next start."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                while await self.deliver_one():
-                    pass
+                while self._busy or await self.deliver_one():
+                    await self._ended.wait(seconds)
 
     async def deliver_one(self) -> bool:
         """Deliver the next message that is due; False where none is."""
-        owed = await self._store.outbox.claim_next(self._owner, self._lease)
-        if owed is None:
-            return False
+        taken = await self._take(1)
+        for owed in taken:
+            await self._deliver_claimed(owed)
+        return bool(taken)
+
+    async def _deliver_claimed(self, owed: Owed) -> None:
+        try:
+            await self._try(owed)
+        finally:
+            self._busy.discard(owed.to)
+            self._ended()
+
+    async def _try(self, owed: Owed) -> None:
         try:
             note = None
             if (change := await self._store.changes.get(owed.change_id)) is not None:
@@ -132,7 +165,6 @@ class OutboxWorker:
         else:
             await self._store.outbox.done(owed, note)
             DELIVERED.inc()
-        return True
 
     @contextlib.asynccontextmanager
     async def _held(self, owed: Owed) -> AsyncIterator[None]:

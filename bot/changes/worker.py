@@ -103,10 +103,12 @@ async def worked_off(
     width: int,
     every: float,
     wake: Wake,
+    due_in: Callable[[float], Awaitable[float]] | None = None,
 ) -> None:
     """Claim jobs and do them until cancelled, up to *width* of each lane at a time: what hangs in one delays no other.
 
-    A job that fails is logged; its lease says when it is claimed again.
+    A job that fails is logged; its lease says when it is claimed again. *due_in*: seconds until the next look, where
+    that may be sooner than *every*, which it is given.
     """
     busy: dict[str, set[asyncio.Task[None]]] = {lane: set() for lane in lanes}
     trouble = Trouble(f"{name} jobs")
@@ -126,7 +128,7 @@ async def worked_off(
                 task = asyncio.create_task(logged(job))
                 tasks.add(task)
                 task.add_done_callback(tasks.discard)
-        return every
+        return every if due_in is None else await due_in(every)
 
     try:
         await repeated(name, work, wake.wait)

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import os
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 from inspect import signature
@@ -238,8 +238,10 @@ class Session:
             yield
 
     @asynccontextmanager
-    async def claiming(self, query: sa.Select[Any]) -> AsyncIterator[tuple[AsyncConnection, sa.Row[Any]] | None]:
-        """The one row of *query*, kept from others to the end of the block, and the transaction to take it in.
+    async def claiming(
+        self, query: sa.Select[Any]
+    ) -> AsyncIterator[tuple[AsyncConnection, Sequence[sa.Row[Any]]] | None]:
+        """The rows of *query*, kept from others to the end of the block, and the transaction to take them in.
 
         None where there is none: that is looked at first, in a way that holds nobody up.
         """
@@ -249,8 +251,8 @@ class Session:
             yield None
             return
         async with self.writing() as tx:
-            row = (await tx.execute(self.skipping_locked(query))).first()
-            yield None if row is None else (tx, row)
+            rows = (await tx.execute(self.skipping_locked(query))).all()
+            yield (tx, rows) if rows else None
 
     def skipping_locked(self, query: sa.Select[Any]) -> sa.Select[Any]:
         """*query* that passes over rows which another replica is claiming; SQLite has one writer and needs no such thing."""

@@ -19,28 +19,41 @@ from bot.store.tables import cards, changes, inbound, micros, micros_of, moment,
 _card = outbox.alias("card")
 
 
-def _card_of(table: sa.FromClause) -> sa.ScalarSelect[Any]:
-    """The id of the change where *table* has a row of its card, looked up for that change alone.
+def _of_card(column: sa.Column[Any]) -> sa.ScalarSelect[Any]:
+    """The *column* of the row that the card of the same change has in its table, looked up for that change alone.
 
     For an EXISTS, PostgreSQL may read the whole table first: it can't know how few messages wait.
     """
-    mine = sa.select(table.c.change_id).where(table.c.change_id == outbox.c.change_id, table.c.purpose == "card")
+    own = column.table.c
+    mine = sa.select(column).where(own.change_id == outbox.c.change_id, own.purpose == "card")
     return mine.correlate(outbox).scalar_subquery()
 
 
 WAITS: Final = outbox.c.delivered < outbox.c.version
 CAN_GO: Final = sa.or_(
     outbox.c.purpose.in_(["card", "result"]),
-    _card_of(_card).is_(None),
-    _card_of(cards).is_not(None),
+    _of_card(_card.c.change_id).is_(None),
+    sa.and_(_of_card(_card.c.delivered) > 0, _of_card(cards.c.ts).is_not(None)),
 )
 """A note in a card's thread waits for the card: nobody can answer a reminder of a request that nobody sees."""
 
 
+_direct = sa.or_(outbox.c.purpose == "result", outbox.c.purpose.startswith("tell-"), changes.c.channel == "")
+_place = sa.select(sa.case((_direct, changes.c.requester), else_=changes.c.channel))
+TO: Final = sa.func.coalesce(
+    _place.where(changes.c.id == outbox.c.change_id).correlate(outbox).scalar_subquery(), outbox.c.change_id
+)
+"""The channel or the person that a message is for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Owed:
-    """A message that this process holds for delivery. *version* counts how often it became due anew."""
+    """A message that this process holds for delivery to the channel or person *to*.
 
+    *version* counts how often it became due anew.
+    """
+
+    to: str
     change_id: str
     purpose: str
     version: int
@@ -92,21 +105,42 @@ class Outbox:
         first = fresh | {"version": 1, "delivered": 0, "due": latest}
         await upsert(tx, outbox, {"change_id": change_id, "purpose": purpose, **first}, fresh)
 
+    async def hasten(self, tx: AsyncConnection, change_id: str) -> None:
+        """Make due what was to wait for the news of a change that there are now; what Slack did not take keeps its time."""
+        untried = sa.and_(outbox.c.change_id == change_id, outbox.c.attempt == 0, outbox.c.lease.is_(None))
+        await tx.execute(sa.update(outbox).where(untried, WAITS).values(due=self._session.now()))
+
     async def claim_next(self, owner: str, lease: timedelta) -> Owed | None:
         """Take the message that is due the longest and that nobody holds; None where there is none."""
+        return next(iter(await self.claim(owner, lease, limit=1)), None)
+
+    async def claim(self, owner: str, lease: timedelta, *, limit: int, but: Collection[str] = ()) -> list[Owed]:
+        """Take up to *limit* messages that are due the longest and that nobody holds, each for another channel or person.
+
+        *but*: the channels and people whose turn it isn't. There may be more for others where fewer than *limit* come back.
+        """
         now = self._session.now()
         free = sa.or_(outbox.c.lease.is_(None), outbox.c.lease < now)
-        mine = sa.and_(KNOWN_PURPOSES, outbox.c.change_id.not_in(self._newer.ids))
-        query = sa.select(outbox).where(WAITS, CAN_GO, mine, outbox.c.due <= now, free)
-        query = query.order_by(outbox.c.due).limit(1)
-        async with self._session.claiming(query) as claim:
+        query = sa.select(outbox, TO.label("to")).where(*self._mine(but), outbox.c.due <= now, free)
+        async with self._session.claiming(query.order_by(outbox.c.due).limit(limit)) as claim:
             if claim is None:
-                return None
-            tx, row = claim
-            owed = Owed(row.change_id, row.purpose, row.version, row.attempt + 1, owner)
-            values = {"owner": owner, "lease": now + micros_of(lease), "attempt": owed.attempt}
-            await tx.execute(sa.update(outbox).where(_key(owed)).values(values))
-        return owed
+                return []
+            tx, rows = claim
+            first: dict[str, sa.Row[Any]] = {}
+            for row in rows:
+                first.setdefault(row.to, row)
+            taken = [
+                Owed(to, each.change_id, each.purpose, each.version, each.attempt + 1, owner)
+                for to, each in first.items()
+            ]
+            values = {"owner": owner, "lease": now + micros_of(lease), "attempt": outbox.c.attempt + 1}
+            await tx.execute(sa.update(outbox).where(sa.or_(*map(_key, taken))).values(values))
+        return taken
+
+    def _mine(self, but: Collection[str] = ()) -> list[sa.ColumnElement[bool]]:
+        """What tells the messages that this release can deliver now, to others than *but*."""
+        mine = [WAITS, CAN_GO, KNOWN_PURPOSES, outbox.c.change_id.not_in(self._newer.ids)]
+        return [*mine, TO.not_in(sorted(but))] if but else mine
 
     async def of_newer_release(self) -> frozenset[str]:
         """The ids of changes with a message that this release can't write."""
@@ -132,10 +166,9 @@ class Outbox:
         """Not tried, for it is not its turn yet."""
         await self._finish(owed, due=micros(due), attempt=owed.attempt - 1)
 
-    async def next_due(self) -> datetime | None:
-        """When the next message is due that nobody holds."""
-        mine = sa.and_(KNOWN_PURPOSES, outbox.c.change_id.not_in(self._newer.ids))
-        query = sa.select(sa.func.min(outbox.c.due)).where(WAITS, CAN_GO, mine, outbox.c.lease.is_(None))
+    async def next_due(self, *, but: Collection[str] = ()) -> datetime | None:
+        """When the next message is due that nobody holds, for others than *but*."""
+        query = sa.select(sa.func.min(outbox.c.due)).where(*self._mine(but), outbox.c.lease.is_(None))
         async with self._session.reading() as connection:
             due = await connection.scalar(query)
         return None if due is None else moment(due)
@@ -298,7 +331,7 @@ class Inbox:
         async with self._session.claiming(query) as claim:
             if claim is None:
                 return None
-            tx, row = claim
+            tx, (row,) = claim
             values = {"owner": owner, "lease": now + micros_of(lease)}
             await tx.execute(sa.update(inbound).where(inbound.c.id == row.id).values(values))
         return StoredRequest(row.id, row.kind, json.loads(row.payload), row.attempt, moment(row.received))
@@ -390,7 +423,7 @@ class Timers:
             async with self._session.claiming(query.where(timers.c.change_id.not_in(self._newer.ids))) as claim:
                 if claim is None:
                     return None
-                tx, row = claim
+                tx, (row,) = claim
                 if await self._newer.takes(tx, row.change_id):
                     continue
                 taken = Timer(row.change_id, TimerKind(row.kind), moment(row.due), row.number, owner)

@@ -72,6 +72,65 @@ async def test_what_takes_longer_than_a_lease_is_delivered_once(store: Store, cl
     assert await store.outbox.waiting() == 0
 
 
+async def test_a_channel_that_hangs_delays_no_other_and_keeps_its_order(store: Store, clock: StandingClock) -> None:
+    changes = [a_change(clock).model_copy(update={"channel": channel}) for channel in ("C1", "C1", "C2")]
+    for change in changes:
+        clock.moment += timedelta(seconds=1)
+        async with store.transaction() as tx:
+            await store.changes.add(tx, change, change.id)
+            await store.outbox.add(tx, change.id, "card")
+    begun: list[str] = []
+    free = asyncio.Event()
+
+    async def deliver(change: Change, _: str) -> None:
+        begun.append(change.id)
+        if change.id == changes[0].id:
+            await free.wait()
+
+    deliverer = OutboxWorker(store, deliver, owner="first", now=clock, wake=Wake(), lease=timedelta(hours=1))
+    running = asyncio.create_task(deliverer.run(every=3600))
+    first, next_one, elsewhere = (change.id for change in changes)
+
+    async def only_the_hanging_channel_waits() -> bool:
+        return await store.outbox.waiting() == 2
+
+    await until(only_the_hanging_channel_waits, "the other channel has its message")
+    assert not await deliverer.deliver_one(), "it is not that channel's turn"
+    assert next_one not in begun
+
+    free.set()
+
+    async def nothing_waits() -> bool:
+        return await store.outbox.waiting() == 0
+
+    await until(nothing_waits, "all is delivered")
+    assert [each for each in begun if each != elsewhere] == [first, next_one]
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+
+
+async def test_a_graceful_stop_waits_for_what_is_under_way(store: Store, clock: StandingClock) -> None:
+    change = a_change(clock)
+    async with store.transaction() as tx:
+        await store.changes.add(tx, change, "one")
+        await store.outbox.add(tx, change.id, "card")
+    told, free = asyncio.Event(), asyncio.Event()
+    deliverer = worker(store, clock, "first", told, free)
+    running = asyncio.create_task(deliverer.run(every=3600))
+    await told.wait()
+
+    stopping = asyncio.create_task(deliverer.flush(3600))
+    for _ in range(3):  # as long as a stop takes that finds nothing to do
+        await store.outbox.next_due()
+    assert not stopping.done()
+    free.set()
+    await stopping
+
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    assert await store.outbox.waiting() == 0
+
+
 async def test_a_note_waits_for_the_card_that_it_is_about(store: Store, clock: StandingClock) -> None:
     change = a_change(clock)
     async with store.transaction() as tx:
