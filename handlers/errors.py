@@ -108,6 +108,13 @@ class EndIsPast(Refusal):
 
 
 @dataclass(eq=False, repr=False)
+class EndIsFar(Refusal):
+    """A request for a change until a time, *end*, that is more than a year ahead."""
+
+    end: str
+
+
+@dataclass(eq=False, repr=False)
 class LoopNeedsReason(Refusal):
     """A change that would make a loop, without a word on why. *loops*: each in a sentence of plain text."""
 

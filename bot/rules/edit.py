@@ -268,3 +268,12 @@ def _pair(body: Document, field: str, number: str | None) -> Document:
     if index >= len(pairs):
         raise BadField(Problem(ProblemKind.UNKNOWN_PAIR, field, index + 1, count=len(pairs)))
     return pairs[index]
+
+
+def source_reaching(url: str, reach: str | None) -> dict[str, str]:
+    """The source that matches *url*: that exactly, with any ``query``, or everything ``below`` it."""
+    if reach is None:
+        return {"key": "Url", "operator": "Equals", "value": url}
+    base = re.escape(re.split(r"[?#]", url, maxsplit=1)[0].rstrip("/")).replace("/", r"\/")
+    rest = r"\/?(\?.*)?" if reach == "query" else r"([\/?].*)?"
+    return {"key": "Url", "operator": "Matches", "value": f"/^{base}{rest}$/"}

@@ -75,6 +75,12 @@ def _folded(text: str) -> str:
     return " ".join(text.split()).casefold().replace("://", "://\n")
 
 
+def has_words(wanted: str, text: str) -> bool:
+    """Whether each word of *wanted* is somewhere in *text*, in any order and any case of letters."""
+    folded = text.casefold()
+    return all(word in folded for word in wanted.casefold().split())
+
+
 def search(index: SearchIndex[T], typed: str, *, most: int) -> Iterator[SearchHit[T] | None]:
     """The items that *typed* fits, each once, the best way first, at most *most*; None where others may be let in.
 

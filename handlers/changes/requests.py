@@ -1,4 +1,4 @@
-"""Request changes: what a caller wants as a proposal, and when it expires (``for 2h``, ``until 18:00`` in their time zone)."""
+"""Request changes: what a caller wants as a proposal, and when it expires (``for 2h``, ``until 8am`` in their time zone)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from bot.changes.model import Kind, Target
 from bot.changes.proposals import Proposal, set_of
 from bot.gatehouse import Gatehouse
-from handlers.errors import EndIsPast
-from handlers.grammar.fields import Lasts
+from bot.text.times import next_time
+from handlers.errors import EndIsFar, EndIsPast
+from handlers.grammar.fields import LONGEST_DURATION, Lasts
 from handlers.slack.reply import Announced, Caller, Reply
 
 Document = dict[str, Any]
@@ -50,16 +51,26 @@ async def submit(proposals: Sequence[Proposal], caller: Caller, gatehouse: Gateh
 
 
 async def with_expiry(proposal: Proposal, lasts: Lasts | None, caller: Caller, gatehouse: Gatehouse) -> Proposal:
-    """Return *proposal* with the end that *lasts* means to the caller; raises DirectoryUnavailable and EndIsPast."""
+    """Return *proposal* with the end that *lasts* means to the caller.
+
+    Raises DirectoryUnavailable, EndIsPast and EndIsFar.
+    """
     if lasts is None:
         return proposal
-    if lasts.until is None:
+    if lasts.seconds is not None:
         return replace(proposal, lasts=lasts.seconds)
     zone = zone_of((await gatehouse.access.person(caller.user)).tz)
-    ends = next_at(*lasts.until, zone, caller.asked_at or gatehouse.now())
-    if ends <= gatehouse.now():  # a process died in between
+    ends = end_of(lasts, zone, caller.asked_at or gatehouse.now())
+    if ends is None or ends <= gatehouse.now():  # or a process died in between
         raise EndIsPast(lasts.as_typed)
-    return replace(proposal, ends=ends, ends_as_typed=f"{lasts.until[0]:02d}:{lasts.until[1]:02d} {zone.key}")
+    if ends > gatehouse.now() + timedelta(seconds=LONGEST_DURATION):
+        raise EndIsFar(lasts.as_typed)
+    return replace(proposal, ends=ends, ends_as_typed=f"{ends.astimezone(zone):%H:%M} {zone.key}")
+
+
+def end_of(lasts: Lasts, zone: ZoneInfo, now: datetime) -> datetime | None:
+    """The moment until which *lasts* is, said at *now* by somebody in *zone*; None where that is past."""
+    return lasts.at if lasts.until is None else next_time(lasts.until, zone, now)
 
 
 def as_typed(lasts: Lasts | None) -> str:
@@ -73,22 +84,3 @@ def zone_of(name: str) -> ZoneInfo:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
         return ZoneInfo(UTC_NAME)
-
-
-def next_at(hour: int, minute: int, zone: ZoneInfo, now: datetime) -> datetime:
-    """The next time that clocks in *zone* show *hour*:*minute*, in UTC; after *now*.
-
-    When clocks are set back they show it twice. When they are set forward past it, it is what they would have shown.
-    """
-    today = now.astimezone(zone).replace(hour=hour, minute=minute, second=0, microsecond=0)
-    times = (each for day in (today, today + timedelta(days=1)) for each in _shown(day))
-    return next(each for each in times if each > now)
-
-
-def _shown(wall: datetime) -> tuple[datetime, datetime]:
-    """When clocks show *wall*, in UTC: the first time and the last, which are nearly always the same.
-
-    They are compared in UTC: within a zone, Python compares what clocks show.
-    """
-    first, last = (wall.replace(fold=fold).astimezone(ZoneInfo(UTC_NAME)) for fold in (0, 1))
-    return first, max(first, last)

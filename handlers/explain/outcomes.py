@@ -30,6 +30,7 @@ from handlers.changes.sentences import WORDS as WORDS_OF_STATES
 from handlers.errors import (
     BadFilter,
     EditedMessage,
+    EndIsFar,
     EndIsPast,
     GivenUp,
     LookFirst,
@@ -301,8 +302,12 @@ GATEHOUSE_WORDS: Final[Table] = {
         esc(e.words), next=f"As in `{slash('gatehouse audit who:@anna since:24h')}`.", unchanged=None
     ),
     EndIsPast: lambda e: Words(
-        f"Gatehouse was restarted before it could do this, and {code(e.end)} is over.",
-        next="Ask again if you still want it.",
+        f"{code(e.end)} is over: it was in the past already, or Gatehouse was restarted before it could do this.",
+        next="Ask again with a later time.",
+    ),
+    EndIsFar: lambda e: Words(
+        f"{code(e.end)} is more than a year ahead.",
+        next="Choose an earlier time, or leave it out and switch it yourself.",
     ),
     GivenUp: lambda _: Words(
         "Gatehouse began on this many times and was stopped each time, so it has given up.",

@@ -26,7 +26,7 @@ def help_page(topic: str | None, *, may: Callable[[type[Command]], bool]) -> Mes
     wanted = (topic or "").casefold().split()
     found = [kind for kind in ALL if kind.verb and may(kind) and _about(kind, wanted)]
     if not found:
-        found = [kind for kind in ALL if kind.verb and may(kind)]
+        return sentences(wanted)
     blocks = [
         messages.section(
             "*Gatehouse*: traffic rules and members, from this channel.\nReading is private. What changes something is announced."
@@ -46,6 +46,38 @@ def help_page(topic: str | None, *, may: Callable[[type[Command]], bool]) -> Mes
         for service, title in SERVICES.items()
     ]
     return messages.message("Gatehouse help", [*blocks, *messages.actions(buttons)])
+
+
+EXAMPLES: Final = (
+    ("block cancel stop url", "rules block https://shop.example.com/promo for 2h"),
+    ("why where which explain url page go goes", "rules why does https://shop.example.com/old go there?"),
+    ("give grant member access vip somebody", "members give anna@example.com vip until Monday"),
+    ("redirect send forward make create url", "rules send https://shop.example.com/a to https://shop.example.com/b"),
+    ("off pause disable switch turn rule", "rules turn off Old shop until tomorrow 9:30"),
+    ("change edit point destination", "rules change Old shop to https://shop.example.com/newer"),
+    ("remove offboard kick ban leave", "members offboard anna@example.com"),
+    ("undo back revert wrong", "gatehouse undo"),
+)
+"""Sentences that work, each with the words of questions that it answers."""
+
+
+def sentences(asked: Sequence[str]) -> Message:
+    """Three sentences that work, those first that have to do with what was *asked*."""
+    words = {word.strip("?!.,") for word in asked}
+    fitting = sorted(EXAMPLES, key=lambda example: -len(words & set(example[0].split())))
+    lines = "\n".join(f"`{slash(text)}`" for _, text in fitting[:3])
+    said = "*Say it as you think it.* For example:"
+    then = "What would change something is shown first, and waits for your click."
+    buttons = [
+        messages.run_button(title.split(" ", 1)[1], GatehouseHelp(topic=service), service)
+        for service, title in SERVICES.items()
+    ]
+    blocks = [
+        messages.section(f"{said}\n{lines}"),
+        messages.context(f"{then} All commands: `{slash('gatehouse help')}`"),
+        *messages.actions(buttons),
+    ]
+    return messages.message("Say it as you think it.", blocks)
 
 
 def _about(kind: type[Command], wanted: Sequence[str]) -> bool:

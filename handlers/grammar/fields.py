@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field
+from datetime import datetime
 from typing import Any, Final
 
 from bot.rules.model import USUAL_RULE_ID
 from bot.text.duration import seconds_of
+from bot.text.times import WallTime, wall_time
 from handlers.grammar.command import PART, Command, Part, Rank, Rest
 from handlers.grammar.tokens import Word, quoted
 
@@ -96,39 +98,48 @@ class Reason(Part):
 REASON: Final = Reason("because TEXT")
 
 
-CLOCK: Final = re.compile(r"([01]?\d|2[0-3])[:.]([0-5]\d)")
 LONGEST_DURATION: Final = 366 * 86_400
+MAX_WORDS_OF_TIME: Final = 6
+INSTANT: Final = re.compile(r"\d{4}-\d{2}-\d{2}t\d{2}:\d{2}z")
 
 
 @dataclass(frozen=True, slots=True)
 class Lasts:
-    """How long a change is to last: for so many seconds, or until an hour and minute of the day."""
+    """How long a change is to last: for so many seconds, until clocks show a time, or until a moment (in UTC)."""
 
     as_typed: str
     seconds: int | None = None
-    until: tuple[int, int] | None = None
+    until: WallTime | None = None
+    at: datetime | None = None
+
+    @classmethod
+    def until_moment(cls, moment: datetime) -> Lasts:
+        """Until *moment*, whenever that is read and by whom."""
+        return cls(f"until {moment:%Y-%m-%dT%H:%MZ}", at=moment)
 
 
 def parse_lasts(text: str) -> Lasts | None:
-    """``2h``, ``for 2 hours``, ``18:00`` or ``until 18:00``; None for a text that is none of those."""
-    words = text.casefold().split()
-    if words[:1] in (["for"], ["until"]):
+    """``2h``, ``for 2 hours``, ``18:00`` or ``until tomorrow 9:30``; None for a text that is none of those."""
+    words = text.split()
+    if words and words[0].casefold() in {"for", "until"}:
         words = words[1:]
-    joined = "".join(words)
-    return lasts_in("for", joined) or lasts_in("until", joined)
+    said = " ".join(words)
+    return lasts_in("for", said) or lasts_in("until", said)
 
 
 def lasts_in(keyword: str, text: str) -> Lasts | None:
     """What *text* means after ``for`` or ``until``; None where it is nothing of the kind, or longer than a year."""
     if keyword == "until":
-        match = CLOCK.fullmatch(text)
-        return Lasts(f"until {text}", until=(int(match[1]), int(match[2]))) if match else None
+        if INSTANT.fullmatch(text.casefold()):
+            return Lasts(f"until {text.upper()}", at=datetime.fromisoformat(text.upper()))
+        wall = wall_time(text)
+        return Lasts(f"until {text}", until=wall) if wall else None
     seconds = seconds_of(text)
     return Lasts(f"for {text}", seconds=seconds) if 0 < seconds <= LONGEST_DURATION else None
 
 
 class Expiry(Part):
-    """``for 2h`` or ``until 18:00``, wherever it stands; a “for” before other words is just a word."""
+    """``for 2h`` or ``until tomorrow 9:30``, wherever it stands; a “for” before other words is just a word."""
 
     rank = Rank.EXPIRY
 
@@ -136,15 +147,16 @@ class Expiry(Part):
         for index, word in enumerate(rest.words[:-1]):
             if word.keyword not in {"for", "until"}:
                 continue
-            for length in (2, 1):
-                text = "".join(each.text.strip() for each in rest.words[index + 1 : index + 1 + length])
-                if found := lasts_in(word.keyword, text):
+            following = rest.words[index + 1 : index + 1 + MAX_WORDS_OF_TIME]
+            for length in range(len(following), 0, -1):
+                text = " ".join(each.text.strip() for each in following[:length])
+                if not any(each.quoted for each in following[:length]) and (found := lasts_in(word.keyword, text)):
                     del rest.words[index : index + 1 + length]
                     return found
-            if rest.words[index + 1].text[:1].isdigit():
+            if following[0].text[:1].isdigit():
                 # Left as words, this would make for good what was meant for a while.
-                wanted = "for 2h, for 30m or for 7d" if word.keyword == "for" else "until 18:00"
-                raise rest.unclear(f"“{word.text} {rest.words[index + 1].text[:20]}”: write {wanted}.")
+                wanted = "for 2h, for 30m or for 7d" if word.keyword == "for" else "until 18:00 or until tomorrow 9am"
+                raise rest.unclear(f"“{word.text} {following[0].text[:20]}”: write {wanted}.")
         return None
 
     def write(self, value: Lasts) -> str:
@@ -236,13 +248,14 @@ class Refs(Part):
     """Several rules, if each word is an id, ``#n`` or in quotes; else the words are the name of one."""
 
     def read(self, rest: Rest) -> tuple[str, ...]:
-        words = [part for word in rest.words for part in _parts(word)]
+        typed, rest.words = rest.words, []
+        words = [part for word in typed for part in _parts(word)]
         if not any(word.text.strip() for word in words):
             raise rest.missing(self.missing)
-        rest.words = []
-        if all(word.quoted or is_reference(word) for word in words):
-            return tuple(dict.fromkeys(word.text for word in words if word.text))
-        return (" ".join(word.text for word in words),)
+        named = [word for word in words if word.keyword not in {"and", "&"}]
+        if named and all(word.quoted or is_reference(word) for word in named):
+            return tuple(dict.fromkeys(word.text for word in named if word.text))
+        return (" ".join(word.text for word in typed),)
 
     def write(self, value: Sequence[str]) -> str:
         several = len(value) > 1
@@ -253,10 +266,23 @@ REFS: Final = Refs("REF…", "which rule")
 
 
 def _parts(word: Word) -> list[Word]:
-    """A bare ``a,b`` is two words; commas in quotes or in a URL are just commas."""
+    """A bare ``a,b`` is two words and ``#1-3`` are three; commas in quotes or in a URL are just commas."""
     if word.quoted or URL.match(word.text):
         return [word]
-    return [Word(part, quoted=False, start=word.start) for part in word.text.split(",") if part]
+    parts = [row for part in word.text.split(",") if part for row in rows_in(part)]
+    return [Word(part, quoted=False, start=word.start) for part in parts]
+
+
+ROWS: Final = re.compile(r"#(\d{1,4})-#?(\d{1,4})")
+MAX_ROWS: Final = 100
+
+
+def rows_in(text: str) -> list[str]:
+    """``#1-3`` as ``#1``, ``#2``, ``#3``; any other text, and a range of too many, as it is."""
+    match = ROWS.fullmatch(text)
+    if match is None or not 0 <= int(match[2]) - int(match[1]) < MAX_ROWS:
+        return [text]
+    return [f"#{row}" for row in range(int(match[1]), int(match[2]) + 1)]
 
 
 class Urls(Part):

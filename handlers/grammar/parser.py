@@ -19,9 +19,9 @@ from handlers.errors import Refusal
 from handlers.gatehouse.commands import GatehouseCommand, GatehouseHelp, GatehouseUndo
 from handlers.grammar.command import Command, Rest, Unclear, slash
 from handlers.grammar.fields import NUMBER, is_reference
-from handlers.grammar.tokens import MOST, Word, cleaned, split
-from handlers.members.commands import MembersCommand, MembersMenu, MembersShow
-from handlers.rules.commands import RulesCommand, RulesMenu, RulesShow
+from handlers.grammar.tokens import MOST, WEB, Word, cleaned, split
+from handlers.members.commands import MembersCommand, MembersMenu, MembersShow, MembersWhy
+from handlers.rules.commands import RulesCommand, RulesMenu, RulesShow, RulesWhich
 
 ALL: tuple[type[Command], ...] = tuple(
     kind for base in (RulesCommand, MembersCommand, GatehouseCommand) for kind in base.__subclasses__()
@@ -57,11 +57,22 @@ def parse(service: str, text: str) -> Command:
         return GatehouseHelp(topic=" ".join([*topic, *(word.text for word in rest)]) or None)
     if (kind := VERBS[service].get(verb)) is not None:
         return kind.read(Rest(kind, rest))
-    if service == "rules" and is_reference(words[0]) and len(words) == 1:
-        return RulesShow(ref=words[0].text)
-    if service == "members" and ("@" in words[0].text or NUMBER.fullmatch(words[0].text)) and len(words) == 1:
-        return MembersShow(email=words[0].text)
+    if len(words) == 1 and (alone := _alone(service, words[0])) is not None:
+        return alone
     raise _unknown(service, verb, rest)
+
+
+def _alone(service: str, word: Word) -> Command | None:
+    """What a thing without a verb asks: what a URL does, why somebody gets in, what a rule or member is."""
+    if service == "rules" and WEB.fullmatch(word.text):
+        return RulesWhich.read(Rest(RulesWhich, [word]))
+    if service == "rules" and is_reference(word):
+        return RulesShow(ref=word.text)
+    if service == "members" and NUMBER.fullmatch(word.text):
+        return MembersShow(email=word.text)
+    if service == "members" and "@" in word.text:
+        return MembersWhy(email=word.text)
+    return None
 
 
 def parse_mention(text: str) -> Command:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 
 from bot.clients.cache import looked_up
 from bot.clients.errors import ClientError
 from bot.clients.lists import member_in
 from bot.gatehouse import Gatehouse, Site
 from bot.members.access_check import Verdict, explained
-from bot.members.model import Member, counted
+from bot.members.model import Member, counted, known_segments
 from bot.text.emails import checked_email, masked
+from bot.text.search import has_words
 from handlers.blocks import menus
 from handlers.blocks.inputs import MOST_OPTIONS
 from handlers.blocks.messages import Block, ListPage
 from handlers.errors import MemberGone
 from handlers.explain.table import words_for
 from handlers.grammar.command import Command
+from handlers.grammar.intents import LACKING
 from handlers.grammar.parser import NUMBERED_ROWS, member_row
 from handlers.members import views
 from handlers.members.commands import (
@@ -45,6 +48,9 @@ async def show_list(command: MembersList, caller: Caller, gatehouse: Gatehouse) 
     site = await site_for(command.site, caller, gatehouse)
     listing = await site.members.all()
     found = await asyncio.to_thread(_in_order, listing.known, command)
+    filtered = None if found else meant_by(command, known_segments(listing.known))
+    if filtered is not None and (meant := await asyncio.to_thread(_in_order, listing.known, filtered)):
+        return Private(views.segment_meant(command, filtered, len(meant), gap=listing.gap))
     if not caller.public:
         rows = [member_row(site.name, member.email) for member in found[:NUMBERED_ROWS]]
         await gatehouse.store.lists.put(caller.user, "members", rows)
@@ -71,7 +77,19 @@ def fits(member: Member, command: MembersList) -> bool:
         return False
     if command.without_segment and command.without_segment.casefold() in has:
         return False
-    return (command.text or "").casefold() in f"{member.name or ''}\n{member.email}".casefold()
+    return has_words(command.text or "", f"{member.name or ''}\n{member.email}")
+
+
+def meant_by(command: MembersList, known: Sequence[str]) -> MembersList | None:
+    """Return *command* with a word of its text as the segment that it names; None where it names none of those *known*."""
+    segments = {name.casefold(): name for name in known}
+    words = (command.text or "").casefold().split()
+    named = [word for word in words if word in segments]
+    if len(named) != 1 or command.segment or command.without_segment:
+        return None
+    text = " ".join(word for word in words if word not in {*named, *LACKING, "member", "members", "all", "with"})
+    has, lacks = (None, segments[named[0]]) if LACKING & set(words) else (segments[named[0]], None)
+    return replace(command, text=text or None, segment=has, without_segment=lacks, page=None)
 
 
 @handles(MembersShow)

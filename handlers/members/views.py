@@ -96,6 +96,19 @@ def member_list(
     return messages.message(f"{count} of {esc(site, 60)}, {page.label.lower()}", [*blocks, *footer])
 
 
+def segment_meant(command: MembersList, filtered: MembersList, count: int, *, gap: Gap | None) -> Message:
+    """Nobody has the text of *command* in their name, but *count* members have the segment of that name."""
+    verbs = ("has", "have") if filtered.segment else ("lacks", "lack")
+    segment = f"the segment {code(filtered.segment or filtered.without_segment, 60)}"
+    named = f" and “{esc(filtered.text, 60)}” in their name" if filtered.text else ""
+    found = f"{messages.plural(count, 'member')} {verbs[count != 1]} {segment}{named}"
+    text = f":mag: Nobody is named “{esc(command.text or '', 60)}”; {found}."
+    show = messages.turn_button("Show them", filtered, "meant")
+    return messages.message(
+        text, [messages.section(text), *messages.gap_lines(gap, "members"), *messages.actions([show])]
+    )
+
+
 def _nobody(command: MembersList, site: str, others: Sequence[str], gap: Gap | None) -> Message:
     filters = _filters(command)
     buttons = (messages.turn_button("All members", MembersList(site=command.site), "all") if filters else None,)

@@ -26,7 +26,7 @@ from handlers.grammar.fields import (
     as_written,
     takes,
 )
-from handlers.grammar.tokens import Word, addresses_typed, quoted
+from handlers.grammar.tokens import WEB, Word, addresses_typed, quoted
 from handlers.rules.reasons import no_field
 
 
@@ -36,7 +36,7 @@ class RulesCommand(Command):
 
 
 ONE_RULE: Final = Text("REF", "which rule")
-RULE_TYPE: Final = Choice("TYPE", choices={name.casefold(): name for name in KNOWN_TYPES})
+RULE_TYPE: Final = Choice("TYPE", choices={name.casefold(): name for name in KNOWN_TYPES} | {"block": "Cancel"})
 CHANGES: Final = {"add": "add", "remove": "remove", "rm": "remove", "delete": "remove"}
 SORTS: Final = ("name", "type", "changed")
 TURN_ON, TURN_OFF = ("enable", "activate"), ("disable", "deactivate")
@@ -203,13 +203,63 @@ class RulesNew(RulesCommand):
             raise rest.unclear(no_field(self.type, "destination"))
 
 
+class Reach(Filter):
+    """How much of a URL a rule is about: exactly that, with any query, or everything below it."""
+
+    def read(self, rest: Rest) -> str | None:
+        if (text := super().read(rest)) is None:
+            return None
+        if (reach := str(text).casefold()) not in REACHES:
+            raise rest.unclear(
+                f"match:{reach[:20]} is unknown; write {' or '.join(f'match:{one}' for one in REACHES)}."
+            )
+        return reach
+
+
+REACHES: Final = ("query", "below")
+
+
+@dataclass(frozen=True)
+class RulesMake(RulesCommand):
+    needs = "rule.create"
+    verb = "make"
+    summary = "Make a redirect or a block at once, without the form"
+    example = 'make redirect https://shop.example.com/old to https://shop.example.com/new named "Old shop"'
+    writes = True
+    type: str = takes(Choice("redirect|cancel", "redirect or cancel", {"redirect": "Redirect", "cancel": "Cancel"}))
+    source: str = takes(First("FROM", "which URL"))
+    destination: str | None = takes(Led("to TO"))
+    name: str | None = takes(Led('named "NAME"'))
+    match: str | None = takes(Reach("match:query|below"))
+    lasts: Lasts | None = takes(EXPIRY)
+    because: str | None = takes(REASON)
+
+    def check(self, rest: Rest) -> None:
+        """What a form would ask for is there: nothing is made of a guess."""
+        if not WEB.fullmatch(self.source):
+            raise rest.unclear("Write the whole URL, such as https://shop.example.com/old.")
+        if (self.type == "Redirect") != bool(self.destination):
+            raise rest.missing("where it redirects to" if self.type == "Redirect" else "no destination for a block")
+        if not self.name:
+            raise rest.missing("what the rule is called")
+
+
+class RuleAlone(Text):
+    """A rule and nothing about it: with a URL behind the name, more is meant than a form."""
+
+    def read(self, rest: Rest) -> Any:
+        if len(rest.words) > 1 and any(WEB.match(word.text) and not word.quoted for word in rest.words):
+            raise rest.unclear("A form takes one rule and nothing more.")
+        return super().read(rest)
+
+
 @dataclass(frozen=True)
 class RulesEdit(RulesCommand):
     needs = "rule.update"
     verb, synonyms = "edit", ("change", "update")
     summary = "Edit a rule, in a form"
     example = "edit #1"
-    ref: str = takes(ONE_RULE)
+    ref: str = takes(RuleAlone("REF", "which rule"))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from bot.changes.model import Kind, Target
 from bot.changes.proposals import Proposal
 from bot.clients.lists import Listing
 from bot.gatehouse import Gatehouse
-from bot.rules.edit import introduced, switched, with_fields
+from bot.rules.edit import introduced, problems, switched, with_fields
 from bot.rules.model import Group, Rule, RuleDraft
 from handlers.blocks import menus, modals
 from handlers.changes.requests import as_typed, propose, submit, with_expiry
@@ -22,6 +22,7 @@ from handlers.rules.commands import (
     RulesEdit,
     RulesGroup,
     RulesGroups,
+    RulesMake,
     RulesMenu,
     RulesNew,
     RulesOff,
@@ -134,6 +135,33 @@ async def new(command: RulesNew, caller: Caller, gatehouse: Gatehouse) -> Reply:
         channel=caller.channel,
     )
     return Modal(form.view())
+
+
+@handles(RulesMake)
+async def make(command: RulesMake, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """Create what the form would, without the form."""
+    form = form_view.RuleForm.blank(
+        type=command.type,
+        source=command.source,
+        destination=command.destination,
+        name=command.name,
+        reach=command.match,
+    )
+    if wrong := problems(draft := form.draft()):
+        raise InvalidDraft(wrong)
+    look = await look_at(gatehouse, None, draft)
+    refuse_silent_loop(look.findings, command.because)
+    proposal = propose(
+        caller,
+        Kind.RULE_CREATE,
+        Target(service="rules"),
+        None,
+        draft.body(),
+        command.because,
+        warnings=look.warnings,
+        preview=await preview(gatehouse, caller, None, draft, (command.because, command.source)),
+    )
+    return await submit([await with_expiry(proposal, command.lasts, caller, gatehouse)], caller, gatehouse)
 
 
 @handles(RulesEdit)

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Final, Self
 
 from bot.changes.model import canonical_form, fingerprint
-from bot.rules.edit import STATUSES, Problem
+from bot.rules.edit import STATUSES, Problem, source_reaching
 from bot.rules.model import ACTIVE, INACTIVE, KNOWN_TYPES, TYPED, Groups, Rule, RuleDraft, why_group_is_off
 from handlers.blocks import inputs
 from handlers.blocks.messages import clip, code, esc, plural
@@ -90,11 +90,12 @@ class RuleForm:
         reason: str = "",
         lasts: str = "",
         channel: str = "",
+        reach: str | None = None,
     ) -> Self:
         """An empty form, with whatever the command already said."""
         known = {each.casefold(): each for each in KNOWN_TYPES}
         rule_type = known.get((type or "Redirect").casefold(), type) or ""
-        pair = NEW_PAIR | {"source": NEW_PAIR["source"] | {"value": source or ""}}
+        pair = NEW_PAIR | {"source": source_reaching(source or "", reach)}
         if rule_type not in TYPED:
             pair = form_fields_view.skeleton(rule_type, pair["source"])
         if destination:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from bot.clients.cache import looked_up
@@ -23,11 +23,13 @@ from bot.rules.model import Groups, Rule, RuleDraft
 from bot.rules.outcomes import Explained
 from bot.rules.url import SCHEME, Address, NoAddress, is_address
 from bot.store.settings import MAX_TEST_URLS
+from bot.text.search import has_words
 from handlers.blocks import menus
 from handlers.blocks.inputs import MOST_OPTIONS
 from handlers.blocks.messages import Block, ListPage, code
 from handlers.errors import LoopNeedsReason
 from handlers.grammar.command import Command, slash
+from handlers.grammar.intents import STATUSES, TYPES
 from handlers.grammar.parser import NUMBERED_ROWS
 from handlers.rules import check_view, views, which_view
 from handlers.rules.commands import RulesCheck, RulesList, RulesSamples, RulesShow, RulesWhich
@@ -53,6 +55,9 @@ async def show_list(command: RulesList, caller: Caller, gatehouse: Gatehouse) ->
     page = ListPage.of(found, command.page, RULES_PER_PAGE)
     if not caller.public:
         await gatehouse.store.lists.put(caller.user, "rules", [rule.id for rule in found[:NUMBERED_ROWS]])
+    filtered = None if found else meant_by(command, groups)
+    if filtered is not None and (meant := await asyncio.to_thread(fitting, listing.known, filtered, groups)):
+        return Private(views.filter_meant(command, filtered, len(meant), gap=listing.gap))
     return Private(views.rule_list(page, command=command, gap=listing.gap, groups=groups, audience=caller.audience))
 
 
@@ -73,6 +78,26 @@ def fitting(rules: Sequence[Rule], command: RulesList, groups: Groups | None) ->
     ]
 
 
+def meant_by(command: RulesList, groups: Groups | None) -> RulesList | None:
+    """*command* with words of its text as the filters that they name; None where none of them names one."""
+    left, filtered = [], replace(command, page=None)
+    for word in (command.text or "").casefold().split():
+        if word in STATUSES and not filtered.status:
+            filtered = replace(filtered, status=STATUSES[word])
+        elif word in TYPES and not filtered.type:
+            filtered = replace(filtered, type=TYPES[word])
+        else:
+            left.append(word)
+    text = " ".join(word for word in left if word not in NOUNS)
+    if text and not filtered.group and groups is not None and groups.fitting(text):
+        filtered, text = replace(filtered, group=text), ""
+    filtered = replace(filtered, text=text or None)
+    return filtered if filtered.text != command.text else None
+
+
+NOUNS: Final = frozenset({"rule", "rules", "group", "all"})
+
+
 def _has_parts(rule: Rule, command: RulesList, status: str | None) -> bool:
     wanted: tuple[tuple[str | None, Callable[[], str]], ...] = (
         (command.text, lambda: "\n".join((rule.title, rule.id, rule.description or "", *_addresses(rule)))),
@@ -80,7 +105,7 @@ def _has_parts(rule: Rule, command: RulesList, status: str | None) -> bool:
         (command.url, lambda: "\n".join(_addresses(rule))),
         (None if status else command.status, lambda: rule.status or ""),
     )
-    return all(part.casefold() in whole().casefold() for part, whole in wanted if part)
+    return all(has_words(part, whole()) for part, whole in wanted if part)
 
 
 def _in_group(rule: Rule, wanted: str, members: frozenset[str]) -> bool:

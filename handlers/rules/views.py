@@ -210,6 +210,23 @@ def _order(command: RulesList) -> str:
     return {"type": ", by type", "changed": ", the last changed first"}.get(command.sort or "", "")
 
 
+def filter_meant(command: RulesList, filtered: RulesList, count: int, *, gap: Gap | None) -> Message:
+    """Nothing has the text of *command*, but *count* rules pass the filters that its words may stand for."""
+    are = "is" if count == 1 else "are"
+    said = {
+        "status": f"{are} {filtered.status}",
+        "type": f"{are} of the type {esc(filtered.type or '', 40)}",
+        "group": f"{are} in the group {code(filtered.group, 60)}",
+        "text": f"{'has' if count == 1 else 'have'} “{esc(filtered.text or '', 60)}” in them",
+    }
+    fits = " and ".join(words for name, words in said.items() if getattr(filtered, name))
+    text = f":mag: Nothing is named “{esc(command.text or '', 60)}”; {messages.plural(count, 'rule')} {fits}."
+    show = messages.turn_button("Show them", filtered, "meant")
+    return messages.message(
+        text, [messages.section(text), *messages.gap_lines(gap, "rules"), *messages.actions([show])]
+    )
+
+
 def _nothing(command: RulesList, gap: Gap | None) -> Message:
     filtered = _filters(command)
     read = " among those that could be read" if gap else ""

@@ -13,6 +13,7 @@ from handlers.blocks import messages, modals
 from handlers.blocks.messages import Message
 from handlers.errors import NoTrigger
 from handlers.explain.table import answer, expected
+from handlers.grammar import intent_view
 from handlers.slack.client import ModalGone, Slack, SlackRefused, SlackUnreachable
 from handlers.slack.files import SlackFiles
 from handlers.slack.reply import Announced, Attached, Caller, HomeTab, Modal, Private, Refilled, Reply, View
@@ -41,6 +42,8 @@ class Answers:
                 await self._attach(caller, reply)
             case Announced() if modals.is_panel(caller.view):
                 await self.redraw(caller.view or {}, modals.done("Gatehouse", f"Its card is in <#{caller.channel}>."))
+            case Announced() if caller.replacing:
+                await self._tell(caller, intent_view.done(caller.channel))
             case Announced():
                 pass
             case HomeTab():

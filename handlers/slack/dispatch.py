@@ -23,12 +23,15 @@ from handlers.blocks.messages import Block
 from handlers.blocks.modals import end_of_resumed_form
 from handlers.explain.table import expected, words_for
 from handlers.gatehouse.commands import GatehouseUndo
-from handlers.grammar.command import Command, Unclear, slash
+from handlers.grammar.command import Command, Unclear, command_prefix, slash
+from handlers.grammar.intent_view import read_as
+from handlers.grammar.intents import runs_at_once
 from handlers.grammar.parser import Shorthand, expand
 from handlers.rules.refs import look_up
 from handlers.slack import payloads
 from handlers.slack.answers import Answers
 from handlers.slack.client import ModalGone, Slack, SlackRefused, SlackUnreachable
+from handlers.slack.guesses import MISUNDERSTOOD, Guesses
 from handlers.slack.payloads import (
     ClickRequest,
     CommandRequest,
@@ -40,6 +43,7 @@ from handlers.slack.payloads import (
 )
 from handlers.slack.registry import CLICKS, COMMANDS, OPTIONS, SHORTCUTS, Click, Outcome, Shortcut, ShortcutRoute
 from handlers.slack.reply import Announced, Caller, Modal, Private, Reply, View
+from handlers.slack.shortcuts import said_to_us
 
 log = structlog.get_logger(__name__)
 
@@ -64,6 +68,7 @@ class Dispatcher:
         self._gatehouse = gatehouse
         self._slack = slack
         self._answers = answers
+        self._guesses = Guesses(gatehouse)
 
     async def dispatch(self, request: Request) -> None:
         """See *request* to its answer."""
@@ -78,7 +83,7 @@ class Dispatcher:
             await self._answers.refuse(request.caller, error, request.asked, home=home)
             return
         with one_command():
-            await self._carry_out(*_speaker(request), self._outcome(request))
+            await self._carry_out(*_speaker(request), self._outcome(request), _typed(request))
 
     async def _admit(self, request: Request) -> None:
         """Whether the caller may use Gatehouse at all, and now; raises TooFast, NotAllowed or DirectoryUnavailable."""
@@ -154,17 +159,40 @@ class Dispatcher:
         except TimeoutError:
             return ""
 
-    async def _carry_out(self, caller: Caller, asked: str, work: Awaitable[Outcome | None]) -> None:
-        """See an act to its answer: its own, or that of the command that it stands for."""
+    async def _carry_out(
+        self, caller: Caller, asked: str, work: Awaitable[Outcome | None], typed: tuple[str, str] | None = None
+    ) -> None:
+        """See an act to its answer: its own, or that of the command that it stands for. *typed*: a root and its text."""
+        command: Command | None = None
         try:
-            outcome = await work
-            if isinstance(outcome, Command):
-                caller = await self._show_waiting(caller)
-                outcome = await self._run(outcome, caller)
+            try:
+                outcome = await work
+                if isinstance(outcome, Command):
+                    command = outcome
+                    caller = await self._show_waiting(caller)
+                    outcome = await self._run(command, caller)
+            except MISUNDERSTOOD as error:
+                if typed is None:
+                    raise
+                caller, outcome = await self._answer_guess(typed, command, error, caller, asked)
             if outcome is not None:
                 await self._answers.send(caller, outcome)
         except Exception as error:  # noqa: BLE001  one place turns every error into one answer and one log line
             await self._answers.say(caller, error, asked)
+
+    async def _answer_guess(
+        self, typed: tuple[str, str], command: Command | None, error: Exception, caller: Caller, asked: str
+    ) -> tuple[Caller, Reply]:
+        """Return what is answered in the place of *error*: what was meant, where that only asks, or a private preview."""
+        caller = replace(caller, shorthand=None)  # what was stored is of another reading
+        if not (readings := await self._guesses.of(typed, command, error, caller)):
+            raise error
+        if (meant := runs_at_once(readings)) is not None:
+            reply = await self._run(meant, caller)
+            return caller, Private(read_as(reply.message, meant)) if isinstance(reply, Private) else reply
+        await self._check_right(readings[0], caller)
+        card = await self._guesses.preview(readings, caller, asked)
+        return caller.placed(public=False, replacing=False), Private(card)
 
     async def _show_waiting(self, caller: Caller) -> Caller:
         """Open a modal at once, while the trigger lives, for a caller who asked from a view."""
@@ -240,6 +268,18 @@ def _counts(request: Request) -> bool:
             return not request.is_home
         case _:
             return isinstance(request, ShortcutRequest)
+
+
+def _typed(request: Request) -> tuple[str, str] | None:
+    """Return what somebody typed: a root (none in a message) and the text after it; None where they clicked or chose."""
+    match request:
+        case CommandRequest(body=body):
+            service = str(body.get("command", "")).lstrip("/").removeprefix(command_prefix.get())
+            return service, str(body.get("text") or "")
+        case EventRequest(heard=heard) if heard.event.get("type") in {"app_mention", "message"}:
+            return "", said_to_us(heard)
+        case _:
+            return None
 
 
 def _speaker(request: Request) -> tuple[Caller, str]:

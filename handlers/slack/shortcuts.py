@@ -71,14 +71,20 @@ async def new_rule(used: Shortcut | Click, caller: Caller, gatehouse: Gatehouse)
 @hears("app_mention")
 async def on_mention(heard: Heard, caller: Caller, gatehouse: Gatehouse) -> Command:
     """``@Gatehouse rules which …``: the words after the mention, or before it where nothing comes after."""
-    before, _, after = str(heard.event.get("text") or "").partition(f"<@{heard.us}")
-    return _command_in(after.partition(">")[2].strip() or before.strip(), heard)
+    return _command_in(said_to_us(heard), heard)
 
 
 @hears("message.im")
 async def on_direct_message(heard: Heard, caller: Caller, gatehouse: Gatehouse) -> Command:
     """The same in a direct message, where nobody needs to be mentioned."""
-    return _command_in(str(heard.event.get("text") or ""), heard)
+    return _command_in(said_to_us(heard), heard)
+
+
+def said_to_us(heard: Heard) -> str:
+    """Return what a message says to Gatehouse, without the mention."""
+    text = str(heard.event.get("text") or "")
+    before, mention, after = text.partition(f"<@{heard.us}") if heard.us else (text, "", "")
+    return (after.partition(">")[2].strip() or before.strip()) if mention else text
 
 
 def _command_in(text: str, heard: Heard) -> Command:

@@ -271,8 +271,8 @@ async def test_an_ambiguous_name_is_a_choice(workspace: Sandbox, alice: Person) 
     reply = await alice.says("/rules delete checkout")
 
     text = alice.slack_text(reply)
-    assert "fits 4 rules" in text
-    assert "[Show]" in text
+    assert "Which one do you mean?" in text
+    assert text.count("[Delete rule]") == 4
     assert workspace.services.rules.calls("DELETE") == []
 
 

@@ -70,6 +70,6 @@ async def test_a_rule_that_acts_in_one_engine_says_so_first(workspace: Sandbox, 
     assert "the extension does nothing here" in text
 
 
-@pytest.mark.parametrize("text", ["javascript:alert(1)", "https://", "two words", "shop.example.com/x please"])
+@pytest.mark.parametrize("text", ["javascript:alert(1)", "https://", "two words"])
 async def test_what_is_no_address_is_said_so(workspace: Sandbox, alice: Person, text: str) -> None:
     assert "https://shop.example.com/old" in alice.slack_text(await alice.says(f"/rules which {text}"))

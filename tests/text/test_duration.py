@@ -21,7 +21,14 @@ from bot.text.duration import in_words, seconds_of
         (" 2h ", 7200),
         ("1week2days3hours4minutes", 604_800 + 2 * 86_400 + 3 * 3600 + 240),
         ("90min", 5400),
-        *[(text, 0) for text in ("", "0m", "2", "h", "2 h 3", "30m2h", "-2h", "2.5h", "²h", "٣h", "2h!", "99999h")],
+        ("2h30", 9000),
+        ("1.5h", 5400),
+        ("an hour", 3600),
+        ("half an hour", 1800),
+        ("an hour and a half", 5400),
+        ("two hours and 10 minutes", 7800),
+        ("a week", 604_800),
+        *[(text, 0) for text in ("", "0m", "2", "h", "2 h 3", "30m2h", "-2h", "2.4h", "²h", "٣h", "2h!", "99999h")],
     ],
 )
 def test_a_span_is_read_or_is_none(text: str, seconds: int) -> None:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bot.text.times import WallTime
 from handlers.gatehouse.commands import GatehouseHelp, GatehouseStatus
 from handlers.grammar.command import Command, Part, Rest, Unclear
 from handlers.grammar.fields import (
@@ -34,17 +35,21 @@ from handlers.members.commands import (
     MembersRemove,
     MembersRevoke,
     MembersShow,
+    MembersWhy,
     Segments,
 )
 from handlers.rules.commands import (
+    REACHES,
     SORTS,
     Assignments,
     GroupName,
     Order,
+    Reach,
     RulesDelete,
     RulesGroup,
     RulesGroups,
     RulesList,
+    RulesMake,
     RulesMenu,
     RulesNew,
     RulesOff,
@@ -55,6 +60,7 @@ from handlers.rules.commands import (
 )
 from handlers.slack.registry import COMMANDS, load
 
+OLD = "https://shop.example.com/old"
 RULES = [
     ("", RulesMenu()),
     ("list", RulesList()),
@@ -76,7 +82,18 @@ RULES = [
     ("on Redirect_a1, Redirect_b2", RulesOn(("Redirect_a1", "Redirect_b2"))),
     ('delete "one two" #4', RulesDelete(("one two", "#4"))),
     ("rm Redirect_a1", RulesDelete(("Redirect_a1",))),
-    ("off X until 18:00", RulesOff(("X",), Lasts("until 18:00", until=(18, 0)))),
+    ("off X until 18:00", RulesOff(("X",), Lasts("until 18:00", until=WallTime(18, 0)))),
+    ("off X until tomorrow 9:30", RulesOff(("X",), Lasts("until tomorrow 9:30", until=WallTime(9, 30, "tomorrow")))),
+    ("off X for half an hour", RulesOff(("X",), Lasts("for half an hour", 1800))),
+    ("off #1-3", RulesOff(("#1", "#2", "#3"))),
+    ("off #1, #2 and #4", RulesOff(("#1", "#2", "#4"))),
+    ("off Sale, spring and summer", RulesOff(("Sale, spring and summer",))),
+    (
+        f"make redirect {OLD} to https://b.example named 'Old shop'",
+        RulesMake("Redirect", OLD, "https://b.example", "Old shop"),
+    ),
+    (f"make cancel {OLD} named X match:below", RulesMake("Cancel", OLD, name="X", match="below")),
+    ("https://a.example/x", RulesWhich("https://a.example/x")),
     ("set #1 destination=https://a.example/?b=c", RulesSet(("#1",), (("destination", "https://a.example/?b=c"),))),
     ("set #1 name=New name status=off", RulesSet(("#1",), (("name", "New name"), ("status", "off")))),
     ('set #1 pair2.to="a b"', RulesSet(("#1",), (("pair2.to", "a b"),))),
@@ -100,7 +117,7 @@ RULES = [
 ]
 MEMBERS = [
     ("show <mailto:a@b.example|a@b.example>", MembersShow("a@b.example")),
-    ("a@b.example", MembersShow("a@b.example")),
+    ("a@b.example", MembersWhy("a@b.example")),
     ("add a@b.example named 'A B' to vip, free site:docs", MembersAdd("a@b.example", "A B", ("vip", "free"), "docs")),
     (
         "grant a@b.example vip,free for 7d",
@@ -155,6 +172,12 @@ def test_a_mention_speaks_the_same_grammar() -> None:
         "group",
         "group Sales",
         "group off",
+        "make",
+        "make redirect https://a.example/x named X",
+        "make cancel https://a.example/x to https://b.example named X",
+        "make cancel https://a.example/x",
+        "make cancel /x named X",
+        "make cancel https://a.example/x named X match:y",
     ],
 )
 def test_what_is_missing_is_named(text: str) -> None:
@@ -232,7 +255,6 @@ ODD = [
 LETTERS = string.ascii_letters + string.digits + " <>&|'\":=,.#@/ж"
 TEXTS = st.sampled_from(ODD) | st.text(LETTERS, min_size=1, max_size=9).map(str.strip).filter(bool)
 NAMES = st.from_regex(r"[a-z]{1,5}( [a-z]{2,5}){0,2}", fullmatch=True)
-OLD = "https://shop.example.com/old"
 ADDRESSES = st.sampled_from(["https://a.example/x", "https://b.example/?c=d", "https://b.example/y"])
 
 
@@ -242,8 +264,9 @@ VALUES: dict[type[Part], st.SearchStrategy[object]] = {
     **dict.fromkeys((Refs, Segments, Urls), SEVERAL),
     Page: st.integers(1, 999_999),
     Order: st.sampled_from(SORTS),
+    Reach: st.sampled_from(REACHES),
     Flag: st.just(value=True),
-    Expiry: st.sampled_from([Lasts("for 2h", 7200), Lasts("until 18:00", until=(18, 0))]),
+    Expiry: st.sampled_from([Lasts("for 2h", 7200), Lasts("until 18:00", until=WallTime(18, 0))]),
     Reason: NAMES.filter(lambda text: text.split()[0] != "of"),  # “because of the sale” is the reason as a whole
     Assignments: st.lists(st.tuples(st.sampled_from(["name", "pair2.to"]), NAMES), min_size=1, max_size=3).map(tuple),
 }

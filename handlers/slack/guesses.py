@@ -1,0 +1,157 @@
+"""What a text that is no command may mean, with what exists at this moment: run where it only asks, offered where not."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final, cast
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
+
+from bot.clients.errors import ClientError
+from bot.clients.lists import Listing
+from bot.gatehouse import Gatehouse, UnknownSite
+from bot.members.model import Member, known_segments
+from bot.rules.model import Rule
+from bot.text.emails import BadEmail
+from handlers.blocks.messages import Message
+from handlers.changes.requests import end_of, zone_of
+from handlers.errors import EndIsPast, NoMember, NothingToUndo
+from handlers.grammar import intent_view
+from handlers.grammar.command import Command, Unclear
+from handlers.grammar.fields import Lasts
+from handlers.grammar.intents import EMAIL, MAX_READINGS, Known, read
+from handlers.grammar.parser import expand
+from handlers.members.commands import MembersCommand
+from handlers.members.refs import SiteGone, extra_segments, site_for
+from handlers.rules.commands import RulesCommand
+from handlers.rules.refs import NotOne, look_up
+from handlers.slack.reply import Caller
+
+PATIENCE: Final = 2.0
+"""Seconds that the services have to say what exists: without names, URLs and emails are still known."""
+MAX_HOSTS: Final = 4
+
+MISUNDERSTOOD: Final = (Unclear, NotOne, BadEmail, NoMember, NothingToUndo)
+"""Errors of a text that names nothing as it was read, and may be read another way."""
+
+
+class Guesses:
+    """Reads texts that are no commands, and keeps the names of what exists for as long as the lists stay the same."""
+
+    def __init__(self, gatehouse: Gatehouse) -> None:
+        self._gatehouse = gatehouse
+        self._seen: list[object] = []
+        self._known = Known()
+
+    async def of(
+        self, typed: tuple[str, str], command: Command | None, error: Exception, caller: Caller
+    ) -> Sequence[Command]:
+        """What was meant by the text *typed* after a root, where *error* came of it; nothing where nobody can tell."""
+        if isinstance(error, NotOne) and error.candidates:
+            return self._one_of(command, error)
+        if isinstance(error, NoMember) and EMAIL.fullmatch(error.email) and isinstance(command, MembersCommand):
+            return ()
+        readings = read(*typed, await self._names(caller))
+        return () if command in readings else readings
+
+    def _one_of(self, command: Command | None, error: NotOne) -> Sequence[Command]:
+        """*command* for each rule that its reference fits: the verb, the duration and the reason stay."""
+        if command is None or not command.writes or len(error.candidates) > MAX_READINGS or error.gap:
+            return ()
+        refs: Sequence[str] = getattr(command, "refs", ())
+        return [
+            replace(cast("Any", command), refs=tuple(rule.id if ref == error.ref else ref for ref in refs))
+            for rule in error.candidates
+        ]
+
+    async def preview(self, readings: Sequence[Command], caller: Caller, asked: str) -> Message:
+        """The card that offers *readings*: its buttons do what it says, whenever they are clicked."""
+        zone = zone_of((await self._gatehouse.access.person(caller.user)).tz)
+        now = caller.asked_at or self._gatehouse.now()
+        fixed = [self._fixed(await self._expanded(each, caller), zone, now) for each in readings]
+        titles = dict((await self._names(caller)).titles)
+        return intent_view.preview(fixed, intent_view.Context(titles, zone), asked=asked)
+
+    async def _expanded(self, command: Command, caller: Caller) -> Command:
+        return expand(command, await look_up(command, caller, self._gatehouse))
+
+    def _fixed(self, command: Command, zone: ZoneInfo, now: datetime) -> Command:
+        """*command* with the moment that its time means now."""
+        lasts: Lasts | None = getattr(command, "lasts", None)
+        if lasts is None or lasts.until is None:
+            return command
+        if (ends := end_of(lasts, zone, now)) is None:
+            raise EndIsPast(lasts.as_typed)
+        fixed: Command = replace(cast("Any", command), lasts=Lasts.until_moment(ends))
+        return fixed
+
+    async def _names(self, caller: Caller) -> Known:
+        """What exists and the caller may know of."""
+        gatehouse = self._gatehouse
+        allowed = await gatehouse.access.all(caller.user, caller.channel)
+        known = await self._all_names()
+        if allowed[RulesCommand.needs] is not None:
+            known = replace(known, rules=Known().rules, groups=Known().groups, titles={}, sources={})
+        if allowed[MembersCommand.needs] is not None:
+            known = replace(known, members=Known().members, segments={})
+        tested = [urlsplit(url).netloc for url in await gatehouse.store.test_urls.of(caller.channel)]
+        hosts = tuple(dict.fromkeys([*tested, *known.hosts]))[:MAX_HOSTS]
+        segments = {name.casefold(): name for name in await extra_segments(caller, gatehouse)}
+        return replace(known, hosts=hosts, segments=segments | dict(known.segments), site=await self._site(caller))
+
+    async def _site(self, caller: Caller) -> str:
+        try:
+            return (await site_for(None, caller, self._gatehouse)).name
+        except (SiteGone, UnknownSite):
+            return ""
+
+    async def _all_names(self) -> Known:
+        rules, *members = await asyncio.gather(
+            self._listed(self._gatehouse.rules.recent()),
+            *(self._listed(site.members.recent()) for site in self._gatehouse.sites.values()),
+        )
+        groups = await self._gatehouse.groups.groups()
+        seen: list[object] = [rules, *members]
+        if len(seen) != len(self._seen) or any(new is not old for new, old in zip(seen, self._seen, strict=True)):
+            named = dict(zip(self._gatehouse.sites, members, strict=True))
+            self._known = await asyncio.to_thread(_known, rules, named, dict(groups.names) if groups else {})
+            self._seen = seen
+        return self._known
+
+    async def _listed(self, asked: Any) -> Sequence[Any]:
+        """What a service lists; nothing where it does not answer soon: a guess is not worth waiting for."""
+        try:
+            async with asyncio.timeout(PATIENCE):
+                listing: Listing[Any] = await asked
+        except (ClientError, TimeoutError):
+            return ()
+        return listing.known
+
+
+def _known(rules: Sequence[Rule], members: Mapping[str, Sequence[Member]], groups: Mapping[str, str]) -> Known:
+    hosts = Counter(
+        host
+        for rule in rules
+        for pair in rule.pairs or ()
+        if (host := _host(pair.source.value if pair.source else None))
+    )
+    segments = [name for there in members.values() for name in known_segments(there)]
+    return Known.of(
+        rules=rules,
+        groups=groups,
+        members=members,
+        segments=segments,
+        hosts=[host for host, _ in hosts.most_common(MAX_HOSTS)],
+    )
+
+
+def _host(source: str | None) -> str:
+    """The host of a source that is a whole URL."""
+    try:
+        return urlsplit(source or "").hostname or "" if (source or "").startswith("http") else ""
+    except ValueError:
+        return ""

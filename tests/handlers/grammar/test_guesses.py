@@ -1,0 +1,332 @@
+"""What people type before they know the grammar: each guess with what it should come to.
+
+A guess that only asks is run (`runs`); one that would change something is offered, and nothing is done (`offers`).
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from typing import Final
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.members.model import Member
+from bot.rules.model import Rule
+from handlers.gatehouse.commands import (
+    GatehouseAudit,
+    GatehouseDigest,
+    GatehouseHelp,
+    GatehousePending,
+    GatehouseStatus,
+    GatehouseTimers,
+    GatehouseUndo,
+    GatehouseWhoami,
+)
+from handlers.grammar.command import Command, Unclear
+from handlers.grammar.fields import Lasts
+from handlers.grammar.intents import Known, read, runs_at_once
+from handlers.grammar.parser import parse, parse_mention
+from handlers.members.commands import (
+    MembersAdd,
+    MembersGrant,
+    MembersList,
+    MembersOffboard,
+    MembersRemove,
+    MembersRevoke,
+    MembersShow,
+    MembersWhy,
+)
+from handlers.rules.commands import (
+    RulesCopy,
+    RulesDelete,
+    RulesEdit,
+    RulesGroup,
+    RulesHistory,
+    RulesList,
+    RulesMake,
+    RulesOff,
+    RulesOn,
+    RulesSet,
+    RulesShow,
+    RulesWhich,
+)
+from sandbox.services.seed import GROUPS, RULES, SEGMENTS, members
+
+SHOP: Final = "https://shop.example.com"
+PROMO: Final = f"{SHOP}/promo"
+OLD, CHECKOUT, MOBILE, STAGING, SLOW = (
+    "Redirect_x1old",
+    "Redirect_chk01",
+    "Redirect_chk02",
+    "Redirect_test1",
+    "Delay_slow01",
+)
+ALL_CHECKOUTS: Final = (CHECKOUT, MOBILE, STAGING, SLOW)
+ANNA, CHLOE, OTHER_CHLOE = "anna.berg@example.com", "chloe.diaz@example.com", "chloe.khan@example.com"
+HOSTS: Final = ("shop.example.com", "m.shop.example.com")
+
+KNOWN: Final = replace(
+    Known.of(
+        rules=[Rule.model_validate(dict(rule)) for rule in RULES],
+        groups={key: name for key, name, _ in GROUPS},
+        members={
+            site: [Member.model_validate(each) for each in members(key)]
+            for site, key in (("blog", "site_1"), ("docs", "site_2"))
+        },
+        segments=SEGMENTS,
+        hosts=HOSTS,
+    ),
+    site="blog",
+)
+
+Outcome = tuple[str, list[Command]]
+
+
+def runs(command: Command) -> Outcome:
+    return "runs", [command]
+
+
+def offers(*commands: Command) -> Outcome:
+    return "offers", list(commands)
+
+
+NOTHING: Final[Outcome] = ("nothing", [])
+
+
+def block(url: str, lasts: Lasts | None = None, because: str | None = None) -> Outcome:
+    """How much is asked: exactly this URL, with any query, everything below."""
+    made = RulesMake(
+        "Cancel", url, name=f"Block {url.removeprefix('https://').rstrip('/')}", lasts=lasts, because=because
+    )
+    return offers(made, replace(made, match="query"), replace(made, match="below"))
+
+
+def redirect(url: str, to: str, lasts: Lasts | None = None, because: str | None = None) -> RulesMake:
+    short = [each.removeprefix("https://") for each in (url, to)]
+    return RulesMake("Redirect", url, to, name=" to ".join(short), lasts=lasts, because=because)
+
+
+HOURS_2: Final = Lasts("for 2h", 7200)
+
+GUESSES: Final[list[tuple[str, Outcome]]] = [
+    # A URL: where it goes
+    (f"/rules {SHOP}/old?utm_source=x", runs(RulesWhich(f"{SHOP}/old?utm_source=x"))),
+    (f"/rules why {SHOP}/old", runs(RulesWhich(f"{SHOP}/old"))),
+    (f"/rules trace {SHOP}/old", runs(RulesWhich(f"{SHOP}/old"))),
+    (f"/rules explain {SHOP}/old", runs(RulesWhich(f"{SHOP}/old"))),
+    (f"/rules where does {SHOP}/old go?", runs(RulesWhich(f"{SHOP}/old"))),
+    (f"/rules what happens to {SHOP}/old", runs(RulesWhich(f"{SHOP}/old"))),
+    (f"/rules unblock {PROMO}", runs(RulesWhich(PROMO))),
+    (f"/rules is {PROMO} blocked?", runs(RulesWhich(PROMO))),
+    (f"/rules don't block {PROMO}", runs(RulesWhich(PROMO))),
+    (f"/rules debug {SHOP}/old", runs(RulesWhich(f"{SHOP}/old"))),
+    ("/rules shop.example.com/old", runs(RulesWhich("https://shop.example.com/old"))),
+    (f"/members {SHOP}/old", runs(RulesWhich(f"{SHOP}/old"))),
+    (f"/gatehouse {SHOP}/old", runs(RulesWhich(f"{SHOP}/old"))),
+    (f"@Gatehouse why does {SHOP}/old go to the wrong page?", runs(RulesWhich(f"{SHOP}/old"))),
+    (f"@Gatehouse hey, where is {SHOP}/old going", runs(RulesWhich(f"{SHOP}/old"))),
+    (f"@Gatehouse {SHOP}/old", runs(RulesWhich(f"{SHOP}/old"))),
+    ("/rules why /old", offers(*(RulesWhich(f"https://{host}/old") for host in HOSTS))),
+    (f"/rules what redirects to {SHOP}/new?", runs(RulesList(url=f"{SHOP}/new"))),
+    (f"/rules which rule points to {SHOP}/new", runs(RulesList(url=f"{SHOP}/new"))),
+    (f"/rules {SHOP}/old is broken", runs(RulesWhich(f"{SHOP}/old"))),
+    (f"/rules allow {PROMO}", runs(RulesWhich(PROMO))),
+    # Blocking
+    (f"/rules block {PROMO}", block(PROMO)),
+    (f"/rules please block {PROMO} for 2h because incident", block(PROMO, HOURS_2, "incident")),
+    (f"/rules {PROMO} block", block(PROMO)),
+    (f"/rules block the url {PROMO}", block(PROMO)),
+    (f"/rules cancel {PROMO}", block(PROMO)),
+    (f"/rules blok {PROMO}", block(PROMO)),
+    ("/rules block shop.example.com/promo", block(PROMO)),
+    (f"/rules block {PROMO} because delete is broken", block(PROMO, None, "delete is broken")),
+    (f"@Gatehouse block {PROMO}", block(PROMO)),
+    ("/rules block evil.com", block("https://evil.com/")),
+    (f"/rules ban {PROMO}", block(PROMO)),
+    # Redirecting
+    (f"/rules redirect {SHOP}/a to {SHOP}/b", offers(redirect(f"{SHOP}/a", f"{SHOP}/b"))),
+    (f"/rules send {SHOP}/a to {SHOP}/b for 2h", offers(redirect(f"{SHOP}/a", f"{SHOP}/b", HOURS_2))),
+    (f"/rules {SHOP}/a -> {SHOP}/b", offers(redirect(f"{SHOP}/a", f"{SHOP}/b"))),
+    (f"/rules forward {SHOP}/a => {SHOP}/b", offers(redirect(f"{SHOP}/a", f"{SHOP}/b"))),
+    (f"/rules make a redirect from {SHOP}/a to {SHOP}/b", offers(redirect(f"{SHOP}/a", f"{SHOP}/b"))),
+    (f"/rules redirect to {SHOP}/b from {SHOP}/a", offers(redirect(f"{SHOP}/a", f"{SHOP}/b"))),
+    (f"/rules redirect {SHOP}/a to /b", offers(redirect(f"{SHOP}/a", f"{SHOP}/b"))),
+    (
+        "/rules redirect /old to /new for 2h",
+        offers(*(redirect(f"https://{host}/old", f"https://{host}/new", HOURS_2) for host in HOSTS)),
+    ),
+    (
+        f"/rules redirect {SHOP}/old to {SHOP}/newer",
+        offers(
+            RulesSet((OLD,), (("destination", f"{SHOP}/newer"),)),
+            redirect(f"{SHOP}/old", f"{SHOP}/newer"),
+        ),
+    ),
+    (f"/rules change Old shop to {SHOP}/newer", offers(RulesSet((OLD,), (("destination", f"{SHOP}/newer"),)))),
+    (f"/rules point Old shop at {SHOP}/newer", offers(RulesSet((OLD,), (("destination", f"{SHOP}/newer"),)))),
+    # Switching
+    ("/rules turn off Old shop", offers(RulesOff((OLD,)))),
+    ("/rules turn Old shop off", offers(RulesOff((OLD,)))),
+    ("/rules Old shop off", offers(RulesOff((OLD,)))),
+    ("/rules pause Old shop for 2h", offers(RulesOff((OLD,), HOURS_2))),
+    ("/rules disbale Old shop", offers(RulesOff((OLD,)))),
+    ("/rules stop Old shop to new shop", offers(RulesOff((OLD,)))),
+    (
+        "/rules disable checkout for 2h because incident",
+        offers(*(RulesOff((each,), HOURS_2, "incident") for each in ALL_CHECKOUTS)),
+    ),
+    ("/rules switch on Black Friday", offers(RulesOn(("Redirect_bfri1",)))),
+    ("/rules resume Black Friday", offers(RulesOn(("Redirect_bfri1",)))),
+    ("/rules restore Old shop", offers(RulesOn((OLD,)))),
+    ("/rules turn off checkout mobile", offers(RulesOff((MOBILE,)))),
+    ("/rules turn off Redirect_x1old", offers(RulesOff((OLD,)))),
+    ("/rules pause #1-3", offers(RulesOff(("#1", "#2", "#3")))),
+    ("/rules turn off #1, #2 and #4", offers(RulesOff(("#1", "#2", "#4")))),
+    ("/rules turn off Sales campaigns", offers(RulesGroup("off", "Group_sales"))),
+    ("/rules #2 off", offers(RulesOff(("#2",)))),
+    ("/rules turn off all checkout rules", offers(RulesOff(ALL_CHECKOUTS))),
+    ("/rules temporarily disable Old shop for 2h", offers(RulesOff((OLD,), HOURS_2))),
+    ("/rules please switch off the old shop rule for 2h", offers(RulesOff((OLD,), HOURS_2))),
+    (f"/rules stop redirecting {SHOP}/old", offers(RulesOff((OLD,)))),
+    ("/rules turn off ol", NOTHING),
+    ("/rules don't turn off Old shop", runs(RulesShow(OLD))),
+    # Deleting: the preview of a delete, which itself asks
+    ("/rules delte Old shop", offers(RulesDelete((OLD,)))),
+    ("/rules get rid of Old shop", offers(RulesDelete((OLD,)))),
+    ("/rules destroy Old shop because unused", offers(RulesDelete((OLD,), "unused"))),
+    ("/rules delete everything", NOTHING),
+    (f"/rules new cancel {SHOP}/a to {SHOP}/b", NOTHING),
+    (f"/members grant {ANNA}", NOTHING),
+    (f"/rules set {OLD} destination={SHOP}/b for a while", NOTHING),
+    ("@Gatehouse what is going on", NOTHING),
+    # Other edits
+    ("/rules rename Old shop to Newest shop", offers(RulesSet((OLD,), (("name", "Newest shop"),)))),
+    ("/rules modify Old shop", runs(RulesEdit(OLD))),
+    ("/rules replicate Old shop", runs(RulesCopy(OLD))),
+    # Looking
+    ("/rules Old shop", runs(RulesShow(OLD))),
+    ("/rules chekout on mobile", runs(RulesShow(MOBILE))),
+    ("/rules mobile checkout", runs(RulesShow(MOBILE))),
+    ("/rules checkout", runs(RulesList("checkout"))),
+    ("/rules explain Old shop", runs(RulesShow(OLD))),
+    ("/rules who changed Old shop?", runs(RulesHistory(OLD))),
+    ("/rules when was Old shop changed", runs(RulesHistory(OLD))),
+    ("/rules who turned off Old shop", runs(RulesHistory(OLD))),
+    ("/rules why is Old shop off", runs(RulesHistory(OLD))),
+    ("/rules inactive", runs(RulesList(status="off"))),
+    ("/rules which are off", runs(RulesList(status="off"))),
+    ("/rules all redirects", runs(RulesList(type="Redirect"))),
+    ("/rules rules in Sales campaigns", runs(RulesList(group="Sales campaigns"))),
+    ("/rules show me all rules", runs(RulesList())),
+    ("/rules how many rules are off", runs(RulesList(status="off"))),
+    # Members
+    (f"/members add vip {ANNA}", offers(MembersGrant(ANNA, ("vip",)))),
+    (f"/members {ANNA}", runs(MembersWhy(ANNA))),
+    (f"/members give vip to {ANNA} for 2h", offers(MembersGrant(ANNA, ("vip",), None, HOURS_2))),
+    ("/members give Anna Berg vip", offers(MembersGrant(ANNA, ("vip",)))),
+    ("/members upgrade anna to premium", offers(MembersGrant(ANNA, ("premium",)))),
+    ("/members make anna vip for 2h", offers(MembersGrant(ANNA, ("vip",), None, HOURS_2))),
+    (f"/members take vip from {ANNA}", offers(MembersRevoke(ANNA, ("vip",)))),
+    ("/members downgrade anna from premium", offers(MembersRevoke(ANNA, ("premium",)))),
+    ("/members remove vip from anna", offers(MembersRevoke(ANNA, ("vip",)))),
+    ("/members offboard chloe", offers(MembersOffboard(CHLOE), MembersOffboard(OTHER_CHLOE))),
+    ("/members kick chloe diaz", offers(MembersOffboard(CHLOE), MembersRemove(CHLOE))),
+    (
+        "/members ban Chloe Diaz because spam",
+        offers(MembersOffboard(CHLOE, "spam"), MembersRemove(CHLOE, None, "spam")),
+    ),
+    ("/members why can't chloe get in?", offers(MembersWhy(CHLOE), MembersWhy(OTHER_CHLOE))),
+    ("/members why chloe diaz vip", runs(MembersWhy(CHLOE, "vip"))),
+    ("/members chloe", runs(MembersShow(CHLOE))),
+    ("/members who is chloe", runs(MembersShow(CHLOE))),
+    ("/members who has vip", runs(MembersList(segment="vip"))),
+    ("/members vip", runs(MembersList(segment="vip"))),
+    ("/members without vip", runs(MembersList(without_segment="vip"))),
+    ("/members new.person@example.com to vip", offers(MembersGrant("new.person@example.com", ("vip",)))),
+    ("/members register new.person@example.com", runs(MembersAdd("new.person@example.com"))),
+    (
+        "/members grant a@example.com,b@example.com vip",
+        offers(MembersGrant("a@example.com", ("vip",)), MembersGrant("b@example.com", ("vip",))),
+    ),
+    (f"/members is {ANNA} vip?", runs(MembersWhy(ANNA, "vip"))),
+    ("/members show all members", runs(MembersList())),
+    ("/members how many have vip", runs(MembersList(segment="vip"))),
+    ("/members remove Anna Berg", offers(MembersRemove(ANNA))),
+    # Any root
+    ("/rules undo", offers(GatehouseUndo())),
+    ("/rules take back my last change", offers(GatehouseUndo())),
+    ("/gatehouse undo that", offers(GatehouseUndo())),
+    ("/gatehouse revert 1a2b3c4d", offers(GatehouseUndo("1a2b3c4d"))),
+    ("/rules cancel that", offers(GatehouseUndo(), GatehousePending())),
+    ("/gatehouse approve", runs(GatehousePending())),
+    ("/rules pending", runs(GatehousePending())),
+    ("/gatehouse rules list checkout", runs(RulesList("checkout"))),
+    ("/gatehouse rules off Old shop", offers(RulesOff((OLD,)))),
+    (f"/members history {OLD}", runs(RulesHistory(OLD))),
+    (f"/rules grant {ANNA} vip", offers(MembersGrant(ANNA, ("vip",)))),
+    ("/members turn off Old shop", offers(RulesOff((OLD,)))),
+    ("/rules status", runs(GatehouseStatus())),
+    ("/members whoami", runs(GatehouseWhoami())),
+    # About Gatehouse
+    ("/gatehouse hi", runs(GatehouseHelp("hi"))),
+    ("/gatehouse what changed today", runs(GatehouseDigest("today"))),
+    ("/gatehouse who did what yesterday", runs(GatehouseAudit(since="yesterday"))),
+    ("/gatehouse waiting for approval", runs(GatehousePending())),
+    ("/gatehouse temporary changes", runs(GatehouseTimers())),
+    ("/gatehouse what can I do", runs(GatehouseWhoami())),
+    ("/gatehouse is everything ok?", runs(GatehouseStatus())),
+    ("/rules how do I block a url", runs(GatehouseHelp("how do I block a url"))),
+    # Nobody can tell
+    ("/rules flurbl", NOTHING),
+    ("/rules " + "block " * 2000, NOTHING),
+    ("/rules turn off \u202epohs dlO", NOTHING),
+]
+
+
+def heard(typed: str) -> tuple[str, str]:
+    """The root and the text after it; no root in a mention."""
+    root, _, text = typed.partition(" ")
+    return ("", text) if root.startswith("@") else (root.removeprefix("/"), text)
+
+
+@pytest.mark.parametrize(("typed", "outcome"), GUESSES, ids=[typed[:60] for typed, _ in GUESSES])
+def test_a_guess_is_run_where_it_only_asks_and_offered_where_it_changes(typed: str, outcome: Outcome) -> None:
+    readings = read(*heard(typed), KNOWN)
+
+    how, commands = outcome
+    assert list(readings) == commands
+    assert bool(runs_at_once(readings)) == (how == "runs")
+
+
+@pytest.mark.parametrize("typed", [typed for typed, (how, _) in GUESSES if how == "offers"])
+def test_what_is_offered_is_a_command_as_text(typed: str) -> None:
+    for reading in read(*heard(typed), KNOWN):
+        assert parse(reading.service, reading.write()) == reading
+
+
+WORDS: Final = [
+    *("block", "cancel", "redirect", "off", "disable", "turn", "delete", "kick", "ban", "grant", "give", "revoke"),
+    *("undo", "rename", "to", "from", "for 2h", "until 18:00", "because", "not", "why", "who", "all", "and", "vip"),
+    *(PROMO, f"{SHOP}/old", "/old", "Old shop", OLD, "checkout", "#1", "#1-3", "2", ANNA, "anna", "Sales campaigns"),
+    *("make", "now", "samples", "add", "remove", "group", "rules", "members", "\u202e", "delte", "<@U0ALICE01>", '"'),
+]
+
+
+@settings(max_examples=400, deadline=None)
+@given(root=st.sampled_from(["rules", "members", "gatehouse", ""]), words=st.lists(st.sampled_from(WORDS), max_size=8))
+def test_no_text_outside_the_grammar_is_run_where_it_would_write(root: str, words: list[str]) -> None:
+    text = " ".join(words)
+    with suppress(Unclear):
+        parse(root, text) if root else parse_mention(text)
+        return
+
+    readings = read(root, text, KNOWN)
+
+    command = runs_at_once(readings)
+    assert command is None or not command.writes
+    for reading in readings:
+        with suppress(ValueError):
+            assert parse(reading.service, reading.write()) == reading

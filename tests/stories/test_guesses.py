@@ -1,0 +1,176 @@
+"""People type what they think: it is answered where it only asks, and offered, never done, where it would change something."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from sandbox.demo import Sandbox
+from sandbox.slack.story import Person
+from tests.conftest import OPS
+
+PROMO = "https://shop.example.com/promo"
+OLD = "https://shop.example.com/old"
+WRITES = ("POST", "PUT", "DELETE", "PATCH")
+
+
+def writes(workspace: Sandbox) -> int:
+    services = workspace.services
+    return sum(len(each.calls(method)) for each in (services.rules, services.members) for method in WRITES)
+
+
+def tomorrow(form: str) -> str:
+    """The next day where alice is."""
+    return f"{datetime.now(UTC).astimezone(ZoneInfo('Europe/Berlin')) + timedelta(days=1):{form}}"
+
+
+def made(workspace: Sandbox) -> list[dict[str, object]]:
+    return [rule for rule in workspace.services.rules.all() if "promo" in str(rule) or "/a1" in str(rule)]
+
+
+async def test_a_block_is_offered_and_its_reach_is_asked(workspace: Sandbox, alice: Person) -> None:
+    reply = await alice.says(f"/rules block {PROMO}")
+
+    shown = alice.slack_text(reply)
+    assert reply.visible_to == alice.id
+    assert "Block `shop.example.com/promo` for everyone, until you switch it off." in shown
+    assert "Nothing was changed" in shown
+    assert writes(workspace) == 0
+
+    await alice.clicks(reply, "Everything below")
+
+    card = await alice.sees("Block shop.example.com/promo")
+    assert card.channel == OPS
+    (rule,) = made(workspace)
+    assert rule["ruleType"] == "Cancel"
+    assert rule["pairs"][0]["source"] == {  # type: ignore[index]
+        "key": "Url",
+        "operator": "Matches",
+        "value": r"/^https:\/\/shop\.example\.com\/promo([\/?].*)?$/",
+    }
+
+
+async def test_a_preview_says_what_it_would_do_until_when_and_why(workspace: Sandbox, alice: Person) -> None:
+    reply = await alice.says("/rules pause Old shop until tomorrow 9:30 because incident")
+
+    assert alice.slack_text(reply).splitlines() == [
+        f"Switch off Old shop to new shop, until {tomorrow('%Y-%m-%d')} 08:30 UTC (09:30 Europe/Berlin).",
+        "Reason: incident",
+        "[Do it]",
+        "Nothing was changed. You asked: `/rules pause Old shop until tomorrow 9:30 because incident`",
+    ]
+    assert writes(workspace) == 0
+
+    await alice.clicks(reply, "Do it")
+
+    card = await alice.sees("Old shop to new shop switched off")
+    assert "09:30 Europe/Berlin" in alice.slack_text(card)
+    assert "incident" in alice.slack_text(card)
+    assert "Its card is in" in alice.slack_text(await alice.sees("Its card is in"))
+
+
+async def test_a_redirect_is_made_of_one_line(workspace: Sandbox, alice: Person) -> None:
+    reply = await alice.says("/rules send https://shop.example.com/a1 to https://shop.example.com/b1 for 2h")
+    assert "Redirect `shop.example.com/a1` to `shop.example.com/b1` for everyone, for 2 h." in alice.slack_text(reply)
+
+    await alice.clicks(reply, "Do it")
+
+    await alice.sees("shop.example.com/a1 to shop.example.com/b1")
+    (rule,) = made(workspace)
+    assert (rule["ruleType"], rule["status"]) == ("Redirect", "Active")
+
+
+async def test_change_opens_the_form_with_what_was_understood(workspace: Sandbox, alice: Person) -> None:
+    reply = await alice.says("/rules send https://shop.example.com/a1 to https://shop.example.com/b1 for 2h")
+
+    await alice.clicks(reply, "Change…", opens="New rule")
+
+    assert "https://shop.example.com/a1" in alice.form
+    assert "https://shop.example.com/b1" in alice.form
+    assert writes(workspace) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (f"/rules {OLD}?utm_source=x", "only the query behind the ? differs"),
+        ("/rules redirect /old to /new for 2h", "Redirect `shop.example.com/old` to `shop.example.com/new`"),
+        ("/rules disable checkout for 2h because incident", "Switch off Checkout on mobile, for 2 h."),
+        ("/rules delte Old shop", "Delete Old shop to new shop."),
+        ("/rules change Old shop to https://shop.example.com/newer", "Let Old shop to new shop redirect to"),
+        ("/rules undo", "Undo your last change here."),
+        ("/rules pending", "Read as `/gatehouse pending`"),
+        ("/rules mobile checkout", "Read as `/rules show Redirect_chk02`"),
+        ("/members add vip anna.berg@example.com", "Give `anna.berg@example.com` `vip` on blog."),
+        ("/members grant a@example.com,b@example.com vip", "Give `b@example.com` `vip` on blog."),
+        ("/members offboard chloe", "Remove `chloe.diaz@example.com` from every site."),
+        ("/members chloe", "Chloe Diaz"),
+        ("/rules list inactive", "9 rules are off"),
+        ("/rules list redirects", "rules are of the type Redirect"),
+        ("/members list paul free", "1 member has the segment `free` and “paul” in their name"),
+        ("/members list without vip", "members lack the segment `vip`"),
+        ("/gatehouse undo that", "Undo your last change here."),
+        ("@gatehouse show Old shop", "Redirect_x1old"),
+        ("/members list vip", "members have the segment `vip`"),
+        ("/rules list mobile checkout", "Checkout on mobile"),
+        ("/gatehouse help how do I block a url", "block https://shop.example.com/promo"),
+        (f"@gatehouse why does {OLD} go to the wrong page?", "https://shop.example.com/new"),
+    ],
+)
+async def test_what_people_type_is_answered_or_offered_and_nothing_is_written(
+    workspace: Sandbox, alice: Person, text: str, shown: str
+) -> None:
+    reply = await alice.says(text)
+
+    assert shown in alice.slack_text(reply)
+    assert writes(workspace) == 0
+
+
+async def test_a_hello_gets_three_sentences_that_work(workspace: Sandbox, alice: Person) -> None:
+    reply = await alice.says("hi", channel=alice.dm)
+
+    shown = alice.slack_text(reply)
+    assert "block https://shop.example.com/promo" in shown
+    assert len(shown) < 700
+
+
+async def test_an_offer_in_a_channel_is_for_whoever_asked(workspace: Sandbox, alice: Person) -> None:
+    reply = await alice.says("@gatehouse upgrade anna.berg@example.com to vip")
+
+    assert reply.visible_to == alice.id
+    assert writes(workspace) == 0
+
+
+async def test_rows_of_an_offer_stay_those_of_the_list_that_was_seen(workspace: Sandbox, alice: Person) -> None:
+    await alice.says("/rules list checkout")
+    reply = await alice.says("/rules pause #1-2")
+    assert "Switch off Checkout on mobile and Checkout to the new payment page." in alice.slack_text(reply)
+    await alice.says("/rules list block")
+
+    await alice.clicks(reply, "Do it")
+
+    await alice.sees("Switch off 2 rules: done")
+    off = {rule["id"] for rule in workspace.services.rules.all() if rule["status"] == "Inactive"}
+    assert {"Redirect_chk01", "Redirect_chk02"} <= off
+
+
+async def test_whoever_may_not_is_told_before_there_is_an_offer(workspace: Sandbox, alice: Person) -> None:
+    reply = await alice.says("block https://shop.example.com/promo", channel=alice.dm)
+
+    assert "direct message" in alice.slack_text(reply)
+    assert "Do it" not in alice.slack_text(reply)
+
+
+@pytest.mark.parametrize(
+    "text", ["/rules flurbl gnarf", "/rules turn off ol", "/rules delete everything", "/rules block"]
+)
+async def test_what_nobody_understands_is_refused_with_the_nearest_commands(
+    workspace: Sandbox, alice: Person, text: str
+) -> None:
+    reply = await alice.says(text)
+
+    assert "Nothing was changed" in alice.slack_text(reply)
+    assert "Do it" not in alice.slack_text(reply)
+    assert writes(workspace) == 0
