@@ -29,6 +29,10 @@ OURS: Final = (f"{ROOT}/bot/", f"{ROOT}/handlers/")
 SELDOM: Final = Timing(pace=0.0, look_every=3600.0, recover_every=3600.0)
 """Workers look when they are woken, and not besides: what is counted is what the change needs."""
 
+MAX_CALLS_OF_APPROVAL: Final = 2_650
+MAX_CALLS_OF_SWITCH: Final = 1_700
+"""Measured: 2,384 to 2,401 and 1,521 to 1,530. Now and then a worker is woken once more before the end is seen: some 120."""
+
 
 @pytest.fixture
 async def quiet(tmp_path: Path) -> AsyncIterator[Sandbox]:
@@ -99,7 +103,7 @@ async def test_an_approval_commits_seven_times(quiet: Sandbox) -> None:
     cost = await cost_of(quiet, approves())
 
     assert cost.commits == 7
-    assert cost.calls <= 2_450
+    assert cost.calls <= MAX_CALLS_OF_APPROVAL
 
 
 async def test_switching_a_rule_off_commits_seven_times(quiet: Sandbox) -> None:
@@ -115,4 +119,4 @@ async def test_switching_a_rule_off_commits_seven_times(quiet: Sandbox) -> None:
     cost = await cost_of(quiet, switches_off())
 
     assert cost.commits == 7
-    assert cost.calls <= 1_600
+    assert cost.calls <= MAX_CALLS_OF_SWITCH
