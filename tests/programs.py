@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import os
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
@@ -64,16 +64,19 @@ async def is_ready(port: int) -> bool:
 
 @asynccontextmanager
 async def serving(
-    slack: LocalSlack, services: Services, folder: Path, **variables: str
+    slack: LocalSlack, services: Services, folder: Path, *, within: Sequence[str] = (), **variables: str
 ) -> AsyncIterator[tuple[str, Path]]:
-    """``python -m bot serve`` for *slack*, ready: its address, and the file of all that it says."""
+    """``python -m bot serve`` for *slack*, ready: its address, and the file of all that it says.
+
+    *within*: a command that becomes the one that follows it, in surroundings of its own.
+    """
     log = folder / "bot.log"
     with listening(0) as listener:
         port = listener.getsockname()[1]
     environ = environment(slack, services, f"sqlite:///{folder / 'served.db'}", port) | variables
     with log.open("wb") as file:
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "bot", "serve"), cwd=ROOT, env=environ, stdout=file, stderr=file
+            *(*within, sys.executable, "-m", "bot", "serve"), cwd=ROOT, env=environ, stdout=file, stderr=file
         )
     try:
         async with asyncio.timeout(PATIENCE):

