@@ -1,12 +1,18 @@
-"""The entry point of ``python -m bot``: `serve` without the library of the command line, everything else through it."""
+"""The entry point of ``python -m bot`` and ``gatehouse``: `serve` without the library of the command line, the rest with it."""
 
 from __future__ import annotations
 
 import sys
 
-if __name__ == "__main__":
+
+def main() -> None:
+    """Run what the arguments of this process say."""
     if sys.argv[1:] == ["serve"]:  # loading typer takes a tenth of a start
-        from bot.server.start import serve as main
+        from bot.server.start import serve as run  # noqa: PLC0415
     else:
-        from bot.command_line import app as main
+        from bot.command_line import app as run  # noqa: PLC0415
+    run()
+
+
+if __name__ == "__main__":
     main()

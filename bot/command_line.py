@@ -14,14 +14,38 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from bot import __version__
 from bot.server import start
 from bot.settings import ManifestSettings, Settings
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, help="Gatehouse: traffic rules and members, from Slack.")
+app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
 db = typer.Typer(no_args_is_help=True, help="The database.")
 app.add_typer(db, name="db")
 audit = typer.Typer(no_args_is_help=True, help="What was asked, decided, done and refused.")
 app.add_typer(audit, name="audit")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"gatehouse {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Gatehouse: traffic rules and members, from Slack.
+
+    Fill in .env (see .env.example), run `check` until all is well, then `serve`. For example:
+
+    - `gatehouse manifest --url https://gatehouse.example.com`
+    - `gatehouse check`
+    - `gatehouse audit verify --head 92:2f01…`
+    """
 
 
 ADDRESS = re.compile(r"https://[^\s/?#@]+(/[^\s?#]*)?")

@@ -16,11 +16,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
-from prometheus_client import CONTENT_TYPE_LATEST, Counter, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST, Counter, Info, generate_latest
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
+
+from bot import __version__
 
 MAX_BODY: Final = 1024 * 1024
 SMALL_BODY: Final = 64 * 1024
@@ -35,6 +37,7 @@ SIGNATURE: Final = re.compile(rb"v0=[0-9a-f]{64}")
 
 REJECTED = Counter("gatehouse_rejected_requests_total", "Requests to /slack/events refused before Bolt", ["why"])
 ACCEPTED = Counter("gatehouse_accepted_requests_total", "Signed requests handed to Bolt")
+Info("gatehouse", "The release of Gatehouse that runs").info({"version": __version__})
 
 
 class Rejected(Exception):

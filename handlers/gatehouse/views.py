@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from bot import __version__
 from bot.changes.model import Change, Guard
 from bot.policy.model import GuardRule, Person, Why
 from handlers.blocks import messages
@@ -101,7 +102,11 @@ def status(parts_of: Mapping[str, str], *, places: Mapping[str, str], counts: Ma
     text = "Everything answers." if well else "Something needs attention."
     so_far = ", ".join(f"{count:,} {state}" for state, count in sorted(counts.items())) or "none so far"
     return messages.message(
-        text, [messages.section(f"*{text}*\n" + "\n".join(lines)), messages.context(f"Changes: {so_far}")]
+        text,
+        [
+            messages.section(f"*{text}*\n" + "\n".join(lines)),
+            messages.context(f"Changes: {so_far}", f"Gatehouse {__version__}"),
+        ],
     )
 
 

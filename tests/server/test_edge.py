@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from starlette.responses import PlainTextResponse, Response
 from structlog.testing import capture_logs
 
+from bot import __version__
 from bot.server.edge import Rejected, SlackHandler, Verifier, slack_endpoint, web_app
 from bot.server.process import web_server
 from sandbox.demo import Sandbox, Transport
@@ -154,6 +155,7 @@ async def test_health_and_metrics_answer(workspace: Sandbox) -> None:
     assert health.text == "ok"
     assert ready.json() == {"slack": "ok", "clock": "ok", "store": "ok"}
     assert "gatehouse_accepted_requests_total" in metrics.text
+    assert f'gatehouse_info{{version="{__version__}"}} 1.0' in metrics.text
 
 
 @asynccontextmanager

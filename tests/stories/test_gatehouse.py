@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import sqlalchemy as sa
 
+from bot import __version__
 from bot.store.tables import changes
 from sandbox.demo import Sandbox
 from sandbox.gatehouse import CARA
@@ -38,6 +39,7 @@ async def test_menus_have_buttons_that_work(workspace: Sandbox, alice: Person) -
 async def test_status_tells_what_answers(workspace: Sandbox, alice: Person) -> None:
     reply = await alice.says("/gatehouse status")
     assert "Everything answers" in alice.slack_text(reply)
+    assert f"Gatehouse {__version__}" in alice.slack_text(reply)
 
     workspace.services.rules.stage.faults.add("500", times=9)
     reply = await alice.says("/gatehouse status")
