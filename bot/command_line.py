@@ -16,7 +16,7 @@ import typer
 
 from bot import __version__
 from bot.server import start
-from bot.settings import ManifestSettings, Settings
+from bot.settings import DatabaseSettings, ManifestSettings, Settings
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
 db = typer.Typer(no_args_is_help=True, help="The database.")
@@ -99,7 +99,7 @@ def upgrade() -> None:
     """Bring the database to this release's schema."""
     from bot.store.engine import upgrade as run  # noqa: PLC0415
 
-    _with_database(run(start.settings_of(Settings).database_url))
+    _with_database(run(start.settings_of(DatabaseSettings).database_url))
 
 
 class Format(StrEnum):
@@ -121,7 +121,12 @@ def export(
         print(f"--since {since}: write a duration such as 24h or 30d.", file=sys.stderr)
         raise typer.Exit(2)
     _with_database(
-        exported(start.settings_of(Settings).database_url, form.value, seconds_of(since) if since else None, sys.stdout)
+        exported(
+            start.settings_of(DatabaseSettings).database_url,
+            form.value,
+            seconds_of(since) if since else None,
+            sys.stdout,
+        )
     )
 
 
@@ -132,7 +137,7 @@ def verify(
     """Walk the chain of hashes; names the first entry that was altered, dropped, added or moved."""
     from bot.server.audit_export import verified  # noqa: PLC0415
 
-    words, sound = _with_database(verified(start.settings_of(Settings).database_url, head))
+    words, sound = _with_database(verified(start.settings_of(DatabaseSettings).database_url, head))
     print(words)
     raise typer.Exit(0 if sound else 1)
 

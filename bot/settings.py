@@ -5,12 +5,14 @@ Nothing else in the project reads the environment.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Final, TypeVar
 from urllib.parse import quote, unquote
 
-from pydantic import BeforeValidator, Field, SecretStr, field_validator, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from bot.members.model import SITE_ID
@@ -52,12 +54,31 @@ def _keys(value: Any) -> Any:
     return {name.strip(): key.strip() for name, _, key in pairs}
 
 
+def _replaced(value: SecretStr) -> SecretStr:
+    """*value*, unless a person forgot to replace what stands in the example."""
+    if "…" in value.get_secret_value():
+        raise ValueError("is still the placeholder of .env.example")
+    return value
+
+
+def _sendable(value: SecretStr) -> SecretStr:
+    """*value* without blanks around it, if a header can carry it."""
+    text = value.get_secret_value().strip()
+    if not text.isascii() or not text.isprintable():
+        raise ValueError("has a character that can't be sent in a header")
+    return SecretStr(text)
+
+
 class CannotStart(Exception):
     """Gatehouse cannot run with these settings; the text says what to do."""
 
 
 Prefix = Annotated[str, Field(pattern=r"^[a-z0-9_-]{0,22}$", description="acme- gives /acme-rules.")]
 """What commands begin with; with it the longest of them has 32 characters, which is Slack's most."""
+Secret = Annotated[SecretStr, AfterValidator(_replaced), AfterValidator(_sendable)]
+DatabaseUrl = Annotated[str, Field(description="sqlite:///path or postgresql://…")]
+PolicyFile = Annotated[str | None, Field(description="TOML file of roles and guards.")]
+DATABASE: Final = "sqlite:///gatehouse.db"
 
 
 class Settings(BaseSettings):
@@ -67,39 +88,46 @@ class Settings(BaseSettings):
         env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True, hide_input_in_errors=True
     )
 
-    slack_bot_token: SecretStr = Field(description="Bot token (xoxb-…) of the installed app.")
-    slack_signing_secret: SecretStr = Field(
-        default=SecretStr(""), description="Signing secret of the app. During a rotation: old and new, with a comma."
+    insecure_http: bool = Field(  # the first: the URLs are checked by it
+        default=False, description="Allow http:// to services and a Slack that are not on this machine."
     )
-    slack_app_token: SecretStr | None = Field(default=None, description="App token (xapp-…). Set: Socket Mode is used.")
+
+    slack_bot_token: Secret = Field(description="Bot token (xoxb-…) of the installed app.")
+    slack_app_token: Secret | None = Field(default=None, description="App token (xapp-…). Set: Socket Mode is used.")
+    slack_signing_secret: Annotated[SecretStr, AfterValidator(_replaced)] = Field(
+        default=SecretStr(""),
+        validate_default=True,
+        description="Signing secret of the app. During a rotation: old and new, with a comma.",
+    )
     slack_api_url: str = Field(default="https://slack.com/api/", description="Where Slack's Web API is.")
 
     rules_base_url: str = Field(description="Address of the rules service, ending in /v1.")
-    rules_api_key: SecretStr = Field(description="Sent as x-api-key.")
+    rules_api_key: Secret = Field(description="Sent as x-api-key.")
 
     members_base_url: str = Field(description="Address of the membership service, ending in /api/v1.")
-    members_api_key: SecretStr = Field(description="Key of the membership service.")
-    members_api_keys: Annotated[dict[str, SecretStr], NoDecode, BeforeValidator(_keys)] = Field(
-        default_factory=dict, description="name=key, comma separated, for sites with a key of their own."
+    members_api_key: Secret = Field(description="Key of the membership service.")
+    members_auth_header: str = Field(
+        default="Authorization", pattern=r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", description="Header that carries the key."
     )
-    members_auth_header: str = Field(default="Authorization", description="Header that carries the key.")
-    members_auth_scheme: str = Field(default="Bearer", description="Word before the key; may be empty.")
+    members_auth_scheme: str = Field(
+        default="Bearer", pattern=r"^[!-~]*$", description="Word before the key; may be empty."
+    )
     members_sites: Annotated[dict[str, str], NoDecode, BeforeValidator(_sites)] = Field(
-        default_factory=dict, description="name=site_id, comma separated; the first is the default site."
+        description="name=site_id, comma separated; the first is the default site."
+    )
+    members_api_keys: Annotated[dict[str, Secret], NoDecode, BeforeValidator(_keys)] = Field(
+        default_factory=dict, description="name=key, comma separated, for sites with a key of their own."
     )
     members_segments: str = Field(
         default="", description="Segments to offer even while no member has them, comma separated."
     )
 
-    database_url: str = Field(default="sqlite:///gatehouse.db", description="sqlite:///path or postgresql://…")
-    policy_file: str | None = Field(default=None, description="TOML file of roles and guards.")
+    database_url: DatabaseUrl = DATABASE
+    policy_file: PolicyFile = None
     command_prefix: Prefix = ""
     service_timeout: float = Field(default=15.0, gt=0, le=60, description="Seconds a service has for a whole answer.")
     service_max_bytes: int = Field(
         default=32 * 1024 * 1024, ge=1024, description="Largest decoded answer that is read, in bytes."
-    )
-    insecure_http: bool = Field(
-        default=False, description="Allow http:// to services and a Slack that are not on this machine."
     )
 
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
@@ -117,36 +145,43 @@ class Settings(BaseSettings):
     def segments(self) -> tuple[str, ...]:
         return tuple(part.strip() for part in self.members_segments.split(",") if part.strip())
 
-    @field_validator("slack_api_url")
+    @field_validator("slack_signing_secret")
     @classmethod
-    def _ends_in_slash(cls, value: str) -> str:
-        return value.rstrip("/") + "/"
+    def _some_way_to_trust_slack(cls, value: SecretStr, info: ValidationInfo) -> SecretStr:
+        if not value.get_secret_value().replace(",", "").strip() and info.data.get("slack_app_token", "") is None:
+            raise ValueError("is not set, and neither is SLACK_APP_TOKEN")
+        return value
+
+    @field_validator("slack_api_url", "rules_base_url", "members_base_url")
+    @classmethod
+    def _may_get_keys(cls, value: str, info: ValidationInfo) -> str:
+        from bot.clients.urls import BadUrl, checked_base  # noqa: PLC0415  wrong settings answer without it
+
+        try:
+            checked_base(value, insecure_http=info.data.get("insecure_http", True))
+        except BadUrl as error:
+            raise ValueError(str(error)) from None
+        return value.rstrip("/") + "/" if info.field_name == "slack_api_url" else value
 
     @field_validator("members_sites")
     @classmethod
     def _sites_fit_a_path(cls, sites: dict[str, str]) -> dict[str, str]:
+        if not sites:
+            raise ValueError("names no site")
         for name, site in sites.items():
             if not name or not SITE_ID.fullmatch(site):
-                raise ValueError("write name=site_id, with letters, digits, _ and - in the id")
+                raise ValueError(f"has “{name}={site}”, which is not a name and an id of letters, digits, _ and -")
         return sites
 
-    @model_validator(mode="after")
-    def _keys_have_sites(self) -> Self:
-        for name, key in self.members_api_keys.items():
-            if name not in self.members_sites or not key.get_secret_value():
-                raise ValueError("MEMBERS_API_KEYS: write name=key, with names that MEMBERS_SITES has")
-        return self
-
-    @model_validator(mode="after")
-    def _addresses_may_get_keys(self) -> Self:
-        from bot.clients.urls import BadUrl, checked_base  # noqa: PLC0415  wrong settings answer without it
-
-        for name in ("slack_api_url", "rules_base_url", "members_base_url"):
-            try:
-                checked_base(getattr(self, name), insecure_http=self.insecure_http)
-            except BadUrl as error:
-                raise ValueError(f"{name.upper()}: {error}") from None
-        return self
+    @field_validator("members_api_keys")
+    @classmethod
+    def _keys_have_sites(cls, keys: dict[str, SecretStr], info: ValidationInfo) -> dict[str, SecretStr]:
+        for name, key in keys.items():
+            if name not in info.data.get("members_sites", keys):
+                raise ValueError(f"has “{name}”, which is not one of the names that MEMBERS_SITES has")
+            if not key.get_secret_value():
+                raise ValueError(f"has no key for “{name}”")
+        return keys
 
     def _secrets(self) -> Iterator[str]:
         for value in dict(self).values():
@@ -185,14 +220,8 @@ class Settings(BaseSettings):
     @classmethod
     def _known_level(cls, value: str) -> str:
         if (level := value.upper()) not in {"DEBUG", "INFO", "WARNING", "ERROR"}:
-            raise ValueError("one of DEBUG, INFO, WARNING, ERROR")
+            raise ValueError(f"can't be “{value}”")
         return level
-
-    @model_validator(mode="after")
-    def _some_way_to_trust_slack(self) -> Self:
-        if not self.signing_secrets and self.slack_app_token is None:
-            raise ValueError("set SLACK_SIGNING_SECRET, or SLACK_APP_TOKEN for Socket Mode")
-        return self
 
 
 class ManifestSettings(BaseSettings):
@@ -201,3 +230,116 @@ class ManifestSettings(BaseSettings):
     model_config = Settings.model_config
 
     command_prefix: Prefix = ""
+
+
+class DatabaseSettings(BaseSettings):
+    """All that the commands for the record and the schema need."""
+
+    model_config = Settings.model_config
+
+    database_url: DatabaseUrl = DATABASE
+
+
+class PolicySettings(BaseSettings):
+    """Where the policy is, however wrong all else may be."""
+
+    model_config = Settings.model_config
+
+    policy_file: PolicyFile = None
+
+
+MEND: Final[Mapping[str, str]] = {
+    "slack_bot_token": (
+        "Copy the Bot User OAuth Token of the installed app from its page OAuth & Permissions; it begins with xoxb-."
+    ),
+    "slack_signing_secret": (
+        "Copy the Signing Secret from the app's page Basic Information, or set SLACK_APP_TOKEN for Socket Mode."
+    ),
+    "slack_app_token": (
+        "Make an app-level token with the scope connections:write on the app's page Basic Information; it begins with"
+        " xapp-."
+    ),
+    "slack_api_url": "Leave it out to use Slack itself, or write a URL such as https://slack.com/api/.",
+    "rules_base_url": "Write the URL of the rules service, such as https://rules.example.com/v1.",
+    "rules_api_key": "Write a key that the rules service takes.",
+    "members_base_url": "Write the URL of the membership service, such as https://members.example.com/api/v1.",
+    "members_api_key": "Write a key that the membership service takes.",
+    "members_api_keys": "Write name=key with names of MEMBERS_SITES, comma separated, such as docs=KEY.",
+    "members_auth_header": "Write the name of a header, such as Authorization.",
+    "members_auth_scheme": "Write one word, such as Bearer, or leave it out.",
+    "members_sites": "Write name=site_id, comma separated, such as blog=site_1,docs=site_2.",
+    "members_segments": "Write names of segments, comma separated.",
+    "database_url": "Write sqlite:///gatehouse.db, or postgresql://user:password@host/name.",
+    "policy_file": "Write the path of a TOML file, or leave it out.",
+    "command_prefix": "Write at most 22 small letters, digits, - and _, such as acme-.",
+    "service_timeout": "Write seconds: more than 0 and at most 60, such as 15.",
+    "service_max_bytes": "Write bytes: 1024 or more, such as 33554432.",
+    "insecure_http": "Write true or false.",
+    "host": "Write the address of a network interface, such as 127.0.0.1.",
+    "port": "Write a number from 0 to 65535, such as 3000.",
+    "log_level": "Write DEBUG, INFO, WARNING or ERROR.",
+    "log_format": "Write text or json.",
+}
+"""What to do about a wrong value of each setting."""
+ENV_FILE: Final = ".env"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong with a variable, where its value comes from (nothing: it has none), and what to do."""
+
+    variable: str
+    source: str
+    words: str
+    mend: str
+
+    def __str__(self) -> str:
+        source = f" ({self.source})" if self.source else ""
+        return f"{self.variable}{source}: {self.words}. {self.mend}"
+
+
+class BadSettings(Exception):
+    """Settings that nothing can be done with; *problems* are all of them."""
+
+    def __init__(self, problems: tuple[Problem, ...]) -> None:
+        super().__init__("; ".join(map(str, problems)))
+        self.problems = problems
+
+
+S = TypeVar("S", bound=BaseSettings)
+
+
+def read_settings(kind: type[S]) -> S:
+    """Return the settings of the environment and of ``.env``; raises BadSettings with everything that is wrong."""
+    try:
+        return kind()
+    except ValidationError as error:
+        problems = [_problem(str(each["loc"][0]), each) for each in error.errors(include_url=False)]
+        raise BadSettings(tuple(dict.fromkeys(problems))) from None
+    except UnicodeDecodeError:
+        raise BadSettings((Problem(ENV_FILE, "", "is not UTF-8 text", "Save it again as UTF-8."),)) from None
+    except OSError as error:
+        words = f"can't be read: {error.strerror}"
+        raise BadSettings((Problem(ENV_FILE, "", words, "Let the user that runs Gatehouse read it."),)) from None
+
+
+def _problem(name: str, error: Any) -> Problem:
+    if error["type"] == "missing":
+        words = "is not set"
+    elif error["type"] == "value_error":
+        words = str(error["ctx"]["error"])
+    elif name.startswith("members_auth"):  # somebody may have put the key there
+        words = "has a character that it can't have"
+    else:
+        words = f"can't be “{error['input']}”"
+    return Problem(name.upper(), source_of(name), words, MEND[name])
+
+
+def source_of(name: str) -> str:
+    """Where the value of setting *name* comes from: the environment, ``.env``, or nothing where it has none."""
+    from dotenv import dotenv_values  # noqa: PLC0415  only for what is wrong, and for `check`
+
+    for source, values in (("environment", os.environ), (ENV_FILE, dotenv_values(ENV_FILE))):
+        if any(variable.lower() == name and value for variable, value in values.items()):
+            return source
+    return ""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import structlog
 from pydantic import ValidationError
@@ -19,7 +19,25 @@ log = structlog.get_logger(__name__)
 
 TABLE: Final = re.compile(r"\[(?P<many>\[)?(?P<name>[^\[\]]+)\](?(many)\])\s*(#.*)?")
 KEY: Final = re.compile(r"""\s*(?P<name>[A-Za-z0-9_.\-]+|"[^"]*"|'[^']*')\s*=""")
-UNKNOWN: Final = "is no setting of a policy"
+WORDS: Final[Mapping[str, str]] = {
+    "bool_parsing": "write true or false",
+    "bool_type": "write true or false",
+    "dict_type": "write a table, such as [roles.oncall]",
+    "enum": "write {expected}",
+    "extra_forbidden": "is not a setting of a policy",
+    "greater_than_equal": "write {ge} or more",
+    "int_from_float": "write a whole number",
+    "int_parsing": "write a whole number",
+    "int_parsing_size": "write a smaller number",
+    "int_type": "write a whole number",
+    "less_than_equal": "write {le} or less",
+    "missing": "is not set",
+    "model_type": "write a table, such as [roles.oncall]",
+    "string_type": "write a text in quotes",
+    "time_delta_type": "write a duration of at most 30d, such as 30m, 24h or 7d",
+    "tuple_type": 'write a list, such as ["oncall"]',
+}
+"""What pydantic finds, by its name for it, in our words."""
 EMPTY: Final = "the file is empty. Write a policy, or leave POLICY_FILE unset to run without roles"
 NO_ROLES: Final = (
     "there are none any more, so everybody could do everything. If that is what you want, restart Gatehouse"
@@ -29,14 +47,14 @@ LINE: Final = re.compile(r"at line (\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """One thing that is wrong with the file: where, by line and key, and why."""
+    """One thing that is wrong with the file: where, by line (0: all of it) and key, and why."""
 
     line: int
     key: str
     words: str
 
     def __str__(self) -> str:
-        return f"line {self.line}: {self.key}: {self.words}" if self.key else f"line {self.line}: {self.words}"
+        return ": ".join(filter(None, (f"line {self.line}" if self.line else "", self.key, self.words)))
 
 
 class BadPolicy(Exception):
@@ -53,28 +71,53 @@ def read_policy(path: str) -> Policy:
         text = Path(path).read_text(encoding="utf-8")
         if not (tables := tomllib.loads(text)):
             raise BadPolicy(path, [Wrong(1, "", EMPTY)])
-        return Policy.model_validate(tables)
+        unknown = _unknown_roles(text, tables)
+        policy = Policy.model_validate(tables)
+    except FileNotFoundError as error:
+        raise BadPolicy(path, [Wrong(0, "", "the file is not there")]) from error
     except OSError as error:
-        raise BadPolicy(path, [Wrong(0, "", f"cannot be read: {error.strerror}")]) from error
+        raise BadPolicy(path, [Wrong(0, "", f"the file can't be read: {error.strerror}")]) from error
     except UnicodeDecodeError as error:
-        raise BadPolicy(path, [Wrong(0, "", "is no UTF-8 text")]) from error
+        line = error.object[: error.start].count(b"\n") + 1
+        raise BadPolicy(path, [Wrong(line, "", "is not UTF-8 text: save the file again as UTF-8")]) from error
     except tomllib.TOMLDecodeError as error:
         found = LINE.search(str(error))
-        raise BadPolicy(path, [Wrong(int(found[1]) if found else 0, "", f"is no TOML: {error}")]) from error
+        raise BadPolicy(path, [Wrong(int(found[1]) if found else 0, "", f"is not TOML: {error}")]) from error
     except ValidationError as error:
-        wrong = [
-            _wrong(text, each["loc"], UNKNOWN if each["type"] == "extra_forbidden" else each["msg"])
-            for each in error.errors()
-        ]
-        raise BadPolicy(path, wrong) from error
+        wrong = [_wrong(text, each["loc"], _words(each)) for each in error.errors(include_url=False)]
+        raise BadPolicy(path, [*wrong, *unknown]) from error
     except (RecursionError, ValueError) as error:
         raise BadPolicy(path, [Wrong(0, "", "holds a number or a list that is too long to be read")]) from error
+    if unknown:
+        raise BadPolicy(path, unknown)
+    return policy
+
+
+def _unknown_roles(text: str, tables: dict[str, Any]) -> list[Wrong]:
+    """The names of roles in guards that stand under no ``[roles]``, however wrong all else may be."""
+    roles, guards = tables.get("roles"), tables.get("guards")
+    known = list(roles) if isinstance(roles, dict) else []
+    there = f"there are {', '.join(known)}" if known else "there are no roles"
+    wrong = []
+    for index, guard in enumerate(guards if isinstance(guards, list) else []):
+        for key in ("approvers", "break_glass"):
+            names = guard.get(key) if isinstance(guard, dict) else None
+            for place, name in enumerate(names if isinstance(names, list) else []):
+                if isinstance(name, str) and name not in known:
+                    wrong.append(_wrong(text, ("guards", index, key, place), f"there is no role “{name}”; {there}"))
+    return wrong
+
+
+def _words(error: Any) -> str:
+    """What is wrong with a value, in words for those who write policies."""
+    words = WORDS.get(error["type"])
+    return words.format_map(error.get("ctx") or {}) if words else error["msg"].removeprefix("Value error, ")
 
 
 def _wrong(text: str, place: Sequence[str | int], words: str) -> Wrong:
     path = [part for part in place if not (isinstance(part, str) and part.startswith("function-"))]
     key = ".".join(str(part + 1) if isinstance(part, int) else part for part in path)
-    return Wrong(line_of(text, path), key, words.removeprefix("Value error, "))
+    return Wrong(line_of(text, path), key, words)
 
 
 def line_of(text: str, path: Sequence[str | int]) -> int:

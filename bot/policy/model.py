@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from functools import cache
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from bot.changes.model import Guard, Kind
 from bot.text.duration import seconds_of
@@ -28,6 +29,9 @@ STRENGTH: Final = (Guard.NONE, Guard.CONFIRM, Guard.APPROVE_OR_CONFIRM, Guard.AP
 
 LIFETIME: Final = timedelta(hours=24)
 """How long a request waits for a decision where the policy does not say."""
+
+
+MAX_LIFETIME: Final = timedelta(days=30)
 
 
 class Why(StrEnum):
@@ -79,8 +83,8 @@ def _span(value: Any) -> Any:
     """``24h`` as a span of time."""
     if not isinstance(value, str):
         return value
-    if not (seconds := seconds_of(value)):
-        raise ValueError("write a duration such as 30m, 24h or 7d")
+    if not 0 < (seconds := seconds_of(value) or 0) <= MAX_LIFETIME.total_seconds():
+        raise ValueError("write a duration of at most 30d, such as 30m, 24h or 7d")
     return timedelta(seconds=seconds)
 
 
@@ -93,11 +97,24 @@ def _operation(pattern: Any) -> Any:
     return pattern
 
 
-UserId = Annotated[str, StringConstraints(pattern=r"^[UW][A-Z0-9]{5,20}$")]
-GroupId = Annotated[str, StringConstraints(pattern=r"^S[A-Z0-9]{5,20}$")]
-ChannelId = Annotated[str, StringConstraints(pattern=r"^[CG][A-Z0-9]{5,20}$")]
+def _id_of(what: str, beginnings: str, example: str) -> AfterValidator:
+    """Take ids that Slack gives to *what*: people know names, and a policy needs what never changes."""
+    shape = re.compile(f"[{beginnings}][A-Z0-9]{{5,20}}")
+
+    def check(value: str) -> str:
+        if not shape.fullmatch(value):
+            begin = " or ".join(beginnings)
+            raise ValueError(f"“{value[:40]}” is not the id of a {what}: those begin with {begin}, such as {example}")
+        return value
+
+    return AfterValidator(check)
+
+
+UserId = Annotated[str, _id_of("person", "UW", "U0CARA001 (in their profile, under More)")]
+GroupId = Annotated[str, _id_of("user group", "S", "S0ONCALL1 (at the end of its URL)")]
+ChannelId = Annotated[str, _id_of("channel", "CG", "C0OPS0001 (at the bottom of its details)")]
 Operation = Annotated[str, BeforeValidator(_operation)]
-Span = Annotated[timedelta, BeforeValidator(_span), Field(gt=timedelta(0), le=timedelta(days=30))]
+Span = Annotated[timedelta, BeforeValidator(_span), Field(gt=timedelta(0), le=MAX_LIFETIME)]
 
 
 class _Strict(BaseModel):
@@ -195,14 +212,6 @@ class Policy(_Strict):
     channels: Channels = Channels()
     roles: dict[str, Role] = Field(default_factory=dict)
     guards: tuple[GuardRule, ...] = ()
-
-    @model_validator(mode="after")
-    def _roles_exist(self) -> Self:
-        for number, rule in enumerate(self.guards, 1):
-            for name in (*rule.approvers, *rule.break_glass):
-                if name not in self.roles:
-                    raise ValueError(f"guards: number {number} names the role {name!r}, which is not under [roles]")
-        return self
 
     @property
     def groups(self) -> frozenset[str]:

@@ -29,7 +29,7 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.web.async_client import AsyncWebClient
 from starlette.responses import Response
 
-from bot.settings import CannotStart, Settings
+from bot.settings import MEND, CannotStart, Settings
 from handlers.slack.client import FATAL, Slack, SlackRefused, SlackUnreachable
 
 log = structlog.get_logger(__name__)
@@ -78,8 +78,7 @@ async def sign_in(slack: Slack) -> None:
     except SlackRefused as refusal:
         if refusal.code in FATAL:
             raise CannotStart(
-                f"Slack does not accept SLACK_BOT_TOKEN ({refusal.code}). Copy the Bot User OAuth Token of the "
-                "installed app from its page OAuth & Permissions; it begins with xoxb-."
+                f"Slack does not accept SLACK_BOT_TOKEN ({refusal.code}). {MEND['slack_bot_token']}"
             ) from refusal
         slack.says = refusal.code
         log.warning("slack_sign_in", code=refusal.code)
@@ -207,10 +206,7 @@ class Client(SocketModeClient):
         if self.has_started or code not in {*FATAL, "not_allowed_token_type"}:
             log.warning("socket_mode_connect", code=code)
             return
-        raise CannotStart(
-            f"Slack does not accept SLACK_APP_TOKEN ({code}). Make an app-level token with the scope connections:write "
-            "on the app's page Basic Information; it begins with xapp-."
-        )
+        raise CannotStart(f"Slack does not accept SLACK_APP_TOKEN ({code}). {MEND['slack_app_token']}")
 
 
 class Envelopes(AsyncBaseSocketModeHandler):

@@ -9,25 +9,23 @@ import asyncio
 import sys
 from typing import TypeVar
 
-from pydantic import ValidationError
+from pydantic_settings import BaseSettings
 
 from bot.server import collector
-from bot.settings import CannotStart, ManifestSettings, Settings
+from bot.settings import BadSettings, CannotStart, Settings, read_settings
 
-S = TypeVar("S", Settings, ManifestSettings)
+S = TypeVar("S", bound=BaseSettings)
 
 
 def settings_of(kind: type[S]) -> S:
-    """Return the settings of the environment, or exit with what is wrong, variable by variable."""
+    """Return the settings of the environment, or exit with everything that is wrong with them."""
     try:
-        return kind()
-    except ValidationError as error:
-        print("Gatehouse cannot start with these settings:", file=sys.stderr)
-        for problem in error.errors(include_input=False, include_url=False):
-            name = str(problem["loc"][0]).upper() if problem["loc"] else "settings"
-            missing = problem["type"] == "missing"
-            print(f"  {name}: {'is not set' if missing else problem['msg']}", file=sys.stderr)
-        print("See .env.example for all of them.", file=sys.stderr)
+        return read_settings(kind)
+    except BadSettings as error:
+        print("Gatehouse can't run with these settings:", file=sys.stderr)
+        for problem in error.problems:
+            print(f"  {problem}", file=sys.stderr)
+        print("See .env.example for all of them. `python -m bot check` looks at the rest as well.", file=sys.stderr)
         sys.exit(2)
 
 

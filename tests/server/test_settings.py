@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -18,9 +19,10 @@ from starlette.routing import Route
 
 from bot.server import logs
 from bot.server.slack import open_slack
-from bot.settings import Settings
+from bot.settings import MEND, BadSettings, Settings, read_settings, source_of
 from handlers.slack.client import SlackRefused
 from sandbox.slack.serving import serving
+from tests.programs import ROOT
 
 REQUIRED: dict[str, Any] = {
     "slack_bot_token": "xoxb-canary-token",
@@ -33,6 +35,56 @@ REQUIRED: dict[str, Any] = {
 }
 
 
+NOT_SET = dict.fromkeys(
+    (
+        "SLACK_BOT_TOKEN",
+        "RULES_BASE_URL",
+        "RULES_API_KEY",
+        "MEMBERS_BASE_URL",
+        "MEMBERS_API_KEY",
+        "MEMBERS_SITES",
+    ),
+    ("", "is not set"),
+) | {"SLACK_SIGNING_SECRET": ("", "is not set, and neither is SLACK_APP_TOKEN")}
+FILE = (".env", "is still the placeholder of .env.example")
+BROKEN = {
+    (ROOT / ".env.example").read_text(): dict.fromkeys(
+        ("SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET", "RULES_API_KEY", "MEMBERS_API_KEY"), FILE
+    ),
+    """
+SLACK_BOT_TOKEN=xoxb-canary\u0442
+SLACK_APP_TOKEN=xapp-canary
+RULES_BASE_URL=rules
+RULES_API_KEY=canary
+MEMBERS_BASE_URL=http://members.example.com/api/v1
+MEMBERS_API_KEY=canary
+MEMBERS_AUTH_SCHEME=Bearer canary
+MEMBERS_SITES=blog=site_1,=site_2
+MEMBERS_API_KEYS=dcos=canary
+SERVICE_TIMEOUT=soon
+PORT=70000
+LOG_LEVEL=loud
+LOG_FORMAT=xml
+COMMAND_PREFIX=/Acme
+""": {
+        "SLACK_BOT_TOKEN": (".env", "has a character that can't be sent in a header"),
+        "RULES_BASE_URL": (".env", "this is not a URL"),
+        "MEMBERS_BASE_URL": (
+            ".env",
+            "members.example.com would get the key unencrypted: use https, or set INSECURE_HTTP=true",
+        ),
+        "MEMBERS_AUTH_SCHEME": (".env", "has a character that it can't have"),
+        "MEMBERS_SITES": (".env", "has “=site_2”, which is not a name and an id of letters, digits, _ and -"),
+        "SERVICE_TIMEOUT": (".env", "can't be “soon”"),
+        "PORT": (".env", "can't be “70000”"),
+        "LOG_LEVEL": (".env", "can't be “loud”"),
+        "LOG_FORMAT": (".env", "can't be “xml”"),
+        "COMMAND_PREFIX": (".env", "can't be “/Acme”"),
+    },
+}
+"""Files, and what is wrong in them."""
+
+
 def made(**others: Any) -> Settings:
     return Settings(_env_file=None, **REQUIRED | others)
 
@@ -42,8 +94,13 @@ def test_blanks_around_a_signing_secret_are_no_part_of_it(text: str) -> None:
     assert made(slack_signing_secret=text).signing_secrets == ("old", "new")
 
 
+def test_a_line_break_behind_a_key_is_no_part_of_it() -> None:
+    """Files and Secrets of Kubernetes often end with one."""
+    assert made(rules_api_key="key\n").rules_api_key.get_secret_value() == "key"
+
+
 def test_blanks_alone_are_no_signing_secret() -> None:
-    with pytest.raises(ValidationError, match="SLACK_SIGNING_SECRET"):
+    with pytest.raises(ValidationError, match=r"slack_signing_secret\n.*neither is SLACK_APP_TOKEN"):
         made(slack_signing_secret=" , ")
 
 
@@ -51,7 +108,7 @@ def test_blanks_alone_are_no_signing_secret() -> None:
 @pytest.mark.parametrize("name", ["slack_api_url", "rules_base_url", "members_base_url"])
 @pytest.mark.parametrize("url", ["http://example.com/", "https://2852039166/", "https://user:canary@example.com/"])
 def test_no_url_is_taken_that_a_key_must_not_go_to(name: str, url: str) -> None:
-    with pytest.raises(ValidationError, match=name.upper()) as refused:
+    with pytest.raises(ValidationError, match=name) as refused:
         made(**{name: url})
 
     assert "canary" not in str(refused.value)
@@ -63,6 +120,43 @@ def test_http_is_taken_on_this_machine_or_where_somebody_insists() -> None:
         made(slack_api_url="http://slack.internal/api", insecure_http=True).slack_api_url
         == "http://slack.internal/api/"
     )
+
+
+@pytest.mark.parametrize("file", ["", *BROKEN], ids=lambda text: text[:20] or "none")
+def test_everything_that_is_wrong_is_told_at_once(file: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in Settings.model_fields:
+        monkeypatch.delenv(name.upper(), raising=False)
+    (tmp_path / ".env").write_text(file)
+
+    with pytest.raises(BadSettings) as refused:
+        read_settings(Settings)
+
+    assert {each.variable: (each.source, each.words) for each in refused.value.problems} == BROKEN.get(file, NOT_SET)
+    assert all(each.mend for each in refused.value.problems)
+    assert "canary" not in str(refused.value)
+
+
+def test_each_setting_says_how_to_mend_it() -> None:
+    assert MEND.keys() == Settings.model_fields.keys()
+
+
+def test_the_environment_goes_before_the_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".env").write_text("PORT=2\nHOST=x\nLOG_LEVEL=\n")
+    monkeypatch.setenv("PORT", "1")
+    monkeypatch.setenv("HOST", "")
+    monkeypatch.delenv("LOG_LEVEL", raising=False)
+
+    assert [source_of(name) for name in ("port", "host", "log_level")] == ["environment", ".env", ""]
+
+
+def test_a_file_that_is_not_utf_8_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".env").write_bytes(b"LOG_FORMAT=\xe9\n")
+
+    with pytest.raises(BadSettings, match=r"^\.env: is not UTF-8 text\."):
+        read_settings(Settings)
 
 
 CANARIES = {

@@ -122,6 +122,6 @@ def test_keys_are_read_from_one_variable_and_a_typo_in_a_site_is_refused(
 
     for wrong in ("dosc=key", "docs", "docs="):
         monkeypatch.setenv("MEMBERS_API_KEYS", wrong)
-        with pytest.raises(ValidationError, match="names that MEMBERS_SITES has") as refused:
+        with pytest.raises(ValidationError, match="members_api_keys") as refused:
             Settings(_env_file=None)
         assert "key'" not in str(refused.value)
