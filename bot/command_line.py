@@ -6,6 +6,7 @@ What a command works with is imported in it: wrong settings and ``--help`` answe
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import sys
 from collections.abc import Coroutine
@@ -16,7 +17,7 @@ import typer
 
 from bot import __version__
 from bot.server import start
-from bot.settings import DatabaseSettings, ManifestSettings, Settings
+from bot.settings import DatabaseSettings, ManifestSettings
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
 db = typer.Typer(no_args_is_help=True, help="The database.")
@@ -62,7 +63,7 @@ def _with_database(work: Coroutine[Any, Any, T]) -> T:
     try:
         return asyncio.run(work)
     except StoreError as error:
-        print(f"Gatehouse can't use its database: {error}", file=sys.stderr)
+        print(f"Gatehouse can't use its database: {error.advice()}", file=sys.stderr)
         raise typer.Exit(1) from None
 
 
@@ -73,25 +74,39 @@ def serve() -> None:
 
 
 @app.command()
-def check() -> None:
-    """Check settings, policy and database, and print the effective settings and policy, secrets cut."""
+def check(
+    *,
+    online: Annotated[
+        bool | None,
+        typer.Option(
+            "--online/--offline",
+            help="Whether to ask Slack and both services. Without either: on a terminal.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")] = False,
+) -> None:
+    """Say of everything that serve needs whether it works, and how to mend it; nothing is changed.
+
+    Exit status: 0 where all is well, 2 where a setting is wrong, 1 where anything else is.
+    """
     from rich.console import Console  # noqa: PLC0415
 
-    from bot.policy.file import BadPolicy, CurrentPolicy  # noqa: PLC0415
+    from bot.server import logs  # noqa: PLC0415
+    from bot.server.check import check as checked  # noqa: PLC0415
     from bot.server.effective import policy_tables, settings_table  # noqa: PLC0415
-    from bot.store import engine  # noqa: PLC0415
 
-    settings = start.settings_of(Settings)
-    try:
-        policy = CurrentPolicy(settings.policy_file).policy
-    except BadPolicy as error:
-        print(f"The policy file {settings.policy_file} is wrong:", file=sys.stderr)
-        for wrong in error.wrong:
-            print(f"  {wrong}", file=sys.stderr)
-        raise typer.Exit(1) from None
-    for table in (settings_table(settings), *policy_tables(policy)):
-        Console().print(table)
-    _with_database(engine.check(settings.database_url))
+    logs.configure("ERROR", "text")
+    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # it is a stream of text; ✓ is not in ASCII
+    report = asyncio.run(checked(online=sys.stdout.isatty() if online is None else online))
+    if as_json:
+        print(json.dumps(report.document(), indent=2))
+    else:
+        if report.settings is not None and report.policy is not None:
+            for table in (settings_table(report.settings), *policy_tables(report.policy)):
+                Console().print(table)
+        print(*report.findings, sep="\n")
+    raise typer.Exit(report.status)
 
 
 @db.command("upgrade")
@@ -135,8 +150,14 @@ def verify(
     *, head: Annotated[str, typer.Option(help="Number:hash of an entry, as an earlier verify printed it.")] = ""
 ) -> None:
     """Walk the chain of hashes; names the first entry that was altered, dropped, added or moved."""
-    from bot.server.audit_export import verified  # noqa: PLC0415
+    from bot.server.audit_export import HEAD, verified  # noqa: PLC0415
 
+    if head and not HEAD.fullmatch(head):
+        print(
+            f"--head {head}: write NUMBER:HASH as verify printed it, such as 92:2f01… with all 64 digits.",
+            file=sys.stderr,
+        )
+        raise typer.Exit(2)
     words, sound = _with_database(verified(start.settings_of(DatabaseSettings).database_url, head))
     print(words)
     raise typer.Exit(0 if sound else 1)

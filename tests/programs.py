@@ -20,12 +20,14 @@ PATIENCE: Final = 60.0
 """Seconds that a process may take until it answers, on a machine that is busy with other tests."""
 
 
-async def ran(*arguments: str, environment: Mapping[str, str] | None = None) -> tuple[int, str, str]:
-    """Run a module of this tree to its end; exit code, output, errors."""
+async def ran(
+    *arguments: str, environment: Mapping[str, str] | None = None, folder: Path = ROOT
+) -> tuple[int, str, str]:
+    """Run a module of this tree to its end, in *folder*; exit code, output, errors."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", *arguments),
-        cwd=ROOT,
-        env={"PATH": os.environ["PATH"], **(environment or {})},
+        cwd=folder,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **(environment or {})},
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )

@@ -261,7 +261,7 @@ async def _store(
                 await shared.read(store.session)
                 await stack.enter_async_context(_in_background(shared.follow(store.session, every=60)))
         except StoreError as error:
-            raise CannotStart(str(error)) from error
+            raise CannotStart(error.advice()) from error
         yield store, now
 
 

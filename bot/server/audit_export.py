@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Final, TextIO
 
-from bot.store.audit import Filters
+from bot.store.audit import START, Filters
 from bot.store.engine import open_audit
 from bot.text.encoding import defused
 
+HEAD: Final = re.compile(r"[0-9]{1,18}:[0-9a-f]{64}")
+"""The number and hash of an entry."""
 COLUMNS: Final = (
     "seq",
     "at",
@@ -68,6 +71,11 @@ async def verified(database_url: str, head: str) -> tuple[str, bool]:
         if (flaw := await audit.verify()) is not None:
             return f"The audit is broken at entry {flaw.seq}: {flaw.words}.", False
         number, _, seal = head.partition(":")
-        if head and await audit.hash_of(int(number) if number.isdigit() else -1) != seal:
-            return f"Entry {number or head} is not the one that was noted: the audit was written anew since.", False
+        if head and int(number) > last:
+            return (
+                f"Entry {number} is not there: the audit ends with entry {last}. It was cut off, or this is another one.",
+                False,
+            )
+        if head and (await audit.hash_of(int(number)) or START) != seal:
+            return f"Entry {number} is not the one that was noted: the audit was rewritten since.", False
         return f"The audit is sound: {last} entries. Head: {last}:{hash_of_last}", True

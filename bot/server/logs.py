@@ -44,6 +44,7 @@ def redacted(text: str) -> str:
 
 def _redact(_: object, __: str, event: Event) -> Event:
     """The last step before a line is written: nothing is added after it, and what is no text is redacted as it would read."""
+    event.pop("color_message", None)  # uvicorn's own words once more, with the codes of a terminal
     return {name: value if isinstance(value, NUMBERS) else _redacted(value) for name, value in event.items()}
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import signal
+import socket
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -15,7 +17,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from bot.server import collector
 from bot.server.app import DRAIN, running
-from bot.settings import Settings
+from bot.settings import CannotStart, Settings
 
 log = structlog.get_logger(__name__)
 
@@ -27,18 +29,46 @@ BUSY: Final = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent
 
 async def serve(settings: Settings) -> None:
     """Run until SIGTERM or Ctrl-C, then finish what is under way."""
+    with bound(settings.host, settings.port) as sock:
+        await _serve(settings, sock)
+
+
+async def _serve(settings: Settings, sock: socket.socket) -> None:
     async with running(settings) as gatehouse:
-        log.info("listening", host=settings.host, port=settings.port, socket_mode=settings.slack_app_token is not None)
-        server = web_server(gatehouse.web, host=settings.host, port=settings.port)
+        host, port = sock.getsockname()[:2]
+        log.info("listening", host=host, port=port, socket_mode=settings.slack_app_token is not None)
+        server = web_server(gatehouse.web, host=host, port=port)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, server.stop)
         collector.take_over()
         collecting = asyncio.create_task(collector.run())
         try:
-            await server.serve()
+            await server.serve(sockets=[sock])
         finally:
             collecting.cancel()
+
+
+def bound(host: str, port: int) -> socket.socket:
+    """Return a socket at *host* and *port*, which takes no connection yet; raises CannotStart where there can be none."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        sock = socket.socket(family, kind, protocol)
+        try:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            sock.bind(address)
+        except OSError:
+            sock.close()
+            raise
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            words = f"another program listens on port {port} of {host}. Stop it, or set PORT to another one."
+        else:
+            words = f"it can't listen on port {port} of {host} ({error.strerror}). Set HOST and PORT to what it may listen on."
+        raise CannotStart(words) from error
+    return sock
 
 
 def web_server(

@@ -27,8 +27,41 @@ if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql
 
 
+SERVER = "See that the database server runs, and that DATABASE_URL names it and a user and database that it has"
+BACKUP = "Put a backup in its place, or move the file away to start with an empty one"
+FOLDER = "Let the user that runs Gatehouse read and write the file and its folder"
+MENDS = {
+    "not a database": BACKUP,
+    "malformed": BACKUP,
+    "locked": "Close the other program that has the database open",
+    "readonly": FOLDER,
+    "read-only": FOLDER,
+    "ermission denied": FOLDER,
+    "unable to open": FOLDER,
+    "can't be opened": FOLDER,
+    "ot a directory": FOLDER,
+    "disk is full": "Make room on the disk",
+    "onnect": SERVER,
+    "ame or service": SERVER,
+    "password": SERVER,
+    "does not exist": SERVER,
+    "timed out": SERVER,
+    "TimeoutError": SERVER,
+}
+"""What an operator can do, by a word of what the database or the system says."""
+
+
 class StoreError(Exception):
     """The database did not do what it was asked: locked, full, read-only, gone. Nothing was written."""
+
+    @property
+    def mend(self) -> str:
+        """What to do about it, where that does not stand in its words; without a full stop."""
+        return next((mend for word, mend in MENDS.items() if word in str(self)), "")
+
+    def advice(self) -> str:
+        """Its words, and what to do about it."""
+        return f"{self}. {self.mend}." if self.mend else str(self)
 
 
 class StoreMissing(StoreError):

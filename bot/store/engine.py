@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import os
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, contextmanager, suppress
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -22,7 +23,7 @@ from bot.store.audit import Audit
 from bot.store.changes import Changes, Newer
 from bot.store.db import Session, StoreCorrupt, StoreError, StoreMissing, async_url, bound, make_engine, private
 from bot.store.items import Parts
-from bot.store.migrations.run import MIGRATIONS, refuse_other_schema, upgrade_schema, usable_schema
+from bot.store.migrations.run import MIGRATIONS, newest_schema, refuse_other_schema, upgrade_schema, usable_schema
 from bot.store.queues import Cards, Inbox, Outbox, Timers
 from bot.store.settings import Aliases, ChannelSettings, LastLists, TestUrls
 from bot.store.tables import changes, inbound, micros_of, outbox, timers
@@ -129,11 +130,30 @@ async def open_audit(database_url: str) -> AsyncIterator[Audit]:
         yield Audit(session)
 
 
-async def check(database_url: str) -> None:
-    """Raise StoreError where a start would refuse the database; changes nothing, and no SQLite file is fine."""
-    with suppress(StoreMissing):
-        async with _reading(database_url, usable_schema):
-            pass
+async def check(database_url: str) -> str:
+    """Return what a start would find in the database; raises StoreError where it would refuse it. Changes nothing."""
+    try:
+        async with _reading(database_url, usable_schema) as session, session.reading() as connection:
+            if session.sqlite:
+                await _refuse_damage(connection)
+                _refuse_read_only(database_url)
+            found = await connection.run_sync(usable_schema)
+    except StoreMissing:
+        _refuse_read_only(database_url)
+        return "there is no file yet; the first start makes it"
+    newest = newest_schema()
+    if found is None:
+        return f"is empty; the first start makes schema {newest}"
+    return f"schema {found}" if found >= newest else f"schema {found}; the next start brings it to {newest}"
+
+
+def _refuse_read_only(database_url: str) -> None:
+    """Raise StoreError where nobody can write to the SQLite file, or to the folder that it and its journals need."""
+    file = Path(async_url(database_url).database or "")
+    folder = next(each for each in file.absolute().parents if each.exists())
+    for path in (folder, file):
+        if path.exists() and not (os.access(path, os.W_OK) and (path is file or path.is_dir())):
+            raise StoreError(f"{path} can't be opened to write")
 
 
 @asynccontextmanager

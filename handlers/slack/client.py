@@ -87,6 +87,9 @@ class Slack:
     ahead: float = 0.0
     """Seconds by which Slack's clock was ahead of ours at its last answer."""
 
+    scopes: str = ""
+    """Of our token, comma separated, as Slack's last answer named them."""
+
     def clock_says(self) -> str:
         """Whether this machine's clock is right enough for Slack's signatures, which end after five minutes."""
         return "ok" if abs(self.ahead) <= MOST_SKEW else f"off by {self.ahead:.0f} s against Slack's"
@@ -114,14 +117,15 @@ class Slack:
         except (aiohttp.ClientError, TimeoutError, OSError, *UNREADABLE) as error:
             raise SlackUnreachable(type(error).__name__) from error
         self.says = "ok"
-        self._compare_clocks(response)
+        self._note_headers(response)
         self.heard()
         return response.data if isinstance(response.data, dict) else {}
 
-    def _compare_clocks(self, response: AsyncSlackResponse) -> None:
-        date = {name.lower(): value for name, value in (response.headers or {}).items()}.get("date")
+    def _note_headers(self, response: AsyncSlackResponse) -> None:
+        headers = {name.lower(): value for name, value in (response.headers or {}).items()}
+        self.scopes = str(headers.get("x-oauth-scopes", ""))
         try:
-            self.ahead = parsedate_to_datetime(str(date)).timestamp() - time.time()
+            self.ahead = parsedate_to_datetime(str(headers.get("date"))).timestamp() - time.time()
         except ValueError:
             return  # no date, or none that says anything: nothing is known
 

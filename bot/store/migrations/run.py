@@ -73,6 +73,11 @@ def _known(migrations: Path) -> list[str]:
     return sorted(path.stem for path in migrations.glob("versions/[0-9]*.py"))
 
 
+def newest_schema(migrations: Path = MIGRATIONS) -> str:
+    """The schema of this release."""
+    return _known(migrations)[-1]
+
+
 def _found(connection: sa.Connection) -> str | None:
     """The schema of the database; None where it has none yet."""
     if not sa.inspect(connection).has_table(VERSION.name):

@@ -1,0 +1,208 @@
+"""Look at everything that `serve` needs, by the functions that it uses, and say of each part whether it works.
+
+Nothing is changed anywhere: the database is opened to read, Slack and the services are only asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from bot.clients.errors import ClientError, NotFound, Unauthorized, Unreachable
+from bot.clients.lists import Listing
+from bot.policy.file import BadPolicy, read_policy
+from bot.policy.model import DEFAULT, Policy
+from bot.server.app import open_services
+from bot.server.manifest import SCOPES
+from bot.server.slack import open_slack
+from bot.settings import (
+    MEND,
+    BadSettings,
+    DatabaseSettings,
+    PolicySettings,
+    Settings,
+    read_settings,
+    source_of,
+)
+from bot.store.db import StoreError
+from bot.store.engine import check as check_database
+from handlers.slack.client import SlackRefused, SlackUnreachable
+
+MARKS: Final = {True: "✓", False: "✗", None: "–"}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was found of a *part*. *ok*: None where it was not looked at.
+
+    *variable* and *source* name the setting that it hangs on, *mend* says what to do.
+    """
+
+    part: str
+    ok: bool | None
+    words: str
+    mend: str = ""
+    variable: str = ""
+    source: str = ""
+
+    def __str__(self) -> str:
+        about = self.part
+        if self.variable and not self.ok:
+            source = f" ({self.source})" if self.source else ""
+            about = f"{'' if self.part == 'settings' else f'{self.part}: '}{self.variable}{source}"
+        mend = f". {self.mend.rstrip('.')}." if self.mend else ""
+        return f"{MARKS[self.ok]} {about}: {self.words}{mend}"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All that was found, and what Gatehouse would run with, as far as it can be read."""
+
+    findings: Sequence[Finding]
+    settings: Settings | None
+    policy: Policy | None
+
+    @property
+    def status(self) -> int:
+        """The exit status: 0 where all is well, 2 where the settings are wrong, 1 where anything else is."""
+        if self.settings is None:
+            return 2
+        return int(any(finding.ok is False for finding in self.findings))
+
+    def document(self) -> dict[str, Any]:
+        """The report as one JSON object, secrets cut."""
+        shown = self.settings and {name.upper(): self.settings.shown(name) for name in Settings.model_fields}
+        return {"status": self.status, "findings": [asdict(each) for each in self.findings], "settings": shown}
+
+
+async def check(*, online: bool) -> Report:
+    """Look at settings, policy and database; *online*: also ask Slack and both services."""
+    findings: list[Finding] = []
+    settings: Settings | None = None
+    try:
+        settings = read_settings(Settings)
+        findings.append(Finding("settings", True, _sources()))
+    except BadSettings as error:
+        findings += [
+            Finding("settings", False, each.words, each.mend, each.variable, each.source) for each in error.problems
+        ]
+    policy = _policy(findings)
+    findings.append(await _database())
+    if not online:
+        findings.append(Finding("Slack and the services", None, "not asked; --online asks them"))
+    elif settings is None:
+        findings.append(Finding("Slack and the services", None, "not asked until the settings are right"))
+    else:
+        for found in await asyncio.gather(_slack(settings), _app_token(settings), _services(settings)):
+            findings += found
+    return Report(findings, settings, policy)
+
+
+def _failed(part: str, name: str, words: str, mend: str = "") -> Finding:
+    return Finding(part, False, words, mend or MEND[name], name.upper(), source_of(name))
+
+
+def _sources() -> str:
+    sources = [source_of(name) for name in Settings.model_fields]
+    return f"{sources.count('environment')} from the environment, {sources.count('.env')} from .env"
+
+
+def _policy(findings: list[Finding]) -> Policy | None:
+    """The policy, which is read even where other settings are wrong."""
+    try:
+        path = read_settings(PolicySettings).policy_file
+        policy = DEFAULT if path is None else read_policy(path)
+    except BadSettings:
+        return None  # .env can't be read, which is told already
+    except BadPolicy as error:
+        mend = "See docs/operating.md#the-policy"
+        findings += [_failed("policy", "policy_file", f"{path}: {wrong}", mend) for wrong in error.wrong]
+        return None
+    many = f"{path}: {len(policy.roles)} roles, {len(policy.guards)} guards"
+    findings.append(Finding("policy", True, "no file, so the defaults hold" if path is None else many))
+    return policy
+
+
+async def _database() -> Finding:
+    try:
+        url = read_settings(DatabaseSettings).database_url
+        return Finding("database", True, await check_database(url))
+    except BadSettings:
+        return Finding("database", None, "not looked at until .env can be read")
+    except StoreError as error:
+        return _failed("database", "database_url", str(error), error.mend)
+
+
+async def _slack(settings: Settings) -> Sequence[Finding]:
+    """What Slack says of the bot's token, its scopes and our clock."""
+    async with open_slack(settings, settings.slack_bot_token.get_secret_value()) as slack:
+        try:
+            answer = await slack.call("auth.test")
+        except SlackRefused as refusal:
+            return [_failed("Slack", "slack_bot_token", f"Slack refuses it ({refusal.code})")]
+        except SlackUnreachable as error:
+            return [_unreachable(settings, error)]
+        found = [Finding("Slack", True, f"signed in as {answer.get('user')} in {answer.get('team')}")]
+        found.append(_scopes(slack.scopes))
+        says = slack.clock_says()
+        mend = "" if says == "ok" else "Let this machine set its clock by NTP"
+        return [*found, Finding("clock", says == "ok", "agrees with Slack's" if says == "ok" else says, mend)]
+
+
+def _unreachable(settings: Settings, error: SlackUnreachable) -> Finding:
+    mend = "See that this machine reaches it: its name, its network and its firewall"
+    return _failed("Slack", "slack_api_url", f"no answer from {settings.slack_api_url} ({error})", mend)
+
+
+def _scopes(granted: str) -> Finding:
+    lacking = sorted(set(SCOPES) - set(granted.replace(" ", "").split(",")))
+    if not granted:
+        return Finding("scopes", None, "Slack did not say which scopes the token has")
+    if not lacking:
+        return Finding("scopes", True, "all that the manifest names")
+    mend = "Put the output of `python -m bot manifest` on the app's page App Manifest, and install the app again"
+    return Finding("scopes", False, f"the app lacks {', '.join(lacking)}", mend)
+
+
+async def _app_token(settings: Settings) -> Sequence[Finding]:
+    if settings.slack_app_token is None:
+        return [Finding("Socket Mode", None, "not used: Slack's requests come to /slack/events")]
+    async with open_slack(settings, settings.slack_app_token.get_secret_value()) as slack:
+        try:
+            await slack.form("apps.connections.open")
+        except SlackRefused as refusal:
+            return [_failed("Socket Mode", "slack_app_token", f"Slack refuses it ({refusal.code})")]
+        except SlackUnreachable as error:
+            return [_unreachable(settings, error)]
+    return [Finding("Socket Mode", True, "Slack takes the app token")]
+
+
+async def _services(settings: Settings) -> Iterable[Finding]:
+    """What both services answer to our keys, each site apart."""
+    async with open_services(settings) as services:
+        asked = [
+            _list("rules service", "rules", services.rules.all(), "rules_base_url", "rules_api_key", "rules_base_url")
+        ]
+        for name, client in services.members.items():
+            key = "members_api_keys" if name in settings.members_api_keys else "members_api_key"
+            asked.append(_list(f"members of {name}", "members", client.all(), "members_base_url", key, "members_sites"))
+        return await asyncio.gather(*asked)
+
+
+async def _list(part: str, what: str, asked: Awaitable[Listing[Any]], base: str, key: str, missing: str) -> Finding:
+    """What a list answers. *base*, *key*, *missing*: the settings that an outage, a refusal and a 404 point to."""
+    try:
+        found = await asked
+    except Unauthorized as error:
+        return _failed(part, key, f"the service refuses it ({error})")
+    except NotFound as error:
+        return _failed(part, missing, f"the service does not know this ({error})")
+    except Unreachable as error:
+        return _failed(part, base, f"no answer ({error})", "See that the service runs and that this is its URL")
+    except ClientError as error:
+        return _failed(part, base, f"the answer is not the one that was expected ({error})")
+    if found.gap:
+        return _failed(part, base, found.gap.sentence(what), "Ask those who run the service")
+    return Finding(part, True, f"{len(found.known):,} {what}")

@@ -1,0 +1,266 @@
+"""``python -m bot check`` against a Slack and services that work, and against each thing that an operator gets wrong."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.server.manifest import document
+from bot.store.engine import upgrade
+from sandbox.gatehouse import WORKSPACES
+from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_services
+from sandbox.services.seed import RULES
+from sandbox.slack.running import APP_TOKEN, SECRET, TOKEN, LocalSlack, running_slack
+from sandbox.slack.serving import listening
+from tests.programs import ROOT, environment, ran
+
+SECRETS = (TOKEN, APP_TOKEN, SECRET, RULES_KEY, MEMBERS_KEY)
+
+
+@pytest.fixture
+async def slack() -> AsyncIterator[LocalSlack]:
+    async with running_slack(document("http://127.0.0.1"), WORKSPACES) as slack:
+        yield slack
+
+
+@pytest.fixture
+async def services() -> AsyncIterator[Services]:
+    async with running_services() as services:
+        yield services
+
+
+@pytest.fixture
+def variables(slack: LocalSlack, services: Services, tmp_path: Path) -> dict[str, str]:
+    """What a deployment on SQLite sets."""
+    return environment(slack, services, f"sqlite:///{tmp_path / 'gatehouse.db'}", 3000)
+
+
+async def check(variables: Mapping[str, str], *options: str, folder: Path = ROOT) -> tuple[int, str]:
+    """Exit status and findings, a line each, of a check."""
+    code, out, err = await ran("bot", "check", *(options or ("--online",)), environment=variables, folder=folder)
+    assert err == ""
+    assert not any(secret in out for secret in SECRETS)
+    return code, "\n".join(line for line in out.splitlines() if line[:1] in "✓✗–")
+
+
+def failures(found: str) -> list[str]:
+    """The findings that are bad, up to the first thing to do about it."""
+    return [line.partition(". ")[0].removeprefix("✗ ") for line in found.splitlines() if line.startswith("✗")]
+
+
+async def test_all_is_well(variables: dict[str, str], tmp_path: Path) -> None:
+    code, out = await check(variables)
+
+    assert out.splitlines() == [
+        "✓ settings: 10 from the environment, 0 from .env",
+        "✓ policy: no file, so the defaults hold",
+        "✓ database: there is no file yet; the first start makes it",
+        "✓ Slack: signed in as gatehouse in Example Shop",
+        "✓ scopes: all that the manifest names",
+        "✓ clock: agrees with Slack's",
+        "– Socket Mode: not used: Slack's requests come to /slack/events",
+        f"✓ rules service: {len(RULES)} rules",
+        "✓ members of blog: 20 members",
+        "✓ members of docs: 20 members",
+    ]
+    assert code == 0
+    assert list(tmp_path.iterdir()) == [], "a check makes nothing"
+
+
+async def test_one_round_names_everything_that_does_not_work(variables: dict[str, str], tmp_path: Path) -> None:
+    file, policy = tmp_path / "gatehouse.db", tmp_path / "policy.toml"
+    file.write_bytes(b"SQLite format 3\0" + b"\xff" * 5000)
+    policy.write_text('[[guards]]\noperation = "rule.delete"\nguard = "aprove"\napprovers = ["leads"]\n')
+    wrong = {
+        "SLACK_BOT_TOKEN": "xoxb-wrong",
+        "SLACK_APP_TOKEN": "xapp-wrong",
+        "RULES_API_KEY": "wrong-key",
+        "MEMBERS_SITES": "blog=site_1,gone=site_9,docs=site_2",
+        "MEMBERS_API_KEYS": "docs=wrong-key",
+        "POLICY_FILE": str(policy),
+    }
+
+    code, out = await check(variables | wrong)
+
+    where = f"policy: POLICY_FILE (environment): {policy}: line"
+    assert failures(out) == [
+        f"{where} 3: guards.1.guard: write 'none', 'confirm', 'approve' or 'approve-or-confirm'",
+        f"{where} 4: guards.1.approvers.1: there is no role “leads”; there are no roles",
+        "database: DATABASE_URL (environment): DatabaseError: file is not a database",
+        "Slack: SLACK_BOT_TOKEN (environment): Slack refuses it (invalid_auth)",
+        "Socket Mode: SLACK_APP_TOKEN (environment): Slack refuses it (invalid_auth)",
+        "rules service: RULES_API_KEY (environment): the service refuses it (Unauthorized action)",
+        "members of gone: MEMBERS_SITES (environment): the service does not know this (Site not found: site_9)",
+        "members of docs: MEMBERS_API_KEYS (environment): the service refuses it (Invalid API key)",
+    ]
+    assert code == 1
+
+
+async def test_nobody_answers(variables: dict[str, str], tmp_path: Path) -> None:
+    with listening(0) as nobody:
+        gone = f"http://127.0.0.1:{nobody.getsockname()[1]}/"
+    nowhere = {
+        "SLACK_API_URL": gone,
+        "SLACK_APP_TOKEN": APP_TOKEN,
+        "RULES_BASE_URL": f"{gone}v1",
+        "MEMBERS_BASE_URL": f"{gone}api/v1",
+        "DATABASE_URL": gone.replace("http://", "postgresql://u:canary@"),
+        "POLICY_FILE": str(tmp_path / "policy.toml"),
+    }
+
+    code, out = await check(variables | nowhere)
+
+    found = failures(out)
+    assert found[0] == f"policy: POLICY_FILE (environment): {tmp_path / 'policy.toml'}: the file is not there"
+    assert found[1].startswith("database: DATABASE_URL (environment): ConnectionRefusedError:")
+    assert found[2:4] == [f"Slack: SLACK_API_URL (environment): no answer from {gone} (ClientConnectorError)"] * 2
+    assert [line.partition(" (")[0] for line in found[4:]] == [
+        "rules service: RULES_BASE_URL",
+        "members of blog: MEMBERS_BASE_URL",
+        "members of docs: MEMBERS_BASE_URL",
+    ]
+    assert code == 1
+    assert "canary" not in out
+
+
+async def test_an_app_without_all_scopes_and_a_clock_that_is_off(services: Services, tmp_path: Path) -> None:
+    manifest: dict[str, Any] = document("http://127.0.0.1")
+    manifest["oauth_config"]["scopes"]["bot"] = [
+        "commands",
+        "chat:write",
+        "users:read",
+        "app_mentions:read",
+        "im:history",
+    ]
+    async with running_slack(manifest, WORKSPACES) as slack:
+        slack.delivery.skew = 900
+        code, out = await check(environment(slack, services, f"sqlite:///{tmp_path / 'gatehouse.db'}", 3000))
+
+    scopes, clock = failures(out)
+    assert scopes.startswith("scopes: the app lacks channels:read, files:read, ")
+    assert re.fullmatch(r"clock: off by (899|900) s against Slack's", clock)
+    assert code == 1
+
+
+async def test_a_copy_of_the_example_is_told_line_by_line_and_the_rest_is_still_looked_at(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text((ROOT / ".env.example").read_text())
+
+    code, out = await check({}, folder=tmp_path)
+
+    assert failures(out) == [
+        f"{name} (.env): is still the placeholder of .env.example"
+        for name in ("SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET", "RULES_API_KEY", "MEMBERS_API_KEY")
+    ]
+    assert "✓ database: there is no file yet" in out
+    assert "not asked until the settings are right" in out
+    assert code == 2
+    (tmp_path / ".env").write_bytes(b"LOG_FORMAT=\xe9\n")
+    assert failures((await check({}, folder=tmp_path))[1]) == [".env: is not UTF-8 text"]
+
+
+async def test_json_is_for_programs_and_a_pipe_asks_nobody(variables: dict[str, str], services: Services) -> None:
+    code, out, _ = await ran("bot", "check", "--json", environment=variables)
+
+    found = json.loads(out)
+    assert (code, found["status"], found["settings"]["RULES_API_KEY"]) == (0, 0, "**********")
+    assert {each["part"]: each["ok"] for each in found["findings"]} == {
+        "settings": True,
+        "policy": True,
+        "database": True,
+        "Slack and the services": None,
+    }
+    assert services.rules.calls("GET") == []
+    assert services.members.calls("GET") == []
+
+    code, out, _ = await ran("bot", "check", "--json", environment={"PORT": "http"})
+    found = json.loads(out)
+    assert (code, found["status"], found["settings"]) == (2, 2, None)
+    wrong = {each["variable"]: (each["source"], each["words"]) for each in found["findings"]}
+    assert wrong["PORT"] == ("environment", "can't be “http”")
+    assert wrong["RULES_API_KEY"] == ("", "is not set")
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("sqlite:////dev/null/store.db", "can't be opened to write"),
+        ("mysql://u:canary@h/db", "neither sqlite:///path nor postgresql://"),
+        ("postgresql//u:canary@h/db", "is not a URL such as"),
+    ],
+)
+@pytest.mark.slow
+async def test_a_database_that_no_start_could_use(variables: dict[str, str], url: str, words: str) -> None:
+    code, out = await check(variables | {"DATABASE_URL": url}, "--offline")
+
+    (found,) = failures(out)
+    assert words in found
+    assert (code, "canary" in out) == (1, False)
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("wrong", [("/of_the_tests", "/gone"), ("postgres@", "nobody@")], ids=["database", "user"])
+async def test_a_postgresql_that_does_not_have_it(
+    variables: dict[str, str], postgres_url: str, wrong: tuple[str, str]
+) -> None:
+    url = {"DATABASE_URL": postgres_url.replace(*wrong)}
+    code, out = await check(variables | url, "--offline")
+
+    (found,) = failures(out)
+    assert found.startswith("database: DATABASE_URL (environment): ")
+    assert found.endswith("does not exist")
+    assert code == 1
+    for command in ("serve", "db upgrade", "audit verify"):
+        code, out, err = await ran("bot", *command.split(), environment=variables | url | {"PORT": "0"})
+        assert (code, out, "Traceback" in err) == (1, "", False), err
+        assert "does not exist. See that the database server runs, and that DATABASE_URL names it" in err
+
+
+async def test_serve_says_in_a_sentence_what_keeps_it_from_starting(variables: dict[str, str], tmp_path: Path) -> None:
+    async def refusal(**wrong: str) -> tuple[int, str]:
+        code, out, err = await ran("bot", "serve", environment=variables | wrong)
+        assert out == ""
+        return code, "\n".join(line for line in err.splitlines() if "[info" not in line)
+
+    with listening(0) as taken:
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        words = f"another program listens on port {port} of 127.0.0.1. Stop it, or set PORT to another one."
+        assert await refusal(PORT=port) == (1, f"Gatehouse cannot start: {words}")
+
+    code, said = await refusal(HOST="203.0.113.1")
+    assert (code, said.count("\n")) == (1, 0)
+    assert said.startswith("Gatehouse cannot start: it can't listen on port 3000 of 203.0.113.1 (")
+
+    code, said = await refusal(PORT="0", DATABASE_URL="sqlite:////dev/null/store.db")
+    assert (code, said.count("\n")) == (1, 0)
+    assert said.endswith("Let the user that runs Gatehouse read and write the file and its folder.")
+
+    (tmp_path / "gatehouse.db").write_bytes(b"SQLite format 3\0" + b"\xff" * 5000)
+    code, said = await refusal(PORT="0")
+    assert (code, said.count("\n")) == (1, 0)
+    assert "Put a backup in its place, or move the file away" in said
+
+
+async def test_a_typing_mistake_in_a_head_is_not_called_tampering(tmp_path: Path) -> None:
+    variables = {"DATABASE_URL": f"sqlite:///{tmp_path / 'gatehouse.db'}"}
+    await upgrade(variables["DATABASE_URL"])
+
+    async def verify(head: str) -> tuple[int, str]:
+        code, out, err = await ran("bot", "audit", "verify", "--head", head, environment=variables)
+        return code, out + err
+
+    assert (await verify(f"0:{'0' * 64}"))[0] == 0
+    for typo in ("foo", "92", "0:2f01", f"x:{'0' * 64}"):
+        code, said = await verify(typo)
+        assert (code, said.startswith(f"--head {typo}: write NUMBER:HASH")) == (2, True)
+    assert await verify(f"3:{'0' * 64}") == (
+        1,
+        "Entry 3 is not there: the audit ends with entry 0. It was cut off, or this is another one.\n",
+    )
+    code, said = await verify(f"0:{'1' * 64}")
+    assert (code, said) == (1, "Entry 0 is not the one that was noted: the audit was rewritten since.\n")
