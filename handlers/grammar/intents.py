@@ -94,12 +94,18 @@ class Names:
         self._text = "\n".join(self._lines)
         self._begins = {line.partition(" ")[0] for line in self._lines}
         self._starts = [0]
-        for line in self._lines:
+        self._by_length: dict[int, list[int]] = {}
+        for place, line in enumerate(self._lines):
+            self._by_length.setdefault(len(line), []).append(place)
             self._starts.append(self._starts[-1] + len(line) + 1)
 
     def called(self, name: str) -> list[str]:
         """The keys of what is called exactly so, in any case of letters."""
         return self._exact.get(folded(name), [])
+
+    def has(self, line: str) -> bool:
+        """Whether something has this name, which is folded already."""
+        return line in self._exact
 
     def begin(self, word: str) -> bool:
         """Whether a name begins with *word*."""
@@ -109,10 +115,10 @@ class Names:
         """The keys of what is called exactly so, or else has each word of *text* in its name; some of very many."""
         if exact := self.called(text):
             return exact
-        words = sorted(set(folded(text).split()), key=self._text.count)
-        if not words or words[0] not in self._text:
+        words = sorted(set(folded(text).split()), key=len, reverse=True)
+        if not words or not all(word in self._text for word in words):
             return []
-        first, *others = words
+        first, *others = sorted(words, key=self._text.count) if len(words) > 1 else words
         found: dict[str, None] = {}
         at = self._text.find(first)
         while at >= 0 and len(found) <= MAX_READINGS:
@@ -124,10 +130,14 @@ class Names:
 
     def alike(self, text: str) -> list[str]:
         """The keys of what has nearly this name; an email is nobody's but by the letter."""
-        if "@" in text:
+        wanted = folded(text)
+        if "@" in wanted:
             return []
-        found = process.extract(folded(text), self._lines, scorer=fuzz.ratio, score_cutoff=LIKE_A_NAME, limit=2)
-        return list(dict.fromkeys(self._keys[place] for _, _, place in found))
+        lengths = range(len(wanted) * 3 // 4, len(wanted) * 4 // 3 + 1)
+        places = [place for length in lengths for place in self._by_length.get(length, ())]
+        lines = [self._lines[place] for place in places]
+        found = process.extract(wanted, lines, scorer=fuzz.ratio, score_cutoff=LIKE_A_NAME, limit=2)
+        return list(dict.fromkeys(self._keys[places[at]] for _, _, at in found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,31 +399,29 @@ class _Found:
     def _without_names(self, words: list[Word]) -> list[Word]:
         """Names of several words, or in quotes, the longest first: the words in them mean nothing else."""
         left: list[Word] = []
+        lines = [folded(word.text) for word in words]
         at = 0
         while at < len(words):
-            length = self._name_at(words, at)
+            length = self._name_at(words, lines, at)
             left += [] if length else [words[at]]
             at += length or 1
         return left
 
-    def _name_at(self, words: Sequence[Word], at: int) -> int:
+    def _name_at(self, words: Sequence[Word], lines: Sequence[str], at: int) -> int:
         """How many of *words* from *at* on are a name, which is noted; a single word is one only in quotes."""
-        names = (self.known.rules, self.known.groups, self.known.members)
-        if not any(each.begin(words[at].text.partition(" ")[0]) for each in names):
-            return 0
+        known = self.known
+        kinds = (known.rules, known.groups, known.members)
+        kinds = tuple(each for each in kinds if each.begin(lines[at].partition(" ")[0]))
         least = 1 if words[at].quoted else 2
-        for length in range(min(MAX_NAME_WORDS, len(words) - at), least - 1, -1):
-            if self._is_name(" ".join(word.text for word in words[at : at + length]).rstrip("?!")):
+        for length in range(min(MAX_NAME_WORDS, len(words) - at) if kinds else 0, least - 1, -1):
+            name = " ".join(lines[at : at + length]).rstrip("?!")
+            if any(each.has(name) for each in kinds):
+                rules, groups = known.rules.called(name), known.groups.called(name)
+                self.rules += rules
+                self.groups += groups
+                self.emails += [] if rules or groups else known.members.called(name)
                 return length
         return 0
-
-    def _is_name(self, name: str) -> bool:
-        rules, groups = self.known.rules.called(name), self.known.groups.called(name)
-        people = [] if rules or groups else self.known.members.called(name)
-        self.rules += rules
-        self.groups += groups
-        self.emails += people
-        return bool(rules or groups or people)
 
     def _takes(self, word: Word) -> bool:
         """Whether *word* is known by what it is."""

@@ -18,7 +18,7 @@ import typer
 from rich.console import Console
 
 from bot.server import collector
-from tests.bench import approvals, imports, page, reading, replies, type_ahead, which
+from tests.bench import approvals, guesses, imports, page, reading, replies, type_ahead, which
 from tests.bench.receiver import PEOPLE
 from tests.bench.rounds import Plan
 from tests.bench.sheets import Report
@@ -50,6 +50,7 @@ def benches(size: Size) -> Mapping[str, Callable[[], Report]]:
         "approval": partial(approvals.report, size.approvals),
         "which": partial(which.report, size.sizes),
         "type-ahead": partial(type_ahead.report, size.sizes),
+        "guesses": partial(guesses.report, size.sizes),
         "reading": partial(reading.report, size.sizes),
         "import": partial(imports.report, size.rows),
     }

@@ -143,6 +143,15 @@ async def test_an_offer_in_a_channel_is_for_whoever_asked(workspace: Sandbox, al
     assert writes(workspace) == 0
 
 
+async def test_how_a_text_was_read_shows_no_email_to_a_channel(workspace: Sandbox, alice: Person) -> None:
+    reply = await alice.says("@gatehouse why can't Anna Berg get in")
+
+    shown = alice.slack_text(reply)
+    assert reply.visible_to is None
+    assert "Read as `/members why a***@example.com`" in shown
+    assert "anna.berg@" not in shown
+
+
 async def test_rows_of_an_offer_stay_those_of_the_list_that_was_seen(workspace: Sandbox, alice: Person) -> None:
     await alice.says("/rules list checkout")
     reply = await alice.says("/rules pause #1-2")

@@ -307,6 +307,52 @@ def test_what_is_offered_is_a_command_as_text(typed: str) -> None:
         assert parse(reading.service, reading.write()) == reading
 
 
+def rule(key: str, name: str) -> Rule:
+    return Rule.model_validate({"id": key, "name": name, "ruleType": "Redirect", "status": "Active", "pairs": []})
+
+
+ODD: Final = replace(
+    Known.of(
+        rules=[
+            rule("Redirect_off", "off"),
+            rule("Redirect_vip", "vip"),
+            rule("Redirect_404", "404"),
+            rule("Redirect_comma", "Spring, summer and autumn"),
+            rule("Redirect_url", f"From {SHOP}/a to elsewhere"),
+            rule("Redirect_block", "Block everything"),
+        ],
+        members={"blog": [Member.model_validate({"email": "vip@example.com", "name": "Vip Beta"})]},
+        segments=["vip", "beta"],
+        hosts=HOSTS,
+    ),
+    site="blog",
+)
+"""Names that look like something else."""
+
+
+@pytest.mark.parametrize(
+    ("typed", "commands"),
+    [
+        ("/rules turn off off", [RulesOff(("Redirect_off",))]),
+        ("/rules turn off vip", []),  # a segment as well, so nobody can tell
+        ("/rules turn off 404", [RulesOff(("Redirect_404",))]),
+        ("/rules turn off 2", []),
+        ("/rules turn off Spring, summer and autumn", [RulesOff(("Redirect_comma",))]),
+        (f"/rules turn off From {SHOP}/a to elsewhere", [RulesOff(("Redirect_url",))]),
+        ("/rules block everything", [RulesShow("Redirect_block")]),
+        ("/members give beta to vip@example.com", [MembersGrant("vip@example.com", ("beta",))]),
+        (f"/rules \u200bblock {PROMO}\u200b", block(PROMO)[1]),
+        (f"/rules block {PROMO} because destroy and delete all", block(PROMO, None, "destroy and delete all")[1]),
+        ("/rules why delete everything", []),
+    ],
+)
+def test_a_name_that_looks_like_something_else_is_asked_about_or_shown(typed: str, commands: list[Command]) -> None:
+    readings = read(*heard(typed), ODD)
+
+    assert list(readings) == commands
+    assert not any(each.writes for each in readings if each == runs_at_once(readings))
+
+
 WORDS: Final = [
     *("block", "cancel", "redirect", "off", "disable", "turn", "delete", "kick", "ban", "grant", "give", "revoke"),
     *("undo", "rename", "to", "from", "for 2h", "until 18:00", "because", "not", "why", "who", "all", "and", "vip"),
