@@ -217,15 +217,24 @@ def read(root: str, text: str, known: Known) -> tuple[Command, ...]:
         return (spelled,)
     found = _Found(root, known)
     found.take(words)
-    readings = list(dict.fromkeys(_meant(found)))
+    readings = list(dict.fromkeys(each for meant in _meant(found) if (each := _read_back(meant)) is not None))
     if found.cautious:
-        readings = [each for each in readings if not each.writes] or _shown(found)
+        readings = [each for each in readings if not each.writes] or list(dict.fromkeys(_shown(found)))
     elif _asks_for_a_change(root, words) and not any(each.writes for each in readings):
         return ()
     return tuple(readings) if len(readings) <= MAX_READINGS else ()
 
 
 ROOTS: Final = frozenset(VERBS)
+
+
+def _read_back(command: Command) -> Command | None:
+    """*command* as its own text is read: what a button does is what was shown. None where it can't be written."""
+    try:
+        found = parse(command.service, command.write())
+    except (Unclear, ValueError):
+        return None
+    return found if type(found) is type(command) else None
 
 
 def _asks_for_a_change(root: str, words: Sequence[Word]) -> bool:
@@ -410,8 +419,8 @@ class _Found:
     def _name_at(self, words: Sequence[Word], lines: Sequence[str], at: int) -> int:
         """How many of *words* from *at* on are a name, which is noted; a single word is one only in quotes."""
         known = self.known
-        kinds = (known.rules, known.groups, known.members)
-        kinds = tuple(each for each in kinds if each.begin(lines[at].partition(" ")[0]))
+        first = lines[at].partition(" ")[0]
+        kinds = [each for each in (known.rules, known.groups, known.members) if each.begin(first)]
         least = 1 if words[at].quoted else 2
         for length in range(min(MAX_NAME_WORDS, len(words) - at) if kinds else 0, least - 1, -1):
             name = " ".join(lines[at : at + length]).rstrip("?!")
@@ -486,7 +495,7 @@ class _Found:
         left = []
         for at, word in enumerate(self.words):
             if word in self.known.segments:
-                self.segments.append(self.known.segments[word])
+                self.segments += [self.known.segments[word]] if self.known.segments[word] not in self.segments else []
             elif word in self.known.sites and at and self.words[at - 1] in {"on", "in", "at", "site"}:
                 self.site = self.known.sites[word]
             else:

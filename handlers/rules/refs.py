@@ -20,6 +20,7 @@ from bot.gatehouse import Gatehouse, UnknownSite
 from bot.rules.model import USUAL_RULE_ID, Groups, Rule, RuleDraft
 from handlers.errors import Refusal
 from handlers.grammar.command import Command
+from handlers.grammar.intents import MIN_PART
 from handlers.grammar.parser import Shorthand, listed_service, needs_last_change, needs_site, numbers_in
 from handlers.members.refs import SiteGone, site_for
 from handlers.rules.commands import (
@@ -127,10 +128,16 @@ async def _find_all(
     for name in names:
         if not fitting[name] and is_bare_number(name):
             raise await _bare_number(name, command, listing.known, caller, gatehouse)
-        if len(fitting[name]) != 1 or (listing.truncated and fitting[name][0].id != name.strip()):
+        unsure = len(fitting[name]) != 1 or (listing.truncated and fitting[name][0].id != name.strip())
+        if unsure or (isinstance(command, OF_RULES) and is_short_part(name, fitting[name][0])):
             raise await _not_one(name, fitting[name], listing, gatehouse)
     chosen = iter(await asyncio.gather(*(gatehouse.rules.get(fitting[name][0].id) for name in names)))
     return [rule or next(chosen) for rule in found]
+
+
+def is_short_part(ref: str, rule: Rule) -> bool:
+    """Whether *ref* is too short a part of what *rule* is called to change it unasked."""
+    return len(ref.strip()) < MIN_PART and ref.strip().casefold() not in {rule.id.casefold(), rule.title.casefold()}
 
 
 async def _rule_with_id(rule_id: str, gatehouse: Gatehouse) -> Rule | None:

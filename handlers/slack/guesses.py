@@ -23,7 +23,7 @@ from handlers.errors import EndIsPast, NoMember, NothingToUndo
 from handlers.grammar import intent_view
 from handlers.grammar.command import Command, Unclear
 from handlers.grammar.fields import Lasts
-from handlers.grammar.intents import EMAIL, MAX_READINGS, Known, read
+from handlers.grammar.intents import EMAIL, Known, read
 from handlers.grammar.parser import expand
 from handlers.members.commands import MembersCommand
 from handlers.members.refs import SiteGone, extra_segments, site_for
@@ -60,7 +60,7 @@ class Guesses:
 
     def _one_of(self, command: Command | None, error: NotOne) -> Sequence[Command]:
         """*command* for each rule that its reference fits: the verb, the duration and the reason stay."""
-        if command is None or not command.writes or len(error.candidates) > MAX_READINGS or error.gap:
+        if command is None or not command.writes or error.count > len(error.candidates) or error.gap:
             return ()
         refs: Sequence[str] = getattr(command, "refs", ())
         return [

@@ -71,6 +71,22 @@ async def test_a_preview_says_what_it_would_do_until_when_and_why(workspace: San
     assert "Its card is in" in alice.slack_text(await alice.sees("Its card is in"))
 
 
+async def test_two_letters_of_a_name_change_nothing_unasked(workspace: Sandbox, alice: Person) -> None:
+    reply = await alice.says("/rules off v2 because incident")
+
+    assert "Switch off API v1 to v2.\nReason: incident\n[Do it]" in alice.slack_text(reply)
+    assert writes(workspace) == 0
+
+
+async def test_a_part_of_many_names_keeps_the_verb_and_the_reason(workspace: Sandbox, alice: Person) -> None:
+    reply = await alice.says("/rules off ge because incident")
+
+    shown = alice.slack_text(reply)
+    assert shown.count("[Switch off]") == 7
+    assert shown.count("Reason: incident") == 7
+    assert writes(workspace) == 0
+
+
 async def test_a_redirect_is_made_of_one_line(workspace: Sandbox, alice: Person) -> None:
     reply = await alice.says("/rules send https://shop.example.com/a1 to https://shop.example.com/b1 for 2h")
     assert "Redirect `shop.example.com/a1` to `shop.example.com/b1` for everyone, for 2 h." in alice.slack_text(reply)

@@ -254,6 +254,7 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
     (f"/members is {ANNA} vip?", runs(MembersWhy(ANNA, "vip"))),
     ("/members show all members", runs(MembersList())),
     ("/members how many have vip", runs(MembersList(segment="vip"))),
+    (f"/members vip vip {ANNA}", offers(MembersGrant(ANNA, ("vip",)))),
     ("/members remove Anna Berg", offers(MembersRemove(ANNA))),
     # Any root
     ("/rules undo", offers(GatehouseUndo())),
