@@ -29,8 +29,8 @@ from handlers.blocks.inputs import MOST_OPTIONS
 from handlers.blocks.messages import Block, ListPage, code
 from handlers.errors import LoopNeedsReason
 from handlers.grammar.command import Command, slash
-from handlers.grammar.intents import STATUSES, TYPES
 from handlers.grammar.parser import NUMBERED_ROWS
+from handlers.grammar.recognised import STATUSES, TYPES
 from handlers.rules import check_view, views, which_view
 from handlers.rules.commands import RulesCheck, RulesList, RulesSamples, RulesShow, RulesWhich
 from handlers.rules.refs import find_rule, groups_of

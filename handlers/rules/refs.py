@@ -20,7 +20,7 @@ from bot.gatehouse import Gatehouse, UnknownSite
 from bot.rules.model import USUAL_RULE_ID, Groups, Rule, RuleDraft
 from handlers.errors import Refusal
 from handlers.grammar.command import Command
-from handlers.grammar.intents import MIN_PART
+from handlers.grammar.known import MIN_PART
 from handlers.grammar.parser import Shorthand, listed_service, needs_last_change, needs_site, numbers_in
 from handlers.members.refs import SiteGone, site_for
 from handlers.rules.commands import (

@@ -23,8 +23,10 @@ from handlers.errors import EndIsPast, NoMember, NothingToUndo
 from handlers.grammar import intent_view
 from handlers.grammar.command import Command, Unclear
 from handlers.grammar.fields import Lasts
-from handlers.grammar.intents import EMAIL, Known, read
+from handlers.grammar.intents import read
+from handlers.grammar.known import Known
 from handlers.grammar.parser import expand
+from handlers.grammar.recognised import EMAIL
 from handlers.members.commands import MembersCommand
 from handlers.members.refs import SiteGone, extra_segments, site_for
 from handlers.rules.commands import RulesCommand

@@ -27,7 +27,8 @@ from handlers.gatehouse.commands import (
 )
 from handlers.grammar.command import Command, Unclear
 from handlers.grammar.fields import Lasts
-from handlers.grammar.intents import Known, read, runs_at_once
+from handlers.grammar.intents import read, runs_at_once
+from handlers.grammar.known import Known
 from handlers.grammar.parser import parse, parse_mention
 from handlers.members.commands import (
     MembersAdd,
