@@ -14,7 +14,7 @@ from enum import Enum, auto
 from typing import Any, Final, Protocol
 
 from bot.changes.model import Change, Kind, Move, Target, canonical_form
-from bot.clients.errors import ClientError, NotFound, OutcomeUnknown, Refusal
+from bot.clients.errors import ClientError, NotFound, OutcomeUnknown, RateLimited, Refusal
 
 Document = dict[str, Any]
 
@@ -255,11 +255,10 @@ class Sent:
     def is_open(self) -> bool:
         """Whether the service may have done it, so that reading back must tell.
 
-        So may one that differs, if an earlier process may have sent it: then that is all that differs.
+        What an earlier process sent may still come, whatever this one is answered; a creation is not sent twice.
         """
-        if isinstance(self.error, Differs):
-            return self.change.attempt > 1
-        return self.error is None or isinstance(self.error, OutcomeUnknown)
+        sent_before = self.change.attempt > 1 and self.change.kind is not Kind.RULE_CREATE
+        return sent_before or self.error is None or isinstance(self.error, OutcomeUnknown)
 
 
 def classify(sent: Sent, reading: Reading) -> tuple[Move, dict[str, Any]] | None:
@@ -284,7 +283,8 @@ def classify(sent: Sent, reading: Reading) -> tuple[Move, dict[str, Any]] | None
         return Move.FINISH, {"result": reading.live, "target": target} | answer
     if sent.answer is not None:
         return Move.LOSE, {"outcome": sent.answer, "accepted": True, "target": change.target}
-    if change.part_of is not None and change.kind is not Kind.RULE_CREATE and not diverged:
+    refused = isinstance(error, Refusal) and not isinstance(error, RateLimited)
+    if change.part_of is not None and change.kind is not Kind.RULE_CREATE and not diverged and not refused:
         return None
     return Move.LOSE, said(error)
 

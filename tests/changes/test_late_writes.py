@@ -103,6 +103,26 @@ async def test_a_creation_whose_process_died_is_not_given_up_at_the_first_look(w
     assert world.calls_that_write() == 0
 
 
+async def test_what_a_dead_process_may_have_sent_is_not_failed_where_the_service_refuses_it_from_the_next(
+    world: World, mine: Replica
+) -> None:
+    """The first request may be on its way still."""
+    change = await record_only(mine.pipeline, asked(world, Kind.RULE_UPDATE), origin="origin")
+    held = await mine.pipeline.journal.claim(change.id)
+    assert held is not None
+    other = replica(world, "other", count(1))
+    world.services.rules.stage.faults.add("429", method="PUT", times=1)
+
+    world.clock.moment += A_LEASE_LATER
+    assert await other.pipeline.recover_one()
+    assert (await other.pipeline.journal.get(change.id)).state is State.UNKNOWN
+    world.edit((change.target.service, change.target.key or ""), change.after)
+    world.clock.moment += A_LEASE_LATER
+    assert await other.pipeline.recover_one()
+
+    assert (await other.pipeline.journal.get(change.id)).state is State.APPLIED
+
+
 async def test_a_creation_that_is_asked_for_again_while_the_first_may_still_come_makes_no_second_rule(
     world: World, mine: Replica
 ) -> None:

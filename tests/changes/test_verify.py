@@ -122,6 +122,16 @@ def test_what_is_gone_before_it_is_deleted_is_out_of_date_and_a_deletion_that_sh
     assert ends(ANSWER, deletion) == [Move.FINISH, Move.LOSE, Move.LOSE, Move.LOSE]
 
 
+def test_what_an_earlier_process_may_have_sent_is_never_failed_at_once() -> None:
+    taken_over = update(RULE, RULE | {"name": "B"}).model_copy(update={"attempt": 2})
+    item = taken_over.model_copy(update={"part_of": "2" * 32})
+
+    assert ends(GONE, taken_over) == ends(BUSY, taken_over) == [Move.FINISH, Move.LOSE, Move.LOSE, Move.LOSE]
+    assert ends(BUSY, item) == [Move.FINISH, None, Move.LOSE, None]
+    assert ends(GONE, item) == ends(GONE, taken_over), "the service would refuse it again"
+    assert ends(GONE, taken_over.model_copy(update={"kind": Kind.RULE_CREATE})) == [Move.FAIL] * 4
+
+
 def test_what_differs_though_a_dead_process_may_have_sent_it_is_told_by_reading_back() -> None:
     taken_over = update(RULE, RULE | {"name": "B"}).model_copy(update={"attempt": 2})
 
