@@ -97,12 +97,14 @@ def _operation(pattern: Any) -> Any:
     return pattern
 
 
+SLACK_ID: Final = re.compile(r"[A-Z][A-Z0-9]{5,20}")
+
+
 def _id_of(what: str, beginnings: str, example: str) -> AfterValidator:
     """Take ids that Slack gives to *what*: people know names, and a policy needs what never changes."""
-    shape = re.compile(f"[{beginnings}][A-Z0-9]{{5,20}}")
 
     def check(value: str) -> str:
-        if not shape.fullmatch(value):
+        if not SLACK_ID.fullmatch(value) or value[0] not in beginnings:
             begin = " or ".join(beginnings)
             raise ValueError(f"“{value[:40]}” is not the id of a {what}: those begin with {begin}, such as {example}")
         return value

@@ -25,11 +25,19 @@ class Person(Onlooker):
         return await self.slack.acting.say(self.id, channel or self.channel, text)
 
     async def says(self, text: str, channel: str | None = None) -> Message:
-        """Send *text*; the first message that the bot answers with and this person sees."""
+        """Send *text*; the first message that the bot answers with and this person sees.
+
+        A direct message is no answer to what was typed in a channel: it may be about something earlier.
+        """
         known = {one.ts for one in self._bots()}
+        elsewhere = {self._direct} - {channel or self.channel}
+
+        def answer() -> Message | None:
+            return next((one for one in self._bots() if one.ts not in known and one.channel not in elsewhere), None)
+
         async with self._watching() as watch:
             await self.types(text, channel)
-            return await watch.until(lambda: next((one for one in self._bots() if one.ts not in known), None), text)
+            return await watch.until(answer, text)
 
     async def opens(self, text: str, channel: str | None = None) -> View:
         """Send *text*; the modal that opens, once it is filled: another one than may be there before."""

@@ -29,7 +29,7 @@ SETTINGS: dict[str, Any] = {
     "rules_api_key": "none",
     "members_base_url": "https://members.example.com",
     "members_api_key": "none",
-    "members_sites": {},
+    "members_sites": {"blog": "site_1"},
 }
 
 

@@ -223,6 +223,7 @@ async def held(workspace: Sandbox, alice: Person, cara: Person) -> Message:
     card = await alice.says(f"/rules delete {OLD}")
     workspace.services.rules.stage.faults.add("500", method="GET", times=3)
     await cara.clicks(card, "Approve", confirm=True)
+    await alice.sees("Approved: Delete")  # its delivery asks Slack about her, too
     return await alice.sees("Nothing was sent yet")
 
 
