@@ -146,9 +146,9 @@ async def test_an_answer_gets_through_where_the_response_url_does_not(
     refused = await alice.says("/rules show nothing-like-it")
     assert (refused.channel, refused.visible_to) == (alice.channel, alice.id)
 
-    elsewhere = await alice.says("/rules list checkout", channel=GENERAL)  # Gatehouse was not added there
+    await alice.types("/rules list payment", channel=GENERAL)  # Gatehouse was not added there
+    elsewhere = await alice.sees("for “payment”")
     assert elsewhere.channel == alice.dm
-    assert "4 rules" in alice.slack_text(elsewhere)
 
     card = await alice.says(f"/rules delete {OLD}")
     await alice.clicks(card, "Approve", confirm=True)
