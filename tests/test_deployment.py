@@ -238,4 +238,7 @@ def test_no_file_of_a_deployment_names_a_registry() -> None:
     ]
 
     for file in files:
-        assert not re.search(r"pypi|pythonhosted|ghcr\.io|docker\.io|quay\.io", file.read_text()), file
+        text = file.read_text()
+        hosts = re.findall(r"(?:FROM|image:|container:) +([\w-]+(?:\.[\w-]+)+)(?::\d+)?/", text)
+        assert all(host.endswith(".example.com") for host in hosts), file
+        assert "index-url" not in text, file

@@ -282,7 +282,7 @@ async def opened(service: Service, answer: Answer) -> Document:
     """The same of a service that says ``success: true`` in each answer."""
     document = await read_json(service, answer)
     if not isinstance(document, dict):
-        raise Unreadable(service.name, "the answer is no JSON object")
+        raise Unreadable(service.name, "the answer is not a JSON object")
     if document.get("success") is not True:
         raise Unreadable(service.name, "the answer does not say success")
     return document
