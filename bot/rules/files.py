@@ -161,8 +161,8 @@ def _line(before: str, record: Mapping[str, Any], kind: Mapping[str, str]) -> by
 
 
 def export_name(day: date) -> str:
-    """What the product calls its own exports."""
-    return f"requestly_export_{day:%d_%m_%Y}.json"
+    """The file name of an export made on *day*."""
+    return f"rules_{day:%Y-%m-%d}.json"
 
 
 MAX_DEPTH: Final = 40

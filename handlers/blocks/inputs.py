@@ -82,8 +82,8 @@ LASTS: Final = "lasts"
 
 def lasts(value: str) -> Block:
     """When what is made ends by itself; empty for never."""
-    hint = "A while such as 2h or 7d, or a time of day such as 18:00. Empty: it stays."
-    return text(LASTS, "Ends by itself after", value, optional=True, placeholder="2h", hint=hint)
+    hint = "A duration such as 2h or 7d, or a time such as 18:00. Leave it empty to keep the change."
+    return text(LASTS, "Revert after", value, optional=True, placeholder="2h", hint=hint)
 
 
 CHANNEL: Final = "channel"
@@ -98,7 +98,7 @@ def channel(chosen: str = "") -> Block:
         **proposed,
         "filter": {"include": ["public", "private"], "exclude_external_shared_channels": True},
     }
-    hint = "A channel that Gatehouse is in. What is done stands there for all to see."
+    hint = "A channel that Gatehouse is in. The change is announced there."
     return _input(CHANNEL, "Announce in", element, optional=False, hint=hint)
 
 
@@ -113,7 +113,7 @@ REASON: Final = "because"
 
 def reason(value: str, *, loops: bool = False) -> Block:
     """Why; on the card and in the audit. *loops*: what is asked for may loop, and then needs one."""
-    hint = "It stands on the card and in the audit." + " What loops is not saved without it." * loops
+    hint = "Shown on the card and in the audit log." + " Required for loops." * loops
     return text(REASON, "Why", shortened(value), optional=True, hint=hint)
 
 

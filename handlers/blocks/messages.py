@@ -177,14 +177,22 @@ def actions(buttons: Iterable[Block | None]) -> list[Block]:
 
 
 def button(
-    label: str, action_id: str, value: str, *, style: str | None = None, confirm: Block | None = None
+    label: str,
+    action_id: str,
+    value: str,
+    *,
+    style: str | None = None,
+    confirm: Block | None = None,
+    spoken: str = "",
 ) -> Block | None:
-    """A button, or None where its value would be too long to be taken back."""
+    """A button, or None where its value would be too long to be taken back. *spoken*: what screen readers say of it."""
     if len(value) > MOST_VALUE:
         return None
     element: Block = {"type": "button", "text": plain_text(label, 75), "action_id": action_id, "value": value}
     if style:
         element["style"] = style
+    if spoken:
+        element["accessibility_label"] = _clipped(spoken, 75)
     return element | {"confirm": confirm} if confirm else element
 
 
@@ -206,10 +214,18 @@ def _value(command: Command) -> str:
         return ""
 
 
-def run_button(label: str, command: Command, number: int | str, *, style: str | None = None) -> Block | None:
+def run_button(
+    label: str,
+    command: Command,
+    number: int | str,
+    *,
+    style: str | None = None,
+    confirm: Block | None = None,
+    spoken: str = "",
+) -> Block | None:
     """A button that stands for *command*: the same as typing it."""
     value = _value(command)
-    return button(label, f"v1.run.{number}", value, style=style) if value else None
+    return button(label, f"v1.run.{number}", value, style=style, confirm=confirm, spoken=spoken) if value else None
 
 
 def turn_button(label: str, command: Command, number: int | str) -> Block | None:

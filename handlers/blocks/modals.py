@@ -48,14 +48,12 @@ def note(words: str) -> Block:
 
 
 def loading(title: str, channel: str = "") -> View:
-    block = section(":hourglass_flowing_sand: Reading it from the service…")
+    block = section(":hourglass_flowing_sand: Loading…")
     return frame(title, [block], callback_id="v1.loading", metadata={"channel": channel})
 
 
 def working(title: str) -> View:
-    return frame(
-        title, [section(":hourglass_flowing_sand: Saving. You may close this; it goes on.")], callback_id="v1.working"
-    )
+    return frame(title, [section(":hourglass_flowing_sand: Saving… You can close this.")], callback_id="v1.working")
 
 
 def done(title: str, words: str) -> View:
@@ -80,10 +78,10 @@ def unsaved_words(view: View) -> Message | None:
 
 def instead(view: View, *, passes: bool, ended: bool) -> View:
     """What stands where Slack did not take *view*. *passes*: that was trouble of its own; *ended*: the form was sent."""
-    what = "Slack had trouble and did not show this." if passes else "This is more than a form in Slack holds."
+    what = "Slack couldn’t show this." if passes else "This is too large for a form in Slack."
     again = "Try again in a moment." if passes else f"Change it by commands; `{slash('gatehouse help')}` lists them."
     if ended and "submit" not in view:
-        again = "What was done is on its card in the channel."
+        again = "See the card in the channel for what was done."
     saved = " Nothing was saved." if ended and "submit" in view else ""
     title = str((view.get("title") or {}).get("text") or "Gatehouse")
     return frame(title, [section(f":warning: *{what}*{saved} {again}")], callback_id="v1.notice")
@@ -114,13 +112,13 @@ def home_notice(message: Message, channel: str) -> View:
 
 def opener(command: Command) -> Message:
     """What stands for a form where Slack gave no way to open one: a button that does."""
-    words = "Press the button: a form can be opened only by a click."
+    words = "Press the button to open the form."
     return message(words, [section(words), *actions([run_button("Open the form", command, 0, style="primary")])])
 
 
 def outdated() -> View:
     words = (
-        ":arrows_counterclockwise: This form is from an older version of Gatehouse. Nothing was saved. Open it again."
+        ":arrows_counterclockwise: *This form is from an older version of Gatehouse.* Nothing was saved. Open it again."
     )
     return done("Gatehouse", words)
 
@@ -134,26 +132,26 @@ def metadata(view: View) -> dict[str, Any]:
     return kept if isinstance(kept, dict) else {}
 
 
-MOVED = "This changed after you opened the form, so nothing was saved. Open it again to see how it is now."
+MOVED = "*This changed after you opened the form.* Nothing was saved. Open it again to see the current version."
 
 
 def lasts_errors(text: str) -> dict[str, str]:
     """What is wrong with the typed end, under its input."""
     if not text.strip() or parse_lasts(text):
         return {}
-    return {inputs.LASTS: "Write a while such as 2h or 7d, or a time of day such as 18:00."}
+    return {inputs.LASTS: "Enter a duration such as 2h or 7d, or a time such as 18:00."}
 
 
 def end_of_form(change: Change, title: str) -> View:
     """What the form says in the end; the card in the channel says the rest."""
     words = {
-        State.APPLIED: f":white_check_mark: Saved *{esc(title)}*. Its card is in <#{change.channel}>.",
+        State.APPLIED: f":white_check_mark: *Saved: {esc(title)}.* See its card in <#{change.channel}>.",
         State.STALE: f":arrows_counterclockwise: {MOVED}",
-        State.PROPOSED: f":hourglass_flowing_sand: *{esc(title)}* waits for a decision. Its card is in <#{change.channel}>.",
+        State.PROPOSED: f":hourglass_flowing_sand: *{esc(title)} needs approval.* Its card is in <#{change.channel}>.",
     }
     unknown = (
-        ":grey_question: The service gave no clear answer. Gatehouse keeps looking, and the card in the channel "
-        "says what became of it. Do not send it again before."
+        ":grey_question: *Not confirmed yet: the service gave no clear answer.* Gatehouse is checking and will update "
+        "the card in the channel. Don’t submit it again until then."
     )
     return done("Gatehouse", words.get(change.state, unknown))
 
@@ -161,9 +159,11 @@ def end_of_form(change: Change, title: str) -> View:
 def end_of_resumed_form(change: Change) -> View:
     """What a form says whose change was recorded by a process that died, and gone on with by this one."""
     if change.state is State.FAILED:
-        return done("Gatehouse", f":warning: The service refused: {esc(change.outcome)} *Nothing was changed.*")
+        return done("Gatehouse", f":warning: *The service refused this:* {esc(change.outcome)} Nothing was changed.")
     if change.is_set:
-        return done("Gatehouse", f":hourglass_flowing_sand: Its card in <#{change.channel}> shows how far it is.")
+        return done(
+            "Gatehouse", f":hourglass_flowing_sand: *Started.* Its card in <#{change.channel}> shows the progress."
+        )
     about = change.after or change.before or {}
     return end_of_form(change, str(about.get("name") or change.target.key))
 

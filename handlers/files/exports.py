@@ -21,7 +21,7 @@ from handlers.blocks import messages
 from handlers.blocks.masking import holds_email, is_public
 from handlers.blocks.messages import code, esc
 from handlers.errors import EmailsInFile, NothingToExport
-from handlers.grammar.command import Command
+from handlers.grammar.command import Command, slash
 from handlers.members.commands import MembersExport, MembersList
 from handlers.members.lookup import fits
 from handlers.rules.commands import RulesExport, RulesList
@@ -86,20 +86,21 @@ async def export_members(command: MembersExport, caller: Caller, gatehouse: Gate
 def _rules_comment(count: int, *, total: int, place: str, gap: Gap | None) -> str:
     """Introduces an export of *count* of the *total* rules; *place*: the service's host."""
     lines = [
-        f":outbox_tray: *{_some(count, total, 'rule')}* from {code(place)}. Requestly's own import takes this file."
+        f":outbox_tray: *{_some(count, total, 'rule')}*, complete with filters and values; without groups.",
+        f"`{slash('rules import')}` and the dashboard’s import read this file. From {code(place)}.",
     ]
     return "\n".join([*lines, *_left_out(gap, "rules")])
 
 
 def _members_comment(count: int, *, total: int, site: str, gap: Gap | None) -> str:
     """Introduces an export of *count* of the *total* members of *site*."""
-    found = f":outbox_tray: *{_some(count, total, 'member')}* of *{esc(site)}*."
-    lines = [f"{found} The addresses are whole: pass it on with care.", *_left_out(gap, "members")]
+    found = f":outbox_tray: *{_some(count, total, 'member')}* of *{esc(site)}*, with names and segments."
+    lines = [f"{found} It contains full emails, so share it with care.", *_left_out(gap, "members")]
     return "\n".join(lines)
 
 
 def _left_out(gap: Gap | None, plural: str) -> list[str]:
-    return [f":warning: {gap.sentence(plural)} The others are not in it."] if gap else []
+    return [f":warning: {gap.sentence(plural)} The others are not in this file."] if gap else []
 
 
 def _some(count: int, total: int, what: str) -> str:

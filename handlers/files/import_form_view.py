@@ -38,21 +38,21 @@ ASKED: Final[Mapping[Column, str]] = {
 
 E = TypeVar("E", bound=StrEnum)
 
-NEW: Final[Mapping[StrEnum, str]] = {OnNew.CREATE: "Create them", OnNew.SKIP: "Leave them out"}
+NEW: Final[Mapping[StrEnum, str]] = {OnNew.CREATE: "Create them", OnNew.SKIP: "Skip them"}
 DIFFERS: Final[Mapping[StrEnum, str]] = {
-    OnDiffers.SKIP: "Keep what is there",
-    OnDiffers.OVERWRITE: "Overwrite what is there",
-    OnDiffers.COPY: "Create a copy beside it",
+    OnDiffers.SKIP: "Keep the current rules",
+    OnDiffers.OVERWRITE: "Overwrite the current rules",
+    OnDiffers.COPY: "Create copies next to them",
 }
 ARRIVAL: Final[Mapping[StrEnum, str]] = {
-    Arrival.INACTIVE: "New ones Inactive, overwritten ones as they are",
-    Arrival.AS_IN_FILE: "As the file says, Active ones at once",
+    Arrival.INACTIVE: "New rules off, overwritten rules as they are now",
+    Arrival.AS_IN_FILE: "As in the file: rules that are on match at once",
 }
 MODES: Final[Mapping[StrEnum, str]] = {
     Mode.ADD: "Add them as members",
-    Mode.GRANT: "Give them the segments, beside those they have",
-    Mode.SET: "Give them just these segments",
-    Mode.REVOKE: "Take the segments from them",
+    Mode.GRANT: "Grant them these segments",
+    Mode.SET: "Replace their segments with these",
+    Mode.REVOKE: "Revoke these segments",
     Mode.REMOVE: "Remove them from the site",
 }
 
@@ -62,12 +62,12 @@ def rule_form(plan: RulePlan, *, filename: str, metadata: dict[str, Any], moved:
     counts = plan.counts()
     asked: list[Block] = []
     if counts[New]:
-        asked.append(_radios("new", f"What to do with {_rules(counts[New])} that {_are(counts[New])} new?", NEW))
+        asked.append(_radios("new", f"{plural(counts[New], 'new rule')}: what to do?", NEW))
     if counts[Differs]:
-        label = f"What to do with {_rules(counts[Differs])} that {_are(counts[Differs])} different here?"
+        label = f"{plural(counts[Differs], 'rule')} that {'differs' if counts[Differs] == 1 else 'differ'} here: what to do?"
         asked.append(_radios("differs", label, DIFFERS))
     if asked:
-        asked.append(_radios("arrival", "Active or not?", ARRIVAL))
+        asked.append(_radios("arrival", "On or off?", ARRIVAL))
     blocks = [*_moved(moved), *preview_view.rule_blocks(plan, filename=filename), *(asked or [section(NOTHING)])]
     return frame(
         "Import rules",
@@ -78,7 +78,7 @@ def rule_form(plan: RulePlan, *, filename: str, metadata: dict[str, Any], moved:
     )
 
 
-NOTHING: Final = ":heavy_check_mark: There is nothing to import."
+NOTHING: Final = ":heavy_check_mark: *Nothing to import.*"
 
 
 def read_choices(view: View) -> Choices:
@@ -95,12 +95,12 @@ def read_choices(view: View) -> Choices:
 def rules_file(*, pasted: str = "", reason: str = "", wrong: str = "", metadata: dict[str, Any]) -> View:
     """What is asked first: the file, or its text. *wrong*: what is the matter with the one that was sent."""
     about = (
-        f"The JSON that `{slash('rules export')}` or the dashboard's own export makes. "
-        "You see what would happen before it does."
+        f"A JSON file from `{slash('rules export')}` or from the dashboard’s export. "
+        "You see a preview before anything changes."
     )
     blocks = [*_wrong(wrong), section(about), *_handed_over(["json", "txt"], pasted)]
     blocks.append(inputs.reason(reason, loops=True))
-    return frame("Import rules", blocks, callback_id=RULES_FILE, submit="Show what happens", metadata=metadata)
+    return frame("Import rules", blocks, callback_id=RULES_FILE, submit="Preview", metadata=metadata)
 
 
 def members_file(
@@ -108,23 +108,21 @@ def members_file(
 ) -> View:
     """The same for a table of members of *site*, and what is to become of them."""
     about = (
-        f":globe_with_meridians: Site *{esc(site, 60)}*\nA table (CSV) with a column of e-mail addresses; names and "
-        "segments if there are any. A column _action_ counts before the choice below. You see what would happen first."
+        f":globe_with_meridians: Site *{esc(site, 60)}*\nA CSV file with a column of emails; names and segments are "
+        "optional. An _action_ column overrides the choice below. You see a preview before anything changes."
     )
     blocks = [
         *_wrong(wrong),
         section(about),
         *_handed_over(["csv", "tsv", "txt"], pasted),
-        _radios("mode", "What is to be done with these people?", MODES, mode),
+        _radios("mode", "What to do with these people?", MODES, mode),
         inputs.reason(reason),
     ]
-    return frame("Import members", blocks, callback_id=MEMBERS_FILE, submit="Show what happens", metadata=metadata)
+    return frame("Import members", blocks, callback_id=MEMBERS_FILE, submit="Preview", metadata=metadata)
 
 
 def _moved(moved: bool) -> list[Block]:
-    words = (
-        ":arrows_counterclockwise: *Nothing was imported yet.* What is there changed since you looked: look once more."
-    )
+    words = ":arrows_counterclockwise: *Nothing was imported yet.* The data changed since this preview. Please review it again."
     return [section(words)] if moved else []
 
 
@@ -155,7 +153,7 @@ def member_form(plan: MemberPlan, *, filename: str, site: str, metadata: dict[st
         submit = "Import"
     else:
         shown.append(section(NOTHING))
-        submit = "Show what happens"
+        submit = "Preview"
     if submit != "Import" and not asked:
         return frame("Import members", [*_moved(moved), *shown], callback_id=MEMBERS)
     blocks = [*_moved(moved), *shown, *asked]
@@ -166,10 +164,10 @@ def _columns(file: MemberFile) -> list[Block]:
     """A menu of columns for each thing that is read; none where there is nothing to choose, or nothing was in doubt."""
     if not (file.ignored or file.layout.in_doubt):
         return []
-    words = "*Which column is which?* Choose another one, and you see what happens then."
+    words = "*Which column is which?* The preview follows what you choose."
     if file.layout.claimed:
         names = ", ".join(sorted(file.layout.claimed))
-        words = f":warning: *Several columns could be: {names}.* Choose the one that is meant."
+        words = f":warning: *More than one column could be {names}.* Choose the right one."
     return [section(words), *(_column(column, file) for column in ASKED)]
 
 
@@ -219,11 +217,3 @@ def _radios(block_id: str, label: str, options: Mapping[StrEnum, str], chosen: S
 def _chosen(values: Mapping[str, Any], block_id: str, default: E) -> E:
     chosen = inputs.typed(values, block_id)
     return next((each for each in type(default) if each.value == chosen), default)
-
-
-def _rules(count: int) -> str:
-    return f"the {plural(count, 'rule')}"
-
-
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"

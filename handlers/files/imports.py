@@ -67,7 +67,7 @@ class Handed:
         values = inputs.values_of(view)
         return cls(
             channel=str(kept.get("channel") or ""),
-            name=inputs.file_name(values, "file") or "what was pasted",
+            name=inputs.file_name(values, "file") or "pasted text",
             file=inputs.file_id(values, "file") or "",
             packed=_pack(inputs.typed(values, "pasted") or ""),
             reason=(inputs.typed(values, inputs.REASON) or "")[:300],
@@ -103,9 +103,9 @@ def handed_errors(handed: Handed) -> dict[str, str]:
     if not handed.file and not handed.packed:
         return {"file": "Choose a file, or paste its text below."}
     if handed.file and handed.packed:
-        return {"pasted": "There is a file already: take one of the two out."}
+        return {"pasted": "Use the file or the pasted text, not both."}
     if len(handed.packed) > MOST_PASTED:
-        return {"pasted": "That is too much to be pasted: save it as a file and choose that."}
+        return {"pasted": "That is too long to paste. Save it as a file and choose that."}
     return {}
 
 
@@ -117,8 +117,8 @@ async def fingerprint_of_entries(entries: Iterable[Any]) -> str:
 async def submit_import(proposal: SetProposal, caller: Caller, gatehouse: Gatehouse) -> View:
     """Begin with what was agreed to; what the form says in the end."""
     await gatehouse.changes.proposer.submit(proposal, origin=caller.request)
-    words = f":hourglass_flowing_sand: It is under way. Its card in <#{caller.channel}> shows how far it is; what became of "
-    return modals.done("Import", words + "each row comes to you as a file when it is done.")
+    words = f":hourglass_flowing_sand: *Import started.* Its card in <#{caller.channel}> shows the progress. "
+    return modals.done("Import", words + "When it is done, you get a file with the result of each row.")
 
 
 RULE_COLUMNS: Final = ("record", "name", "id")
@@ -222,12 +222,12 @@ def _rule_part(entry: import_plan.Entry, wanted: PlannedChange | None) -> Part:
 
 
 NO_RULES: Final[dict[type, Callable[[Any], str]]] = {
-    import_plan.New: lambda _: "left out, as was chosen",
-    import_plan.Differs: lambda _: "there already and kept, as was chosen",
-    import_plan.Same: lambda _: "there already, just the same",
+    import_plan.New: lambda _: "skipped, as chosen",
+    import_plan.Differs: lambda _: "exists and kept, as chosen",
+    import_plan.Same: lambda _: "exists already, identical",
     import_plan.InvalidRecord: lambda entry: reason_words(entry.reason),
-    import_plan.Twice: lambda entry: f"stands in the file before, at {entry.first:,}",
-    import_plan.Skipped: lambda entry: "a group" if entry.why is import_plan.NoRule.GROUP else "no rule",
+    import_plan.Twice: lambda entry: f"duplicate of record {entry.first:,}",
+    import_plan.Skipped: lambda entry: "a group" if entry.why is import_plan.NoRule.GROUP else "not a rule",
 }
 """What is said of a record that nothing is done with."""
 

@@ -22,7 +22,7 @@ from handlers.blocks.messages import Block, code, esc
 from handlers.changes.diff import differences, field_name
 from handlers.grammar.command import slash
 from handlers.members.views import segments_line
-from handlers.rules.pairs_view import effect_line, source_line, type_name
+from handlers.rules.pairs_view import pair_line
 from handlers.rules.reasons import first_problem
 
 MOST_ROWS: Final = 8
@@ -46,15 +46,15 @@ class _Kind:
 def rule_blocks(plan: RulePlan, *, filename: str) -> list[Block]:
     """What importing *plan* would do, for a modal or a message."""
     count = messages.plural(len(plan.entries), "record")
-    title = f":inbox_tray: *Import of {code(filename, 80)}*\n{count}, nothing is changed yet."
+    title = f":inbox_tray: *Preview: {count} in {code(filename, 80)}*\nNothing has changed yet."
     return [messages.section(title), *_kinds(plan.entries, RULE_KINDS)]
 
 
 def member_blocks(plan: MemberPlan, *, filename: str, site: str) -> list[Block]:
     """The same for members."""
     title = (
-        f":inbox_tray: *Import of {code(filename, 80)}*   :globe_with_meridians: {esc(site, 60)}\n"
-        f"{messages.plural(len(plan.entries), 'row')}, nothing is changed yet."
+        f":inbox_tray: *Preview: {messages.plural(len(plan.entries), 'row')} in {code(filename, 80)}, for {esc(site, 60)}*\n"
+        "Nothing has changed yet."
     )
     read = messages.context(_how_it_was_read(plan.file))
     return [messages.section(title), *_kinds(plan.entries, MEMBER_KINDS), *_lookalikes(plan), read]
@@ -91,12 +91,13 @@ def _list(title: str, entries: Sequence[Any], line_of: Callable[[Any], str]) -> 
 
 def _rule_line(number: int, draft: RuleDraft, note: str = "") -> str:
     pairs = draft.pairs or ()
-    does = f"{source_line(draft.rule_type, pairs[0], 40)} {effect_line(draft.rule_type, pairs[0], 40)}" if pairs else ""
-    return f"{number:,}. *{esc(draft.title, 50)}*   {type_name(draft)}   {does}{note}"
+    does = pair_line(draft.rule_type, pairs[0], 40) if pairs else "_no pairs_"
+    more = f" · _and {messages.plural(len(pairs) - 1, 'more pair')}_" if len(pairs) > 1 else ""
+    return f"{number:,}. *{esc(draft.title, 50)}*   {does}{more}{note}"
 
 
 def _new_line(entry: import_plan.New) -> str:
-    namesake = f"   :warning: {code(entry.namesake, 60)} has this name too" if entry.namesake else ""
+    namesake = f"   :warning: {code(entry.namesake, 60)} has the same name" if entry.namesake else ""
     return _rule_line(entry.number, entry.draft, namesake + _lost(entry.ungrouped))
 
 
@@ -108,7 +109,7 @@ def _differs_line(entry: import_plan.Differs) -> str:
 
 
 def _lost(group: str | None) -> str:
-    return f"   :warning: without its group {code(group, 40)}, which is not here" if group else ""
+    return f"   :warning: its group {code(group, 40)} doesn’t exist here" if group else ""
 
 
 def _invalid_line(entry: import_plan.InvalidRecord) -> str:
@@ -116,22 +117,22 @@ def _invalid_line(entry: import_plan.InvalidRecord) -> str:
 
 
 def _twice_line(entry: import_plan.Twice) -> str:
-    how = "" if entry.alike else " with other content, which is not taken"
-    return f"{entry.number:,}. *{esc(entry.title, 50)}*: stands in the file before, at {entry.first:,}{how}"
+    how = "" if entry.alike else ", with other content, which is ignored"
+    return f"{entry.number:,}. *{esc(entry.title, 50)}*: duplicate of record {entry.first:,}{how}"
 
 
 def _skipped_line(entry: import_plan.Skipped) -> str:
-    what = "a group; groups are not imported" if entry.why is NoRule.GROUP else "no rule"
+    what = "a group; groups are not imported" if entry.why is NoRule.GROUP else "not a rule"
     return f"{entry.number:,}. *{esc(entry.title, 50)}*: {what}"
 
 
 RULE_KINDS: Final = (
     _Kind(import_plan.New, ":sparkles:", "new", _new_line),
-    _Kind(import_plan.Differs, ":twisted_rightwards_arrows:", "there already, but different", _differs_line),
-    _Kind(import_plan.Same, ":heavy_check_mark:", "there already, just the same"),
-    _Kind(import_plan.InvalidRecord, ":x:", "cannot be imported", _invalid_line),
-    _Kind(import_plan.Twice, ":repeat:", "more than once in the file", _twice_line),
-    _Kind(import_plan.Skipped, ":fast_forward:", "passed over: no rules", _skipped_line),
+    _Kind(import_plan.Differs, ":twisted_rightwards_arrows:", "different here", _differs_line),
+    _Kind(import_plan.Same, ":heavy_check_mark:", "identical here"),
+    _Kind(import_plan.InvalidRecord, ":x:", "can’t be imported", _invalid_line),
+    _Kind(import_plan.Twice, ":repeat:", "repeated in the file", _twice_line),
+    _Kind(import_plan.Skipped, ":fast_forward:", "skipped: not rules", _skipped_line),
 )
 
 
@@ -190,8 +191,8 @@ MEMBER_KINDS: Final = (
         "of the same person as an earlier row, with the segments of both",
         _together_line,
     ),
-    _Kind(import_entries.NothingToDo, ":heavy_check_mark:", "with nothing to do"),
-    _Kind(import_entries.Invalid, ":x:", "cannot be done", _refused_line),
+    _Kind(import_entries.NothingToDo, ":heavy_check_mark:", "with nothing to change"),
+    _Kind(import_entries.Invalid, ":x:", "can’t be imported", _refused_line),
 )
 
 SEPARATORS: Final[Mapping[str, str]] = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -213,7 +214,7 @@ def _headings(file: MemberFile) -> str:
         return "   There are no headings."
     if file.known_header:
         return ""
-    return f"   The first row was taken as headings: {_first_titles([cell for cell in file.header if cell.strip()])}."
+    return f"   The first row was read as headings: {_first_titles([cell for cell in file.header if cell.strip()])}."
 
 
 def _unused(file: MemberFile) -> str:
@@ -232,92 +233,90 @@ def _second(item: tuple[Any, int]) -> int:
 KINDS: Final[Mapping[FileKind, str]] = {
     FileKind.PICTURE: "a picture",
     FileKind.PDF: "a PDF",
-    FileKind.WORKBOOK: "a spreadsheet in the format of its program",
+    FileKind.WORKBOOK: "a spreadsheet",
     FileKind.ARCHIVE: "a compressed archive",
     FileKind.WEB_PAGE: "a web page",
     FileKind.TABLE: "a table (CSV)",
     FileKind.JSON: "JSON",
-    FileKind.BINARY: "no text at all",
+    FileKind.BINARY: "not text",
 }
-HEADINGS: Final[Mapping[Column, str]] = {column: column.value for column in Column} | {Column.EMAIL: "e-mail"}
+HEADINGS: Final[Mapping[Column, str]] = {column: column.value for column in Column} | {Column.EMAIL: "email"}
 
-AS_TABLE: Final = "Members are imported from a table: save it as CSV, with a column of e-mail addresses."
+AS_TABLE: Final = "Save it as CSV, with a column of emails."
 
 FILES: Final[Mapping[type[BadFile], Callable[[Any], tuple[str, str]]]] = {
-    encoding.EmptyFile: lambda _: ("Nothing is in the file.", "Look whether it was saved, and send it again."),
+    encoding.EmptyFile: lambda _: ("The file is empty.", "Check that it was saved, and try again."),
     encoding.FileTooLarge: lambda e: (
-        f"The file is too large: {_megabytes(e.size)}. At most {_megabytes(e.most)} are read.",
-        "Split it, and import the parts one after the other.",
+        f"The file is too large: {_megabytes(e.size)}. The limit is {_megabytes(e.most)}.",
+        "Split it, and import the parts one by one.",
     ),
     encoding.WrongKind: lambda e: (f"The file is {KINDS[e.kind]}.", AS_TABLE if e.kind is FileKind.JSON else ""),
     encoding.Undecodable: lambda e: (
-        f"The file's encoding cannot be told: byte {e.at + 1:,} fits none.",
-        "Save it as UTF-8, and send it again.",
+        f"The file’s encoding is unknown (byte {e.at + 1:,}).",
+        "Save it as UTF-8, and try again.",
     ),
     files.BrokenJson: lambda e: (
-        f"The file is not JSON: in line {e.line:,}, column {e.column:,} ({e.why}).",
-        "Look at that place: a comma too many, or a text that does not end.",
+        f"The file is not valid JSON: line {e.line:,}, column {e.column:,} ({e.why}).",
+        "Usually an extra comma or an unclosed quote.",
     ),
     files.NameTwice: lambda e: (
         f"One object of the file has the name “{e.name}” twice.",
-        "Take one of them out: nobody can tell which is meant.",
+        "Remove one of them.",
     ),
-    files.NestedTooDeep: lambda _: ("The file is nested too deep to be one of rules.", _as_json()),
+    files.NestedTooDeep: lambda _: ("The file is nested too deeply for rules.", _as_json()),
     files.NotRules: lambda e: (
-        "The file is JSON, but holds no rules" + (f": it begins with {', '.join(e.keys)}." if e.keys else "."),
+        "The file is JSON, but has no rules" + (f": it starts with {', '.join(e.keys)}." if e.keys else "."),
         _as_json(),
     ),
-    files.NoRules: lambda _: ("The file holds an empty list.", "Look whether the export had any rules in it."),
+    files.NoRules: lambda _: ("The file has an empty list.", "Check that the export had any rules."),
     files.TooManyRules: lambda e: (
-        f"The file holds {e.count:,} records; at most {e.most:,} are read.",
+        f"The file has {e.count:,} records; the limit is {e.most:,}.",
         "Split it.",
     ),
     csv.BrokenTable: lambda e: (
-        f"The table breaks off: the row in line {e.line:,} cannot be read ({e.why}).",
-        "Mostly a quotation mark that is not closed.",
+        f"The row in line {e.line:,} can’t be read ({e.why}).",
+        "Usually an unclosed quote.",
     ),
-    csv.NoAddresses: lambda _: ("No column of the table holds e-mail addresses.", AS_TABLE),
+    csv.NoAddresses: lambda _: ("No column of the table has emails.", AS_TABLE),
     csv.TooManyRows: lambda e: (f"The table has more than {e.most:,} rows.", "Split it."),
     csv.TooWide: lambda e: (
         f"The row in line {e.line:,} is too long: a row has at most {csv.MAX_COLUMNS} cells.",
-        "Take out the columns that Gatehouse doesn't need. Put each email of a list on a line of its own.",
+        "Remove columns that Gatehouse doesn’t need. Put each email on its own line.",
     ),
-    BadFile: lambda _: ("The file cannot be read.", ""),
+    BadFile: lambda _: ("The file can’t be read.", ""),
 }
 
 REASONS: Final[Mapping[type, Callable[[Any], str]]] = {
-    files.NoObject: lambda _: "it is no object",
-    files.TooDeep: lambda _: "it is nested deeper than any rule",
-    files.NotSendable: lambda _: "it holds a number or a character that cannot be sent",
+    files.NoObject: lambda _: "not an object",
+    files.TooDeep: lambda _: "nested too deeply for a rule",
+    files.NotSendable: lambda _: "it has a number or a character that can’t be sent",
     files.WrongField: lambda r: f"{_place(r.field, r.pair)} is of the wrong type",
-    import_plan.OtherType: lambda r: f"the rule with this id is a {r.live}, and a type never changes",
+    import_plan.OtherType: lambda r: f"the rule with this id is a {r.live}, and its type can’t change",
     import_plan.Flawed: lambda r: first_problem(r.problems),
-    import_entries.MissingAddress: lambda _: "the address is missing",
-    import_entries.BadAddress: lambda r: f"not an e-mail address: {r.why}",
-    import_entries.FormulaCell: lambda r: (
-        f"a formula stands in the column {HEADINGS[r.column]}; it is not taken as text"
-    ),
+    import_entries.MissingAddress: lambda _: "the email is missing",
+    import_entries.BadAddress: lambda r: f"not an email: {r.why}",
+    import_entries.FormulaCell: lambda r: f"the column {HEADINGS[r.column]} has a formula, which is not read as text",
     import_entries.ExtraCells: lambda r: (
-        f"{r.count} cell{'' if r.count == 1 else 's'} more than there are columns: put texts with separators in quotes"
+        f"{messages.plural(r.count, 'cell')} too many: put texts with separators in quotes"
     ),
-    import_entries.UnknownAction: lambda r: f"“{r.word}” is no action: write add, grant, set, revoke or remove",
+    import_entries.UnknownAction: lambda r: f"unknown action “{r.word}”; use add, grant, set, revoke or remove",
     import_entries.UnknownSegments: lambda r: _unknown(r.names),
-    import_entries.NoSegments: lambda _: "it names no segment (a dash stands for none at all)",
+    import_entries.NoSegments: lambda _: "no segment given (use a dash for none at all)",
     import_entries.DuplicateOf: lambda r: f"the same as line {r.line:,}",
-    import_entries.Contradicts: lambda r: f"contradicts line {r.line:,}; neither is done",
+    import_entries.Contradicts: lambda r: f"contradicts line {r.line:,}; neither is applied",
     import_entries.NotAMember: lambda _: "not a member of this site",
-    import_entries.AlreadyMember: lambda _: "a member already, with another name or other segments",
+    import_entries.AlreadyMember: lambda _: "already a member, with another name or other segments",
     import_entries.SeveralMembers: lambda r: f"could be several members: {', '.join(r.emails[:3])}",
 }
 
 NOTHING_TO_DO: Final = {
-    import_entries.Nothing.AS_ASKED: "is so already",
+    import_entries.Nothing.AS_ASKED: "already so",
     import_entries.Nothing.HAS_NONE_OF_THEM: "has none of them",
 }
 
 
 def _as_json() -> str:
-    return f"Rules are imported from a JSON file, as {slash('rules export')} and the dashboard's own export make it."
+    return f"Use a JSON file from {slash('rules export')} or from the dashboard’s export."
 
 
 def file_words(error: BadFile) -> tuple[str, str]:
@@ -342,5 +341,5 @@ def _unknown(names: tuple[tuple[str, tuple[str, ...]], ...]) -> str:
     told = [f"“{name}”" + (f" (near: {', '.join(near)})" if near else "") for name, near in names[:3]]
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
     one = len(names) == 1
-    ending = "is no segment here; segments are" if one else "are no segments here; they are"
-    return f"{', '.join(told)}{more} {ending} made in the site's dashboard"
+    ending = "is not a segment here; segments are" if one else "are not segments here; they are"
+    return f"{', '.join(told)}{more} {ending} created in the site’s dashboard"

@@ -1,60 +1,67 @@
-"""Findings in words, and what a change does to known URLs: the same for `/rules check`, forms, cards and refusals."""
+"""Findings in words, and what a change does to test URLs: the same for `/rules check`, forms, cards and refusals."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import groupby
 from typing import Final
 
 from bot.clients.lists import Gap
 from bot.rules.lint.findings import Finding, FindingKind, Location, Reason
 from bot.rules.matching import Difference, Fate, Impact
+from bot.rules.model import Rule
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, ListPage, Message, clip, code, esc
 from handlers.grammar.command import slash
 from handlers.rules.commands import RulesCheck, RulesEdit, RulesSamples, RulesShow, RulesWhich
 from handlers.rules.reasons import undecidable_words
+from handlers.rules.which_view import switch_off_button
 
 MOST_NAMED: Final = 4
 MOST_WARNINGS: Final = 5
 """Findings that stand on a card or in a form, each in a line; `/rules check` has the others."""
 
-UNTRIED: Final = ":warning: So many conditions fit anywhere that not all rules were tried on each other."
-TITLES: Final = {
-    FindingKind.LOOP: ":rotating_light: Loops",
-    FindingKind.ITSELF: ":rotating_light: Redirects to themselves",
-    FindingKind.NO_ADDRESS: ":x: Destinations that are no address",
-    FindingKind.NEVER: ":x: Conditions that never hold",
-    FindingKind.ONE_ENGINE: ":warning: Conditions that one engine alone fulfills",
-    FindingKind.NO_GROUP: ":warning: Captures that catch nothing",
-    FindingKind.ONE_SOURCE: ":warning: Several rules on one source",
-    FindingKind.HIDDEN: ":warning: Hidden by a block",
-    FindingKind.REPEATS: ":warning: Replacements that come again",
-    FindingKind.CHAIN: ":link: Redirects that another rule takes on",
-    FindingKind.NO_EFFECT: ":white_circle: Replacements that change nothing",
-    FindingKind.ONE_NAME: ":white_circle: One name for several rules",
-    FindingKind.UNTOLD: ":grey_question: Cannot be told here",
-}
+UNTRIED: Final = ":warning: Too many rules match any URL, so not every pair of rules was compared."
 ADVICE: Final = {
-    FindingKind.LOOP: "Switch one of them off, or lead it elsewhere.",
-    FindingKind.ITSELF: "Lead it elsewhere, or delete it.",
-    FindingKind.NO_ADDRESS: "Write a whole address, with https://.",
+    FindingKind.LOOP: "Switch one of them off, or change where it redirects.",
+    FindingKind.ITSELF: "Change where it redirects, or switch it off.",
+    FindingKind.NO_ADDRESS: "Enter a full URL, starting with https://.",
     FindingKind.NEVER: "Correct the source.",
-    FindingKind.ONE_ENGINE: "Write the source so that both read it alike.",
+    FindingKind.ONE_ENGINE: "Change the source so that both read it the same way.",
     FindingKind.NO_GROUP: "Use a number that the source has a * or a group for.",
-    FindingKind.ONE_SOURCE: "Keep one of them: no engine promises which comes first.",
-    FindingKind.HIDDEN: "Delete it, or narrow the block.",
-    FindingKind.REPEATS: "Narrow the source so that it does not fit the result.",
-    FindingKind.CHAIN: "Lead it straight to where it ends.",
-    FindingKind.NO_EFFECT: "Correct what it looks for, or delete it.",
+    FindingKind.ONE_SOURCE: "Keep one of them on: their order is not guaranteed.",
+    FindingKind.HIDDEN: "Switch off the block, or narrow it.",
+    FindingKind.REPEATS: "Narrow the source so that it doesn’t match the result.",
+    FindingKind.CHAIN: "Redirect straight to the last URL.",
+    FindingKind.NO_EFFECT: "Correct the text to find, or delete the rule.",
     FindingKind.ONE_NAME: "Rename them, so that nobody switches off the wrong one.",
-    FindingKind.UNTOLD: "Try it in the browser, or write it without looking around or back.",
+    FindingKind.UNTOLD: "Try it in the browser, or simplify its source.",
 }
+MARKS: Final = {
+    FindingKind.LOOP: ":rotating_light:",
+    FindingKind.ITSELF: ":rotating_light:",
+    FindingKind.NO_ADDRESS: ":x:",
+    FindingKind.NEVER: ":x:",
+    FindingKind.CHAIN: ":link:",
+    FindingKind.NO_EFFECT: ":white_circle:",
+    FindingKind.ONE_NAME: ":white_circle:",
+    FindingKind.UNTOLD: ":grey_question:",
+}
+"""What is not here is a warning."""
+ONLY_SWITCHED_OFF: Final = frozenset({FindingKind.LOOP, FindingKind.ONE_SOURCE, FindingKind.HIDDEN})
+"""Findings that an edit of the first rule alone rarely ends."""
+ONLY_SHOWN: Final = frozenset({FindingKind.ONE_NAME, FindingKind.UNTOLD})
+"""Findings that switching off does not end."""
+
+
+def advice(finding: Finding) -> str:
+    """What to do about it, in one sentence."""
+    is_blocked = finding.kind is FindingKind.CHAIN and not finding.addresses[1]
+    return "Redirect it elsewhere, or switch off the block." if is_blocked else ADVICE[finding.kind]
 
 
 def words(finding: Finding) -> str:
     """What is wrong, in one sentence of plain text."""
-    where = f" This happens in {finding.engine} only." if finding.engine and finding.kind in IN_ONE_ENGINE else ""
+    where = f" Only in {finding.engine}." if finding.engine and finding.kind in IN_ONE_ENGINE else ""
     return SENTENCES[finding.kind](finding) + where
 
 
@@ -83,54 +90,55 @@ def named(places: Sequence[Location]) -> str:
 def _loop(finding: Finding) -> str:
     if finding.grows:
         start = clip(finding.addresses[0], 120)
-        return f"{named(finding.places)} takes on what it made itself, without end: {start} and so on."
+        return f"{named(finding.places)} keeps matching its own result without end, starting at {start}."
     around = [clip(address, 120) for address in (*finding.addresses, finding.addresses[0])]
     shown = around if len(around) <= 6 else [*around[:4], "…", around[-1]]
-    whose = "redirects in a circle" if len({p.rule.id for p in finding.places}) == 1 else "redirect in a circle"
+    whose = "loops" if len({p.rule.id for p in finding.places}) == 1 else "loop"
     return f"{named(finding.places)} {whose}: {' → '.join(shown)}."
 
 
 def _itself(finding: Finding) -> str:
-    return f"{name(finding.places[0])} redirects to the address itself: {clip(finding.value, 160)}."
+    return f"{name(finding.places[0])} redirects to the same URL: {clip(finding.value, 160)}."
 
 
 def _no_address(finding: Finding) -> str:
-    return f"{name(finding.places[0])} leads to “{clip(finding.value, 160)}”, which is no address."
+    return f"{name(finding.places[0])} redirects to “{clip(finding.value, 160)}”, which isn’t a URL."
 
 
 def _no_group(finding: Finding) -> str:
-    count = {"0": "catches nothing", "1": "catches one text"}.get(finding.better, f"catches {finding.better} texts")
-    return f"{name(finding.places[0])}: its source {count}, so a number in {clip(finding.value, 160)} stays as it is."
+    count = {"0": "nothing", "1": "one text"}.get(finding.better, f"{finding.better} texts")
+    shown = clip(finding.value, 160)
+    return f"{name(finding.places[0])} captures {count}, so a number in {shown} isn’t replaced."
 
 
 def _one_source(finding: Finding) -> str:
-    return f"{named(finding.places)} act on the same: {clip(finding.value, 160) or 'every address'}."
+    return f"{named(finding.places)} match the same URL: {clip(finding.value, 160) or 'every URL'}."
 
 
 def _hidden(finding: Finding) -> str:
     first, block = finding.places[:2]
-    return f"{name(first)} never gets its turn: {name(block)} blocks all that it is for."
+    return f"{name(first)} is never reached: {name(block)} blocks every URL it matches."
 
 
 def _repeats(finding: Finding) -> str:
     start = clip(finding.addresses[0], 120)
-    return f"{named(finding.places)} would replace in its own result again, in engines that look twice: {start}."
+    return f"{named(finding.places)} keeps replacing in its own result, starting at {start}."
 
 
 def _chain(finding: Finding) -> str:
     first, second = finding.places[:2]
     there, further = (clip(address, 120) for address in finding.addresses)
-    then = f"takes on to {further}" if further else "blocks"
-    return f"{name(first)} leads to {there}, which {name(second)} {then}."
+    then = f"redirects on to {further}" if further else "blocks"
+    return f"{name(first)} redirects to {there}, which {name(second)} {then}."
 
 
 def _no_effect(finding: Finding) -> str:
     if not finding.value:
-        return f"{name(finding.places[0])} looks for nothing, so it replaces nothing."
+        return f"{name(finding.places[0])} has no text to find, so it replaces nothing."
     if finding.addresses:
-        where = f"which is not in {clip(finding.addresses[0], 120)}"
+        where = f"which isn’t in {clip(finding.addresses[0], 120)}"
         return f"{name(finding.places[0])} looks for {clip(finding.value, 120)}, {where}."
-    return f"{name(finding.places[0])} replaces {clip(finding.value, 120)} by the same."
+    return f"{name(finding.places[0])} replaces {clip(finding.value, 120)} with the same text."
 
 
 def _one_name(finding: Finding) -> str:
@@ -141,33 +149,33 @@ def _one_name(finding: Finding) -> str:
 
 def _untold(finding: Finding) -> str:
     why = undecidable_words(finding.untold) if finding.untold else ""
-    return f"{name(finding.places[0])}: {why}."
+    return f"{name(finding.places[0])} can’t be checked: {why}."
 
 
 def _never(finding: Finding) -> str:
     better = clip(finding.better, 160)
     because = {
-        Reason.KEY: "no engine knows its key" + (f"; write {better}" if better else "; it is Url, host or path"),
-        Reason.OPERATOR: "no engine knows its operator" + (f"; write {better}" if better else ""),
+        Reason.KEY: "its key is unknown" + (f"; use {better}" if better else "; use Url, host or path"),
+        Reason.OPERATOR: "its operator is unknown" + (f"; use {better}" if better else ""),
         Reason.SLASHES: "an expression needs slashes around it" + (f": {better}" if better else ": /…/"),
-        Reason.FLAGS: f"the flags {better} are not taken, only i and g",
-        Reason.SCHEME: "every address begins with its scheme" + (f": {better}" if better else ", such as https://"),
-        Reason.SPELLING: f"a browser sends {better}" if better else "no browser sends it so",
-        Reason.NO_ADDRESS: "no browser loads it",
+        Reason.FLAGS: f"the flags {better} are not supported, only i and g",
+        Reason.SCHEME: "a URL starts with its scheme" + (f": {better}" if better else ", such as https://"),
+        Reason.SPELLING: f"a browser sends {better}" if better else "no browser sends it like that",
+        Reason.NO_ADDRESS: "it isn’t a URL that a browser loads",
         Reason.CHARACTER: f"a browser never sends “{better}” there",
-        Reason.START: f"it begins with {better}",
+        Reason.START: f"it starts with {better}",
     }[finding.why or Reason.NO_ADDRESS]
-    return f"{name(finding.places[0])} never acts on “{clip(finding.value.split(' ', 2)[2], 160)}”: {because}."
+    return f"{name(finding.places[0])} never matches “{clip(finding.value.split(' ', 2)[2], 160)}”: {because}."
 
 
 def _one_engine(finding: Finding) -> str:
     better = finding.value.split(" ", 2)[2]
     because = {
         Reason.SLASHES: f"the desktop app needs slashes around an expression: /{clip(better, 160)}/",
-        Reason.EMPTY: "the desktop app takes every URL where the source is empty; with Contains, the extension does, too",
-        Reason.SWITCHED_OFF: "its source has isActive: false, which the desktop app does not look at",
+        Reason.EMPTY: "with an empty source, the desktop app matches every URL; the extension only with Contains",
+        Reason.SWITCHED_OFF: "its source has isActive: false, which the desktop app ignores",
     }[finding.why or Reason.EMPTY]
-    return f"{name(finding.places[0])} acts in {finding.engine} only: {because}."
+    return f"{name(finding.places[0])} matches in {finding.engine} only: {because}."
 
 
 IN_ONE_ENGINE: Final = frozenset({FindingKind.LOOP, FindingKind.REPEATS})
@@ -192,43 +200,56 @@ SENTENCES: Final[dict[FindingKind, Callable[[Finding], str]]] = {
 def findings_page(
     page: ListPage[Finding], *, command: RulesCheck, rules: int, gap: Gap | None, complete: bool, actions: bool
 ) -> Message:
-    """One page of what was found, by kind."""
-    count = messages.plural(page.total, "finding")
-    among = messages.plural(rules, "rule")
-    if not page.total:
-        mark = ":warning:" if gap else ":white_check_mark:"
-        blocks = [messages.section(f"{mark} *Nothing found* in {among}{' that could be read' if gap else ''}.")]
+    """One page of what was found, the worst first. *rules*: how many were checked."""
+    checked = messages.plural(rules, "rule")
+    if page.total:
+        title = f"{messages.plural(page.total, 'finding')} in {checked}"
+        blocks = [messages.section(f"*{title}*")]
     else:
-        blocks = [messages.section(f"*{count}* in {among}, the worst first")]
-    number = page.first
-    for kind, group in groupby(page.items, key=lambda finding: finding.kind):
-        blocks.append(messages.section(f"*{TITLES[kind]}*\n_{ADVICE[kind]}_"))
-        for finding in group:
-            blocks += _one(finding, number, actions=actions)
-            number += 1
-    blocks += messages.gap_lines(gap, "rules")
-    if not complete:
-        blocks.append(messages.context(UNTRIED))
+        title = f"No findings in {checked}{' that could be read' if gap else ''}"
+        blocks = [messages.section(f"{':warning:' if gap else ':white_check_mark:'} *{title}*")]
+    for number, finding in enumerate(page.items, start=page.first):
+        blocks += _finding(finding, number, actions=actions)
+    notes = [f":warning: {gap.sentence('rules')}"] if gap else []
+    notes += [] if complete else [UNTRIED]
     if page.count > 1:
-        blocks.append(messages.context(page.label))
+        notes.append(page.label)
     elif command.page and command.page > 1:
-        blocks.append(messages.context("There is only one page."))
+        notes.append("There is only one page.")
+    blocks += [messages.context("\n".join(notes))] if notes else []
     buttons = [*page.turn_buttons(command), messages.share_button(command) if actions else None]
-    return messages.message(f"{count} in {among}", [*blocks, *messages.actions(buttons)])
+    return messages.message(title, [*blocks, *messages.actions(buttons)])
 
 
-def _one(finding: Finding, number: int, *, actions: bool) -> list[Block]:
-    line = messages.section(f"*{number}.* {esc(words(finding), 900)}")
-    if not actions:
-        return [line]
-    ids = list(dict.fromkeys(place.rule.id for place in finding.places))
-    buttons = [messages.run_button("Edit", RulesEdit(ref=ids[0]), f"edit.{number}")]
-    for each, rule_id in enumerate(ids[:3], start=1):
-        label = "Show" if len(ids) == 1 else f"Show {each}"
-        buttons.append(messages.run_button(label, RulesShow(ref=rule_id), f"show.{number}.{each}"))
-    return [line, *messages.actions(buttons)]
+def _finding(finding: Finding, number: int, *, actions: bool) -> list[Block]:
+    """What is wrong and what to do, with buttons that do it."""
+    mark = MARKS.get(finding.kind, ":warning:")
+    block = messages.section(f"{mark} {esc(words(finding), 900)}\n{advice(finding)}")
+    return [block, *messages.actions(_finding_buttons(finding, number))] if actions else [block]
 
 
+def _finding_buttons(finding: Finding, number: int) -> list[Block | None]:
+    rules = list({place.rule.id: place.rule for place in finding.places}.values())[:MAX_FINDING_RULES]
+    if finding.kind in ONLY_SHOWN:
+        return [_show(rule, f"show.{number}.{at}", alone=len(rules) == 1) for at, rule in enumerate(rules, start=1)]
+    edit = messages.run_button("Edit", RulesEdit(ref=rules[0].id), f"edit.{number}", spoken=f"Edit {rules[0].title}")
+    return [
+        edit if finding.kind not in ONLY_SWITCHED_OFF else None,
+        *(
+            switch_off_button(f"Switch off “{clip(rule.title, 40)}”", rule, f"off.{number}.{at}")
+            for at, rule in enumerate(rules, start=1)
+            if rule.active
+        ),
+    ]
+
+
+def _show(rule: Rule, number: str, *, alone: bool) -> Block | None:
+    label = "Show" if alone else f"Show “{clip(rule.title, 40)}”"
+    return messages.run_button(label, RulesShow(ref=rule.id), number, spoken=f"Show {rule.title}")
+
+
+MAX_FINDING_RULES: Final = 3
+"""Rules of a finding that get buttons."""
 MOST_SHIFTS: Final = 5
 MOST_LISTED: Final = 20
 
@@ -238,7 +259,7 @@ def lines(found: Impact) -> tuple[str, ...]:
     if not found.known:
         return ()
     changed = len(found.shifts)
-    head = f"{changed} of {messages.plural(found.known, 'known URL')} change{'s' if changed == 1 else ''}"
+    head = f"{changed} of {messages.plural(found.known, 'test URL')} {'changes' if changed == 1 else 'change'}"
     told = [
         f"{clip(shift.address, 120)}: {_fate(shift.before, shift)} → {_fate(shift.after, shift)}"
         for shift in found.shifts[:MOST_SHIFTS]
@@ -254,23 +275,25 @@ def _fate(fate: Fate, shift: Difference) -> str:
     if fate.results:
         return clip(" or ".join(fate.results), 160)
     goes_the_same = (shift.before.blocked, shift.before.results) == (shift.after.blocked, shift.after.results)
-    return f"touched by {clip(', '.join(fate.touched), 120)}" if fate.touched and goes_the_same else "stays"
+    return f"changed by {clip(', '.join(fate.touched), 120)}" if fate.touched and goes_the_same else "not redirected"
 
 
-def samples(urls: Sequence[str], *, said: str, actions: bool) -> Message:
-    """The addresses of the channel, each with what to do about it. *said*: what was just done, mrkdwn."""
-    count = f"{messages.plural(len(urls), 'URL')}"
-    about = f"*{count} of this channel*: every change of a rule is tried on them, and its card says which change."
-    blocks = [messages.section(f"{said}\n{about}" if said else about)]
+def test_urls(urls: Sequence[str], *, said: str, actions: bool) -> Message:
+    """The test URLs of a channel, each with what to do about it. *said*: what was just done, mrkdwn."""
+    count = messages.plural(len(urls), "test URL") if urls else "No test URLs"
+    about = f"*{count} in this channel.* Each rule change is tried on them, and its card shows which ones it changes."
+    blocks = [messages.section(f"*{said}*\n{about.replace('*', '')}" if said else about)]
     for number, url in enumerate(urls[:MOST_LISTED]):
         blocks.append(messages.section(code(url, 600)))
         if actions:
+            shown = clip(url, 60)
             buttons = (
-                messages.run_button("Which rule?", RulesWhich(url=url), f"which.{number}"),
+                messages.run_button(
+                    "Where does it go?", RulesWhich(url=url), f"which.{number}", spoken=f"Where does {shown} go?"
+                ),
                 messages.turn_button("Remove", RulesSamples(action="remove", urls=(url,)), f"remove.{number}"),
             )
             blocks += messages.actions(buttons)
-    if len(urls) > MOST_LISTED:
-        blocks.append(messages.context(f"…and {len(urls) - MOST_LISTED} more"))
-    blocks.append(messages.context(f"`{slash('rules samples add URL …')}`   ·   `{slash('rules samples remove URL')}`"))
-    return messages.message(f"{count} to try changes on", blocks)
+    more = [f"…and {len(urls) - MOST_LISTED:,} more"] if len(urls) > MOST_LISTED else []
+    blocks.append(messages.context("\n".join([*more, f"Add one: `{slash('rules samples add URL')}`"])))
+    return messages.message(f"{count} in this channel", blocks)

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from bot.rules.edit import has_field
 from bot.rules.model import KNOWN_TYPES
+from bot.rules.url import is_address
 from handlers.grammar.command import Command, Part, Rank, Rest
 from handlers.grammar.fields import (
     EXPIRY,
@@ -48,7 +49,7 @@ class Order(Filter):
         if (sort := super().read(rest)) is None:
             return None
         if (order := sort.casefold()) not in SORTS:
-            raise rest.unclear(f"sort:{order[:20]} is no order; write {', '.join(f'sort:{one}' for one in SORTS)}.")
+            raise rest.unclear(f"Unknown sort order “{order[:20]}”. Use {', '.join(f'sort:{one}' for one in SORTS)}.")
         return str(order)
 
 
@@ -83,6 +84,8 @@ GROUP: Final = GroupName("NAME", "which group")
 
 
 ASSIGNMENT: Final = re.compile(r"((?:pair\d{1,4}\.)?(?:source\.)?[A-Za-z]+)=(.*)", re.DOTALL | re.IGNORECASE)
+AROUND_URL: Final = " \t<>()[]{}`*_~.,;:!?\"'"
+"""Signs around a pasted URL that are no part of it, nor of the name of a rule after it."""
 FREE_TEXT: Final = frozenset({"name", "description"})
 """Fields whose value may go on over several words without quotes."""
 
@@ -120,7 +123,7 @@ def _unquoted(value: str) -> str:
 
 @dataclass(frozen=True)
 class RulesMenu(RulesCommand):
-    summary = "What you can do with rules, with buttons"
+    summary = "What you can do with rules"
 
 
 @dataclass(frozen=True)
@@ -140,7 +143,7 @@ class RulesList(RulesCommand):
 @dataclass(frozen=True)
 class RulesShow(RulesCommand):
     verb, synonyms = "show", ("get", "view", "info")
-    summary = "One rule, whole; without REF, a search as you type"
+    summary = "Show a rule; without REF, search as you type"
     example = "show #1"
     ref: str = takes(Text("REF"), "")
 
@@ -148,38 +151,54 @@ class RulesShow(RulesCommand):
 @dataclass(frozen=True)
 class RulesWhich(RulesCommand):
     verb, synonyms = "which", ("match", "test")
-    summary = "Which rules act on a URL, and why not the others"
+    summary = "Where a URL ends up, and which rules do it; with REF, why that rule does or doesn't match"
     example = "which https://shop.example.com/old"
     url: str = takes(First("URL", "which URL"))
     others: tuple[str, ...] = takes(Urls("URL…"), ())
     """Further URLs that were typed with it."""
+    ref: str | None = takes(Text("REF"))
+    """The rule that the question is about; it comes after a single URL."""
     within: bool = field(default=False, compare=False)
-    """Whether it was taken out of other words."""
+    """Whether the URL was taken out of other words."""
+    unknown: str = field(default="", compare=False)
+    """Words after the URL that name no rule, or several."""
 
     @classmethod
     def read(cls, rest: Rest) -> Command:
-        """The URL in what was typed or pasted; what is in quotes is one as it stands."""
+        """The URL in what was typed or pasted, and the rule after it; what is in quotes is one as it stands."""
         words = " ".join(word.text for word in rest.words if not word.quoted)
         exact = [word.text.strip() for word in rest.words if word.quoted and word.text.strip()]
+        if not words and len(exact) == 2 and not is_address(exact[1]):
+            return cls(exact[0], ref=exact[1])
         found = addresses_typed(words) if words else exact
         if not found:
             raise rest.missing("which URL")
+        if words and len(found) == 1:
+            before, _, after = (part.strip(AROUND_URL) for part in words.partition(found[0]))
+            said = " ".join(filter(None, [after, *exact]))
+            if not any(map(str.isalnum, before)) and said:
+                return cls(found[0], ref=said)
         left = f"{words} {' '.join(exact)}" if words else ""
         for url in sorted(found, key=len, reverse=True):
             left = left.replace(url, " ")
         url, *others = found
         return cls(url, tuple(others), within=any(map(str.isalnum, left)))
 
+    def check(self, rest: Rest) -> None:
+        if self.ref and (self.others or is_address(self.ref)):
+            raise rest.unclear("Ask about one rule with one URL.")
+
     def words(self) -> list[str]:
         """In quotes where they would be read as something else without."""
         loose = self.others or addresses_typed(self.url) != [self.url]
-        return [quoted(url) for url in (self.url, *self.others)] if loose else super().words()
+        urls = [quoted(url) for url in (self.url, *self.others)] if loose else [First("URL").write(self.url)]
+        return [*urls, *([quoted(self.ref)] if self.ref else [])]
 
 
 @dataclass(frozen=True)
 class RulesCheck(RulesCommand):
     verb, synonyms = "check", ("lint",)
-    summary = "Loops, shadows, duplicates and dead rules"
+    summary = "Find loops, duplicates, and rules that never match"
     example = "check"
     ref: str | None = takes(Text("REF"))
     page: int | None = takes(PAGE)
@@ -189,7 +208,7 @@ class RulesCheck(RulesCommand):
 class RulesNew(RulesCommand):
     needs = "rule.create"
     verb, synonyms = "new", ("create", "add")
-    summary = "Make a rule, in a form"
+    summary = "Create a rule, in a form"
     example = 'new redirect https://shop.example.com/old to https://shop.example.com/new named "Old shop"'
     type: str | None = takes(RULE_TYPE)
     source: str | None = takes(Source("FROM"))
@@ -266,7 +285,7 @@ class RulesEdit(RulesCommand):
 class RulesSet(RulesCommand):
     needs = "rule.update"
     verb = "set"
-    summary = "Change single fields of one rule, or of several at once"
+    summary = "Change fields of one rule, or of several"
     example = "set #1 destination=https://shop.example.com/new"
     writes = True
     refs: tuple[str, ...] = takes(REFS)
@@ -279,7 +298,7 @@ class RulesSet(RulesCommand):
 class RulesCopy(RulesCommand):
     needs = "rule.create"
     verb, synonyms = "copy", ("clone", "duplicate")
-    summary = "A new rule like another one, in a form"
+    summary = "Copy a rule, in a form"
     example = "copy #1"
     ref: str = takes(ONE_RULE)
 
@@ -329,7 +348,7 @@ class RulesGroups(RulesCommand):
 class RulesGroup(RulesCommand):
     needs = "rule.update"
     verb = "group"
-    summary = "Switch a whole group on or off, as one change; also: on group:NAME"
+    summary = "Switch a group on or off; also: on group:NAME"
     example = "group off Experiments for 2h because checkout is slow"
     writes = True
     destroys = True
@@ -343,7 +362,7 @@ class RulesGroup(RulesCommand):
 class RulesDelete(RulesCommand):
     needs = "rule.delete"
     verb, synonyms = "delete", ("remove", "rm", "del")
-    summary = "Delete one rule or several; shows them first and waits for a click"
+    summary = "Delete one rule or several, once confirmed"
     example = "delete #1 because nobody uses it"
     writes = True
     destroys = True
@@ -363,7 +382,7 @@ class RulesHistory(RulesCommand):
 @dataclass(frozen=True)
 class RulesExport(RulesCommand):
     verb = "export"
-    summary = "Rules as a file, to you or into the channel"
+    summary = "Export rules as a file, to you or with `here` into the channel"
     example = "export type:redirect"
     text: str | None = takes(Text("TEXT"))
     type: str | None = takes(Filter("type:redirect"))
@@ -374,14 +393,14 @@ class RulesExport(RulesCommand):
 @dataclass(frozen=True)
 class RulesImport(RulesCommand):
     needs, or_needs = "rule.create", ("rule.update",)
-    verb, summary = "import", "Rules from a file"
+    verb, summary = "import", "Import rules from a file, after a preview"
     example = "import"
 
 
 @dataclass(frozen=True)
 class RulesSamples(RulesCommand):
     verb = "samples"
-    summary = "URLs of this channel to try changes on"
+    summary = "Test URLs of this channel: every rule change is tried on them"
     example = "samples add https://shop.example.com/old"
     writes = True
     action: str | None = takes(Choice("add|remove", choices=CHANGES))
@@ -389,6 +408,6 @@ class RulesSamples(RulesCommand):
 
     def check(self, rest: Rest) -> None:
         if self.urls and self.action is None:
-            raise rest.unclear("Samples can be added or removed.")
+            raise rest.unclear("Add or remove test URLs: write add or remove before the URL.")
         if self.action and (not self.urls or (self.action == "remove" and len(self.urls) > 1)):
             raise rest.missing("which URL")

@@ -63,13 +63,17 @@ class SentForm:
 
 def rule_errors(sent: SentForm) -> dict[str, str]:
     """What is wrong with the typed rule, under the inputs; what was wrong before and is not shown is left alone."""
-    form = sent.form
+    form = sent.form.named()
     shown = tuple(pair for pair in form.pairs if pair.key in form.held)
     looked_at = replace(form, pairs=shown) if form.typed else form
     try:
         draft = looked_at.draft()
     except ValidationError:
-        return {form.pairs_block if not form.typed else "name": "Texts must be texts, and each source an object."}
+        return {
+            form.pairs_block
+            if not form.typed
+            else "name": "A text is not a text, or a source is not an object. Correct the JSON."
+        }
     except NotPairs as error:
         return {form.pairs_block: str(error)[:300]}
     inputs = _inputs(sent.view)
@@ -98,9 +102,10 @@ async def _save_rule(sent: SentForm, caller: Caller, gatehouse: Gatehouse) -> Vi
     try:
         base, form = await sent.on_rule(gatehouse)
     except NotFound:
-        return modals.unsaved("Gatehouse", ":wastebasket: This rule does not exist any more. Nothing was saved.")
+        return modals.unsaved("Gatehouse", ":wastebasket: *This rule was deleted.* Nothing was saved.")
     if base is not None and fingerprint(canonical_form(base.document())) != form.seen:
         return modals.unsaved("Gatehouse", f":arrows_counterclockwise: {MOVED}")
+    form = form.named()
     draft = form.draft()
     edited = base if form.mode == "edit" else None
     if edited is not None and (unfit := _unfit(edited, draft, form)) is not None:
@@ -125,7 +130,7 @@ def _unfit(rule: Rule, draft: RuleDraft, form: RuleForm) -> View | None:
     if wrong := introduced(rule, draft):
         return form.noted({form.block_of(wrong[0]): problem_words(wrong[0])}).view()
     if draft.body() == rule.body():
-        return modals.done("Edit rule", "Nothing was different, so nothing was saved.")
+        return modals.done("Edit rule", "*No changes.* Nothing was saved.")
     return None
 
 
@@ -140,10 +145,11 @@ def _with_warnings(form: RuleForm, look: Look, shifts: Sequence[str], doubts: Se
     silent = any(finding.needs_reason for finding in look.findings) and not form.reason.strip()
     if form.warned == seen and not silent:
         return None
-    then = "It needs a reason: see “Why” below." if silent else "Send it again to save it all the same."
+    anyway = "Save anyway" if form.mode == "edit" else "Create anyway"
+    then = "It needs a reason: see “Why” below." if silent else f"Press {anyway} if that is what you want."
     notes = {"": " ".join(["Not saved yet.", *look.warnings, *doubts, *shifts[:1], then])}
     if silent:
-        notes[inputs.REASON] = "This loops, so it needs a reason. Say why here, or lead it elsewhere."
+        notes[inputs.REASON] = "This loops, so it needs a reason. Enter one here, or change where it redirects."
     return replace(form, warned=seen).noted(notes)
 
 

@@ -73,15 +73,15 @@ def read(text: str) -> list[Document]:
     except json.JSONDecodeError as error:
         raise NotPairs(_place(error)) from error
     except RecursionError as error:
-        raise NotPairs("This is nested too deep.") from error
+        raise NotPairs("The JSON is nested too deeply.") from error
     if not isinstance(pairs, list) or not all(isinstance(pair, dict) for pair in pairs):
-        raise NotPairs("The pairs are a JSON list of objects: [ { … }, { … } ]")
+        raise NotPairs("Enter a JSON list of objects: [ { … }, { … } ]")
     return pairs
 
 
 def _place(error: json.JSONDecodeError) -> str:
     found = error.doc[error.pos : error.pos + 1]
-    hint = f" {found} is a typographic quote; JSON wants a straight one." if found and found in QUOTES else ""
+    hint = f" {found} is a typographic quote; JSON needs straight ones." if found and found in QUOTES else ""
     return f"Line {error.lineno}, column {error.colno}: this is not JSON. {error.msg}.{hint}"
 
 
@@ -89,7 +89,7 @@ def _once(fields: Iterable[tuple[str, Any]]) -> Document:
     found: Document = {}
     for name, value in fields:
         if name in found:
-            raise NotPairs(f"{name[:40]} comes twice in one object; only one of them could be kept.")
+            raise NotPairs(f"{name[:40]} comes twice in one object. Remove one of them.")
         found[name] = value
     return found
 
@@ -101,7 +101,7 @@ def _no_constant(name: str) -> Any:
 def _number(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
-        raise NotPairs(f"{text[:20]} is larger than a number can be.")
+        raise NotPairs(f"{text[:20]} is too large for a number.")
     return value
 
 
@@ -109,14 +109,16 @@ DECODER: Final = json.JSONDecoder(parse_constant=_no_constant, parse_float=_numb
 
 
 LABELS: Final = {
-    "key": "Part of the URL",
+    "key": "Match on",
     "operator": "Operator",
-    "value": "Source",
+    "value": "From",
     "destinationType": "Destination type",
-    "destination": "Destination",
+    "destination": "To",
     "from": "Find",
     "to": "Replace with",
 }
+ORDER: Final = ("value", "destination", "from", "to", "operator", "key", "destinationType")
+"""In which the fields of a pair are asked for: what everybody fills in first."""
 OPTIONS: Final = {"key": KEYS, "operator": OPERATORS, "destinationType": ("url", "map_local", "mock_or_file_picker")}
 PLACEHOLDERS: Final = {"value": "https://shop.example.com/old", "destination": "https://shop.example.com/new"}
 NEW_PAIR: Final[Document] = {"source": {"key": "Url", "operator": "Equals", "value": ""}, "destinationType": "url"}
@@ -201,11 +203,13 @@ def size_of(pair: FormPair, rule_type: str) -> int:
 
 
 def pair_blocks(pair: FormPair, number: int, rule_type: str, *, removable: bool) -> list[View]:
-    """The inputs of *pair*, the one of this *number*, under its head."""
+    """The inputs of *pair*; under its *number*, where it is not the only one and so *removable*."""
+    fields = [_field(pair, name, rule_type) for name in sorted(names_of(rule_type), key=ORDER.index)]
+    if not removable:
+        return fields
     head: View = section(f"*Pair {number}*") | {"block_id": f"head.{pair.key}"}
-    if removable:
-        head["accessory"] = button("Remove pair", f"v1.form.remove.{pair.key}", pair.key)
-    return [head, *(_field(pair, name, rule_type) for name in names_of(rule_type))]
+    head["accessory"] = button("Remove pair", f"v1.form.remove.{pair.key}", pair.key)
+    return [head, *fields]
 
 
 def _field(pair: FormPair, name: str, rule_type: str) -> View:
@@ -213,7 +217,7 @@ def _field(pair: FormPair, name: str, rule_type: str) -> View:
     if name in OPTIONS:
         return inputs.select(block_id, LABELS[name], OPTIONS[name], value or OPTIONS[name][0])
     optional = name == "to" or (name == "value" and rule_type == "Replace")
-    hint = "The whole address as a browser sends it: https://shop.example.com/ with its last slash."
+    hint = "The full URL as a browser sends it, including the trailing slash of https://shop.example.com/."
     return inputs.text(
         block_id,
         LABELS[name],

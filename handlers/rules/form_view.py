@@ -48,6 +48,11 @@ MOST_ASIDE: Final = 1500
 LONGEST_TYPE: Final = 40
 """Characters of a rule's type that travel in the view; the rule itself knows the rest."""
 
+HIDDEN_PAIRS: Final = (
+    "{count} doesn’t fit here and is kept unchanged.",
+    "{count} don’t fit here and are kept unchanged.",
+)
+
 TITLES: Final = {"new": "New rule", "edit": "Edit rule", "copy": "Copy rule"}
 
 
@@ -181,6 +186,14 @@ class RuleForm:
                 return pair.block_id(problem.field if problem.field != "source" else "value")
         return "name"
 
+    def named(self) -> Self:
+        """With a suggested name, where a new rule has none and one can be told from its first pair."""
+        if self.mode != "new" or not self.typed or not self.pairs or str(self.document.get("name") or "").strip():
+            return self
+        source, destination = (str(self.pairs[0].read(name) or "") for name in ("value", "destination"))
+        name = suggested_name(self.rule_type, source, destination)
+        return replace(self, document=self.document | {"name": name}) if name else self
+
     def noted(self, notes: Mapping[str, str]) -> Self:
         return replace(self, notes=notes)
 
@@ -216,6 +229,8 @@ class RuleForm:
     def view(self) -> View:
         """The modal, ready for views.open or views.update."""
         submit = "Save" if self.mode == "edit" else "Create"
+        if self.warned and "" in self.notes and inputs.REASON not in self.notes:
+            submit += " anyway"
         kept = {"mode": self.mode, "id": self.rule_id, "seen": self.seen, "channel": self.channel}
         about = {
             "keys": pack_keys(pair.key for pair in self.pairs),
@@ -246,11 +261,12 @@ class RuleForm:
     def _blocks(self) -> list[View]:
         blocks = [note(self.notes[""])] if "" in self.notes else []
         if not self._is_kept_aside:
-            blocks.append(note("What you typed for another type is too long to be kept while this one is chosen."))
-        ends = () if self.mode == "edit" else (inputs.lasts(self.lasts),)
+            blocks.append(note("What you typed for the other type is too long to keep while this one is selected."))
+        lasts = () if self.mode == "edit" else (inputs.lasts(self.lasts),)
         where = () if self.channel else (inputs.channel(self.announce),)
-        ends = (*ends, inputs.reason(self.reason, loops=True))
-        for block in (*where, *self._head(), *self._pair_blocks(), *ends):
+        reason = inputs.reason(self.reason, loops=True)
+        name, *rest = self._head()
+        for block in (self._type_block(), *self._pair_blocks(), name, reason, *rest, *lasts, *where):
             if (words := self.notes.get(block.get("block_id", "no input"))) is not None:
                 blocks.append(note(words))
             blocks.append(block)
@@ -258,15 +274,18 @@ class RuleForm:
 
     def _head(self) -> list[View]:
         document = self.document
-        blocks = [self._type_block()]
+        blocks = []
         for name, label in (("name", "Name"), ("description", "Description")):
             value = str(document.get(name) or "")
             if not inputs.holds(value):
                 blocks.append(
-                    section(f"*{label}* does not fit into a form ({len(value):,} characters) and stays as it is.")
+                    section(f"*{label}* is too long for a form ({len(value):,} characters) and is kept unchanged.")
                 )
             else:
-                blocks.append(inputs.text(name, label, value, optional=name == "description"))
+                suggested = name == "name" and self.mode == "new" and self.typed
+                hint = "Leave it empty to name the rule after its URLs." if suggested else None
+                optional = suggested or name == "description"
+                blocks.append(inputs.text(name, label, value, optional=optional, hint=hint))
         status = str(document.get("status") or ACTIVE)
         if len(status) <= inputs.LONGEST_OPTION:
             blocks.append(inputs.radios("status", "Status", STATUSES, status))
@@ -277,7 +296,7 @@ class RuleForm:
             return inputs.select("type", "Type", KNOWN_TYPES, self.rule_type, dispatch=True)
         about = f" {code(self.rule_id)}" if self.rule_id else ""
         group = f"\n{self.group}" if self.group else ""
-        return section(f"*Type*  {esc(self.rule_type)}{about}\nThe type of a rule cannot be changed.{group}")
+        return section(f"*{esc(self.rule_type)}*{about}{group}")
 
     def _pair_blocks(self) -> list[View]:
         if not self.typed:
@@ -290,7 +309,7 @@ class RuleForm:
             field = names_of(self.rule_type)[-1]
             blocks.append(
                 section(
-                    f":lock: {plural(hidden, 'pair')} more than a form holds: kept as {'they are' if hidden > 1 else 'it is'}. "
+                    f":lock: {HIDDEN_PAIRS[hidden > 1].format(count=plural(hidden, 'more pair'))} "
                     f"Change one by its number: `{slash(f'rules set REF pair12.{field}=…')}`"
                 )
             )
@@ -306,13 +325,27 @@ class RuleForm:
         if text is None:
             size = len(json.dumps(pairs, ensure_ascii=False))
             return section(
-                f":lock: The pairs of this rule are {size:,} characters of JSON, more than a form holds "
-                f"({inputs.MOST_TYPED:,}). They stay as they are; name, description and status can be changed here."
+                f":lock: The pairs of this rule are too long for a form: {size:,} characters of JSON, and the limit is "
+                f"{inputs.MOST_TYPED:,}. They are kept unchanged; you can change name, description and status here."
             ) | {"block_id": "pairs.kept"}
-        hint = (
-            f"A list of objects, each with a source. Gatehouse keeps pairs of type {self.rule_type} exactly as written."
-        )
+        hint = f"A list of objects, each with a source. {self.rule_type} pairs are saved exactly as written."
         return inputs.text(self.pairs_block, "Pairs, as JSON", text, multiline=True, hint=clip(hint, 2000))
+
+
+def suggested_name(rule_type: str, source: str, destination: str) -> str:
+    """A name for a rule that nobody named: its type, or its URLs without what they share."""
+    start, end = _without_host(source), _without_host(destination)
+    if rule_type == "Cancel":
+        return f"Block {start}" if start else ""
+    if rule_type == "Replace":
+        return f"Replace on {start}" if start else "Replace everywhere"
+    return f"{start} to {end}" if start and end else ""
+
+
+def _without_host(url: str) -> str:
+    """The path and query of *url*; the host, where there is no path."""
+    host, _, rest = url.strip().partition("://")[2].partition("/")
+    return clip(f"/{rest}" if rest else host or url.strip(), 60)
 
 
 def _group_words(rule: Rule, groups: Groups | None) -> str:

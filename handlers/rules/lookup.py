@@ -11,14 +11,15 @@ from typing import Any, Final
 from bot.clients.cache import looked_up
 from bot.clients.errors import ClientError
 from bot.clients.json_stream import aside, cooperatively
-from bot.clients.lists import Gap
+from bot.clients.lists import Gap, Incomplete
 from bot.gatehouse import Gatehouse
 from bot.policy.model import SETTINGS
 from bot.rules.edit import SWITCHES
 from bot.rules.lint.check import check_all, check_change
 from bot.rules.lint.findings import Finding, ordered
-from bot.rules.lint.redirects import Effort
-from bot.rules.matching import impact, judge_all
+from bot.rules.lint.redirects import MAX_HOPS, Effort, is_effective
+from bot.rules.lint.route import Route, next_url
+from bot.rules.matching import impact, judge_all, judged, near_miss, variants
 from bot.rules.model import Groups, Rule, RuleDraft
 from bot.rules.outcomes import Explained
 from bot.rules.url import SCHEME, Address, NoAddress, is_address
@@ -33,7 +34,7 @@ from handlers.grammar.parser import NUMBERED_ROWS
 from handlers.grammar.recognised import STATUSES, TYPES
 from handlers.rules import check_view, views, which_view
 from handlers.rules.commands import RulesCheck, RulesList, RulesSamples, RulesShow, RulesWhich
-from handlers.rules.refs import find_rule, groups_of
+from handlers.rules.refs import BareNumber, NotOne, find_rule, groups_of
 from handlers.slack.registry import Click, Typed, clicks, handles, offers
 from handlers.slack.reply import Caller, Private, Reply
 
@@ -124,16 +125,30 @@ async def which(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) -> Re
     address = Address.typed(command.url)
     listing = await gatehouse.rules.all()
     groups = await groups_of(listing.known, gatehouse)
-    found = await explain_url(listing.known, address, groups)
-    return Private(
-        which_view.answer(
-            found,
-            command=command,
-            gap=listing.gap,
-            assumed=not SCHEME.match(command.url.strip()),
-            actions=not caller.public,
+    assumed = not SCHEME.match(command.url.strip())
+    one, command = await _rule_asked_about(command, caller, gatehouse)
+    if one is not None:
+        verdict = next(judge_all([one], address, groups)) or near_miss(one, address, tuple(variants(address)))
+        message = which_view.answer_about_rule(
+            one, verdict, address, command=command, assumed=assumed, actions=not caller.public
         )
+        return Private(message)
+    route = await follow(await explain_url(listing.known, address, groups), listing.known, groups)
+    return Private(
+        which_view.answer(route, command=command, gap=listing.gap, assumed=assumed, actions=not caller.public)
     )
+
+
+async def _rule_asked_about(
+    command: RulesWhich, caller: Caller, gatehouse: Gatehouse
+) -> tuple[Rule | None, RulesWhich]:
+    """The rule that comes after the URL; words that name none, or several, are left out of the question."""
+    if not command.ref:
+        return None, command
+    try:
+        return await find_rule(command, caller, gatehouse), command
+    except (NotOne, BareNumber, Incomplete):
+        return None, replace(command, ref=None, unknown=command.ref)
 
 
 async def explain_url(rules: Sequence[Rule], address: Address, groups: Groups | None = None) -> Explained:
@@ -141,8 +156,23 @@ async def explain_url(rules: Sequence[Rule], address: Address, groups: Groups | 
     return Explained.of(address, await cooperatively(judge_all(rules, address, groups)))
 
 
+async def follow(first: Explained, rules: Sequence[Rule], groups: Groups | None = None) -> Route:
+    """Follow the URL of *first* through *rules*, as far as browsers do."""
+    steps, effective = [first], [rule for rule in rules if is_effective(rule, groups)]
+    seen = {first.address.full: 0}
+    while (there := next_url(steps[-1])) is not None:
+        if (back_to := seen.get(there.full)) is not None:
+            return Route(tuple(steps), back_to=back_to)
+        if len(steps) > MAX_HOPS:
+            return Route(tuple(steps), is_endless=True)
+        seen[there.full] = len(steps)
+        verdicts = await cooperatively(judged(rule, there, groups) for rule in effective)
+        steps.append(Explained.of(there, verdicts))
+    return Route(tuple(steps))
+
+
 FINDINGS_PER_PAGE: Final = 8
-PARTLY: Final = "So many conditions fit anywhere that it was not tried on all other rules."
+PARTLY: Final = "Too many rules match any URL, so this was not compared with all of them."
 NEW: Final = "new"
 """Stands for the id that a rule will get."""
 
@@ -188,9 +218,9 @@ class Look:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What its card and its form say of it, in plain lines."""
-        compare = f"This was not compared with the other rules; `{slash('rules check')}` does that."
+        compare = f"Not compared with the other rules; {slash('rules check')} does that."
         blind, partly = [compare] if self.blind else [], [PARTLY] if self.partly else []
-        unread = [f"{self.gap.sentence('rules')} It was compared with no others."] if self.gap else []
+        unread = [f"{self.gap.sentence('rules')} It was not compared with the others."] if self.gap else []
         return (*check_view.warnings(self.findings), *blind, *unread, *partly)
 
 
@@ -257,9 +287,9 @@ async def samples(command: RulesSamples, caller: Caller, gatehouse: Gatehouse) -
     elif command.action == "remove":
         url = Address.of(command.urls[0]).full
         gone = await gatehouse.store.test_urls.remove(caller.channel, url)
-        said = f"{code(url)} is {'removed' if gone else 'not among them'}."
+        said = f"{code(url)} {'removed' if gone else 'isn’t a test URL here'}"
     urls = await gatehouse.store.test_urls.of(caller.channel)
-    return Private(check_view.samples(urls, said=said, actions=not caller.public))
+    return Private(check_view.test_urls(urls, said=said, actions=not caller.public))
 
 
 async def _add(command: RulesSamples, caller: Caller, gatehouse: Gatehouse) -> str:
@@ -267,8 +297,9 @@ async def _add(command: RulesSamples, caller: Caller, gatehouse: Gatehouse) -> s
     urls = [Address.of(text).full for text in command.urls]
     new = await gatehouse.store.test_urls.add(caller.channel, urls)
     if new:
-        return f"Added {', '.join(code(url, 120) for url in new[:5])}{' and more' if len(new) > 5 else ''}."
-    return f"Nothing added: they are there already, or there are {MAX_TEST_URLS}, which is as many as a channel keeps."
+        more = f" and {len(new) - 5} more" if len(new) > 5 else ""
+        return f"Added {', '.join(code(url, 120) for url in new[:5])}{more}"
+    return f"Nothing added: already there, or the channel has its {MAX_TEST_URLS} test URLs"
 
 
 async def preview(

@@ -6,15 +6,14 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from bot.rules.matching import filters_of
-from bot.rules.model import Groups, Pair, RuleDraft, Source, why_group_is_off
+from bot.rules.model import INACTIVE, Groups, Pair, RuleDraft, why_group_is_off
 from bot.rules.outcomes import BOTH, Engine, holding_everywhere
 from handlers.blocks.messages import code, esc, url_code
 from handlers.rules.reasons import off_words
 
 Fields = Mapping[str, Any]
 
-NOTHING: Final = "_nothing that Gatehouse knows_"
+NOTHING: Final = "_unknown effect_"
 SHORT: Final = 80
 """Characters of a name or a small value that are shown."""
 
@@ -81,11 +80,11 @@ def _parameters(pair: Fields, limit: int) -> Iterator[str]:
             yield "removes all parameters"
             continue
         there = _text(change.get("actionWhenParamExists")).casefold() if kind == "add" else ""
-        tail = {"overwrite": ", also over one that is there", "ignore": IGNORED}.get(there, "")
+        tail = {"overwrite": ", replacing the existing one", "ignore": IGNORED}.get(there, "")
         yield _changed(f"parameter {code(_text(change.get('param')), SHORT)}", change, limit) + tail
 
 
-IGNORED: Final = "; the desktop app never adds it, since the rule says Ignore"
+IGNORED: Final = "; the desktop app never adds it, because it is set to Ignore"
 
 
 def _changed(what: str, change: Fields, limit: int) -> str:
@@ -212,14 +211,26 @@ def type_name(rule: RuleDraft) -> str:
     return f"{TYPE_MARK.get(name, ':gear:')} {esc(name, 40)}"
 
 
-def status_name(rule: RuleDraft, groups: Groups | None = None) -> str:
-    """In force or not, as a sign and words; what is on, but held back by its group, says so."""
+def status_mark(rule: RuleDraft, groups: Groups | None = None) -> str:
+    """A sign for whether the rule is on; what says so in words stands beside it."""
+    if not rule.active:
+        return ":white_circle:"
+    return ":double_vertical_bar:" if why_group_is_off(rule, groups) else ":large_green_circle:"
+
+
+def status_words(rule: RuleDraft, groups: Groups | None = None) -> str:
+    """Whether the rule is on, in words; what its group keeps off says so."""
     held = why_group_is_off(rule, groups)
-    why = off_words([held]) if held else ""
+    why = esc(off_words([held]), 120) if held else ""
     if rule.active:
-        return f":double_vertical_bar: on, but {esc(why, 120)}" if why else ":large_green_circle: Active"
-    off = f":white_circle: {esc(rule.status or 'no status', 40)}"
-    return f"{off}, and {esc(why, 120)}" if why else off
+        return f"On, but {why}" if why else "On"
+    other = "" if rule.status == INACTIVE else f" ({esc(rule.status or 'no status', 40)})"
+    return f"Off{other}, and {why}" if why else f"Off{other}"
+
+
+def status_name(rule: RuleDraft, groups: Groups | None = None) -> str:
+    """On or off, as a sign and words."""
+    return f"{status_mark(rule, groups)} {status_words(rule, groups)}"
 
 
 def group_name(rule: RuleDraft, groups: Groups | None) -> str:
@@ -235,17 +246,51 @@ def source_line(rule_type: str | None, pair: Pair, limit: int = 160) -> str:
     if pair.source is None:
         return "_no source_"
     if engines := holding_everywhere(rule_type, pair.source):
-        return _every_url(pair.source, engines)
+        return _every_url(engines)
     key, operator = pair.source.key or "?", (pair.source.operator or "?").replace("_", " ").lower()
-    where = "" if key == "Url" else f"{esc(key, 40)} "
     how = "" if operator == "equals" else f"{esc(operator, 40)} "
+    where = ("URL " if how else "") if key == "Url" else f"{esc(key, 40)} "
     return f"{where}{how}{url_code(pair.source.value, limit)}"
 
 
-def _every_url(source: Source, engines: frozenset[Engine]) -> str:
+def _every_url(engines: frozenset[Engine]) -> str:
     where = "" if engines == BOTH else f" in {next(iter(engines))}"
-    names = ", ".join(esc(name, 40) for name in dict.fromkeys(filters_of((source.model_extra or {}).get("filters"))))
-    return f"every URL{where}" + (f" that fits its filters ({names})" if names else "")
+    return f"every URL{where}"
+
+
+FILTER_WORDS: Final = {
+    "pageDomains": "page domain",
+    "pageUrl": "page URL",
+    "requestMethod": "method",
+    "resourceType": "resource type",
+    "requestPayload": "payload",
+}
+MAX_FILTER_VALUES: Final = 3
+
+
+def filters_words(pair: Pair, limit: int = 60) -> str:
+    """What else must fit for *pair* to match, beside its URL: mrkdwn; empty where nothing must."""
+    filters = ((pair.source.model_extra or {}) if pair.source is not None else {}).get("filters")
+    found = [
+        f"{FILTER_WORDS.get(str(name)) or code(str(name), 40)} {_filter_value(value, limit)}".rstrip()
+        for each in (filters if isinstance(filters, list) else [filters])
+        if isinstance(each, Mapping)
+        for name, value in each.items()
+        if value
+    ]
+    return f"only for {', '.join(dict.fromkeys(found))}" if found else ""
+
+
+def _filter_value(value: Any, limit: int) -> str:
+    """The value of a filter: a text, a list of them, or a condition of its own."""
+    if isinstance(value, Mapping):
+        operator = _text(value.get("operator")).replace("_", " ").lower()
+        words = [code(_text(value.get("key")), limit)] if value.get("key") else []
+        words += [esc(operator, 30)] if operator not in {"", "equals"} else []
+        return " ".join([*words, code(_text(value.get("value")), limit)])
+    values = [code(_text(one), limit) for one in (value if isinstance(value, list) else [value])]
+    more = f" or {len(values) - MAX_FILTER_VALUES} more" if len(values) > MAX_FILTER_VALUES else ""
+    return " or ".join(values[:MAX_FILTER_VALUES]) + more
 
 
 def effect_line(rule_type: str | None, pair: Pair, limit: int = 160) -> str:
@@ -253,15 +298,23 @@ def effect_line(rule_type: str | None, pair: Pair, limit: int = 160) -> str:
     if rule_type == "Redirect":
         return f"→ {url_code(pair.destination, limit)}"
     if rule_type == "Cancel":
-        return "is blocked"
+        return "blocked"
     if rule_type == "Replace":
-        return f"{url_code(pair.find, limit)} becomes {url_code(pair.replacement, limit)}"
+        return f"replaces {url_code(pair.find, limit)} with {url_code(pair.replacement, limit)}"
     lines = other_lines(rule_type, pair, limit)
     more = f"; …and {len(lines) - MOST_EFFECTS} more" if len(lines) > MOST_EFFECTS else ""
     return "; ".join(lines[:MOST_EFFECTS]) + more
 
 
 MOST_EFFECTS: Final = 3
+
+
+def pair_line(rule_type: str | None, pair: Pair, limit: int = 160) -> str:
+    """The pair in one line: its condition, what happens, and its filters."""
+    source, effect = source_line(rule_type, pair, limit), effect_line(rule_type, pair, limit)
+    joined = f"{source} {effect}" if rule_type == "Redirect" else f"{source}: {effect}"
+    filters = filters_words(pair, 40)
+    return f"{joined} · {filters}" if filters else joined
 
 
 def other_lines(rule_type: str | None, pair: Pair, limit: int = 160) -> list[str]:

@@ -8,39 +8,40 @@ from typing import Final
 from bot.rules.conditions import MAX_EXPRESSION, UndecidableKind, UndecidableReason
 from bot.rules.edit import IN_SOURCE_FIELDS, KNOWN, MAX_SOURCE, SETTABLE, Problem, ProblemKind
 from bot.rules.lint.single_rule import MAX_CHECKED
-from bot.rules.model import PAIR_FIELDS, Off, OffKind
+from bot.rules.model import INACTIVE, PAIR_FIELDS, Off, OffKind
 from bot.rules.outcomes import NearKind, NearMiss, Note, NoteKind
 
 OFF: Final = {
-    OffKind.STATUS: "the rule is {}",
-    OffKind.GROUP: "its group {} is switched off",
+    OffKind.STATUS: "its status is {}",
+    OffKind.GROUP: "its group {} is off",
     OffKind.UNKNOWN_GROUP: "its group is unknown",
-    OffKind.SPARED_URL: "no engine touches an address with {} in it",
+    OffKind.SPARED_URL: "rules are ignored for URLs that contain {}",
 }
 
 
+IS_OFF: Final = Off(OffKind.STATUS, INACTIVE)
+
+
 def off_words(reasons: Iterable[Off]) -> str:
-    """Why a rule is not in force."""
-    return ", and ".join(OFF[off.kind].format(off.value or "without a status") for off in reasons)
+    """Why a rule is off."""
+    return ", and ".join(
+        "it is off" if off == IS_OFF else OFF[off.kind].format(off.value or "not set") for off in reasons
+    )
 
 
 UNDECIDABLE: Final = {
     UndecidableKind.NEVER_HOLDS: "its condition never holds",
     UndecidableKind.NO_CONDITION: "it has no condition",
-    UndecidableKind.OTHER_SYNTAX: (
-        "browsers do not read {value} as it is read here, so the expression cannot be tried here"
-    ),
-    UndecidableKind.LOOKS_AROUND: "the expression looks around or back, so it cannot be tried here",
-    UndecidableKind.BROKEN: "the expression is broken, or larger than can be tried, so it cannot be tried here",
+    UndecidableKind.OTHER_SYNTAX: ("browsers read {value} in its expression differently"),
+    UndecidableKind.LOOKS_AROUND: "its expression uses lookarounds or backreferences",
+    UndecidableKind.BROKEN: "its expression is invalid or too large to evaluate",
     UndecidableKind.LONG_EXPRESSION: (
-        f"the expression has {{length:,}} characters, and up to {MAX_EXPRESSION:,} can be tried here"
+        f"its expression has {{length:,}} characters; the limit here is {MAX_EXPRESSION:,}"
     ),
-    UndecidableKind.LARGE_EXPRESSION: "the expression is too large to be tried on an address of that length",
-    UndecidableKind.LONG_RESULT: "what it makes of the address is too long to be worked out here",
-    UndecidableKind.MANY_PARAMETERS: "it changes too many parameters to be followed here",
-    UndecidableKind.LONG_SOURCE: (
-        f"its source has {{length:,}} characters, and only sources of up to {MAX_CHECKED:,} are checked"
-    ),
+    UndecidableKind.LARGE_EXPRESSION: "its expression is too large to evaluate on a URL this long",
+    UndecidableKind.LONG_RESULT: "the resulting URL is too long to work out",
+    UndecidableKind.MANY_PARAMETERS: "it changes too many parameters to work out",
+    UndecidableKind.LONG_SOURCE: (f"its source has {{length:,}} characters; the limit for checks is {MAX_CHECKED:,}"),
 }
 
 
@@ -50,19 +51,17 @@ def undecidable_words(why: UndecidableReason) -> str:
 
 
 NEAR_MISSES: Final = {
-    NearKind.NO_PAIRS: (
-        "it has no pairs, and no engine reads the form of the first version: export it, and import it again"
-    ),
-    NearKind.KEY: "the key is spelled {key}, which no engine knows: it is {better}",
-    NearKind.CASE: "only capital and small letters differ",
-    NearKind.NO_SLASH: "the slash at the end is missing in the rule: a browser sends {better}",
-    NearKind.SPELLING: "the rule has it as no browser sends it: that would be {better}",
-    NearKind.NOT_THE_WHOLE: "it must cover the whole, from the first character to the last: a * is missing",
-    NearKind.SLASH: "only the slash at the end differs",
-    NearKind.SCHEME: "only the scheme, http or https differs",
-    NearKind.WWW: "only www. before the host differs",
-    NearKind.QUERY: "only the query behind the ? differs",
-    NearKind.PORT: "only the port differs",
+    NearKind.NO_PAIRS: ("it is in an old format that browsers no longer read; export it and import it again"),
+    NearKind.KEY: "its key is spelled {key}; it should be {better}",
+    NearKind.CASE: "differs only in case",
+    NearKind.NO_SLASH: "its source lacks the trailing slash; a browser sends {better}",
+    NearKind.SPELLING: "a browser sends {better} instead of what its source says",
+    NearKind.NOT_THE_WHOLE: "its pattern must cover the whole URL; a * is missing",
+    NearKind.SLASH: "differs only in the trailing slash",
+    NearKind.SCHEME: "differs only in http or https",
+    NearKind.WWW: "differs only in www.",
+    NearKind.QUERY: "differs only in the query string",
+    NearKind.PORT: "differs only in the port",
 }
 
 
@@ -73,17 +72,17 @@ def near_words(miss: NearMiss) -> str:
 
 
 NOTES: Final = {
-    NoteKind.OTHER_URL: "with {engine} it is {value}",
+    NoteKind.OTHER_URL: "in {engine} the result is {value}",
     NoteKind.NOTHING: "{engine} does nothing here",
-    NoteKind.ONE_PAIR: "pair {pair} counts in {engine} only",
-    NoteKind.SEVERAL_BLOCKS: "the desktop app fails on a block with several pairs",
-    NoteKind.PATH: "the compiled form in the extension does not look at the path",
-    NoteKind.CHARACTER: "the extension gives {value} in the source a meaning of its own",
-    NoteKind.TO_ITSELF: "it leads to the address itself, so nothing happens",
-    NoteKind.NOTHING_TO_REPLACE: "what it looks for is not in the address, so nothing changes",
-    NoteKind.GROUP: "it acts only if its group {value} is on, which the service does not tell",
-    NoteKind.FILTERS: "only where its filters fit as well: {value}",
-    NoteKind.UNTRIED_PAIR: "pair {pair} cannot be told here: {why}",
+    NoteKind.ONE_PAIR: "pair {pair} matches in {engine} only",
+    NoteKind.SEVERAL_BLOCKS: "the desktop app fails on a blocking rule with several pairs",
+    NoteKind.PATH: "the extension may ignore the path",
+    NoteKind.CHARACTER: "the extension reads {value} in the source as a special character",
+    NoteKind.TO_ITSELF: "it redirects to the same URL, so nothing happens",
+    NoteKind.NOTHING_TO_REPLACE: "the text it replaces isn’t in the URL, so nothing changes",
+    NoteKind.GROUP: "it matches only if its group {value} is on; the service doesn’t say",
+    NoteKind.FILTERS: "only if its filters match, too: {value}",
+    NoteKind.UNTRIED_PAIR: "can’t tell whether pair {pair} matches: {why}",
 }
 
 ENGINES_DIFFER: Final = frozenset(
@@ -102,7 +101,7 @@ def note_words(note: Note) -> str:
     """What else there is to know of a rule that acts."""
     why = undecidable_words(note.why) if note.why else ""
     said = NOTES[note.kind].format(value=note.value, engine=note.engine, pair=note.pair, why=why)
-    return f"the desktop app and the extension differ here: {said}" if note.kind in ENGINES_DIFFER else said
+    return f"the desktop app and the extension differ: {said}" if note.kind in ENGINES_DIFFER else said
 
 
 def problem_words(problem: Problem) -> str:
@@ -126,30 +125,30 @@ def no_field(rule_type: str | None, name: str) -> str:
 def _unknown_value(problem: Problem) -> str:
     *first, last = KNOWN[problem.field]
     use = f"Did you mean {problem.meant}?" if problem.meant else f"Use {', '.join(first)} or {last}."
-    return f"There is no {problem.field} “{problem.value[:60]}”. {use}"
+    return f"Unknown {problem.field} “{problem.value[:60]}”. {use}"
 
 
 def _unknown_pair(problem: Problem) -> str:
-    return f"This rule has {problem.count} pair{'s' if problem.count != 1 else ''}, no pair {problem.pair}."
+    return f"This rule has {problem.count} pair{'s' if problem.count != 1 else ''}, so there is no pair {problem.pair}."
 
 
 PROBLEMS: Final[dict[ProblemKind, Callable[[Problem], str]]] = {
-    ProblemKind.NO_NAME: lambda _: "Give the rule a name that others will recognise.",
+    ProblemKind.NO_NAME: lambda _: "Give the rule a name that others will recognize.",
     ProblemKind.NO_TYPE: lambda _: "Choose a type, such as Redirect, Cancel or Replace.",
     ProblemKind.NO_PAIRS: lambda _: "A rule needs at least one pair.",
-    ProblemKind.NO_SOURCE: lambda _: "A pair needs a source: what it is matched against.",
-    ProblemKind.NO_FIND: lambda _: "Say which text is to be found.",
-    ProblemKind.NO_DESTINATION: lambda _: "Say where the redirect goes.",
-    ProblemKind.NOT_A_URL: lambda _: "Write a whole address, such as https://shop.example.com/new.",
-    ProblemKind.EMPTY_SOURCE: lambda _: "An empty source would match every URL. Say which one is meant.",
+    ProblemKind.NO_SOURCE: lambda _: "A pair needs a source: the URL that it matches.",
+    ProblemKind.NO_FIND: lambda _: "Enter the text to find.",
+    ProblemKind.NO_DESTINATION: lambda _: "Enter the URL to redirect to.",
+    ProblemKind.NOT_A_URL: lambda _: "Enter a full URL, such as https://shop.example.com/new.",
+    ProblemKind.EMPTY_SOURCE: lambda _: "An empty source would match every URL. Enter the URL to match.",
     ProblemKind.LONG_SOURCE: lambda p: f"This source has {p.count:,} characters. Use at most {MAX_SOURCE:,}.",
     ProblemKind.UNKNOWN_VALUE: _unknown_value,
     ProblemKind.OTHER_TYPES_FIELD: lambda p: no_field(p.value, p.field),
-    ProblemKind.TYPE_IS_FIXED: lambda _: "The type of a rule cannot be changed. Copy the rule, or make a new one.",
+    ProblemKind.TYPE_IS_FIXED: lambda _: "A rule’s type can’t be changed. Create a new rule instead.",
     ProblemKind.UNKNOWN_FIELD: lambda p: (
-        f"There is no field {p.field}. You can set: {', '.join(SETTABLE)}, and pair2.to and the like."
+        f"Unknown field {p.field}. You can set {', '.join(SETTABLE)}, and fields of one pair, such as pair2.to."
     ),
     ProblemKind.RULE_FIELD: lambda p: f"{p.field} belongs to the rule, not to one of its pairs.",
-    ProblemKind.WHICH_PAIR: lambda p: f"This rule has {p.count} pairs. Say which: pair1.{p.field}=…",
+    ProblemKind.WHICH_PAIR: lambda p: f"This rule has {p.count} pairs. Which one? For example, pair1.{p.field}=…",
     ProblemKind.UNKNOWN_PAIR: _unknown_pair,
 }

@@ -33,6 +33,7 @@ from handlers.rules.commands import (
     RulesOn,
     RulesSet,
     RulesShow,
+    RulesWhich,
 )
 from handlers.slack.reply import Caller
 
@@ -42,7 +43,7 @@ async def groups_of(rules: Iterable[RuleDraft], gatehouse: Gatehouse) -> Groups 
     return await gatehouse.groups.groups() if any(rule.group_id for rule in rules) else None
 
 
-OfRule = RulesShow | RulesCheck | RulesEdit | RulesCopy | RulesHistory
+OfRule = RulesShow | RulesCheck | RulesEdit | RulesCopy | RulesHistory | RulesWhich
 OfRules = RulesOn | RulesOff | RulesSet | RulesDelete
 OF_RULES: Final = (RulesOn, RulesOff, RulesSet, RulesDelete)
 CANDIDATES = 10

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from bot.clients.lists import Gap
-from bot.rules.model import TYPED, Group, Groups, Pair, Rule
+from bot.rules.model import INACTIVE, TYPED, Group, Groups, Pair, Rule
 from bot.rules.secrets import without_secrets
 from handlers.blocks import menus, messages
 from handlers.blocks.messages import Audience, Block, ListPage, Message, code, esc, moment
@@ -26,7 +26,15 @@ from handlers.rules.commands import (
     RulesOn,
     RulesShow,
 )
-from handlers.rules.pairs_view import effect_line, group_name, other_lines, source_line, status_name, type_name
+from handlers.rules.pairs_view import (
+    filters_words,
+    group_name,
+    other_lines,
+    pair_line,
+    source_line,
+    status_mark,
+    status_words,
+)
 
 SHOWN_PAIRS: Final = 12
 SHOWN_LINES: Final = 8
@@ -39,22 +47,21 @@ def menu() -> Message:
     """What can be done with rules, each a button or a line to type."""
     buttons = (
         messages.run_button("List rules", RulesList(), 0, style="primary"),
-        messages.run_button("Only active", RulesList(status="active"), 1),
+        messages.run_button("Rules that are on", RulesList(status="active"), 1),
         messages.run_button("New rule", RulesNew(), 2),
         messages.run_button("Help", GatehouseHelp(topic="rules"), 3),
     )
     lines = (
-        f"`{slash('rules list checkout')}` finds by any part of name, id or URL\n"
-        f"`{slash('rules show #1')}` the first of your last list\n"
-        f"`{slash('rules off #1 because it loops')}` switches off, announced in the channel\n"
-        f"`{slash('rules delete #1')}` shows what goes, and waits for a click"
+        f"`{slash('rules which https://shop.example.com/old')}` shows where a URL ends up\n"
+        f"`{slash('rules list checkout')}` finds rules by any part of name, id or URL\n"
+        f"`{slash('rules off #1 for 2h because it loops')}` switches off the first rule of your last list"
     )
     blocks = [
-        messages.section("*Traffic rules*\nFind one as you type, or:", menus.rule_menu()),
+        messages.section("*Traffic rules*\nType to find one:", menus.rule_menu()),
         *messages.actions(buttons),
         messages.section(lines),
     ]
-    return messages.message("Traffic rules: list, show, new, edit, on, off, delete", blocks)
+    return messages.message("Traffic rules: find one, list them, or create one", blocks)
 
 
 def rule_card(rule: Rule, *, command: RulesShow, audience: Audience, groups: Groups | None = None) -> Message:
@@ -62,11 +69,9 @@ def rule_card(rule: Rule, *, command: RulesShow, audience: Audience, groups: Gro
     if audience == "channel":
         rule = without_secrets(rule)
     blocks = [
-        messages.section(
-            f"*{esc(rule.title, 200)}*\n{status_name(rule, groups)}   {type_name(rule)}   {code(rule.id, 100)}"
-        ),
-        *([messages.section(esc(rule.description or "", 600))] if (rule.description or "").strip() else []),
+        messages.section(f"{status_mark(rule, groups)} *{esc(rule.title, 200)}* · {status_words(rule, groups)}"),
         *pair_blocks(rule),
+        *([messages.section(esc(rule.description or "", 600))] if (rule.description or "").strip() else []),
         *_other_fields(rule, groups),
     ]
     privately = messages.run_button("Show to me", command, "privately")
@@ -81,37 +86,37 @@ def pair_blocks(rule: Rule) -> list[Block]:
     told = [_pair_text(rule, pair, 0 if alone else number) for number, pair in enumerate(pairs[:SHOWN_PAIRS], 1)]
     blocks = [messages.section(text) for text in messages.packed(told, SECTION)]
     if len(pairs) > SHOWN_PAIRS:
-        blocks.append(messages.context(f"…and {len(pairs) - SHOWN_PAIRS} more pairs, which are kept as they are."))
-    return blocks or [messages.section("_This rule has no pairs._")]
+        blocks.append(messages.context(f"…and {messages.plural(len(pairs) - SHOWN_PAIRS, 'more pair')}"))
+    return blocks or [messages.section("_No pairs, so it does nothing._")]
 
 
 def _pair_text(rule: Rule, pair: Pair, number: int) -> str:
-    """One pair: its condition, and what happens, as a list where that is more than a line."""
-    source = source_line(rule.rule_type, pair)
-    head = f"*Pair {number}*  {source}" if number else source
-    if rule.rule_type in TYPED:
-        return f"{head}\n{effect_line(rule.rule_type, pair)}"
-    lines = other_lines(rule.rule_type, pair)
-    if len(lines) == 1:
-        return f"{head}\n{lines[0]}"
+    """One pair: its condition, what happens (a list where that is more than a line), and its filters."""
+    head = f"*Pair {number}*  " if number else ""
+    lines = [] if rule.rule_type in TYPED else other_lines(rule.rule_type, pair)
+    if len(lines) < 2:
+        return head + pair_line(rule.rule_type, pair)
     more = [f"• …and {len(lines) - SHOWN_LINES} more"] if len(lines) > SHOWN_LINES else []
-    return "\n".join([head, *(f"• {line}" for line in lines[:SHOWN_LINES]), *more])
+    filters = filters_words(pair)
+    source = source_line(rule.rule_type, pair) + (f" · {filters}" if filters else "")
+    return "\n".join([head + source, *(f"• {line}" for line in lines[:SHOWN_LINES]), *more])
 
 
 def _other_fields(rule: Rule, groups: Groups | None) -> list[Block]:
-    """When it changed, its group, and the fields that Gatehouse does not know."""
-    texts = []
-    if rule.modified:
-        texts.append(f"Last change {messages.moment(rule.modified)}")
+    """Its type, group, last change and id, and the fields that Gatehouse does not know."""
+    texts = [esc(rule.rule_type or "no type", 40)]
     if rule.group_id:
-        texts.append(f"Group {group_name(rule, groups)}" + (UNTOLD if groups is None else ""))
+        texts.append(f"{group_name(rule, groups)}" + (UNTOLD if groups is None else ""))
+    if rule.modified:
+        texts.append(f"changed {messages.moment(rule.modified)}")
+    texts.append(code(rule.id, 100))
     unknown = [name for name in rule.model_extra or {} if name not in KNOWN_EXTRA]
     if unknown:
-        texts.append(f"Also kept: {', '.join(code(name, 40) for name in unknown[:8])}")
-    return [messages.context(*texts)] if texts else []
+        texts.append(f"also has {', '.join(code(name, 40) for name in unknown[:8])}")
+    return [messages.context(" · ".join(texts))]
 
 
-UNTOLD: Final = ", of which the service does not tell whether it is on"
+UNTOLD: Final = " (on or off: the service doesn’t say)"
 
 KNOWN_EXTRA: Final = frozenset(
     [
@@ -165,14 +170,12 @@ def rule_list(
         blocks.append(
             messages.section(
                 _listed_rule(number, rule, command, groups, audience),
-                messages.run_button("Show", RulesShow(ref=rule.id), number),
+                messages.run_button("Show", RulesShow(ref=rule.id), number, spoken=f"Show {rule.title}"),
             )
         )
     blocks.append(messages.context(f"{page.label}{messages.row_hint(audience)}"))
     if command.group and groups is None:
-        blocks.append(
-            messages.context("The service does not tell the names of its groups, so only their ids were looked at.")
-        )
+        blocks.append(messages.context("The service doesn’t name its groups, so only their ids were searched."))
     orders = [order for order in SORTS if page.total > 1 and order != (command.sort or "name")]
     share = messages.share_button(replace(command, page=page.number))
     buttons = [*page.turn_buttons(command), share, *(_sort_button(command, order) for order in orders)]
@@ -183,17 +186,16 @@ def _listed_rule(number: int, rule: Rule, command: RulesList, groups: Groups | N
     if audience == "channel":
         rule = without_secrets(rule)
     pairs = rule.pairs or ()
-    line = (
-        f"{source_line(rule.rule_type, pairs[0], 90)} {effect_line(rule.rule_type, pairs[0], 90)}"
-        if pairs
-        else "_no pairs_"
-    )
-    more = f"  _and {len(pairs) - 1} more_" if len(pairs) > 1 else ""
-    about = [status_name(rule, groups), type_name(rule), code(rule.id, 100), group_name(rule, groups)]
+    line = pair_line(rule.rule_type, pairs[0], 70) if pairs else "_no pairs_"
+    more = f" · _and {messages.plural(len(pairs) - 1, 'more pair')}_" if len(pairs) > 1 else ""
+    about = [] if status_words(rule, groups) == "On" else [status_words(rule, groups)]
+    if command.group:
+        about.append(group_name(rule, groups))
     if command.sort == "changed":
         about.append(moment(rule.modified) if rule.modified else "_no date_")
     lead = f"{number}. " if audience == "private" else ""
-    return f"*{lead}{esc(rule.title, 120)}*\n{line}{more}\n{'   '.join(filter(None, about))}"
+    title = " · ".join(filter(None, [f"{status_mark(rule, groups)} *{esc(rule.title, 120)}*", *about]))
+    return f"{lead}{title}\n{line}{more}"
 
 
 def _sort_button(command: RulesList, order: str) -> Block | None:
@@ -202,12 +204,13 @@ def _sort_button(command: RulesList, order: str) -> Block | None:
 
 
 def _filters(command: RulesList) -> str:
-    return messages.filters_line(command.text, filters_of(command))
+    line = messages.filters_line(command.text, filters_of(command)).strip()
+    return f" {line}" if line else ""
 
 
 def _order(command: RulesList) -> str:
     """In which order, where it is not the usual one."""
-    return {"type": ", by type", "changed": ", the last changed first"}.get(command.sort or "", "")
+    return {"type": ", by type", "changed": ", latest change first"}.get(command.sort or "", "")
 
 
 def filter_meant(command: RulesList, filtered: RulesList, count: int, *, gap: Gap | None) -> Message:
@@ -230,13 +233,13 @@ def filter_meant(command: RulesList, filtered: RulesList, count: int, *, gap: Ga
 def _nothing(command: RulesList, gap: Gap | None) -> Message:
     filtered = _filters(command)
     read = " among those that could be read" if gap else ""
-    text = f":mag: No rule found{filtered}{read}." if filtered or gap else ":mag: There are no rules yet."
+    text = f":mag: *No rules*{filtered}{read}" if filtered or gap else ":mag: *There are no rules yet*"
     buttons = (
         messages.turn_button("All rules", RulesList(), "all") if filtered else None,
         messages.run_button("New rule", RulesNew(), 0),
     )
     blocks = [messages.section(text), *messages.gap_lines(gap, "rules"), *messages.actions(buttons)]
-    return messages.message(f"No rule found{read}", blocks)
+    return messages.message(f"No rules found{read}", blocks)
 
 
 MOST_GROUPS: Final = 15
@@ -257,7 +260,7 @@ def group_list(
     *gaps*: what was not read of which list.
     """
     title = f"{messages.plural(len(groups), 'group')}"
-    blocks: list[Block] = [messages.section(f"*{title} of rules*")]
+    blocks: list[Block] = [messages.section(f"*{title}*")]
     blocks += [line for plural, gap in gaps.items() for line in messages.gap_lines(gap, plural)]
     for number, group in enumerate(groups[:MOST_GROUPS]):
         blocks.append(messages.section(_listed_group(group, rules.get(group.id, 0), on.get(group.id, 0))))
@@ -269,22 +272,27 @@ def group_list(
 
 
 def state(group: Group) -> str:
-    """In force or not, as a sign and words."""
+    """On or off, as a sign and words."""
     if group.active:
-        return ":large_green_circle: Active"
-    return f":double_vertical_bar: {esc(group.status or 'no status', 40)}: none of its rules is in force"
+        return ":large_green_circle: On"
+    other = "" if group.status == INACTIVE else f" ({esc(group.status or 'no status', 40)})"
+    return f":double_vertical_bar: Off{other}, and so are all its rules"
 
 
 def _listed_group(group: Group, rules: int, on: int) -> str:
-    count = "no rules" if not rules else f"{messages.plural(rules, 'rule')}, {on:,} of them Active"
-    return f":file_folder: *{esc(group.title, 120)}*   {code(group.id, 100)}\n{state(group)}   {count}"
+    count = "no rules" if not rules else messages.plural(rules, "rule")
+    some_off = f", {on:,} of them on" if group.active and on < rules else ""
+    return f"*{esc(group.title, 120)}* · {count}{some_off}\n{state(group)}"
 
 
 def _group_buttons(group: Group, number: int) -> list[Block | None]:
     switch = RulesGroup(switch="off" if group.active else "on", group=group.id)
+    verb = "Switch off" if group.active else "Switch on"
     return [
-        messages.run_button("Its rules", RulesList(group=group.id), f"rules.{number}"),
-        messages.run_button("Switch off" if group.active else "Switch on", switch, f"switch.{number}"),
+        messages.run_button(
+            "Its rules", RulesList(group=group.id), f"rules.{number}", spoken=f"The rules of {group.title}"
+        ),
+        messages.run_button(verb, switch, f"switch.{number}", spoken=f"{verb} {group.title}"),
     ]
 
 
@@ -293,8 +301,10 @@ def _left_out_groups(groups: Sequence[Group], rules: Mapping[str, int]) -> list[
     lost = [f"{code(group_id, 60)} ({count})" for group_id, count in rules.items() if group_id not in known]
     texts = []
     if len(groups) > MOST_GROUPS:
-        texts.append(f"…and {len(groups) - MOST_GROUPS} more; name one: `{slash('rules list group:NAME')}`")
+        texts.append(
+            f"…and {len(groups) - MOST_GROUPS:,} more. To see the rules of one: `{slash('rules list group:NAME')}`"
+        )
     if lost:
         more = f" and {len(lost) - 8} more" if len(lost) > 8 else ""
-        texts.append(f":grey_question: Rules are in groups that are unknown: {', '.join(lost[:8])}{more}")
+        texts.append(f"Rules are also in groups that the service doesn’t list: {', '.join(lost[:8])}{more}")
     return [messages.context(*texts)] if texts else []

@@ -1,181 +1,356 @@
-"""What happens to an address: the rules that act, what they make of it, and those that only just miss."""
+"""Where a URL ends up: the rules that take it there, those that change something else, and why the others don't match."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
 from bot.clients.lists import Gap
-from bot.rules.matching import left_alone
+from bot.rules.lint.route import Route, decider, rank, results
+from bot.rules.matching import judged, left_alone
 from bot.rules.model import Rule
-from bot.rules.outcomes import Explained, Match, NearMiss, Undecidable
+from bot.rules.outcomes import Explained, Match, NearKind, NearMiss, NoteKind, Undecidable, Verdict
 from bot.rules.secrets import MARK, hidden_text, without_secrets
+from bot.rules.url import Address
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, Message, code, esc
-from handlers.rules.commands import RulesList, RulesShow, RulesWhich
-from handlers.rules.pairs_view import effect_line, type_name
-from handlers.rules.reasons import near_words, note_words, off_words, undecidable_words
+from handlers.blocks.messages import Block, Message, code, esc, plural, url_code
+from handlers.rules.commands import RulesEdit, RulesList, RulesOff, RulesOn, RulesShow, RulesWhich
+from handlers.rules.pairs_view import effect_line, filters_words, source_line
+from handlers.rules.reasons import IS_OFF, near_words, note_words, off_words, undecidable_words
 
-MOST_ACTING: Final = 12
-MOST_OTHERS: Final = 8
-MOST_PAIRS: Final = 4
-MOST_URLS: Final = 3
+MAX_CULPRITS: Final = 6
+"""Rules on the way that are shown with their buttons."""
+MAX_ALSO: Final = 6
+"""Further rules that match and change something else."""
+MAX_OTHERS: Final = 5
+"""Rules of one kind that are named in small print."""
+MAX_PAIRS: Final = 4
+MAX_URLS: Final = 3
 """Further URLs of one question that are named, each with a button."""
+MAX_SHOWN_HOPS: Final = 6
 
 
-def answer(found: Explained, *, command: RulesWhich, gap: Gap | None, assumed: bool, actions: bool) -> Message:
-    """The answer, in its first line; with buttons where one person reads it. *assumed*: nobody typed the scheme."""
-    verdict = _verdict(found, gap)
-    blocks: list[Block] = [messages.section(f"{verdict}\n{code(found.address.full, 600)}")]
-    blocks += [
-        _acting(acts, number, actions=actions, holds_secret=MARK in hidden_text(found.address.full))
-        for number, acts in enumerate(sorted(found.is_effective, key=_weight)[:MOST_ACTING])
-    ]
-    if (more := len(found.is_effective) - MOST_ACTING) > 0:
-        blocks.append(messages.context(f"…and {more:,} more rules act on it."))
-    if off := [acts for acts in found.acting if acts.off]:
-        blocks.append(messages.section("*Would act, but is not in force*\n" + _bullets(map(_off, off), len(off))))
-    if found.near:
-        blocks.append(messages.section("*Only just misses*\n" + _bullets(map(_near, found.near), len(found.near))))
-    if found.untold:
-        blocks.append(
-            messages.section("*Cannot be told here*\n" + _bullets(map(_untold, found.untold), len(found.untold)))
-        )
-    blocks += [messages.context(line) for line in (*_which_url(command), *_small_print(found, gap, assumed=assumed))]
+def answer(route: Route, *, command: RulesWhich, gap: Gap | None, assumed: bool, actions: bool) -> Message:
+    """The outcome, then who does it. *assumed*: nobody typed the scheme; *actions*: only one person reads it."""
+    outcome = _outcome(route, gap)
+    way = _way(route)
+    blocks: list[Block] = [messages.section(f"{outcome}\n{way}" if way else outcome)]
+    culprits = _culprits(route)
+    for number, match in enumerate(culprits[:MAX_CULPRITS]):
+        blocks += _culprit(match, number, route, actions=actions)
+    if (more := len(culprits) - MAX_CULPRITS) > 0:
+        blocks.append(messages.context(f"…and {plural(more, 'more rule')} on the way."))
+    blocks += _also(route, culprits, actions=actions)
+    others = list(_others(route.first))
+    if culprits or route.first.changing:
+        blocks += [messages.context(text) for text in messages.packed(others, 1_500)]
+    else:
+        blocks += [messages.section(text) for text in messages.packed(others, 1_500)]
+    small = [*_which_url(command), *_small_print(route, gap, assumed=assumed)]
+    blocks += [messages.context("\n".join(small))] if small else []
     share = messages.share_button(command) if actions else None
-    others = [
+    urls = [
         messages.run_button(f"URL {number}", RulesWhich(url), f"other.{number}")
-        for number, url in enumerate(command.others[:MOST_URLS] if actions else (), start=2)
+        for number, url in enumerate(command.others[:MAX_URLS] if actions else (), start=2)
     ]
-    lists = messages.run_button("List rules", RulesList(), "list") if not found.acting else None
-    blocks += messages.actions([*others, share, lists])
-    return messages.message(verdict.replace("*", "").replace("`", ""), blocks)
+    lists = messages.run_button("List rules", RulesList(), "list") if not route.first.acting and actions else None
+    blocks += messages.actions([*urls, share, lists])
+    return messages.message(_plain(outcome), blocks)
+
+
+def _outcome(route: Route, gap: Gap | None) -> str:
+    """What becomes of the URL in the end, in one bold line."""
+    asked, last = url_code(route.first.address.full, 200), route.last
+    if route.is_endless:
+        return f":repeat: *{asked} never arrives: still redirecting after {len(route.steps) - 1} redirects*"
+    if route.is_loop:
+        return f":repeat: *{asked} never arrives: it loops*"
+    found = decider(last)
+    condition = _condition([*route.deciding, *(() if found is None else (found,))])
+    if found is not None and found.blocks:
+        return f":no_entry: *{asked} is blocked{_after(route)}*{condition}"
+    ends = results(last)
+    if len(ends) > 1:
+        return f":twisted_rightwards_arrows: *{asked} redirects to one of {len(ends)} URLs*"
+    if ends:
+        return f":arrow_right_hook: *{asked} becomes {url_code(ends[0], 300)}*{condition}"
+    if len(route.steps) > 1:
+        return f":arrow_right_hook: *{asked} redirects to {url_code(last.address.full, 300)}*{condition}"
+    if gap:
+        return f":warning: *Can’t tell: none of the {gap.read:,} rules that could be read redirects or blocks {asked}*"
+    if last.changing:
+        changes = "1 rule changes" if len(last.changing) == 1 else f"{len(last.changing):,} rules change"
+        return f":large_green_circle: *{asked} isn’t redirected; {changes} something else*{_condition_of(last)}"
+    return f":white_circle: *No rule changes {asked}*{_why_none(last)}"
+
+
+def _plain(outcome: str) -> str:
+    """What a notification shows of it: neither its sign nor its marks."""
+    return outcome.partition(": ")[2].partition("\n")[0].replace("*", "").replace("`", "")
+
+
+def _after(route: Route) -> str:
+    return f" after {plural(len(route.steps) - 1, 'redirect')}" if len(route.steps) > 1 else ""
+
+
+def _condition(matches: Iterable[Match]) -> str:
+    """What the outcome depends on, as the end of a sentence."""
+    found = []
+    for match in matches:
+        found += [f"in {match.only} only"] if match.only else []
+        found += ["if its filters match"] if any(note.kind is NoteKind.FILTERS for note in match.notes) else []
+        found += ["if its group is on"] if any(note.kind is NoteKind.GROUP for note in match.notes) else []
+    return f", {' and '.join(dict.fromkeys(found))}" if found else ""
+
+
+def _condition_of(step: Explained) -> str:
+    """The same for rules that redirect nothing; of several, each says it itself."""
+    return _condition(step.changing) if len(step.changing) == 1 else ""
+
+
+def _why_none(step: Explained) -> str:
+    if text := left_alone(step.address):
+        return f": rules are ignored for URLs that contain {code(text)}"
+    if any(match.off for match in step.acting):
+        return ", because what matches is off"
+    if step.near:
+        return ", but there is a near miss" if len(step.near) == 1 else ", but there are near misses"
+    return ""
+
+
+def _way(route: Route) -> str:
+    """Every URL on the way, where there is more than one redirect."""
+    urls = [step.address.full for step in route.steps]
+    if route.is_endless:
+        return f"{' → '.join(url_code(url, 120) for url in urls[:MAX_SHOWN_HOPS])} → …"
+    if route.back_to is not None:
+        urls.append(urls[route.back_to])
+    elif (found := decider(route.last)) is not None and found.blocks:
+        return f"{' → '.join(_shown(urls))} → blocked" if len(urls) > 1 else ""
+    return " → ".join(_shown(urls)) if len(urls) > 2 or route.is_loop else ""
+
+
+def _shown(urls: Sequence[str]) -> list[str]:
+    """The URLs as code; of many the first and the last ones."""
+    shown = [url_code(url, 120) for url in urls]
+    return shown if len(shown) <= MAX_SHOWN_HOPS else [*shown[:3], f"… {len(shown) - 5} more …", *shown[-2:]]
+
+
+def _culprits(route: Route) -> list[Match]:
+    """The rules that decide, each once, in the order of the way; at its end all that may."""
+    ends = sorted((match for match in route.last.changing if match.blocks or match.result is not None), key=rank)
+    inside = [found for step in route.steps[:-1] if (found := decider(step)) is not None]
+    return list({(match.rule.id, match.pair): match for match in (*inside, *ends)}.values())
+
+
+def _culprit(match: Match, number: int, route: Route, *, actions: bool) -> list[Block]:
+    """A rule that decides, with the buttons that show it and switch it off."""
+    captured = MARK not in hidden_text(route.first.address.full)
+    block = messages.section("\n".join(_match_lines(match, actions=actions, captured=captured, effect=False)))
+    if not actions:
+        return [block]
+    rule = match.rule
+    return [
+        block,
+        *messages.actions(
+            [
+                messages.run_button("Show", RulesShow(ref=rule.id), f"show.{number}", spoken=f"Show {rule.title}"),
+                switch_off_button("Switch off…", rule, f"off.{number}"),
+            ]
+        ),
+    ]
+
+
+def switch_off_button(label: str, rule: Rule, number: str) -> Block | None:
+    """Switches *rule* off once that was confirmed."""
+    confirm = messages.confirm(
+        f"Switch off “{messages.clip(rule.title, 70)}”?",
+        "The rule stops matching. A card in the channel says so, with a button that undoes it.",
+        "Switch off",
+        "Cancel",
+        danger=False,
+    )
+    command = RulesOff(refs=(rule.id,))
+    return messages.run_button(label, command, number, confirm=confirm, spoken=f"Switch off {rule.title}")
+
+
+def _match_lines(match: Match, *, actions: bool, captured: bool, effect: bool) -> Iterator[str]:
+    """The rule by name with what it does; then what it depends on."""
+    if not actions:
+        match = replace(match, rule=without_secrets(match.rule), captures=match.captures if captured else ())
+    pairs = match.rule.pairs or ()
+    does = _effect(match) if effect else _from_to(match)
+    yield f"*{esc(match.rule.title, 120)}*{_pairs(match)}   {does}"
+    if match.captures and (told := [f"${n} = {code(text, 80)}" for n, text in enumerate(match.captures, 1) if text]):
+        yield f"Captured {', '.join(told[:6])}"
+    filters = filters_words(pairs[match.pair - 1]) if 0 < match.pair <= len(pairs) else ""
+    if filters:
+        yield filters[:1].upper() + filters[1:]
+    for note in match.notes:
+        if note.kind is not NoteKind.FILTERS:
+            words = esc(note_words(note), 300)
+            yield f"_{words[:1].upper()}{words[1:]}_"
+
+
+def _from_to(match: Match) -> str:
+    if match.blocks:
+        return ":no_entry: blocks it"
+    return f"→ {url_code(match.result, 300)}"
+
+
+def _effect(match: Match) -> str:
+    if match.result is not None or match.blocks:
+        return _from_to(match)
+    pairs = match.rule.pairs or ()
+    lines = [effect_line(match.rule.rule_type, pairs[number - 1]) for number in (match.pair, *match.also)[:MAX_PAIRS]]
+    more = len(match.also) + 1 - MAX_PAIRS
+    return "; ".join([*lines, *([f"…and {plural(more, 'more pair')}"] if more > 0 else [])])
+
+
+def _pairs(match: Match) -> str:
+    """Which pairs match, where the rule has several."""
+    if len(match.rule.pairs or ()) < 2:
+        return ""
+    numbers = [match.pair, *match.also]
+    return f" (pair{'s' if match.also else ''} {', '.join(map(str, numbers[:8]))}{'…' if len(numbers) > 8 else ''})"
+
+
+def _also(route: Route, culprits: Sequence[Match], *, actions: bool) -> list[Block]:
+    """The rules that change something else: of the URL that was asked about, and of the one that is loaded in the end."""
+    told = {match.rule.id for match in culprits}
+    steps = [route.first] if len(route.steps) == 1 or route.is_loop else [route.first, route.last]
+    found: dict[str, tuple[Match, bool]] = {}
+    for step in steps:
+        for match in sorted(step.changing, key=rank):
+            if match.rule.id not in told:
+                found.setdefault(match.rule.id, (match, step is not route.first))
+    captured = MARK not in hidden_text(route.first.address.full)
+    blocks = []
+    for number, (match, at_end) in enumerate([*found.values()][:MAX_ALSO]):
+        lines = [*_match_lines(match, actions=actions, captured=captured, effect=True)]
+        lines[0] += " (on the last URL)" if at_end else ""
+        rule = match.rule
+        button = messages.run_button("Show", RulesShow(ref=rule.id), f"also.{number}", spoken=f"Show {rule.title}")
+        blocks.append(messages.section("\n".join(lines), button if actions else None))
+    if (more := len(found) - MAX_ALSO) > 0:
+        blocks.append(
+            messages.context(f"…and {plural(more, 'more rule')} that {'changes' if more == 1 else 'change'} it.")
+        )
+    return blocks
+
+
+def _others(step: Explained) -> Iterator[str]:
+    """The rules that do nothing to the URL, by the reason."""
+    idle = [match for match in step.is_effective if match.idle]
+    off = [match for match in step.acting if match.off]
+    if idle:
+        yield _named("Matches, no effect", [(match.rule, "") for match in idle])
+    if off:
+        reasons = ["" if match.off == (IS_OFF,) else off_words(match.off) for match in off]
+        yield _named("Would match, but off", [(match.rule, why) for match, why in zip(off, reasons, strict=True)])
+    if step.near:
+        yield _named("Near misses", [(miss.rule, near_reason(miss, step.address)) for miss in step.near])
+    if step.untold:
+        yield _named("Can’t tell", [(one.rule, undecidable_words(one.why)) for one in step.untold])
+
+
+def _named(title: str, rules: Sequence[tuple[Rule, str]]) -> str:
+    said = [f"{esc(rule.title, 80)}" + (f" ({esc(why, 200)})" if why else "") for rule, why in rules[:MAX_OTHERS]]
+    more = f"; and {len(rules) - MAX_OTHERS:,} more" if len(rules) > MAX_OTHERS else ""
+    return f"*{title}:* {'; '.join(said)}{more}"
+
+
+def near_reason(miss: NearMiss, address: Address) -> str:
+    """What would have to be different; without the query, also what the rule would do then."""
+    if miss.kind is not NearKind.QUERY:
+        return near_words(miss)
+    bare, _, query = address.full.partition("?")
+    found = judged(miss.rule, Address.of(bare))
+    if not isinstance(found, Match) or found.off or found.result is None:
+        return near_words(miss)
+    return f"without ?{messages.clip(query, 60)} it redirects to {messages.clip(found.result, 160)}"
 
 
 def _which_url(command: RulesWhich) -> Iterator[str]:
     """Which URL was taken, where that is not plain from what was typed."""
     if command.others:
-        told = ", ".join(code(url, 120) for url in command.others[:MOST_URLS])
+        told = ", ".join(code(url, 120) for url in command.others[:MAX_URLS])
         yield f"This is about the first of {len(command.others) + 1:,} URLs. The others: {told}"
+    if command.unknown:
+        yield f"{code(command.unknown, 80)} is not the name of one rule, so this covers all of them."
     if command.within:
-        yield "The rest of the text was left out. Put a URL with spaces in quotes."
+        yield "Only the URL was read. Put a URL with spaces in quotes."
 
 
-def _weight(acts: Match) -> int:
-    """What decides comes first: a block, then a change of the address, then the rest, then what changes nothing."""
-    if acts.blocks:
-        return 0
-    return 3 if acts.idle else 1 if acts.result is not None else 2
-
-
-def _small_print(found: Explained, gap: Gap | None, *, assumed: bool) -> Iterator[str]:
+def _small_print(route: Route, gap: Gap | None, *, assumed: bool) -> Iterator[str]:
     if assumed:
-        yield "Taken as https://, since no scheme was given."
+        yield "Assumed https://."
     if gap:
-        yield f":warning: {gap.sentence('rules')} Others may act on it, too."
-    if len(found.changing) > 1:
-        yield "No engine promises an order between rules: where several act, it may depend on luck."
+        yield f":warning: {gap.sentence('rules')} Others may match, too."
+    if len(ends := [match for match in route.first.changing if match.blocks or match.result is not None]) > 1:
+        yield f"{plural(len(ends), 'rule')} redirect or block this URL, and their order is not guaranteed."
 
 
-def _verdict(found: Explained, gap: Gap | None) -> str:
-    """What happens to the address now, in one line."""
-    acting = sorted(found.changing, key=_weight)
-    if not acting and gap:
-        return f":warning: *Not known: none of the {gap.read:,} rules that could be read acts on this address*"
-    if not acting:
-        return f":white_circle: *No rule acts on this address*{_why_none(found)}"
-    results = list(dict.fromkeys(each.result for each in acting if each.result is not None))
-    by = f"by *{esc(acting[0].rule.title, 80)}*{_condition(acting[0])}{_others(len(acting) - 1)}."
-    if acting[0].blocks:
-        return f":no_entry: *Blocked* {by}"
-    if len(results) > 1:
-        return f":arrow_right_hook: *Leads to one of {len(results)} places*: {len(acting)} rules act on it."
-    if results:
-        return f":arrow_right_hook: *Leads to* {code(results[0], 300)}, {by}"
-    stays = "No rule that could be read changes the address" if gap else "The address stays"
-    return f":large_green_circle: *{stays}*, and something else is changed {by}"
+def answer_about_rule(
+    rule: Rule, verdict: Verdict | None, address: Address, *, command: RulesWhich, assumed: bool, actions: bool
+) -> Message:
+    """Why *rule* matches the URL, or why it doesn't."""
+    shown = rule if actions else without_secrets(rule)
+    outcome = f"{_verdict(rule, verdict)}\n{url_code(address.full, 300)}"
+    blocks = [messages.section(outcome)]
+    if isinstance(verdict, Match):
+        captured = MARK not in hidden_text(address.full)
+        _, *notes = _match_lines(verdict, actions=actions, captured=captured, effect=True)
+        lines = [f"{_effect(verdict)}{_pairs(verdict)}" if not verdict.idle else "", *notes]
+        blocks += [messages.section(text)] if (text := "\n".join(filter(None, lines))) else []
+    else:
+        why = _why_not(verdict, address)
+        sources = [source_line(rule.rule_type, pair) for pair in (shown.pairs or ())[:MAX_PAIRS]]
+        more = len(shown.pairs or ()) - MAX_PAIRS
+        wants = f"Its source: {' or '.join(sources)}" + (f" or {plural(more, 'other')}" if more > 0 else "")
+        blocks.append(messages.section("\n".join(filter(None, (why, wants if sources else "")))))
+    if assumed:
+        blocks.append(messages.context("Assumed https://."))
+    blocks += messages.actions(_rule_buttons(rule, verdict, address, command) if actions else ())
+    return messages.message(_plain(outcome), blocks)
 
 
-def _condition(acts: Match) -> str:
-    where = f", in {acts.only} only" if acts.only else ""
-    return f"{where}, if what it depends on holds" if acts.depends else where
+def _verdict(rule: Rule, verdict: Verdict | None) -> str:
+    name = esc(rule.title, 120)
+    match verdict:
+        case Match(off=off) if off:
+            return f":double_vertical_bar: *{name} would match, but {esc(off_words(off), 200)}*"
+        case Match(idle=True):
+            return f":white_circle: *{name} matches, but changes nothing*"
+        case Match():
+            return f":large_green_circle: *{name} matches*{_condition([verdict])}"
+        case Undecidable():
+            return f":grey_question: *Can’t tell whether {name} matches*"
+    return f":white_circle: *{name} doesn’t match*"
 
 
-def _others(count: int) -> str:
-    if not count:
-        return ""
-    return "; 1 more rule acts" if count == 1 else f"; {count} more rules act"
+def _why_not(verdict: Verdict | None, address: Address) -> str:
+    match verdict:
+        case NearMiss():
+            words = esc(near_reason(verdict, address), 300)
+        case Undecidable(why=why):
+            words = esc(undecidable_words(why), 300)
+        case _:
+            return ""
+    return f"{words[:1].upper()}{words[1:]}."
 
 
-def _why_none(found: Explained) -> str:
-    """Why no rule acts, since the person who asks expected one."""
-    if text := left_alone(found.address):
-        return f": no engine touches one with {text} in it."
-    off = len(found.acting) - len(found.is_effective)
-    said = [
-        _many(len(found.is_effective), "fits and changes nothing", "fit and change nothing"),
-        _many(off, "would, but is not in force", "would, but are not in force"),
-        _many(len(found.near), "only just misses", "only just miss"),
-        _many(len(found.untold), "cannot be judged here", "cannot be judged here"),
+def _rule_buttons(rule: Rule, verdict: Verdict | None, address: Address, command: RulesWhich) -> list[Block | None]:
+    """The likely next step first: off for what matches, on for what is off, a correction for what doesn't."""
+    if isinstance(verdict, Match) and not verdict.off:
+        first = switch_off_button("Switch off…", rule, "off")
+    elif isinstance(verdict, Match) and not rule.active:
+        first = messages.run_button("Switch on", RulesOn(refs=(rule.id,)), "on", spoken=f"Switch on {rule.title}")
+    else:
+        first = messages.run_button("Edit", RulesEdit(ref=rule.id), "edit", spoken=f"Edit {rule.title}")
+    return [
+        first,
+        messages.run_button("Show", RulesShow(ref=rule.id), "show", spoken=f"Show {rule.title}"),
+        messages.run_button("All rules for this URL", RulesWhich(address.full), "all"),
     ]
-    reasons = "; ".join(filter(None, said))
-    return f": {reasons}." if reasons else ". It loads as it is."
-
-
-def _many(count: int, one: str, several: str) -> str:
-    return "" if not count else f"1 {one}" if count == 1 else f"{count:,} {several}"
-
-
-def _acting(acts: Match, number: int, *, actions: bool, holds_secret: bool) -> Block:
-    if not actions:
-        acts = replace(acts, rule=without_secrets(acts.rule), captures=() if holds_secret else acts.captures)
-    lines = [f"{_named(acts.rule)}{_pairs(acts)}", _effect(acts)]
-    if caught := [f"${n} = {code(text, 80)}" for n, text in enumerate(acts.captures, start=1) if text is not None]:
-        lines.append(f"caught {'  '.join(caught[:6])}")
-    lines += [f"_{esc(note_words(note), 300)}_" for note in acts.notes]
-    button = messages.run_button("Show", RulesShow(ref=acts.rule.id), number) if actions else None
-    return messages.section("\n".join(lines), button)
-
-
-def _effect(acts: Match) -> str:
-    if acts.blocks:
-        return ":no_entry: blocked"
-    if acts.result is not None:
-        return f"→ {code(acts.result, 400)}"
-    if acts.idle:
-        return "changes nothing"
-    pairs = acts.rule.pairs or ()
-    lines = [effect_line(acts.rule.rule_type, pairs[number - 1]) for number in (acts.pair, *acts.also)[:MOST_PAIRS]]
-    more = len(acts.also) + 1 - MOST_PAIRS
-    return "\n".join([*lines, *([f"…and {more} more pairs"] if more > 0 else [])])
-
-
-def _pairs(acts: Match) -> str:
-    """Which pairs act, where the rule has several."""
-    if len(acts.rule.pairs or ()) < 2:
-        return ""
-    numbers = [acts.pair, *acts.also]
-    return f"   pair{'s' if acts.also else ''} {', '.join(map(str, numbers[:8]))}{'…' if len(numbers) > 8 else ''}"
-
-
-def _named(rule: Rule) -> str:
-    return f"*{esc(rule.title, 120)}*   {type_name(rule)}   {code(rule.id, 100)}"
-
-
-def _off(acts: Match) -> str:
-    return f"• {_named(acts.rule)}: {esc(off_words(acts.off), 120)}"
-
-
-def _near(miss: NearMiss) -> str:
-    return f"• {_named(miss.rule)}: {esc(near_words(miss), 160)}"
-
-
-def _untold(untold: Undecidable) -> str:
-    return f"• {_named(untold.rule)}: {esc(undecidable_words(untold.why), 160)}"
-
-
-def _bullets(lines: Iterator[str], total: int) -> str:
-    shown = [line for line, _ in zip(lines, range(MOST_OTHERS), strict=False)]
-    more = f"\n…and {total - MOST_OTHERS} more" if total > MOST_OTHERS else ""
-    return "\n".join(shown) + more

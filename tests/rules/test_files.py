@@ -53,4 +53,4 @@ def test_no_rules_are_an_empty_list() -> None:
 
 
 def test_the_name_is_the_products_own() -> None:
-    assert export_name(date(2026, 3, 7)) == "requestly_export_07_03_2026.json"
+    assert export_name(date(2026, 3, 7)) == "rules_2026-03-07.json"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
@@ -22,7 +23,7 @@ from handlers.blocks.messages import ListPage
 from handlers.rules import check_view as check_views
 from handlers.rules import views, which_view
 from handlers.rules.commands import RulesCheck, RulesList, RulesShow, RulesWhich
-from handlers.rules.lookup import fitting
+from handlers.rules.lookup import fitting, follow
 from handlers.rules.refs import fitting_rules
 from sandbox.slack.validation import check_message
 from tests.real_rules import GROUP, RECORDS
@@ -46,7 +47,9 @@ def judged_by_slack(message: Any) -> None:
 
 def explained(found: Explained) -> Any:
     command = RulesWhich(url=found.address.full[:200])
-    return which_view.answer(found, command=command, gap=Gap(1, 2), assumed=True, actions=True)
+    return which_view.answer(
+        asyncio.run(follow(found, RULES)), command=command, gap=Gap(1, 2), assumed=True, actions=True
+    )
 
 
 @pytest.mark.parametrize("address", ADDRESSES, ids=lambda text: text[:30])

@@ -54,9 +54,9 @@ async def test_a_reason_in_a_shared_history(workspace: Sandbox, alice: Person) -
 async def test_a_file_that_is_named_after_an_email(workspace: Sandbox, bob: Person) -> None:
     await bob.opens("/members import")
     bob.attaches("File", **{f"{ANNA}.csv": f"email\n{ANNA}\n".encode()})
-    bob.fills(**{"What is to be done with these people?": "Remove them from the site"})
+    bob.fills(**{"What to do with these people?": "Remove them from the site"})
     assert await bob.submits() == {}
-    await bob.sees_form("nothing is changed yet")
+    await bob.sees_form("Nothing has changed yet")
     assert await bob.submits() == {}
 
     card = await bob.sees("Import 1 row from a")

@@ -72,7 +72,7 @@ async def test_an_export_is_the_services_rules_field_for_field(workspace: Sandbo
     workspace.services.switch(paging=paging)
     await alice.types("/rules export")
 
-    file, message = await alice.sees_file("requestly_export_")
+    file, message = await alice.sees_file("rules_")
     note = await alice.sees("was sent to you")
 
     stored = {rule["id"]: {"objectType": "rule", **rule} for rule in workspace.services.rules.all()}
@@ -80,7 +80,7 @@ async def test_an_export_is_the_services_rules_field_for_field(workspace: Sandbo
     assert {rule["id"]: rule for rule in records(file)} == stored
     assert {rule["ruleType"] for rule in stored.values()} == set(KNOWN_TYPES)
     day = workspace.bot.gatehouse.now()
-    assert file.name == f"requestly_export_{day:%d_%m_%Y}.json"
+    assert file.name == f"rules_{day:%Y-%m-%d}.json"
     assert message.channel == alice.dm
     assert f"{len(stored)} rules" in alice.slack_text(message)
     assert note.visible_to == alice.id
@@ -92,7 +92,7 @@ async def test_an_export_is_the_services_rules_field_for_field(workspace: Sandbo
 async def test_an_export_of_some_rules_into_the_channel(workspace: Sandbox, alice: Person, cara: Person) -> None:
     await alice.types("/rules export checkout type:redirect status:active here")
 
-    file, message = await cara.sees_file("requestly_export_")
+    file, message = await cara.sees_file("rules_")
 
     assert (message.channel, message.visible_to) == (alice.channel, None)
     assert {rule["id"] for rule in records(file)} == {"Redirect_chk01", "Redirect_chk02"}
@@ -105,7 +105,7 @@ async def test_in_the_direct_message_the_file_is_the_whole_answer(workspace: San
     workspace.slack.state.open_direct(alice.id)
     await alice.types("/rules export", channel=alice.dm)
 
-    _, message = await alice.sees_file("requestly_export_")
+    _, message = await alice.sees_file("rules_")
     await alice.says("/rules show Redirect_x1old", channel=alice.dm)
 
     assert message.channel == alice.dm
@@ -240,7 +240,7 @@ async def test_what_is_not_in_the_file_is_said(workspace: Sandbox, alice: Person
 
     _, message = await alice.sees_file()
 
-    assert "rules could be read. The others are not in it" in alice.slack_text(message)
+    assert "rules could be read. The others are not in this file" in alice.slack_text(message)
 
 
 async def test_a_service_that_is_away_makes_no_file(workspace: Sandbox, alice: Person) -> None:

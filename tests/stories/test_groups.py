@@ -19,20 +19,20 @@ async def test_groups_are_listed_with_their_rules(workspace: Sandbox, alice: Per
 
     assert "2 groups" in text
     assert "Sales campaigns" in text
-    assert "2 rules, 1 of them Active" in text
-    assert "none of its rules is in force" in text
+    assert "2 rules, 1 of them on" in text
+    assert "and so are all its rules" in text
 
 
 async def test_what_its_group_holds_back_says_so_everywhere(workspace: Sandbox, alice: Person) -> None:
     for command in ("/rules list chat", "/rules show Script_chat1"):
-        assert "on, but its group Experiments is switched off" in alice.slack_text(await alice.says(command)), command
+        assert "On, but its group Experiments is off" in alice.slack_text(await alice.says(command)), command
 
     which = alice.slack_text(await alice.says("/rules which https://shop.example.com/"))
-    assert "not in force" in which
-    assert "its group Experiments is switched off" in which
+    assert "Would match, but off" in which
+    assert "its group Experiments is off" in which
 
     await alice.opens("/rules edit Script_chat1")
-    assert "on, but its group Experiments is switched off" in alice.form
+    assert "On, but its group Experiments is off" in alice.form
 
 
 async def test_switching_a_rule_on_says_that_its_group_is_off(workspace: Sandbox, alice: Person) -> None:
@@ -42,7 +42,7 @@ async def test_switching_a_rule_on_says_that_its_group_is_off(workspace: Sandbox
 
     text = alice.slack_text(card)
     assert "switched on" in text
-    assert "on, but its group Experiments is switched off" in text
+    assert "On, but its group Experiments is off" in text
 
 
 async def test_a_group_is_switched_off_as_one_change_and_back(workspace: Sandbox, alice: Person) -> None:
@@ -56,7 +56,7 @@ async def test_a_group_is_switched_off_as_one_change_and_back(workspace: Sandbox
     assert workspace.services.rules.get("Redirect_seas1") == before
     assert len(workspace.services.rules.calls("PUT")) == 1
     shown = await alice.says("/rules show Redirect_seas1")
-    assert "on, but its group Sales campaigns is switched off" in alice.slack_text(shown)
+    assert "On, but its group Sales campaigns is off" in alice.slack_text(shown)
 
     await alice.clicks(card, "Undo")
     await alice.sees("Group Sales campaigns switched on")
@@ -93,7 +93,7 @@ async def test_a_list_is_filtered_by_group_and_by_all_else(workspace: Sandbox, a
     both = alice.slack_text(await alice.says("/rules list group:sales status:off"))
     assert "1 rule" in both
     assert "Black Friday" in both
-    assert "No rule found" in alice.slack_text(await alice.says("/rules list group:sales type:cancel"))
+    assert "No rules for" in alice.slack_text(await alice.says("/rules list group:sales type:cancel"))
 
 
 async def test_what_fits_no_group_or_two_is_said(workspace: Sandbox, alice: Person) -> None:
@@ -108,9 +108,9 @@ async def test_a_service_without_groups_is_no_error(workspace: Sandbox, alice: P
 
     assert f"{len(RULES)} rules" in alice.slack_text(await alice.says("/rules list"))
     shown = alice.slack_text(await alice.says("/rules show Redirect_seas1"))
-    assert "Active" in shown
-    assert "does not tell whether it is on" in shown
-    assert "which the service does not tell" in alice.slack_text(
+    assert "On" in shown
+    assert "the service doesn’t say" in shown
+    assert "the service doesn’t say" in alice.slack_text(
         await alice.says("/rules which https://shop.example.com/summer")
     )
     assert "2 rules" in alice.slack_text(await alice.says(f"/rules list group:{SALES}"))
@@ -141,7 +141,7 @@ async def test_a_list_is_sorted_and_buttons_keep_the_filters(workspace: Sandbox,
     assert rows.index("Images from the new CDN") < rows.index("Login without www")
 
     await alice.clicks(reply, "Sort by name")
-    named = await alice.sees("1. Black Friday")
+    named = await alice.sees("1. ○ Black Friday")
     assert named.ts == reply.ts
     await alice.clicks(named, "Next ›")
     turned = await alice.sees("Page 2 of 2")
@@ -150,10 +150,10 @@ async def test_a_list_is_sorted_and_buttons_keep_the_filters(workspace: Sandbox,
 
     workspace.services.rules.put({**(workspace.services.rules.get("Redirect_seas1") or {}), "modificationDate": 10**18})
     far = alice.slack_text(await alice.says("/rules list sort:changed"))
-    assert "the last changed first" in far
-    assert "1. Seasonal campaigns" in far
+    assert "latest change first" in far
+    assert "1. ● Seasonal campaigns" in far
 
-    assert "is no order" in alice.slack_text(await alice.says("/rules list sort:colour"))
+    assert "Unknown sort order" in alice.slack_text(await alice.says("/rules list sort:colour"))
 
 
 READERS = """

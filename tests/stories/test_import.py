@@ -30,7 +30,7 @@ async def shown(person: Person, command: str, label: str, name: str, content: by
     await person.opens(command)
     person.attaches(label, **{name: content})
     assert await person.submits() == {}
-    await person.sees_form("nothing is changed yet")
+    await person.sees_form("Nothing has changed yet")
     return person.form
 
 
@@ -52,7 +52,7 @@ async def test_rules_are_shown_then_created_inactive_and_taken_back(
     result, _ = await alice.sees_file("result")
     rows = list(csv.DictReader(io.StringIO((result.content or b"").decode("utf-8-sig"))))
     assert [row["outcome"] for row in rows] == ["done", "done", "left out", "left out"]
-    assert "before" in rows[2]["reason"]
+    assert "duplicate" in rows[2]["reason"]
 
     await alice.clicks(card, "Undo")
     undo = await alice.sees("Undo: Import 2 rules")
@@ -65,7 +65,7 @@ async def test_rules_are_shown_then_created_inactive_and_taken_back(
 async def test_rules_come_without_their_group_into_a_service_without_groups(workspace: Sandbox, alice: Person) -> None:
     records = [rule("one", groupId="Group_gone1"), rule("two", groupId="Group_sale1"), rule("three")]
     text = await shown(alice, "/rules import", "File", "rules.json", json.dumps(records).encode())
-    assert "without its group `Group_gone1`" in text
+    assert "its group `Group_gone1` doesn’t exist here" in text
 
     assert await alice.submits() == {}
     await alice.sees("Import 3 rules from rules.json: done")
@@ -99,13 +99,13 @@ async def test_an_export_comes_back_as_it_was(workspace: Sandbox, alice: Person,
     for number in range(40):
         workspace.services.rules.put(rule(f"more{number}") | {"id": f"Redirect_more{number}"})
     await alice.types("/rules export")
-    exported, _ = await alice.sees_file("requestly")
+    exported, _ = await alice.sees_file("rules_")
     everything = {each["id"]: each for each in workspace.services.rules.all()}
     for each in everything:
         workspace.services.rules.remove(str(each))
 
     await shown(alice, "/rules import", "File", "rules.json", exported.content or b"")
-    alice.fills(**{"Active or not?": "As the file says, Active ones at once"})
+    alice.fills(**{"On or off?": "As in the file: rules that are on match at once"})
     await alice.submits()
     await alice.sees(f"Import {len(everything)} rules from rules.json: done")
 
@@ -128,7 +128,7 @@ async def test_what_differs_is_kept_unless_it_is_to_be_overwritten(workspace: Sa
     content = json.dumps([live | {"description": "From the file"}]).encode()
 
     await shown(alice, "/rules import", "File", "rules.json", content)
-    alice.fills(**{"What to do with the 1 rule that is different here?": "Overwrite what is there"})
+    alice.fills(**{"1 rule that differs here: what to do?": "Overwrite the current rules"})
     await alice.submits()
     await alice.sees("Import 1 rule from rules.json: done")
 
@@ -138,10 +138,10 @@ async def test_what_differs_is_kept_unless_it_is_to_be_overwritten(workspace: Sa
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "Nothing is in the file"),
+        (b"", "The file is empty"),
         (b"\x89PNG\r\n\x1a\n1234", "a picture"),
-        (b'[{"name": 1,]', "is not JSON"),
-        (b'{"hello": "world"}', "holds no rules"),
+        (b'[{"name": 1,]', "is not valid JSON"),
+        (b'{"hello": "world"}', "has no rules"),
     ],
 )
 async def test_a_file_that_is_none_is_refused_in_words(
@@ -168,7 +168,7 @@ async def test_members_are_added_from_what_was_pasted(workspace: Sandbox, bob: P
         **{"Or paste its text": "email;name;segments\nnew@example.net;Nia New;vip\nanna.berg@example.com;;\n=x;;\n"}
     )
     assert await bob.submits() == {}
-    await bob.sees_form("nothing is changed yet")
+    await bob.sees_form("Nothing has changed yet")
     assert "new@example.net" in bob.form, "a modal is private"
     assert await bob.submits() == {}
 
@@ -185,16 +185,16 @@ async def test_what_changed_since_it_was_shown_is_shown_again(workspace: Sandbox
     workspace.services.rules.put(rule("one", id="Redirect_meanw"))
 
     await alice.submits()
-    await alice.sees_form("look once more")
+    await alice.sees_form("review it again")
 
     assert workspace.services.rules.calls("POST") == []
 
 
-@pytest.mark.parametrize("choice", ["Overwrite what is there", "Create a copy beside it"])
+@pytest.mark.parametrize("choice", ["Overwrite the current rules", "Create copies next to them"])
 async def test_a_rule_that_was_edited_since_it_was_shown_is_shown_again(
     workspace: Sandbox, alice: Person, choice: str
 ) -> None:
-    services, asked = workspace.services, "What to do with the 1 rule that is different here?"
+    services, asked = workspace.services, "1 rule that differs here: what to do?"
     live = dict(services.rules.get("Redirect_x1old") or {})
     in_the_file = [live | {"description": "From the file"}]
     theirs = live | {"pairs": [live["pairs"][0] | {"destination": f"{SHOP}/incident-fix"}]}
@@ -203,7 +203,7 @@ async def test_a_rule_that_was_edited_since_it_was_shown_is_shown_again(
     services.rules.put(theirs)
 
     await alice.submits()
-    await alice.sees_form("look once more")
+    await alice.sees_form("review it again")
     assert "destination" in alice.form
     assert services.rules.get("Redirect_x1old") == theirs
     assert services.rules.calls("PUT") == services.rules.calls("POST") == []
@@ -215,7 +215,7 @@ async def test_a_rule_that_was_edited_since_it_was_shown_is_shown_again(
 
 @pytest.mark.parametrize(
     "mode",
-    ["Give them just these segments", "Give them the segments, beside those they have", "Remove them from the site"],
+    ["Replace their segments with these", "Grant them these segments", "Remove them from the site"],
 )
 async def test_a_member_that_was_changed_since_they_were_shown_is_shown_again(
     workspace: Sandbox, bob: Person, mode: str
@@ -225,13 +225,13 @@ async def test_a_member_that_was_changed_since_they_were_shown_is_shown_again(
     services.members.put("site_1", anna)
     await bob.opens("/members import")
     bob.attaches("File", **{"some.csv": f"email,segments\n{email},vip\n".encode()})
-    bob.fills(**{"What is to be done with these people?": mode})
+    bob.fills(**{"What to do with these people?": mode})
     await bob.submits()
-    await bob.sees_form("nothing is changed yet")
+    await bob.sees_form("Nothing has changed yet")
     services.members.put("site_1", anna | {"allowedSegments": ["free", "staff"]})
 
     await bob.submits()
-    await bob.sees_form("look once more")
+    await bob.sees_form("review it again")
 
     assert services.members.get("site_1", email) == anna | {"allowedSegments": ["free", "staff"]}
     assert await workspace.bot.gatehouse.store.changes.open() == []
@@ -240,9 +240,9 @@ async def test_a_member_that_was_changed_since_they_were_shown_is_shown_again(
 async def test_removing_from_a_file_waits_for_an_approval(workspace: Sandbox, bob: Person) -> None:
     await bob.opens("/members import")
     bob.attaches("File", **{"gone.csv": b"email\nanna.berg@example.com\n"})
-    bob.fills(**{"What is to be done with these people?": "Remove them from the site"})
+    bob.fills(**{"What to do with these people?": "Remove them from the site"})
     await bob.submits()
-    await bob.sees_form("nothing is changed yet")
+    await bob.sees_form("Nothing has changed yet")
     await bob.submits()
 
     card = await bob.sees("Import 1 row from gone.csv into blog?")
@@ -255,8 +255,8 @@ async def test_which_column_is_meant_is_asked_and_what_happens_then_is_shown(wor
     await bob.opens("/members import")
     bob.attaches("File", **{"sales.csv": table})
     assert await bob.submits() == {}
-    await bob.sees_form("Several columns could be: email")
-    assert "There is nothing to import" in bob.form
+    await bob.sees_form("More than one column could be email")
+    assert "Nothing to import" in bob.form
 
     await bob.picks("Email", "E-mail: new@b.example")
     await bob.sees_form("to add")
@@ -278,7 +278,7 @@ async def test_what_was_chosen_last_is_never_imported_unseen(workspace: Sandbox,
 
     bob.fills(Segments="a: vip")
     await bob.submits()
-    await bob.sees_form("look once more")
+    await bob.sees_form("review it again")
     await bob.submits()
 
     await bob.sees("1 of 1")
@@ -289,7 +289,7 @@ async def test_a_row_without_an_email_is_called_by_its_line(workspace: Sandbox, 
     await bob.opens("/members import")
     bob.attaches("File", **{"some.csv": b"email,name\nnew@b.example,Bo\n,Ann\n"})
     await bob.submits()
-    await bob.sees_form("nothing is changed yet")
+    await bob.sees_form("Nothing has changed yet")
     assert "line 3 Ann" in bob.form
     await bob.submits()
 

@@ -47,7 +47,7 @@ async def test_a_rule_from_its_making_to_its_end(browser: Browser, workspace: Sa
     await form.get_by_label("Name").fill("A to B")
     await form.get_by_role("button", name="Create").click()
     await expect(form.get_by_text("Write a whole address")).to_be_visible()
-    await form.get_by_label("Destination", exact=True).fill("https://shop.example.com/b")
+    await form.get_by_label("To", exact=True).fill("https://shop.example.com/b")
     await form.get_by_role("button", name="Create").click()
     saved = page.get_by_role("dialog", name="Gatehouse")
     await expect(saved.get_by_text("Saved A to B")).to_be_visible()
@@ -109,7 +109,7 @@ async def test_a_request_is_denied_with_a_reason(browser: Browser, workspace: Sa
 async def test_where_an_address_goes_and_what_is_wrong_with_the_rules(browser: Browser, workspace: Sandbox) -> None:
     page = await opened(browser, workspace, "U0ALICE01", "C0OPS0001")
     await say(page, "/rules which https://shop.example.com/old")
-    await expect(page.get_by_text("Leads to")).to_be_visible()
+    await expect(page.get_by_text("redirects to")).to_be_visible()
     await picture(page, "which")
 
     await say(page, "/rules check")
@@ -156,13 +156,13 @@ async def test_the_menus_of_a_message_and_of_the_composer(browser: Browser, work
     await message.get_by_role("button", name="More actions for this message").click()
     await page.get_by_role("menuitem", name="Make a rule from this").click()
     form = page.get_by_role("dialog", name="New rule")
-    await expect(form.get_by_label("Source")).to_have_value("https://shop.example.com/old")
+    await expect(form.get_by_label("From", exact=True)).to_have_value("https://shop.example.com/old")
     await form.get_by_role("button", name="Cancel").click()
     await expect(form).to_be_hidden()
 
     await page.get_by_role("button", name="Commands and shortcuts").click()
     await page.get_by_role("menuitem", name="New rule").click()
-    await expect(form.get_by_label("Source")).to_have_value("")
+    await expect(form.get_by_label("From", exact=True)).to_have_value("")
 
 
 async def test_a_member_on_a_phone_in_the_dark(browser: Browser, workspace: Sandbox) -> None:

@@ -74,7 +74,7 @@ async def test_a_member_with_three_hundred_segments_keeps_those_that_the_menu_ha
 
 
 @pytest.mark.parametrize(
-    ("code", "words"), [("view_too_large", "more than a form"), ("internal_error", "Slack had trouble")]
+    ("code", "words"), [("view_too_large", "too large for a form"), ("internal_error", "Slack couldn’t show this")]
 )
 async def test_a_form_that_slack_does_not_take_says_so_where_it_would_stand(
     workspace: Sandbox, alice: Person, code: str, words: str
@@ -85,7 +85,7 @@ async def test_a_form_that_slack_does_not_take_says_so_where_it_would_stand(
         await alice.types(text)
         await alice.sees_form(words)
 
-        assert "Reading it" not in alice.form
+        assert "Loading" not in alice.form
         assert "Nothing was saved" not in alice.form
 
 
@@ -93,13 +93,13 @@ async def test_what_was_typed_stays_where_slack_does_not_take_one_more_pair(work
     view = await alice.opens(f"/rules edit {OLD}")
     workspace.slack.faults.add("invalid_arguments", method="views.update")
 
-    await alice.clicks(view, "Add pair", opens="more than a form")
+    await alice.clicks(view, "Add pair", opens="too large for a form")
 
     form, notice = workspace.slack.state.stack(alice.id)
     assert (form["callback_id"], notice["callback_id"]) == ("v1.rule.form", "v1.notice")
 
 
-@pytest.mark.parametrize(("fault", "words"), [("", "on its card"), ("refused_200", "Nothing was saved")])
+@pytest.mark.parametrize(("fault", "words"), [("", "See the card"), ("refused_200", "Nothing was saved")])
 async def test_the_end_of_a_form_that_slack_does_not_take_says_whether_anything_was_saved(
     workspace: Sandbox, alice: Person, fault: str, words: str
 ) -> None:

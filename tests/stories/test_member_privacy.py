@@ -113,7 +113,7 @@ async def in_forms(bob: Person) -> None:
     await bob.opens("/members import")
     bob.fills(**{"Or paste its text": f"email;name\nsecond.face@example.net;Second\n{ANNA};\nhalf an@address;x\n"})
     assert await bob.submits() == {}
-    await bob.sees_form("nothing is changed yet")
+    await bob.sees_form("Nothing has changed yet")
     await sent(bob, "under way")
     await bob.sees_file("result")
     menu = await bob.says("/members")

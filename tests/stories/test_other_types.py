@@ -90,7 +90,7 @@ async def test_pairs_that_no_form_holds_are_kept_and_the_rest_is_offered(workspa
 
     assert "(9,000 characters)" in alice.slack_text(await alice.says("/rules show Script_chat1"))
     await alice.opens("/rules edit Script_chat1")
-    assert "more than a form holds (3,000)" in alice.form
+    assert "the limit is 3,000" in alice.form
     assert JSON not in alice.form
     alice.fills(Description="Long")
     assert await alice.submits() == {}
@@ -117,7 +117,7 @@ async def test_a_rule_of_each_type_is_made_from_a_skeleton(workspace: Sandbox, a
 
 async def test_another_type_brings_its_skeleton_and_keeps_the_source(workspace: Sandbox, alice: Person) -> None:
     await alice.opens("/rules new")
-    alice.fills(Name="Mine", Source="https://shop.example.com/x", Destination="https://shop.example.com/y")
+    alice.fills(Name="Mine", From="https://shop.example.com/x", To="https://shop.example.com/y")
 
     await alice.picks("Type", "Headers")
     await alice.sees_form("X-Debug")
@@ -127,7 +127,7 @@ async def test_another_type_brings_its_skeleton_and_keeps_the_source(workspace: 
     assert "X-Debug" not in alice.form
     assert "https://shop.example.com/x" in alice.form
     await alice.picks("Type", "Redirect")
-    await alice.sees_form("Destination:")
+    await alice.sees_form("To:")
     assert "https://shop.example.com/y" in alice.form
     assert await alice.submits() == {}
     await alice.sees("Mine created")
@@ -150,7 +150,7 @@ async def test_whatever_was_typed_as_json_another_type_can_be_chosen(
     alice.fills(Name="Mine", **{JSON: text})
 
     await alice.picks("Type", "Redirect")
-    await alice.sees_form("Destination:")
+    await alice.sees_form("To:")
     await alice.picks("Type", "Script")
     await alice.sees_form("console.log")
 

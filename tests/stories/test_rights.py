@@ -68,20 +68,18 @@ async def by_form(workspace: Sandbox, bob: Person) -> None:
 
 async def by_import(workspace: Sandbox, bob: Person, mode: str) -> None:
     await bob.opens("/members import")
-    bob.fills(
-        **{"Or paste its text": f"email;segments\n{ZED};free,vip\n", "What is to be done with these people?": mode}
-    )
+    bob.fills(**{"Or paste its text": f"email;segments\n{ZED};free,vip\n", "What to do with these people?": mode})
     assert await bob.submits() == {}
-    await bob.sees_form("nothing is changed yet")
+    await bob.sees_form("Nothing has changed yet")
     assert await bob.submits() == {}
 
 
 async def by_import_of_a_list(workspace: Sandbox, bob: Person) -> None:
-    await by_import(workspace, bob, "Give them just these segments")
+    await by_import(workspace, bob, "Replace their segments with these")
 
 
 async def by_import_of_a_grant(workspace: Sandbox, bob: Person) -> None:
-    await by_import(workspace, bob, "Give them the segments, beside those they have")
+    await by_import(workspace, bob, "Grant them these segments")
 
 
 async def by_add(workspace: Sandbox, bob: Person) -> None:

@@ -20,7 +20,7 @@ async def test_a_list_is_private_and_numbers_its_rows(workspace: Sandbox, alice:
     text = alice.slack_text(reply)
     assert reply.visible_to == alice.id
     assert "4 rules" in text
-    assert "1. Checkout on mobile" in text
+    assert "1. ● Checkout on mobile" in text
     shown = await alice.says("/rules show #2")
     assert "Checkout to the new payment page" in alice.slack_text(shown)
 
@@ -176,7 +176,7 @@ async def test_a_pair_that_is_added_has_the_fields_of_its_type_only(workspace: S
     await alice.clicks(view, "Add pair")
     view = await alice.sees_form("Pair 2")
     await alice.clicks(view, "v1.form.remove.o1", opens="Add pair")
-    alice.fills(Source="https://api.example.com/v3/", Find="/v3/", Replace_with="/v4/")
+    alice.fills(From="https://api.example.com/v3/", Find="/v3/", Replace_with="/v4/")
     assert await alice.submits() == {}
     await alice.sees("API v1 to v2 changed")
 
@@ -281,9 +281,9 @@ async def test_a_rule_is_made_in_a_modal_after_a_wrong_field(workspace: Sandbox,
     alice.fills(Name="A to B")
 
     errors = await alice.submits()
-    assert "whole address" in errors["Destination"]
+    assert "full URL" in errors["To"]
 
-    alice.fills(Destination="https://shop.example.com/b")
+    alice.fills(To="https://shop.example.com/b")
     assert await alice.submits() == {}
     card = await alice.sees("A to B created")
 
@@ -301,12 +301,12 @@ async def test_a_rule_is_made_in_a_modal_after_a_wrong_field(workspace: Sandbox,
 
 async def test_fields_follow_the_type_and_keep_what_was_typed(workspace: Sandbox, alice: Person) -> None:
     await alice.opens("/rules new")
-    alice.fills(Name="Mine", Source="https://shop.example.com/x", Destination="https://shop.example.com/y")
+    alice.fills(Name="Mine", From="https://shop.example.com/x", To="https://shop.example.com/y")
 
     await alice.picks("Type", "Replace")
     await alice.sees_form("Find")
     await alice.picks("Type", "Redirect")
-    await alice.sees_form("Destination:")
+    await alice.sees_form("To:")
 
     assert "https://shop.example.com/y" in alice.form
     assert "https://shop.example.com/x" in alice.form

@@ -79,7 +79,7 @@ async def test_what_is_shown_to_a_channel(workspace: Sandbox, alice: Person, bob
 
     await shared(alice, "/rules list auth")
     await shared(alice, "/rules check")
-    for asked, answered in ((LINK, "Authorization"), ("https://shop.example.com/go?key=s3cr3t-x", "Leads to")):
+    for asked, answered in ((LINK, "Authorization"), ("https://shop.example.com/go?key=s3cr3t-x", "redirects to")):
         await alice.types(f"@gatehouse rules which {asked}")
         assert (await alice.sees(answered)).visible_to is None
 
@@ -139,7 +139,7 @@ async def test_an_import_and_an_export(workspace: Sandbox, alice: Person) -> Non
     records = [HEADERS | {"name": "One"}, REDIRECT | {"name": "Two"}]
     alice.attaches("File", **{"rules.json": json.dumps(records).encode()})
     assert await alice.submits() == {}
-    await alice.sees_form("nothing is changed yet")
+    await alice.sees_form("Nothing has changed yet")
     assert await alice.submits() == {}
     await alice.sees("Import 2 rules")
 

@@ -65,7 +65,7 @@ async def test_a_rule_is_made_from_a_message_which_stays_on_record(workspace: Sa
     message = posted(workspace, alice, "please send <https://shop.example.com/verano> to the sale")
     await alice.uses("rule_from_message", message)
     await alice.sees_form("https://shop.example.com/verano")
-    alice.fills(Name="Spring", Destination="https://shop.example.com/sale")
+    alice.fills(Name="Spring", To="https://shop.example.com/sale")
     assert await alice.submits() == {}
     await alice.sees("Spring")
 
@@ -95,8 +95,8 @@ async def test_a_new_rule_from_nowhere_asks_where_to_announce_it(workspace: Sand
     alice.fills(
         Announce_in=GENERAL,
         Name="Spring",
-        Source="https://shop.example.com/verano",
-        Destination="https://shop.example.com/sale",
+        From="https://shop.example.com/verano",
+        To="https://shop.example.com/sale",
     )
     assert await alice.submits() == {}
     await alice.sees_form("only in channels that it was added to")

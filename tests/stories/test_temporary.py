@@ -142,9 +142,9 @@ async def test_a_temporary_rule_is_made_in_a_form_and_deleted_at_its_end(
     workspace: Sandbox, alice: Person, clock: Clock
 ) -> None:
     await alice.opens("/rules new https://shop.example.com/a to https://shop.example.com/b for 2h")
-    alice.fills(Name="For the sale", Ends_by_itself_after="whenever")
-    assert "2h or 7d" in (await alice.submits())["Ends by itself after"]
-    alice.fills(Ends_by_itself_after="3 hours")
+    alice.fills(Name="For the sale", Revert_after="whenever")
+    assert "2h or 7d" in (await alice.submits())["Revert after"]
+    alice.fills(Revert_after="3 hours")
     assert await alice.submits() == {}
     await alice.sees("For the sale created")
 

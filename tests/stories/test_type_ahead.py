@@ -61,7 +61,7 @@ async def test_an_edit_goes_on_in_the_same_modal(workspace: Sandbox, alice: Pers
 
     await alice.clicks(card, "Edit")
 
-    await alice.sees_form("Destination")
+    await alice.sees_form("To:")
     alice.fills(Name="Old shop, renamed")
     assert await alice.submits() == {}
     await alice.sees("Old shop, renamed")

@@ -153,7 +153,7 @@ def test_every_kind_is_counted_in_words_and_the_first_of_it_shown() -> None:
         assert f"{kind.mark} *{counts[kind.type]:,}* {kind.title}" in text
     assert "Invalid" not in text
     assert "_and 32 more_" in text
-    assert "without its group `shop`, which is not here" in text
+    assert "its group `shop` doesn’t exist here" in text
     assert "a group; groups are not imported" in text
 
 
@@ -221,7 +221,7 @@ def test_where_nothing_is_to_be_done_nothing_can_be_sent() -> None:
     ):
         assert check_view(view) == []
         assert "submit" not in view
-        assert "There is nothing to import." in str(view)
+        assert "Nothing to import." in str(view)
 
 
 REASONS: list[Any] = [
@@ -253,11 +253,11 @@ def test_every_reason_has_words() -> None:
     assert len({reason_words(reason) for reason in REASONS}) == len(kinds)
     assert (
         reason_words(REASONS[5])
-        == "pair 1: An empty source would match every URL. Say which one is meant. (and 1 more)"
+        == "pair 1: An empty source would match every URL. Enter the URL to match. (and 1 more)"
     )
     assert (
         reason_words(REASONS[11])
-        == "“vpi” (near: vip), “x” are no segments here; they are made in the site's dashboard"
+        == "“vpi” (near: vip), “x” are not segments here; they are created in the site’s dashboard"
     )
 
 
@@ -282,7 +282,7 @@ FILES: list[BadFile] = [
 def test_every_file_that_is_refused_has_words() -> None:
     assert {type(error) for error in FILES} == set(BadFile.__subclasses__())
     assert len({file_words(error)[0] for error in FILES}) == len(FILES)
-    assert file_words(FILES[1])[0] == "The file is too large: 100 MB. At most 10 MB are read."
+    assert file_words(FILES[1])[0] == "The file is too large: 100 MB. The limit is 10 MB."
     for error in FILES:
         assert "<!" not in words_for(error).what
         assert "cannot be read." not in words_for(error).what
@@ -299,7 +299,7 @@ def shown(content: bytes) -> str:
     [
         (b"email," + b",".join(b"c%d" % n for n in range(9)) + b"\na@b.co\n", "Not used: c0, c1, c2, c3, c4, c5 and 3 more."),
         (b"Gino,Rossi,g@b.co\nUgo,Bo,u@b.co\n", "There are no headings.   Not used: column 2."),
-        (b"Ima,Lah\nGino,g@b.co\n", "The first row was taken as headings: Ima, Lah."),
+        (b"Ima,Lah\nGino,g@b.co\n", "The first row was read as headings: Ima, Lah."),
         (b"email,name,tag\na@b.co,A. Berg,vip\na@b.co,Anna Berg,free\n", "line 2  `a@b.co` Anna Berg   `vip` `free`"),
         (b"email,name,tag\na@b.co,A. Berg,vip\na@b.co,Anna Berg,free\n", "the same person as line 2, named Anna Berg"),
         (b"email\na.b@gmail.com\nab@gmail.com\n", "line 3  `ab@gmail.com`    and `a.b@gmail.com`"),

@@ -274,6 +274,8 @@ VALUES: dict[type[Part], st.SearchStrategy[object]] = {
 
 
 def values_of(kind: type[Command], part: Part) -> st.SearchStrategy[object]:
+    if kind is RulesWhich and part.shown == "REF":
+        return st.sampled_from(["Old shop", "#1", "Redirect_x1old", "it's"])
     if kind is RulesWhich:
         return st.lists(ADDRESSES, min_size=1, unique=True).map(tuple) if isinstance(part, Urls) else st.just(OLD)
     if isinstance(part, Choice):

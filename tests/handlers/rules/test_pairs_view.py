@@ -38,7 +38,7 @@ SHAPES: list[tuple[str, dict[str, Any], list[str]]] = [
     (
         "QueryParam",
         {"modifications": [{"param": "a", "type": "Add", "value": "1", "actionWhenParamExists": "Overwrite"}]},
-        ["adds parameter `a`: `1`, also over one that is there"],
+        ["adds parameter `a`: `1`, replacing the existing one"],
     ),
     (
         "QueryParam",
@@ -48,7 +48,7 @@ SHAPES: list[tuple[str, dict[str, Any], list[str]]] = [
     (
         "QueryParam",
         {"modifications": [{"param": "a", "type": "Add", "value": "1", "actionWhenParamExists": "Ignore"}]},
-        ["adds parameter `a`: `1`; the desktop app never adds it, since the rule says Ignore"],
+        ["adds parameter `a`: `1`; the desktop app never adds it, because it is set to Ignore"],
     ),
     ("QueryParam", {"modifications": [{"param": "a", "type": "Remove", "value": ""}]}, ["removes parameter `a`"]),
     ("QueryParam", {"modifications": [{"type": "Remove All"}]}, ["removes all parameters"]),
@@ -95,7 +95,7 @@ SHAPES: list[tuple[str, dict[str, Any], list[str]]] = [
         ["with `jquery`", "runs CSS `a{}`"],
     ),
     ("Teleport", {"warp": 9}, ['`{"warp": 9}`']),
-    ("Teleport", {}, ["_nothing that Gatehouse knows_"]),
+    ("Teleport", {}, ["_unknown effect_"]),
 ]
 
 
@@ -187,9 +187,9 @@ def test_of_a_long_body_the_place_is_shown_where_it_differs() -> None:
         ('{"a": 1}', "JSON list of objects"),
         ("[1]", "JSON list of objects"),
         ('[{"a": NaN}]', "NaN"),
-        ('[{"a": 1e999}]', "larger than a number"),
+        ('[{"a": 1e999}]', "too large for a number"),
         ('[{"a": 1, "a": 2}]', "a comes twice"),
-        ("[" * 100_000, "too deep"),
+        ("[" * 100_000, "too deeply"),
     ],
 )
 def test_what_is_no_list_of_pairs_is_said_with_its_place(text: str, words: str) -> None:

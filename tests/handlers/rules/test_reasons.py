@@ -17,27 +17,27 @@ RULE = Rule.model_validate({"id": "Cancel_1", "ruleType": "Cancel", "pairs": [{"
 NEAR_MISSES = [
     (
         NearMiss(RULE.model_copy(update={"pairs": None}), 0, NearKind.NO_PAIRS),
-        "it has no pairs, and no engine reads the form of the first version: export it, and import it again",
+        "it is in an old format that browsers no longer read; export it and import it again",
     ),
     (
         NearMiss(RULE, 1, NearKind.KEY, "host"),
-        "the key is spelled {Host}, which no engine knows: it is host",
+        "its key is spelled {Host}; it should be host",
     ),
-    (NearMiss(RULE, 1, NearKind.CASE), "only capital and small letters differ"),
+    (NearMiss(RULE, 1, NearKind.CASE), "differs only in case"),
     (
         NearMiss(RULE, 1, NearKind.NO_SLASH, "https://a.example/{b}/"),
-        "the slash at the end is missing in the rule: a browser sends https://a.example/{b}/",
+        "its source lacks the trailing slash; a browser sends https://a.example/{b}/",
     ),
-    (NearMiss(RULE, 1, NearKind.SPELLING, "/a"), "the rule has it as no browser sends it: that would be /a"),
+    (NearMiss(RULE, 1, NearKind.SPELLING, "/a"), "a browser sends /a instead of what its source says"),
     (
         NearMiss(RULE, 1, NearKind.NOT_THE_WHOLE),
-        "it must cover the whole, from the first character to the last: a * is missing",
+        "its pattern must cover the whole URL; a * is missing",
     ),
-    (NearMiss(RULE, 1, NearKind.SLASH), "only the slash at the end differs"),
-    (NearMiss(RULE, 1, NearKind.SCHEME), "only the scheme, http or https differs"),
-    (NearMiss(RULE, 1, NearKind.WWW), "only www. before the host differs"),
-    (NearMiss(RULE, 1, NearKind.QUERY), "only the query behind the ? differs"),
-    (NearMiss(RULE, 1, NearKind.PORT), "only the port differs"),
+    (NearMiss(RULE, 1, NearKind.SLASH), "differs only in the trailing slash"),
+    (NearMiss(RULE, 1, NearKind.SCHEME), "differs only in http or https"),
+    (NearMiss(RULE, 1, NearKind.WWW), "differs only in www."),
+    (NearMiss(RULE, 1, NearKind.QUERY), "differs only in the query string"),
+    (NearMiss(RULE, 1, NearKind.PORT), "differs only in the port"),
 ]
 
 
@@ -51,32 +51,32 @@ UNDECIDABLE = [
     (UndecidableReason(UndecidableKind.NO_CONDITION), "it has no condition"),
     (
         UndecidableReason(UndecidableKind.OTHER_SYNTAX, "{A}"),
-        "browsers do not read {A} as it is read here, so the expression cannot be tried here",
+        "browsers read {A} in its expression differently",
     ),
     (
         UndecidableReason(UndecidableKind.LOOKS_AROUND),
-        "the expression looks around or back, so it cannot be tried here",
+        "its expression uses lookarounds or backreferences",
     ),
     (
         UndecidableReason(UndecidableKind.BROKEN),
-        "the expression is broken, or larger than can be tried, so it cannot be tried here",
+        "its expression is invalid or too large to evaluate",
     ),
     (
         UndecidableReason(UndecidableKind.LONG_EXPRESSION, length=4_001),
-        "the expression has 4,001 characters, and up to 4,000 can be tried here",
+        "its expression has 4,001 characters; the limit here is 4,000",
     ),
     (
         UndecidableReason(UndecidableKind.LARGE_EXPRESSION),
-        "the expression is too large to be tried on an address of that length",
+        "its expression is too large to evaluate on a URL this long",
     ),
     (
         UndecidableReason(UndecidableKind.LONG_RESULT),
-        "what it makes of the address is too long to be worked out here",
+        "the resulting URL is too long to work out",
     ),
-    (UndecidableReason(UndecidableKind.MANY_PARAMETERS), "it changes too many parameters to be followed here"),
+    (UndecidableReason(UndecidableKind.MANY_PARAMETERS), "it changes too many parameters to work out"),
     (
         UndecidableReason(UndecidableKind.LONG_SOURCE, length=2_001),
-        "its source has 2,001 characters, and only sources of up to 2,000 are checked",
+        "its source has 2,001 characters; the limit for checks is 2,000",
     ),
 ]
 
@@ -87,11 +87,12 @@ def test_what_cannot_be_judged_in_words(why: UndecidableReason, words: str) -> N
 
 
 OFF = [
-    (Off(OffKind.STATUS, "{x}"), "the rule is {x}"),
-    (Off(OffKind.STATUS), "the rule is without a status"),
-    (Off(OffKind.GROUP, "Summer"), "its group Summer is switched off"),
+    (Off(OffKind.STATUS, "{x}"), "its status is {x}"),
+    (Off(OffKind.STATUS, "Inactive"), "it is off"),
+    (Off(OffKind.STATUS), "its status is not set"),
+    (Off(OffKind.GROUP, "Summer"), "its group Summer is off"),
     (Off(OffKind.UNKNOWN_GROUP), "its group is unknown"),
-    (Off(OffKind.SPARED_URL, "rq.io"), "no engine touches an address with rq.io in it"),
+    (Off(OffKind.SPARED_URL, "rq.io"), "rules are ignored for URLs that contain rq.io"),
 ]
 
 
@@ -101,30 +102,30 @@ def test_what_keeps_a_rule_off_in_words(off: Off, words: str) -> None:
     assert off_words([off, Off(OffKind.UNKNOWN_GROUP)]) == f"{words}, and its group is unknown"
 
 
-DIFFER = "the desktop app and the extension differ here:"
+DIFFER = "the desktop app and the extension differ:"
 NOTES = [
     (
         Note(NoteKind.OTHER_URL, "https://a.example/{x}", Engine.EXTENSION),
-        f"{DIFFER} with the extension it is https://a.example/{{x}}",
+        f"{DIFFER} in the extension the result is https://a.example/{{x}}",
     ),
     (Note(NoteKind.NOTHING, engine=Engine.DESKTOP), f"{DIFFER} the desktop app does nothing here"),
     (
         Note(NoteKind.ONE_PAIR, engine=Engine.EXTENSION, pair=2),
-        f"{DIFFER} pair 2 counts in the extension only",
+        f"{DIFFER} pair 2 matches in the extension only",
     ),
-    (Note(NoteKind.SEVERAL_BLOCKS), f"{DIFFER} the desktop app fails on a block with several pairs"),
-    (Note(NoteKind.PATH), f"{DIFFER} the compiled form in the extension does not look at the path"),
-    (Note(NoteKind.CHARACTER, "^"), f"{DIFFER} the extension gives ^ in the source a meaning of its own"),
-    (Note(NoteKind.TO_ITSELF), "it leads to the address itself, so nothing happens"),
+    (Note(NoteKind.SEVERAL_BLOCKS), f"{DIFFER} the desktop app fails on a blocking rule with several pairs"),
+    (Note(NoteKind.PATH), f"{DIFFER} the extension may ignore the path"),
+    (Note(NoteKind.CHARACTER, "^"), f"{DIFFER} the extension reads ^ in the source as a special character"),
+    (Note(NoteKind.TO_ITSELF), "it redirects to the same URL, so nothing happens"),
     (
         Note(NoteKind.NOTHING_TO_REPLACE),
-        "what it looks for is not in the address, so nothing changes",
+        "the text it replaces isn’t in the URL, so nothing changes",
     ),
-    (Note(NoteKind.GROUP, "g1"), "it acts only if its group g1 is on, which the service does not tell"),
-    (Note(NoteKind.FILTERS, "pageUrl"), "only where its filters fit as well: pageUrl"),
+    (Note(NoteKind.GROUP, "g1"), "it matches only if its group g1 is on; the service doesn’t say"),
+    (Note(NoteKind.FILTERS, "pageUrl"), "only if its filters match, too: pageUrl"),
     (
         Note(NoteKind.UNTRIED_PAIR, pair=1, why=UndecidableReason(UndecidableKind.NO_CONDITION)),
-        "pair 1 cannot be told here: it has no condition",
+        "can’t tell whether pair 1 matches: it has no condition",
     ),
 ]
 
@@ -162,19 +163,19 @@ def edited(before: Rule, field: str, value: str = "x") -> Problem:
 
 
 WORDS = [
-    (drafted(rule(PAIR, name=" ")), "Give the rule a name that others will recognise."),
+    (drafted(rule(PAIR, name=" ")), "Give the rule a name that others will recognize."),
     (drafted(rule(PAIR, ruleType="")), "Choose a type, such as Redirect, Cancel or Replace."),
     (drafted(rule()), "A rule needs at least one pair."),
-    (drafted(rule({})), "A pair needs a source: what it is matched against."),
-    (drafted(rule({"source": SOURCE}, rule_type="Replace")), "Say which text is to be found."),
-    (drafted(rule({"source": SOURCE})), "Say where the redirect goes."),
+    (drafted(rule({})), "A pair needs a source: the URL that it matches."),
+    (drafted(rule({"source": SOURCE}, rule_type="Replace")), "Enter the text to find."),
+    (drafted(rule({"source": SOURCE})), "Enter the URL to redirect to."),
     (
         drafted(rule(PAIR | {"destination": "/b"})),
-        "Write a whole address, such as https://shop.example.com/new.",
+        "Enter a full URL, such as https://shop.example.com/new.",
     ),
     (
         drafted(rule(PAIR | {"source": SOURCE | {"value": ""}})),
-        "An empty source would match every URL. Say which one is meant.",
+        "An empty source would match every URL. Enter the URL to match.",
     ),
     (
         drafted(rule(PAIR | {"source": SOURCE | {"value": "a" * 4_001}})),
@@ -182,13 +183,13 @@ WORDS = [
     ),
     (
         drafted(rule(PAIR | {"source": SOURCE | {"operator": "Regex"}})),
-        "There is no operator “Regex”. Did you mean Matches?",
+        "Unknown operator “Regex”. Did you mean Matches?",
     ),
     (
         drafted(rule(PAIR | {"source": SOURCE | {"key": "q" * 70}})),
-        f"There is no key “{'q' * 60}”. Use Url, host or path.",
+        f"Unknown key “{'q' * 60}”. Use Url, host or path.",
     ),
-    (drafted(rule(PAIR, status="?")), "There is no status “?”. Use Active or Inactive."),
+    (drafted(rule(PAIR, status="?")), "Unknown status “?”. Use Active or Inactive."),
     (
         drafted(rule(PAIR | {"from": "a"})),
         "A Redirect has no field “from”. Its pairs have: source, operator, key, destinationType, destination.",
@@ -197,18 +198,18 @@ WORDS = [
         edited(rule(PAIR), "pair1.To"),
         "A Redirect has no field “to”. Its pairs have: source, operator, key, destinationType, destination.",
     ),
-    (edited(rule(PAIR), "type"), "The type of a rule cannot be changed. Copy the rule, or make a new one."),
+    (edited(rule(PAIR), "type"), "A rule’s type can’t be changed. Create a new rule instead."),
     (
         edited(rule(PAIR), "colour"),
         (
-            "There is no field colour. You can set: name, description, status, destination, source, operator, key, from, "
-            "to, group, and pair2.to and the like."
+            "Unknown field colour. You can set name, description, status, destination, source, operator, key, from, to, "
+            "group, and fields of one pair, such as pair2.to."
         ),
     ),
     (edited(rule(PAIR), "pair1.Name"), "name belongs to the rule, not to one of its pairs."),
-    (edited(rule(PAIR, PAIR), "Source"), "This rule has 2 pairs. Say which: pair1.Source=…"),
-    (edited(rule(PAIR), "pair2.source"), "This rule has 1 pair, no pair 2."),
-    (edited(rule(), "source"), "This rule has 0 pairs, no pair 1."),
+    (edited(rule(PAIR, PAIR), "Source"), "This rule has 2 pairs. Which one? For example, pair1.Source=…"),
+    (edited(rule(PAIR), "pair2.source"), "This rule has 1 pair, so there is no pair 2."),
+    (edited(rule(), "source"), "This rule has 0 pairs, so there is no pair 1."),
 ]
 
 
