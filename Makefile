@@ -23,7 +23,7 @@ WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 SLOW := slow or browser or drill or postgres
 
-.PHONY: demo test test-slow lint format bench reliability pictures setup develop threats commands lock audit-dependencies clean
+.PHONY: demo test test-slow lint format bench reliability pictures setup develop threats commands texts lock audit-dependencies clean
 
 demo: setup ## the whole of Gatehouse on this machine, no account anywhere
 	@$(BIN)/python -m sandbox
@@ -59,6 +59,9 @@ threats: ## the table of docs/security.md, from tests/threats.toml and the marke
 
 commands: setup ## the table of commands in README, from their declarations
 	$(BIN)/python -m tests.commands
+
+texts: develop ## every message, card and form that people read, as one page
+	@$(BIN)/python -m tests.texts
 
 setup: .venv/ready ## what Gatehouse and its sandbox run with, and no more
 

@@ -1,0 +1,525 @@
+"""The cards of changes, the notes in their threads, the direct messages about them, their forms and full view."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from bot.changes.execute import LOST_RIGHT, TOO_OLD
+from bot.changes.model import Approval, Change, Guard, Kind, Outcome, Part, Question, State, Tally, Target
+from bot.policy.model import Why
+from bot.rules.model import Groups
+from bot.rules.secrets import hidden
+from handlers.blocks.masking import public
+from handlers.blocks.messages import Message
+from handlers.changes import card_view, full_view, items_view, notes_view
+from handlers.changes.items_view import Progress
+from handlers.changes.sentences import plain_title
+from tests.texts import Sample
+
+Document = dict[str, Any]
+NOW: Final = datetime(2026, 11, 21, 1, 24, tzinfo=UTC)
+ALICE: Final = "U0ALICE01"
+BOB: Final = "U0BOB0001"
+CARA: Final = "U0CARA001"
+OPS: Final = "C0OPS0001"
+PLACES: Final = {"rules": "rules.example.com", "members": "members.example.com"}
+LINK: Final = "https://slack.example/archives/C0OPS0001/p1"
+GROUPS: Final = Groups({"Group_1": "Experiments"}, frozenset({"Group_1"}))
+
+
+def pair(source: str, destination: str, **filters: Any) -> Document:
+    own = {"filters": [filters]} if filters else {}
+    return {
+        "source": {"key": "Url", "operator": "Equals", "value": f"https://shop.example.com{source}", **own},
+        "destinationType": "url",
+        "destination": f"https://shop.example.com{destination}",
+    }
+
+
+def rule(name: str, *pairs: Document, **fields: Any) -> Document:
+    return {"name": name, "status": "Active", "ruleType": "Redirect", "pairs": list(pairs), **fields}
+
+
+OLD_SHOP: Final = rule("Old shop to new shop", pair("/old", "/new"))
+MOVED: Final = rule("Old shop to new shop", pair("/old", "/landing"))
+SALE: Final = rule(
+    "Sale 2026",
+    pair("/sale", "/landing2", pageDomains=["blog.example.com", "shop.example.com"], requestMethod=["GET"]),
+    pair("/deals", "/landing2"),
+    pair("/black-friday", "/landing2"),
+    description="Ends with the year",
+)
+MANY: Final = rule("Campaign links", *(pair(f"/c/{number}", f"/campaign/{number}") for number in range(40)))
+HEADERS: Final = {
+    "name": "Debug header for support",
+    "status": "Active",
+    "ruleType": "Headers",
+    "pairs": [
+        {
+            "source": {"key": "Url", "operator": "Contains", "value": "https://shop.example.com"},
+            "modifications": {"Request": [{"header": "Authorization", "type": "Add", "value": "Bearer abc123"}]},
+        }
+    ],
+}
+ANNA: Final = {"email": "anna.berg@example.com", "name": "Anna Berg", "allowedSegments": ["newsletter"]}
+CHLOE: Final = {"email": "chloe.diaz@example.com", "name": "Chloe Diaz", "allowedSegments": ["default", "staff"]}
+
+
+def with_vip(member: Document) -> Document:
+    return member | {"allowedSegments": [*member["allowedSegments"], "vip"]}
+
+
+def off(document: Document) -> Document:
+    return document | {"status": "Inactive"}
+
+
+def change(kind: Kind, state: State, before: Any, after: Any, **more: Any) -> Change:
+    """A change by Alice, which Cara may decide about."""
+    document = before or after or {}
+    if kind.value.startswith("rule"):
+        target = Target(service="rules", key=None if before is None else "Redirect_x1")
+    elif kind is Kind.GROUP_UPDATE:
+        target = Target(service="groups", key="Group_1")
+    else:
+        target = Target(service="members", site="blog", key=document["email"])
+    own: Document = {
+        "id": "0343eab7" * 4,
+        "kind": kind,
+        "target": target,
+        "before": before,
+        "after": after,
+        "result": after,
+        "requester": ALICE,
+        "channel": OPS,
+        "reason": "we test",
+        "state": state,
+        "created": NOW,
+        "expires": NOW + timedelta(days=1),
+    }
+    if state is not State.PROPOSED:
+        own |= {
+            "decided_by": ALICE,
+            "decided_at": NOW + timedelta(minutes=2),
+            "finished_at": NOW + timedelta(minutes=2),
+        }
+    return Change(**(own | more))
+
+
+def approved(**more: Any) -> Document:
+    return {"guard": Guard.APPROVE, "approvals": (Approval(by=CARA, at=NOW),), "decided_by": CARA} | more
+
+
+def asked(**more: Any) -> Document:
+    return {"guard": Guard.APPROVE} | more
+
+
+def card(shown: Change, *, groups: Groups | None = None) -> Message:
+    """The card of *shown*, as a channel gets it."""
+    before, after, result = hidden(shown.before, shown.after, shown.result)
+    shown = shown.model_copy(update={"before": before, "after": after, "result": result})
+    return public(card_view.card(shown, places=PLACES, groups=groups))
+
+
+def requests() -> Iterator[Sample]:
+    """Cards while somebody has to decide."""
+    delete = Kind.RULE_DELETE
+    yield (
+        "delete a rule, anyone else may approve",
+        card(change(delete, State.PROPOSED, SALE, None, **asked(reason="not needed"))),
+    )
+    yield (
+        "delete a rule that is off, others are named, one of two has approved",
+        card(
+            change(
+                delete,
+                State.PROPOSED,
+                off(OLD_SHOP),
+                None,
+                **asked(
+                    approvers=("oncall",),
+                    summoned=("S0ONCALL", BOB),
+                    approvals_needed=2,
+                    approvals=(Approval(by=CARA, at=NOW),),
+                    break_glass=("oncall",),
+                ),
+            )
+        ),
+    )
+    yield "delete a rule of 40 pairs, own click", card(change(delete, State.PROPOSED, MANY, None, guard=Guard.CONFIRM))
+    yield (
+        "delete a rule with a secret header",
+        card(
+            change(delete, State.PROPOSED, HEADERS, None, **asked(preview=("1 of 4 test URLs changes", "/old stays")))
+        ),
+    )
+    yield (
+        "switch off a rule for two hours",
+        card(change(Kind.RULE_UPDATE, State.PROPOSED, SALE, off(SALE), **asked(lasts=7200))),
+    )
+    yield (
+        "change a destination, with a warning",
+        card(
+            change(
+                Kind.RULE_UPDATE,
+                State.PROPOSED,
+                OLD_SHOP,
+                MOVED,
+                **asked(warnings=("It loops with “Back to the old shop”.",)),
+            )
+        ),
+    )
+    yield (
+        "create a rule",
+        card(change(Kind.RULE_CREATE, State.PROPOSED, None, SALE, **asked(reason="", break_glass=("oncall",)))),
+    )
+    yield (
+        "switch off a group",
+        card(
+            change(
+                Kind.GROUP_UPDATE,
+                State.PROPOSED,
+                {"name": "Experiments", "status": "Active"},
+                {"name": "Experiments", "status": "Inactive"},
+                **asked(),
+            )
+        ),
+    )
+    yield "remove a member", card(change(Kind.MEMBER_REMOVE, State.PROPOSED, CHLOE, None, **asked(reason="she left")))
+    yield (
+        "remove a member, own click",
+        card(change(Kind.MEMBER_REMOVE, State.PROPOSED, CHLOE, None, guard=Guard.CONFIRM, reason="she left")),
+    )
+    yield (
+        "grant until a time that was typed",
+        card(
+            change(
+                Kind.MEMBER_GRANT,
+                State.PROPOSED,
+                ANNA,
+                with_vip(ANNA),
+                **asked(ends=NOW + timedelta(hours=2), ends_as_typed="03:24 Europe/Berlin"),
+            )
+        ),
+    )
+    yield "revoke", card(change(Kind.MEMBER_REVOKE, State.PROPOSED, with_vip(ANNA), ANNA, **asked()))
+
+
+KINDS: Final[dict[str, tuple[Kind, Document | None, Document | None]]] = {
+    "create a rule": (Kind.RULE_CREATE, None, OLD_SHOP),
+    "switch off a rule": (Kind.RULE_UPDATE, OLD_SHOP, off(OLD_SHOP)),
+    "change a destination": (Kind.RULE_UPDATE, OLD_SHOP, MOVED),
+    "delete a rule": (Kind.RULE_DELETE, OLD_SHOP, None),
+    "switch on a group": (
+        Kind.GROUP_UPDATE,
+        {"name": "Experiments", "status": "Inactive"},
+        {"name": "Experiments", "status": "Active"},
+    ),
+    "add a member": (Kind.MEMBER_ADD, None, ANNA),
+    "rename a member": (Kind.MEMBER_UPDATE, ANNA, ANNA | {"name": "Anna Berg-Diaz"}),
+    "grant": (Kind.MEMBER_GRANT, ANNA, with_vip(ANNA)),
+    "revoke": (Kind.MEMBER_REVOKE, with_vip(ANNA), ANNA),
+    "remove a member": (Kind.MEMBER_REMOVE, CHLOE, None),
+}
+
+
+def outcomes() -> Iterator[Sample]:
+    """Cards of each kind once it is done, and what became of it where it is not."""
+    for title, (kind, before, after) in KINDS.items():
+        yield f"{title}: done", card(change(kind, State.APPLIED, before, after))
+        if kind.destroys:
+            yield f"{title}: done, approved", card(change(kind, State.APPLIED, before, after, **approved()))
+        for state in (State.APPLYING, State.UNKNOWN, State.DENIED):
+            more: Document = asked(decided_by=CARA, decision_reason="not tonight") if state is State.DENIED else {}
+            yield f"{title}: {state}", card(change(kind, state, before, after, **more))
+
+
+def endings() -> Iterator[Sample]:
+    """The other ways in which a change ends, and what happens after it."""
+    delete: tuple[Document, None] = (OLD_SHOP, None)
+    switch = (OLD_SHOP, off(OLD_SHOP))
+    yield "withdrawn", card(change(Kind.RULE_DELETE, State.CANCELLED, *delete, **asked()))
+    yield "not confirmed, kept", card(change(Kind.RULE_DELETE, State.CANCELLED, *delete, guard=Guard.CONFIRM))
+    yield "expired", card(change(Kind.RULE_DELETE, State.EXPIRED, *delete, **asked(decided_by=None)))
+    yield "out of date", card(change(Kind.RULE_UPDATE, State.STALE, OLD_SHOP, off(OLD_SHOP), result=MOVED))
+    yield "out of date, gone", card(change(Kind.RULE_DELETE, State.STALE, *delete, result=None))
+    yield "failed", card(change(Kind.RULE_DELETE, State.FAILED, *delete, outcome="503: down for maintenance"))
+    yield "failed, approval too old", card(change(Kind.RULE_DELETE, State.FAILED, *delete, **approved(refusal=TOO_OLD)))
+    lost: Document = {"refusal": LOST_RIGHT, "lost_right": ALICE, "outcome": Why.DEACTIVATED.value}
+    yield "failed, right lost", card(change(Kind.RULE_DELETE, State.FAILED, *delete, **approved(**lost)))
+    yield "unsettled", card(change(Kind.RULE_UPDATE, State.UNSETTLED, *switch))
+    yield (
+        "service down, waits",
+        card(change(Kind.RULE_DELETE, State.APPROVED, *delete, **approved(waits="the rules service is down"))),
+    )
+    temporary: Document = {"ends": NOW + timedelta(hours=2), "lasts": 7200}
+    yield "off for two hours", card(change(Kind.RULE_UPDATE, State.APPLIED, *switch, **temporary))
+    yield (
+        "granted until a time that was typed",
+        card(
+            change(
+                Kind.MEMBER_GRANT,
+                State.APPLIED,
+                ANNA,
+                with_vip(ANNA),
+                **approved(**temporary, ends_as_typed="03:24 Europe/Berlin"),
+            )
+        ),
+    )
+    yield (
+        "destination changed for two hours",
+        card(change(Kind.RULE_UPDATE, State.APPLIED, OLD_SHOP, MOVED, **temporary)),
+    )
+    for why in ("changed", "gone", "refused"):
+        yield f"not reverted: {why}", card(change(Kind.RULE_UPDATE, State.APPLIED, *switch, **temporary, ending=why))
+    undone: Document = {"undone_by": "b06889c4" * 4}
+    yield "reverted", card(change(Kind.RULE_UPDATE, State.APPLIED, *switch, **temporary, **undone))
+    yield "undone", card(change(Kind.RULE_DELETE, State.APPLIED, *delete, **undone))
+    yield "an undo of a deletion", card(change(Kind.RULE_CREATE, State.APPLIED, None, OLD_SHOP, undoes="b06889c4" * 4))
+    yield "an undo of a removal", card(change(Kind.MEMBER_ADD, State.APPLIED, None, CHLOE, undoes="b06889c4" * 4))
+    alone: Document = {"glass_broken": True, "decision_reason": "checkout is down, nobody answers"}
+    yield "emergency override, review due", card(change(Kind.RULE_DELETE, State.APPLIED, *delete, **asked(**alone)))
+    yield (
+        "emergency override, reviewed",
+        card(change(Kind.RULE_DELETE, State.APPLIED, *delete, **asked(**alone, reviewed_by=CARA))),
+    )
+    grouped = OLD_SHOP | {"groupId": "Group_1"}
+    yield (
+        "on, but its group is off",
+        card(change(Kind.RULE_UPDATE, State.APPLIED, off(grouped), grouped), groups=GROUPS),
+    )
+    yield (
+        "created, with a warning",
+        card(
+            change(
+                Kind.RULE_CREATE,
+                State.APPLIED,
+                None,
+                rule("Back to the old shop", pair("/new", "/old")),
+                warnings=("It loops with “Old shop to new shop”.",),
+            )
+        ),
+    )
+    yield "stored otherwise", card(change(Kind.RULE_UPDATE, State.APPLIED, OLD_SHOP, MOVED, result=OLD_SHOP))
+    whole = card(change(Kind.RULE_DELETE, State.APPLIED, *delete))
+    yield "not in its channel", card_view.elsewhere(whole, OPS, shared=False)
+    yield "channel shared since", card_view.elsewhere(whole, OPS, shared=True)
+
+
+def item(number: int, kind: Kind | None, before: Document | None, after: Document | None, **more: Any) -> Part:
+    document = before or after or {}
+    if "email" in document:
+        site = more.pop("site", "blog")
+        target = Target(service="members", site=site, key=document["email"])
+    else:
+        target = Target(service="rules", key=None if before is None else f"Redirect_x{number}")
+    return Part(number=number, kind=kind, target=target, before=before, after=after, **more)
+
+
+def bulk(title: str, state: State, items: Sequence[Part], total: int = 0, **more: Any) -> tuple[Change, Progress]:
+    first = items[0]
+    kind = first.kind or Kind.RULE_UPDATE
+    counts: dict[Outcome, int] = {}
+    for one in items:
+        counts[one.outcome] = counts.get(one.outcome, 0) + 1
+    if total > len(items):
+        counts[items[-1].outcome] += total - len(items)
+    whole = change(kind, state, first.before or first.after, first.after, title=title, size=total or len(items), **more)
+    kinds = tuple(dict.fromkeys(one.kind for one in items if one.kind))
+    target = Target(service=first.target.service)
+    update = {"before": None, "after": None, "result": None, "target": target, "kinds": kinds}
+    return whole.model_copy(update=update), Progress(Tally(counts), items)
+
+
+def bulk_card(title: str, state: State, items: Sequence[Part], total: int = 0, **more: Any) -> Message:
+    whole, progress = bulk(title, state, items, total, **more)
+    return public(card_view.card(whole, places=PLACES, progress=progress))
+
+
+def switched(*outcomes: Outcome) -> list[Part]:
+    documents = (OLD_SHOP, SALE, MANY)
+    return [
+        item(at + 1, Kind.RULE_UPDATE, documents[at], off(documents[at]), outcome=outcome)
+        for at, outcome in enumerate(outcomes)
+    ]
+
+
+def removals(outcome: Outcome) -> list[Part]:
+    return [
+        item(1, Kind.MEMBER_REMOVE, CHLOE, None, outcome=outcome, change_id="1" * 32, site="blog"),
+        item(2, Kind.MEMBER_REMOVE, CHLOE, None, outcome=outcome, change_id="2" * 32, site="docs"),
+    ]
+
+
+OFFBOARD: Final = "Remove Chloe Diaz c***@example.com from every site"
+
+
+def imported(first: Outcome, second: Outcome) -> list[Part]:
+    return [
+        item(1, Kind.RULE_CREATE, None, off(SALE), outcome=first),
+        item(2, Kind.RULE_UPDATE, OLD_SHOP, MOVED, outcome=second),
+        item(3, None, MANY, None, outcome=Outcome.SKIPPED, why="is the same already"),
+    ]
+
+
+def bulk_changes() -> Iterator[Sample]:
+    """Cards of changes of several things."""
+    waiting, applied = Outcome.WAITING, Outcome.APPLIED
+    two = "Switch off 2 rules"
+    yield (
+        "switch off two rules, own click",
+        bulk_card(two, State.PROPOSED, switched(waiting, waiting), guard=Guard.CONFIRM),
+    )
+    yield (
+        "switch off two rules, someone else's click",
+        bulk_card(two, State.PROPOSED, switched(waiting, waiting), **asked()),
+    )
+    yield (
+        "switch off three rules, under way",
+        bulk_card("Switch off 3 rules", State.APPLYING, switched(applied, Outcome.APPLYING, waiting)),
+    )
+    yield (
+        "being stopped",
+        bulk_card("Switch off 3 rules", State.APPLYING, switched(applied, Outcome.APPLYING, waiting), stopped_by=BOB),
+    )
+    yield "two rules switched off", bulk_card(two, State.APPLIED, switched(applied, applied))
+    yield (
+        "two rules switched off for two hours",
+        bulk_card(two, State.APPLIED, switched(applied, applied), ends=NOW + timedelta(hours=2), lasts=7200),
+    )
+    yield "two of three done", bulk_card("Switch off 3 rules", State.APPLIED, switched(applied, applied, Outcome.STALE))
+    yield (
+        "stopped",
+        bulk_card(
+            "Switch off 3 rules", State.APPLIED, switched(applied, Outcome.STOPPED, Outcome.STOPPED), stopped_by=BOB
+        ),
+    )
+    yield "one not confirmed", bulk_card(two, State.APPLIED, switched(applied, Outcome.UNKNOWN))
+    yield "none done", bulk_card(two, State.FAILED, switched(Outcome.FAILED, Outcome.BUSY))
+    yield "undone", bulk_card(two, State.APPLIED, switched(Outcome.UNDONE, Outcome.UNDONE), undone_by="b06889c4" * 4)
+    yield (
+        "denied",
+        bulk_card(
+            two, State.DENIED, switched(waiting, waiting), **asked(decided_by=CARA, decision_reason="not tonight")
+        ),
+    )
+    yield "offboarding", bulk_card(OFFBOARD, State.PROPOSED, removals(waiting), **asked(reason="she left"))
+    yield "offboarded", bulk_card(OFFBOARD, State.APPLIED, removals(applied), **approved(reason="she left"))
+    yield (
+        "import of 3 rules",
+        bulk_card("Import 3 rules from campaign.json", State.PROPOSED, imported(waiting, waiting), **asked(reason="")),
+    )
+    yield (
+        "imported",
+        bulk_card(
+            "Import 3 rules from campaign.json", State.APPLIED, imported(applied, applied), **approved(reason="")
+        ),
+    )
+    yield (
+        "delete 12,000 rules",
+        bulk_card(
+            "Delete 12,000 rules",
+            State.PROPOSED,
+            [item(number, Kind.RULE_DELETE, OLD_SHOP, None) for number in range(1, 13)],
+            12_000,
+            **asked(),
+        ),
+    )
+    whole, progress = bulk("Import 3 rules from campaign.json", State.APPLIED, imported(applied, Outcome.FAILED))
+    yield "what goes with the table of results", items_view.comment(whole, progress.first)
+
+
+def notes() -> Iterator[Sample]:
+    """Notes in the thread of a card."""
+    waiting = change(
+        Kind.RULE_DELETE,
+        State.PROPOSED,
+        SALE,
+        None,
+        **asked(summoned=("S0ONCALL",), questions=(Question(by=CARA, text="Is the campaign over?"),)),
+    )
+    ending = change(
+        Kind.RULE_UPDATE, State.APPLIED, OLD_SHOP, off(OLD_SHOP), ends=NOW + timedelta(minutes=10), lasts=7200
+    )
+    alone = change(
+        Kind.RULE_DELETE,
+        State.APPLIED,
+        SALE,
+        None,
+        **asked(glass_broken=True, summoned=("S0ONCALL",), decision_reason="checkout is down, nobody answers"),
+    )
+    shown = {
+        "remind-1": waiting,
+        "ask-1": waiting,
+        "offer-1": ending,
+        "review-1": alone,
+        "glass": alone,
+        "left changed": ending.model_copy(update={"ending": "changed"}),
+        "left refused": ending.model_copy(update={"ending": "refused"}),
+    }
+    for purpose, about in shown.items():
+        if (note := notes_view.note(about, purpose.partition(" ")[0])) is not None:
+            yield f"note: {purpose}", public(note)
+
+
+def direct_messages() -> Iterator[Sample]:
+    """What the requester is told."""
+    delete: tuple[Document, None] = (SALE, None)
+    told = {
+        "approved, done": ("approved", change(Kind.RULE_DELETE, State.APPLIED, *delete, **approved())),
+        "approved, under way": ("approved", change(Kind.RULE_DELETE, State.APPLYING, *delete, **approved())),
+        "someone went ahead alone": (
+            "approved",
+            change(Kind.RULE_DELETE, State.APPLIED, *delete, **asked(glass_broken=True, decided_by=BOB)),
+        ),
+        "denied": (
+            "denied",
+            change(Kind.RULE_DELETE, State.DENIED, *delete, **asked(decided_by=CARA, decision_reason="not tonight")),
+        ),
+        "expired": ("expired", change(Kind.RULE_DELETE, State.EXPIRED, *delete, **asked())),
+        "failed": ("failed", change(Kind.RULE_DELETE, State.FAILED, *delete, **approved(outcome="503: down"))),
+        "out of date": ("failed", change(Kind.RULE_DELETE, State.STALE, *delete, **approved(result=off(SALE)))),
+        "outcome unknown": ("failed", change(Kind.RULE_DELETE, State.UNSETTLED, *delete, **approved())),
+        "reverted early": (
+            "reverted",
+            change(Kind.RULE_UPDATE, State.APPLIED, OLD_SHOP, off(OLD_SHOP), undone_by="b06889c4" * 4),
+        ),
+    }
+    for title, (kind, about) in told.items():
+        if (told_of := notes_view.notice(about, kind, link=LINK, undone_by=BOB)) is not None:
+            yield f"direct message: {title}", told_of
+
+
+def forms() -> Iterator[Sample]:
+    """Forms for a reason, what is wrong with one, and the full view."""
+    delete = change(Kind.RULE_DELETE, State.PROPOSED, SALE, None, **asked(reason="not needed"))
+    for name in notes_view.WORDS:
+        yield f"form: {name}", notes_view.reason_form(name, delete, title=plain_title(delete), channel=OPS)
+        for text in ("", "x" * 1_001):
+            wrong = notes_view.errors(notes_view.Reasoned(name, delete.id, text))
+            yield f"form: {name}, {len(text):,} characters", "\n".join(wrong.values())
+    shown = {
+        "a deletion": delete,
+        "a new destination": change(Kind.RULE_UPDATE, State.PROPOSED, OLD_SHOP, MOVED, **asked()),
+        "a member": change(Kind.MEMBER_REMOVE, State.PROPOSED, CHLOE, None, **asked(reason="she left")),
+    }
+    for title, about in shown.items():
+        view = full_view.modal(about, list(full_view.entries(about)), plain_title(about))
+        if view is not None:
+            yield f"full view: {title}", view
+    whole, progress = bulk(OFFBOARD, State.PROPOSED, removals(Outcome.WAITING), **asked(reason="she left"))
+    listed = list(full_view.entries(whole, progress.first))
+    view = full_view.modal(whole, listed, whole.title)
+    if view is not None:
+        yield "full view: an offboarding", view
+    yield "full view: a file", b"".join(full_view.file_pieces(whole, listed)).decode()
+
+
+ROOMS: Final = (requests, outcomes, endings, bulk_changes, notes, direct_messages, forms)
+
+
+def samples() -> Iterator[Sample]:
+    for room in ROOMS:
+        for title, shown in room():
+            yield f"{room.__name__.replace('_', ' ')}: {title}", shown
