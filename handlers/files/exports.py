@@ -45,7 +45,7 @@ async def export_rules(command: RulesExport, caller: Caller, gatehouse: Gatehous
     content = b"".join(await cooperatively(files.export_lines(found)))
     if command.here and is_public(caller.channel) and await asyncio.to_thread(_is_private, found, content):
         raise EmailsInFile(replace(command, here=False))
-    comment = _rules_comment(
+    comment = rules_comment(
         len(found),
         total=len(rules),
         place=gatehouse.places.get("rules", ""),
@@ -78,12 +78,12 @@ async def export_members(command: MembersExport, caller: Caller, gatehouse: Gate
     if not found:
         raise NothingToExport("member")
     content = b"".join(await cooperatively(csv.export_lines(found, site.name)))
-    comment = _members_comment(len(found), total=len(everyone), site=site.name, gap=listing.gap)
+    comment = members_comment(len(found), total=len(everyone), site=site.name, gap=listing.gap)
     name = csv.export_name(site.name, gatehouse.now().date())
     return Attached(name, content, comment, exports=(f"members/{site.name}", len(found)))
 
 
-def _rules_comment(count: int, *, total: int, place: str, gap: Gap | None) -> str:
+def rules_comment(count: int, *, total: int, place: str, gap: Gap | None) -> str:
     """Introduces an export of *count* of the *total* rules; *place*: the service's host."""
     lines = [
         f":outbox_tray: *{_some(count, total, 'rule')}*, complete with filters and values; without groups.",
@@ -92,7 +92,7 @@ def _rules_comment(count: int, *, total: int, place: str, gap: Gap | None) -> st
     return "\n".join([*lines, *_left_out(gap, "rules")])
 
 
-def _members_comment(count: int, *, total: int, site: str, gap: Gap | None) -> str:
+def members_comment(count: int, *, total: int, site: str, gap: Gap | None) -> str:
     """Introduces an export of *count* of the *total* members of *site*."""
     found = f":outbox_tray: *{_some(count, total, 'member')}* of *{esc(site)}*, with names and segments."
     lines = [f"{found} It contains full emails, so share it with care.", *_left_out(gap, "members")]

@@ -1,0 +1,83 @@
+"""What is read about files: the forms and previews of imports, what introduces an export, and why a file is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from bot.clients.lists import Gap
+from bot.members.csv import BrokenTable, Mode, NoAddresses, read_member_file
+from bot.members.import_plan import plan_members
+from bot.members.model import Member
+from bot.rules.files import BrokenJson, NoRules, NotRules, RuleFile
+from bot.text.encoding import EmptyFile, FileKind, FileTooLarge, Undecodable, WrongKind
+from handlers.files import exports, import_form_view
+from handlers.files.preview_view import file_words
+from tests.rules.whole import plan_rules
+from tests.texts import Sample
+from tests.texts.rules import FILTERED, OFF, OLD, SHOP, pair, rule
+
+Document = dict[str, Any]
+MEMBERS: Final = b"""email,name,segments
+anna@example.com,Anna Berg,vip
+ben@example.com,Ben,free
+ben@example.com,Ben,vip
+not an email,Carl,free
+dora@example.com,Dora,platinum
+"""
+
+
+def imports() -> Iterator[Sample]:
+    """The forms of an import, and its preview."""
+    kept = {"channel": "C0OPS0001"}
+    yield "rules: the file", import_form_view.rules_file(metadata=kept)
+    wrong = " ".join(file_words(NoRules()))
+    yield "rules: the file was refused", import_form_view.rules_file(wrong=wrong, metadata=kept)
+    moved = rule(1, "Old shop to new shop", pair(f"{SHOP}/old", f"{SHOP}/landing"))
+    records = [rule(20, "Jobs", pair(f"{SHOP}/jobs", f"{SHOP}/careers")), FILTERED, OFF, moved]
+    documents: list[Any] = [
+        *(one.document() for one in records),
+        OFF.document(),
+        {"objectType": "group", "name": "Sales"},
+        7,
+    ]
+    plan = plan_rules(RuleFile(tuple(documents)), [OLD, OFF])
+    yield "rules: the preview", import_form_view.rule_form(plan, filename="rules.json", metadata=kept)
+    changed = import_form_view.rule_form(plan, filename="rules.json", metadata=kept, moved=True)
+    yield "rules: the preview, once more", changed
+    same = plan_rules(RuleFile((OFF.document(),)), [OFF])
+    yield "rules: nothing to import", import_form_view.rule_form(same, filename="rules.json", metadata=kept)
+    yield "members: the file", import_form_view.members_file(site="blog", metadata=kept)
+    anna = Member.model_validate({"email": "anna@example.com", "name": "Anna Berg", "allowedSegments": ["free"]})
+    people = plan_members(read_member_file(MEMBERS), Mode.GRANT, [anna], ("vip", "free"))
+    yield "members: the preview", import_form_view.member_form(people, filename="m.csv", site="blog", metadata=kept)
+
+
+def introductions() -> Iterator[Sample]:
+    """The line that comes with an exported file."""
+    yield "all rules", exports.rules_comment(25, total=25, place="rules.example.com", gap=None)
+    yield "some rules", exports.rules_comment(1, total=25, place="rules.example.com", gap=None)
+    yield "not all could be read", exports.rules_comment(25, total=25, place="rules.example.com", gap=Gap(25, 40))
+    yield "members", exports.members_comment(3, total=20, site="blog", gap=None)
+
+
+def refusals() -> Iterator[Sample]:
+    """Why a file is refused, and what to do."""
+    errors = (
+        EmptyFile(),
+        FileTooLarge(100 * 1024 * 1024, 10 * 1024 * 1024),
+        *(WrongKind(kind) for kind in FileKind),
+        Undecodable(3),
+        BrokenJson(3, 12, "Expecting ':' delimiter"),
+        NotRules(("email",)),
+        NoRules(),
+        BrokenTable(3, "unexpected end of data"),
+        NoAddresses(),
+    )
+    yield "files", "\n".join(" ".join(file_words(error)).strip() for error in errors)
+
+
+def samples() -> Iterator[Sample]:
+    """All of them."""
+    for part in (imports, introductions, refusals):
+        yield from ((f"{part.__name__}: {title}", shown) for title, shown in part())

@@ -1,0 +1,179 @@
+"""What is read about rules: where a URL ends up, findings, lists, one rule, groups, test URLs, and the forms of rules."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from bot.clients.lists import Gap
+from bot.rules.lint.check import check_all
+from bot.rules.lint.findings import ordered
+from bot.rules.matching import judge_all, near_miss, variants
+from bot.rules.model import Group, Groups, Rule
+from bot.rules.url import Address
+from handlers.blocks import inputs
+from handlers.blocks.messages import ListPage, Message
+from handlers.rules import check_view, views, which_view
+from handlers.rules.commands import RulesCheck, RulesGroups, RulesList, RulesShow, RulesWhich
+from handlers.rules.form_view import RuleForm
+from handlers.rules.lookup import explain_url, follow
+from tests.texts import Sample
+
+Document = dict[str, Any]
+SHOP: Final = "https://shop.example.com"
+GROUPS: Final = Groups({"Group_1": "Sales campaigns", "Group_2": "Experiments"}, frozenset({"Group_1"}))
+
+
+def pair(source: str, destination: str | None = None, operator: str = "Equals", **more: Any) -> Document:
+    filters = {"filters": [more.pop("filters")]} if "filters" in more else {}
+    to = {} if destination is None else {"destinationType": "url", "destination": destination}
+    return {"source": {"key": "Url", "operator": operator, "value": source, **filters}, **to, **more}
+
+
+def rule(number: int, name: str, *pairs: Document, kind: str = "Redirect", **more: Any) -> Rule:
+    known = {"id": f"{kind}_x{number}", "name": name, "ruleType": kind, "status": "Active", "pairs": pairs}
+    return Rule.model_validate({**known, "modificationDate": 1_795_000_000_000, **more})
+
+
+OLD: Final = rule(1, "Old shop to new shop", pair(f"{SHOP}/old", f"{SHOP}/new"))
+BACK: Final = rule(2, "Back to the old shop", pair(f"{SHOP}/new", f"{SHOP}/old"))
+ON: Final = rule(3, "New shop to landing page", pair(f"{SHOP}/new", f"{SHOP}/landing"))
+BLOCK: Final = rule(4, "Block the landing page", pair(f"{SHOP}/landing"), kind="Cancel")
+OTHER: Final = rule(5, "Old shop to the archive", pair(f"{SHOP}/old", "https://archive.example.com/"))
+READERS: Final = {"pageDomains": ["blog.example.com"], "requestMethod": ["GET"]}
+FILTERED: Final = rule(6, "Blog readers to new shop", pair(f"{SHOP}/old", f"{SHOP}/new", filters=READERS))
+HEADER: Final = {"Request": [{"header": "X-Debug", "type": "Add", "value": "1"}]}
+DEBUG: Final = rule(
+    7, "Debug header for support", pair(f"{SHOP}/", None, "Contains", modifications=HEADER), kind="Headers"
+)
+OFF: Final = rule(8, "Summer sale", pair(f"{SHOP}/old", f"{SHOP}/sale"), status="Inactive")
+HELD: Final = rule(9, "Chat widget", pair(f"{SHOP}/old", f"{SHOP}/chat"), groupId="Group_2")
+SEVERAL: Final = rule(
+    10,
+    "Campaign links",
+    *(pair(f"{SHOP}/c/{number}", f"{SHOP}/campaign/{number}") for number in range(1, 15)),
+    groupId="Group_1",
+    description="Links in the newsletter",
+)
+LOOKAROUND: Final = rule(11, "Odd expression", pair("/(?<=old)$/", f"{SHOP}/odd", "Matches"))
+DEAD: Final = rule(12, "Jobs page", pair("https://jobs.example.com", f"{SHOP}/jobs"))
+TWO: Final = rule(13, "Two pairs", pair(f"{SHOP}/a", f"{SHOP}/b"), pair(f"{SHOP}/c", f"{SHOP}/d"), groupId="Group_2")
+
+
+def _which(url: str, rules: Sequence[Rule], *, actions: bool = True, gap: Gap | None = None, **more: Any) -> Message:
+    address = Address.typed(url)
+    route = asyncio.run(_followed(address, rules))
+    command = replace(RulesWhich(url), **more)
+    return which_view.answer(route, command=command, gap=gap, assumed="://" not in url, actions=actions)
+
+
+async def _followed(address: Address, rules: Sequence[Rule]) -> Any:
+    return await follow(await explain_url(rules, address, GROUPS), rules, GROUPS)
+
+
+def which() -> Iterator[Sample]:
+    """``/rules which URL``."""
+    old = f"{SHOP}/old"
+    yield "a redirect", _which(old, [OLD])
+    yield "a redirect, and what else there is to know", _which(old, [OLD, DEBUG, OFF, HELD, LOOKAROUND])
+    yield "several redirects in a row", _which(old, [OLD, ON])
+    yield "a loop", _which(old, [OLD, BACK])
+    yield "a block on the way", _which(old, [OLD, ON, BLOCK])
+    yield "a block", _which(f"{SHOP}/landing", [BLOCK])
+    yield "two rules for one URL", _which(old, [OLD, OTHER])
+    yield "a redirect with filters", _which(old, [FILTERED])
+    yield "something else is changed", _which(f"{SHOP}/about", [DEBUG])
+    yield "a near miss", _which(f"{old}/", [OLD])
+    yield "tracking parameters", _which(f"{old}?utm_source=mail", [OLD])
+    yield "what matches is off", _which(old, [OFF, HELD])
+    yield "no rule", _which("shop.example.com/about", [OLD])
+    yield "not all rules could be read", _which(f"{SHOP}/about", [OLD], gap=Gap(40, 60))
+    yield "several URLs", _which(old, [OLD], others=(f"{SHOP}/new",))
+    yield "words that name no rule", _which(old, [OLD], unknown="please")
+    yield "shared with the channel", _which(old, [OLD, ON], actions=False)
+
+
+def _about(url: str, one: Rule) -> Message:
+    address = Address.typed(url)
+    verdict = next(judge_all([one], address, GROUPS)) or near_miss(one, address, tuple(variants(address)))
+    command = RulesWhich(url, ref=one.id)
+    return which_view.answer_about_rule(one, verdict, address, command=command, assumed=False, actions=True)
+
+
+def why() -> Iterator[Sample]:
+    """``/rules which URL REF``."""
+    yield "it matches", _about(f"{SHOP}/old", FILTERED)
+    yield "it would, but is off", _about(f"{SHOP}/old", OFF)
+    yield "its group is off", _about(f"{SHOP}/old", HELD)
+    yield "it nearly matches", _about(f"{SHOP}/OLD", OLD)
+    yield "it does not match", _about(f"{SHOP}/about", OLD)
+    yield "of many pairs, none matches", _about(f"{SHOP}/about", SEVERAL)
+    yield "that can't be told", _about(f"{SHOP}/old", LOOKAROUND)
+
+
+def _check(rules: Sequence[Rule], *, complete: bool = True, gap: Gap | None = None) -> Message:
+    found = ordered(finding for step in check_all(rules, GROUPS) for finding in step)
+    page = ListPage.of(found, 1, 8)
+    command = RulesCheck()
+    return check_view.findings_page(page, command=command, rules=len(rules), gap=gap, complete=complete, actions=True)
+
+
+def check() -> Iterator[Sample]:
+    """``/rules check``."""
+    yield "nothing is wrong", _check([OLD, SEVERAL])
+    yield "one finding in one rule", _check([DEAD])
+    yield "a loop", _check([OLD, BACK])
+    yield "several findings", _check([OLD, OTHER, ON, BLOCK, DEAD, LOOKAROUND])
+    yield "not everything was read or compared", _check([OLD], complete=False, gap=Gap(1, 60))
+
+
+def _list(rules: Sequence[Rule], *, channel: bool = False, **more: Any) -> Message:
+    audience = "channel" if channel else "private"
+    page = ListPage.of(rules, 1, 10)
+    return views.rule_list(page, command=RulesList(**more), gap=None, groups=GROUPS, audience=audience)  # type: ignore[arg-type]
+
+
+def lists() -> Iterator[Sample]:
+    """``/rules``, ``list``, ``show``, ``groups`` and ``samples``."""
+    yield "the menu", views.menu()
+    yield "a list", _list([OLD, FILTERED, DEBUG, OFF, HELD, SEVERAL, BLOCK, BACK, ON, OTHER, LOOKAROUND])
+    yield "a list in the channel", _list([OLD, OFF], channel=True)
+    yield "a list of a group, by last change", _list([SEVERAL], group="Sales", sort="changed")
+    yield "nothing found", _list([], text="checkout")
+    yield "no rules at all", _list([])
+    for one in (OLD, FILTERED, SEVERAL, HELD):
+        yield f"show {one.title}", views.rule_card(one, command=RulesShow(one.id), audience="private", groups=GROUPS)
+    yield "show in the channel", views.rule_card(OLD, command=RulesShow(OLD.id), audience="channel")
+    groups = [
+        Group.model_validate({"id": "Group_1", "name": "Sales campaigns", "status": "Active"}),
+        Group.model_validate({"id": "Group_2", "name": "Experiments", "status": "Inactive"}),
+    ]
+    rules, on = {"Group_1": 12, "Group_2": 1, "Group_lost": 2}, {"Group_1": 11, "Group_2": 1}
+    yield "groups", views.group_list(groups, rules, on, {}, command=RulesGroups(), actions=True)
+    yield "test URLs", check_view.test_urls([f"{SHOP}/old"], said=f"Added `{SHOP}/old`", actions=True)
+    yield "no test URLs", check_view.test_urls([], said="", actions=True)
+
+
+def forms() -> Iterator[Sample]:
+    """The forms of rules."""
+    new = RuleForm.blank(source=f"{SHOP}/old", channel="C0OPS0001")
+    yield "new", new.view()
+    warning = {"": "Not saved yet. Press Create anyway if that is what you want."}
+    yield "new, with a warning", replace(new, warned="x", notes=warning).view()
+    loops = {
+        "": "Not saved yet. It needs a reason: see “Why” below.",
+        inputs.REASON: "This loops, so it needs a reason.",
+    }
+    yield "new, with a loop and no reason", replace(new, warned="x", notes=loops).view()
+    yield "new, of a type that is written as JSON", RuleForm.blank(type="Delay", channel="C0OPS0001").view()
+    yield "edit", RuleForm.of(FILTERED, channel="C0OPS0001", groups=GROUPS).view()
+    yield "edit, two pairs", RuleForm.of(TWO, channel="C0OPS0001", groups=GROUPS).view()
+    yield "copy", RuleForm.copy_of(OLD, channel="C0OPS0001").view()
+
+
+def samples() -> Iterator[Sample]:
+    """All of them."""
+    for part in (which, why, check, lists, forms):
+        yield from ((f"{part.__name__}: {title}", shown) for title, shown in part())

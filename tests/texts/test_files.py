@@ -1,0 +1,165 @@
+"""What is said about files, whole."""
+
+from __future__ import annotations
+
+from inline_snapshot import snapshot
+
+from tests.texts import files, texts
+
+
+def test_imports() -> None:
+    assert texts(files.imports()) == snapshot(
+        {
+            "rules: the file": """\
+┌ Import rules
+A JSON file from `/rules export` or from the dashboard’s export. You see a preview before anything changes.
+File (optional): <>
+Or paste its text (optional): <>
+Why (optional): <>
+[Preview]\
+""",
+            "rules: the file was refused": """\
+┌ Import rules
+(warning) Nothing was imported. The file has an empty list. Check that the export had any rules.
+A JSON file from `/rules export` or from the dashboard’s export. You see a preview before anything changes.
+File (optional): <>
+Or paste its text (optional): <>
+Why (optional): <>
+[Preview]\
+""",
+            "rules: the preview": """\
+┌ Import rules
+(inbox_tray) Preview: 7 records in `rules.json`
+Nothing has changed yet.
+(sparkles) 2 new
+(twisted_rightwards_arrows) 1 different here
+(heavy_check_mark) 1 identical here
+✗ 1 can’t be imported
+(repeat) 1 repeated in the file
+(fast_forward) 1 skipped: not rules
+(sparkles) New
+1. Jobs   `https://shop.example.com/jobs` → `https://shop.example.com/careers`
+2. Blog readers to new shop   `https://shop.example.com/old` → `https://shop.example.com/new` · only for page domain `blog.example.com`, method `GET`
+(twisted_rightwards_arrows) Different here
+4. Old shop to new shop   `Redirect_x1`   pair 1 destination
+✗ Can’t be imported
+7. (no name): not an object
+(repeat) Repeated in the file
+5. Summer sale: duplicate of record 3
+(fast_forward) Skipped: not rules
+6. Sales: a group; groups are not imported
+2 new rules: what to do?: <Create them>
+1 rule that differs here: what to do?: <Keep the current rules>
+On or off?: <New rules off, overwritten rules as they are now>
+[Import]\
+""",
+            "rules: the preview, once more": """\
+┌ Import rules
+(arrows_counterclockwise) Nothing was imported yet. The data changed since this preview. Please review it again.
+(inbox_tray) Preview: 7 records in `rules.json`
+Nothing has changed yet.
+(sparkles) 2 new
+(twisted_rightwards_arrows) 1 different here
+(heavy_check_mark) 1 identical here
+✗ 1 can’t be imported
+(repeat) 1 repeated in the file
+(fast_forward) 1 skipped: not rules
+(sparkles) New
+1. Jobs   `https://shop.example.com/jobs` → `https://shop.example.com/careers`
+2. Blog readers to new shop   `https://shop.example.com/old` → `https://shop.example.com/new` · only for page domain `blog.example.com`, method `GET`
+(twisted_rightwards_arrows) Different here
+4. Old shop to new shop   `Redirect_x1`   pair 1 destination
+✗ Can’t be imported
+7. (no name): not an object
+(repeat) Repeated in the file
+5. Summer sale: duplicate of record 3
+(fast_forward) Skipped: not rules
+6. Sales: a group; groups are not imported
+2 new rules: what to do?: <Create them>
+1 rule that differs here: what to do?: <Keep the current rules>
+On or off?: <New rules off, overwritten rules as they are now>
+[Import]\
+""",
+            "rules: nothing to import": """\
+┌ Import rules
+(inbox_tray) Preview: 1 record in `rules.json`
+Nothing has changed yet.
+(heavy_check_mark) 1 identical here
+(heavy_check_mark) Nothing to import.\
+""",
+            "members: the file": """\
+┌ Import members
+(globe_with_meridians) Site blog
+A CSV file with a column of emails; names and segments are optional. An action column overrides the choice below. You see a preview before anything changes.
+File (optional): <>
+Or paste its text (optional): <>
+What to do with these people?: <Add them as members>
+Why (optional): <>
+[Preview]\
+""",
+            "members: the preview": """\
+┌ Import members
+(inbox_tray) Preview: 5 rows in `m.csv`, for blog
+Nothing has changed yet.
+(twisted_rightwards_arrows) 1 whose segments change
+(link) 1 of the same person as an earlier row, with the segments of both
+✗ 3 can’t be imported
+(twisted_rightwards_arrows) Whose segments change
+line 2  `anna@example.com` Anna Berg   (heavy_plus_sign) `vip`
+(link) Of the same person as an earlier row, with the segments of both
+line 4  `ben@example.com` Ben   the same person as line 3
+✗ Can’t be imported
+line 3  `ben@example.com` Ben   not a member of this site
+line 5  `not an email` Carl   not an email: An email address must have an @-sign.
+line 6  `dora@example.com` Dora   “platinum” is not a segment here; segments are created in the site’s dashboard
+Read as UTF-8 with commas: email from column 1, name from column 2, segments from column 3.
+[Import]\
+""",
+        }
+    )
+
+
+def test_introductions() -> None:
+    assert texts(files.introductions()) == snapshot(
+        {
+            "all rules": """\
+:outbox_tray: *25 rules*, complete with filters and values; without groups.
+`/rules import` and the dashboard’s import read this file. From `rules.example.com`.\
+""",
+            "some rules": """\
+:outbox_tray: *1 of 25 rules*, complete with filters and values; without groups.
+`/rules import` and the dashboard’s import read this file. From `rules.example.com`.\
+""",
+            "not all could be read": """\
+:outbox_tray: *25 rules*, complete with filters and values; without groups.
+`/rules import` and the dashboard’s import read this file. From `rules.example.com`.
+:warning: Only 25 of 40 rules could be read. The others are not in this file.\
+""",
+            "members": ":outbox_tray: *3 of 20 members* of *blog*, with names and segments. It contains full emails, so share it with care.",
+        }
+    )
+
+
+def test_refusals() -> None:
+    assert texts(files.refusals()) == snapshot(
+        {
+            "files": """\
+The file is empty. Check that it was saved, and try again.
+The file is too large: 100 MB. The limit is 10 MB. Split it, and import the parts one by one.
+The file is a picture.
+The file is a PDF.
+The file is a spreadsheet.
+The file is a compressed archive.
+The file is a web page.
+The file is a table (CSV).
+The file is JSON. Save it as CSV, with a column of emails.
+The file is not text.
+The file’s encoding is unknown (byte 4). Save it as UTF-8, and try again.
+The file is not valid JSON: line 3, column 12 (Expecting ':' delimiter). Usually an extra comma or an unclosed quote.
+The file is JSON, but has no rules: it starts with email. Use a JSON file from /rules export or from the dashboard’s export.
+The file has an empty list. Check that the export had any rules.
+The row in line 3 can’t be read (unexpected end of data). Usually an unclosed quote.
+No column of the table has emails. Save it as CSV, with a column of emails.\
+"""
+        }
+    )

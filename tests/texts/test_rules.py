@@ -1,0 +1,562 @@
+"""What is said about rules, whole."""
+
+from __future__ import annotations
+
+from inline_snapshot import snapshot
+
+from tests.texts import rules, texts
+
+
+def test_which() -> None:
+    assert texts(rules.which()) == snapshot(
+        {
+            "a redirect": """\
+https://shop.example.com/old redirects to https://shop.example.com/new
+(arrow_right_hook) `https://shop.example.com/old` redirects to `https://shop.example.com/new`
+Old shop to new shop   → `https://shop.example.com/new`
+[Show]  [Switch off…]
+[Share in channel]
+  [Switch off…] asks: Switch off “Old shop to new shop”? / The rule stops matching. A card in the channel says so, with a button that undoes it. [Cancel] [Switch off]\
+""",
+            "a redirect, and what else there is to know": """\
+https://shop.example.com/old redirects to https://shop.example.com/new
+(arrow_right_hook) `https://shop.example.com/old` redirects to `https://shop.example.com/new`
+Old shop to new shop   → `https://shop.example.com/new`
+[Show]  [Switch off…]
+Debug header for support   adds request header `X-Debug`: `1`  [Show]
+Would match, but off: Summer sale; Chat widget (its group Experiments is off)
+Can’t tell: Odd expression (its expression uses lookarounds or backreferences)
+[Share in channel]
+  [Switch off…] asks: Switch off “Old shop to new shop”? / The rule stops matching. A card in the channel says so, with a button that undoes it. [Cancel] [Switch off]\
+""",
+            "several redirects in a row": """\
+https://shop.example.com/old redirects to https://shop.example.com/landing
+(arrow_right_hook) `https://shop.example.com/old` redirects to `https://shop.example.com/landing`
+`https://shop.example.com/old` → `https://shop.example.com/new` → `https://shop.example.com/landing`
+Old shop to new shop   → `https://shop.example.com/new`
+[Show]  [Switch off…]
+New shop to landing page   → `https://shop.example.com/landing`
+[Show]  [Switch off…]
+[Share in channel]
+  [Switch off…] asks: Switch off “Old shop to new shop”? / The rule stops matching. A card in the channel says so, with a button that undoes it. [Cancel] [Switch off]
+  [Switch off…] asks: Switch off “New shop to landing page”? / The rule stops matching. A card in the channel says so, with a button that undoes it. [Cancel] [Switch off]\
+""",
+            "a loop": """\
+https://shop.example.com/old never arrives: it loops
+(repeat) `https://shop.example.com/old` never arrives: it loops
+`https://shop.example.com/old` → `https://shop.example.com/new` → `https://shop.example.com/old`
+Old shop to new shop   → `https://shop.example.com/new`
+[Show]  [Switch off…]
+Back to the old shop   → `https://shop.example.com/old`
+[Show]  [Switch off…]
+[Share in channel]
+  [Switch off…] asks: Switch off “Old shop to new shop”? / The rule stops matching. A card in the channel says so, with a button that undoes it. [Cancel] [Switch off]
+  [Switch off…] asks: Switch off “Back to the old shop”? / The rule stops matching. A card in the channel says so, with a button that undoes it. [Cancel] [Switch off]\
+""",
+            "a block on the way": """\
+https://shop.example.com/old is blocked after 2 redirects
+(no_entry) `https://shop.example.com/old` is blocked after 2 redirects
+`https://shop.example.com/old` → `https://shop.example.com/new` → `https://shop.example.com/landing` → blocked
+Old shop to new shop   → `https://shop.example.com/new`
+[Show]  [Switch off…]
+New shop to landing page   → `https://shop.example.com/landing`
+[Show]  [Switch off…]
+Block the landing page   (no_entry) blocks it
+[Show]  [Switch off…]
+[Share in channel]
+  [Switch off…] asks: Switch off “Old shop to new shop”? / The rule stops matching. A card in the channel says so, with a button that undoes it. [Cancel] [Switch off]
+  [Switch off…] asks: Switch off “New shop to landing page”? / The rule stops matching. A card in the channel says so, with a button that undoes it. [Cancel] [Switch off]
+  [Switch off…] asks: Switch off “Block the landing page”? / The rule stops matching. A card in the channel says so, with a button that undoes it. [Cancel] [Switch off]\
+""",
+            "a block": """\
+https://shop.example.com/landing is blocked
+(no_entry) `https://shop.example.com/landing` is blocked
+Block the landing page   (no_entry) blocks it
+[Show]  [Switch off…]
+[Share in channel]
+  [Switch off…] asks: Switch off “Block the landing page”? / The rule stops matching. A card in the channel says so, with a button that undoes it. [Cancel] [Switch off]\
+""",
+            "two rules for one URL": """\
+https://shop.example.com/old redirects to one of 2 URLs
+(twisted_rightwards_arrows) `https://shop.example.com/old` redirects to one of 2 URLs
+Old shop to new shop   → `https://shop.example.com/new`
+[Show]  [Switch off…]
+Old shop to the archive   → `https://archive.example.com/`
+[Show]  [Switch off…]
+2 rules redirect or block this URL, and their order is not guaranteed.
+[Share in channel]
+  [Switch off…] asks: Switch off “Old shop to new shop”? / The rule stops matching. A card in the channel says so, with a button that undoes it. [Cancel] [Switch off]
+  [Switch off…] asks: Switch off “Old shop to the archive”? / The rule stops matching. A card in the channel says so, with a button that undoes it. [Cancel] [Switch off]\
+""",
+            "a redirect with filters": """\
+https://shop.example.com/old redirects to https://shop.example.com/new, if its filters match
+(arrow_right_hook) `https://shop.example.com/old` redirects to `https://shop.example.com/new`, if its filters match
+Blog readers to new shop   → `https://shop.example.com/new`
+Only for page domain `blog.example.com`, method `GET`
+[Show]  [Switch off…]
+[Share in channel]
+  [Switch off…] asks: Switch off “Blog readers to new shop”? / The rule stops matching. A card in the channel says so, with a button that undoes it. [Cancel] [Switch off]\
+""",
+            "something else is changed": """\
+https://shop.example.com/about isn’t redirected; 1 rule changes something else
+(large_green_circle) `https://shop.example.com/about` isn’t redirected; 1 rule changes something else
+Debug header for support   adds request header `X-Debug`: `1`  [Show]
+[Share in channel]\
+""",
+            "a near miss": """\
+No rule changes https://shop.example.com/old/, but there is a near miss
+(white_circle) No rule changes `https://shop.example.com/old/`, but there is a near miss
+Near misses: Old shop to new shop (differs only in the trailing slash)
+[Share in channel]  [List rules]\
+""",
+            "tracking parameters": """\
+No rule changes https://shop.example.com/old?utm_source=mail, but there is a near miss
+(white_circle) No rule changes `https://shop.example.com/old?utm_source=mail`, but there is a near miss
+Near misses: Old shop to new shop (without ?utm_source=mail it redirects to https://shop.example.com/new)
+[Share in channel]  [List rules]\
+""",
+            "what matches is off": """\
+No rule changes https://shop.example.com/old, because what matches is off
+(white_circle) No rule changes `https://shop.example.com/old`, because what matches is off
+Would match, but off: Summer sale; Chat widget (its group Experiments is off)
+[Share in channel]\
+""",
+            "no rule": """\
+No rule changes https://shop.example.com/about
+(white_circle) No rule changes `https://shop.example.com/about`
+Assumed https://.
+[Share in channel]  [List rules]\
+""",
+            "not all rules could be read": """\
+Can’t tell: none of the 40 rules that could be read redirects or blocks https://shop.example.com/about
+(warning) Can’t tell: none of the 40 rules that could be read redirects or blocks `https://shop.example.com/about`
+(warning) Only 40 of 60 rules could be read. Others may match, too.
+[Share in channel]  [List rules]\
+""",
+            "several URLs": """\
+https://shop.example.com/old redirects to https://shop.example.com/new
+(arrow_right_hook) `https://shop.example.com/old` redirects to `https://shop.example.com/new`
+Old shop to new shop   → `https://shop.example.com/new`
+[Show]  [Switch off…]
+This is about the first of 2 URLs. The others: `https://shop.example.com/new`
+[URL 2]  [Share in channel]
+  [Switch off…] asks: Switch off “Old shop to new shop”? / The rule stops matching. A card in the channel says so, with a button that undoes it. [Cancel] [Switch off]\
+""",
+            "words that name no rule": """\
+https://shop.example.com/old redirects to https://shop.example.com/new
+(arrow_right_hook) `https://shop.example.com/old` redirects to `https://shop.example.com/new`
+Old shop to new shop   → `https://shop.example.com/new`
+[Show]  [Switch off…]
+`please` is not the name of one rule, so this covers all of them.
+[Share in channel]
+  [Switch off…] asks: Switch off “Old shop to new shop”? / The rule stops matching. A card in the channel says so, with a button that undoes it. [Cancel] [Switch off]\
+""",
+            "shared with the channel": """\
+https://shop.example.com/old redirects to https://shop.example.com/landing
+(arrow_right_hook) `https://shop.example.com/old` redirects to `https://shop.example.com/landing`
+`https://shop.example.com/old` → `https://shop.example.com/new` → `https://shop.example.com/landing`
+Old shop to new shop   → `https://shop.example.com/new`
+New shop to landing page   → `https://shop.example.com/landing`\
+""",
+        }
+    )
+
+
+def test_which_url_and_rule() -> None:
+    assert texts(rules.why()) == snapshot(
+        {
+            "it matches": """\
+Blog readers to new shop matches, if its filters match
+(large_green_circle) Blog readers to new shop matches, if its filters match
+`https://shop.example.com/old`
+→ `https://shop.example.com/new`
+Only for page domain `blog.example.com`, method `GET`
+[Switch off…]  [Show]  [All rules for this URL]
+  [Switch off…] asks: Switch off “Blog readers to new shop”? / The rule stops matching. A card in the channel says so, with a button that undoes it. [Cancel] [Switch off]\
+""",
+            "it would, but is off": """\
+Summer sale would match, but it is off
+(double_vertical_bar) Summer sale would match, but it is off
+`https://shop.example.com/old`
+→ `https://shop.example.com/sale`
+[Switch on]  [Show]  [All rules for this URL]\
+""",
+            "its group is off": """\
+Chat widget would match, but its group Experiments is off
+(double_vertical_bar) Chat widget would match, but its group Experiments is off
+`https://shop.example.com/old`
+→ `https://shop.example.com/chat`
+[Edit]  [Show]  [All rules for this URL]\
+""",
+            "it nearly matches": """\
+Old shop to new shop doesn’t match
+(white_circle) Old shop to new shop doesn’t match
+`https://shop.example.com/OLD`
+Differs only in case.
+Its source: `https://shop.example.com/old`
+[Edit]  [Show]  [All rules for this URL]\
+""",
+            "it does not match": """\
+Old shop to new shop doesn’t match
+(white_circle) Old shop to new shop doesn’t match
+`https://shop.example.com/about`
+Its source: `https://shop.example.com/old`
+[Edit]  [Show]  [All rules for this URL]\
+""",
+            "of many pairs, none matches": """\
+Campaign links doesn’t match
+(white_circle) Campaign links doesn’t match
+`https://shop.example.com/about`
+Its source: `https://shop.example.com/c/1` or `https://shop.example.com/c/2` or `https://shop.example.com/c/3` or `https://shop.example.com/c/4` or 10 others
+[Edit]  [Show]  [All rules for this URL]\
+""",
+            "that can't be told": """\
+Can’t tell whether Odd expression matches
+(grey_question) Can’t tell whether Odd expression matches
+`https://shop.example.com/old`
+Its expression uses lookarounds or backreferences.
+Its source: URL matches `/(?<=old)$/`
+[Edit]  [Show]  [All rules for this URL]\
+""",
+        }
+    )
+
+
+def test_check() -> None:
+    assert texts(rules.check()) == snapshot(
+        {
+            "nothing is wrong": """\
+No findings in 2 rules
+(white_check_mark) No findings in 2 rules
+[Share in channel]\
+""",
+            "one finding in one rule": """\
+1 finding in 1 rule
+1 finding in 1 rule
+✗ “Jobs page” never matches “https://jobs.example.com”: a browser sends https://jobs.example.com/.
+Correct the source.
+[Edit]  [Switch off “Jobs page”]
+[Share in channel]
+  [Switch off “Jobs page”] asks: Switch off “Jobs page”? / The rule stops matching. A card in the channel says so, with a button that undoes it. [Cancel] [Switch off]\
+""",
+            "a loop": """\
+1 finding in 2 rules
+1 finding in 2 rules
+(rotating_light) “Old shop to new shop” and “Back to the old shop” loop: https://shop.example.com/old → https://shop.example.com/new → https://shop.example.com/old.
+Switch one of them off, or change where it redirects.
+[Switch off “Old shop to new shop”]  [Switch off “Back to the old shop”]
+[Share in channel]
+  [Switch off “Old shop to new shop”] asks: Switch off “Old shop to new shop”? / The rule stops matching. A card in the channel says so, with a button that undoes it. [Cancel] [Switch off]
+  [Switch off “Back to the old shop”] asks: Switch off “Back to the old shop”? / The rule stops matching. A card in the channel says so, with a button that undoes it. [Cancel] [Switch off]\
+""",
+            "several findings": """\
+5 findings in 6 rules
+5 findings in 6 rules
+✗ “Jobs page” never matches “https://jobs.example.com”: a browser sends https://jobs.example.com/.
+Correct the source.
+[Edit]  [Switch off “Jobs page”]
+(warning) “Old shop to new shop” and “Old shop to the archive” match the same URL: https://shop.example.com/old.
+Keep one of them on: their order is not guaranteed.
+[Switch off “Old shop to new shop”]  [Switch off “Old shop to the archive”]
+(link) “New shop to landing page” redirects to https://shop.example.com/landing, which “Block the landing page” blocks.
+Redirect it elsewhere, or switch off the block.
+[Edit]  [Switch off “New shop to landing page”]  [Switch off “Block the landing page”]
+(link) “Old shop to new shop” redirects to https://shop.example.com/new, which “New shop to landing page” redirects on to https://shop.example.com/landing.
+Redirect straight to the last URL.
+[Edit]  [Switch off “Old shop to new shop”]  [Switch off “New shop to landing page”]
+(grey_question) “Odd expression” can’t be checked: its expression uses lookarounds or backreferences.
+Try it in the browser, or simplify its source.
+[Show]
+[Share in channel]
+  [Switch off “Jobs page”] asks: Switch off “Jobs page”? / The rule stops matching. A card in the channel says so, with a button that undoes it. [Cancel] [Switch off]
+  [Switch off “Old shop to new shop”] asks: Switch off “Old shop to new shop”? / The rule stops matching. A card in the channel says so, with a button that undoes it. [Cancel] [Switch off]
+  [Switch off “Old shop to the archive”] asks: Switch off “Old shop to the archive”? / The rule stops matching. A card in the channel says so, with a button that undoes it. [Cancel] [Switch off]
+  [Switch off “New shop to landing page”] asks: Switch off “New shop to landing page”? / The rule stops matching. A card in the channel says so, with a button that undoes it. [Cancel] [Switch off]
+  [Switch off “Block the landing page”] asks: Switch off “Block the landing page”? / The rule stops matching. A card in the channel says so, with a button that undoes it. [Cancel] [Switch off]
+  [Switch off “Old shop to new shop”] asks: Switch off “Old shop to new shop”? / The rule stops matching. A card in the channel says so, with a button that undoes it. [Cancel] [Switch off]
+  [Switch off “New shop to landing page”] asks: Switch off “New shop to landing page”? / The rule stops matching. A card in the channel says so, with a button that undoes it. [Cancel] [Switch off]\
+""",
+            "not everything was read or compared": """\
+No findings in 1 rule that could be read
+(warning) No findings in 1 rule that could be read
+(warning) Only 1 of 60 rules could be read.
+(warning) Too many rules match any URL, so not every pair of rules was compared.
+[Share in channel]\
+""",
+        }
+    )
+
+
+def test_lists() -> None:
+    assert texts(rules.lists()) == snapshot(
+        {
+            "the menu": """\
+Traffic rules: find one, list them, or create one
+Traffic rules
+Type to find one:  <>
+[List rules]  [Rules that are on]  [New rule]  [Help]
+`/rules which https://shop.example.com/old` shows where a URL ends up
+`/rules list checkout` finds rules by any part of name, id or URL
+`/rules off #1 for 2h because it loops` switches off the first rule of your last list\
+""",
+            "a list": """\
+11 rules, page 1 of 2
+11 rules
+1. (large_green_circle) Old shop to new shop
+`https://shop.example.com/old` → `https://shop.example.com/new`  [Show]
+2. (large_green_circle) Blog readers to new shop
+`https://shop.example.com/old` → `https://shop.example.com/new` · only for page domain `blog.example.com`, method `GET`  [Show]
+3. (large_green_circle) Debug header for support
+URL contains `https://shop.example.com/`: adds request header `X-Debug`: `1`  [Show]
+4. (white_circle) Summer sale · Off
+`https://shop.example.com/old` → `https://shop.example.com/sale`  [Show]
+5. (double_vertical_bar) Chat widget · On, but its group Experiments is off
+`https://shop.example.com/old` → `https://shop.example.com/chat`  [Show]
+6. (large_green_circle) Campaign links
+`https://shop.example.com/c/1` → `https://shop.example.com/campaign/1` · and 13 more pairs  [Show]
+7. (large_green_circle) Block the landing page
+`https://shop.example.com/landing`: blocked  [Show]
+8. (large_green_circle) Back to the old shop
+`https://shop.example.com/new` → `https://shop.example.com/old`  [Show]
+9. (large_green_circle) New shop to landing page
+`https://shop.example.com/new` → `https://shop.example.com/landing`  [Show]
+10. (large_green_circle) Old shop to the archive
+`https://shop.example.com/old` → `https://archive.example.com/`  [Show]
+Page 1 of 2   ·   `#n` in your next command means a row of this list
+[Next ›]  [Share in channel]  [Sort by type]  [Sort by last change]\
+""",
+            "a list in the channel": """\
+2 rules, page 1 of 1
+2 rules
+(large_green_circle) Old shop to new shop
+`https://shop.example.com/old` → `https://shop.example.com/new`  [Show]
+(white_circle) Summer sale · Off
+`https://shop.example.com/old` → `https://shop.example.com/sale`  [Show]
+Page 1 of 1
+[Share in channel]  [Sort by type]  [Sort by last change]\
+""",
+            "a list of a group, by last change": """\
+1 rule, page 1 of 1
+1 rule for group `Sales`, latest change first
+1. (large_green_circle) Campaign links · (file_folder) Sales campaigns · 2026-11-18 11:06 UTC
+`https://shop.example.com/c/1` → `https://shop.example.com/campaign/1` · and 13 more pairs  [Show]
+Page 1 of 1   ·   `#n` in your next command means a row of this list
+[Share in channel]\
+""",
+            "nothing found": """\
+No rules found
+(mag) No rules for “checkout”
+[All rules]  [New rule]\
+""",
+            "no rules at all": """\
+No rules found
+(mag) There are no rules yet
+[New rule]\
+""",
+            "show Old shop to new shop": """\
+Rule Old shop to new shop (Redirect_x1)
+(large_green_circle) Old shop to new shop · On
+`https://shop.example.com/old` → `https://shop.example.com/new`
+Redirect · changed 2026-11-18 11:06 UTC · `Redirect_x1`
+[Edit]  [Switch off]  [Copy]  [Delete…]  [Share in channel]\
+""",
+            "show Blog readers to new shop": """\
+Rule Blog readers to new shop (Redirect_x6)
+(large_green_circle) Blog readers to new shop · On
+`https://shop.example.com/old` → `https://shop.example.com/new` · only for page domain `blog.example.com`, method `GET`
+Redirect · changed 2026-11-18 11:06 UTC · `Redirect_x6`
+[Edit]  [Switch off]  [Copy]  [Delete…]  [Share in channel]\
+""",
+            "show Campaign links": """\
+Rule Campaign links (Redirect_x10)
+(large_green_circle) Campaign links · On
+Pair 1  `https://shop.example.com/c/1` → `https://shop.example.com/campaign/1`
+Pair 2  `https://shop.example.com/c/2` → `https://shop.example.com/campaign/2`
+Pair 3  `https://shop.example.com/c/3` → `https://shop.example.com/campaign/3`
+Pair 4  `https://shop.example.com/c/4` → `https://shop.example.com/campaign/4`
+Pair 5  `https://shop.example.com/c/5` → `https://shop.example.com/campaign/5`
+Pair 6  `https://shop.example.com/c/6` → `https://shop.example.com/campaign/6`
+Pair 7  `https://shop.example.com/c/7` → `https://shop.example.com/campaign/7`
+Pair 8  `https://shop.example.com/c/8` → `https://shop.example.com/campaign/8`
+Pair 9  `https://shop.example.com/c/9` → `https://shop.example.com/campaign/9`
+Pair 10  `https://shop.example.com/c/10` → `https://shop.example.com/campaign/10`
+Pair 11  `https://shop.example.com/c/11` → `https://shop.example.com/campaign/11`
+Pair 12  `https://shop.example.com/c/12` → `https://shop.example.com/campaign/12`
+…and 2 more pairs
+Links in the newsletter
+Redirect · (file_folder) Sales campaigns · changed 2026-11-18 11:06 UTC · `Redirect_x10`
+[Edit]  [Switch off]  [Copy]  [Delete…]  [Share in channel]\
+""",
+            "show Chat widget": """\
+Rule Chat widget (Redirect_x9)
+(double_vertical_bar) Chat widget · On, but its group Experiments is off
+`https://shop.example.com/old` → `https://shop.example.com/chat`
+Redirect · (file_folder) Experiments · changed 2026-11-18 11:06 UTC · `Redirect_x9`
+[Edit]  [Switch off]  [Copy]  [Delete…]  [Share in channel]\
+""",
+            "show in the channel": """\
+Rule Old shop to new shop (Redirect_x1)
+(large_green_circle) Old shop to new shop · On
+`https://shop.example.com/old` → `https://shop.example.com/new`
+Redirect · changed 2026-11-18 11:06 UTC · `Redirect_x1`
+[Show to me]\
+""",
+            "groups": """\
+2 groups
+2 groups
+Sales campaigns · 12 rules, 11 of them on
+(large_green_circle) On
+[Its rules]  [Switch off]
+Experiments · 1 rule
+(double_vertical_bar) Off, and so are all its rules
+[Its rules]  [Switch on]
+Rules are also in groups that the service doesn’t list: `Group_lost` (2)
+[Share in channel]\
+""",
+            "test URLs": """\
+1 test URL in this channel
+Added `https://shop.example.com/old`
+1 test URL in this channel. Each rule change is tried on them, and its card shows which ones it changes.
+`https://shop.example.com/old`
+[Where does it go?]  [Remove]
+Add one: `/rules samples add URL`\
+""",
+            "no test URLs": """\
+No test URLs in this channel
+No test URLs in this channel. Each rule change is tried on them, and its card shows which ones it changes.
+Add one: `/rules samples add URL`\
+""",
+        }
+    )
+
+
+def test_forms() -> None:
+    assert texts(rules.forms()) == snapshot(
+        {
+            "new": """\
+┌ New rule
+Type: <Redirect>
+From: <https://shop.example.com/old>
+To: <>
+Operator: <Equals>
+Match on: <Url>
+Destination type: <url>
+[Add pair]
+Name (optional): <>
+Why (optional): <>
+Description (optional): <>
+Status: <Active>
+Revert after (optional): <>
+[Create]\
+""",
+            "new, with a warning": """\
+┌ New rule
+(warning) Not saved yet. Press Create anyway if that is what you want.
+Type: <Redirect>
+From: <https://shop.example.com/old>
+To: <>
+Operator: <Equals>
+Match on: <Url>
+Destination type: <url>
+[Add pair]
+Name (optional): <>
+Why (optional): <>
+Description (optional): <>
+Status: <Active>
+Revert after (optional): <>
+[Create anyway]\
+""",
+            "new, with a loop and no reason": """\
+┌ New rule
+(warning) Not saved yet. It needs a reason: see “Why” below.
+Type: <Redirect>
+From: <https://shop.example.com/old>
+To: <>
+Operator: <Equals>
+Match on: <Url>
+Destination type: <url>
+[Add pair]
+Name (optional): <>
+(warning) This loops, so it needs a reason.
+Why (optional): <>
+Description (optional): <>
+Status: <Active>
+Revert after (optional): <>
+[Create]\
+""",
+            "new, of a type that is written as JSON": """\
+┌ New rule
+Type: <Delay>
+Pairs, as JSON: <[
+ {
+  "source": {
+   "key": "Url",
+   "operator": "Equals",
+   "value": "https://shop.example.com/"
+  },
+  "delay": "2000"
+ }
+]>
+Name: <>
+Why (optional): <>
+Description (optional): <>
+Status: <Active>
+Revert after (optional): <>
+[Create]\
+""",
+            "edit": """\
+┌ Edit rule
+Redirect `Redirect_x6`
+From: <https://shop.example.com/old>
+To: <https://shop.example.com/new>
+Operator: <Equals>
+Match on: <Url>
+Destination type: <url>
+[Add pair]
+Name: <Blog readers to new shop>
+Why (optional): <>
+Description (optional): <>
+Status: <Active>
+[Save]\
+""",
+            "edit, two pairs": """\
+┌ Edit rule
+Redirect `Redirect_x13`
+(file_folder) Experiments   (double_vertical_bar) On, but its group Experiments is off
+Pair 1  [Remove pair]
+From: <https://shop.example.com/a>
+To: <https://shop.example.com/b>
+Operator: <Equals>
+Match on: <Url>
+Destination type: <url>
+Pair 2  [Remove pair]
+From: <https://shop.example.com/c>
+To: <https://shop.example.com/d>
+Operator: <Equals>
+Match on: <Url>
+Destination type: <url>
+[Add pair]
+Name: <Two pairs>
+Why (optional): <>
+Description (optional): <>
+Status: <Active>
+[Save]\
+""",
+            "copy": """\
+┌ Copy rule
+Redirect `Redirect_x1`
+From: <https://shop.example.com/old>
+To: <https://shop.example.com/new>
+Operator: <Equals>
+Match on: <Url>
+Destination type: <url>
+[Add pair]
+Name: <Old shop to new shop (copy)>
+Why (optional): <>
+Description (optional): <>
+Status: <Inactive>
+Revert after (optional): <>
+[Create]\
+""",
+        }
+    )
