@@ -14,14 +14,11 @@ def test_requests() -> None:
 Delete Sale 2026: waits for a decision
 (wastebasket) Delete Sale 2026?
 @alice asks; somebody else of this channel must approve. Open until 2026-11-22 01:24 UTC. This is what goes:
-(large_green_circle) Active   (arrow_right_hook) Redirect   `Redirect_x1`
+(large_green_circle) On   (arrow_right_hook) Redirect   `Redirect_x1`
 Ends with the year
-Pair 1  `https://shop.example.com/sale`
-→ `https://shop.example.com/landing2`
-Pair 2  `https://shop.example.com/deals`
-→ `https://shop.example.com/landing2`
-Pair 3  `https://shop.example.com/black-friday`
-→ `https://shop.example.com/landing2`
+Pair 1  `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
+Pair 2  `https://shop.example.com/deals` → `https://shop.example.com/landing2`
+Pair 3  `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
 (speech_balloon) not needed
 [Approve]  [Deny…]  [Ask…]  [Withdraw]  [Switch off instead]  [Show full change]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`
@@ -31,9 +28,8 @@ rules at rules.example.com · `Redirect_x1` · change `0343eab7`
 Delete Old shop to new shop: waits for a decision
 (wastebasket) Delete Old shop to new shop?
 @alice asks; 2 of @oncall @bob must approve. 1 of 2: approved by @cara. Open until 2026-11-22 01:24 UTC. This is what goes:
-(white_circle) Inactive   (arrow_right_hook) Redirect   `Redirect_x1`
-`https://shop.example.com/old`
-→ `https://shop.example.com/new`
+(white_circle) Off   (arrow_right_hook) Redirect   `Redirect_x1`
+`https://shop.example.com/old` → `https://shop.example.com/new`
 (speech_balloon) we test
 [Approve]  [Deny…]  [Ask…]  [Withdraw]  [Break the glass…]  [Show full change]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`
@@ -43,32 +39,20 @@ rules at rules.example.com · `Redirect_x1` · change `0343eab7`
 Delete Campaign links: waits for a decision
 (wastebasket) Delete Campaign links?
 @alice asks. Only @alice can confirm it. Open until 2026-11-22 01:24 UTC. This is what goes:
-(large_green_circle) Active   (arrow_right_hook) Redirect   `Redirect_x1`
-Pair 1  `https://shop.example.com/c/0`
-→ `https://shop.example.com/campaign/0`
-Pair 2  `https://shop.example.com/c/1`
-→ `https://shop.example.com/campaign/1`
-Pair 3  `https://shop.example.com/c/2`
-→ `https://shop.example.com/campaign/2`
-Pair 4  `https://shop.example.com/c/3`
-→ `https://shop.example.com/campaign/3`
-Pair 5  `https://shop.example.com/c/4`
-→ `https://shop.example.com/campaign/4`
-Pair 6  `https://shop.example.com/c/5`
-→ `https://shop.example.com/campaign/5`
-Pair 7  `https://shop.example.com/c/6`
-→ `https://shop.example.com/campaign/6`
-Pair 8  `https://shop.example.com/c/7`
-→ `https://shop.example.com/campaign/7`
-Pair 9  `https://shop.example.com/c/8`
-→ `https://shop.example.com/campaign/8`
-Pair 10  `https://shop.example.com/c/9`
-→ `https://shop.example.com/campaign/9`
-Pair 11  `https://shop.example.com/c/10`
-→ `https://shop.example.com/campaign/10`
-Pair 12  `https://shop.example.com/c/11`
-→ `https://shop.example.com/campaign/11`
-…and 28 more pairs, which are kept as they are.
+(large_green_circle) On   (arrow_right_hook) Redirect   `Redirect_x1`
+Pair 1  `https://shop.example.com/c/0` → `https://shop.example.com/campaign/0`
+Pair 2  `https://shop.example.com/c/1` → `https://shop.example.com/campaign/1`
+Pair 3  `https://shop.example.com/c/2` → `https://shop.example.com/campaign/2`
+Pair 4  `https://shop.example.com/c/3` → `https://shop.example.com/campaign/3`
+Pair 5  `https://shop.example.com/c/4` → `https://shop.example.com/campaign/4`
+Pair 6  `https://shop.example.com/c/5` → `https://shop.example.com/campaign/5`
+Pair 7  `https://shop.example.com/c/6` → `https://shop.example.com/campaign/6`
+Pair 8  `https://shop.example.com/c/7` → `https://shop.example.com/campaign/7`
+Pair 9  `https://shop.example.com/c/8` → `https://shop.example.com/campaign/8`
+Pair 10  `https://shop.example.com/c/9` → `https://shop.example.com/campaign/9`
+Pair 11  `https://shop.example.com/c/10` → `https://shop.example.com/campaign/10`
+Pair 12  `https://shop.example.com/c/11` → `https://shop.example.com/campaign/11`
+…and 28 more pairs
 (speech_balloon) we test
 (mag) This card doesn’t show everything. Press Show full change before you decide.
 [Show full change]  [Delete]  [Keep]
@@ -79,9 +63,8 @@ rules at rules.example.com · `Redirect_x1` · change `0343eab7`
 Delete Debug header for support: waits for a decision
 (wastebasket) Delete Debug header for support?
 @alice asks; somebody else of this channel must approve. Open until 2026-11-22 01:24 UTC. This is what goes:
-(large_green_circle) Active   (label) Headers   `Redirect_x1`
-contains `https://shop.example.com`
-adds request header `Authorization`: `[hidden]`
+(large_green_circle) On   (label) Headers   `Redirect_x1`
+URL contains `https://shop.example.com`: adds request header `Authorization`: `[hidden]`
 (mag) 1 of 4 test URLs changes
 • /old stays
 (speech_balloon) we test
@@ -114,14 +97,11 @@ rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 Create Sale 2026: waits for a decision
 (raising_hand) Create Sale 2026?
 @alice asks; somebody else of this channel must approve. Open until 2026-11-22 01:24 UTC. This is what changes:
-(large_green_circle) Active   (arrow_right_hook) Redirect
+(large_green_circle) On   (arrow_right_hook) Redirect
 Ends with the year
-Pair 1  `https://shop.example.com/sale`
-→ `https://shop.example.com/landing2`
-Pair 2  `https://shop.example.com/deals`
-→ `https://shop.example.com/landing2`
-Pair 3  `https://shop.example.com/black-friday`
-→ `https://shop.example.com/landing2`
+Pair 1  `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
+Pair 2  `https://shop.example.com/deals` → `https://shop.example.com/landing2`
+Pair 3  `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
 (mag) This card doesn’t show everything. Press Show full change before you decide.
 [Show full change]  [Approve]  [Deny…]  [Ask…]  [Withdraw]  [Break the glass…]
 rules at rules.example.com · change `0343eab7`\
@@ -192,9 +172,8 @@ def test_outcomes() -> None:
 Create Old shop to new shop: done
 (white_check_mark) Old shop to new shop created
 by @alice, 2026-11-21 01:26 UTC
-(large_green_circle) Active   (arrow_right_hook) Redirect
-`https://shop.example.com/old`
-→ `https://shop.example.com/new`
+(large_green_circle) On   (arrow_right_hook) Redirect
+`https://shop.example.com/old` → `https://shop.example.com/new`
 (speech_balloon) we test
 [Undo]
 rules at rules.example.com · change `0343eab7`\
@@ -203,9 +182,8 @@ rules at rules.example.com · change `0343eab7`\
 Create Old shop to new shop: under way
 (hourglass_flowing_sand) Old shop to new shop: under way…
 asked by @alice; the service is being asked.
-(large_green_circle) Active   (arrow_right_hook) Redirect
-`https://shop.example.com/old`
-→ `https://shop.example.com/new`
+(large_green_circle) On   (arrow_right_hook) Redirect
+`https://shop.example.com/old` → `https://shop.example.com/new`
 (speech_balloon) we test
 rules at rules.example.com · change `0343eab7`\
 """,
@@ -213,9 +191,8 @@ rules at rules.example.com · change `0343eab7`\
 Create Old shop to new shop: outcome not known yet
 (grey_question) Old shop to new shop: not known yet
 asked by @alice. The service gave no clear answer, so this may or may not have happened. Gatehouse keeps looking and will say here.
-(large_green_circle) Active   (arrow_right_hook) Redirect
-`https://shop.example.com/old`
-→ `https://shop.example.com/new`
+(large_green_circle) On   (arrow_right_hook) Redirect
+`https://shop.example.com/old` → `https://shop.example.com/new`
 (speech_balloon) we test
 rules at rules.example.com · change `0343eab7`\
 """,
@@ -298,9 +275,8 @@ Delete Old shop to new shop: done
 (white_check_mark) Old shop to new shop deleted
 by @alice, 2026-11-21 01:26 UTC
 This is what it was:
-(large_green_circle) Active   (arrow_right_hook) Redirect   `Redirect_x1`
-`https://shop.example.com/old`
-→ `https://shop.example.com/new`
+(large_green_circle) On   (arrow_right_hook) Redirect   `Redirect_x1`
+`https://shop.example.com/old` → `https://shop.example.com/new`
 (speech_balloon) we test
 [Undo]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
@@ -310,9 +286,8 @@ Delete Old shop to new shop: done
 (white_check_mark) Old shop to new shop deleted
 asked by @alice, approved by @cara, 2026-11-21 01:26 UTC
 This is what it was:
-(large_green_circle) Active   (arrow_right_hook) Redirect   `Redirect_x1`
-`https://shop.example.com/old`
-→ `https://shop.example.com/new`
+(large_green_circle) On   (arrow_right_hook) Redirect   `Redirect_x1`
+`https://shop.example.com/old` → `https://shop.example.com/new`
 (speech_balloon) we test
 [Undo]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
@@ -321,9 +296,8 @@ rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 Delete Old shop to new shop: under way
 (hourglass_flowing_sand) Old shop to new shop: under way…
 asked by @alice; the service is being asked.
-(large_green_circle) Active   (arrow_right_hook) Redirect   `Redirect_x1`
-`https://shop.example.com/old`
-→ `https://shop.example.com/new`
+(large_green_circle) On   (arrow_right_hook) Redirect   `Redirect_x1`
+`https://shop.example.com/old` → `https://shop.example.com/new`
 (speech_balloon) we test
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
@@ -331,9 +305,8 @@ rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 Delete Old shop to new shop: outcome not known yet
 (grey_question) Old shop to new shop: not known yet
 asked by @alice. The service gave no clear answer, so this may or may not have happened. Gatehouse keeps looking and will say here.
-(large_green_circle) Active   (arrow_right_hook) Redirect   `Redirect_x1`
-`https://shop.example.com/old`
-→ `https://shop.example.com/new`
+(large_green_circle) On   (arrow_right_hook) Redirect   `Redirect_x1`
+`https://shop.example.com/old` → `https://shop.example.com/new`
 (speech_balloon) we test
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
@@ -615,9 +588,8 @@ Delete Old shop to new shop: failed, nothing changed
 ✗ Old shop to new shop: could not be deleted
 asked by @alice. Nothing was changed.
 The service says: 503: down for maintenance
-(large_green_circle) Active   (arrow_right_hook) Redirect   `Redirect_x1`
-`https://shop.example.com/old`
-→ `https://shop.example.com/new`
+(large_green_circle) On   (arrow_right_hook) Redirect   `Redirect_x1`
+`https://shop.example.com/old` → `https://shop.example.com/new`
 (speech_balloon) we test
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
@@ -625,9 +597,8 @@ rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 Delete Old shop to new shop: failed, nothing changed
 ✗ Old shop to new shop: could not be deleted
 asked by @alice. Nothing was changed: the approval is more than an hour old. Ask again.
-(large_green_circle) Active   (arrow_right_hook) Redirect   `Redirect_x1`
-`https://shop.example.com/old`
-→ `https://shop.example.com/new`
+(large_green_circle) On   (arrow_right_hook) Redirect   `Redirect_x1`
+`https://shop.example.com/old` → `https://shop.example.com/new`
 (speech_balloon) we test
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
@@ -635,9 +606,8 @@ rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 Delete Old shop to new shop: failed, nothing changed
 ✗ Old shop to new shop: could not be deleted
 asked by @alice. Nothing was changed: the account of @alice is deactivated.
-(large_green_circle) Active   (arrow_right_hook) Redirect   `Redirect_x1`
-`https://shop.example.com/old`
-→ `https://shop.example.com/new`
+(large_green_circle) On   (arrow_right_hook) Redirect   `Redirect_x1`
+`https://shop.example.com/old` → `https://shop.example.com/new`
 (speech_balloon) we test
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
@@ -653,9 +623,8 @@ rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 Delete Old shop to new shop: under way
 (hourglass_flowing_sand) Old shop to new shop: under way…
 asked by @alice, approved by @cara, but the rules service is down. Nothing was sent yet. Gatehouse tries again until 2026-11-21 02:26 UTC.
-(large_green_circle) Active   (arrow_right_hook) Redirect   `Redirect_x1`
-`https://shop.example.com/old`
-→ `https://shop.example.com/new`
+(large_green_circle) On   (arrow_right_hook) Redirect   `Redirect_x1`
+`https://shop.example.com/old` → `https://shop.example.com/new`
 (speech_balloon) we test
 [Withdraw]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
@@ -734,9 +703,8 @@ Delete Old shop to new shop: done
 (white_check_mark) Old shop to new shop deleted
 by @alice, 2026-11-21 01:26 UTC
 This is what it was:
-(large_green_circle) Active   (arrow_right_hook) Redirect   `Redirect_x1`
-`https://shop.example.com/old`
-→ `https://shop.example.com/new`
+(large_green_circle) On   (arrow_right_hook) Redirect   `Redirect_x1`
+`https://shop.example.com/old` → `https://shop.example.com/new`
 (speech_balloon) we test
 (leftwards_arrow_with_hook) Taken back by change `b06889c4`
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
@@ -745,9 +713,8 @@ rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 Create Old shop to new shop: done
 (white_check_mark) Old shop to new shop is back
 by @alice, 2026-11-21 01:26 UTC
-(large_green_circle) Active   (arrow_right_hook) Redirect
-`https://shop.example.com/old`
-→ `https://shop.example.com/new`
+(large_green_circle) On   (arrow_right_hook) Redirect
+`https://shop.example.com/old` → `https://shop.example.com/new`
 Back under a new id; the old one keeps meaning it here. Its creation date is new.
 (speech_balloon) we test
 [Undo]
@@ -770,9 +737,8 @@ Delete Old shop to new shop: done
 (rotating_light) @alice did this alone, 2026-11-21 01:26 UTC.
 Why: checkout is down, nobody answers
 This is what it was:
-(large_green_circle) Active   (arrow_right_hook) Redirect   `Redirect_x1`
-`https://shop.example.com/old`
-→ `https://shop.example.com/new`
+(large_green_circle) On   (arrow_right_hook) Redirect   `Redirect_x1`
+`https://shop.example.com/old` → `https://shop.example.com/new`
 (speech_balloon) we test
 (eyes) Review due. Someone other than @alice has to review and sign this.
 [Sign]  [Undo]  [Show full change]
@@ -784,9 +750,8 @@ Delete Old shop to new shop: done
 (rotating_light) @alice did this alone, 2026-11-21 01:26 UTC. Signed by @cara.
 Why: checkout is down, nobody answers
 This is what it was:
-(large_green_circle) Active   (arrow_right_hook) Redirect   `Redirect_x1`
-`https://shop.example.com/old`
-→ `https://shop.example.com/new`
+(large_green_circle) On   (arrow_right_hook) Redirect   `Redirect_x1`
+`https://shop.example.com/old` → `https://shop.example.com/new`
 (speech_balloon) we test
 [Undo]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
@@ -804,9 +769,8 @@ rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 Create Back to the old shop: done
 (white_check_mark) Back to the old shop created
 by @alice, 2026-11-21 01:26 UTC
-(large_green_circle) Active   (arrow_right_hook) Redirect
-`https://shop.example.com/new`
-→ `https://shop.example.com/old`
+(large_green_circle) On   (arrow_right_hook) Redirect
+`https://shop.example.com/new` → `https://shop.example.com/old`
 (warning) It loops with “Old shop to new shop”.
 (speech_balloon) we test
 [Undo]
@@ -828,9 +792,8 @@ Delete Old shop to new shop: done
 (white_check_mark) Old shop to new shop deleted
 by @alice, 2026-11-21 01:26 UTC
 This is what it was:
-(large_green_circle) Active   (arrow_right_hook) Redirect   `Redirect_x1`
-`https://shop.example.com/old`
-→ `https://shop.example.com/new`
+(large_green_circle) On   (arrow_right_hook) Redirect   `Redirect_x1`
+`https://shop.example.com/old` → `https://shop.example.com/new`
 (speech_balloon) we test
 [Undo]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`
@@ -841,9 +804,8 @@ Delete Old shop to new shop: done
 (white_check_mark) Old shop to new shop deleted
 by @alice, 2026-11-21 01:26 UTC
 This is what it was:
-(large_green_circle) Active   (arrow_right_hook) Redirect   `Redirect_x1`
-`https://shop.example.com/old`
-→ `https://shop.example.com/new`
+(large_green_circle) On   (arrow_right_hook) Redirect   `Redirect_x1`
+`https://shop.example.com/old` → `https://shop.example.com/new`
 (speech_balloon) we test
 [Undo]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`
