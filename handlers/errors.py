@@ -95,9 +95,10 @@ class UnknownSegment(Refusal):
 
 @dataclass(eq=False, repr=False)
 class BadFilter(Refusal):
-    """A filter that means nothing; *words* say what it should be."""
+    """A filter that means nothing; *words* say what it should be, *example* is a command that has it right."""
 
     words: str
+    example: str = ""
 
 
 @dataclass(eq=False, repr=False)
@@ -164,13 +165,13 @@ class NoTrigger(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What a person is told: what happened, what that means, what to do now. All mrkdwn, escaped."""
+    """What a person is told: what happened, why, what to do now: whole sentences, all mrkdwn, escaped."""
 
     what: str
     cause: str = ""
     next: str = ""
     unchanged: bool | None = True
-    """Whether nothing was changed for sure; None where that is not the question, or not known."""
+    """Whether a change that was attempted was surely not made; None where that is not the question, or not known."""
     again: Mapping[str, Command] = field(default_factory=dict)
     """What could be done instead: the label of a button -> its command."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -78,6 +78,8 @@ class Filters:
     """Exactly these."""
     without: tuple[str, ...] = ()
     """Events that are left out."""
+    last_of_each: bool = False
+    """Of each change only its newest entry, and of a change set only one; all entries about no change."""
 
 
 def _seal(previous: str, row: Mapping[Any, Any] | sa.RowMapping) -> str:
@@ -194,6 +196,13 @@ def _flaw(row: sa.RowMapping, last: int, seal: str) -> Flaw | None:
 
 def _wanted(filters: Filters) -> sa.Select[Any]:
     query = sa.select(audit)
+    if filters.last_of_each:
+        of_set = sa.select(sa.func.nullif(changes.c.part_of, "")).where(changes.c.id == audit.c.change_id)
+        about = sa.func.coalesce(of_set.scalar_subquery(), audit.c.change_id)
+        each = sa.case((audit.c.change_id == "", sa.cast(audit.c.seq, sa.String)), else_=about)
+        plain = _wanted(replace(filters, last_of_each=False))
+        newest = plain.with_only_columns(sa.func.max(audit.c.seq)).group_by(each)
+        return query.where(audit.c.seq.in_(newest))
     if filters.who is not None:
         asked = sa.select(changes.c.id).where(changes.c.requester == filters.who)
         answered = sa.and_(audit.c.actor == GATEHOUSE, audit.c.change_id.in_(asked))

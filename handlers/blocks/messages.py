@@ -122,7 +122,7 @@ def filters_line(text: str | None, filters: Mapping[str, str]) -> str:
     """What a list is narrowed to, for its title."""
     said = [f"“{esc(text, 60)}”"] if text else []
     said += [f"{name} {code(value, 60)}" for name, value in filters.items()]
-    return f"  for {', '.join(said)}" if said else ""
+    return "".join(f" · {each}" for each in said)
 
 
 def mrkdwn(text: str) -> Block:

@@ -27,6 +27,7 @@ from bot.store.tables import NewerRelease
 from handlers.blocks.messages import clock_time, code, esc, plural
 from handlers.changes.card_view import label
 from handlers.changes.sentences import WORDS as WORDS_OF_STATES
+from handlers.changes.sentences import plain_title
 from handlers.errors import (
     BadFilter,
     EditedMessage,
@@ -44,13 +45,13 @@ from handlers.errors import (
     Table,
     Words,
 )
-from handlers.gatehouse.commands import GatehouseInspect, GatehousePending
+from handlers.gatehouse.commands import GatehouseInspect, GatehousePending, GatehouseSettings, GatehouseStatus
 from handlers.grammar.command import slash
 from handlers.slack.client import SlackRefused, SlackUnreachable
 
 STANDS: Final = {
     State.APPROVED: "approved",
-    State.APPLYING: "approved, and is being done",
+    State.APPLYING: "approved",
     State.APPLIED: "approved and done",
     State.DENIED: "denied",
     State.CANCELLED: "withdrawn",
@@ -60,35 +61,35 @@ STANDS: Final = {
 
 def _already(error: AlreadyDecided) -> Words:
     change = error.change
+    if change.state is State.PROPOSED:
+        return Words("You already approved this.", next="Someone else has to approve it, too.", unchanged=None)
     by = f" by <@{change.decided_by}>" if change.decided_by else ""
     moment = change.decided_at
     at = f" <!date^{int(moment.timestamp())}^at {{time}}|at {moment:%H:%M} UTC>" if moment else ""
-    if change.state is State.PROPOSED:
-        return Words("You have approved this already; it waits for somebody else.", unchanged=None)
-    return Words(f"Already {STANDS.get(change.state, f'settled: {change.state}')}{by}{at}.", unchanged=None)
+    stands = STANDS.get(change.state, WORDS_OF_STATES[change.state])
+    return Words(f"*{plain_title(change)}* was already {stands}{by}{at}.", unchanged=None)
 
 
 def _not_yours(error: NotYours) -> Words:
     change = error.change
     if change.glass_broken:
-        return Words("Whoever acted alone cannot sign it too.", next="Somebody else who may approve has to.")
-    return Words(f"Only <@{change.requester}> can settle this: it is their request.", next="Ask them.")
+        return Words("You can’t review your own emergency override.", next="Someone else who can approve has to.")
+    return Words(f"Only <@{change.requester}> can decide this: it is their request.", next="Ask them.")
 
 
 def _not_temporary(error: NotTemporary) -> Words:
-    name = f"Change `{error.change.id[:8]}`"
+    name = f"*{plain_title(error.change)}*"
     if error.change.temporary:
-        return Words(
-            f"{name} is being reverted, or its end was just changed.", next="Look at its card.", unchanged=None
-        )
+        return Words(f"{name} is being reverted, or its end was just changed.", next="See its card.", unchanged=None)
     return Words(f"{name} is no longer temporary.", unchanged=None)
 
 
 def _busy(error: TargetBusy) -> Words:
     other = error.change
     return Words(
-        f"Another change of the same target is under way (`{other.id[:8]}`, {other.state}, by <@{other.requester}>).",
-        next="Finish or withdraw that one on its card, then ask again.",
+        f"Another change of the same thing isn’t finished: *{plain_title(other)}*, by <@{other.requester}>.",
+        next="Finish or withdraw that one first.",
+        again={"Show pending": GatehousePending()},
     )
 
 
@@ -102,26 +103,32 @@ def _listed(titles: Sequence[str]) -> str:
     return f"{', '.join(named[:-1])} and {named[-1]} are" if len(named) > 1 else f"{named[0]} is"
 
 
+def _not_undoable(error: NotUndoable) -> Words:
+    name = f"*{plain_title(error.change)}*"
+    if error.change.undone_by:
+        return Words(f"{name} was already undone.")
+    state = WORDS_OF_STATES[error.change.state]
+    return Words(f"{name} can’t be undone: only applied changes can. This one: {state}.")
+
+
 CHANGE_WORDS: Final[Table] = {
-    NothingToChange: lambda e: Words(f"{_listed(e.titles)} already {esc(e.status) if e.status else 'as you asked'}."),
-    NothingInSet: lambda _: Words(
-        "There is nothing left to do.", "What was to be done is done, or its target is gone."
-    ),
+    NothingToChange: lambda e: Words(f"{_listed(e.titles)} already {esc(e.status) if e.status else 'as you want it'}."),
+    NothingInSet: lambda _: Words("Nothing left to do.", "All of it is done, or its target is gone."),
     TargetBusy: _busy,
     TooManyRequests: lambda e: Words(
-        f"{'This channel has' if e.channel else 'You have'} {e.count} requests waiting for a decision.",
-        next="Withdraw one or wait until one is decided.",
-        again={"Show what waits": GatehousePending()},
+        f"{'This channel already has' if e.channel else 'You already have'} {plural(e.count, 'pending request')}.",
+        next="Withdraw one, or wait until one is decided.",
+        again={"Show pending": GatehousePending()},
     ),
     TooManyQuestions: lambda e: Words(
-        f"This request has {len(e.change.questions)} questions already.",
-        next="Write in the thread of its card.",
+        f"This request already has {plural(len(e.change.questions), 'question')}.",
+        next="Write in the thread of its card instead.",
         unchanged=None,
     ),
     NewerRelease: lambda _: Words(
-        "A newer release of Gatehouse recorded this change, and this one can't act on it.",
-        "Gatehouse is being updated, or was put back to an older release.",
-        "Try again in some minutes. If that doesn't help, ask your Gatehouse admin to finish the update.",
+        "A newer release of Gatehouse recorded this change, and this release can’t act on it.",
+        "Gatehouse is being updated, or was rolled back.",
+        "Try again in a few minutes. If that doesn’t help, ask your Gatehouse admin to finish the update.",
     ),
     UnknownChange: lambda _: Words(
         "Gatehouse has no record of that change.", "The card is from another installation, or its record was deleted."
@@ -129,31 +136,44 @@ CHANGE_WORDS: Final[Table] = {
     AlreadyDecided: _already,
     NotYours: _not_yours,
     PolicyTightened: lambda _: Words(
-        "The policy is stricter now than when this was requested.",
-        next="The card says who must approve it now. If nobody can, withdraw it and ask again.",
+        "The policy has become stricter since this was requested.",
+        next="The card shows who must approve it now. If nobody can, withdraw it and request it again.",
     ),
-    NotUndoable: lambda e: Words(
-        f"Change `{e.change.id[:8]}` has already been undone."
-        if e.change.undone_by
-        else f"Change `{e.change.id[:8]}` can’t be undone: only a change that was applied can. "
-        f"State of this one: {WORDS_OF_STATES[e.change.state]}."
-    ),
+    NotUndoable: _not_undoable,
     NothingToUndo: lambda e: Words(
         f"No change has the reference {code(e.asked)}." if e.asked else "You have no change in this channel to undo.",
-        next=f"Press *Undo* on its card, or take the reference from there: `{slash('gatehouse undo 1a2b3c4d')}`.",
+        next=f"Press *Undo* on its card, or use the reference on the card: `{slash('gatehouse undo 1a2b3c4d')}`.",
     ),
     NotTemporary: _not_temporary,
-    NothingToReview: lambda e: Words(f"Change `{e.change.id[:8]}` has already been reviewed.", unchanged=None),
+    NothingToReview: lambda e: Words(f"*{plain_title(e.change)}* has already been reviewed.", unchanged=None),
     LookFirst: lambda e: Words(
-        "This card doesn’t show everything. Look at the full change first.",
-        next="Then decide on the card.",
+        "The card doesn’t show all of this change.",
+        next="Look at the full change, then decide on the card.",
         again={label(e.change): GatehouseInspect(e.change.id)},
     ),
     OldCard: lambda e: Words(
-        "That message no longer speaks for its change.",
-        next=f"Use the newer one: {e.link}" if e.link else "Use the newer one, a moment from now, in the channel.",
+        "This card is out of date.",
+        next=f"Use the newer one: {e.link}" if e.link else "A newer one will appear in the channel in a moment.",
     ),
 }
+
+
+STATUS: Final = GatehouseStatus()
+
+
+def _refused(error: client.ClientError) -> Words:
+    """A clear no of a service, in its own words, with what its status says."""
+    said = esc(str(error))
+    status = getattr(error, "status", 0)
+    if status >= 500:
+        return Words(
+            f"The {error.service} service failed with an error of its own ({status}).",
+            f"It said: {said}." if said and said != f"status {status}" else "",
+            "Try again in a moment.",
+            again={"Check status": STATUS},
+        )
+    said = said or "it gave no reason"
+    return Words(f"The {error.service} service refused: {said}{'' if said.endswith('.') else '.'}")
 
 
 SERVICE_WORDS: Final[Table] = {
@@ -161,47 +181,47 @@ SERVICE_WORDS: Final[Table] = {
         f"The {e.service} service has no such entry.", "It was deleted, or the id has a typo."
     ),
     client.BadIdentifier: lambda e: Words(
-        f"{code(e.value)} cannot be {esc(e.what)}.",
-        "It holds characters that are not allowed there.",
-        "Use the id or the name from a list.",
+        f"{code(e.value)} can’t be {esc(e.what)}: it has characters that aren’t allowed there.",
+        next="Use the id or the name from a list.",
     ),
     client.Unauthorized: lambda e: Words(
-        f"The {e.service} service says: {esc(str(e) or 'Unauthorized action')}.",
-        "The rule belongs to another key, or Gatehouse's key is wrong."
+        f"The {e.service} service rejected Gatehouse’s key: {esc(str(e) or 'Unauthorized')}.",
+        "The key is wrong, or the rule belongs to another key."
         if e.service == "rules"
-        else "Gatehouse's key is wrong, or not for this site (MEMBERS_API_KEYS).",
-        "Ask whoever runs Gatehouse to check the key.",
+        else "The key is wrong, or not valid for this site (MEMBERS_API_KEYS).",
+        "Ask your Gatehouse admin to check it.",
     ),
     client.RateLimited: lambda e: Words(
-        f"The {e.service} service is busy and refused for now.",
-        "Too many requests.",
-        f"It takes requests again at {clock_time(e.until)}." if e.until and e.retry_after else "Try again in a minute.",
+        f"The {e.service} service is rate-limiting Gatehouse (429).",
+        next=f"It accepts requests again at {clock_time(e.until)}."
+        if e.until and e.retry_after
+        else "Try again in a minute.",
     ),
     client.Unreachable: lambda e: Words(
-        f"The {e.service} service is not answering.",
-        "It is down, or the network to it is.",
-        f"Try again in a moment; `{slash('gatehouse status')}` looks again.",
+        f"The {e.service} service doesn’t answer.",
+        "The service or the network to it is down.",
+        "Try again in a moment.",
+        again={"Check status": STATUS},
     ),
     client.Unreadable: lambda e: Words(
-        f"The {e.service} service answered with something that cannot be read.",
-        "A proxy's page, or a fault of the service.",
-        "Try again; if it stays so, tell whoever runs the service.",
+        f"The {e.service} service sent an answer that Gatehouse can’t read, possibly a proxy’s error page.",
+        next="Try again. If it keeps happening, tell the people who run the service.",
     ),
     client.TooLarge: lambda e: Words(
-        f"The answer of the {e.service} service is larger than Gatehouse reads.",
-        next="Whoever runs Gatehouse can raise SERVICE_MAX_BYTES.",
+        f"The {e.service} service sent a larger answer than Gatehouse accepts.",
+        next="Your Gatehouse admin can raise SERVICE_MAX_BYTES.",
     ),
     Incomplete: lambda e: Words(
-        f"The {e.service} service did not give its whole list. {esc(e.gap.sentence('records'))}",
-        "What you asked for needs the rest, too: something may be in it that would change the answer.",
-        "Try again. If it stays so, tell whoever runs the service; what you name by its id still works.",
+        f"The {e.service} service returned only part of its list. {esc(e.gap.sentence('records'))}",
+        "The missing part could change the answer.",
+        "Try again. If it keeps happening, tell the people who run the service. Naming things by id still works.",
     ),
     client.OutcomeUnknown: lambda e: Words(
-        f"The {e.service} service gave no clear answer. It may have happened.",
-        next="Look at it before you ask again.",
+        f"The {e.service} service gave no clear answer. It may or may not have been done.",
+        next="Check it before you try again.",
         unchanged=None,
     ),
-    client.ClientError: lambda e: Words(f"The {e.service} service refused: {esc(str(e))}"),
+    client.ClientError: _refused,
 }
 
 
@@ -231,50 +251,49 @@ TOO_MUCH: Final = frozenset(
 def _slack_refused(error: SlackRefused) -> Words:
     if error.code == "missing_scope":
         return Words(
-            f"Slack refused: the app lacks the scope {code(error.needed) if error.needed else 'for this'}.",
-            "It was installed before Gatehouse needed that.",
-            "Ask whoever runs Gatehouse to install the app again with the present manifest.",
+            f"The Slack app lacks the scope {code(error.needed) if error.needed else 'for this'}.",
+            next="Ask your Gatehouse admin to reinstall it from the current manifest.",
             unchanged=None,
         )
     if error.code in NO_UPLOADS:
         return Words(
-            f"Slack did not take the file ({code(error.code)}).",
-            "It is too large, or the workspace does not allow such files.",
-            "Ask for less of it at once, or ask an admin of the workspace.",
+            f"Slack didn’t accept the file ({code(error.code)}).",
+            "It is too large, or this workspace doesn’t allow such files.",
+            "Narrow it with filters, or ask a workspace admin.",
             unchanged=None,
         )
     if error.code in TRIGGERS:
-        return Words(
-            "Slack gives Gatehouse 3 seconds to open a form, and they were over.", next="Try again.", unchanged=None
-        )
+        return Words("The form took too long to open.", next="Try again.", unchanged=None)
     if error.code in TOO_MUCH:
-        what = f"This is more than Slack shows at once ({code(error.code)})."
-        return Words(what, next="Ask for less of it, or for one thing at a time.", unchanged=None)
-    cause = "Gatehouse may be missing from the channel." if error.code in NO_PLACE else ""
-    return Words(f"Slack refused the answer ({code(error.code)}).", cause, unchanged=None)
+        what = f"Slack couldn’t display the answer ({code(error.code)})."
+        return Words(what, next="Try a narrower filter, or one thing at a time.", unchanged=None)
+    if error.code in NO_PLACE:
+        what = f"Gatehouse can’t write to this channel ({code(error.code)})."
+        return Words(what, next="Invite it with `/invite @Gatehouse`, or use another channel.", unchanged=None)
+    return Words(f"Slack refused the answer ({code(error.code)}).", next="Try again in a moment.", unchanged=None)
 
 
 SLACK_WORDS: Final[Table] = {
     SlackRefused: _slack_refused,
-    SlackUnreachable: lambda _: Words("Slack did not answer Gatehouse.", next="Try again in a moment.", unchanged=None),
+    SlackUnreachable: lambda _: Words("Slack doesn’t answer.", next="Try again in a moment.", unchanged=None),
     OldButton: lambda _: Words(
         "That button is from an older version of Gatehouse.",
-        next="Ask again with the command; the new answer has new buttons.",
+        next="Run the command again for new buttons.",
     ),
     NothingInMessage: lambda e: Words(
-        f"There is no {esc(e.what)} in that message.",
-        next=f"Write it with the command: `{slash('gatehouse help')}` lists them.",
+        f"That message contains no {esc(e.what)}.",
+        next=f"Type the command instead; `{slash('gatehouse help')}` lists them.",
         unchanged=None,
     ),
-    NothingPicked: lambda _: Words(
-        "That line only said that nothing could be read just now.", next="Type again to look again.", unchanged=None
-    ),
+    NothingPicked: lambda _: Words("That was an error message, not a result.", next="Search again.", unchanged=None),
     EditedMessage: lambda _: Words(
-        "You edited your message, and an edit must not do again what was done.",
-        next="Write it as a new message.",
+        "Edited messages aren’t run, so that nothing happens twice.",
+        next="Send it as a new message.",
         unchanged=None,
     ),
-    NoTrigger: lambda _: Words("Slack gave no way to open a form here.", next="Type the command in a channel."),
+    NoTrigger: lambda _: Words(
+        "Slack can’t open a form from here.", next="Type the command in a channel.", unchanged=None
+    ),
 }
 
 
@@ -292,38 +311,39 @@ def _too_fast(error: TooFast) -> Words:
 GATEHOUSE_WORDS: Final[Table] = {
     TooFast: _too_fast,
     StillRunning: lambda e: Words(
-        f"Your last {code(e.what)} is still running.", next="Wait for its answer.", unchanged=None
+        f"Your last {code(e.what)} is still running.", next="Wait for its result.", unchanged=None
     ),
     SettingsMoved: lambda _: Words(
-        "Somebody else changed what this channel has set, after you opened the form.",
-        next=f"Look with `{slash('gatehouse settings')}` how it is now.",
+        "Someone else changed this channel’s settings after you opened the form.",
+        next="Look at them again, then make your change.",
+        again={"Show settings": GatehouseSettings()},
     ),
     BadFilter: lambda e: Words(
-        esc(e.words), next=f"As in `{slash('gatehouse audit who:@anna since:24h')}`.", unchanged=None
+        esc(e.words), next=f"For example: `{slash(e.example)}`." if e.example else "", unchanged=None
     ),
     EndIsPast: lambda e: Words(
-        f"{code(e.end)} is over: it was in the past already, or Gatehouse was restarted before it could do this.",
-        next="Ask again with a later time.",
+        f"{code(e.end)} is in the past, or passed while Gatehouse restarted.",
+        next="Request it again with a later time.",
     ),
     EndIsFar: lambda e: Words(
         f"{code(e.end)} is more than a year ahead.",
         next="Choose an earlier time, or leave it out and switch it yourself.",
     ),
     GivenUp: lambda _: Words(
-        "Gatehouse began on this many times and was stopped each time, so it has given up.",
-        "Something about the request may be what stops it.",
-        f"See on the card, or with `{slash('gatehouse pending')}`, how it stands, before you ask again.",
+        "Gatehouse was interrupted every time it tried this, and has given up.",
+        next="Check the card, or what is pending, before you try again.",
         unchanged=None,
+        again={"Show pending": GatehousePending()},
     ),
     StoreError: lambda _: Words(
-        "Gatehouse's own database did not take the request.",
-        "It is full, locked or away.",
-        "Try again in a minute; tell whoever runs Gatehouse.",
+        "Gatehouse’s database rejected the request.",
+        "It may be full, locked or down.",
+        "Try again in a minute. If it keeps happening, tell your Gatehouse admin.",
     ),
     Exception: lambda _: Words(
-        "Something broke on Gatehouse's side.",
-        "A fault of ours, not of yours.",
-        "Tell whoever runs Gatehouse the reference below.",
+        "Something went wrong in Gatehouse.",
+        "This is a bug, not something you did.",
+        "Tell your Gatehouse admin the reference below.",
         unchanged=None,
     ),
 }

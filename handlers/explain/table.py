@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from bot.clients.errors import ClientError
 from bot.gatehouse import UnknownSite
 from bot.policy.access import DirectoryUnavailable, NobodyCanApprove, NotAllowed
 from bot.policy.model import Irreconcilable, Why
 from bot.rules.edit import BadField, Problem
 from bot.rules.model import Groups, Rule
 from bot.rules.url import NoAddress
+from bot.store.db import StoreError
 from bot.text.emails import BadEmail
 from bot.text.encoding import BadFile
 from handlers.blocks import menus, messages
 from handlers.blocks.messages import Block, Message, code, esc, plural
 from handlers.errors import (
     EmailsInFile,
+    GivenUp,
     InvalidDraft,
     LoopNeedsReason,
     MemberGone,
@@ -33,12 +36,13 @@ from handlers.files.preview_view import file_words
 from handlers.gatehouse.commands import GatehouseHelp
 from handlers.grammar.command import Command, Unclear, slash
 from handlers.grammar.parser import NoSuchNumber, parse
-from handlers.members.commands import MembersWhy
+from handlers.members.commands import MembersList, MembersWhy
 from handlers.members.refs import SiteGone
-from handlers.rules.commands import RulesList, RulesShow
+from handlers.rules.commands import RulesGroups, RulesList, RulesShow
 from handlers.rules.pairs_view import status_name, type_name
 from handlers.rules.reasons import problem_words
 from handlers.rules.refs import BareNumber, NotOne, TooMany
+from handlers.slack.client import SlackRefused, SlackUnreachable
 from handlers.slack.files import FileGone, FileTooLarge, FileUnreadable
 from handlers.slack.reply import Caller
 
@@ -50,70 +54,69 @@ def _problem_lines(problems: Sequence[Problem]) -> str:
 def _bare_number(error: BareNumber) -> Words:
     what = f"No rule has the id or the name {code(error.ref)}, and a number alone is never a part of one."
     if error.again is None:
-        return Words(what, next=f"Write `#1` for the first row of your last list; `{slash('rules list')}` makes one.")
+        return Words(what, next="List the rules, then write `#1` for the first row.", again={"List rules": RulesList()})
     rows = ", ".join(f"{code(number)} (*{esc(rule.title, 100)}*)" for number, rule in error.rows.items())
     return Words(what, next=f"Did you mean {rows}?", again={f"Use {' '.join(error.rows)}"[:75]: error.again})
 
 
 RULE_WORDS: Final[Table] = {
-    NoGroups: lambda _: Words("This rules service has no groups.", next=f"`{slash('rules list')}` shows its rules."),
+    NoGroups: lambda _: Words("The rules service has no groups.", again={"List rules": RulesList()}),
     NotOneGroup: lambda e: Words(
-        f"{code(e.ref)} fits {len(e.candidates)} groups: "
+        f"{code(e.ref)} matches {plural(len(e.candidates), 'group')}: "
         + ", ".join(f"*{esc(group.title, 60)}* ({code(group.id, 60)})" for group in e.candidates[:8])
         if e.candidates
         else f"No group is called {code(e.ref)}.",
-        next=f"Name it by its id; `{slash('rules groups')}` lists them.",
+        next="Use its id, or its whole name.",
+        again={"List groups": RulesGroups()},
     ),
     InvalidDraft: lambda e: Words(
-        f"That would not be a working rule:\n{_problem_lines(e.problems)}", next="Put that right and ask again."
+        f"That rule wouldn’t work:\n{_problem_lines(e.problems)}", next="Fix that and try again."
     ),
     BadField: lambda e: Words(esc(problem_words(e.problem))),
     NoAddress: lambda e: Words(
-        f"That is {esc(str(e))}.", next="Write it like `https://shop.example.com/old`.", unchanged=None
+        f"That is {esc(str(e))}.", next="Write a URL such as `https://shop.example.com/old`.", unchanged=None
     ),
     NoSuchNumber: lambda e: Words(
-        f"{code(e.ref)} is not on your last list of {e.service}, which has {plural(e.shown, e.service.removesuffix('s'))}."
+        f"{code(e.ref)} isn’t on your last list: it has only {plural(e.shown, e.service.removesuffix('s'))}."
         if e.shown
-        else f"{code(e.ref)}: you have no list of {e.service} yet.",
-        next=f"`{slash(f'{e.service} list')}` makes one; its numbers are yours alone.",
+        else f"{code(e.ref)} means nothing yet: you haven’t listed any {e.service}.",
+        next="Make a list first. Its numbers are yours alone.",
+        again={f"List {e.service}": MembersList() if e.service == "members" else RulesList()},
     ),
     BareNumber: _bare_number,
     TooMany: lambda e: Words(
-        f"You named {e.count:,} rules; one command takes {e.most:,}.", next="Split them over several commands."
+        f"You named {e.count:,} rules, and one command takes at most {e.most:,}.", next="Use several commands."
     ),
     LoopNeedsReason: lambda e: Words(
         " ".join(esc(loop, 500) for loop in e.loops[:3]),
-        next="Lead it elsewhere. If it is wanted so, ask again and say why: `… because TEXT`.",
+        next="Point it elsewhere. If the loop is intended, add `because …`.",
     ),
 }
 
 
 def _no_member(error: NoMember) -> Words:
-    found = f" On {_names(error.again)} somebody has." if error.again else ""
-    again: dict[str, Command] = {f"On {name}": command for name, command in error.again.items()}
+    again: dict[str, Command] = {f"Use {name}": command for name, command in error.again.items()}
     return Words(
-        f"Nobody on *{esc(error.site)}* has the address {code(error.email)}.{found}",
-        "" if error.again else "A typo, another address, or another site.",
-        "Take the other site."
-        if error.again
-        else f"Look for a part of it: `{slash('members list anna')}`, or add `site:NAME`.",
-        again=again | {"Why?": MembersWhy(email=error.email)},
+        f"{code(error.email)} is not a member of *{esc(error.site)}*.",
+        f"They are a member of {_names(error.again)}." if again else "",
+        "" if again else "Check for a typo, or look for similar emails on every site.",
+        again=again or {"Find similar": MembersWhy(email=error.email)},
     )
 
 
 def _unknown_segment(error: UnknownSegment) -> Words:
     return Words(
-        f"Unknown segment: {code(error.name, 80)}. No member of *{esc(error.site)}* has it and no setting names it.",
-        f"A typo of {_names(error.meant)}, or a segment that is new." if error.meant else "A typo, or a new segment.",
-        "Segments are made in the site's dashboard, not here. If it is there and nobody has it yet, "
-        f"name it in `{slash('gatehouse settings')}`.",
+        f"*{esc(error.site)}* has no segment {code(error.name, 80)}.",
+        f"Did you mean {_names(error.meant)}?" if error.meant else "",
+        "If it is new in the site’s dashboard and nobody has it yet, add it under *Extra segments* in "
+        f"`{slash('gatehouse settings')}`.",
         again=error.again,
     )
 
 
 def _site_gone(error: SiteGone) -> Words:
     return Words(
-        f"This channel's default site was {code(error.gone, 60)}, and that is not set up any more.",
+        f"This channel’s default site, {code(error.gone, 60)}, no longer exists.",
         next=f"Add one of {', '.join(code(f'site:{name}', 60) for name in error.known)}, "
         f"or choose another in `{slash('gatehouse settings')}`.",
     )
@@ -124,22 +127,20 @@ def _names(names: Iterable[str]) -> str:
 
 
 MEMBER_WORDS: Final[Table] = {
-    BadEmail: lambda e: Words(
-        f"That is not an e-mail address: {esc(str(e))}", next="Write it like `anna@example.com`."
-    ),
+    BadEmail: lambda e: Words(f"That is not an email. {esc(str(e))}", next="Write one such as `anna@example.com`."),
     NoMember: _no_member,
     UnknownSegment: _unknown_segment,
     MemberGone: lambda e: Words(
-        f"Whoever this card showed is not on *{esc(e.site)}* any more, or Gatehouse's key changed since.",
-        next="Ask whoever shared it for the address.",
+        f"This member is no longer on *{esc(e.site)}*, or Gatehouse’s keys have changed since this was shared.",
+        next="Ask the person who shared it for the email.",
         unchanged=None,
     ),
     SiteGone: _site_gone,
     UnknownSite: lambda e: Words(
         f"No site is called {code(e.asked)}." if e.asked else "No site is set up.",
-        next=f"Sites: {', '.join(map(esc, e.known))}."
+        next=f"There {'is' if len(e.known) == 1 else 'are'} {', '.join(map(esc, e.known))}."
         if e.known
-        else "Ask whoever runs Gatehouse to set MEMBERS_SITES.",
+        else "Ask your Gatehouse admin to set MEMBERS_SITES.",
     ),
 }
 
@@ -150,64 +151,68 @@ def _megabytes(size: int) -> str:
 
 FILE_WORDS: Final[Table] = {
     NothingToExport: lambda e: Words(
-        f"No {e.what} is there for that, so there is no file.",
-        next=f"`/{e.what}s list` with the same words shows what is.",
+        f"No {e.what}s match, so nothing was exported.",
+        next=f"Try the same filters with `{slash(f'{e.what}s list')}`.",
+        unchanged=None,
     ),
     EmailsInFile: lambda e: Words(
-        "These rules contain emails or secrets, so the file can't go into a channel.",
-        next="Get it in a direct message.",
+        "These rules contain emails or secrets, so the file can’t go into a channel.",
+        next="You can have it in a direct message.",
         unchanged=None,
         again={"Send it to me": e.privately},
     ),
-    FileGone: lambda _: Words("That file is gone, or Gatehouse may not see it.", next="Upload it again."),
+    FileGone: lambda _: Words("That file is gone, or Gatehouse can’t see it.", next="Upload it again."),
     FileTooLarge: lambda e: Words(
-        f"That file is too large: {_megabytes(e.size)}, and at most {_megabytes(e.most)} are read.",
-        next="Split it, or leave out what need not be in it.",
+        f"That file is too large: {_megabytes(e.size)}. The limit is {_megabytes(e.most)}.",
+        next="Split it.",
     ),
     FileUnreadable: lambda e: Words(
-        f"Slack did not give that file: it answered with {esc(str(e))}.",
+        f"Slack wouldn’t hand over that file: it answered {esc(str(e))}.",
         "The app may lack the scope `files:read`.",
-        "Ask whoever runs Gatehouse to install the app again with the present manifest.",
+        "If it keeps happening, ask your Gatehouse admin to reinstall the app from the current manifest.",
     ),
     BadFile: lambda e: Words(esc(file_words(e)[0]), next=esc(file_words(e)[1])),
 }
 
 
 WHY_NOT: Final = {
-    Why.UNKNOWN: ("Slack does not say who you are.", "Ask a workspace admin to look at your account."),
+    Why.UNKNOWN: ("Slack couldn’t say who you are.", "Ask a workspace admin to look at your account."),
     Why.DEACTIVATED: ("That account is deactivated.", ""),
-    Why.BOT: ("Apps and workflows can't use Gatehouse.", "A person has to ask."),
-    Why.GUEST: ("Guests can't use Gatehouse.", "Ask a full member of the workspace."),
+    Why.BOT: ("Apps and workflows can’t use Gatehouse.", "A person has to do this."),
+    Why.GUEST: ("Guests can’t use Gatehouse.", "Ask a full member of the workspace."),
     Why.STRANGER: ("Only members of this workspace can use Gatehouse.", "Ask one of them."),
     Why.SHARED_CHANNEL: (
-        "Changes are not taken in a channel that is shared with another company.",
-        "Ask in a channel of your own workspace.",
+        "This channel is shared with another company, so Gatehouse can’t be used for this here.",
+        "Use a channel of your own workspace.",
     ),
     Why.DIRECT_MESSAGE: (
-        "Changes are not taken in a direct message: others must be able to see them.",
-        "Ask in a channel that Gatehouse is in.",
+        "Changes can’t be made in direct messages: others must be able to see them.",
+        "Use a channel that Gatehouse is in.",
     ),
     Why.NOT_ADDED: (
-        "Gatehouse takes changes only in channels that it was added to.",
-        "Add it with `/invite @Gatehouse`, or ask in a channel that it is in.",
+        "Gatehouse only accepts changes in channels it is in.",
+        "Invite it with `/invite @Gatehouse`, or use a channel that it is in.",
     ),
-    Why.OTHER_CHANNEL: ("The policy does not take changes in this channel.", "Ask in a channel that `{whoami}` names."),
-    Why.NO_ROLE: ("None of your roles allows this.", "Ask {roles}; `{whoami}` says what you may do."),
+    Why.OTHER_CHANNEL: ("The policy doesn’t allow changes here.", "Use a channel listed by `{whoami}`."),
+    Why.NO_ROLE: ("None of your roles allows this.", "Ask {roles}. `{whoami}` shows what you can do."),
     Why.OWN_REQUEST: (
-        "You asked for this, so somebody else has to approve it.",
-        "Withdraw it if you changed your mind.",
+        "You requested this, so someone else has to approve it.",
+        "If you changed your mind, withdraw it.",
     ),
     Why.NOT_HERE: (
-        "You are not in this channel, so you can't make or approve changes here.",
+        "You aren’t in this channel, so you can’t make or approve changes here.",
         "Join the channel, then try again in a minute.",
     ),
-    Why.CANT_TELL: ("Slack didn't say who is in a channel or user group that decides this.", "Try again in a moment."),
+    Why.CANT_TELL: (
+        "Slack couldn’t say who is in a channel or user group that this depends on.",
+        "Try again in a moment.",
+    ),
 }
 
 
 def _not_allowed(error: NotAllowed) -> Words:
     what, then = WHY_NOT[error.why]
-    roles = f"somebody with the role {' or '.join(map(esc, error.roles))}" if error.roles else "whoever runs Gatehouse"
+    roles = f"someone with the role {' or '.join(map(esc, error.roles))}" if error.roles else "your Gatehouse admin"
     roles += f" (this needs {code(error.operation)})" if "." in error.operation else ""
     return Words(what, next=then.format(roles=roles, whoami=slash("gatehouse whoami")))
 
@@ -218,7 +223,7 @@ def _nobody(error: NobodyCanApprove) -> Words:
     who = f"people with the role {' or '.join(map(esc, error.roles))} are" if error.roles else "they are"
     return Words(
         f"This needs {needed}, and {there} can give it.",
-        next=f"Ask in a channel where {who}, or add them to this one.",
+        next=f"Request it in a channel where {who}, or add them to this one.",
     )
 
 
@@ -226,16 +231,15 @@ RIGHT_WORDS: Final[Table] = {
     NotAllowed: _not_allowed,
     NobodyCanApprove: _nobody,
     Irreconcilable: lambda e: Words(
-        "Different people have to approve the parts of this, so it can’t be one request. "
-        f"Approvers: {esc(', '.join(e.roles))}.",
-        next="Ask for the parts one by one, or one site at a time.",
+        f"Parts of this need different approvers ({esc(', '.join(e.roles))}), so it can’t be one request.",
+        next="Request the parts one by one, or one site at a time.",
     ),
     DirectoryUnavailable: lambda e: Words(
-        f"Slack did not say {esc(e.asked)}, and without that nobody may.",
-        f"Slack answered {code(e.code)}." if e.code else "Slack is not answering.",
+        f"Slack couldn’t say {esc(e.asked)}, so permissions can’t be checked.",
+        f"Slack answered {code(e.code)}." if e.code else "Slack doesn’t answer.",
         "Try again in a moment."
         if e.code in {"", "ratelimited", "internal_error", "fatal_error"}
-        else "Tell whoever runs Gatehouse: the app may be missing a scope.",
+        else "Tell your Gatehouse admin: the app may lack a scope.",
     ),
 }
 
@@ -249,70 +253,72 @@ def _message(text: str, blocks: Sequence[Block]) -> Message:
     return messages.message(text, [{**blocks[0], "block_id": PROBLEM}, *blocks[1:]])
 
 
-def problem(words: Words, *, asked: str, reference: str) -> Message:
-    """An error in *words*, with buttons for what may be meant; *asked* is the person's own text."""
-    lines = [f":warning: {words.what}"]
-    if words.unchanged:
-        lines[0] += " *Nothing was changed.*"
-    if words.cause:
-        lines.append(f"_Likely cause:_ {words.cause}")
-    if words.next:
-        lines.append(f"_Next:_ {words.next}")
+def problem(words: Words, *, asked: str, reference: str = "", attempted: bool = False) -> Message:
+    """An error in *words*, with buttons for what may be meant.
+
+    *asked* is the person's own text; *reference* finds the log line, where somebody may have to. *attempted*: they
+    wanted to change something.
+    """
+    head = words.what if "*" in words.what or "\n" in words.what else f"*{words.what}*"
+    unchanged = "Nothing was changed." if attempted and words.unchanged else ""
+    more = " ".join(filter(None, (unchanged, words.cause, words.next)))
     buttons = (messages.run_button(label, one, number) for number, (label, one) in enumerate(words.again.items()))
     blocks = [
-        messages.section("\n".join(lines)),
+        messages.section("\n".join(filter(None, (f":warning: {head}", more)))),
         *messages.actions(buttons),
-        _footer(asked, f"Reference {code(reference)}"),
+        *_footer(asked, f"Reference {code(reference)}" if reference else ""),
     ]
-    return _message(lines[0], blocks)
+    return _message(" ".join(filter(None, (words.what, unchanged))), blocks)
 
 
-def _footer(asked: str, more: str = "") -> Block:
+def _footer(asked: str, more: str = "") -> list[Block]:
     """What the person typed, if anything, and whatever *more* goes into the last line."""
-    return messages.context("   ·   ".join(filter(None, (f"You asked: {code(asked, 200)}" if asked else "", more))))
+    said = [*([f"You typed {code(asked, 200)}"] if asked else []), *([more] if more else [])]
+    return [messages.context(" · ".join(said))] if said else []
 
 
 def unclear(error: Unclear, *, asked: str) -> Message:
     """What was not understood, the nearest harmless command as a button, and the lines of help that may be meant."""
-    blocks = [messages.section(f":thinking_face: {esc(error.what, 400)} *Nothing was changed.*")]
-    if error.suggestion is not None:
-        service, _, rest = error.suggestion.partition(" ")
-        label = f"{slash(service)} {rest}"
-        blocks += messages.actions([messages.run_button(f"Did you mean {label}?", parse(service, rest), 0)])
+    unchanged = " Nothing was changed." if any(kind.writes for kind in error.about[:1]) else ""
+    blocks = [messages.section(f":thinking_face: *{esc(error.what, 400)}*{unchanged}")]
     if error.about:
         lines = "\n".join(
-            f"`{slash(kind.service)} {messages.entities(kind.usage())}`  {kind.summary}" for kind in error.about
+            f"`{slash(f'{kind.service} {messages.entities(kind.example or kind.verb)}')}`  {kind.summary}"
+            for kind in error.about
         )
-        blocks.append(messages.section(lines))
-    blocks.append(_footer(asked, f"All commands: `{slash('gatehouse help')}`"))
-    return _message(f"{esc(error.what)} Nothing was changed.", blocks)
+        blocks.append(messages.section(f"{'For example' if len(error.about) == 1 else 'Try one of these'}:\n{lines}"))
+    service = error.about[0].service if error.about else "gatehouse"
+    suggested = None
+    if error.suggestion is not None:
+        root, _, rest = error.suggestion.partition(" ")
+        suggested = messages.run_button(f"Run {slash(root)} {rest}", parse(root, rest), 0, style="primary")
+    topic = GatehouseHelp(topic=None if service == "gatehouse" else service)
+    blocks += messages.actions([suggested, messages.run_button("All commands", topic, "help")])
+    blocks += _footer(asked)
+    return _message(f"{esc(error.what)}{unchanged}", blocks)
 
 
-def not_one(error: NotOne, *, asked: str) -> Message:
+def not_one(error: NotOne, *, asked: str, attempted: bool = False) -> Message:
     """A choice where a REF fits several rules; where it fits none, those that are like it, and a menu to look further."""
     ref, candidates, count = error.ref, error.candidates, error.count
+    unchanged = " Nothing was changed." if attempted else ""
     if not candidates:
-        words = f":mag: No rule is called {code(ref, 200)}, has that id or that URL. *Nothing was changed.*"
+        words = f":mag: *No rule is called {code(ref, 200)}, or has that id or URL.*{unchanged}"
         blocks = [
             messages.section(words, None if error.near else menus.rule_menu()),
             *([messages.section("Did you mean one of these?", menus.rule_menu())] if error.near else []),
             *_choice(error.near, error.groups),
-            *messages.actions(
-                [
-                    messages.run_button("List rules", RulesList(), "list"),
-                    messages.run_button("Help", GatehouseHelp(topic="rules"), "help"),
-                ]
-            ),
-            _footer(asked),
+            *messages.actions([messages.run_button("List rules", RulesList(), "list")]),
+            *_footer(asked),
         ]
-        return _message("No such rule. Nothing was changed.", blocks)
-    more = f" The first {len(candidates)}, or find it as you type:" if count > len(candidates) else ""
-    fits = f"{count} rule{'' if count == 1 else 's'}"
+        return _message(f"No rule is called that.{unchanged}", blocks)
+    more = f" Here are the first {len(candidates)}; type to find others." if count > len(candidates) else ""
+    fits = f"{plural(count, 'rule')} {'matches' if count == 1 else 'match'}"
     unread = f" {error.gap.sentence('rules')}" if error.gap else ""
-    words = f":mag: {code(ref, 200)} fits {fits}.{unread} Which one? *Nothing was changed.*{more}"
+    words = f":mag: *{fits} {code(ref, 200)}.* Which one?{unchanged}{unread}{more}"
     blocks = [messages.section(words, menus.rule_menu() if more else None), *_choice(candidates, error.groups)]
-    blocks.append(_footer(asked, "Name it by its id."))
-    return _message(f"{fits} {'fits' if count == 1 else 'fit'}. Nothing was changed.", blocks)
+    blocks += _footer(asked)
+    return _message(f"{fits}. Which one?{unchanged}", blocks)
 
 
 def _choice(rules: Sequence[Rule], groups: Groups | None) -> list[Block]:
@@ -349,10 +355,23 @@ def expected(error: Exception) -> bool:
     return isinstance(error, Unclear | NotOne) or any(kind in WORDS for kind in type(error).__mro__[:-3])
 
 
-def answer(error: Exception, *, asked: str, caller: Caller) -> Message:
-    """What the person who asked is told about *error*."""
+TROUBLE: Final = (
+    ClientError,
+    StoreError,
+    SlackRefused,
+    SlackUnreachable,
+    DirectoryUnavailable,
+    FileUnreadable,
+    GivenUp,
+)
+"""Errors that somebody may have to look up in the log."""
+
+
+def answer(error: Exception, *, asked: str, caller: Caller, attempted: bool = False) -> Message:
+    """What the person who asked is told about *error*. *attempted*: they wanted to change something."""
     if isinstance(error, Unclear):
         return unclear(error, asked=asked)
     if isinstance(error, NotOne):
-        return not_one(error, asked=asked)
-    return problem(words_for(error), asked=asked, reference=caller.request[:8])
+        return not_one(error, asked=asked, attempted=attempted)
+    reference = caller.request[:8] if isinstance(error, TROUBLE) or not expected(error) else ""
+    return problem(words_for(error), asked=asked, reference=reference, attempted=attempted)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from bot.changes.model import LIVE, Change
-from bot.clients.errors import ClientError
+from bot.clients.errors import ClientError, RateLimited, TooLarge, Unauthorized, Unreachable, Unreadable
 from bot.clients.lists import Incomplete, Listing
 from bot.gatehouse import Gatehouse
 from bot.policy.access import DirectoryUnavailable
 from bot.rules.model import RULE_ID
-from bot.store.audit import Filters
+from bot.store.audit import Entry, Filters
 from bot.store.queues import TimerKind
 from bot.store.tables import NewerRelease
 from bot.text.duration import DAYS, seconds_of
@@ -49,14 +49,24 @@ MENTIONED: Final = re.compile(r"<@([UW][A-Z0-9]{5,20})(?:\|[^<>]*)?>|([UW][A-Z0-
 async def audit(command: GatehouseAudit, caller: Caller, gatehouse: Gatehouse) -> Reply:
     who, since = _who(command.who, caller), await moment_of(command.since, caller, gatehouse)
     about = await _about((command.ref or "").strip(), caller, gatehouse)
-    filters = Filters(who=who, since=since, ref=about.ref, targets=about.targets, without=MECHANICS)
+    filters = Filters(who=who, since=since, ref=about.ref, targets=about.targets, without=MECHANICS, last_of_each=True)
     page = command.page or 1
     found = await gatehouse.store.audit.found(filters, ENTRIES + 1, skip=(page - 1) * ENTRIES)
-    links = {entry.change_id: await gatehouse.store.cards.link(entry.change_id) for entry in found if entry.change_id}
+    changes = await _changes_behind(found, gatehouse, as_sets=not command.ref)
+    links = {change.id: await gatehouse.store.cards.link(change.id) for change in changes.values()}
     more = len(found) > ENTRIES
     return Private(
-        audit_view.entries(found[:ENTRIES], links, filters, more=more, public=caller.public, command=command)
+        audit_view.entries(found[:ENTRIES], changes, links, filters, more=more, public=caller.public, command=command)
     )
+
+
+async def _changes_behind(found: Sequence[Entry], gatehouse: Gatehouse, *, as_sets: bool) -> Mapping[str, Change]:
+    """The changes that entries are about, by the ids there; *as_sets*: the bulk change instead of a part of it."""
+    changes = await gatehouse.store.changes.many(list({entry.change_id for entry in found if entry.change_id}))
+    if not as_sets:
+        return changes
+    wholes = await gatehouse.store.changes.many(list({each.part_of for each in changes.values() if each.part_of}))
+    return {each: wholes.get(change.part_of or "", change) for each, change in changes.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +96,9 @@ async def _about(text: str, caller: Caller, gatehouse: Gatehouse) -> _About:
         if error.candidates:
             raise
     raise BadFilter(
-        f"Nothing on record is called “{text[:60]}”: write the name or id of a rule, the name or email of a member, or the"
-        " reference of a change. For what a person did: who: and their name from the list that @ opens. For a time:"
-        " since:24h or since:yesterday."
+        f"Nothing on record is called “{text[:60]}”. Name a rule, a member or a change’s reference; a person with who:@name,"
+        " or a time with since:24h.",
+        "gatehouse audit Old shop since:yesterday",
     )
 
 
@@ -113,18 +123,22 @@ def _who(text: str | None, caller: Caller) -> str | None:
         return caller.user
     match = MENTIONED.fullmatch(text)
     if match is None:
-        raise BadFilter(f"who:{text[:40]} is nobody that Slack knows; pick a person from the list that @ opens.")
+        raise BadFilter(
+            f"Slack doesn’t know “{text[:40]}”. Type @ and pick the person from the list.", "gatehouse audit who:me"
+        )
     return match[1] or match[2]
 
 
-async def moment_of(text: str | None, caller: Caller, gatehouse: Gatehouse) -> datetime | None:
-    """The moment since which *text* is; raises BadFilter."""
+async def moment_of(
+    text: str | None, caller: Caller, gatehouse: Gatehouse, example: str = "gatehouse audit since:24h"
+) -> datetime | None:
+    """The moment since which *text* is; raises BadFilter, with a command as an *example*."""
     if text is None:
         return None
     if seconds := seconds_of(text):
         return gatehouse.now() - timedelta(seconds=seconds)
     if (day := DAYS.get(text.casefold())) is None:
-        raise BadFilter(f"since:{text[:40]} is no duration; write since:24h, since:7d or since:yesterday.")
+        raise BadFilter(f"“{text[:40]}” isn’t a time. Write 24h, 7d, today, yesterday or last night.", example)
     zone = zone_of((await gatehouse.access.person(caller.user)).tz)
     then = gatehouse.now().astimezone(zone) - timedelta(days=day[0])
     return then.replace(hour=day[1], minute=0, second=0, microsecond=0)
@@ -159,11 +173,11 @@ async def status(command: GatehouseStatus, caller: Caller, gatehouse: Gatehouse)
     undelivered = await gatehouse.store.outbox.undelivered()
     waiting = await gatehouse.store.outbox.waiting()
     late = await gatehouse.store.outbox.late()
-    trouble = [f"{undelivered} {'was' if undelivered == 1 else 'were'} never taken by Slack"] * bool(undelivered)
-    trouble += [f"{late} {'was' if late == 1 else 'were'} not taken yet and will be sent again"] * bool(late)
-    parts["messages"] = ", ".join(trouble) or f"ok, {waiting} on their way"
+    trouble = [f"Slack rejected {undelivered:,}"] * bool(undelivered)
+    trouble += [f"{late:,} late; Gatehouse keeps trying"] * bool(late)
+    parts["messages"] = ", ".join(trouble) or ("ok" if not waiting else f"ok, {waiting:,} on the way")
     if newer := await gatehouse.store.left_to_newer_release():
-        parts["release"] = f"{plural(newer, 'change')} of a newer release of Gatehouse, which this one leaves alone"
+        parts["release"] = f"{plural(newer, 'change')} recorded by a newer release, which this one can’t act on"
     counts = await gatehouse.store.changes.counts()
     return Private(views.status(parts, places=gatehouse.places, counts=counts))
 
@@ -173,8 +187,22 @@ async def _ask_service(asked: Awaitable[Listing[Any]]) -> str:
     try:
         found = await asked
     except ClientError as error:
-        return type(error).__name__.lower()
-    return f"only {found.gap} records could be read" if found.gap else f"ok, {plural(len(found.known), 'record')}"
+        return trouble_words(error)
+    return f"returned only {found.gap} records" if found.gap else f"ok, {plural(len(found.known), 'record')}"
+
+
+TROUBLE: Final[Mapping[type[ClientError], str]] = {
+    Unreachable: "doesn’t answer",
+    RateLimited: "is rate-limiting Gatehouse",
+    Unauthorized: "rejects Gatehouse’s key",
+    Unreadable: "sends answers that Gatehouse can’t read",
+    TooLarge: "sends larger answers than Gatehouse accepts",
+}
+
+
+def trouble_words(error: ClientError) -> str:
+    """What is wrong with a service, as the rest of a sentence about it."""
+    return next((words for kind, words in TROUBLE.items() if isinstance(error, kind)), "refuses requests")
 
 
 @handles(GatehouseWhoami)
@@ -228,13 +256,16 @@ async def changes_of(kind: TimerKind, gatehouse: Gatehouse) -> list[Change]:
 async def digest(command: GatehouseDigest, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """What was done and what was not, by whom, and what still waits or ends by itself."""
     span = command.since or A_DAY
-    filters = Filters(since=await moment_of(span, caller, gatehouse), without=STEPS)
+    filters = Filters(since=await moment_of(span, caller, gatehouse, "gatehouse digest 24h"), without=STEPS)
     entries = await gatehouse.store.audit.found(filters, limit=MOST_COUNTED)
+    done = await _changes_behind([entry for entry in entries if entry.event == "applied"], gatehouse, as_sets=False)
+    names = {str(change.target): audit_view.subject(change) for change in done.values()}
     waiting = await _open_count(gatehouse)
     ending = [change for change in await changes_of(TimerKind.REVERT, gatehouse) if change.temporary]
     return Private(
         audit_view.digest(
             entries,
+            names,
             span=span,
             more=len(entries) == MOST_COUNTED,
             waiting=waiting,

@@ -7,30 +7,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from bot.changes.model import Change
+from bot.changes.model import Change, Kind, State
 from bot.store.audit import Entry, Filters
+from bot.text.duration import seconds_of
 from bot.text.emails import masked
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, Message, code, esc
-from handlers.changes.sentences import VERBS, WORDS, card_link, mark_of, plain_title, when, words
+from handlers.changes.diff import around, differences, field_name
+from handlers.changes.sentences import VERBS, WORDS, when, words
 from handlers.gatehouse.commands import GatehouseAudit, GatehouseDigest, GatehousePending, GatehouseTimers
+from handlers.gatehouse.views import DOES, safe_title
 from handlers.grammar.command import Command
-
-SIGNS: Final = {
-    "exported": ":outbox_tray:",
-    "applied": ":white_check_mark:",
-    "failed": ":x:",
-    "denied": ":no_entry_sign:",
-    "refused": ":no_entry:",
-    "unknown": ":grey_question:",
-    "unsettled": ":grey_question:",
-    "stale": ":arrows_counterclockwise:",
-    "expired": ":zzz:",
-}
 
 
 def entries(
     found: Sequence[Entry],
+    changes: Mapping[str, Change],
     links: Mapping[str, str],
     filters: Filters,
     *,
@@ -38,45 +30,167 @@ def entries(
     public: bool,
     command: GatehouseAudit,
 ) -> Message:
-    """The newest entries first, and what was looked for. In a channel addresses are masked."""
-    looked_for = _looked_for(filters, command)
+    """One line a change, the newest first, and what was looked for. In a channel emails are masked."""
     if not found:
-        nothing = ":mag: Nothing like that is on record."
-        return messages.message("Nothing is on record", [messages.section(nothing), *looked_for])
-    blocks: list[Block] = [
-        messages.section(_line(entry, links.get(entry.change_id, ""), public=public)) for entry in found
-    ]
+        looked_for = _looked_for(filters, command)
+        nothing = f":mag: *Nothing is on record{looked_for}.*"
+        return messages.message(f"Nothing is on record{looked_for}", [messages.section(nothing)])
+    lines = (
+        change_line(changes[entry.change_id], links, public=public)
+        if entry.change_id in changes
+        else _line(entry, links.get(entry.change_id, ""), public=public)
+        for entry in found
+    )
     page = command.page or 1
     buttons = (
         messages.turn_button("‹ Newer", replace(command, page=page - 1), "newer") if page > 1 else None,
         messages.turn_button("Older ›", replace(command, page=page + 1), "older") if more else None,
         messages.share_button(command),
     )
-    return messages.message("What is on record", [*blocks, *looked_for, *messages.actions(buttons)])
+    title = messages.section(f"*What happened*{_looked_for(filters, command)}")
+    blocks = [title, *map(messages.section, messages.packed(dict.fromkeys(lines)))]
+    return messages.message("What happened", [*blocks, *messages.actions(buttons)])
 
 
-def _looked_for(filters: Filters, command: GatehouseAudit) -> list[Block]:
+def _looked_for(filters: Filters, command: GatehouseAudit) -> str:
     """How the filters were understood."""
     said = [
-        f"by <@{filters.who}>" if filters.who else "",
-        f"since {when(filters.since)}" if filters.since else "",
-        f"about {code(command.ref, 100)}" if command.ref else "",
+        f" by <@{filters.who}>" if filters.who else "",
+        f" since {when(filters.since)}" if filters.since else "",
+        f" about {code(command.ref, 100)}" if command.ref else "",
     ]
-    return [messages.context(f"What was done {', '.join(filter(None, said))}")] if any(said) else []
+    return "".join(said)
+
+
+def change_line(change: Change, links: Mapping[str, str], *, public: bool) -> str:
+    """``2:14 AM @bob changed destination of Old shop: a → b because “…” · card``, and the outcome where it isn't done."""
+    moment = change.finished_at or change.decided_at or change.created
+    reason = f" because “{words(change.reason, 120) if public else esc(change.reason, 120)}”" if change.reason else ""
+    outcome = (
+        " · undone" if change.undone_by else "" if change.state is State.APPLIED else f" · *{WORDS[change.state]}*"
+    )
+    outcome = f" · emergency override{outcome}" if change.glass_broken else outcome
+    done = _did(change) if change.state is State.APPLIED else _wanted(change)
+    return f"{when(moment)} <@{change.requester}> {done}{reason}{outcome}{_link(change, links)}"
+
+
+def _link(change: Change, links: Mapping[str, str]) -> str:
+    link = links.get(change.id)
+    return f" · <{link}|card>" if link else ""
+
+
+PAST: Final = {
+    Kind.RULE_CREATE: "created {}",
+    Kind.RULE_UPDATE: "changed {}",
+    Kind.RULE_DELETE: "deleted {}",
+    Kind.GROUP_UPDATE: "changed {}",
+    Kind.MEMBER_ADD: "added {}",
+    Kind.MEMBER_UPDATE: "changed {}",
+    Kind.MEMBER_GRANT: "granted {} access to",
+    Kind.MEMBER_REVOKE: "revoked access of {} to",
+    Kind.MEMBER_REMOVE: "removed {}",
+}
+SWITCHED: Final = {"Active": "switched on", "Inactive": "switched off"}
+MAX_NAMED: Final = 3
+"""Fields of one change that a line names."""
+
+
+def _did(change: Change) -> str:
+    """What *change* did, in the past tense, and to what."""
+    if change.is_set:
+        return f"made a bulk change: *{esc(change.title, 150)}*"
+    if change.kind not in EDITED:
+        return (
+            f"{PAST[change.kind].format(subject(change))} in {esc(change.target.site, 60)}"
+            if change.target.site
+            else (PAST[change.kind].format(subject(change)))
+        )
+    lines = differences(change.before, change.after)
+    if [line.field for line in lines] == ["status"] and str(lines[0].after) in SWITCHED:
+        return f"{SWITCHED[str(lines[0].after)]} {subject(change)}"
+    if change.kind in {Kind.MEMBER_GRANT, Kind.MEMBER_REVOKE}:
+        return f"{PAST[change.kind].format(subject(change))} {_segments(change)}"
+    if len(lines) == 1 and lines[0].field != "allowedSegments":
+        before, after = around(as_text(lines[0].before), as_text(lines[0].after), 60)
+        return f"changed {esc(_field(lines[0].field, change), 60)} of {subject(change)} {before} → {after}"
+    named = list(dict.fromkeys(_field(line.field, change) for line in lines))
+    fields = f"{', '.join(map(esc, named))} of " if 0 < len(named) <= MAX_NAMED else ""
+    return f"changed {fields}{subject(change)}"
+
+
+EDITED: Final = frozenset(
+    {Kind.RULE_UPDATE, Kind.GROUP_UPDATE, Kind.MEMBER_UPDATE, Kind.MEMBER_GRANT, Kind.MEMBER_REVOKE}
+)
+
+
+def _field(path: str, change: Change) -> str:
+    """A field as people call it; where there is one pair, without its number."""
+    single = len((change.after or {}).get("pairs") or ()) == 1
+    return field_name(path).removeprefix("pair 1 ") if single else field_name(path)
+
+
+def as_text(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def _wanted(change: Change) -> str:
+    """What was asked for, and not done, or not yet."""
+    return f"requested: {safe_title(change)}"
+
+
+def _segments(change: Change) -> str:
+    had, has = ({*(document or {}).get("allowedSegments", ())} for document in (change.before, change.after))
+    return ", ".join(code(str(name), 60) for name in sorted(had ^ has, key=str)[:MAX_NAMED]) or "nothing new"
+
+
+def subject(change: Change) -> str:
+    """What *change* is about, by its name: of a member, also the email as a channel may see it."""
+    name = str((change.before or change.after or {}).get("name") or "")
+    if change.target.service != "members":
+        kind = "group " if change.target.service == "groups" else ""
+        return f"{kind}*{esc(name or change.target.key or 'a rule', 100)}*"
+    shown = f"*{esc(name, 80)}* " if name and "@" not in name else ""
+    return f"{shown}{code(masked(change.target.key or ''))}"
+
+
+EVENTS: Final = {"exported": "exported", "settings": "changed the settings of this channel"}
 
 
 def _line(entry: Entry, card: str, *, public: bool) -> str:
+    """What happened that was no change: a refusal, an export, new settings."""
     who = f"<@{entry.actor}>" if entry.actor != "gatehouse" else "Gatehouse"
-    link = f"   <{card}|card>" if card else ""
-    reason = entry.detail.get("reason") or entry.detail.get("why") or ""
-    said = f": {words(str(reason), 120) if public else esc(str(reason), 120)}" if reason else ""
-    what = f"{esc(str(entry.detail.get('kind') or ''), 40)} {target_name(entry.target, public=public)}".strip()
-    change = f" {code(entry.change_id[:8])}" if entry.change_id else ""
-    times = f" {entry.detail['count']:,} times" if entry.event == "refused" and "count" in entry.detail else ""
-    sign = SIGNS.get(entry.event, ":small_blue_diamond:")
-    return (
-        f"{sign} *{esc(entry.event.replace('_', ' '), 40)}*  {what}{times}{change}{link}\n{when(entry.at)}  {who}{said}"
-    )
+    detail = entry.detail
+    link = f" · <{card}|card>" if card else ""
+    if entry.event == "refused":
+        what = DOES.get(entry.target, entry.target.replace(".", " "))
+        times = f" {int(detail['count']):,} times" if "count" in detail else ""
+        why = SHORT_REASONS.get(str(detail.get("why")), str(detail.get("why") or ""))
+        return f"{when(entry.at)} {who} was refused{times}: {esc(what, 60)}{f' ({esc(why, 100)})' if why else ''}{link}"
+    if entry.event == "exported":
+        kind = esc(str(detail.get("kind") or "a file"), 60)
+        return f"{when(entry.at)} {who} exported {esc(entry.target, 60)}: {kind}"
+    reason = str(detail.get("reason") or detail.get("why") or "")
+    said = f": {words(reason, 120) if public else esc(reason, 120)}" if reason else ""
+    about = target_name(entry.target, public=public)
+    return f"{when(entry.at)} {who} {esc(entry.event.replace('_', ' '), 40)} {about}{said}{link}"
+
+
+SHORT_REASONS: Final = {
+    "deactivated": "account deactivated",
+    "bot": "an app",
+    "guest": "a guest",
+    "stranger": "not of this workspace",
+    "shared_channel": "in a shared channel",
+    "direct_message": "in a direct message",
+    "not_added": "Gatehouse wasn’t in the channel",
+    "other_channel": "not allowed in that channel",
+    "no_role": "no role allows it",
+    "own_request": "their own request",
+    "not_here": "not in the channel",
+    "cant_tell": "Slack couldn’t say whether they may",
+    "unknown": "Slack couldn’t say who it was",
+}
+"""Why somebody was refused, in the words of others."""
 
 
 def target_name(target: str, *, public: bool) -> str:
@@ -84,34 +198,32 @@ def target_name(target: str, *, public: bool) -> str:
     return code(f"{place}/{masked(key)}" if public and "@" in key else target, 160) if target else ""
 
 
-def history(changes: Sequence[Change], links: Mapping[str, str], *, command: Command) -> Message:
+def history(changes: Sequence[Change], links: Mapping[str, str], *, command: Command, public: bool = False) -> Message:
     """The changes of one rule, newest first."""
     if not changes:
-        return messages.message("No history", [messages.section(":mag: Gatehouse has not changed this rule so far.")])
-    blocks: list[Block] = []
-    for change in changes:
-        undone = f", taken back by {code(change.undone_by[:8])}" if change.undone_by else ""
-        reason = f"\n:speech_balloon: {esc(change.reason, 200)}" if change.reason else ""
-        moment = change.finished_at or change.decided_at or change.created
-        line = f"{mark_of(change)} *{plain_title(change)}*: {WORDS[change.state]}{undone}{card_link(change, links)}"
-        blocks.append(messages.section(f"{line}\n{when(moment)}  <@{change.requester}>{reason}"))
+        none = ":mag: *No history.* Gatehouse hasn’t changed this rule."
+        return messages.message("No history", [messages.section(none)])
+    name = subject(changes[0])
+    lines = [change_line(change, links, public=public) for change in changes]
+    blocks = [messages.section(f"History of {name}"), *map(messages.section, messages.packed(lines))]
     return messages.message("History of a rule", [*blocks, *messages.actions([messages.share_button(command)])])
 
 
 TOLD: Final = {
     "applied": (":white_check_mark:", "done"),
     "failed": (":x:", "failed"),
-    "stale": (":arrows_counterclockwise:", "not done: changed meanwhile"),
-    "unsettled": (":grey_question:", "of unknown outcome"),
+    "stale": (":arrows_counterclockwise:", "out of date"),
+    "unsettled": (":grey_question:", "never confirmed"),
     "denied": (":no_entry_sign:", "denied"),
     "expired": (":zzz:", "expired"),
-    "refused": (":no_entry:", "refused by the policy"),
+    "refused": (":no_entry:", "refused"),
 }
 LONGEST: Final = 8
 
 
 def digest(
     entries: Sequence[Entry],
+    names: Mapping[str, str],
     *,
     span: str,
     more: bool,
@@ -120,35 +232,45 @@ def digest(
     public: bool,
     command: GatehouseDigest,
 ) -> Message:
-    """The digest of *entries*; *more*: there were too many to count them all. Of a change set each part counts."""
+    """The digest of *entries*; *more*: there were too many to count them all. Of a change set each part counts.
+
+    *names*: what was changed, by its target.
+    """
     entries = [entry for entry in entries if "/" in entry.target or entry.event not in TOLD or entry.event == "refused"]
     counts = Counter(entry.event for entry in entries)
-    ends = [f"{mark} *{counts[event]:,}* {name}" for event, (mark, name) in TOLD.items() if counts[event]]
-    said = "\n".join(ends) or ":white_check_mark: Nothing was changed, and nobody was refused."
-    many = f"\nOf the last {len(entries):,} entries alone." if more else ""
-    blocks: list[Block] = [messages.section(f":newspaper: *The last {esc(span, 20)}*\n{said}{many}")]
-    blocks += _done(entries, public=public)
+    ends = [f"*{counts[event]:,}* {name}" for event, (_, name) in TOLD.items() if counts[event]]
+    said = " · ".join(ends) or "Nothing was changed, and nobody was refused."
+    many = f"\nThis counts only the last {len(entries):,} entries." if more else ""
+    blocks: list[Block] = [messages.section(f":newspaper: *{_span(span)}*\n{said}{many}")]
+    blocks += _done(entries, names, public=public)
     if left := _left(waiting, ending):
         blocks.append(messages.section(left))
     buttons = [
-        messages.run_button("What waits", GatehousePending(), 0) if waiting else None,
-        messages.run_button("What ends", GatehouseTimers(), 1) if ending else None,
-        messages.run_button("All of it", GatehouseAudit(since=span), 2) if entries else None,
+        messages.run_button("Pending", GatehousePending(), 0) if waiting else None,
+        messages.run_button("Temporary changes", GatehouseTimers(), 1) if ending else None,
+        messages.run_button("Details", GatehouseAudit(since=span), 2) if entries else None,
         messages.share_button(command),
     ]
-    return messages.message(f"The last {span}", [*blocks, *messages.actions(buttons)])
+    return messages.message(_span(span), [*blocks, *messages.actions(buttons)])
 
 
-def _done(entries: Sequence[Entry], *, public: bool) -> list[Block]:
+def _span(text: str) -> str:
+    """``Last 24h``, or a day by its name."""
+    shown = esc(text, 20)
+    return f"Last {shown}" if seconds_of(text) else f"Since {shown}"
+
+
+def _done(entries: Sequence[Entry], names: Mapping[str, str], *, public: bool) -> list[Block]:
     """What was changed, by whom, and which things; nothing where nothing was."""
     done = [entry for entry in entries if entry.event == "applied"]
     if not done:
         return []
     askers = {one.change_id: one.actor for one in entries if one.event in {"requested", "begun"}}
     return [
-        messages.section(f"*What*\n{_counted(map(_what, done))}"),
-        messages.section(f"*By whom*\n{_counted(_asker(one, askers) for one in done)}"),
-        messages.section(f"*Touched*\n{_counted(target_name(one.target, public=public) for one in done)}"),
+        messages.section(
+            f"What: {_counted(map(_what, done))}\nBy: {_counted(_asker(one, askers) for one in done)}\n"
+            f"Changed: {_counted(names.get(one.target) or target_name(one.target, public=public) for one in done)}"
+        )
     ]
 
 
@@ -176,9 +298,7 @@ def _counted(names: Iterable[str]) -> str:
 def _left(waiting: int, ending: int) -> str:
     said = []
     if waiting:
-        said.append(f":hourglass_flowing_sand: *{waiting}* {'waits' if waiting == 1 else 'wait'} for somebody")
+        said.append(f"*{messages.plural(waiting, 'pending change')}*")
     if ending:
-        said.append(
-            f":stopwatch: *{ending}* {'ends' if ending == 1 else 'end'} by {'itself' if ending == 1 else 'themselves'}"
-        )
-    return "\n".join(said)
+        said.append(f"*{messages.plural(ending, 'temporary change')}*")
+    return " · ".join(said)

@@ -51,20 +51,20 @@ class RecordOf(Text):
 @dataclass(frozen=True)
 class GatehousePending(GatehouseCommand):
     needs = "rule.read"
-    verb, summary = "pending", "Changes that wait for a decision"
+    verb, summary = "pending", "List requests that wait for a decision, and reviews that are due"
     example = "pending"
 
 
 @dataclass(frozen=True)
 class GatehouseInspect(GatehouseCommand):
-    verb, summary = "inspect", "Everything that a waiting change does, for those who can decide"
+    verb, summary = "inspect", "Show everything a request would change, to people who can decide on it"
     example = "inspect 1a2b3c4d"
     change: str = takes(Text("CHANGE", "which change"))
 
 
 @dataclass(frozen=True)
 class GatehouseUndo(GatehouseCommand):
-    verb, summary = "undo", "Take a change back: your last one here, or the one of that reference"
+    verb, summary = "undo", "Undo a change: your last one here, or the one with that reference"
     example = "undo"
     writes = True
     destroys = True
@@ -74,14 +74,14 @@ class GatehouseUndo(GatehouseCommand):
 @dataclass(frozen=True)
 class GatehouseTimers(GatehouseCommand):
     needs = "rule.read"
-    verb, summary = "timers", "Temporary changes, and when they end"
+    verb, summary = "timers", "List temporary changes, and when they revert"
     example = "timers"
 
 
 @dataclass(frozen=True)
 class GatehouseAudit(GatehouseCommand):
     needs = "audit.read"
-    verb, summary = "audit", "Who did what, when and why"
+    verb, summary = "audit", "List who changed what, when and why"
     example = "audit since:24h"
     who: str | None = takes(Who("who:@x"))
     since: str | None = takes(Since("since:24h"))
@@ -92,7 +92,7 @@ class GatehouseAudit(GatehouseCommand):
 @dataclass(frozen=True)
 class GatehouseDigest(GatehouseCommand):
     needs = "audit.read"
-    verb, summary = "digest", "What changed lately"
+    verb, summary = "digest", "Summarize what changed in the last day, or another time"
     example = "digest 24h"
     since: str | None = takes(Text("DUR"))
 
@@ -100,26 +100,26 @@ class GatehouseDigest(GatehouseCommand):
 @dataclass(frozen=True)
 class GatehouseStatus(GatehouseCommand):
     verb, synonyms = "status", ("health", "ping")
-    summary = "Whether the services, Slack and the store answer"
+    summary = "Check the services, Slack and the database"
     example = "status"
 
 
 @dataclass(frozen=True)
 class GatehouseWhoami(GatehouseCommand):
     verb, synonyms = "whoami", ("me",)
-    summary = "Who you are to Gatehouse and what you may do"
+    summary = "Show what you can do here"
     example = "whoami"
 
 
 @dataclass(frozen=True)
 class GatehouseHelp(GatehouseCommand):
     verb, synonyms = "help", ("?",)
-    summary = "All commands, or those about one thing"
+    summary = "Examples, or all commands on a topic"
     example = "help rules"
     topic: str | None = takes(Text("TOPIC"))
 
 
 @dataclass(frozen=True)
 class GatehouseSettings(GatehouseCommand):
-    verb, summary = "settings", "What this channel has set, and what you are notified about"
+    verb, summary = "settings", "Show this channel’s settings and your notifications"
     example = "settings"

@@ -24,7 +24,7 @@ from bot.store.settings import (
 )
 from handlers.blocks import modals
 from handlers.gatehouse import home_view
-from handlers.gatehouse.answers import changes_of, waiting
+from handlers.gatehouse.answers import changes_of, trouble_words, waiting
 from handlers.gatehouse.commands import GatehouseSettings
 from handlers.members.refs import preferences
 from handlers.slack.registry import Click, Form, Heard, clicks, handles, hears, submits
@@ -107,11 +107,11 @@ async def _ask_service(asked: Awaitable[Listing[Any]]) -> str:
     try:
         async with asyncio.timeout(PATIENCE):
             found = await asked
-    except ClientError:
-        return "does not answer"
+    except ClientError as error:
+        return trouble_words(error)
     except TimeoutError:
-        return "takes its time"
-    return f"only {found.gap} could be read" if found.gap else f"ok, {len(found.known):,}"
+        return "is slow to answer"
+    return f"returned only {found.gap}" if found.gap else f"ok, {len(found.known):,}"
 
 
 @handles(GatehouseSettings)
@@ -153,7 +153,7 @@ async def _save_mine(wanted: tuple[str, ...], caller: Caller, gatehouse: Gatehou
     settings = gatehouse.store.channel_settings
     held = (await settings.get(caller.user)).get(NOTICES_OFF, "")
     await settings.change(caller.user, {NOTICES_OFF: held}, stored_notices(wanted), by=caller.user)
-    return modals.done(home_view.MY_TITLE, ":white_check_mark: Saved for you.")
+    return modals.done(home_view.MY_TITLE, ":white_check_mark: *Your notifications are saved.*")
 
 
 def _errors(sent: home_view.SettingsForm) -> dict[str, str]:
@@ -161,7 +161,7 @@ def _errors(sent: home_view.SettingsForm) -> dict[str, str]:
     if len(typed) > MAX_SEGMENTS:
         return {home_view.SEGMENTS: f"Name at most {MAX_SEGMENTS} segments."}
     if any(len(name) > MAX_SEGMENT_LENGTH for name in typed):
-        return {home_view.SEGMENTS: f"The name of a segment has at most {MAX_SEGMENT_LENGTH} characters."}
+        return {home_view.SEGMENTS: f"A segment name has at most {MAX_SEGMENT_LENGTH} characters."}
     return {}
 
 
@@ -170,12 +170,12 @@ async def _save(sent: home_view.SettingsForm, caller: Caller, gatehouse: Gatehou
     await gatehouse.access.require(SETTINGS, caller.user, caller.channel)
     wanted, now = sent.wanted, await preferences(caller, gatehouse)
     if now == wanted:
-        return modals.done(home_view.TITLE, f":white_check_mark: <#{caller.channel}> has this set.")
+        return modals.done(home_view.TITLE, f":white_check_mark: *<#{caller.channel}> already has these settings.*")
     if not sent.opened_on(now):
         raise SettingsMoved(caller.channel)
     settings = gatehouse.store.channel_settings
     await settings.change(caller.channel, now.stored(), wanted.stored(), by=caller.user)
-    return modals.done(home_view.TITLE, f":white_check_mark: Saved for <#{caller.channel}>. It is on record.")
+    return modals.done(home_view.TITLE, f":white_check_mark: *Settings of <#{caller.channel}> saved.*")
 
 
 submits(home_view.CALLBACK, Form(home_view.read_form, _save, _errors))

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from bot.changes.model import Change, fingerprint
+from bot.changes.model import Change, State, fingerprint
 from bot.store.settings import DELIMITER, NOTICES, Preferences
 from handlers.blocks import inputs, messages
 from handlers.blocks.menus import member_menu, rule_menu
 from handlers.blocks.messages import Block, Message, code, esc
 from handlers.blocks.modals import View, frame, metadata, section
-from handlers.changes.sentences import WORDS, card_link, mark_of, plain_title, when
-from handlers.gatehouse.commands import GatehouseHelp, GatehousePending, GatehouseWhoami
+from handlers.changes.sentences import WORDS, card_link, mark_of, when
+from handlers.gatehouse.commands import GatehouseHelp, GatehouseInspect, GatehousePending, GatehouseWhoami
+from handlers.gatehouse.views import safe_title
 from handlers.grammar.command import slash
 from handlers.members.commands import MembersList
 from handlers.members.views import segments_line
@@ -25,7 +26,7 @@ MOST: Final = 8
 
 
 def loading(channel: str) -> View:
-    return _tab([messages.section(":hourglass_flowing_sand: Looking what there is for you…")], channel)
+    return _tab([messages.section(":hourglass_flowing_sand: Loading…")], channel)
 
 
 def home(
@@ -42,18 +43,22 @@ def home(
     now: datetime,
 ) -> View:
     """What waits comes first: it is what somebody else is waiting for."""
-    nothing = "" if reviews else ":white_check_mark: Nothing waits for you."
+    nothing = "" if reviews else ":white_check_mark: *Nothing waits for you.* Requests that you can decide appear here."
+    listed = {change.id for change in (*decisions, *reviews, *ending)}
+    rest = [change for change in last if change.id not in listed and change.part_of not in listed]
     blocks = [
         messages.header("Gatehouse"),
-        *_change_list("Waits for you", decisions, links, _request_line, nothing),
-        *_change_list("Your review is due", reviews, links, _review_line, ""),
+        *_change_list("Waiting for you", decisions, links, _request_line, nothing),
+        *_change_list("Review due", reviews, links, _review_line, ""),
         messages.divider(),
         *_search(reads_rules=reads_rules, reads_members=reads_members),
         *messages.actions(_buttons(reads_rules=reads_rules, reads_members=reads_members)),
         messages.divider(),
-        *_change_list("Yours, ends by itself", ending, links, _expiry_line, ""),
-        *_change_list("Your last changes", last, links, _outcome_line, "_You have changed nothing yet._"),
-        messages.context(_services(services), f"as of {when(now)}"),
+        *_change_list("Your temporary changes", ending, links, _expiry_line, ""),
+        *_change_list(
+            "Your latest changes", rest, links, _outcome_line, "" if last else "_You haven’t changed anything yet._"
+        ),
+        messages.context(_services(services), f"As of {when(now)}"),
     ]
     return _tab(blocks, channel)
 
@@ -76,30 +81,37 @@ def _change_list(
 ) -> list[Block]:
     """The changes under *title*, or *otherwise*; nothing at all where that is empty."""
     if not changes:
-        return [messages.section(f"*{title}*\n{otherwise}")] if otherwise else []
-    lines = [f"*{plain_title(change)}*{card_link(change, links)}\n{about(change)}" for change in changes[:MOST]]
+        return [messages.section(otherwise)] if otherwise else []
+    lines = [f"*{safe_title(change)}*\n{about(change)}{card_link(change, links)}" for change in changes[:MOST]]
     more = [messages.context(f"…and {len(changes) - MOST} more")] if len(changes) > MOST else []
-    return [messages.section(f"*{title}*"), *map(messages.section, lines), *more]
+    details = [
+        messages.run_button("Details", GatehouseInspect(change.id), f"inspect.{change.id[:8]}") for change in changes
+    ]
+    rows = [
+        messages.section(line, button if change.state is State.PROPOSED else None)
+        for line, change, button in zip(lines, changes, details, strict=False)
+    ]
+    return [messages.header(title), *rows, *more]
 
 
 def _request_line(change: Change) -> str:
-    until = f", open until {when(change.expires)}" if change.expires else ""
-    reason = f": {esc(change.reason, 150)}" if change.reason else ""
-    return f"asked by <@{change.requester}> in <#{change.channel}>{until}{reason}"
+    until = f" · expires {when(change.expires)}" if change.expires else ""
+    reason = f": “{esc(change.reason, 150)}”" if change.reason else ""
+    return f"<@{change.requester}>{reason} · <#{change.channel}>{until}"
 
 
 def _review_line(change: Change) -> str:
-    return f":rotating_light: <@{change.decided_by}> did this alone, in <#{change.channel}>. Sign it on its card."
+    return f"Emergency override by <@{change.decided_by}> in <#{change.channel}>"
 
 
 def _expiry_line(change: Change) -> str:
-    return f":stopwatch: ends {when(change.ends)}" if change.ends else ":stopwatch: ends by itself"
+    return f":stopwatch: Reverts {when(change.ends)}"
 
 
 def _outcome_line(change: Change) -> str:
     moment = change.finished_at or change.decided_at or change.created
-    undone = ", taken back" if change.undone_by else ""
-    return f"{mark_of(change)} {WORDS[change.state]}{undone}, {when(moment)}, in <#{change.channel}>"
+    outcome = "undone" if change.undone_by else WORDS[change.state]
+    return f"{mark_of(change)} {outcome} · {when(moment)} · <#{change.channel}>"
 
 
 def _search(*, reads_rules: bool, reads_members: bool) -> list[Block]:
@@ -110,10 +122,10 @@ def _search(*, reads_rules: bool, reads_members: bool) -> list[Block]:
 def _buttons(*, reads_rules: bool, reads_members: bool) -> list[Block | None]:
     return [
         messages.run_button("List rules", RulesList(), "rules") if reads_rules else None,
-        messages.button("New rule", "v1.home.new", "new") if reads_rules else None,
+        messages.button("New rule…", "v1.home.new", "new") if reads_rules else None,
         messages.run_button("List members", MembersList(), "members") if reads_members else None,
-        messages.run_button("All that waits", GatehousePending(), "pending") if reads_rules else None,
-        messages.run_button("What may I do?", GatehouseWhoami(), "whoami"),
+        messages.run_button("Pending", GatehousePending(), "pending") if reads_rules else None,
+        messages.run_button("What can I do?", GatehouseWhoami(), "whoami"),
         messages.run_button("Help", GatehouseHelp(), "help"),
         messages.button("Refresh", "v1.home.refresh", "refresh"),
     ]
@@ -132,7 +144,7 @@ MY_TITLE: Final = "My notifications"
 KINDS: Final = "kinds"
 TITLE: Final = "Channel settings"
 SITE, SEGMENTS = "site", "segment_names"
-FIRST: Final = "(the first that is set up)"
+FIRST: Final = "(first site)"
 """The choice of no site."""
 
 
@@ -140,36 +152,34 @@ def card(
     held: Preferences, channel: str, *, sites: Sequence[str], everywhere: Sequence[str], may_change: bool
 ) -> Message:
     """What the channel has set, and what counts where it has not."""
-    of_all = f"\nand everywhere {segments_line(everywhere)}" if everywhere else ""
+    of_all = f"\nIn every channel: {segments_line(everywhere)}" if everywhere else ""
     blocks = [
-        messages.section(f":gear: *Settings of* <#{channel}>"),
-        messages.section(f"*Site, where a command names none*\n{_site(held, sites)}"),
-        messages.section(f"*Segments that exist though no member has them*\n{segments_line(held.segments)}{of_all}"),
-        messages.section(f"*URLs to try changes on*\nThey are kept by `{slash('rules samples')}`."),
+        messages.section(f":gear: *Settings of <#{channel}>*"),
+        messages.section(f"*Default site*\n{_site(held, sites)}"),
+        messages.section(f"*Extra segments*\n{segments_line(held.segments)}{of_all}"),
+        messages.section(f"*Test URLs*\nEvery rule change is tried on them: `{slash('rules samples')}`"),
     ]
     if not may_change:
-        blocks.append(messages.context(f"You may look at this, not change it: `{slash('gatehouse whoami')}` says why."))
+        blocks.append(messages.context(f"You can’t change these settings; `{slash('gatehouse whoami')}` says why."))
     changing = messages.button("Change…", "v1.settings.change", channel) if may_change else None
     mine = messages.button("My notifications…", "v1.settings.mine", channel)
-    blocks += messages.actions([changing, mine, messages.run_button("Samples", RulesSamples(), "samples")])
-    return messages.message("What this channel has set", blocks)
+    blocks += messages.actions([changing, mine, messages.run_button("Test URLs", RulesSamples(), "samples")])
+    return messages.message("Channel settings", blocks)
 
 
 def _site(held: Preferences, sites: Sequence[str]) -> str:
     if held.site and held.site not in sites:
-        return f":warning: {code(held.site, 60)}, which is not set up any more: commands about members must name one."
+        return f":warning: {code(held.site, 60)}, which no longer exists: commands about members must name a site."
     if held.site:
-        return f"{code(held.site, 60)}, set for this channel"
-    return f"{code(sites[0], 60)}, the first that is set up" if sites else "_none is set up (MEMBERS_SITES)_"
+        return code(held.site, 60)
+    return f"{code(sites[0], 60)} (the first site)" if sites else "_no sites are set up (MEMBERS_SITES)_"
 
 
 def form(held: Preferences, channel: str, *, sites: Sequence[str]) -> View:
     """The modal, ready for views.open or views.update."""
-    hint = "Names with commas between. They are made in the site's dashboard first; here they are only named."
+    hint = "Segments that exist in the site’s dashboard but no member has yet. Separate them with commas."
     blocks = [
-        section(
-            f"These count in <#{channel}>, for everybody. {FIRST} as the site stands for the first that is set up."
-        ),
+        section(f"These settings are for everyone in <#{channel}>."),
         inputs.select(SITE, "Default site", [FIRST, *sites], held.site or FIRST),
         inputs.text(SEGMENTS, "Extra segments", ", ".join(held.segments), optional=True, multiline=True, hint=hint),
     ]
@@ -204,9 +214,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 def my_form(wanted: Sequence[str], channel: str) -> View:
     """The modal in which a person chooses what they get direct messages about."""
-    hint = (
-        "What you decide or undo yourself is never sent to you. Questions and reminders stay in the thread of the card."
-    )
+    hint = "You are never notified of what you do yourself. Questions and reminders stay in the card’s thread."
     label = "Send me a direct message when my request is"
     blocks = [inputs.choices(KINDS, label, NOTICES, wanted, hint=hint, thing="kinds")]
     return frame(MY_TITLE, blocks, callback_id=MY_CALLBACK, submit="Save", metadata={"channel": channel})

@@ -6,50 +6,46 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from bot import __version__
-from bot.changes.model import Change, Guard
+from bot.changes.model import Change, Guard, State
 from bot.policy.model import GuardRule, Person, Why
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, Message, code, entities, esc
-from handlers.changes.sentences import WORDS, card_link, plain_title, when
+from handlers.changes.sentences import WORDS, card_link, plain_title, when, words
 from handlers.gatehouse.commands import GatehouseHelp, GatehousePending, GatehouseTimers
 from handlers.grammar.command import Command, slash
 from handlers.grammar.parser import ALL
 
-SERVICES = {
-    "rules": ":twisted_rightwards_arrows: Rules",
-    "members": ":busts_in_silhouette: Members",
-    "gatehouse": ":shield: Gatehouse",
-}
+TOPICS: Final = {"rules": "Rules", "members": "Members", "gatehouse": "Gatehouse"}
+EXAMPLES: Final = (
+    ("rules", "which https://shop.example.com/old", "where a URL ends up, and by which rule"),
+    ("rules", "off Old shop for 2h", "switch a rule off; it comes back on by itself"),
+    ("rules", "list checkout", "find rules by name or URL"),
+    ("rules", "check", "find loops and rules that never apply"),
+    ("members", "why anna@example.com vip", "why someone has access or doesn’t"),
+    ("members", "grant anna@example.com vip for 7d", "grant access for a week"),
+    ("gatehouse", "undo", "undo your last change here"),
+    ("gatehouse", "pending", "what waits for a decision"),
+)
+"""What people need on most days: the service, what is typed after it, and what it does."""
 
 
 def help_page(topic: str | None, *, may: Callable[[type[Command]], bool]) -> Message:
-    """All commands that work, those of one service, or one command with its example."""
+    """Everyday examples, or the commands on a *topic*: a service, or one command with its example."""
     wanted = (topic or "").casefold().split()
-    found = [kind for kind in ALL if kind.verb and may(kind) and _about(kind, wanted)]
-    if not found:
+    found = [kind for kind in ALL if kind.verb and may(kind) and _about(kind, wanted)] if wanted else []
+    if wanted and not found:
         return sentences(wanted)
-    blocks = [
-        messages.section(
-            "*Gatehouse*: traffic rules and members, from this channel.\nReading is private. What changes something is announced."
-        )
-    ]
-    for service, title in SERVICES.items():
-        lines = [_line(kind, example=len(found) <= 3) for kind in found if kind.service == service]
-        if lines:
-            blocks.append(messages.section(f"*{title}*\n" + "\n".join(lines)))
-    blocks.append(
-        messages.context(
-            "REF is an id, `#n` of your last list, a name or a part of one, or a source URL. EMAIL may be `#n`, too."
-        )
+    blocks = (
+        [messages.section(_commands(found) if found else _examples(may))] if len(found) < MANY else _chapters(found)
     )
-    buttons = [
-        messages.run_button(title.split(" ", 1)[1], GatehouseHelp(topic=service), service)
-        for service, title in SERVICES.items()
-    ]
+    if any("REF" in kind.usage() or "EMAIL" in kind.usage() for kind in found):
+        legend = "REF: a name or part of one, an id, a source URL, or `#n` of your last list. EMAIL: an email or `#n`."
+        blocks.append(messages.context(f"{legend} What is in [brackets] may be left out."))
+    buttons = [messages.run_button(title, GatehouseHelp(topic=service), service) for service, title in TOPICS.items()]
     return messages.message("Gatehouse help", [*blocks, *messages.actions(buttons)])
 
 
-EXAMPLES: Final = (
+SENTENCES: Final = (
     ("block cancel stop url", "rules block https://shop.example.com/promo for 2h"),
     ("why where which explain url page go goes", "rules why does https://shop.example.com/old go there?"),
     ("give grant member access vip somebody", "members give anna@example.com vip until Monday"),
@@ -65,14 +61,11 @@ EXAMPLES: Final = (
 def sentences(asked: Sequence[str]) -> Message:
     """Three sentences that work, those first that have to do with what was *asked*."""
     words = {word.strip("?!.,") for word in asked}
-    fitting = sorted(EXAMPLES, key=lambda example: -len(words & set(example[0].split())))
+    fitting = sorted(SENTENCES, key=lambda example: -len(words & set(example[0].split())))
     lines = "\n".join(f"`{slash(text)}`" for _, text in fitting[:3])
     said = "*Say it as you think it.* For example:"
     then = "What would change something is shown first, and waits for your click."
-    buttons = [
-        messages.run_button(title.split(" ", 1)[1], GatehouseHelp(topic=service), service)
-        for service, title in SERVICES.items()
-    ]
+    buttons = [messages.run_button(title, GatehouseHelp(topic=service), service) for service, title in TOPICS.items()]
     blocks = [
         messages.section(f"{said}\n{lines}"),
         messages.context(f"{then} All commands: `{slash('gatehouse help')}`"),
@@ -81,69 +74,141 @@ def sentences(asked: Sequence[str]) -> Message:
     return messages.message("Say it as you think it.", blocks)
 
 
+MANY: Final = 10
+"""Commands that fit into one block of help."""
+
+
+def _examples(may: Callable[[type[Command]], bool]) -> str:
+    kinds = {(kind.service, kind.verb): kind for kind in ALL}
+    lines = [
+        f"`{slash(f'{service} {text}')}`  {does}"
+        for service, text, does in EXAMPLES
+        if may(kinds[service, text.partition(" ")[0]])
+    ]
+    return "\n".join(["*What you can do with Gatehouse*", *lines])
+
+
+def _chapters(found: Sequence[type[Command]]) -> list[Block]:
+    """The commands in blocks that Slack takes."""
+    chapters = [(title, [kind for kind in found if kind.service == service]) for service, title in TOPICS.items()]
+    return [
+        messages.section(text)
+        for title, kinds in chapters
+        if kinds
+        for text in messages.packed([f"*{title}*", *map(_line, kinds)])
+    ]
+
+
+def _commands(found: Sequence[type[Command]]) -> str:
+    with_example = [f"{_line(kind)}\nFor example `{slash(kind.service)} {entities(kind.example)}`" for kind in found]
+    return "\n".join(with_example if len(found) <= FEW else map(_line, found))
+
+
+FEW: Final = 3
+"""Commands that are shown with their examples."""
+
+
 def _about(kind: type[Command], wanted: Sequence[str]) -> bool:
     names = {kind.service, kind.verb, *kind.synonyms}
     return all(word in names for word in wanted)
 
 
-def _line(kind: type[Command], *, example: bool) -> str:
-    line = f"`{slash(kind.service)} {entities(kind.usage())}`  {kind.summary}"
-    return f"{line}\n      for example `{slash(kind.service)} {entities(kind.example)}`" if example else line
+def _line(kind: type[Command]) -> str:
+    return f"`{slash(kind.service)} {entities(kind.usage())}`  {kind.summary}"
+
+
+PARTS: Final = {
+    "rules": "Rules service",
+    "slack": "Slack",
+    "slack_socket": "Socket Mode",
+    "clock": "Clock",
+    "store": "Database",
+    "policy": "Policy file",
+    "messages": "Cards and messages",
+    "release": "Release",
+}
 
 
 def status(parts_of: Mapping[str, str], *, places: Mapping[str, str], counts: Mapping[str, int]) -> Message:
-    """What each part says of itself, and how many changes stand where."""
-    lines = []
-    for name, says in parts_of.items():
-        mark = ":large_green_circle:" if says == "ok" or says.startswith("ok,") else ":red_circle:"
-        place = f"  {code(places[name], 80)}" if name in places else ""
-        lines.append(f"{mark} *{esc(name, 60)}*  {esc(says, 400)}{place}")
-    well = all(says.startswith("ok") for says in parts_of.values())
-    text = "Everything answers." if well else "Something needs attention."
-    so_far = ", ".join(f"{count:,} {state}" for state, count in sorted(counts.items())) or "none so far"
+    """What doesn't work, first; then each part in a line, and how many changes stand where."""
+    bad = {name: says for name, says in parts_of.items() if not _is_well(says)}
+    text = _headline(bad, of=len(parts_of))
+    ordered = sorted(parts_of.items(), key=lambda part: part[0] not in bad)
+    lines = [_part(name, says, bad=name in bad, place=places.get(name, "")) for name, says in ordered]
+    mark = ":red_circle:" if bad else ":large_green_circle:"
+    so_far = ", ".join(f"{count:,} {STATES.get(state, state)}" for state, count in sorted(counts.items())) or "none yet"
+    blocks = [messages.section(f"{mark} {text}"), messages.section("\n".join(lines))]
     return messages.message(
-        text,
-        [
-            messages.section(f"*{text}*\n" + "\n".join(lines)),
-            messages.context(f"Changes: {so_far}", f"Gatehouse {__version__}"),
-        ],
+        text.replace("*", ""), [*blocks, messages.context(f"Changes: {so_far}", f"Gatehouse {__version__}")]
     )
 
 
+STATES: Final[Mapping[str, str]] = {
+    State.PROPOSED: "waiting",
+    State.APPLIED: "done",
+    State.CANCELLED: "withdrawn",
+    State.STALE: "out of date",
+    State.UNKNOWN: "not confirmed yet",
+    State.UNSETTLED: "never confirmed",
+}
+
+
+def _is_well(says: str) -> bool:
+    return says == "ok" or says.startswith("ok,")
+
+
+def _headline(bad: Mapping[str, str], *, of: int) -> str:
+    if not bad:
+        return "*Everything works.*"
+    if len(bad) == of:
+        return "*Nothing works.*"
+    if len(bad) > 1:
+        return f"*{messages.plural(len(bad), 'problem')}.* Everything else works."
+    (name, says), *_ = bad.items()
+    subject = "The rules service" if name == "rules" else f"The site {esc(name.removeprefix('members of '), 60)}"
+    service = name == "rules" or name.startswith("members of ")
+    said = f"{subject} {esc(says, 200)}" if service else f"{_part_name(name)}: {esc(says, 400)}"
+    return f"*{said}.* Everything else works."
+
+
+def _part_name(name: str) -> str:
+    return PARTS.get(name) or esc(name[:1].upper() + name[1:], 60)
+
+
+def _part(name: str, says: str, *, bad: bool, place: str) -> str:
+    detail = says.removeprefix("ok").removeprefix(",").strip()
+    where = f" · {code(place, 80)}" if place else ""
+    return f"{'✗' if bad else '✓'} {_part_name(name)}{f': {esc(detail, 400)}' if detail else ''}{where}"
+
+
 SHORT: Final = {
-    Why.UNKNOWN: "Slack does not say who you are",
-    Why.DEACTIVATED: "the account is deactivated",
-    Why.BOT: "apps may not",
-    Why.GUEST: "guests may not",
-    Why.STRANGER: "only members of this workspace may",
-    Why.SHARED_CHANNEL: "not in a channel shared with another company",
-    Why.DIRECT_MESSAGE: "not in a direct message",
-    Why.NOT_ADDED: "Gatehouse was not added to this channel",
-    Why.OTHER_CHANNEL: "not in this channel",
-    Why.NO_ROLE: "no role of yours allows it",
-    Why.NOT_HERE: "you are not in this channel",
-    Why.CANT_TELL: "Slack doesn't say who is in a channel or user group that decides it",
+    Why.UNKNOWN: "Slack couldn’t say who you are",
+    Why.DEACTIVATED: "your account is deactivated",
+    Why.BOT: "apps can’t use Gatehouse",
+    Why.GUEST: "guests can’t use Gatehouse",
+    Why.STRANGER: "only members of this workspace can",
+    Why.SHARED_CHANNEL: "this channel is shared with another company",
+    Why.DIRECT_MESSAGE: "changes can’t be made in direct messages",
+    Why.NOT_ADDED: "Gatehouse isn’t in this channel",
+    Why.OTHER_CHANNEL: "the policy doesn’t allow changes in this channel",
+    Why.NO_ROLE: "none of your roles allows it",
+    Why.NOT_HERE: "you aren’t in this channel",
+    Why.CANT_TELL: "Slack couldn’t say who is in a channel or user group that this depends on",
 }
 DOES: Final = {
     "rule.read": "read rules",
     "member.read": "read members",
-    "audit.read": "read what was done",
+    "audit.read": "read the audit",
     "rule.create": "create rules",
-    "rule.update": "change rules, switch them on and off",
+    "rule.update": "change rules",
     "rule.delete": "delete rules",
     "member.add": "add members",
-    "member.update": "change names of members",
-    "member.grant": "give access to segments",
-    "member.revoke": "take access to segments away",
+    "member.update": "rename members",
+    "member.grant": "grant access",
+    "member.revoke": "revoke access",
     "member.remove": "remove members",
-    "approve": "approve what others ask for",
-    "settings.update": "change what this channel has set",
-}
-GUARDS: Final = {
-    Guard.NONE: "",
-    Guard.CONFIRM: ", after your own confirmation",
-    Guard.APPROVE: ", once approved",
-    Guard.APPROVE_OR_CONFIRM: ", once somebody else of the channel approved",
+    "approve": "approve requests",
+    "settings.update": "change this channel’s settings",
 }
 
 
@@ -156,43 +221,69 @@ def whoami(
     sites: Sequence[str],
     act: Sequence[str],
 ) -> Message:
-    """Who asks, what they may do in this channel, and why not the rest."""
-    may = [f":white_check_mark: {DOES[name]}{_guard(guards.get(name))}" for name, why in allowed.items() if why is None]
-    not_ = [f":no_entry: {DOES[name]}: {SHORT.get(why, why)}" for name, why in allowed.items() if why is not None]
-    known = ", ".join(esc(site, 40) for site in sites) or "none"
-    blocks = [messages.section(f"You are <@{person.id}>. In <#{channel}> you may:\n" + ("\n".join(may) or "nothing"))]
-    if not_:
-        blocks.append(messages.section("and you may not:\n" + "\n".join(not_)))
-    where = f" · changes are taken in {', '.join(f'<#{each}>' for each in act)}" if act else ""
-    blocks.append(messages.context(f"Sites: {known} · times are read as {esc(person.tz, 40)}{where}"))
-    return messages.message("Who you are to Gatehouse", blocks)
+    """What somebody can do in this channel, what a second person must approve, and why not the rest."""
+    may = [name for name, why in allowed.items() if why is None]
+    barred: dict[Why, list[str]] = {}
+    for name, why in allowed.items():
+        if why is not None:
+            barred.setdefault(why, []).append(DOES[name])
+    if not barred:
+        lines = [f"*You can do everything in* <#{channel}>."]
+    elif may:
+        lines = [f"*In* <#{channel}> *you can* {listed([DOES[name] for name in may])}."]
+    else:
+        lines = [f"*You can’t do anything in* <#{channel}>."]
+    lines += [f"{SHORT_OF[guard]}: {listed(names)}." for guard, names in _guarded(may, guards).items()]
+    lines += [f"You can’t {listed(names, 'or')}: {SHORT.get(why, why)}." for why, names in barred.items()]
+    known = f"Sites: {', '.join(esc(site, 40) for site in sites)}" if sites else "No sites are set up"
+    where = f"Changes are allowed in {', '.join(f'<#{each}>' for each in act)}" if act else ""
+    small = " · ".join(filter(None, (known, f"Your time zone: {esc(person.tz, 40)}", where)))
+    blocks = [messages.section("\n".join(lines)), messages.context(f"<@{person.id}> · {small}")]
+    return messages.message("What you can do with Gatehouse here", blocks)
 
 
-def _guard(rule: GuardRule | None) -> str:
-    if rule is None:
-        return ""
-    many = f", once approved by {rule.approvals}" if rule.guard is Guard.APPROVE and rule.approvals > 1 else ""
-    return many or GUARDS[rule.guard]
+CONFIRMED: Final = "Asks you to confirm"
+SECOND: Final = "Needs a second person’s approval"
+SHORT_OF: Final = {"confirm": CONFIRMED, "approve": SECOND}
+
+
+def _guarded(may: Sequence[str], guards: Mapping[str, GuardRule]) -> dict[str, list[str]]:
+    """What of it takes more than asking, by what it takes."""
+    found: dict[str, list[str]] = {}
+    for name in may:
+        rule = guards.get(name)
+        if rule is None or rule.guard is Guard.NONE:
+            continue
+        many = f" from {rule.approvals} people" if rule.guard is Guard.APPROVE and rule.approvals > 1 else ""
+        key = "confirm" if rule.guard is Guard.CONFIRM else "approve"
+        found.setdefault(key, []).append(f"{DOES[name]}{many}")
+    return found
+
+
+def listed(names: Sequence[str], link: str = "and") -> str:
+    """``a, b and c``."""
+    return f" {link} ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 MOST = 20
 
 
 def pending(waiting: Sequence[Change], reviews: Sequence[Change], links: Mapping[str, str], *, total: int) -> Message:
-    """Requests that are open, some of *total*, and reviews that are owed; those that wait the longest first."""
+    """Requests that are open, some of *total*, and reviews that are due; those that wait the longest first."""
     if not waiting and not reviews:
-        return _nothing(":white_check_mark: Nothing waits for anybody.", GatehousePending())
+        teaching = "Requests that wait for a decision and reviews that are due appear here."
+        return _nothing(":white_check_mark:", "Nothing is pending.", teaching, GatehousePending())
     blocks: list[Block] = []
     if waiting:
         shown = sorted(waiting[:MOST], key=lambda change: change.created)
-        blocks.append(messages.section(f"*{total:,} open*"))
+        blocks.append(messages.section(f"*{messages.plural(total, 'pending change')}*"))
         blocks += [messages.section(_open(change, links)) for change in shown]
         blocks += _more(total - len(shown))
     if reviews:
-        blocks.append(messages.section(f"*{len(reviews)} to be signed*"))
+        blocks.append(messages.section(f"*{messages.plural(len(reviews), 'review')} due*"))
         blocks += [messages.section(_review(change, links)) for change in reviews[:MOST]]
         blocks += _more(len(reviews) - MOST)
-    return _listed("What waits for somebody", blocks, GatehousePending())
+    return _listed("Pending", blocks, GatehousePending())
 
 
 def _more(count: int) -> list[Block]:
@@ -200,37 +291,41 @@ def _more(count: int) -> list[Block]:
 
 
 def _open(change: Change, links: Mapping[str, str]) -> str:
-    until = f", open until {when(change.expires)}" if change.expires else ""
-    return f"*{plain_title(change)}*{card_link(change, links)}\n{WORDS[change.state]}: asked by <@{change.requester}>{until}"
+    until = f" · expires {when(change.expires)}" if change.expires and change.state is State.PROPOSED else ""
+    reason = f": “{words(change.reason, 150)}”" if change.reason else ""
+    state = "" if change.state is State.PROPOSED else f" · {WORDS[change.state]}"
+    return f"*{safe_title(change)}*{state}\n<@{change.requester}>{reason}{until}{card_link(change, links)}"
 
 
 def _review(change: Change, links: Mapping[str, str]) -> str:
-    return f":rotating_light: *{plain_title(change)}*{card_link(change, links)}\n<@{change.decided_by}> did this alone"
+    return f"*{safe_title(change)}*\nEmergency override by <@{change.decided_by}>{card_link(change, links)}"
+
+
+def safe_title(change: Change) -> str:
+    """What a change is about, for bold text: the stars of a masked email would end that."""
+    return plain_title(change).replace("***@", "…@")
 
 
 def timers(ending: Sequence[Change], links: Mapping[str, str]) -> Message:
-    """Temporary changes that are in force, the next to end first."""
+    """Temporary changes, the next to revert first."""
     if not ending:
-        words = ":stopwatch: Nothing ends by itself. Write `for 2h` or `until 18:00` behind a change."
-        return _nothing(words, GatehouseTimers())
+        teaching = "Add `for 2h` or `until 18:00` to a change, and Gatehouse reverts it then."
+        return _nothing(":stopwatch:", "Nothing is temporary right now.", teaching, GatehouseTimers())
     lines = [
         messages.section(
-            f":stopwatch: *{plain_title(change)}*{card_link(change, links)}\nends {when(change.ends)}, by <@{change.requester}>"
+            f"*{safe_title(change)}*\nReverts {when(change.ends)} · <@{change.requester}>{card_link(change, links)}"
         )
         for change in ending[:MOST]
     ]
-    return _listed(
-        "What ends by itself",
-        [messages.section(f"*{messages.plural(len(ending), 'temporary change')}*"), *lines],
-        GatehouseTimers(),
-    )
+    count = messages.plural(len(ending), "temporary change")
+    return _listed(count, [messages.section(f":stopwatch: *{count}*"), *lines], GatehouseTimers())
 
 
-def _nothing(words: str, command: GatehousePending | GatehouseTimers) -> Message:
-    again = messages.actions([messages.turn_button("Look again", command, 0)])
-    return messages.message(words.partition(" ")[2], [messages.section(words), *again])
+def _nothing(mark: str, head: str, more: str, command: GatehousePending | GatehouseTimers) -> Message:
+    again = messages.actions([messages.turn_button("Refresh", command, 0)])
+    return messages.message(head, [messages.section(f"{mark} *{head}*\n{more}"), *again])
 
 
 def _listed(title: str, blocks: list[Block], command: GatehousePending | GatehouseTimers) -> Message:
-    buttons = messages.actions([messages.turn_button("Look again", command, 0), messages.share_button(command)])
+    buttons = messages.actions([messages.turn_button("Refresh", command, 0), messages.share_button(command)])
     return messages.message(title, [*blocks, *buttons])

@@ -73,10 +73,10 @@ class Rest:
 
     def nothing_more(self) -> None:
         if self.words:
-            raise self.unclear(f"I do not understand “{self.words[0].text[:60]}” here.")
+            raise self.unclear(f"Unexpected “{self.words[0].text[:60]}”.")
 
     def missing(self, what: str) -> Unclear:
-        return self.unclear(f"Say {what}, as in {slash(self.kind.service)} {self.kind.example}")
+        return self.unclear(f"{what[:1].upper()}{what[1:]}?")
 
     def unclear(self, words: str) -> Unclear:
         return Unclear(words, about=(self.kind,))

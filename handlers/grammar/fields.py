@@ -60,7 +60,7 @@ class Page(Filter):
         if (text := super().read(rest)) is None:
             return None
         if not (text.isascii() and text.isdigit() and int(text[:9]) > 0 and len(text) < 7):
-            raise rest.unclear(f"page:{text[:20]} is no page; write page:2")
+            raise rest.unclear(f"“{text[:20]}” is not a page number. Write page:2.")
         return int(text)
 
 
@@ -88,7 +88,7 @@ class Reason(Part):
         whole = rest.words[at:] if said and said[0].keyword == "of" else said  # "of the sale" says little
         del rest.words[at:]
         if not (reason := " ".join(map(as_written, whole))):
-            raise rest.unclear("After “because” comes the reason.")
+            raise rest.unclear("“because” needs a reason.")
         return reason
 
     def write(self, value: str) -> str:
@@ -156,7 +156,7 @@ class Expiry(Part):
             if following[0].text[:1].isdigit():
                 # Left as words, this would make for good what was meant for a while.
                 wanted = "for 2h, for 30m or for 7d" if word.keyword == "for" else "until 18:00 or until tomorrow 9am"
-                raise rest.unclear(f"“{word.text} {following[0].text[:20]}”: write {wanted}.")
+                raise rest.unclear(f"“{word.text} {following[0].text[:20]}” isn’t a time. Write {wanted}.")
         return None
 
     def write(self, value: Lasts) -> str:
@@ -180,7 +180,7 @@ class Led(Part):
         if at is None:
             return None
         if at + 1 == len(rest.words):
-            raise rest.unclear(f"After “{self.keyword}” something is missing.")
+            raise rest.unclear(f"“{self.keyword}” needs a value.")
         found = rest.words[at + 1].text
         del rest.words[at : at + 2]
         return found or None

@@ -41,14 +41,14 @@ EMAIL: Final = re.compile(r"[^<@]@")
 def parse(service: str, text: str) -> Command:
     """The command that *text* after ``/service`` is; raises Unclear, and nothing else."""
     if len(text) > MOST:
-        raise Unclear(f"That is {len(text):,} characters long; a command has at most {MOST:,}.")
+        raise Unclear(f"That command has {len(text):,} characters; the limit is {MOST:,}.")
     words = split(cleaned(text))
     if words and words[0].text.casefold() in {f"/{service}", slash(service)}:
         words = words[1:]
     if service == "members" and words and words[0].keyword.startswith("site:"):
         words = [*words[1:], words[0]]
     if service not in {"rules", "members", "gatehouse"}:
-        raise Unclear(f"I answer to {slash('rules')}, {slash('members')} and {slash('gatehouse')}.")
+        raise Unclear(f"Gatehouse answers to {slash('rules')}, {slash('members')} and {slash('gatehouse')}.")
     if not words:
         return EMPTY[service]()
     verb, rest = words[0].keyword, words[1:]
@@ -97,7 +97,7 @@ def _root_of(words: Sequence[Word]) -> str:
         return "members"
     if known:
         choice = " or ".join(f"“{service} {verb}”" for service in known)
-        raise Unclear(f"Say {choice}.", about=[VERBS[service][verb] for service in known])
+        raise Unclear(f"Do you mean {choice}?", about=[VERBS[service][verb] for service in known])
     return "gatehouse"
 
 
@@ -112,7 +112,7 @@ def _unknown(service: str, verb: str, rest: Sequence[Word]) -> Unclear:
     if found is not None:
         suggestion = _suggested(harmless[found[0]], rest)
     shown = verb if len(verb) <= 40 else verb[:39] + "…"
-    return Unclear(f"I do not know “{shown}”.", suggestion=suggestion, about=about)
+    return Unclear(f"Unknown command “{shown}”.", suggestion=suggestion, about=about)
 
 
 def _suggested(kind: type[Command], rest: Sequence[Word]) -> str | None:

@@ -16,7 +16,7 @@ class MembersCommand(Command):
     needs = "member.read"
 
 
-WHOSE: Final = "whose e-mail address"
+WHOSE: Final = "whose email"
 
 
 class Segments(Part):
@@ -27,7 +27,7 @@ class Segments(Part):
             rest.words.pop(0)
         segments: tuple[str, ...] = self.needed(_segments(rest.words), rest)
         if stray := next((word for word in rest.words if word.keyword in {"for", "until"}), None):
-            raise rest.unclear(f"After “{stray.text}” comes how long, such as for 2h or until 18:00.")
+            raise rest.unclear(f"“{stray.text}” needs a duration (for 2h) or a time (until 18:00).")
         rest.words = []
         return segments
 
@@ -60,13 +60,13 @@ def _segments(words: Sequence[Word]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class MembersMenu(MembersCommand):
-    summary = "What you can do with members, with buttons"
+    summary = "Menu: everything you can do with members"
 
 
 @dataclass(frozen=True)
 class MembersList(MembersCommand):
     verb, synonyms = "list", ("ls", "find", "search")
-    summary = "Find members by any part of name or address"
+    summary = "List or search members"
     example = "list anna segment:vip"
     text: str | None = takes(Text("TEXT"))
     segment: str | None = takes(Filter("segment:vip"))
@@ -78,7 +78,7 @@ class MembersList(MembersCommand):
 @dataclass(frozen=True)
 class MembersShow(MembersCommand):
     verb, synonyms = "show", ("get", "view", "info")
-    summary = "One member, whole; without EMAIL, a search as you type"
+    summary = "Show a member; without EMAIL, search as you type"
     example = "show anna@example.com"
     email: str = takes(Text("EMAIL"), "")
     site: str | None = takes(SITE)
@@ -87,7 +87,7 @@ class MembersShow(MembersCommand):
 @dataclass(frozen=True)
 class MembersSegments(MembersCommand):
     verb = "segments"
-    summary = "The segments of a site, and how many members have each"
+    summary = "List the segments of a site, with how many members have each"
     example = "segments"
     site: str | None = takes(SITE)
 
@@ -95,7 +95,7 @@ class MembersSegments(MembersCommand):
 @dataclass(frozen=True)
 class MembersWhy(MembersCommand):
     verb = "why"
-    summary = "Why somebody gets in, or does not, on every site"
+    summary = "Say why someone has access or doesn’t, on every site"
     example = "why anna@example.com vip"
     email: str = takes(First("EMAIL", WHOSE))
     segment: str | None = takes(Text("SEGMENT"))
@@ -106,7 +106,7 @@ class MembersWhy(MembersCommand):
 class MembersAdd(MembersCommand):
     needs = "member.add"
     verb, synonyms = "add", ("new", "create", "invite")
-    summary = "Add a member, in a form"
+    summary = "Add a member (opens a form)"
     example = 'add anna@example.com named "Anna Berg" to vip'
     email: str | None = takes(First("EMAIL"))
     name: str | None = takes(Led('named "NAME"'))
@@ -120,7 +120,7 @@ class MembersAdd(MembersCommand):
 class MembersEdit(MembersCommand):
     needs, or_needs = "member.update", ("member.grant", "member.revoke")
     verb, synonyms = "edit", ("change", "update")
-    summary = "Edit name and segments, in a form"
+    summary = "Edit a member’s name and segments (opens a form)"
     example = "edit anna@example.com"
     email: str = takes(Text("EMAIL", WHOSE))
     site: str | None = takes(SITE)
@@ -130,7 +130,7 @@ class MembersEdit(MembersCommand):
 class MembersGrant(MembersCommand):
     needs = "member.grant"
     verb, synonyms = "grant", ("give",)
-    summary = "Give access to segments"
+    summary = "Grant access to segments, also for a limited time"
     example = "grant anna@example.com vip"
     writes = True
     email: str = takes(First("EMAIL", WHOSE))
@@ -144,7 +144,7 @@ class MembersGrant(MembersCommand):
 class MembersRevoke(MembersCommand):
     needs = "member.revoke"
     verb, synonyms = "revoke", ("take",)
-    summary = "Take access to segments away"
+    summary = "Revoke access to segments"
     example = "revoke anna@example.com vip because the plan ended"
     writes = True
     destroys = True
@@ -158,7 +158,7 @@ class MembersRevoke(MembersCommand):
 class MembersRemove(MembersCommand):
     needs = "member.remove"
     verb, synonyms = "remove", ("delete", "rm", "del")
-    summary = "Remove a member; shows them first and waits for a click"
+    summary = "Remove a member; asks before it does"
     example = "remove anna@example.com because she asked for it"
     writes = True
     destroys = True
@@ -171,7 +171,7 @@ class MembersRemove(MembersCommand):
 class MembersOffboard(MembersCommand):
     needs = "member.remove"
     verb = "offboard"
-    summary = "Remove somebody from every site"
+    summary = "Remove someone from every site; asks before it does"
     example = "offboard anna@example.com"
     writes = True
     destroys = True
@@ -182,7 +182,7 @@ class MembersOffboard(MembersCommand):
 @dataclass(frozen=True)
 class MembersExport(MembersCommand):
     verb = "export"
-    summary = "Members as a table, to you alone"
+    summary = "Export members as a table, sent only to you"
     example = "export segment:vip"
     text: str | None = takes(Text("TEXT"))
     segment: str | None = takes(Filter("segment:vip"))
@@ -193,6 +193,6 @@ class MembersExport(MembersCommand):
 @dataclass(frozen=True)
 class MembersImport(MembersCommand):
     needs, or_needs = "member.add", ("member.grant", "member.revoke", "member.remove")
-    verb, summary = "import", "Members from a file"
+    verb, summary = "import", "Import members from a file (opens a form)"
     example = "import"
     site: str | None = takes(SITE)

@@ -86,7 +86,7 @@ def _member_errors(form: MemberForm) -> dict[str, str]:
     try:
         checked_email(form.email)
     except BadEmail as error:
-        return {"email": f"This is not an e-mail address: {error}"[:300]}
+        return {"email": f"This is not an email. {error}"[:300]}
     return lasts_errors(form.lasts)
 
 
@@ -100,14 +100,14 @@ async def _save_member(form: MemberForm, caller: Caller, gatehouse: Gatehouse) -
         if fingerprint(canonical_form(base.document())) != form.seen:
             return modals.unsaved("Gatehouse", f":arrows_counterclockwise: {MOVED}")
     elif await site.members.find(checked_email(form.email)) is not None:
-        words = f"This person is a member already. Edit them instead: {slash('members edit')}, and the address."
+        words = f"This person is already a member. Use {slash('members edit')} instead."
         return form.noted({"email": words}, form.known).view()
     names = spelled(form.segments, form.known)
     if unknown := known.strangers(names, base.segments if base else ()):
         return form.noted(form_view.segment_notes(unknown, form.known), form.known).view()
     after = replace(form, segments=names).document(base)
     if base is not None and after == _as_it_is(base):
-        return modals.done("Edit member", "Nothing was different, so nothing was saved.")
+        return modals.done("Edit member", "You changed nothing, so nothing was saved.")
     proposal = _proposal(form, base, after, site, caller)
     proposal = await with_expiry(proposal, parse_lasts(form.lasts), caller, gatehouse)
     change = await gatehouse.changes.proposer.submit(proposal, origin=caller.request)
@@ -158,7 +158,7 @@ def _segments_named(
 
     *also*: segments that the site has besides those of *catalogue*.
     """
-    known = (*also, *catalogue.names)
+    known = tuple(dict.fromkeys((*also, *catalogue.names)))
     names = spelled(command.segments, known)
     for name in catalogue.strangers(names, also):
         meant = nearest(name, known)
@@ -205,7 +205,7 @@ async def offboard(command: MembersOffboard, caller: Caller, gatehouse: Gatehous
         failed = next((there for there in found if isinstance(there, ClientError)), None)
         raise failed or NoMember(email, EVERY_SITE)
     proposal = SetProposal(
-        title=f"Remove {masked(email)} from every site",
+        title=f"Remove {_called(found, email)} from every site",
         parts=parts,
         requester=caller.user,
         channel=caller.channel,
@@ -213,6 +213,13 @@ async def offboard(command: MembersOffboard, caller: Caller, gatehouse: Gatehous
     )
     await gatehouse.changes.proposer.submit(proposal, origin=caller.request)
     return Announced()
+
+
+def _called(found: Sequence[Member | ClientError | None], email: str) -> str:
+    """Somebody as a channel may know them: by name, where a site has one, and by the masked email."""
+    names = (there.name or "" for there in found if isinstance(there, Member))
+    name = next((name.strip() for name in names if name.strip() and "@" not in name), "")
+    return f"{name} ({masked(email)})" if name else masked(email)
 
 
 async def _find_on(site: Site, email: str) -> Member | ClientError | None:
@@ -235,5 +242,5 @@ def _part(number: int, site: Site, email: str, there: Member | ClientError | Non
         kind=Kind.MEMBER_REMOVE,
         target=target,
         outcome=Outcome.FAILED,
-        why=f"the site could not be asked: {there}"[:200],
+        why=f"the site couldn’t be asked: {there}"[:200],
     )

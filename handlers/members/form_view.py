@@ -14,7 +14,7 @@ from handlers.blocks.modals import View, frame, metadata, note, section
 from handlers.grammar.command import slash
 
 CALLBACK: Final = "v1.member.form"
-SEGMENTS_HINT: Final = "Segments are made in the site's dashboard; here are those that members of this site have."
+SEGMENTS_HINT: Final = "Segments are created in the site’s dashboard; this lists those that members have."
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +93,9 @@ class MemberForm:
 
     def _inputs(self) -> list[View]:
         email = (
-            inputs.text("email", "E-mail", inputs.shortened(self.email), placeholder="anna@example.com")
+            inputs.text("email", "Email", inputs.shortened(self.email), placeholder="anna@example.com")
             if self.mode == "add"
-            else section(f"*E-mail*  {code(self.email)}")
+            else section(f"*Email*  {code(self.email)}")
         )
         name = inputs.text("name", "Name", _name_shown(self.name), optional=True)
         hidden = len(set(self.segments)) - len(inputs.offered((), self.segments))
@@ -105,14 +105,14 @@ class MemberForm:
         if inputs.offered(self.known, self.segments):
             return inputs.choices("segments", "Segments", self.known, self.segments, hint=SEGMENTS_HINT)
         named = inputs.shortened(", ".join(self.segments)) if self.mode == "add" else None
-        hint = "Names with commas between. " + SEGMENTS_HINT
+        hint = "Separate names with commas. " + SEGMENTS_HINT
         return inputs.text("segment_names", "Segments", named, optional=True, hint=hint)
 
     def _kept(self, hidden: int) -> list[View]:
         if not hidden or self.mode == "add":
             return []
-        words = "do not fit into the menu and are kept" if hidden > 1 else "does not fit into the menu and is kept"
-        how = f"`{slash('members grant')}` and `{slash('members revoke')}` change any of them."
+        words = "don’t fit into the menu and stay" if hidden > 1 else "doesn’t fit into the menu and stays"
+        how = f"Change them with `{slash('members grant')}` and `{slash('members revoke')}`."
         return [section(f":lock: {plural(hidden, 'more segment')} {words}. {how}")]
 
     def _ends(self) -> list[View]:
@@ -129,7 +129,7 @@ def segment_notes(unknown: Sequence[str], known: Sequence[str]) -> dict[str, str
     if not unknown:
         return {}
     near = [f"{name} (like {' or '.join(alike)})" if (alike := nearest(name, known)) else name for name in unknown[:5]]
-    made = f"Segments are made in the site's dashboard; name one that nobody has yet in {slash('gatehouse settings')}."
+    made = f"If it is new and nobody has it yet, add it under Extra segments in {slash('gatehouse settings')}."
     words = f"Unknown segment: {', '.join(near)}. {made}"
     return {"segments": words, "segment_names": words}
 

@@ -33,15 +33,15 @@ def menu(*, sites: Sequence[str]) -> Message:
     """What can be done with members, each a button or a line to type."""
     buttons = (
         messages.run_button("List members", MembersList(), 0, style="primary"),
-        messages.run_button("Add member", MembersAdd(), 1),
+        messages.run_button("Add member…", MembersAdd(), 1),
         messages.run_button("Segments", MembersSegments(), 2),
         messages.run_button("Help", GatehouseHelp(topic="members"), 3),
     )
     lines = (
-        f"`{slash('members why anna@example.com vip')}` tells why somebody gets in or does not\n"
-        f"`{slash('members list anna segment:vip')}` finds by any part of name or address\n"
-        f"`{slash('members grant anna@example.com vip')}` gives access\n"
-        f"`{slash('members remove anna@example.com')}` shows who goes, and waits for a click"
+        f"`{slash('members why anna@example.com vip')}` says why someone has access or doesn’t\n"
+        f"`{slash('members grant anna@example.com vip for 7d')}` grants access for a week\n"
+        f"`{slash('members list anna segment:vip')}` searches names and emails\n"
+        f"`{slash('members remove anna@example.com')}` asks before it removes"
     )
     where = (
         f"Sites: {', '.join(esc(site, 40) for site in sites[:20])}"
@@ -49,7 +49,7 @@ def menu(*, sites: Sequence[str]) -> Message:
         else ":warning: No site is set up yet (MEMBERS_SITES)."
     )
     blocks = [
-        messages.section("*Members*\nFind one as you type, or:", menus.member_menu()),
+        messages.section("*Members*", menus.member_menu()),
         *messages.actions(buttons),
         messages.section(lines),
         messages.context(where),
@@ -63,7 +63,7 @@ def address(email: str, audience: Audience) -> str:
 
 def segments_line(segments: Sequence[str]) -> str:
     shown = " ".join(code(name, 60) for name in segments[:30])
-    more = f" …and {len(segments) - 30} more" if len(segments) > 30 else ""
+    more = f" and {len(segments) - 30:,} more" if len(segments) > 30 else ""
     return f"{shown}{more}" if segments else "_no segments_"
 
 
@@ -80,7 +80,7 @@ def member_list(
     if not page.items:
         return _nobody(command, site, others, gap)
     count = messages.plural(page.total, "member")
-    title = f"*{count}* of *{esc(site, 60)}*{_filters(command)}"
+    title = f"*{count} of {esc(site, 60)}*{_filters(command)}"
     blocks = [messages.section(title), *messages.gap_lines(gap, "members")]
     for number, member in enumerate(page.items, start=page.first):
         show = messages.run_button("Show", MembersShow(email=member.email, site=site), number)
@@ -112,10 +112,10 @@ def segment_meant(command: MembersList, filtered: MembersList, count: int, *, ga
 def _nobody(command: MembersList, site: str, others: Sequence[str], gap: Gap | None) -> Message:
     filters = _filters(command)
     buttons = (messages.turn_button("All members", MembersList(site=command.site), "all") if filters else None,)
-    read = " among those that could be read" if gap else ""
-    text = f":mag: Nobody found on *{esc(site, 60)}*{filters}{read}.{_other_sites(others)}"
+    read = " among the members that could be read" if gap else ""
+    text = f":mag: *No members found on {esc(site, 60)}*{filters}{read}{_other_sites(others, ' · ')}"
     blocks = [messages.section(text), *messages.gap_lines(gap, "members"), *messages.actions(buttons)]
-    return messages.message(f"Nobody found{read}", blocks)
+    return messages.message(f"No members found{read}", blocks)
 
 
 def _other_sites(others: Sequence[str], lead: str = " ") -> str:
@@ -128,17 +128,18 @@ def segment_counts(
     counts: Mapping[str, int], *, total: int, without: int, site: str, gap: Gap | None = None
 ) -> Message:
     """How many members have each segment, each with a button to list them."""
-    has = "has" if total == 1 else "have"
-    blocks = [messages.section(f"*Segments of {esc(site, 60)}*, as {messages.plural(total, 'member')} {has} them")]
+    blocks = [messages.section(f"*Segments of {esc(site, 60)}* · {messages.plural(total, 'member')}")]
     blocks += messages.gap_lines(gap, "members")
     for number, (name, count) in enumerate(list(counts.items())[:MOST_SEGMENTS]):
         listed = messages.run_button("List", MembersList(segment=name, site=site), number) if count else None
-        nobody = "nobody who could be read" if gap else "nobody yet"
-        said = messages.plural(count, "member") if count else f"{nobody}; the settings name it"
+        nobody = "nobody that could be read" if gap else "nobody yet"
+        said = messages.plural(count, "member") if count else f"{nobody} (from the settings)"
         blocks.append(messages.section(f"{code(name, 100)}   {said}", listed))
-    left = f"{len(counts) - MOST_SEGMENTS} more are left out. " if len(counts) > MOST_SEGMENTS else ""
-    made = f"Segments are made in the site's dashboard; one that nobody has can be named in `{slash('gatehouse settings')}`."
-    blocks.append(messages.context(f"{left}{without:,} without any segment. {made}"))
+    left = (
+        f"And {messages.plural(len(counts) - MOST_SEGMENTS, 'more segment')}. " if len(counts) > MOST_SEGMENTS else ""
+    )
+    made = f"To use a new one here that nobody has yet, add it in `{slash('gatehouse settings')}`."
+    blocks.append(messages.context(f"{left}{messages.plural(without, 'member')} without any segment. {made}"))
     return messages.message(f"Segments of {esc(site, 60)}: {len(counts)}", blocks)
 
 
@@ -169,18 +170,18 @@ def member_card(
     """One member, whole. *reference* stands for the address in the button of a channel's card."""
     blocks = [
         messages.section(
-            f"*{name_of(member, audience)}*\n{address(member.email, audience)}   :globe_with_meridians: {esc(site, 60)}"
+            f"*{name_of(member, audience)}* · {esc(site, 60)}\n{address(member.email, audience)}\n"
+            f"Segments: {segments_line(member.segments)}"
         ),
-        messages.section(f"*Segments*\n{segments_line(member.segments)}"),
     ]
     extra = [name for name in member.model_extra or {} if name != "createdAt" or member.since is None]
-    kept = f"Also kept: {', '.join(code(name, 40) for name in extra[:8])}" if extra else ""
+    kept = f"Other fields: {', '.join(code(name, 40) for name in extra[:8])}" if extra else ""
     if texts := [text for text in (since_line(member.since), kept, _other_sites(others, "")) if text]:
         blocks.append(messages.context(*texts))
     buttons = (
-        messages.run_button("Edit", MembersEdit(email=member.email, site=site), "edit"),
+        messages.run_button("Edit…", MembersEdit(email=member.email, site=site), "edit"),
         messages.run_button("Why?", MembersWhy(email=member.email), "why"),
-        messages.run_button("Remove…", MembersRemove(email=member.email, site=site), "remove"),
+        messages.run_button("Remove", MembersRemove(email=member.email, site=site), "remove"),
         messages.share_button(command),
     )
     privately = messages.button("Show me privately", "v1.members.whisper", f"{site} {masked(member.email)} {reference}")
@@ -197,95 +198,105 @@ class Unasked:
 
 
 LIKE: Final = {
-    Likeness.CASE: "differs only in capital letters, which some services tell apart",
-    Likeness.TYPO: "one or two letters differ",
-    Likeness.TAG: "the same mailbox, but for dots or a +tag",
-    Likeness.DOMAIN: "the same name at another domain",
+    Likeness.CASE: "differs only in capital letters",
+    Likeness.TYPO: "differs in one or two letters",
+    Likeness.TAG: "same mailbox except for dots or a +tag",
+    Likeness.DOMAIN: "same name at another domain",
 }
 
 
 def why(email: str, said: Sequence[Verdict | Unasked], *, command: MembersWhy, audience: Audience) -> Message:
-    """What every site says. In a channel, addresses are masked and no button carries one."""
-    about = f" and the segment {code(command.segment, 80)}" if command.segment else ""
-    blocks = [messages.section(f":mag: {address(email, audience)}{about}\n*{_summary(said, command.segment)}*")]
+    """Whether somebody has access, and what each site says. In a channel, emails are masked and no button has one."""
+    mark, answer = _answer(email, said, command.segment, audience)
+    blocks = [messages.section(f"{mark} *{answer}*\n{address(email, audience)}")]
+    apart = [one for one in said if isinstance(one, Verdict) and one.member is None and not one.near]
     for number, one in enumerate(said):
-        blocks.append(messages.section(_site(one, email, audience)))
-        if audience == "private" and isinstance(one, Verdict):
+        if one not in apart:
+            blocks.append(messages.section(_site(one, email, audience)))
+        if audience == "private" and isinstance(one, Verdict) and one not in apart:
             blocks += messages.actions(_buttons(one, email, f"why.{number}"))
-    blocks.append(
-        messages.context("Segments are made in the site's dashboard; what is shown is what the service told now.")
-    )
+    if apart:
+        blocks.append(messages.context("   ".join(_missing(one) for one in apart)))
     if audience == "private":
-        blocks += messages.actions([messages.share_button(command)])
-    return messages.message(_summary(said, command.segment), blocks)
+        numbered = [(number, one) for number, one in enumerate(said) if isinstance(one, Verdict) and one in apart]
+        adding = [next(_buttons(one, email, f"why.{number}"), None) for number, one in numbered]
+        blocks += messages.actions([*adding, messages.share_button(command)])
+    return messages.message(answer, blocks)
 
 
-def _summary(said: Sequence[Verdict | Unasked], segment: str | None) -> str:
-    """The answer in a line; where a site could not be asked, it speaks only of those that could."""
+def _answer(email: str, said: Sequence[Verdict | Unasked], segment: str | None, audience: Audience) -> tuple[str, str]:
+    """The mark and the answer in a line; where a site could not be asked, it speaks only of those that could."""
     asked = [one for one in said if isinstance(one, Verdict)]
     left = _list([one.site for one in said if isinstance(one, Unasked)])
     if not asked:
-        return f"{left} could not be asked." if left else "No site is set up (MEMBERS_SITES)."
-    well = [one.site for one in asked if one.member is not None and (one.asked is None or _has(one.asked))]
-    known = [one.site for one in asked if one.member is not None]
+        return ":grey_question:", f"Can’t tell: {left} couldn’t be asked." if left else "No site is set up."
+    well = [one for one in asked if one.member is not None and (one.asked is None or _has(one.asked))]
+    known = [one for one in asked if one.member is not None]
+    who = next((name for one in well + known if one.member for name in [name_of(one.member, audience)]), "")
+    who = "this member" if who in {"", "(no name)"} else who
+    also = f" {left} couldn’t be asked." if left else ""
     if well:
-        answer = f"{'Has the segment' if segment else 'A member'} on {_list(well)}"
-    elif known:
-        answer = f"A member on {_list(known)}, without that segment"
-    else:
-        answer = f"Nobody by this address on {_list([one.site for one in asked])}"
-    return f"{answer}; {left} could not be asked." if left else f"{answer}."
+        has = f"has {code(segment, 80)}" if segment else "is a member"
+        return ":white_check_mark:", f"Yes: {who} {has} on {_list([one.site for one in well])}.{also}"
+    if known:
+        on = _list([one.site for one in known])
+        return ":x:", f"No: {who} is on {on} but lacks {code(segment, 80)}.{also}"
+    return ":x:", f"No: nobody on {_list([one.site for one in asked], 'or')} has exactly this email.{also}"
 
 
 def _has(asked: Asked) -> bool:
     return asked.standing is Standing.HAS
 
 
-def _list(sites: Sequence[str]) -> str:
-    return ", ".join(esc(site, 60) for site in sites)
+def _list(sites: Sequence[str], link: str = "and") -> str:
+    names = [esc(site, 60) for site in sites]
+    return f" {link} ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
+def _missing(one: Verdict) -> str:
+    """A site of which somebody is no member, in a few words."""
+    return f"{esc(one.site, 60)}: not a member"
 
 
 def _site(one: Verdict | Unasked, email: str, audience: Audience) -> str:
     if isinstance(one, Unasked):
-        return f":grey_question: *{esc(one.site, 60)}* could not be asked. {one.words}"
+        return f"*{esc(one.site, 60)}* couldn’t be asked. {one.words}"
     lines = [_known(one, email, audience)]
     if one.asked is not None:
         lines.append(_segment(one.asked, member=one.member is not None))
     if one.near:
-        lines.append("Might be taken for:")
+        lines.append("Similar emails there:")
         lines += [_near(near, audience) for near in one.near]
-    return "\n".join(lines)
+    return "\n".join(filter(None, lines))
 
 
 def _known(one: Verdict, email: str, audience: Audience) -> str:
     member, site = one.member, f"*{esc(one.site, 60)}*"
     if member is None:
-        return f":x: {site}  Nobody has exactly this address."
-    since = f"{since_line(member.since)}. " if member.since is not None else ""
-    spelt = f" Spelled {address(member.email, audience)} there." if member.email != email else ""
-    mark = ":white_check_mark:" if one.asked is None or _has(one.asked) else ":x:"
-    return f"{mark} {site}  {name_of(member, audience)}\n{since}Segments: {segments_line(member.segments)}{spelt}"
+        return f"{site} · not a member"
+    since = f" · {since_line(member.since)}" if member.since is not None else ""
+    spelt = f" · spelled {address(member.email, audience)} there" if member.email != email else ""
+    return f"{site} · segments: {segments_line(member.segments)}{since}{spelt}"
 
 
 def _segment(asked: Asked, *, member: bool) -> str:
+    """What the answer does not say already of the segment."""
     name, alike = code(asked.name, 80), " or ".join(code(each, 80) for each in asked.alike)
     match asked.standing:
         case Standing.HAS:
-            return f"Has {name}."
+            return ""
         case Standing.OTHER_CASE:
-            return f"Has {alike}, but not {name}: the site has both, and they differ in capital letters."
+            return f"Has {alike} but not {name}: the site has both, and they differ in capital letters."
         case Standing.NO_SUCH:
-            return f"Nobody here has a segment {name}, and no setting names it." + (
-                f" Is {alike} meant?" if alike else ""
+            return f"No member here has a segment {name}, and it isn’t in the settings." + (
+                f" Did you mean {alike}?" if alike else ""
             )
-    return f"{'Lacks' if member else 'The site has'} {name}." + (f" There is also {alike}." if alike else "")
+    return f"There is also {alike}." if alike else f"Lacks {name}." if member else ""
 
 
 def _near(near: Near, audience: Audience) -> str:
     has = segments_line(near.member.segments)
-    return (
-        f"• {address(near.member.email, audience)}  {name_of(near.member, audience)}, {LIKE[near.likeness]}. Has {has}"
-    )
+    return f"• {address(near.member.email, audience)} {name_of(near.member, audience)} · {LIKE[near.likeness]} · {has}"
 
 
 def _buttons(one: Verdict, email: str, number: str) -> Iterator[Block | None]:

@@ -49,7 +49,7 @@ class Order(Filter):
         if (sort := super().read(rest)) is None:
             return None
         if (order := sort.casefold()) not in SORTS:
-            raise rest.unclear(f"Unknown sort order “{order[:20]}”. Use {', '.join(f'sort:{one}' for one in SORTS)}.")
+            raise rest.unclear(f"Unknown sort order “{order[:20]}”. Write {', '.join(f'sort:{one}' for one in SORTS)}.")
         return str(order)
 
 
@@ -123,13 +123,13 @@ def _unquoted(value: str) -> str:
 
 @dataclass(frozen=True)
 class RulesMenu(RulesCommand):
-    summary = "What you can do with rules"
+    summary = "Menu: everything you can do with rules"
 
 
 @dataclass(frozen=True)
 class RulesList(RulesCommand):
     verb, synonyms = "list", ("ls", "find", "search")
-    summary = "Find rules by any part of name, id or URL; filters combine"
+    summary = "List or search rules by name, id or URL; filters combine"
     example = "list checkout type:redirect"
     text: str | None = takes(Text("TEXT"))
     type: str | None = takes(Filter("type:redirect"))
@@ -151,7 +151,7 @@ class RulesShow(RulesCommand):
 @dataclass(frozen=True)
 class RulesWhich(RulesCommand):
     verb, synonyms = "which", ("match", "test")
-    summary = "Where a URL ends up, and which rules do it; with REF, why that rule does or doesn't match"
+    summary = "Show where a URL ends up, by which rules; with REF, why that rule matches or not"
     example = "which https://shop.example.com/old"
     url: str = takes(First("URL", "which URL"))
     others: tuple[str, ...] = takes(Urls("URL…"), ())
@@ -198,7 +198,7 @@ class RulesWhich(RulesCommand):
 @dataclass(frozen=True)
 class RulesCheck(RulesCommand):
     verb, synonyms = "check", ("lint",)
-    summary = "Find loops, duplicates, and rules that never match"
+    summary = "Find loops, shadowed rules, duplicates and dead rules"
     example = "check"
     ref: str | None = takes(Text("REF"))
     page: int | None = takes(PAGE)
@@ -208,7 +208,7 @@ class RulesCheck(RulesCommand):
 class RulesNew(RulesCommand):
     needs = "rule.create"
     verb, synonyms = "new", ("create", "add")
-    summary = "Create a rule, in a form"
+    summary = "Create a rule (opens a form)"
     example = 'new redirect https://shop.example.com/old to https://shop.example.com/new named "Old shop"'
     type: str | None = takes(RULE_TYPE)
     source: str | None = takes(Source("FROM"))
@@ -276,7 +276,7 @@ class RuleAlone(Text):
 class RulesEdit(RulesCommand):
     needs = "rule.update"
     verb, synonyms = "edit", ("change", "update")
-    summary = "Edit a rule, in a form"
+    summary = "Edit a rule (opens a form)"
     example = "edit #1"
     ref: str = takes(RuleAlone("REF", "which rule"))
 
@@ -285,7 +285,7 @@ class RulesEdit(RulesCommand):
 class RulesSet(RulesCommand):
     needs = "rule.update"
     verb = "set"
-    summary = "Change fields of one rule, or of several"
+    summary = "Change single fields of one rule or several"
     example = "set #1 destination=https://shop.example.com/new"
     writes = True
     refs: tuple[str, ...] = takes(REFS)
@@ -298,7 +298,7 @@ class RulesSet(RulesCommand):
 class RulesCopy(RulesCommand):
     needs = "rule.create"
     verb, synonyms = "copy", ("clone", "duplicate")
-    summary = "Copy a rule, in a form"
+    summary = "Copy a rule (opens a form)"
     example = "copy #1"
     ref: str = takes(ONE_RULE)
 
@@ -326,21 +326,21 @@ class Switch(Command):
 @dataclass(frozen=True)
 class RulesOn(Switch, RulesCommand):
     verb, synonyms = "on", TURN_ON
-    summary = "Switch one rule on, or several"
+    summary = "Switch rules on, also for a limited time"
     example = "on #1"
 
 
 @dataclass(frozen=True)
 class RulesOff(Switch, RulesCommand):
     verb, synonyms = "off", TURN_OFF
-    summary = "Switch one rule off, or several"
+    summary = "Switch rules off, also for a limited time"
     example = "off #1 because it loops"
     destroys = True
 
 
 @dataclass(frozen=True)
 class RulesGroups(RulesCommand):
-    verb, summary = "groups", "The groups of rules, with how many each has"
+    verb, summary = "groups", "List the groups, with how many rules each has"
     example = "groups"
 
 
@@ -348,7 +348,7 @@ class RulesGroups(RulesCommand):
 class RulesGroup(RulesCommand):
     needs = "rule.update"
     verb = "group"
-    summary = "Switch a group on or off; also: on group:NAME"
+    summary = "Switch a whole group on or off; `on group:NAME` does the same"
     example = "group off Experiments for 2h because checkout is slow"
     writes = True
     destroys = True
@@ -362,7 +362,7 @@ class RulesGroup(RulesCommand):
 class RulesDelete(RulesCommand):
     needs = "rule.delete"
     verb, synonyms = "delete", ("remove", "rm", "del")
-    summary = "Delete one rule or several, once confirmed"
+    summary = "Delete rules; asks before it does"
     example = "delete #1 because nobody uses it"
     writes = True
     destroys = True
@@ -374,7 +374,7 @@ class RulesDelete(RulesCommand):
 class RulesHistory(RulesCommand):
     needs = "audit.read"
     verb, synonyms = "history", ("log",)
-    summary = "Who changed a rule, when and why"
+    summary = "Show who changed a rule, when and why"
     example = "history #1"
     ref: str = takes(ONE_RULE)
 
@@ -382,7 +382,7 @@ class RulesHistory(RulesCommand):
 @dataclass(frozen=True)
 class RulesExport(RulesCommand):
     verb = "export"
-    summary = "Export rules as a file, to you or with `here` into the channel"
+    summary = "Export rules as a file, to you or into the channel"
     example = "export type:redirect"
     text: str | None = takes(Text("TEXT"))
     type: str | None = takes(Filter("type:redirect"))
@@ -393,14 +393,14 @@ class RulesExport(RulesCommand):
 @dataclass(frozen=True)
 class RulesImport(RulesCommand):
     needs, or_needs = "rule.create", ("rule.update",)
-    verb, summary = "import", "Import rules from a file, after a preview"
+    verb, summary = "import", "Import rules from a file (opens a form)"
     example = "import"
 
 
 @dataclass(frozen=True)
 class RulesSamples(RulesCommand):
     verb = "samples"
-    summary = "Test URLs of this channel: every rule change is tried on them"
+    summary = "List this channel’s test URLs, which every change is tried on"
     example = "samples add https://shop.example.com/old"
     writes = True
     action: str | None = takes(Choice("add|remove", choices=CHANGES))
@@ -408,6 +408,6 @@ class RulesSamples(RulesCommand):
 
     def check(self, rest: Rest) -> None:
         if self.urls and self.action is None:
-            raise rest.unclear("Add or remove test URLs: write add or remove before the URL.")
+            raise rest.unclear("Do you want to add or remove it?")
         if self.action and (not self.urls or (self.action == "remove" and len(self.urls) > 1)):
             raise rest.missing("which URL")

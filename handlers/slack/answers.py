@@ -74,10 +74,10 @@ class Answers:
         else:
             await self._slack.whisper(caller, message, replace=caller.replacing)
 
-    async def refuse(self, caller: Caller, error: Exception, asked: str, *, home: bool) -> None:
+    async def refuse(self, caller: Caller, error: Exception, asked: str, *, home: bool, attempted: bool) -> None:
         """Tell somebody who was not let in: on their home where they opened it, else as `say` does."""
         if not home:
-            await self.say(caller, error, asked)
+            await self.say(caller, error, asked, attempted=attempted)
             return
 
         async def fill() -> View:
@@ -92,7 +92,7 @@ class Answers:
             view = await home.fill()
         except Exception as error:  # noqa: BLE001  the home is where the person looks
             _note(error, caller, "home")
-            view = modals.home_notice(self._words(error, caller, ""), caller.channel)
+            view = modals.home_notice(answer(error, asked="", caller=caller), caller.channel)
         await self._slack.publish(caller.user, view)
 
     async def redraw(self, opened: View, view: View, *, ended: bool = False) -> View:
@@ -146,12 +146,10 @@ class Answers:
             view = self.failed_view(error, caller)
         await self.redraw(opened, view)
 
-    def _words(self, error: Exception, caller: Caller, asked: str) -> Message:
-        return answer(error, asked=asked, caller=caller)
-
-    def failed_view(self, error: Exception, caller: Caller) -> View:
+    def failed_view(self, error: Exception, caller: Caller, *, attempted: bool = False) -> View:
+        """What a form shows that could not be opened, or, where a change was *attempted*, saved."""
         _note(error, caller, "form")
-        return modals.notice(self._words(error, caller, ""), caller.channel)
+        return modals.notice(answer(error, asked="", caller=caller, attempted=attempted), caller.channel)
 
     async def put_on_record(self, error: Exception, caller: Caller) -> None:
         """A refusal by the policy is a thing that happened."""
@@ -162,7 +160,8 @@ class Answers:
         except StoreError as failure:
             log.warning("refusal_not_recorded", error=str(failure), request=caller.request[:8])
 
-    async def say(self, caller: Caller, error: Exception, asked: str) -> None:
+    async def say(self, caller: Caller, error: Exception, asked: str, *, attempted: bool) -> None:
+        """Tell the *caller* why what they *asked* failed; *attempted*: it was to change something."""
         if isinstance(error, ModalGone):
             log.info(
                 "modal_gone", code=error.code, request=caller.request[:8]
@@ -170,7 +169,7 @@ class Answers:
             return
         _note(error, caller, asked.split(" ", maxsplit=1)[0] if asked.startswith("/") else "message or click")
         await self.put_on_record(error, caller)
-        message = self._words(error, caller, asked)
+        message = answer(error, asked=asked, caller=caller, attempted=attempted)
         try:
             await self._tell(caller.placed(public=False, replacing=False), message)
         except (SlackRefused, SlackUnreachable) as failure:

@@ -23,7 +23,7 @@ from handlers.blocks.messages import Block
 from handlers.blocks.modals import end_of_resumed_form
 from handlers.explain.table import expected, words_for
 from handlers.gatehouse.commands import GatehouseUndo
-from handlers.grammar.command import Command, Unclear, command_prefix, slash
+from handlers.grammar.command import Command, Unclear, command_prefix
 from handlers.grammar.intent_view import read_as
 from handlers.grammar.intents import runs_at_once
 from handlers.grammar.parser import Shorthand, expand
@@ -80,10 +80,16 @@ class Dispatcher:
             await self._admit(request)
         except Exception as error:  # noqa: BLE001  one place turns every error into one answer and one log line
             home = isinstance(request, EventRequest) and request.is_home
-            await self._answers.refuse(request.caller, error, request.asked, home=home)
+            await self._answers.refuse(request.caller, error, request.asked, home=home, attempted=_attempts(request))
             return
         with one_command():
-            await self._carry_out(*_speaker(request), self._outcome(request), _typed(request))
+            await self._carry_out(
+                _speaker(request),
+                request.asked,
+                self._outcome(request),
+                _typed(request),
+                attempted=_attempts(request),
+            )
 
     async def _admit(self, request: Request) -> None:
         """Whether the caller may use Gatehouse at all, and now; raises TooFast, NotAllowed or DirectoryUnavailable."""
@@ -112,7 +118,9 @@ class Dispatcher:
         if isinstance(request, FormRequest):
             await self._finish_form(request, self._resume_change(change, end_of_resumed_form))
         else:
-            await self._carry_out(request.caller, request.asked, self._resume_change(change, _announced))
+            await self._carry_out(
+                request.caller, request.asked, self._resume_change(change, _announced), attempted=True
+            )
 
     async def _resume_change(self, change: Change, answer: Callable[[Change], T]) -> T:
         return answer(await self._gatehouse.changes.executor.go_on(change))
@@ -160,7 +168,13 @@ class Dispatcher:
             return ""
 
     async def _carry_out(
-        self, caller: Caller, asked: str, work: Awaitable[Outcome | None], typed: tuple[str, str] | None = None
+        self,
+        caller: Caller,
+        asked: str,
+        work: Awaitable[Outcome | None],
+        typed: tuple[str, str] | None = None,
+        *,
+        attempted: bool,
     ) -> None:
         """See an act to its answer: its own, or that of the command that it stands for. *typed*: a root and its text."""
         command: Command | None = None
@@ -168,7 +182,7 @@ class Dispatcher:
             try:
                 outcome = await work
                 if isinstance(outcome, Command):
-                    command = outcome
+                    command, attempted = outcome, outcome.writes
                     caller = await self._show_waiting(caller)
                     outcome = await self._run(command, caller)
             except MISUNDERSTOOD as error:
@@ -178,7 +192,7 @@ class Dispatcher:
             if outcome is not None:
                 await self._answers.send(caller, outcome)
         except Exception as error:  # noqa: BLE001  one place turns every error into one answer and one log line
-            await self._answers.say(caller, error, asked)
+            await self._answers.say(caller, error, asked, attempted=attempted)
 
     async def _answer_guess(
         self, typed: tuple[str, str], command: Command | None, error: Exception, caller: Caller, asked: str
@@ -240,7 +254,7 @@ class Dispatcher:
         try:
             final = await work
         except Exception as error:  # noqa: BLE001
-            final = self._answers.failed_view(error, caller)
+            final = self._answers.failed_view(error, caller, attempted=True)
             await self._answers.put_on_record(error, caller)
         await asyncio.sleep(max(ACKNOWLEDGEMENT_LEAVES, landed - asyncio.get_running_loop().time()))
         try:
@@ -282,10 +296,14 @@ def _typed(request: Request) -> tuple[str, str] | None:
             return None
 
 
-def _speaker(request: Request) -> tuple[Caller, str]:
-    """Who asks, and in which words: a button that stands for a command means what these would, typed by the one who clicked."""
+def _attempts(request: Request) -> bool:
+    """Whether *request* was to change something, as far as that is known before it is looked into."""
+    return request.could_change and not isinstance(request, EventRequest)
+
+
+def _speaker(request: Request) -> Caller:
+    """Who asks, and where they are answered: *Share* in the channel, a page turned in the place of the one before."""
     if not isinstance(request, ClickRequest) or request.click is None or request.command is None:
-        return request.caller, request.asked
+        return request.caller
     name, caller = request.click.action, request.caller
-    placed = caller.placed(public=name == "share", replacing=name == "turn" and caller.ephemeral)
-    return placed, slash(request.click.value)
+    return caller.placed(public=name == "share", replacing=name == "turn" and caller.ephemeral)

@@ -109,7 +109,7 @@ class Intake:
             )
         except Exception as error:  # noqa: BLE001  not stored: not promised, and said so
             await ack()
-            self._tasks.start(self._answers.say(request.caller, error, request.asked))
+            self._tasks.start(self._answers.say(request.caller, error, request.asked, attempted=True))
             return
         self._failpoint("acknowledge")
         await ack(**answer)
@@ -172,7 +172,7 @@ class Intake:
     async def _give_up(self, kept: StoredRequest, request: Request) -> None:
         """A request that no process survived: nobody tries again, and the person who asked hears of it."""
         log.error("request_given_up", kind=kept.kind, request=kept.id[:8], attempts=kept.attempts)
-        await self._answers.say(request.caller, errors.GivenUp(), request.asked)
+        await self._answers.say(request.caller, errors.GivenUp(), request.asked, attempted=True)
         await self._inbound.done(kept.id)
 
 
@@ -277,6 +277,6 @@ class Router:
                 return
             working = request.form.working(request.view)
         except Exception as error:  # noqa: BLE001  whatever it is, the person must learn that nothing was saved
-            await ack(response_action="update", view=self._answers.failed_view(error, request.caller))
+            await ack(response_action="update", view=self._answers.failed_view(error, request.caller, attempted=True))
             return
         await self._intake.store_then_ack(request, ack, req, response_action="update", view=working)

@@ -36,7 +36,7 @@ async def which_rule(used: Shortcut, caller: Caller, gatehouse: Gatehouse) -> Co
     """Of one address the answer, of several the choice."""
     commands = [RulesWhich(url) for url in addresses_in(used.text)]
     if not commands:
-        raise NothingInMessage("web address")
+        raise NothingInMessage("URL")
     if len(commands) == 1:
         return commands[0]
     return Private(choice("Which address?", [(command.url, command) for command in commands]))
@@ -54,7 +54,7 @@ async def member_info(used: Shortcut, caller: Caller, gatehouse: Gatehouse) -> C
     """Why they get in, or do not, on every site: that says more than who they are."""
     commands = [(email, MembersWhy(email)) for email in emails_in(used.text)]
     if not commands:
-        raise NothingInMessage("e-mail address")
+        raise NothingInMessage("email")
     if len(commands) == 1:
         return commands[0][1]
     return Private(choice("Who?", commands))

@@ -191,7 +191,7 @@ async def test_a_button_of_another_release_changes_nothing(
 @pytest.mark.threat("A11")
 async def test_a_form_of_another_release_saves_nothing(workspace: Sandbox, bob: Person) -> None:
     view = await bob.opens("/members add")
-    bob.fills(**{"E-mail": "new.person@example.com"}, Name="New Person", Segments=["vip"])
+    bob.fills(Email="new.person@example.com", Name="New Person", Segments=["vip"])
     view["callback_id"] = "v0.member.form"
 
     assert await bob.submits() == {}

@@ -43,7 +43,7 @@ async def test_its_end_is_no_review(workspace: Sandbox, alice: Person, cara: Per
     clock.ahead += timedelta(minutes=6)
     over = await alice.sees("Taken back by")
     assert "Review due" in alice.slack_text(over)
-    assert "to be signed" in alice.slack_text(await cara.says("/gatehouse pending"))
+    assert "review due" in alice.slack_text(await cara.says("/gatehouse pending"))
     clock.ahead += timedelta(hours=2)
     await alice.sees_reply(over, "Review due")
 

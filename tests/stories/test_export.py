@@ -144,7 +144,7 @@ async def test_members_come_as_a_table_to_the_person_alone(workspace: Sandbox, b
 async def test_here_means_nothing_to_an_export_of_members(workspace: Sandbox, bob: Person) -> None:
     await bob.types("/members export @example.com site:docs here")
 
-    reply = await bob.sees("there is no file")
+    reply = await bob.sees("nothing was exported")
 
     assert reply.visible_to == bob.id
     assert await exports(workspace) == []
@@ -173,10 +173,10 @@ async def test_no_export_into_a_channel_that_another_company_sees(workspace: San
     ("method", "fault", "words"),
     [
         ("files.getUploadURLExternal", "missing_scope", "lacks the scope"),
-        ("files.getUploadURLExternal", "file_upload_size_restricted", "did not take the file"),
-        ("files.upload", "500", "Slack did not answer"),
-        ("files.upload", "cut_before", "Slack did not answer"),
-        ("files.completeUploadExternal", "file_uploads_disabled", "did not take the file"),
+        ("files.getUploadURLExternal", "file_upload_size_restricted", "didn’t accept the file"),
+        ("files.upload", "500", "Slack doesn’t answer"),
+        ("files.upload", "cut_before", "Slack doesn’t answer"),
+        ("files.completeUploadExternal", "file_uploads_disabled", "didn’t accept the file"),
         ("conversations.open", "user_disabled", "Slack refused"),
     ],
 )
@@ -248,5 +248,5 @@ async def test_a_service_that_is_away_makes_no_file(workspace: Sandbox, alice: P
 
     reply = await alice.says("/rules export")
 
-    assert "not answering" in alice.slack_text(reply)
+    assert "doesn’t answer" in alice.slack_text(reply)
     assert await exports(workspace) == []

@@ -74,7 +74,7 @@ async def test_the_last_of_fourteen_deletions_is_seen_before_they_are_approved(
     assert LOOK in text
 
     await cara.clicks(card, "Approve", confirm=True)
-    refused = await cara.sees("Look at the full change first.")
+    refused = await cara.sees("Look at the full change, then decide on the card.")
     assert refused.visible_to == cara.id
     assert workspace.services.rules.calls("DELETE") == []
 
@@ -94,7 +94,7 @@ async def test_a_look_counts_for_the_person_who_looked_and_for_that_change(
     await looks(bob, card)
     await looks(alice, card)
     await cara.clicks(card, "Approve", confirm=True)
-    await cara.sees("Look at the full change first.")
+    await cara.sees("Look at the full change, then decide on the card.")
     assert workspace.services.rules.calls("DELETE") == []
 
     await bob.clicks(card, "Approve", confirm=True)
@@ -112,7 +112,7 @@ async def test_the_thirteenth_line_of_an_edit_is_seen_before_it_is_approved(
     assert "evil.example" not in alice.slack_text(card)
 
     await cara.clicks(card, "Approve")
-    await cara.sees("Look at the full change first.")
+    await cara.sees("Look at the full change, then decide on the card.")
     shown = await looks(cara, card)
     assert "pair 13 destination  `https://new.example/` → `https://evil.example/steal`" in shown
 
@@ -137,7 +137,7 @@ async def test_the_requester_who_confirms_looks_first_too(workspace: Sandbox, al
     card = await alice.says(f"/rules set {OLD} destination={destination}")
 
     await alice.clicks(card, "Change", confirm=True)
-    await alice.sees("Look at the full change first.")
+    await alice.sees("Look at the full change, then decide on the card.")
     await cara.clicks(card, "Show full change")
     await cara.sees("it is their request")
     assert destination in await looks(alice, card)
@@ -158,7 +158,7 @@ async def test_two_people_whose_masked_emails_are_alike_are_told_apart(
         assert email not in alice.slack_text(cards[-1])
 
     await cara.clicks(cards[0], "Approve", confirm=True)
-    await cara.sees("Look at the full change first.")
+    await cara.sees("Look at the full change, then decide on the card.")
     assert "`bob.ceo@example.com`" in await looks(cara, cards[0])
     await cara.clicks(cards[0], "Approve", confirm=True)
     await alice.sees("removed")

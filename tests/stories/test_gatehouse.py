@@ -38,12 +38,12 @@ async def test_menus_have_buttons_that_work(workspace: Sandbox, alice: Person) -
 
 async def test_status_tells_what_answers(workspace: Sandbox, alice: Person) -> None:
     reply = await alice.says("/gatehouse status")
-    assert "Everything answers" in alice.slack_text(reply)
+    assert "Everything works" in alice.slack_text(reply)
     assert f"Gatehouse {__version__}" in alice.slack_text(reply)
 
     workspace.services.rules.stage.faults.add("500", times=9)
     reply = await alice.says("/gatehouse status")
-    assert "needs attention" in alice.slack_text(reply)
+    assert "Everything else works" in alice.slack_text(reply)
 
 
 async def test_what_a_newer_release_wrote_is_left_out_and_counted_and_nobody_can_decide_about_it(
@@ -60,7 +60,7 @@ async def test_what_a_newer_release_wrote_is_left_out_and_counted_and_nobody_can
 
     await cara.sees("A newer release of Gatehouse recorded this change")
     assert "Redirect_chk01" not in alice.slack_text(await alice.says("/gatehouse pending"))
-    assert "1 change of a newer release" in alice.slack_text(await alice.says("/gatehouse status"))
+    assert "1 change recorded by a newer release" in alice.slack_text(await alice.says("/gatehouse status"))
     assert workspace.services.rules.calls("DELETE") == []
 
 
@@ -73,7 +73,7 @@ async def test_whoami_names_the_caller(workspace: Sandbox, alice: Person) -> Non
 async def test_a_typo_offers_the_nearest_command_as_a_button(workspace: Sandbox, alice: Person) -> None:
     reply = await alice.says("/rules lsit checkout")
 
-    await alice.clicks(reply, "Did you mean /rules list checkout?")
+    await alice.clicks(reply, "Run /rules list checkout")
 
     await alice.sees("4 rules")
 
@@ -86,7 +86,7 @@ async def test_the_digest_counts_what_was_done_and_by_whom(workspace: Sandbox, a
     text = alice.slack_text(await alice.says("/gatehouse digest 2h"))
 
     assert "1 done" in text
-    assert "1 waits for somebody" in text
+    assert "1 pending change" in text
     assert "Redirect_x1old" in text
 
 

@@ -33,7 +33,7 @@ from tests.payloads import Forger
 NOBODY = pytest.mark.parametrize(
     ("user", "words"),
     [
-        ("U0DAN0001", "Guests can't use Gatehouse"),
+        ("U0DAN0001", "Guests can’t use Gatehouse"),
         ("U0FRANK01", "Only members of this workspace can use Gatehouse"),
         ("U0ERIN001", "That account is deactivated"),
     ],
@@ -157,10 +157,10 @@ async def test_no_mention_message_or_home_answers_a_guest(workspace: Sandbox) ->
     for event in happened.values():
         await workspace.slack.delivery.event(payloads.event(workspace.slack.state, event))
 
-    await Forger(workspace, dan.id, SUPPORT).hears("Guests can't use Gatehouse")
+    await Forger(workspace, dan.id, SUPPORT).hears("Guests can’t use Gatehouse")
     await until(lambda: len(dan.dms) == 1 and dan.home is not None)
-    assert "Guests can't use Gatehouse" in dan.slack_text(dan.dms[0])
-    assert "Guests can't use Gatehouse" in str(dan.home)
+    assert "Guests can’t use Gatehouse" in dan.slack_text(dan.dms[0])
+    assert "Guests can’t use Gatehouse" in str(dan.home)
     await nothing_came_of_it(workspace, dan.id)
 
 

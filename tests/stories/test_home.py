@@ -30,8 +30,8 @@ async def test_a_review_that_is_due_waits_for_those_who_can_sign_it(
 ) -> None:
     await granted_alone(alice, f"/members grant {ANNA} beta")
 
-    assert "1 to be signed" in cara.slack_text(await cara.says("/gatehouse pending"))
-    theirs = await cara.opens_home("Your review is due")
+    assert "1 review due" in cara.slack_text(await cara.says("/gatehouse pending"))
+    theirs = await cara.opens_home("Review due")
     own = await alice.opens_home("Nothing waits for you")
 
     assert "Nothing waits" not in str(theirs)
@@ -58,12 +58,12 @@ async def test_ones_own_changes_and_those_that_end_by_themselves(workspace: Sand
     await alice.sees("switched off")
 
     await alice.opens_home("ends by itself")
-    await alice.opens_home("Your last changes")
+    await alice.opens_home("Your latest changes")
 
 
 async def test_services_are_looked_at_when_it_is_opened(workspace: Sandbox, alice: Person) -> None:
     workspace.services.rules.stage.faults.add("500", times=3)
-    home = await alice.opens_home("rules does not answer")
+    home = await alice.opens_home("rules doesn’t answer")
 
     await alice.clicks(home, "Refresh")
 
@@ -91,8 +91,8 @@ async def test_buttons_answer_in_a_modal_and_pages_turn_there(workspace: Sandbox
 
 
 async def test_a_new_rule_asks_where_to_announce_it(workspace: Sandbox, alice: Person) -> None:
-    home = await alice.opens_home("New rule")
-    await alice.clicks(home, "New rule", opens="Announce in")
+    home = await alice.opens_home("New rule…")
+    await alice.clicks(home, "New rule…", opens="Announce in")
     alice.fills(
         Announce_in=OPS, Name="Spring", Source="https://shop.example.com/verano", Destination="https://a.example.com/"
     )

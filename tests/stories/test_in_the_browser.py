@@ -63,7 +63,7 @@ async def test_a_rule_from_its_making_to_its_end(browser: Browser, workspace: Sa
     await picture(page, "delete-card")
 
     await approve(page)
-    await expect(page.get_by_text("somebody else has to approve it")).to_be_visible()
+    await expect(page.get_by_text("someone else has to approve it")).to_be_visible()
     assert workspace.services.rules.get(made["id"]) is not None
 
     cara = await opened(browser, workspace, "U0CARA001", "C0OPS0001")
@@ -136,7 +136,7 @@ async def test_several_rules_on_one_card(browser: Browser, workspace: Sandbox) -
 async def test_why_somebody_does_not_get_in_and_letting_them_in(browser: Browser, workspace: Sandbox) -> None:
     page = await opened(browser, workspace, "U0BOB0001", "C0SUPPORT")
     await say(page, "/members why anna.berg@example.com vip")
-    await expect(page.get_by_text("A member on blog, without that segment.")).to_be_visible()
+    await expect(page.get_by_text("is on blog but lacks `vip`.")).to_be_visible()
     await picture(page, "why")
 
     await page.get_by_role("button", name="Grant vip on blog").click()

@@ -121,12 +121,12 @@ async def test_refusals_of_one_person_are_on_record_once_a_minute_with_their_cou
     audit = workspace.bot.gatehouse.store.audit
     for _ in range(30):
         await forger.types("/rules list")
-    await forger.hears("Guests can't use Gatehouse", times=30)
+    await forger.hears("Guests can’t use Gatehouse", times=30)
     assert [entry.detail for entry in await audit.found(Filters(who=forger.user))] == [{"why": "guest"}]
 
     clock.ahead += timedelta(seconds=61)
     await forger.types("/rules list")
-    await forger.hears("Guests can't use Gatehouse", times=31)
+    await forger.hears("Guests can’t use Gatehouse", times=31)
 
     entries = await audit.found(Filters(who=forger.user))
     assert sorted(entry.detail.get("count", 1) for entry in entries) == [1, 1, 29]

@@ -49,7 +49,7 @@ async def test_a_card_of_somebody_who_left_says_so(workspace: Sandbox, bob: Pers
 
     await cara.clicks(shared, "Show me privately")
 
-    assert (await cara.sees("Whoever this card showed is not on blog any more")).visible_to == cara.id
+    assert (await cara.sees("This member is no longer on blog")).visible_to == cara.id
 
 
 @pytest.mark.policy('[roles.support]\nusers = ["U0BOB0001"]\nmay = ["read"]\n')

@@ -21,7 +21,7 @@ may = ["rule.read"]
 channels = ["C0OPS0001"]
 may = ["*"]
 """
-HERE = "You are not in this channel"
+HERE = "You aren’t in this channel"
 
 
 @pytest.fixture

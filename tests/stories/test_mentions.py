@@ -75,7 +75,7 @@ async def test_a_mention_is_acknowledged_only_once_it_is_stored(workspace: Sandb
         (f"show {OLD}", "Old shop to new shop"),
         (OLD, "Old shop to new shop"),
         ("show anna.berg@example.com", "a***"),
-        ("show something else", "Say “rules show” or “members show”"),
+        ("show something else", "Do you mean “rules show” or “members show”"),
     ],
 )
 async def test_the_root_may_be_left_out_where_the_words_tell_it(
@@ -135,7 +135,7 @@ async def test_an_answer_is_given_once_however_often_slack_tells_it(workspace: S
     await alice.sees_reply(question, "Old shop")
     workspace.slack.delivery.twice = False
     await in_thread(alice, "@gatehouse whoami", question)
-    await alice.sees_reply(question, "you may")
+    await alice.sees_reply(question, "you can")
 
     assert len(alice.thread(question)) == 2
 

@@ -106,7 +106,7 @@ async def test_all_that_is_as_it_was_asked_to_be_is_named(workspace: Sandbox, al
 async def test_what_was_asked_is_quoted_as_it_was_typed(workspace: Sandbox, alice: Person) -> None:
     for text in ("/rules show nobody@example.com", "/rules set none destination=https://a.example/?b=1&c=2"):
         answer = alice.slack_text(await alice.says(text))
-        assert f"You asked: `{text}`" in answer.replace("&amp;", "&")
+        assert f"You typed `{text}`" in answer.replace("&amp;", "&")
 
 
 async def test_set_changes_one_field_and_shows_the_difference(workspace: Sandbox, alice: Person) -> None:
@@ -191,7 +191,7 @@ async def test_a_delete_waits_for_somebody_else_of_the_channel(workspace: Sandbo
     assert "https://shop.example.com/new" in alice.slack_text(card)
 
     await alice.clicks(card, "Approve", confirm=True)
-    refusal = await alice.sees("somebody else has to approve")
+    refusal = await alice.sees("someone else has to approve")
     assert refusal.visible_to == alice.id
     assert workspace.services.rules.get(OLD) is not None
 
@@ -431,7 +431,7 @@ async def test_a_service_that_is_down_is_said_so(workspace: Sandbox, alice: Pers
 
     reply = await alice.says("/rules list")
 
-    assert "not answering" in alice.slack_text(reply)
+    assert "doesn’t answer" in alice.slack_text(reply)
 
 
 async def test_a_channel_that_is_archived_meanwhile_does_not_lose_the_card(workspace: Sandbox, alice: Person) -> None:

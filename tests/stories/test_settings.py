@@ -28,7 +28,7 @@ async def chosen(person: Person, **fields: str) -> None:
 async def test_the_default_site_of_a_channel_counts_there_and_nowhere_else(
     workspace: Sandbox, bob: Person, alice: Person
 ) -> None:
-    assert "`blog`, the first that is set up" in bob.slack_text(await bob.says("/gatehouse settings"))
+    assert "`blog` (the first site)" in bob.slack_text(await bob.says("/gatehouse settings"))
 
     await chosen(bob, Default_site="docs")
 
@@ -82,7 +82,7 @@ async def test_two_at_once_and_one_learns_of_the_other(workspace: Sandbox, bob: 
         person.fills(Default_site=site)
 
     await asyncio.gather(bob.submits(), cara.submits())
-    await until(lambda: "on record" in bob.form + cara.form and "Somebody else changed" in bob.form + cara.form)
+    await until(lambda: "on record" in bob.form + cara.form and "Someone else changed" in bob.form + cara.form)
 
     assert (await workspace.bot.gatehouse.store.channel_settings.get(SUPPORT))["site"] in {"docs", "blog"}
 
@@ -111,9 +111,9 @@ may = ["*"]
 async def test_only_those_who_may_are_offered_the_change(workspace: Sandbox, bob: Person) -> None:
     cara = Person(workspace.slack, "U0CARA001", SUPPORT)
     text = bob.slack_text(await bob.says("/gatehouse settings"))
-    assert "not change it" in text
+    assert "can’t change these settings" in text
     assert "[Change…]" not in text
-    assert "change what this channel has set" in bob.slack_text(await bob.says("/gatehouse whoami"))
+    assert "change this channel’s settings" in bob.slack_text(await bob.says("/gatehouse whoami"))
 
     await chosen(cara, Default_site="docs")
 
@@ -122,7 +122,7 @@ async def test_a_site_that_is_gone_is_not_replaced_by_another(workspace: Sandbox
     await workspace.bot.gatehouse.store.channel_settings.change(SUPPORT, {}, {"site": "old"}, by="U0CARA001")
 
     text = bob.slack_text(await bob.says(f"/members grant {ANNA} vip"))
-    assert "`old`, and that is not set up any more" in text
+    assert "`old`, no longer exists" in text
     assert "`site:blog`, `site:docs`" in text
     assert workspace.services.members.calls("POST") == []
     assert "not set up any more" in bob.slack_text(await bob.says("/gatehouse settings"))

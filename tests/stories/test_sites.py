@@ -45,10 +45,10 @@ async def test_whoever_is_only_on_another_site_is_found_there_by_a_click(workspa
     workspace.services.members.put("site_2", {"name": "Di Docs", "email": INES, "allowedSegments": ["free"]})
     reply = await bob.says(f"/members grant {INES} vip because she paid")
     text = bob.slack_text(reply)
-    assert f"Nobody on blog has the address `{INES}`. On `docs` somebody has." in text
+    assert f"Nobody on blog is not a member of `{INES}`. On `docs` somebody has." in text
     assert "Nothing was changed" in text
 
-    await bob.clicks(reply, "On docs")
+    await bob.clicks(reply, "Use docs")
     await bob.sees("was given access")
 
     assert (workspace.services.members.get("site_2", INES) or {})["allowedSegments"] == ["free", "vip"]
@@ -59,7 +59,7 @@ async def test_an_edit_of_somebody_elsewhere_goes_on_in_the_same_form(workspace:
     workspace.services.members.put("site_2", {"name": "Di Docs", "email": INES, "allowedSegments": ["free"]})
     notice = await bob.opens(f"/members edit {INES}")
 
-    await bob.clicks(notice, "On docs", opens="Site docs")
+    await bob.clicks(notice, "Use docs", opens="Site docs")
     bob.fills(Name="Di Changed")
     assert await bob.submits() == {}
     await bob.sees("Di Changed")
@@ -80,7 +80,7 @@ async def test_a_removal_meanwhile_is_no_grant(workspace: Sandbox, bob: Person, 
 
     bob.fills(Name="Anna Late")
     assert await bob.submits() == {}
-    await bob.sees_form("Nobody on blog has the address")
+    await bob.sees_form("Nobody on blog is not a member of")
     await approves(bob, card)
     await bob.sees("could not be removed")
     assert "Nobody on blog" in bob.slack_text(await bob.says(f"/members grant {ANNA} vip"))

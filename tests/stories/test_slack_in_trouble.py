@@ -71,7 +71,7 @@ async def test_a_request_that_nobody_could_see_cannot_be_approved(
     assert asked.channel == alice.dm
 
     await alice.clicks(asked, "Approve", confirm=True)
-    await alice.sees("somebody else has to approve")
+    await alice.sees("someone else has to approve")
     clock.ahead += timedelta(hours=25)
     await alice.sees("Nobody decided in time")
 
@@ -152,7 +152,7 @@ async def test_an_answer_gets_through_where_the_response_url_does_not(
 
     card = await alice.says(f"/rules delete {OLD}")
     await alice.clicks(card, "Approve", confirm=True)
-    assert (await alice.sees("somebody else has to approve")).visible_to == alice.id
+    assert (await alice.sees("someone else has to approve")).visible_to == alice.id
     await cara.clicks(card, "Approve", confirm=True)
     assert (await alice.sees("deleted")).ts == card.ts
 
@@ -169,7 +169,7 @@ async def test_a_second_account_of_one_mailbox_is_the_same_person(
     card = await alice.says(f"/rules delete {OLD}")
 
     await cara.clicks(card, "Approve", confirm=True)
-    await cara.sees("somebody else has to approve it")
+    await cara.sees("someone else has to approve it")
 
     assert workspace.services.rules.calls("DELETE") == []
 
@@ -195,7 +195,7 @@ async def test_what_waited_while_slack_was_away_comes_at_once_and_in_order(
 
     await until(thirty_tries_later, 60)
     assert await store.outbox.undelivered() == 0
-    assert "not taken yet" in alice.slack_text(await alice.says("/gatehouse status"))
+    assert "keeps trying" in alice.slack_text(await alice.says("/gatehouse status"))
     async with asyncio.timeout(10):
         while await store.outbox.waiting() < 2:  # noqa: ASYNC110  the reminder falls due by the clock that was set
             await asyncio.sleep(0.01)

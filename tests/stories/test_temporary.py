@@ -36,7 +36,7 @@ async def test_a_rule_is_off_for_two_hours(workspace: Sandbox, alice: Person, cl
 
     assert status(workspace) == "Active"
     assert len(workspace.services.rules.calls("PUT")) == 2
-    assert "Nothing ends by itself" in alice.slack_text(await alice.says("/gatehouse timers"))
+    assert "Nothing is temporary right now" in alice.slack_text(await alice.says("/gatehouse timers"))
 
 
 async def test_the_end_is_read_in_the_zone_of_whoever_wrote_it(workspace: Sandbox, alice: Person) -> None:
@@ -104,7 +104,7 @@ async def test_extended_kept_or_ended_at_once(workspace: Sandbox, alice: Person,
     await alice.clicks(later, "Make it stay")
     await alice.sees("[Undo]")
     clock.ahead += 9 * HOUR
-    assert "Nothing ends by itself" in alice.slack_text(await alice.says("/gatehouse timers"))
+    assert "Nothing is temporary right now" in alice.slack_text(await alice.says("/gatehouse timers"))
     assert status(workspace) == "Inactive"
 
 

@@ -176,7 +176,7 @@ async def test_a_kind_of_notice_can_be_turned_off(workspace: Sandbox, alice: Per
     await alice.clicks(await alice.says("/gatehouse settings"), "My notifications…", opens="when my request is")
     alice.fills(**{"Send me a direct message when my request is": ["denied", "expired"]})
     assert await alice.submits() == {}
-    await alice.sees_form("Saved for you")
+    await alice.sees_form("Your notifications are saved")
     cara = Person(workspace.slack, "U0CARA001", OPS)
 
     card = await alice.says(f"/rules delete {OLD}")

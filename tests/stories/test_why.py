@@ -18,7 +18,7 @@ def put(workspace: Sandbox, site: str, email: str, *segments: str, name: str = "
 async def test_what_every_site_knows_is_said(workspace: Sandbox, bob: Person) -> None:
     text = bob.slack_text(await bob.says(f"/members why {BEN}"))
 
-    assert "A member on blog, docs." in text
+    assert "is a member on blog and docs." in text
     assert "Ben Costa" in text
     assert "Member since" in text
     assert "`premium`" in text
@@ -27,7 +27,7 @@ async def test_what_every_site_knows_is_said(workspace: Sandbox, bob: Person) ->
 async def test_a_missing_segment_is_granted_by_a_click(workspace: Sandbox, bob: Person) -> None:
     reply = await bob.says(f"/members why {ANNA} vip")
     text = bob.slack_text(reply)
-    assert "A member on blog, without that segment." in text
+    assert "is on blog but lacks `vip`." in text
     assert "Lacks `vip`." in text
 
     await bob.clicks(reply, "Grant vip on blog")
@@ -54,10 +54,10 @@ async def test_a_site_that_does_not_know_them_offers_to_add(workspace: Sandbox, 
 @pytest.mark.parametrize(
     ("asked", "member", "said"),
     [
-        ("anna.breg@example.com", ANNA, "one or two letters differ"),
-        ("anna.berg@exmaple.com", ANNA, "one or two letters differ"),
-        ("anna.berg@mail.example.org", ANNA, "the same name at another domain"),
-        ("anna.berg+shop@example.com", ANNA, "the same mailbox"),
+        ("anna.breg@example.com", ANNA, "differs in one or two letters"),
+        ("anna.berg@exmaple.com", ANNA, "differs in one or two letters"),
+        ("anna.berg@mail.example.org", ANNA, "same name at another domain"),
+        ("anna.berg+shop@example.com", ANNA, "same mailbox"),
     ],
 )
 async def test_whom_it_may_be_taken_for_is_said(
@@ -65,7 +65,7 @@ async def test_whom_it_may_be_taken_for_is_said(
 ) -> None:
     text = bob.slack_text(await bob.says(f"/members why {asked} site:blog"))
 
-    assert "Nobody by this address" in text
+    assert "has exactly this email" in text
     assert f"`{member}`" in text
     assert said in text
 
@@ -79,7 +79,7 @@ async def test_capital_letters_are_told_apart_as_the_service_does(workspace: San
     text = bob.slack_text(await bob.says("/members why zoe@example.com vip site:blog"))
     assert "`Zoe@example.com`" in text
     assert "differs only in capital letters" in text
-    assert "Has `VIP`, but not `vip`" in text
+    assert "Has `VIP` but not `vip`" in text
 
     text = bob.slack_text(await bob.says("/members why Lone.Wolf@example.com site:blog"))
     assert "Spelled `lone.WOLF@example.com` there" in text
@@ -89,7 +89,7 @@ async def test_a_segment_that_does_not_exist_is_not_granted_but_explained(worksp
     reply = await bob.says(f"/members why {ANNA} premum site:blog")
 
     text = bob.slack_text(reply)
-    assert "Is `premium` meant?" in text
+    assert "Did you mean `premium`?" in text
     assert "Grant" not in text
 
 
@@ -100,8 +100,8 @@ async def test_a_site_that_fails_hides_no_other(workspace: Sandbox, bob: Person,
 
     text = bob.slack_text(await bob.says(f"/members why {BEN}"))
 
-    assert "A member on blog; docs could not be asked." in text
-    assert "docs could not be asked. The members service" in text
+    assert "is a member on blog. docs couldn’t be asked." in text
+    assert "docs couldn’t be asked. The members service" in text
     assert "Ben Costa" in text
 
 
@@ -110,7 +110,7 @@ async def test_no_site_that_answers_is_no_verdict(workspace: Sandbox, bob: Perso
 
     text = bob.slack_text(await bob.says(f"/members why {BEN}"))
 
-    assert "blog, docs could not be asked." in text
+    assert "blog and docs couldn’t be asked." in text
     assert "Nobody" not in text, "nobody looked"
 
 
@@ -131,7 +131,7 @@ BAD = ["@example.com", "a@", f"{'x' * 308}@example.com", "<script>@x.y", '"@"@e.
 @pytest.mark.first(2)
 @pytest.mark.parametrize("text", BAD)
 async def test_what_is_no_address_is_said_so(workspace: Sandbox, bob: Person, text: str) -> None:
-    assert "not an e-mail address" in bob.slack_text(await bob.says(f"/members why {text}"))
+    assert "not an email" in bob.slack_text(await bob.says(f"/members why {text}"))
     asked_for = {call.path for call in workspace.services.members.calls()}
     assert asked_for <= {f"/api/v1/sites/{site}/members/" for site in ("site_1", "site_2")}, (
         "names are looked up, no more"

@@ -59,10 +59,10 @@ async def test_a_rule_is_deleted_by_two_once_though_all_comes_twice(
 @pytest.mark.threat("A12")
 async def test_a_form_is_marked_and_then_saved(workspace: Sandbox, bob: Person) -> None:
     await bob.opens("/members add")
-    bob.fills(**{"E-mail": "no address"}, Name="New Person", Segments=["vip"])
-    assert "not an e-mail address" in (await bob.submits())["E-mail"]
+    bob.fills(Email="no address", Name="New Person", Segments=["vip"])
+    assert "not an e-mail address" in (await bob.submits())["Email"]
 
-    bob.fills(**{"E-mail": "new.person@example.com"})
+    bob.fills(Email="new.person@example.com")
     assert await bob.submits() == {}
     await bob.sees("New Person")
 

@@ -154,7 +154,7 @@ def _lists() -> Iterator[Message]:
 def _records() -> Iterator[Message]:
     entry = Entry(1, NOW, "applied", OPEN.id, "rules/Redirect_x1", "U0ALICE01", OPS, "https://x", {"reason": "x"}, "")
     for found in ([entry], []):
-        yield audit_view.entries(found, {}, Filters(), more=bool(found), public=True, command=GatehouseAudit())
+        yield audit_view.entries(found, {}, {}, Filters(), more=bool(found), public=True, command=GatehouseAudit())
     yield audit_view.history([OPEN, ENDING], {OPEN.id: "https://x"}, command=RulesHistory(ref="Redirect_x1"))
     for purpose in ("remind", "offer", "review", "glass", "left", "ask-0"):
         for one in (OPEN, ENDING, change(Kind.RULE_DELETE, State.APPLIED, glass_broken=True)):

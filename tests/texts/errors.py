@@ -1,0 +1,124 @@
+"""What people are told when something did not work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from bot.changes import refusals
+from bot.changes.model import Kind, State
+from bot.clients import errors as client
+from bot.policy.access import DirectoryUnavailable, NobodyCanApprove, NotAllowed
+from bot.policy.model import Irreconcilable, Why
+from bot.store.db import StoreError, TargetBusy
+from bot.text.emails import BadEmail
+from handlers import errors
+from handlers.blocks.messages import Message
+from handlers.explain.table import answer
+from handlers.grammar.command import Unclear
+from handlers.grammar.parser import NoSuchNumber, parse
+from handlers.members.commands import MembersGrant, MembersShow
+from handlers.slack.client import SlackRefused, SlackUnreachable
+from handlers.slack.reply import Caller
+from tests.texts import Sample
+from tests.texts.cards import MOVED, OLD_SHOP, change
+
+CALLER: Final = Caller(user="U0ALICE01", channel="C0OPS0001", request="0123456789abcdef")
+WAITING: Final = change(Kind.RULE_DELETE, State.PROPOSED, OLD_SHOP, None)
+DENIED: Final = change(
+    Kind.RULE_UPDATE,
+    State.DENIED,
+    OLD_SHOP,
+    MOVED,
+    decided_by="U0BOB0001",
+    decided_at=datetime(2026, 11, 21, 1, 30, tzinfo=UTC),
+)
+
+
+def of(error: Exception, asked: str = "", *, attempted: bool = False) -> Message:
+    return answer(error, asked=asked, caller=CALLER, attempted=attempted)
+
+
+def services() -> Iterator[Sample]:
+    """What a service refuses or fails to do, asked and changing."""
+    found: dict[str, Any] = {
+        "401": client.Unauthorized("rules", "Unauthorized action", 401),
+        "403 of a site": client.Unauthorized("members", "Forbidden", 403),
+        "404": client.NotFound("rules", "Rule not found", 404),
+        "429": client.RateLimited("rules"),
+        "503": client.Refused("rules", "maintenance", 503),
+        "another refusal": client.Refused("members", "Name is too long", 422),
+        "no answer": client.Unreachable("rules", "TimeoutError"),
+        "a proxy's page": client.Unreadable("rules", "text/html"),
+        "an answer too large": client.TooLarge("rules"),
+        "a write without an answer": client.OutcomeUnknown("rules"),
+    }
+    for title, error in found.items():
+        yield f"{title}, reading", of(error, "/rules list")
+        yield f"{title}, changing", of(error, "/rules off Old shop", attempted=True)
+
+
+def slack() -> Iterator[Sample]:
+    """What Slack refuses."""
+    for code in ("expired_trigger_id", "not_in_channel", "invalid_blocks", "file_uploads_disabled", "fatal_error"):
+        yield code, of(SlackRefused(code))
+    yield "Slack is away", of(SlackUnreachable())
+    yield "an old button", of(errors.OldButton())
+    yield "an old card", of(errors.OldCard("<https://slack.example/p1|this card>"))
+    yield "no form from here", of(errors.NoTrigger())
+    yield "an edited message", of(errors.EditedMessage())
+    yield "a message without a URL", of(errors.NothingInMessage("URL"))
+
+
+def rights() -> Iterator[Sample]:
+    """Who can't do something, and why."""
+    for why in Why:
+        error = NotAllowed(why, "rule.delete", "U0ALICE01", roles=("oncall",), channel="C0OPS0001")
+        yield why.value.replace("_", " "), of(error, attempted=True)
+    yield "nobody can approve", of(NobodyCanApprove("rule.delete", 2, 1, ("oncall",)), attempted=True)
+    yield "different approvers", of(Irreconcilable(("oncall", "leads")), attempted=True)
+    yield "Slack says nothing", of(DirectoryUnavailable("who you are"), attempted=True)
+
+
+def changes() -> Iterator[Sample]:
+    """What is refused about changes."""
+    yield "already decided", of(refusals.AlreadyDecided(DENIED), attempted=True)
+    yield "already approved by you", of(refusals.AlreadyDecided(WAITING), attempted=True)
+    yield "busy", of(TargetBusy(WAITING), "/rules off Old shop", attempted=True)
+    yield "not undoable", of(refusals.NotUndoable(DENIED), "/gatehouse undo", attempted=True)
+    yield "nothing to undo", of(errors.NothingToUndo(None), "/gatehouse undo", attempted=True)
+    yield "no such reference", of(errors.NothingToUndo("1a2b"), "/gatehouse undo 1a2b", attempted=True)
+    yield "nothing to change", of(errors.NothingToChange(["Old shop"], "off"), "/rules off Old shop", attempted=True)
+    yield "too many requests", of(refusals.TooManyRequests(20, channel=False), attempted=True)
+    yield "the database", of(StoreError("disk I/O error"), "/rules off Old shop", attempted=True)
+    yield "given up", of(errors.GivenUp(), "/rules off Old shop", attempted=True)
+    yield "a bug", of(KeyError("name"), "/rules list")
+
+
+def typed() -> Iterator[Sample]:
+    """What was typed and can't be run."""
+    for text in ("/rules bogus", "/rules liist", "/rules off", "/rules list page:x", "/members grant anna@example.com"):
+        service, _, rest = text[1:].partition(" ")
+        try:
+            parse(service, rest)
+        except Unclear as error:
+            yield text, of(error, text)
+    yield "no such number", of(NoSuchNumber("#9", 1, "rules"), "/rules show #9")
+    yield "no list yet", of(NoSuchNumber("#9", 0, "members"), "/members show #9")
+    yield "not an email", of(BadEmail("It must have an @-sign."), "/members why anna")
+    member = errors.NoMember("anna@example.com", "blog")
+    yield "no member", of(member, "/members show anna@example.com")
+    there = {"docs": MembersShow(email="anna@example.com", site="docs")}
+    yield "a member of another site", of(errors.NoMember("anna@example.com", "blog", there))
+    grant = {"Grant vip instead": MembersGrant(email="anna@example.com", segments=("vip",))}
+    segment = errors.UnknownSegment("vpi", "blog", ["vip"], grant)
+    yield "no such segment", of(segment, "/members grant anna@example.com vpi", attempted=True)
+    wrong = errors.BadFilter(
+        "“soon” isn’t a time. Write 24h, 7d, today, yesterday or last night.", "gatehouse digest 24h"
+    )
+    yield "not a time", of(wrong, "/gatehouse digest soon")
+
+
+def samples() -> Iterator[Sample]:
+    yield from (*services(), *slack(), *rights(), *changes(), *typed())

@@ -1,0 +1,128 @@
+"""Help, status, who somebody is, what is pending and temporary, the audit, the digest, settings and the Home tab."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, Final
+
+from bot.changes.model import Guard, Kind, State
+from bot.policy.model import OPERATIONS, GuardRule, Person, Why
+from bot.store.audit import Entry, Filters
+from bot.store.settings import Preferences
+from handlers.gatehouse import audit_view, home_view, views
+from handlers.gatehouse.commands import GatehouseAudit, GatehouseDigest
+from handlers.rules.commands import RulesHistory
+from tests.texts import Sample
+from tests.texts.cards import ANNA, MOVED, NOW, OLD_SHOP, OPS, SALE, change, off, with_vip
+
+MOVE: Final = change(Kind.RULE_UPDATE, State.APPLIED, OLD_SHOP, MOVED, reason="the landing page moved")
+SWITCH: Final = change(
+    Kind.RULE_UPDATE, State.APPLIED, SALE, off(SALE), reason="we test", lasts=7200, ends=NOW + timedelta(hours=2)
+)
+DELETE: Final = change(Kind.RULE_DELETE, State.PROPOSED, SALE, None, expires=NOW + timedelta(days=1))
+GRANT: Final = change(Kind.MEMBER_GRANT, State.DENIED, ANNA, with_vip(ANNA), reason="she upgraded")
+ALONE: Final = change(Kind.RULE_DELETE, State.APPLIED, OLD_SHOP, None, glass_broken=True, decided_by="U0BOB0001")
+CHANGES: Final = tuple(
+    each.model_copy(update={"id": f"{number:08x}{each.id[8:]}"})
+    for number, each in enumerate((MOVE, SWITCH, DELETE, GRANT, ALONE), 1)
+)
+LINKS: Final = {each.id: "https://slack.example/p1" for each in CHANGES}
+
+
+def entry(seq: int, event: str, target: str = "", change_id: str = "", **detail: Any) -> Entry:
+    return Entry(seq, NOW, event, change_id, target, "U0ALICE01", OPS, "", detail, "")
+
+
+def answers() -> Iterator[Sample]:
+    """What is asked about Gatehouse itself."""
+    for topic in (None, "rules", "members", "gatehouse", "members grant"):
+        yield f"help {topic or ''}".strip(), views.help_page(topic, may=lambda _: True)
+    parts = {"slack": "ok", "clock": "ok", "store": "ok", "messages": "ok, 2 on the way", "policy": "ok"}
+    well = {**parts, "rules": "ok, 25 records", "members of blog": "ok, 8 records"}
+    places = {"rules": "rules.example.com"}
+    counts = {"applied": 12_000, "proposed": 1, "failed": 2}
+    yield "status, all well", views.status(well, places=places, counts=counts)
+    away = {"rules": "doesn’t answer"}
+    yield "status, the rules service is down", views.status(well | away, places=places, counts=counts)
+    both = away | {"members of blog": "rejects Gatehouse’s key"}
+    yield "status, two problems", views.status(well | both, places=places, counts={})
+    late = {"messages": "Slack rejected 2, 1 late; Gatehouse keeps trying"}
+    yield "status, Slack rejected cards", views.status(well | late, places=places, counts={})
+
+
+def people() -> Iterator[Sample]:
+    """Who somebody is to Gatehouse."""
+    alice, everything = Person("U0ALICE01", tz="Europe/Berlin"), dict.fromkeys(OPERATIONS)
+    guards = {name: GuardRule(operation=name, guard=Guard.APPROVE) for name in ("rule.delete", "member.remove")}
+    yield "may do everything", views.whoami(alice, OPS, everything, guards, sites=["blog", "docs"], act=[])
+    some = everything | {"rule.delete": Why.NO_ROLE, "member.remove": Why.NO_ROLE, "approve": Why.NOT_HERE}
+    confirm = {"member.revoke": GuardRule(operation="member.revoke", guard=Guard.CONFIRM)}
+    yield "may do some", views.whoami(alice, OPS, some, confirm, sites=["blog"], act=[OPS])
+    nothing = dict.fromkeys(OPERATIONS, Why.GUEST)
+    yield "may do nothing", views.whoami(alice, OPS, nothing, {}, sites=[], act=[])
+
+
+def waiting() -> Iterator[Sample]:
+    """What waits, and what reverts."""
+    yield "nothing pending", views.pending([], [], {}, total=0)
+    yield "pending", views.pending([CHANGES[2]], [CHANGES[4]], LINKS, total=1)
+    yield "nothing temporary", views.timers([], {})
+    yield "temporary", views.timers([CHANGES[1]], LINKS)
+
+
+def records() -> Iterator[Sample]:
+    """The audit, the history of a rule, and the digest."""
+    found = [
+        entry(number, "applied", str(each.target), each.id, kind=each.kind.value)
+        for number, each in enumerate(CHANGES, 1)
+    ]
+    found += [
+        entry(6, "refused", "rule.delete", why="no_role", count=3),
+        entry(7, "exported", "rules", kind="25 as a file to the channel", count=25),
+    ]
+    by_id = {each.id: each for each in CHANGES}
+    filters, command = Filters(), GatehouseAudit()
+    yield "audit", audit_view.entries(found, by_id, LINKS, filters, more=True, public=False, command=command)
+    mine = replace(filters, who="U0ALICE01", since=NOW)
+    about = GatehouseAudit(ref="Old shop")
+    yield "audit, nothing", audit_view.entries([], {}, {}, mine, more=False, public=False, command=about)
+    rule = RulesHistory(ref="Old shop")
+    yield "history", audit_view.history(CHANGES[:3], LINKS, command=rule)
+    yield "no history", audit_view.history([], {}, command=rule)
+    names = {str(each.target): audit_view.subject(each) for each in CHANGES}
+    for title, entries, left in (("digest", found, (1, 2)), ("digest of a quiet day", [], (0, 0))):
+        waits, ends = left
+        yield (
+            title,
+            audit_view.digest(
+                entries,
+                names,
+                span="24h",
+                more=False,
+                waiting=waits,
+                ending=ends,
+                public=False,
+                command=GatehouseDigest(),
+            ),
+        )
+
+
+def homes() -> Iterator[Sample]:
+    """The Home tab, and what a channel and a person have set."""
+    services = {"rules": "ok, 25", "members of blog": "doesn’t answer"}
+    both: dict[str, Any] = {"reads_rules": True, "reads_members": True, "channel": OPS, "now": NOW, "links": LINKS}
+    empty: dict[str, Any] = {"decisions": [], "reviews": [], "ending": [], "last": []}
+    yield "Home, new", home_view.home(**empty, **both, services=services)
+    full: dict[str, Any] = {"decisions": [CHANGES[2]], "reviews": [CHANGES[4]], "ending": [CHANGES[1]], "last": CHANGES}
+    yield "Home, busy", home_view.home(**full, **both, services=services)
+    sites, held = ["blog", "docs"], Preferences("docs", ("beta",))
+    for title, kept, may in (("settings", held, True), ("settings, read only", Preferences(), False)):
+        yield title, home_view.card(kept, OPS, sites=sites, everywhere=["vip"], may_change=may)
+    yield "settings form", home_view.form(held, OPS, sites=sites)
+    yield "my notifications", home_view.my_form(["approved"], OPS)
+
+
+def samples() -> Iterator[Sample]:
+    yield from (*answers(), *people(), *waiting(), *records(), *homes())

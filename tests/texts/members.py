@@ -1,0 +1,78 @@
+"""Lists and cards of members, why somebody has access, and the form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from bot.members.access_check import explained
+from bot.members.model import Member
+from handlers.blocks.messages import ListPage
+from handlers.members import form_view, views
+from handlers.members.commands import MembersList, MembersShow, MembersWhy
+from handlers.members.form_view import MemberForm
+from tests.texts import Sample
+
+ANNA: Final = Member(email="anna.berg@example.com", name="Anna Berg", allowedSegments=["newsletter"])
+CHLOE: Final = Member(email="chloe.diaz@example.com", name="Chloe Diaz", allowedSegments=["default", "staff"])
+NAMELESS: Final = Member(email="zed@example.com", name=None, allowedSegments=[])
+ALL: Final = (ANNA, CHLOE, NAMELESS)
+
+
+def lists() -> Iterator[Sample]:
+    """What finds members."""
+    yield "the menu", views.menu(sites=["blog", "docs"])
+    for title, command in {
+        "a list": MembersList(),
+        "a list with filters": MembersList(text="anna", segment="vip", without_segment="free"),
+    }.items():
+        page = ListPage.of(ALL, 1, 10)
+        yield title, views.member_list(page, site="blog", command=command, audience="private", others=["docs"])
+    page = ListPage.of(ALL, 1, 10)
+    yield "a list in a channel", views.member_list(page, site="blog", command=MembersList(), audience="channel")
+    none: ListPage[Member] = ListPage.of((), 1, 10)
+    yield "nobody found", views.member_list(none, site="blog", command=MembersList(text="x"), audience="private")
+    counts = {"vip": 2, "free": 1, "beta": 0}
+    yield "segments", views.segment_counts(counts, total=3, without=1, site="blog")
+
+
+def cards() -> Iterator[Sample]:
+    """One member."""
+    for one in (ANNA, NAMELESS):
+        command = MembersShow(email=one.email)
+        yield f"show {one.email}", views.member_card(one, site="blog", command=command, audience="private")
+    command = MembersShow(email=ANNA.email)
+    yield "show in a channel", views.member_card(ANNA, site="blog", command=command, audience="channel", reference="x")
+
+
+def access() -> Iterator[Sample]:
+    """Why somebody has access, or doesn't."""
+    for title, email, segment in (
+        ("has the segment", ANNA.email, "newsletter"),
+        ("lacks the segment", ANNA.email, "staff"),
+        ("no such segment", ANNA.email, "stfa"),
+        ("a member", ANNA.email, None),
+        ("a typo in the email", "ana.berg@example.com", "staff"),
+        ("nobody", "nobody@example.com", None),
+    ):
+        sites = {"blog": ALL, "docs": (CHLOE,)}
+        said = [explained(email, segment, site=site, members=them, extra=()) for site, them in sites.items()]
+        yield title, views.why(email, said, command=MembersWhy(email=email, segment=segment), audience="private")
+    said = [explained(ANNA.email, "staff", site="blog", members=ALL, extra=())]
+    unasked = views.Unasked("docs", "The members service doesn’t answer.")
+    command = MembersWhy(email=ANNA.email, segment="staff")
+    yield "a site is away", views.why(ANNA.email, [*said, unasked], command=command, audience="private")
+    yield "in a channel", views.why(ANNA.email, [*said, unasked], command=command, audience="channel")
+
+
+def forms() -> Iterator[Sample]:
+    """The form, new, with a refusal, and on a member."""
+    blank = MemberForm.blank(site="blog", known=("vip", "staff"), channel="C0SUPPORT")
+    yield "add", blank.view()
+    notes = form_view.segment_notes(["vpi"], ["vip", "staff"])
+    yield "add, unknown segment", blank.noted(notes, ("vip", "staff")).view()
+    yield "edit", MemberForm.of(ANNA, site="blog", known=("vip", "newsletter"), channel="C0SUPPORT").view()
+
+
+def samples() -> Iterator[Sample]:
+    yield from (*lists(), *cards(), *access(), *forms())

@@ -1,0 +1,462 @@
+"""What people are told when something did not work, whole."""
+
+from __future__ import annotations
+
+from inline_snapshot import snapshot
+
+from tests.texts import errors, texts
+
+
+def test_services() -> None:
+    assert texts(errors.services()) == snapshot(
+        {
+            "401, reading": """\
+The rules service rejected Gatehouse’s key: Unauthorized action.
+(warning) The rules service rejected Gatehouse’s key: Unauthorized action.
+The key is wrong, or the rule belongs to another key. Ask your Gatehouse admin to check it.
+You typed `/rules list` · Reference `01234567`\
+""",
+            "401, changing": """\
+The rules service rejected Gatehouse’s key: Unauthorized action. Nothing was changed.
+(warning) The rules service rejected Gatehouse’s key: Unauthorized action.
+Nothing was changed. The key is wrong, or the rule belongs to another key. Ask your Gatehouse admin to check it.
+You typed `/rules off Old shop` · Reference `01234567`\
+""",
+            "403 of a site, reading": """\
+The members service rejected Gatehouse’s key: Forbidden.
+(warning) The members service rejected Gatehouse’s key: Forbidden.
+The key is wrong, or not valid for this site (MEMBERS_API_KEYS). Ask your Gatehouse admin to check it.
+You typed `/rules list` · Reference `01234567`\
+""",
+            "403 of a site, changing": """\
+The members service rejected Gatehouse’s key: Forbidden. Nothing was changed.
+(warning) The members service rejected Gatehouse’s key: Forbidden.
+Nothing was changed. The key is wrong, or not valid for this site (MEMBERS_API_KEYS). Ask your Gatehouse admin to check it.
+You typed `/rules off Old shop` · Reference `01234567`\
+""",
+            "404, reading": """\
+The rules service has no such entry.
+(warning) The rules service has no such entry.
+It was deleted, or the id has a typo.
+You typed `/rules list` · Reference `01234567`\
+""",
+            "404, changing": """\
+The rules service has no such entry. Nothing was changed.
+(warning) The rules service has no such entry.
+Nothing was changed. It was deleted, or the id has a typo.
+You typed `/rules off Old shop` · Reference `01234567`\
+""",
+            "429, reading": """\
+The rules service is rate-limiting Gatehouse (429).
+(warning) The rules service is rate-limiting Gatehouse (429).
+Try again in a minute.
+You typed `/rules list` · Reference `01234567`\
+""",
+            "429, changing": """\
+The rules service is rate-limiting Gatehouse (429). Nothing was changed.
+(warning) The rules service is rate-limiting Gatehouse (429).
+Nothing was changed. Try again in a minute.
+You typed `/rules off Old shop` · Reference `01234567`\
+""",
+            "503, reading": """\
+The rules service failed with an error of its own (503).
+(warning) The rules service failed with an error of its own (503).
+It said: maintenance. Try again in a moment.
+[Check status]
+You typed `/rules list` · Reference `01234567`\
+""",
+            "503, changing": """\
+The rules service failed with an error of its own (503). Nothing was changed.
+(warning) The rules service failed with an error of its own (503).
+Nothing was changed. It said: maintenance. Try again in a moment.
+[Check status]
+You typed `/rules off Old shop` · Reference `01234567`\
+""",
+            "another refusal, reading": """\
+The members service refused: Name is too long.
+(warning) The members service refused: Name is too long.
+You typed `/rules list` · Reference `01234567`\
+""",
+            "another refusal, changing": """\
+The members service refused: Name is too long. Nothing was changed.
+(warning) The members service refused: Name is too long.
+Nothing was changed.
+You typed `/rules off Old shop` · Reference `01234567`\
+""",
+            "no answer, reading": """\
+The rules service doesn’t answer.
+(warning) The rules service doesn’t answer.
+The service or the network to it is down. Try again in a moment.
+[Check status]
+You typed `/rules list` · Reference `01234567`\
+""",
+            "no answer, changing": """\
+The rules service doesn’t answer. Nothing was changed.
+(warning) The rules service doesn’t answer.
+Nothing was changed. The service or the network to it is down. Try again in a moment.
+[Check status]
+You typed `/rules off Old shop` · Reference `01234567`\
+""",
+            "a proxy's page, reading": """\
+The rules service sent an answer that Gatehouse can’t read, possibly a proxy’s error page.
+(warning) The rules service sent an answer that Gatehouse can’t read, possibly a proxy’s error page.
+Try again. If it keeps happening, tell the people who run the service.
+You typed `/rules list` · Reference `01234567`\
+""",
+            "a proxy's page, changing": """\
+The rules service sent an answer that Gatehouse can’t read, possibly a proxy’s error page. Nothing was changed.
+(warning) The rules service sent an answer that Gatehouse can’t read, possibly a proxy’s error page.
+Nothing was changed. Try again. If it keeps happening, tell the people who run the service.
+You typed `/rules off Old shop` · Reference `01234567`\
+""",
+            "an answer too large, reading": """\
+The rules service sent a larger answer than Gatehouse accepts.
+(warning) The rules service sent a larger answer than Gatehouse accepts.
+Your Gatehouse admin can raise SERVICE_MAX_BYTES.
+You typed `/rules list` · Reference `01234567`\
+""",
+            "an answer too large, changing": """\
+The rules service sent a larger answer than Gatehouse accepts. Nothing was changed.
+(warning) The rules service sent a larger answer than Gatehouse accepts.
+Nothing was changed. Your Gatehouse admin can raise SERVICE_MAX_BYTES.
+You typed `/rules off Old shop` · Reference `01234567`\
+""",
+            "a write without an answer, reading": """\
+The rules service gave no clear answer. It may or may not have been done.
+(warning) The rules service gave no clear answer. It may or may not have been done.
+Check it before you try again.
+You typed `/rules list` · Reference `01234567`\
+""",
+            "a write without an answer, changing": """\
+The rules service gave no clear answer. It may or may not have been done.
+(warning) The rules service gave no clear answer. It may or may not have been done.
+Check it before you try again.
+You typed `/rules off Old shop` · Reference `01234567`\
+""",
+        }
+    )
+
+
+def test_slack() -> None:
+    assert texts(errors.slack()) == snapshot(
+        {
+            "expired_trigger_id": """\
+The form took too long to open.
+(warning) The form took too long to open.
+Try again.
+Reference `01234567`\
+""",
+            "not_in_channel": """\
+Gatehouse can’t write to this channel (`not_in_channel`).
+(warning) Gatehouse can’t write to this channel (`not_in_channel`).
+Invite it with `/invite @Gatehouse`, or use another channel.
+Reference `01234567`\
+""",
+            "invalid_blocks": """\
+Slack couldn’t display the answer (`invalid_blocks`).
+(warning) Slack couldn’t display the answer (`invalid_blocks`).
+Try a narrower filter, or one thing at a time.
+Reference `01234567`\
+""",
+            "file_uploads_disabled": """\
+Slack didn’t accept the file (`file_uploads_disabled`).
+(warning) Slack didn’t accept the file (`file_uploads_disabled`).
+It is too large, or this workspace doesn’t allow such files. Narrow it with filters, or ask a workspace admin.
+Reference `01234567`\
+""",
+            "fatal_error": """\
+Slack refused the answer (`fatal_error`).
+(warning) Slack refused the answer (`fatal_error`).
+Try again in a moment.
+Reference `01234567`\
+""",
+            "Slack is away": """\
+Slack doesn’t answer.
+(warning) Slack doesn’t answer.
+Try again in a moment.
+Reference `01234567`\
+""",
+            "an old button": """\
+That button is from an older version of Gatehouse.
+(warning) That button is from an older version of Gatehouse.
+Run the command again for new buttons.\
+""",
+            "an old card": """\
+This card is out of date.
+(warning) This card is out of date.
+Use the newer one: this card\
+""",
+            "no form from here": """\
+Slack can’t open a form from here.
+(warning) Slack can’t open a form from here.
+Type the command in a channel.\
+""",
+            "an edited message": """\
+Edited messages aren’t run, so that nothing happens twice.
+(warning) Edited messages aren’t run, so that nothing happens twice.
+Send it as a new message.\
+""",
+            "a message without a URL": """\
+That message contains no URL.
+(warning) That message contains no URL.
+Type the command instead; `/gatehouse help` lists them.\
+""",
+        }
+    )
+
+
+def test_rights() -> None:
+    assert texts(errors.rights()) == snapshot(
+        {
+            "unknown": """\
+Slack couldn’t say who you are. Nothing was changed.
+(warning) Slack couldn’t say who you are.
+Nothing was changed. Ask a workspace admin to look at your account.\
+""",
+            "deactivated": """\
+That account is deactivated. Nothing was changed.
+(warning) That account is deactivated.
+Nothing was changed.\
+""",
+            "bot": """\
+Apps and workflows can’t use Gatehouse. Nothing was changed.
+(warning) Apps and workflows can’t use Gatehouse.
+Nothing was changed. A person has to do this.\
+""",
+            "guest": """\
+Guests can’t use Gatehouse. Nothing was changed.
+(warning) Guests can’t use Gatehouse.
+Nothing was changed. Ask a full member of the workspace.\
+""",
+            "stranger": """\
+Only members of this workspace can use Gatehouse. Nothing was changed.
+(warning) Only members of this workspace can use Gatehouse.
+Nothing was changed. Ask one of them.\
+""",
+            "shared channel": """\
+This channel is shared with another company, so Gatehouse can’t be used for this here. Nothing was changed.
+(warning) This channel is shared with another company, so Gatehouse can’t be used for this here.
+Nothing was changed. Use a channel of your own workspace.\
+""",
+            "direct message": """\
+Changes can’t be made in direct messages: others must be able to see them. Nothing was changed.
+(warning) Changes can’t be made in direct messages: others must be able to see them.
+Nothing was changed. Use a channel that Gatehouse is in.\
+""",
+            "not added": """\
+Gatehouse only accepts changes in channels it is in. Nothing was changed.
+(warning) Gatehouse only accepts changes in channels it is in.
+Nothing was changed. Invite it with `/invite @Gatehouse`, or use a channel that it is in.\
+""",
+            "other channel": """\
+The policy doesn’t allow changes here. Nothing was changed.
+(warning) The policy doesn’t allow changes here.
+Nothing was changed. Use a channel listed by `/gatehouse whoami`.\
+""",
+            "no role": """\
+None of your roles allows this. Nothing was changed.
+(warning) None of your roles allows this.
+Nothing was changed. Ask someone with the role oncall (this needs `rule.delete`). `/gatehouse whoami` shows what you can do.\
+""",
+            "own request": """\
+You requested this, so someone else has to approve it. Nothing was changed.
+(warning) You requested this, so someone else has to approve it.
+Nothing was changed. If you changed your mind, withdraw it.\
+""",
+            "not here": """\
+You aren’t in this channel, so you can’t make or approve changes here. Nothing was changed.
+(warning) You aren’t in this channel, so you can’t make or approve changes here.
+Nothing was changed. Join the channel, then try again in a minute.\
+""",
+            "cant tell": """\
+Slack couldn’t say who is in a channel or user group that this depends on. Nothing was changed.
+(warning) Slack couldn’t say who is in a channel or user group that this depends on.
+Nothing was changed. Try again in a moment.\
+""",
+            "nobody can approve": """\
+This needs 2 approvals, and only one person here can give it. Nothing was changed.
+(warning) This needs 2 approvals, and only one person here can give it.
+Nothing was changed. Request it in a channel where people with the role oncall are, or add them to this one.\
+""",
+            "different approvers": """\
+Parts of this need different approvers (oncall, leads), so it can’t be one request. Nothing was changed.
+(warning) Parts of this need different approvers (oncall, leads), so it can’t be one request.
+Nothing was changed. Request the parts one by one, or one site at a time.\
+""",
+            "Slack says nothing": """\
+Slack couldn’t say who you are, so permissions can’t be checked. Nothing was changed.
+(warning) Slack couldn’t say who you are, so permissions can’t be checked.
+Nothing was changed. Slack doesn’t answer. Try again in a moment.
+Reference `01234567`\
+""",
+        }
+    )
+
+
+def test_changes() -> None:
+    assert texts(errors.changes()) == snapshot(
+        {
+            "already decided": """\
+*Change destination of Old shop to new shop* was already denied by @bob <!date^1795224600^at {time}|at 01:30 UTC>.
+(warning) Change destination of Old shop to new shop was already denied by @bob at 01:30 UTC.\
+""",
+            "already approved by you": """\
+You already approved this.
+(warning) You already approved this.
+Someone else has to approve it, too.\
+""",
+            "busy": """\
+Another change of the same thing isn’t finished: *Delete Old shop to new shop*, by @alice. Nothing was changed.
+(warning) Another change of the same thing isn’t finished: Delete Old shop to new shop, by @alice.
+Nothing was changed. Finish or withdraw that one first.
+[Show pending]
+You typed `/rules off Old shop`\
+""",
+            "not undoable": """\
+*Change destination of Old shop to new shop* can’t be undone: only applied changes can. This one: denied. Nothing was changed.
+(warning) Change destination of Old shop to new shop can’t be undone: only applied changes can. This one: denied.
+Nothing was changed.
+You typed `/gatehouse undo`\
+""",
+            "nothing to undo": """\
+You have no change in this channel to undo. Nothing was changed.
+(warning) You have no change in this channel to undo.
+Nothing was changed. Press Undo on its card, or use the reference on the card: `/gatehouse undo 1a2b3c4d`.
+You typed `/gatehouse undo`\
+""",
+            "no such reference": """\
+No change has the reference `1a2b`. Nothing was changed.
+(warning) No change has the reference `1a2b`.
+Nothing was changed. Press Undo on its card, or use the reference on the card: `/gatehouse undo 1a2b3c4d`.
+You typed `/gatehouse undo 1a2b`\
+""",
+            "nothing to change": """\
+*Old shop* is already off. Nothing was changed.
+(warning) Old shop is already off.
+Nothing was changed.
+You typed `/rules off Old shop`\
+""",
+            "too many requests": """\
+You already have 20 pending requests. Nothing was changed.
+(warning) You already have 20 pending requests.
+Nothing was changed. Withdraw one, or wait until one is decided.
+[Show pending]\
+""",
+            "the database": """\
+Gatehouse’s database rejected the request. Nothing was changed.
+(warning) Gatehouse’s database rejected the request.
+Nothing was changed. It may be full, locked or down. Try again in a minute. If it keeps happening, tell your Gatehouse admin.
+You typed `/rules off Old shop` · Reference `01234567`\
+""",
+            "given up": """\
+Gatehouse was interrupted every time it tried this, and has given up.
+(warning) Gatehouse was interrupted every time it tried this, and has given up.
+Check the card, or what is pending, before you try again.
+[Show pending]
+You typed `/rules off Old shop` · Reference `01234567`\
+""",
+            "a bug": """\
+Something went wrong in Gatehouse.
+(warning) Something went wrong in Gatehouse.
+This is a bug, not something you did. Tell your Gatehouse admin the reference below.
+You typed `/rules list` · Reference `01234567`\
+""",
+        }
+    )
+
+
+def test_typed() -> None:
+    assert texts(errors.typed()) == snapshot(
+        {
+            "/rules bogus": """\
+Unknown command “bogus”.
+(thinking_face) Unknown command “bogus”.
+Try one of these:
+`/rules groups`  List the groups, with how many rules each has
+`/rules history #1`  Show who changed a rule, when and why
+`/rules list checkout type:redirect`  List or search rules by name, id or URL; filters combine
+[All commands]
+You typed `/rules bogus`\
+""",
+            "/rules liist": """\
+Unknown command “liist”.
+(thinking_face) Unknown command “liist”.
+Try one of these:
+`/rules list checkout type:redirect`  List or search rules by name, id or URL; filters combine
+`/rules check`  Find loops, shadowed rules, duplicates and dead rules
+`/rules set #1 destination=https://shop.example.com/new`  Change single fields of one rule or several
+[Run /rules list]  [All commands]
+You typed `/rules liist`\
+""",
+            "/rules off": """\
+Which rule? Nothing was changed.
+(thinking_face) Which rule? Nothing was changed.
+For example:
+`/rules off #1 because it loops`  Switch rules off, also for a limited time
+[All commands]
+You typed `/rules off`\
+""",
+            "/rules list page:x": """\
+“x” is not a page number. Write page:2.
+(thinking_face) “x” is not a page number. Write page:2.
+For example:
+`/rules list checkout type:redirect`  List or search rules by name, id or URL; filters combine
+[All commands]
+You typed `/rules list page:x`\
+""",
+            "/members grant anna@example.com": """\
+Which segment? Nothing was changed.
+(thinking_face) Which segment? Nothing was changed.
+For example:
+`/members grant anna@example.com vip`  Grant access to segments, also for a limited time
+[All commands]
+You typed `/members grant anna@example.com`\
+""",
+            "no such number": """\
+`#9` isn’t on your last list: it has only 1 rule.
+(warning) `#9` isn’t on your last list: it has only 1 rule.
+Make a list first. Its numbers are yours alone.
+[List rules]
+You typed `/rules show #9`\
+""",
+            "no list yet": """\
+`#9` means nothing yet: you haven’t listed any members.
+(warning) `#9` means nothing yet: you haven’t listed any members.
+Make a list first. Its numbers are yours alone.
+[List members]
+You typed `/members show #9`\
+""",
+            "not an email": """\
+That is not an email. It must have an @-sign.
+(warning) That is not an email. It must have an @-sign.
+Write one such as `anna@example.com`.
+You typed `/members why anna`\
+""",
+            "no member": """\
+`anna@example.com` is not a member of *blog*.
+(warning) `anna@example.com` is not a member of blog.
+Check for a typo, or look for similar emails on every site.
+[Find similar]
+You typed `/members show anna@example.com`\
+""",
+            "a member of another site": """\
+`anna@example.com` is not a member of *blog*.
+(warning) `anna@example.com` is not a member of blog.
+They are a member of `docs`.
+[Use docs]\
+""",
+            "no such segment": """\
+*blog* has no segment `vpi`. Nothing was changed.
+(warning) blog has no segment `vpi`.
+Nothing was changed. Did you mean `vip`? If it is new in the site’s dashboard and nobody has it yet, add it under Extra segments in `/gatehouse settings`.
+[Grant vip instead]
+You typed `/members grant anna@example.com vpi`\
+""",
+            "not a time": """\
+“soon” isn’t a time. Write 24h, 7d, today, yesterday or last night.
+(warning) “soon” isn’t a time. Write 24h, 7d, today, yesterday or last night.
+For example: `/gatehouse digest 24h`.
+You typed `/gatehouse digest soon`\
+""",
+        }
+    )

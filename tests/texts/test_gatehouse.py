@@ -1,0 +1,334 @@
+"""What Gatehouse says of itself, whole."""
+
+from __future__ import annotations
+
+from inline_snapshot import snapshot
+
+from tests.texts import gatehouse, texts
+
+
+def test_answers() -> None:
+    assert texts(gatehouse.answers()) == snapshot(
+        {
+            "help": """\
+Gatehouse help
+What you can do with Gatehouse
+`/rules which https://shop.example.com/old`  where a URL ends up, and by which rule
+`/rules off Old shop for 2h`  switch a rule off; it comes back on by itself
+`/rules list checkout`  find rules by name or URL
+`/rules check`  find loops and rules that never apply
+`/members why anna@example.com vip`  why someone has access or doesn’t
+`/members grant anna@example.com vip for 7d`  grant access for a week
+`/gatehouse undo`  undo your last change here
+`/gatehouse pending`  what waits for a decision
+[Rules]  [Members]  [Gatehouse]\
+""",
+            "help rules": """\
+Gatehouse help
+Rules
+`/rules list [TEXT] [type:redirect] [status:on] [url:TEXT] [group:NAME] [sort:name|type|changed] [page:N]`  List or search rules by name, id or URL; filters combine
+`/rules show [REF]`  Show a rule; without REF, search as you type
+`/rules which URL [URL…]`  Show what happens to a URL, by which rule, and why not by others
+`/rules check [REF] [page:N]`  Find loops, shadowed rules, duplicates and dead rules
+`/rules new [TYPE] [FROM] [to TO] [named "NAME"] [for DUR] [because TEXT]`  Create a rule (opens a form)
+`/rules make redirect|cancel FROM [to TO] [named "NAME"] [match:query|below] [for DUR] [because TEXT]`  Make a redirect or a block at once, without the form
+`/rules edit REF`  Edit a rule (opens a form)
+`/rules set REF… field=value … [for DUR] [because TEXT]`  Change single fields of one rule or several
+`/rules copy REF`  Copy a rule (opens a form)
+`/rules on REF… [for DUR] [because TEXT]`  Switch rules on, also for a limited time
+`/rules off REF… [for DUR] [because TEXT]`  Switch rules off, also for a limited time
+`/rules groups`  List the groups, with how many rules each has
+`/rules group on|off NAME [for DUR] [because TEXT]`  Switch a whole group on or off; `on group:NAME` does the same
+`/rules delete REF… [because TEXT]`  Delete rules; asks before it does
+`/rules history REF`  Show who changed a rule, when and why
+`/rules export [TEXT] [type:redirect] [status:on] [here]`  Export rules as a file, to you or into the channel
+`/rules import`  Import rules from a file (opens a form)
+`/rules samples [add|remove] [URL…]`  List this channel’s test URLs, which every change is tried on
+REF: a name or part of one, an id, a source URL, or `#n` of your last list. EMAIL: an email or `#n`. What is in [brackets] may be left out.
+[Rules]  [Members]  [Gatehouse]\
+""",
+            "help members": """\
+Gatehouse help
+Members
+`/members list [TEXT] [segment:vip] [no:SEGMENT] [site:blog] [page:N]`  List or search members
+`/members show [EMAIL] [site:blog]`  Show a member; without EMAIL, search as you type
+`/members segments [site:blog]`  List the segments of a site, with how many members have each
+`/members why EMAIL [SEGMENT] [site:blog]`  Say why someone has access or doesn’t, on every site
+`/members add [EMAIL] [named "NAME"] [to SEG,…] [site:blog] [for DUR] [because TEXT]`  Add a member (opens a form)
+`/members edit EMAIL [site:blog]`  Edit a member’s name and segments (opens a form)
+`/members grant EMAIL SEG,… [site:blog] [for DUR] [because TEXT]`  Grant access to segments, also for a limited time
+`/members revoke EMAIL SEG,… [site:blog] [because TEXT]`  Revoke access to segments
+`/members remove EMAIL [site:blog] [because TEXT]`  Remove a member; asks before it does
+`/members offboard EMAIL [because TEXT]`  Remove someone from every site; asks before it does
+`/members export [TEXT] [segment:vip] [no:SEGMENT] [site:blog]`  Export members as a table, sent only to you
+`/members import [site:blog]`  Import members from a file (opens a form)
+REF: a name or part of one, an id, a source URL, or `#n` of your last list. EMAIL: an email or `#n`. What is in [brackets] may be left out.
+[Rules]  [Members]  [Gatehouse]\
+""",
+            "help gatehouse": """\
+Gatehouse help
+Gatehouse
+`/gatehouse pending`  List requests that wait for a decision, and reviews that are due
+`/gatehouse inspect CHANGE`  Show everything a request would change, to people who can decide on it
+`/gatehouse undo [CHANGE]`  Undo a change: your last one here, or the one with that reference
+`/gatehouse timers`  List temporary changes, and when they revert
+`/gatehouse audit [who:@x] [since:24h] [REF] [page:N]`  List who changed what, when and why
+`/gatehouse digest [DUR]`  Summarize what changed in the last day, or another time
+`/gatehouse status`  Check the services, Slack and the database
+`/gatehouse whoami`  Show what you can do here
+`/gatehouse help [TOPIC]`  Examples, or all commands on a topic
+`/gatehouse settings`  Show this channel’s settings and your notifications
+REF: a name or part of one, an id, a source URL, or `#n` of your last list. EMAIL: an email or `#n`. What is in [brackets] may be left out.
+[Rules]  [Members]  [Gatehouse]\
+""",
+            "help members grant": """\
+Gatehouse help
+`/members grant EMAIL SEG,… [site:blog] [for DUR] [because TEXT]`  Grant access to segments, also for a limited time
+For example `/members grant anna@example.com vip`
+REF: a name or part of one, an id, a source URL, or `#n` of your last list. EMAIL: an email or `#n`. What is in [brackets] may be left out.
+[Rules]  [Members]  [Gatehouse]\
+""",
+            "status, all well": """\
+Everything works.
+(large_green_circle) Everything works.
+✓ Slack
+✓ Clock
+✓ Database
+✓ Cards and messages: 2 on the way
+✓ Policy file
+✓ Rules service: 25 records · `rules.example.com`
+✓ Members of blog: 8 records
+Changes: 12,000 done, 2 failed, 1 waiting  Gatehouse 0.1.0\
+""",
+            "status, the rules service is down": """\
+The rules service doesn’t answer. Everything else works.
+(red_circle) The rules service doesn’t answer. Everything else works.
+✗ Rules service: doesn’t answer · `rules.example.com`
+✓ Slack
+✓ Clock
+✓ Database
+✓ Cards and messages: 2 on the way
+✓ Policy file
+✓ Members of blog: 8 records
+Changes: 12,000 done, 2 failed, 1 waiting  Gatehouse 0.1.0\
+""",
+            "status, two problems": """\
+2 problems. Everything else works.
+(red_circle) 2 problems. Everything else works.
+✗ Rules service: doesn’t answer · `rules.example.com`
+✗ Members of blog: rejects Gatehouse’s key
+✓ Slack
+✓ Clock
+✓ Database
+✓ Cards and messages: 2 on the way
+✓ Policy file
+Changes: none yet  Gatehouse 0.1.0\
+""",
+            "status, Slack rejected cards": """\
+Cards and messages: Slack rejected 2, 1 late; Gatehouse keeps trying. Everything else works.
+(red_circle) Cards and messages: Slack rejected 2, 1 late; Gatehouse keeps trying. Everything else works.
+✗ Cards and messages: Slack rejected 2, 1 late; Gatehouse keeps trying
+✓ Slack
+✓ Clock
+✓ Database
+✓ Policy file
+✓ Rules service: 25 records · `rules.example.com`
+✓ Members of blog: 8 records
+Changes: none yet  Gatehouse 0.1.0\
+""",
+        }
+    )
+
+
+def test_people() -> None:
+    assert texts(gatehouse.people()) == snapshot(
+        {
+            "may do everything": """\
+What you can do with Gatehouse here
+You can do everything in #C0OPS0001.
+Needs a second person’s approval: delete rules and remove members.
+@alice · Sites: blog, docs · Your time zone: Europe/Berlin\
+""",
+            "may do some": """\
+What you can do with Gatehouse here
+In #C0OPS0001 you can read rules, read members, read the audit, create rules, change rules, add members, rename members, grant access, revoke access and change this channel’s settings.
+Asks you to confirm: revoke access.
+You can’t delete rules or remove members: none of your roles allows it.
+You can’t approve requests: you aren’t in this channel.
+@alice · Sites: blog · Your time zone: Europe/Berlin · Changes are allowed in #C0OPS0001\
+""",
+            "may do nothing": """\
+What you can do with Gatehouse here
+You can’t do anything in #C0OPS0001.
+You can’t read rules, read members, read the audit, create rules, change rules, delete rules, add members, rename members, grant access, revoke access, remove members, approve requests or change this channel’s settings: guests can’t use Gatehouse.
+@alice · No sites are set up · Your time zone: Europe/Berlin\
+""",
+        }
+    )
+
+
+def test_waiting() -> None:
+    assert texts(gatehouse.waiting()) == snapshot(
+        {
+            "nothing pending": """\
+Nothing is pending.
+(white_check_mark) Nothing is pending.
+Requests that wait for a decision and reviews that are due appear here.
+[Refresh]\
+""",
+            "pending": """\
+Pending
+1 pending change
+Delete Sale 2026
+@alice: “we test” · expires 2026-11-22 01:24 UTC   card
+1 review due
+Delete Old shop to new shop
+Emergency override by @bob   card
+[Refresh]  [Share in channel]\
+""",
+            "nothing temporary": """\
+Nothing is temporary right now.
+(stopwatch) Nothing is temporary right now.
+Add `for 2h` or `until 18:00` to a change, and Gatehouse reverts it then.
+[Refresh]\
+""",
+            "temporary": """\
+1 temporary change
+(stopwatch) 1 temporary change
+Switch off Sale 2026
+Reverts 2026-11-21 03:24 UTC · @alice   card
+[Refresh]  [Share in channel]\
+""",
+        }
+    )
+
+
+def test_records() -> None:
+    assert texts(gatehouse.records()) == snapshot(
+        {
+            "audit": """\
+What happened
+What happened
+2026-11-21 01:26 UTC @alice changed destination of Old shop to new shop `https://shop.example.com/new` → `https://shop.example.com/landing` because “the landing page moved” · card
+2026-11-21 01:26 UTC @alice switched off Sale 2026 because “we test” · card
+2026-11-21 01:24 UTC @alice requested: Delete Sale 2026 because “we test” · waits for a decision · card
+2026-11-21 01:26 UTC @alice requested: Give access to Anna Berg a…@example.com because “she upgraded” · denied · card
+2026-11-21 01:26 UTC @alice deleted Old shop to new shop because “we test” · emergency override · card
+2026-11-21 01:24 UTC @alice was refused 3 times: delete rules (no role allows it)
+2026-11-21 01:24 UTC @alice exported rules: 25 as a file to the channel
+[Older ›]  [Share in channel]\
+""",
+            "audit, nothing": """\
+Nothing is on record by @alice since <!date^1795224240^{date_short_pretty} {time}|2026-11-21 01:24 UTC> about `Old shop`
+(mag) Nothing is on record by @alice since 2026-11-21 01:24 UTC about `Old shop`.\
+""",
+            "history": """\
+History of a rule
+History of Old shop to new shop
+2026-11-21 01:26 UTC @alice changed destination of Old shop to new shop `https://shop.example.com/new` → `https://shop.example.com/landing` because “the landing page moved” · card
+2026-11-21 01:26 UTC @alice switched off Sale 2026 because “we test” · card
+2026-11-21 01:24 UTC @alice requested: Delete Sale 2026 because “we test” · waits for a decision · card
+[Share in channel]\
+""",
+            "no history": """\
+No history
+(mag) No history. Gatehouse hasn’t changed this rule.\
+""",
+            "digest": """\
+Last 24h
+(newspaper) Last 24h
+5* done · *1 refused
+What: rule changed × 2,  rule deleted × 2,  member was given access
+By: @alice × 5
+Changed: Old shop to new shop × 4,  Anna Berg `a***@example.com`
+1 pending change · 2 temporary changes
+[Pending]  [Temporary changes]  [Details]  [Share in channel]\
+""",
+            "digest of a quiet day": """\
+Last 24h
+(newspaper) Last 24h
+Nothing was changed, and nobody was refused.
+[Share in channel]\
+""",
+        }
+    )
+
+
+def test_homes() -> None:
+    assert texts(gatehouse.homes()) == snapshot(
+        {
+            "Home, new": """\
+┌ \n\
+Gatehouse
+(white_check_mark) Nothing waits for you. Requests that you can decide appear here.
+—
+Find a rule  <>
+Find a member  <>
+[List rules]  [New rule…]  [List members]  [Pending]  [What can I do?]  [Help]  [Refresh]
+—
+You haven’t changed anything yet.
+(large_green_circle) rules ok, 25   (red_circle) members of blog doesn’t answer  As of 2026-11-21 01:24 UTC\
+""",
+            "Home, busy": """\
+┌ \n\
+Gatehouse
+Waiting for you
+Delete Sale 2026
+@alice: “we test” · #C0OPS0001 · expires 2026-11-22 01:24 UTC   card  [Details]
+Review due
+Delete Old shop to new shop
+Emergency override by @bob in #C0OPS0001   card
+—
+Find a rule  <>
+Find a member  <>
+[List rules]  [New rule…]  [List members]  [Pending]  [What can I do?]  [Help]  [Refresh]
+—
+Your temporary changes
+Switch off Sale 2026
+(stopwatch) Reverts 2026-11-21 03:24 UTC   card
+Your latest changes
+Change destination of Old shop to new shop
+(white_check_mark) done · 2026-11-21 01:26 UTC · #C0OPS0001   card
+Give access to Anna Berg a…@example.com
+(no_entry_sign) denied · 2026-11-21 01:26 UTC · #C0OPS0001   card
+(large_green_circle) rules ok, 25   (red_circle) members of blog doesn’t answer  As of 2026-11-21 01:24 UTC\
+""",
+            "settings": """\
+Channel settings
+(gear) Settings of #C0OPS0001
+Default site
+`docs`
+Extra segments
+`beta`
+In every channel: `vip`
+Test URLs
+Every rule change is tried on them: `/rules samples`
+[Change…]  [My notifications…]  [Test URLs]\
+""",
+            "settings, read only": """\
+Channel settings
+(gear) Settings of #C0OPS0001
+Default site
+`blog` (the first site)
+Extra segments
+no segments
+In every channel: `vip`
+Test URLs
+Every rule change is tried on them: `/rules samples`
+You can’t change these settings; `/gatehouse whoami` says why.
+[My notifications…]  [Test URLs]\
+""",
+            "settings form": """\
+┌ Channel settings
+These settings are for everyone in #C0OPS0001.
+Default site: <docs>
+Extra segments (optional): <beta>
+[Save]\
+""",
+            "my notifications": """\
+┌ My notifications
+Send me a direct message when my request is (optional): <approved>
+[Save]\
+""",
+        }
+    )

@@ -1,0 +1,213 @@
+"""What members look like in Slack, whole."""
+
+from __future__ import annotations
+
+from inline_snapshot import snapshot
+
+from tests.texts import members, texts
+
+
+def test_lists() -> None:
+    assert texts(members.lists()) == snapshot(
+        {
+            "the menu": """\
+Members: list, show, add, edit, grant, revoke, remove
+Members  <>
+[List members]  [Add member…]  [Segments]  [Help]
+`/members why anna@example.com vip` says why someone has access or doesn’t
+`/members grant anna@example.com vip for 7d` grants access for a week
+`/members list anna segment:vip` searches names and emails
+`/members remove anna@example.com` asks before it removes
+Sites: blog, docs\
+""",
+            "a list": """\
+3 members of blog, page 1 of 1
+3 members of blog
+1. Anna Berg   `anna.berg@example.com`
+`newsletter`  [Show]
+2. Chloe Diaz   `chloe.diaz@example.com`
+`default` `staff`  [Show]
+3. (no name)   `zed@example.com`
+no segments  [Show]
+Page 1 of 1   ·   `#n` in your next command means a row of this list · Other sites: `site:docs`
+[Share in channel]\
+""",
+            "a list with filters": """\
+3 members of blog, page 1 of 1
+3 members of blog · “anna” · segment `vip` · without `free`
+1. Anna Berg   `anna.berg@example.com`
+`newsletter`  [Show]
+2. Chloe Diaz   `chloe.diaz@example.com`
+`default` `staff`  [Show]
+3. (no name)   `zed@example.com`
+no segments  [Show]
+Page 1 of 1   ·   `#n` in your next command means a row of this list · Other sites: `site:docs`
+[Share in channel]\
+""",
+            "a list in a channel": """\
+3 members of blog, page 1 of 1
+3 members of blog
+Anna Berg   `a***@example.com`
+`newsletter`
+Chloe Diaz   `c***@example.com`
+`default` `staff`
+(no name)   `z***@example.com`
+no segments
+Page 1 of 1\
+""", 'nobody found': """\
+No members found
+(mag) No members found on blog · “x”
+[All members]\
+""", "segments": """\
+Segments of blog: 3
+Segments of blog · 3 members
+`vip`   2 members  [List]
+`free`   1 member  [List]
+`beta`   nobody yet (from the settings)
+1 member without any segment. To use a new one here that nobody has yet, add it in `/gatehouse settings`.\
+""",
+        }
+    )
+
+
+def test_cards() -> None:
+    assert texts(members.cards()) == snapshot(
+        {
+            "show anna.berg@example.com": """\
+Member of blog
+Anna Berg · blog
+`anna.berg@example.com`
+Segments: `newsletter`
+[Edit…]  [Why?]  [Remove]  [Share in channel]\
+""",
+            "show zed@example.com": """\
+Member of blog
+(no name) · blog
+`zed@example.com`
+Segments: no segments
+[Edit…]  [Why?]  [Remove]  [Share in channel]\
+""",
+            "show in a channel": """\
+Member of blog
+Anna Berg · blog
+`a***@example.com`
+Segments: `newsletter`
+[Show me privately]\
+""",
+        }
+    )
+
+
+def test_access() -> None:
+    assert texts(members.access()) == snapshot(
+        {
+            "has the segment": """\
+Yes: Anna Berg has `newsletter` on blog.
+(white_check_mark) Yes: Anna Berg has `newsletter` on blog.
+`anna.berg@example.com`
+blog · segments: `newsletter`
+docs: not a member
+[Add on docs…]  [Share in channel]\
+""",
+            "lacks the segment": """\
+No: Anna Berg is on blog but lacks `staff`.
+✗ No: Anna Berg is on blog but lacks `staff`.
+`anna.berg@example.com`
+blog · segments: `newsletter`
+Lacks `staff`.
+[Grant staff on blog]
+docs: not a member
+[Add on docs…]  [Share in channel]\
+""",
+            "no such segment": """\
+No: Anna Berg is on blog but lacks `stfa`.
+✗ No: Anna Berg is on blog but lacks `stfa`.
+`anna.berg@example.com`
+blog · segments: `newsletter`
+No member here has a segment `stfa`, and it isn’t in the settings. Did you mean `staff`?
+docs: not a member
+[Add on docs…]  [Share in channel]\
+""",
+            "a member": """\
+Yes: Anna Berg is a member on blog.
+(white_check_mark) Yes: Anna Berg is a member on blog.
+`anna.berg@example.com`
+blog · segments: `newsletter`
+docs: not a member
+[Add on docs…]  [Share in channel]\
+""",
+            "a typo in the email": """\
+No: nobody on blog or docs has exactly this email.
+✗ No: nobody on blog or docs has exactly this email.
+`ana.berg@example.com`
+blog · not a member
+Similar emails there:
+• `anna.berg@example.com` Anna Berg · differs in one or two letters · `newsletter`
+[Add on blog…]  [Show anna.berg@example.com]
+docs: not a member
+[Add on docs…]  [Share in channel]\
+""",
+            "nobody": """\
+No: nobody on blog or docs has exactly this email.
+✗ No: nobody on blog or docs has exactly this email.
+`nobody@example.com`
+blog: not a member   docs: not a member
+[Add on blog…]  [Add on docs…]  [Share in channel]\
+""",
+            "a site is away": """\
+No: Anna Berg is on blog but lacks `staff`. docs couldn’t be asked.
+✗ No: Anna Berg is on blog but lacks `staff`. docs couldn’t be asked.
+`anna.berg@example.com`
+blog · segments: `newsletter`
+Lacks `staff`.
+[Grant staff on blog]
+docs couldn’t be asked. The members service doesn’t answer.
+[Share in channel]\
+""",
+            "in a channel": """\
+No: Anna Berg is on blog but lacks `staff`. docs couldn’t be asked.
+✗ No: Anna Berg is on blog but lacks `staff`. docs couldn’t be asked.
+`a***@example.com`
+blog · segments: `newsletter`
+Lacks `staff`.
+docs couldn’t be asked. The members service doesn’t answer.\
+""",
+        }
+    )
+
+
+def test_forms() -> None:
+    assert texts(members.forms()) == snapshot(
+        {
+            "add": """\
+┌ Add member
+(globe_with_meridians) Site blog
+Email: <>
+Name (optional): <>
+Segments (optional): <>
+Ends by itself after (optional): <>
+Why (optional): <>
+[Add]\
+""",
+            "add, unknown segment": """\
+┌ Add member
+(globe_with_meridians) Site blog
+Email: <>
+Name (optional): <>
+(warning) Unknown segment: vpi (like vip). If it is new and nobody has it yet, add it under Extra segments in /gatehouse settings.
+Segments (optional): <>
+Ends by itself after (optional): <>
+Why (optional): <>
+[Add]\
+""",
+            "edit": """\
+┌ Edit member
+(globe_with_meridians) Site blog
+Email  `anna.berg@example.com`
+Name (optional): <Anna Berg>
+Segments (optional): <newsletter>
+Why (optional): <>
+[Save]\
+""",
+        }
+    )
