@@ -70,7 +70,7 @@ def change_line(change: Change, links: Mapping[str, str], *, public: bool) -> st
         " · undone" if change.undone_by else "" if change.state is State.APPLIED else f" · *{WORDS[change.state]}*"
     )
     outcome = f" · emergency override{outcome}" if change.glass_broken else outcome
-    done = _did(change) if change.state is State.APPLIED else _wanted(change)
+    done = _did(change, public=public) if change.state is State.APPLIED else _wanted(change)
     return f"{when(moment)} <@{change.requester}> {done}{reason}{outcome}{_link(change, links)}"
 
 
@@ -95,27 +95,29 @@ MAX_NAMED: Final = 3
 """Fields of one change that a line names."""
 
 
-def _did(change: Change) -> str:
+def _did(change: Change, *, public: bool) -> str:
     """What *change* did, in the past tense, and to what."""
     if change.is_set:
         return f"made a bulk change: *{esc(change.title, 150)}*"
     if change.kind not in EDITED:
         return (
-            f"{PAST[change.kind].format(subject(change))} in {esc(change.target.site, 60)}"
+            f"{PAST[change.kind].format(subject(change, public=public))} in {esc(change.target.site, 60)}"
             if change.target.site
-            else (PAST[change.kind].format(subject(change)))
+            else (PAST[change.kind].format(subject(change, public=public)))
         )
     lines = differences(change.before, change.after)
     if [line.field for line in lines] == ["status"] and str(lines[0].after) in SWITCHED:
-        return f"{SWITCHED[str(lines[0].after)]} {subject(change)}"
+        return f"{SWITCHED[str(lines[0].after)]} {subject(change, public=public)}"
     if change.kind in {Kind.MEMBER_GRANT, Kind.MEMBER_REVOKE}:
-        return f"{PAST[change.kind].format(subject(change))} {_segments(change)}"
+        return f"{PAST[change.kind].format(subject(change, public=public))} {_segments(change)}"
     if len(lines) == 1 and lines[0].field != "allowedSegments":
         before, after = around(as_text(lines[0].before), as_text(lines[0].after), 60)
-        return f"changed {esc(_field(lines[0].field, change), 60)} of {subject(change)} {before} → {after}"
+        return (
+            f"changed {esc(_field(lines[0].field, change), 60)} of {subject(change, public=public)} {before} → {after}"
+        )
     named = list(dict.fromkeys(_field(line.field, change) for line in lines))
     fields = f"{', '.join(map(esc, named))} of " if 0 < len(named) <= MAX_NAMED else ""
-    return f"changed {fields}{subject(change)}"
+    return f"changed {fields}{subject(change, public=public)}"
 
 
 EDITED: Final = frozenset(
@@ -143,14 +145,15 @@ def _segments(change: Change) -> str:
     return ", ".join(code(str(name), 60) for name in sorted(had ^ has, key=str)[:MAX_NAMED]) or "nothing new"
 
 
-def subject(change: Change) -> str:
+def subject(change: Change, *, public: bool = True) -> str:
     """What *change* is about, by its name: of a member, also the email as a channel may see it."""
     name = str((change.before or change.after or {}).get("name") or "")
     if change.target.service != "members":
         kind = "group " if change.target.service == "groups" else ""
         return f"{kind}*{esc(name or change.target.key or 'a rule', 100)}*"
     shown = f"*{esc(name, 80)}* " if name and "@" not in name else ""
-    return f"{shown}{code(masked(change.target.key or ''))}"
+    key = change.target.key or ""
+    return f"{shown}{code(masked(key) if public else key)}"
 
 
 EVENTS: Final = {"exported": "exported", "settings": "changed the settings of this channel"}

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from handlers.explain.table import PROBLEM
 from sandbox.demo import Sandbox
 from sandbox.slack.story import Person
 from tests.channels import MESSAGES, loud_messages
@@ -59,7 +60,7 @@ async def test_a_clear_private_answer_and_nothing_touched(
 
     shown = person.slack_text(reply)
     assert reply.visible_to == person.id
-    assert "Nothing was changed" in shown
+    assert any(block.get("block_id") == PROBLEM for block in reply.blocks)
     assert "broke" not in shown
     assert [call for call in workspace.services.rules.calls() if call.method != "GET"] == []
     assert [call for call in workspace.services.members.calls() if call.method != "GET"] == []

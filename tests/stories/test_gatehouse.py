@@ -17,9 +17,9 @@ async def test_help_lists_what_works(workspace: Sandbox, alice: Person) -> None:
     reply = await alice.says("/gatehouse help")
 
     text = alice.slack_text(reply)
-    assert "/rules list" in text
+    assert "/rules which" in text
     assert "/members grant" in text
-    assert "/gatehouse digest" in text
+    assert "/gatehouse undo" in text
 
 
 async def test_help_about_one_command_gives_its_example(workspace: Sandbox, alice: Person) -> None:
@@ -87,7 +87,7 @@ async def test_the_digest_counts_what_was_done_and_by_whom(workspace: Sandbox, a
 
     assert "1 done" in text
     assert "1 pending change" in text
-    assert "Redirect_x1old" in text
+    assert "Old shop to new shop" in text
 
 
 async def test_a_quiet_time_is_said_to_be_quiet(workspace: Sandbox, alice: Person) -> None:
@@ -97,7 +97,7 @@ async def test_a_quiet_time_is_said_to_be_quiet(workspace: Sandbox, alice: Perso
 @pytest.mark.parametrize(
     ("text", "answer"),
     [
-        ("/gatehouse whoami", "You are"),
+        ("/gatehouse whoami", "You can do everything"),
         ("/rules list", f"{len(RULES)} rules"),
         ("/rules which https://shop.example.com/old", "Old shop to new shop"),
         ("/members show anna.berg@example.com", "Anna Berg"),

@@ -57,7 +57,7 @@ async def test_ones_own_changes_and_those_that_end_by_themselves(workspace: Sand
     await alice.says(f"/rules off {OLD} for 2h")
     await alice.sees("switched off")
 
-    await alice.opens_home("ends by itself")
+    await alice.opens_home("Reverts")
     await alice.opens_home("Your latest changes")
 
 

@@ -197,7 +197,7 @@ async def test_whoami_tells_names_from_access(workspace: Sandbox, bob: Person) -
     text = bob.slack_text(await bob.says("/gatehouse whoami"))
 
     assert "rename members" in text
-    assert "give access to segments: no role of yours allows it" in text
+    assert "none of your roles allows it" in text
 
 
 OLD: Final = "Redirect_x1old"
@@ -272,7 +272,7 @@ async def test_what_waits_is_not_done_while_slack_does_not_say_who_may(
     await held(workspace, alice, cara)
     workspace.slack.faults.add("internal_error", method="users.info")
     clock.ahead += timedelta(minutes=2)
-    await alice.sees("Slack couldn’t say who you are")
+    await alice.sees("Slack does not say who you are")
     assert workspace.services.rules.calls("DELETE") == []
 
     clock.ahead += timedelta(minutes=2)

@@ -22,7 +22,7 @@ async def chosen(person: Person, **fields: str) -> None:
     await person.clicks(card, "Change…", opens="Default site")
     person.fills(**fields)
     assert await person.submits() == {}
-    await person.sees_form("on record")
+    await person.sees_form("saved")
 
 
 async def test_the_default_site_of_a_channel_counts_there_and_nowhere_else(
@@ -82,7 +82,7 @@ async def test_two_at_once_and_one_learns_of_the_other(workspace: Sandbox, bob: 
         person.fills(Default_site=site)
 
     await asyncio.gather(bob.submits(), cara.submits())
-    await until(lambda: "on record" in bob.form + cara.form and "Someone else changed" in bob.form + cara.form)
+    await until(lambda: "saved" in bob.form + cara.form and "Someone else changed" in bob.form + cara.form)
 
     assert (await workspace.bot.gatehouse.store.channel_settings.get(SUPPORT))["site"] in {"docs", "blog"}
 
@@ -125,7 +125,7 @@ async def test_a_site_that_is_gone_is_not_replaced_by_another(workspace: Sandbox
     assert "`old`, no longer exists" in text
     assert "`site:blog`, `site:docs`" in text
     assert workspace.services.members.calls("POST") == []
-    assert "not set up any more" in bob.slack_text(await bob.says("/gatehouse settings"))
+    assert "no longer exists" in bob.slack_text(await bob.says("/gatehouse settings"))
 
     await bob.says(f"/members grant {ANNA} vip site:blog")
     await bob.sees("was given access")

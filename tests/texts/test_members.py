@@ -54,11 +54,13 @@ Chloe Diaz   `c***@example.com`
 (no name)   `z***@example.com`
 no segments
 Page 1 of 1\
-""", 'nobody found': """\
+""",
+            "nobody found": """\
 No members found
 (mag) No members found on blog · “x”
 [All members]\
-""", "segments": """\
+""",
+            "segments": """\
 Segments of blog: 3
 Segments of blog · 3 members
 `vip`   2 members  [List]
