@@ -23,4 +23,4 @@ async def looks_at_file(person: Person, card: Message) -> None:
 async def approves(person: Person, card: Message) -> None:
     """Look at everything, then approve what takes something away."""
     await looks(person, card)
-    await person.clicks(card, "Approve", confirm=True)
+    await person.clicks(card, "v1.decide.approve", confirm=True)

@@ -284,7 +284,7 @@ def message(text: str, blocks: Sequence[Block]) -> Message:
         last = _last_text(kept)
         kept.pop(last)
     if last is not None:
-        kept.insert(last, context(":scissors: …There is more than a message holds; the rest is left out here."))
+        kept.insert(last, context("…There is more than fits into a message."))
     return Message(clip_markup(text, FALLBACK), tuple(kept))
 
 

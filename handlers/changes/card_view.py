@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import html
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -25,26 +26,33 @@ from bot.text.emails import masked
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, Message, code, esc
 from handlers.changes import items_view
-from handlers.changes.diff import Line, differences, render
+from handlers.changes.diff import Line, differences, render, without_only_pair
 from handlers.changes.full_view import THINGS, change_warnings, hides, is_masked, part_warnings
-from handlers.changes.items_view import Progress, progress_text
+from handlers.changes.items_view import Progress, counts_text, progress_text
 from handlers.changes.sentences import (
+    ACCESS,
     VERBS,
     WORDS,
     ending_line,
-    glass_line,
+    is_switched,
     mark_of,
+    past,
     plain_title,
+    review_line,
     sentence,
     title_of,
+    until,
     why_not_any_more,
-    words,
 )
 from handlers.gatehouse.commands import GatehouseInspect
 from handlers.members.views import segments_line
 from handlers.rules.commands import RulesOff
-from handlers.rules.pairs_view import status_name, type_name
-from handlers.rules.views import pair_blocks
+from handlers.rules.pairs_view import effect_line, filters_words, source_line
+from handlers.rules.reasons import off_words
+
+MAX_PAIRS: Final = 12
+MAX_SHORT_PAIRS: Final = 3
+"""Of a rule that is only switched."""
 
 NOTHING_HAPPENED: Final = frozenset({State.CANCELLED, State.DENIED, State.EXPIRED})
 
@@ -56,18 +64,27 @@ def body(change: Change, groups: Groups | None) -> list[Block]:
     if change.state is State.STALE:
         return _stale(change)
     if change.state is State.APPLIED and (other := _stored_otherwise(change)):
-        return [
-            messages.section(
-                f":warning: The service stored something else than was asked for.\n*Asked for → stored*\n{other}"
-            )
-        ]
+        return [messages.section(f"*Requested → stored*\n{other}")]
     if change.kind.destroys:
-        gone = [messages.context("This is what it was:")] if change.state is State.APPLIED else []
+        gone = [messages.context("What it was:")] if change.state is State.APPLIED else []
         return [*gone, *_whole(change, change.before, groups)]
     if change.kind.creates:
         return [*_whole(change, change.after, groups), *_not_restored(change)]
-    lines = differences(change.before, change.after)
-    return [messages.section(render(lines))] if lines else []
+    return _differing(change)
+
+
+def _differing(change: Change) -> list[Block]:
+    """What an edit changes, and while somebody has to decide, what else a rule depends on; less what its title says."""
+    lines = without_only_pair(differences(change.before, change.after), change.before, change.after)
+    is_in_title = is_switched(change) or (change.kind in ACCESS and len(lines) == 1)
+    shown = [] if is_in_title else [messages.section(render(lines))] if lines else []
+    if change.kind is not Kind.RULE_UPDATE or not (is_switched(change) or change.state is State.PROPOSED):
+        return shown
+    rule = RuleDraft.model_validate(change.after or {})
+    if is_switched(change):
+        return pair_lines(rule, MAX_SHORT_PAIRS)
+    filters = dict.fromkeys(filter(None, (filters_words(pair) for pair in rule.pairs or ())))
+    return [*shown, *([messages.context(*filters)] if filters else [])]
 
 
 def _stored_otherwise(change: Change) -> str:
@@ -87,11 +104,11 @@ def _added_in_pair(line: Line) -> bool:
 
 def _stale(change: Change) -> list[Block]:
     if change.result is None:
-        return [messages.section("Now: it does not exist any more.")]
+        return []
     then_now = differences(change.before, change.result)
-    shown = [messages.section(f"*Shown then → now*\n{render(then_now)}")] if then_now else []
+    shown = [messages.section(f"*Then → now*\n{render(then_now)}")] if then_now else []
     wanted = differences(change.before, change.after) if change.before and change.after else []
-    return [*shown, messages.section(f"*What was asked*\n{render(wanted)}")] if wanted else shown
+    return [*shown, messages.section(f"*Requested*\n{render(wanted)}")] if wanted and not is_switched(change) else shown
 
 
 def _not_restored(change: Change) -> list[Block]:
@@ -99,10 +116,8 @@ def _not_restored(change: Change) -> list[Block]:
     if not change.undoes or change.state is not State.APPLIED:
         return []
     if change.target.service == "members":
-        return [
-            messages.context("Back with name and segments. When they first joined, and where else, is not restored.")
-        ]
-    return [messages.context("Back under a new id; the old one keeps meaning it here. Its creation date is new.")]
+        return [messages.context("Name and segments are restored, the date when they joined is not.")]
+    return [messages.context("It has a new id and creation date. Commands still find it by its old id.")]
 
 
 def _whole(change: Change, document: Mapping[str, Any] | None, groups: Groups | None) -> list[Block]:
@@ -110,58 +125,126 @@ def _whole(change: Change, document: Mapping[str, Any] | None, groups: Groups | 
         return []
     if change.target.service == "members":
         member = Member.model_validate(document)
-        return [messages.section(f"*Segments*\n{segments_line(member.segments)}")]
+        return [messages.section(f"*Segments*  {segments_line(member.segments)}")]
     rule = Rule.model_validate({"id": change.target.key or "new"} | dict(document))
-    about = f"{status_name(rule, groups)}   {type_name(rule)}" + (
-        f"   {code(rule.id, 100)}" if change.target.key else ""
-    )
-    blocks = [messages.section(about)]
-    if (rule.description or "").strip():
-        blocks.append(messages.section(esc(rule.description or "", 400)))
-    return blocks + pair_blocks(rule)
+    held = why_group_is_off(rule, groups)
+    status = ("On" if rule.active else "Off") + (f", {off_words([held])}" if held else "")
+    about = [esc(rule.description or "", 400), f"{esc(status, 200)} · {esc(rule.rule_type or 'no type', 40)}"]
+    return [messages.section("\n".join(filter(None, about))), *pair_lines(rule, MAX_PAIRS)]
+
+
+def pair_lines(rule: RuleDraft, limit: int) -> list[Block]:
+    """What the pairs of a rule do, with what limits them; of more than *limit* the first, and how many more."""
+    pairs = rule.pairs or ()
+    told = []
+    for number, pair in enumerate(pairs[:limit], 1):
+        lead = f"{number}. " if len(pairs) > 1 else ""
+        effect = effect_line(rule.rule_type, pair)
+        told.append(
+            ", ".join(filter(None, [f"{lead}{source_line(rule.rule_type, pair)} {effect}", filters_words(pair)]))
+        )
+    if len(pairs) > limit:
+        told.append(f"…and {messages.plural(len(pairs) - limit, 'more pair')}")
+    return [messages.section(text) for text in messages.packed(told)]
 
 
 def is_effective(change: Change, groups: Groups | None) -> list[Block]:
-    """What an edit of a rule or a group means for what is in force, where its status alone does not tell."""
+    """What an edit of a rule or a group means for what is active, where its status alone does not tell."""
     if change.after is None or change.state not in {State.PROPOSED, State.APPLIED} or change.undone_by:
         return []
     if change.kind is Kind.GROUP_UPDATE:
-        return [
-            messages.context(":file_folder: A rule of this group is in force while both are Active, rule and group.")
-        ]
+        if (switched := is_switched(change)) is None:
+            return []
+        rules = (
+            "All rules in this group stop working"
+            if switched == "off"
+            else "Rules in this group that are on work again"
+        )
+        return [messages.context(f"{rules}.")]
     rule = RuleDraft.model_validate(change.after) if change.kind is Kind.RULE_UPDATE else RuleDraft()
-    held = rule.active and why_group_is_off(rule, groups)
-    return [messages.context(f"Its status: {status_name(rule, groups)}")] if held else []
+    held = why_group_is_off(rule, groups) if rule.active else None
+    return [messages.context(f"On, but not active: {esc(off_words([held]), 200)}.")] if held else []
+
+
+FIRST_ROW: Final = 3
+"""Buttons in the first row; the others are below."""
 
 
 def _proposed(change: Change) -> list[Block | None]:
     """The clicks that are open; who may make them is looked at when they are made."""
     style = "danger" if change.kind.destroys else "primary"
     if change.guard is Guard.CONFIRM:
-        yes, no = ("Do it", "Leave it") if change.is_set else (VERBS[change.kind][2], "Keep")
-        return [_decide(change, yes, "confirm", style=style, confirm=_asked(change, yes)), _decide(change, no, "keep")]
-    asked = _asked(change, "Approve") if change.is_set or change.kind.destroys else None
+        yes = _verb(change)
+        no = f"Keep {_thing(change)}" if change.kind.destroys and not change.is_set else "Withdraw"
+        return [
+            _decide(change, yes, "confirm", style=style, confirm=_question(change, yes)),
+            _decide(change, no, "keep"),
+        ]
+    yes = APPROVE.get(change.kind, "Approve")
+    asked = _question(change, yes) if change.is_set or change.kind.destroys else None
     return [
-        _decide(change, "Approve", "approve", style=style, confirm=asked),
+        _decide(change, yes, "approve", style=style, confirm=asked),
         _decide(change, "Deny…", "deny"),
-        _decide(change, "Ask…", "ask"),
         _decide(change, "Withdraw", "keep"),
-        _decide(change, "Break the glass…", "glass") if change.break_glass else None,
+        _decide(change, "Ask…", "ask"),
         _switch_off(change),
+        _decide(change, "Emergency override…", "glass") if change.break_glass else None,
     ]
+
+
+APPROVE: Final = {Kind.RULE_DELETE: "Approve deletion", Kind.MEMBER_REMOVE: "Approve removal"}
 
 
 def _decide(change: Change, label: str, decision: str, **more: Any) -> Block | None:
     return messages.decide_button(label, decision, change.id, **more)
 
 
-def _asked(change: Change, yes: str) -> Block:
+def _thing(change: Change) -> str:
+    return THINGS.get(change.target.service, "it")
+
+
+def _verb(change: Change) -> str:
+    """The verb and the object of the button that confirms *change*."""
+    title = html.unescape(change.title)
     if change.is_set:
-        title, text = "All of it?", f"{change.title}? What it does to each is on the card, or in the full view."
-    else:
-        verb, what = VERBS[change.kind][2], "goes" if change.kind.destroys else "changes"
-        title, text = f"{verb} it?", f"{verb} {_confirmed_name(change)}? What {what} is on the card."
-    return messages.confirm(title, text, yes, "Not yet", danger=change.kind.destroys)
+        is_short = len(title) <= MAX_CONFIRM and "@" not in title
+        return (
+            title
+            if is_short
+            else f"{VERBS[change.kind][2] if len(change.kinds) == 1 else 'Change'} all {change.size:,}"
+        )
+    if (switched := is_switched(change)) is not None:
+        return f"Switch {switched}"
+    if change.kind in ACCESS:
+        return "Give access" if change.kind is Kind.MEMBER_GRANT else "Revoke access"
+    return f"{VERBS[change.kind][2]} {_thing(change)}"
+
+
+MAX_CONFIRM: Final = 30
+"""Characters of the buttons in Slack's own question."""
+
+
+def _question(change: Change, yes: str) -> Block:
+    title = html.unescape(plain_title(change)).replace(messages.WORD_JOINER, "")
+    return messages.confirm(
+        f"{messages.clip(title, 90)}?", _consequence(change), yes, "Cancel", danger=change.kind.destroys
+    )
+
+
+def _consequence(change: Change) -> str:
+    """What happens after a click, for Slack's own question."""
+    pairs, is_on = len((change.before or {}).get("pairs") or ()), (change.before or {}).get("status") == "Active"
+    if change.kind is Kind.RULE_DELETE and change.is_set:
+        return f"{messages.plural(change.size, 'rule')} stop working at once. Undo creates them again, under new ids."
+    if change.kind is Kind.RULE_DELETE:
+        goes = f"All {pairs:,} pairs are deleted. " if pairs > 1 else ""
+        return f"{goes}{'It stops working at once. ' if is_on else ''}Undo creates it again, under a new id."
+    if change.kind is Kind.MEMBER_REMOVE and change.is_set:
+        return "Access ends at once. Undo restores names and segments."
+    if change.kind is Kind.MEMBER_REMOVE:
+        site = f" to {change.target.site}" if change.target.site else ""
+        return f"{masked(change.target.key or '')} loses all access{site}. Undo restores name and segments."
+    return "It takes effect at once. You can undo it."
 
 
 def _applied(change: Change) -> list[Block | None]:
@@ -169,9 +252,12 @@ def _applied(change: Change) -> list[Block | None]:
     if change.undone_by:
         return []
     if change.temporary:
-        buttons = {"extend": "Extend 1 h", "stay": "Make it stay", "end": "End now"}
+        buttons = {"end": "Revert now", "extend": "+1 h", "stay": "Keep"}
+        if (switched := is_switched(change)) is not None:
+            back = "on" if switched == "off" else "off"
+            buttons = {"end": f"Back {back} now", "extend": "+1 h", "stay": f"Keep {switched}"}
     elif change.ending == "changed" and not change.is_set:
-        buttons = {"putback": "Take back anyway…", "stay": "Leave it"}
+        buttons = {"putback": "Revert anyway", "stay": "Keep"}
     else:
         buttons = {"undo": "Undo"}
     return [_decide(change, label, decision) for decision, label in buttons.items()]
@@ -191,7 +277,7 @@ def _try_again(change: Change, progress: Progress) -> Block | None:
 
 
 def _buttons(change: Change, progress: Progress | None) -> list[Block | None]:
-    sign = _decide(change, "Sign", "sign", style="primary") if change.review_owed else None
+    sign = _decide(change, "Mark as reviewed", "sign", style="primary") if change.review_owed else None
     match change.state:
         case State.PROPOSED:
             return _proposed(change)
@@ -204,7 +290,7 @@ def _buttons(change: Change, progress: Progress | None) -> list[Block | None]:
         case State.APPROVED if change.waits:
             return [_decide(change, "Withdraw", "keep")]
         case State.STALE if progress is None and change.result is not None and not change.kind.creates:
-            return [_decide(change, "Ask again, as it is now", "afresh")]
+            return [_decide(change, "Request again", "afresh")]
     return []
 
 
@@ -225,16 +311,9 @@ def _single_undos(shown: Sequence[Part]) -> list[Block | None]:
     if len({part.target.key for part in shown}) != 1 or not 1 < len(shown) <= MOST_SINGLE:
         return []
     return [
-        messages.decide_button(f"Undo at {part.target.site}", f"undo.{part.number}", part.change_id or "")
+        messages.decide_button(f"Undo on {part.target.site}", f"undo.{part.number}", part.change_id or "")
         for part in done
     ]
-
-
-def _confirmed_name(change: Change) -> str:
-    document = change.before or change.after or {}
-    if change.target.service == "members":
-        return masked(change.target.key or "")
-    return messages.clip(f"{document.get('name') or ''} ({change.target.key or 'new'})".strip(), 200)
 
 
 def label(change: Change) -> str:
@@ -255,11 +334,18 @@ def actions(change: Change, blocks: Iterable[Block], buttons: Sequence[Block | N
     drawn = list(blocks)
     full = messages.run_button(label(change), GatehouseInspect(change.id), "full")
     if change.state is State.PROPOSED and hides(change, drawn):
-        words = f":mag: This card doesn’t show everything. Press *{label(change)}* before you decide."
-        return [messages.context(words), *messages.actions([full, *buttons])]
+        why = "Some of it is hidden in a channel" if is_masked(drawn) else "There is more to it than fits here"
+        why = "Emails are masked in a channel" if change.target.service == "members" else why
+        words = f"{why}: press *{label(change)}* before you decide."
+        return [messages.context(words), *_rows([full, *buttons])]
     is_open = change.state is State.PROPOSED or change.review_owed
     is_needed = is_open or (change.target.service == "rules" and is_masked(drawn))
-    return messages.actions([*buttons, full if is_needed else None])
+    return _rows([*buttons, full if is_needed else None])
+
+
+def _rows(buttons: Sequence[Block | None]) -> list[Block]:
+    drawn = [one for one in buttons if one is not None]
+    return [*messages.actions(drawn[:FIRST_ROW]), *messages.actions(drawn[FIRST_ROW:])]
 
 
 MAX_WARNINGS: Final = 8
@@ -278,65 +364,84 @@ def card(
     Addresses are masked: the card is for the channel.
     """
     if progress is None:
-        title, said, outcome = title_of(change), sentence(change), WORDS[change.state]
-        blocks = [*body(change, groups), *is_effective(change, groups)]
+        is_other = change.state is State.APPLIED and not change.undone_by and bool(_stored_otherwise(change))
+        title = f"{plain_title(change)}: not stored as requested" if is_other else title_of(change)
+        said, blocks = sentence(change), [*body(change, groups), *is_effective(change, groups)]
     else:
-        outcome = _items_outcome(change, progress.tally)
-        title = plain_title(change) + ("?" if change.state is State.PROPOSED else f": {outcome}")
-        said, blocks = _items_sentence(change, progress), _items_body(change, progress)
-    blocks = [messages.section(f"{_mark(change, progress)} *{title}*\n{said}"), *blocks, *_warnings(change, progress)]
+        title, said, blocks = _items_title(change, progress.tally), sentence(change), _items_body(change, progress)
+    blocks = [
+        messages.section(f"{_mark(change, progress)} *{title}*\n{said}"),
+        *_warnings(change, progress),
+        *(messages.section(line) for line in _remarks(change, progress)),
+        *blocks,
+    ]
     if change.preview and change.state in WARNED:
         head, *others = (esc(line, 600) for line in change.preview)
-        blocks.append(messages.section("\n".join([f":mag: *{head}*", *(f"• {line}" for line in others)])))
-    if change.reason:
-        blocks.append(messages.section(f":speech_balloon: {words(change.reason, 500)}"))
-    if change.review_owed:
-        blocks.append(messages.section(glass_line(change)))
-    if ending := ending_line(change):
-        blocks.append(messages.section(ending))
+        blocks.append(messages.section("\n".join([f"*{head}*", *(f"• {line}" for line in others)])))
     footer = messages.context(_footer(change, progress, places))
-    blocks += actions(change, [*blocks, footer], _buttons(change, progress))
-    if change.undone_by:
-        blocks.append(
-            messages.context(f":leftwards_arrow_with_hook: Taken back by change {code(change.undone_by[:8])}")
-        )
-    blocks.append(footer)
-    return messages.message(f"{plain_title(change)}: {outcome}", blocks)
+    blocks += [*actions(change, [*blocks, footer], _buttons(change, progress)), footer]
+    return messages.message(title.replace("`", ""), blocks)
+
+
+def _remarks(change: Change, progress: Progress | None) -> Iterator[str]:
+    """What else there is to know before a click."""
+    if change.review_owed:
+        yield review_line(change)
+    if ending := ending_line(change):
+        yield ending
+    if progress is None or change.state is not State.APPLIED:
+        return
+    if change.refusal == LOST_RIGHT:
+        yield f"*The rest was not done:* {why_not_any_more(change)}."
+    elif change.stopped_by:
+        yield f"*Stopped* by <@{change.stopped_by}>."
+    if progress.tally[Outcome.UNKNOWN]:
+        yield "Gatehouse keeps checking what is not confirmed yet, and updates this card."
 
 
 def _mark(change: Change, progress: Progress | None) -> str:
-    return ":warning:" if progress is not None and _is_partial(change, progress.tally) else mark_of(change)
+    is_partial = progress is not None and _is_partial(change, progress.tally)
+    is_other = change.state is State.APPLIED and not change.undone_by and bool(_stored_otherwise(change))
+    return ":warning:" if is_partial or is_other else mark_of(change)
 
 
 def _is_partial(change: Change, tally: Tally) -> bool:
     return change.state is State.APPLIED and tally.of(DONE) < tally.meant
 
 
-def _items_outcome(change: Change, tally: Tally) -> str:
-    if _is_partial(change, tally):
-        return f"{tally.of(DONE):,} of {tally.meant:,} done"
-    if change.stopped_by and change.state is State.APPLYING:
-        return "being stopped"
-    return WORDS[change.state]
-
-
-def _items_sentence(change: Change, progress: Progress) -> str:
-    if change.state is State.FAILED and change.refusal is None:
-        return f"asked by <@{change.requester}>. *Nothing was changed.*"
-    stopped = f" Stopped by <@{change.stopped_by}>." if change.stopped_by else ""
-    if change.refusal == LOST_RIGHT and change.state is State.APPLIED:
-        stopped = f" The rest was not done: {why_not_any_more(change)}."
-    left = progress.tally[Outcome.UNKNOWN]
-    looking = " Gatehouse keeps looking at what is not known." if left and change.state is State.APPLIED else ""
-    return f"{sentence(change)}{stopped}{looking}"
+def _items_title(change: Change, tally: Tally) -> str:
+    """The head of a bulk change: what is asked, how far it is, or what has come of it."""
+    title, done, meant = plain_title(change), tally.of(DONE), tally.meant
+    match change.state:
+        case State.PROPOSED:
+            return f"{title}?"
+        case State.APPLIED if change.undone_by:
+            return f"Undone: {title}"
+        case State.APPLIED if done < meant:
+            return f"{title}: {done:,} of {meant:,} done"
+        case State.APPLIED:
+            return past(title) + (until(change) if change.temporary else "")
+        case State.APPLYING if change.stopped_by:
+            return f"{title}: stopping…"
+        case State.APPROVED | State.APPLYING:
+            return f"{title}…"
+    return f"{title}: {WORDS[change.state]}"
 
 
 def _items_body(change: Change, progress: Progress) -> list[Block]:
     """How far it is, once it was begun, and the items; nothing where nothing happened."""
     if change.state in NOTHING_HAPPENED:
         return []
-    how_far = [messages.section(progress_text(progress.tally))] if change.state is not State.PROPOSED else []
+    how_far = [messages.section(text)] if (text := _how_far(change, progress.tally)) else []
     return [*how_far, *(items_view.lines(progress) if progress.first else [])]
+
+
+def _how_far(change: Change, tally: Tally) -> str:
+    """How much is done: a bar while it goes on, afterwards the counts where not all is done."""
+    if change.state in {State.APPROVED, State.APPLYING}:
+        return progress_text(tally)
+    is_told = change.state is not State.PROPOSED and (tally.of(DONE) < sum(tally.counts.values()) or change.undone_by)
+    return counts_text(tally) if is_told else ""
 
 
 def _warnings(change: Change, progress: Progress | None) -> list[Block]:
@@ -347,19 +452,20 @@ def _warnings(change: Change, progress: Progress | None) -> list[Block]:
         return []
     left = len(lines) - MAX_WARNINGS
     more = f"\n…and {messages.plural(left, 'more warning')}" if left > 0 else ""
-    return [messages.section("\n".join(f":warning: {esc(line, 500)}" for line in lines[:MAX_WARNINGS]) + more)]
+    return [messages.section("\n".join(f"*Warning:* {esc(line, 500)}" for line in lines[:MAX_WARNINGS]) + more)]
 
 
 def _footer(change: Change, progress: Progress | None, places: Mapping[str, str]) -> str:
     place = places.get(change.target.service)
-    where = f"{change.target.service} at {esc(place, 80)}" if place else change.target.service
+    about = [f"{change.target.service} at {esc(place, 80)}" if place else change.target.service]
     if progress is not None:
-        about = f" · {messages.plural(sum(progress.tally.counts.values()), 'part')}"
-    else:
-        about = f" · site {esc(change.target.site, 60)}" if change.target.site else ""
-        if change.target.service != "members" and change.target.key:
-            about += f" · {code(change.target.key, 100)}"
-    return f"{where}{about} · change {code(change.id[:8])}"
+        about.append(messages.plural(sum(progress.tally.counts.values()), "item"))
+    elif change.target.service != "members" and change.target.key:
+        about.append(code(change.target.key, 100))
+    about.append(f"change {code(change.id[:8])}")
+    if change.undone_by:
+        about.append(f"undone by change {code(change.undone_by[:8])}")
+    return " · ".join(about)
 
 
 def elsewhere(message: Message, channel: str, *, shared: bool) -> Message:
@@ -367,7 +473,7 @@ def elsewhere(message: Message, channel: str, *, shared: bool) -> Message:
     why = (
         f"<#{channel}> is shared with another company now."
         if shared
-        else f"Gatehouse cannot post in <#{channel}>. Add it there with `/invite @Gatehouse`."
+        else f"Gatehouse can’t post in <#{channel}>. Add it there with `/invite @Gatehouse`."
     )
-    note = messages.context(f":mailbox: This is here because {why}")
+    note = messages.context(f"You get this here because {why}")
     return replace(message, blocks=(*message.blocks[: messages.MOST_BLOCKS - 1], note))

@@ -46,7 +46,7 @@ async def _show_all(change: Change, gatehouse: Gatehouse) -> Reply:
         if view is not None:
             return Modal(view)
     content = b"".join(await cooperatively(full_view.file_pieces(change, full_view.entries(change, listed))))
-    return Attached(full_view.file_name(change), content, f":mag: Everything that this change does: *{title}*")
+    return Attached(full_view.file_name(change), content, f"*{title}*: everything that it does, in this file.")
 
 
 async def require_seen(change: Change, decision: Decision, caller: Caller, gatehouse: Gatehouse) -> None:
@@ -107,7 +107,7 @@ async def _undo(change: Change, caller: Caller, gatehouse: Gatehouse) -> None:
 async def _revert(change: Change, caller: Caller, gatehouse: Gatehouse) -> None:
     """The end of a temporary change was agreed to with its beginning; only those who may begin one may revert it early."""
     await gatehouse.access.require_all(change, caller.user)
-    reason = f"{change.id[:8]} was ended early"
+    reason = f"{change.id[:8]} was reverted early"
     await gatehouse.changes.followups.revert(change, by=caller.user, reason=reason, since=caller.asked_at)
 
 
@@ -156,17 +156,17 @@ def _asks(name: str) -> None:
 
 async def _deny(change: Change, reason: str, caller: Caller, gatehouse: Gatehouse) -> str:
     await gatehouse.changes.decisions.decide(change, Decision.DENY, caller.user, reason=reason)
-    return ":no_entry_sign: Denied. The card says so, and why."
+    return ":no_entry_sign: *Denied.* The card shows your reason."
 
 
 async def _break_glass(change: Change, reason: str, caller: Caller, gatehouse: Gatehouse) -> str:
     await gatehouse.changes.decisions.decide(change, Decision.BREAK_GLASS, caller.user, reason=reason)
-    return ":rotating_light: Done alone, and on record. Somebody else still has to look at it: the card says so."
+    return ":rotating_light: *Emergency override recorded.* Someone else has to review it: see the card."
 
 
 async def _comment(change: Change, text: str, caller: Caller, gatehouse: Gatehouse) -> str:
     await gatehouse.changes.decisions.ask(change, by=caller.user, text=text)
-    return ":speech_balloon: Asked, in the thread of the card."
+    return ":speech_balloon: *Your question is in the thread of the card.*"
 
 
 REASONED: dict[str, Callable[[Change, str, Caller, Gatehouse], Awaitable[str]]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from bot.changes.model import canonical_form
@@ -25,6 +25,7 @@ NAMES: Final = {
     "source.key": "part of the URL",
     "source.value": "source",
     "source.operator": "operator",
+    "source.filters": "filters",
     "modifications.Request": "request header",
     "modifications.Response": "response header",
     "modifications": "modification",
@@ -33,6 +34,9 @@ NAMES: Final = {
     "response.value": "answer's body",
     "response.statusCode": "answer's status",
 }
+
+
+STATUSES: Final = {"Active": "on", "Inactive": "off"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +84,13 @@ def _lists(path: str, before: list[Any], after: list[Any]) -> Iterator[Line]:
     yield from (Line(f"{path}.{at}", None, new) for at, new in come[len(gone) :])
 
 
+def without_only_pair(lines: list[Line], before: Document, after: Document) -> list[Line]:
+    """The *lines* without ``pair 1`` where there is no other pair."""
+    if any(len((document or {}).get("pairs") or ()) != 1 for document in (before, after)):
+        return lines
+    return [replace(line, field=line.field.removeprefix("pair 1.")) for line in lines]
+
+
 def every_field(before: Document, after: Document) -> list[Line]:
     """Every single value that differs, whole and never as JSON: what `differences` says in fewer lines."""
     old, new = dict(_leaves((), canonical_form(before) or {})), dict(_leaves((), canonical_form(after) or {}))
@@ -110,7 +121,7 @@ def field_name(path: str) -> str:
     first, _, rest = path.partition(".")
     if first.startswith("pair "):
         return f"{first} {_in_words(rest)}".strip()
-    return NAMES.get(path, path)
+    return NAMES.get(path) or (_in_words(path) if any(path.startswith(f"{name}.") for name in NAMES) else path)
 
 
 def _in_words(path: str) -> str:
@@ -135,11 +146,13 @@ def _rendered(line: Line, shown: Callable[[str], str]) -> str:
     name = esc(field_name(line.field), 80)
     if line.field == "allowedSegments":
         old, new = set(line.before or ()), set(line.after or ())
-        gained = _listed(":heavy_plus_sign:", new - old, shown)
-        lost = _listed(":heavy_minus_sign:", old - new, shown)
+        gained = _listed("+", new - old, shown)
+        lost = _listed("−", old - new, shown)
         return f"*{name}*  {gained}  {lost}".strip()
+    if line.field == "status" and str(line.before) in STATUSES and str(line.after) in STATUSES:
+        return f"*{name}*  {STATUSES[line.before]} → {STATUSES[line.after]}"
     before, after = around(_seen(line.before), _seen(line.after), shown=shown)
-    return f"*{name}*  {before}  →  {after}"
+    return f"*{name}*  {before} → {after}"
 
 
 def _listed(mark: str, segments: set[Any], shown: Callable[[str], str]) -> str:

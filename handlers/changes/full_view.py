@@ -171,12 +171,12 @@ def _value(value: Any, *, marked: bool) -> str:
 
 def _section_lines(entry: Entry) -> Iterator[str]:
     number = f"{entry.number}. " if entry.number else ""
-    site = f" at {_code(entry.site)}" if entry.site else ""
+    site = f" on {_code(entry.site)}" if entry.site else ""
     name = f" {_code(entry.name)}" if entry.name else ""
     key = f" {_code(entry.key)}" if entry.key else ""
     yield f"*{number}{entry.verb} {entry.thing}*{name}{key}{site}"
     yield from (f"• {' · '.join(texts)}" for texts in _grouped(entry))
-    yield from (f":warning: {esc(line, MAX_LINE)}" for line in entry.warnings)
+    yield from (f"*Warning:* {esc(line, MAX_LINE)}" for line in entry.warnings)
     if entry.note:
         yield esc(entry.note, MAX_LINE)
 
@@ -202,8 +202,8 @@ def modal(change: Change, listed: Sequence[Entry], title: str) -> modals.View | 
     """Everything in one modal; None where it is too much for one."""
     lead = f"Requested by <@{change.requester}>"
     texts = [f"*{title}*\n{lead}" if change.is_set else lead]
-    texts += [f":speech_balloon: {_code(change.reason)}"] if change.reason else []
-    texts += messages.packed((f"{mark} {esc(line, MAX_LINE)}" for mark, line in _remarks(change)), MAX_LINE)
+    texts += [f"*Reason* {_code(change.reason)}"] if change.reason else []
+    texts += messages.packed((f"{lead}{esc(line, MAX_LINE)}" for lead, line in _remarks(change)), MAX_LINE)
     for entry in listed:
         texts += messages.packed(_section_lines(entry), MAX_LINE)
     if len(texts) > MAX_BLOCKS or sum(map(len, texts)) > MAX_CHARACTERS or max(map(len, texts)) > messages.MOST_TEXT:
@@ -216,8 +216,8 @@ def modal(change: Change, listed: Sequence[Entry], title: str) -> modals.View | 
 
 def _remarks(change: Change) -> Iterator[tuple[str, str]]:
     """What Gatehouse says of the change."""
-    yield from ((":warning:", line) for line in change.warnings)
-    yield from ((":mag:", line) for line in change.preview)
+    yield from (("*Warning:* ", line) for line in change.warnings)
+    yield from (("• ", line) for line in change.preview)
 
 
 def file_pieces(change: Change, listed: Iterable[Entry]) -> Iterator[bytes]:
@@ -241,7 +241,15 @@ def file_name(change: Change) -> str:
     return f"gatehouse-change-{change.id[:8]}.txt"
 
 
-UNSAID: Final = frozenset({("source.key", "Url"), ("source.operator", "Equals"), ("destinationType", "url")})
+UNSAID: Final = frozenset(
+    {
+        ("source.key", "Url"),
+        ("source.operator", "Equals"),
+        ("destinationType", "url"),
+        ("status", "Active"),
+        ("status", "Inactive"),
+    }
+)
 """Fields and values that a card leaves out because they go without saying."""
 
 SHOWN_IN_WORDS: Final = NOT_CONTENT | {field.alias or name for name, field in Rule.model_fields.items()}

@@ -13,13 +13,13 @@ from bot.rules.url import authority
 from bot.text.emails import all_masked, masked
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, code, esc
-from handlers.changes.diff import differences, render
+from handlers.changes.diff import differences, render, without_only_pair
 from handlers.changes.full_view import says
 from handlers.changes.sentences import (
     words,
 )
 from handlers.members.views import segments_line
-from handlers.rules.pairs_view import effect_line, source_line
+from handlers.rules.pairs_view import effect_line, filters_words, source_line
 
 NAME: Final = 70
 
@@ -29,51 +29,58 @@ MAX_FIELDS: Final = 2
 
 MAX_HOSTS: Final = 4
 
-OUTCOMES: Final[Mapping[Outcome, tuple[str, str]]] = {
-    Outcome.APPLIED: (":white_check_mark:", "done"),
-    Outcome.UNDONE: (":leftwards_arrow_with_hook:", "taken back"),
-    Outcome.FAILED: (":x:", "failed"),
-    Outcome.STALE: (":arrows_counterclockwise:", "changed meanwhile, left alone"),
-    Outcome.BUSY: (":lock:", "held by another change, left alone"),
-    Outcome.UNKNOWN: (":grey_question:", "not known yet"),
-    Outcome.UNSETTLED: (":grey_question:", "not known, look yourself"),
-    Outcome.STOPPED: (":octagonal_sign:", "not begun"),
-    Outcome.APPLYING: (":hourglass_flowing_sand:", "under way"),
-    Outcome.WAITING: (":small_blue_diamond:", "to do"),
-    Outcome.SKIPPED: (":heavy_minus_sign:", "left out"),
+OUTCOMES: Final[Mapping[Outcome, str]] = {
+    Outcome.APPLIED: "done",
+    Outcome.UNDONE: "undone",
+    Outcome.FAILED: "failed",
+    Outcome.STALE: "changed since the request, left alone",
+    Outcome.BUSY: "held by another change, left alone",
+    Outcome.UNKNOWN: "not confirmed yet",
+    Outcome.UNSETTLED: "not confirmed, check it yourself",
+    Outcome.STOPPED: "not started",
+    Outcome.APPLYING: "under way",
+    Outcome.WAITING: "to do",
+    Outcome.SKIPPED: "left out",
+}
+AS_PLANNED: Final = frozenset({Outcome.WAITING, Outcome.APPLIED})
+"""Outcomes of an item whose line says what is done to it, and no more."""
+
+VERBS: Final[Mapping[Kind, tuple[str, str]]] = {
+    Kind.RULE_CREATE: ("create", "created"),
+    Kind.RULE_UPDATE: ("change", "changed"),
+    Kind.RULE_DELETE: ("delete", "deleted"),
+    Kind.MEMBER_ADD: ("add", "added"),
+    Kind.MEMBER_UPDATE: ("change", "changed"),
+    Kind.MEMBER_GRANT: ("give access", "access given"),
+    Kind.MEMBER_REVOKE: ("revoke access", "access revoked"),
+    Kind.MEMBER_REMOVE: ("remove", "removed"),
 }
 
-VERBS: Final[Mapping[Kind, str]] = {
-    Kind.RULE_CREATE: "create",
-    Kind.RULE_UPDATE: "change",
-    Kind.RULE_DELETE: "delete",
-    Kind.MEMBER_ADD: "add",
-    Kind.MEMBER_UPDATE: "change",
-    Kind.MEMBER_GRANT: "give access",
-    Kind.MEMBER_REVOKE: "take access",
-    Kind.MEMBER_REMOVE: "remove",
-}
+
+def _verb(part: Part) -> str:
+    """What is done to it, or was."""
+    return VERBS[part.kind][part.outcome is Outcome.APPLIED] if part.kind is not None else ""
 
 
 def line_of(part: Part) -> str:
-    mark, name = OUTCOMES[part.outcome]
-    what = part_name(part)
-    if part.outcome is Outcome.WAITING:
-        return f"{mark} {what}   {_what(part)}"
+    what, name = part_name(part), OUTCOMES[part.outcome]
+    why = words(part.why, 160)
     if part.outcome is Outcome.SKIPPED:
-        return f"{mark} {what}   {words(part.why, 160) or name}"
-    why = f": {words(part.why, 120)}" if part.why else ""
-    return f"{mark} {what}   {_what(part) if part.outcome is Outcome.APPLIED else name}{why}"
+        return f"• {what}: left out" + (f", {why}" if why else "")
+    if part.outcome not in AS_PLANNED:
+        return f"• {what}: *{name}*" + (f". {why}" if why else "")
+    done = _what(part)
+    return f"• {what}" + (f": {done}" if done else "") + (f". {why}" if why else "")
 
 
 def part_name(part: Part) -> str:
     """What a part is about, as a channel may see it."""
-    site = f" at {esc(part.target.site, 40)}" if part.target.site else ""
+    site = f" on {esc(part.target.site, 40)}" if part.target.site else ""
     if part.target.service == "members":
-        who = code(masked(part.target.key)) if part.target.key else esc(part.source or "a member", 40)
-        return f"{who}{site}"
-    key = f" {code(part.target.key, 100)}" if part.target.key and part.name != part.target.key else ""
-    return f"*{esc(part.name or 'a rule', NAME)}*{key}"
+        named = f"*{esc(part.name, NAME)}* " if part.name and "@" not in part.name else ""
+        email = code(masked(part.target.key)) if part.target.key else ""
+        return f"{named}{email}{site}" if named or email else f"{esc(part.source or 'a member', 40)}{site}"
+    return f"*{esc(part.name or 'a rule', NAME)}*"
 
 
 def _what(part: Part) -> str:
@@ -81,48 +88,58 @@ def _what(part: Part) -> str:
     if part.kind is None:
         return ""
     if part.target.service == "members":
-        return _what_of_member(part, VERBS[part.kind])
+        return _what_of_member(part)
     if part.kind.destroys or part.kind.creates:
-        return _whole_rule(part, VERBS[part.kind])
-    at = f"   at {hosts}" if (hosts := _hosts(part.before)) else ""
+        return _whole_rule(part)
+    if switched := _switched(part):
+        return ", ".join(filter(None, [switched, _first_pair(RuleDraft.model_validate(part.after or {}))]))
+    at = f" at {hosts}" if (hosts := _hosts(part.before)) else ""
     return f"{_differing(part)}{at}"
 
 
-def _what_of_member(part: Part, verb: str) -> str:
+def _what_of_member(part: Part) -> str:
     document = part.before if part.kind is Kind.MEMBER_REMOVE else part.after
     if part.kind in {Kind.MEMBER_REMOVE, Kind.MEMBER_ADD} and document is not None:
         segments = [all_masked(str(one)) for one in document.get("allowedSegments") or ()]
-        return f"{verb}   segments {segments_line(segments)}"
+        return f"{_verb(part)}, segments {segments_line(segments)}"
     return _differing(part)
+
+
+def _switched(part: Part) -> str:
+    """Return ``on`` or ``off`` where only that changes."""
+    lines = differences(part.before, part.after) if part.before and part.after else []
+    is_only = [line.field for line in lines] == ["status"]
+    return ("on" if lines[0].after == "Active" else "off") if is_only else ""
 
 
 def _differing(part: Part) -> str:
     lines = differences(part.before, part.after) if part.before and part.after else []
     if not lines:
-        return VERBS[part.kind] if part.kind is not None else ""
-    if len(lines) == 1 and lines[0].field == "status":
-        return "switch on" if lines[0].after == "Active" else "switch off"
+        return _verb(part)
     shown = all_masked if part.target.service == "members" else str
     left = len(lines) - MAX_FIELDS
-    more = f"   …and {messages.plural(left, 'more field')}" if left > 0 else ""
-    return render(lines[:MAX_FIELDS], shown=shown).replace("\n", "   ") + more
+    more = f", …and {messages.plural(left, 'more field')}" if left > 0 else ""
+    lines = without_only_pair(lines, part.before, part.after)
+    return render(lines[:MAX_FIELDS], shown=shown).replace("\n", ", ") + more
 
 
-def _whole_rule(part: Part, verb: str) -> str:
-    """A rule that comes or goes: its first pair, and a mark where there is more to it."""
-    document = part.before if part.before is not None else part.after
-    rule = RuleDraft.model_validate(document or {})
+def _first_pair(rule: RuleDraft) -> str:
+    """The first pair with what limits it, and how many more there are."""
     pairs = rule.pairs or ()
-    first = (
-        f"   {source_line(rule.rule_type, pairs[0], MAX_URL)} {effect_line(rule.rule_type, pairs[0], MAX_URL)}"
-        if pairs
-        else ""
-    )
-    more = f"   …and {messages.plural(len(pairs) - 1, 'more pair')}" if len(pairs) > 1 else ""
-    kind = f" {esc(rule.status or '', 40)} {esc(rule.rule_type or '', 40)}" if verb == "create" else ""
-    line = f"{verb}{kind}{first}{more}"
-    told = more or verb != "create" or says(f"{part_name(part)} {line}", None, part.after)
-    return line if told else f"{line}   …"
+    if not pairs:
+        return ""
+    first = f"{source_line(rule.rule_type, pairs[0], MAX_URL)} {effect_line(rule.rule_type, pairs[0], MAX_URL)}"
+    more = f"…and {messages.plural(len(pairs) - 1, 'more pair')}" if len(pairs) > 1 else ""
+    return ", ".join(filter(None, [first, filters_words(pairs[0]), more]))
+
+
+def _whole_rule(part: Part) -> str:
+    """A rule that comes or goes: its first pair, and a mark where there is more to it."""
+    rule = RuleDraft.model_validate((part.before if part.before is not None else part.after) or {})
+    state = f", {'on' if rule.active else 'off'}, {esc(rule.rule_type or 'no type', 40)}" if part.before is None else ""
+    line = ", ".join(filter(None, [f"{_verb(part)}{state}", _first_pair(rule)]))
+    is_told = "…" in line or part.before is not None or says(f"{part_name(part)} {line}", None, part.after)
+    return line if is_told else f"{line} …"
 
 
 def _hosts(document: Mapping[str, Any] | None) -> str:
@@ -158,12 +175,14 @@ def progress_text(tally: Tally) -> str:
     ended = tally.meant - tally.left
     filled = BAR * ended // tally.meant if tally.meant else BAR
     bar = "█" * filled + "░" * (BAR - filled)
-    counts = "   ".join(
-        f"{mark} {tally[outcome]:,} {name}"
-        for outcome, (mark, name) in OUTCOMES.items()
-        if tally[outcome] and outcome not in OPEN
+    return f"{bar}  {ended:,} of {tally.meant:,}\n{counts_text(tally)}".strip()
+
+
+def counts_text(tally: Tally) -> str:
+    """How many items came to which end."""
+    return " · ".join(
+        f"{tally[outcome]:,} {name}" for outcome, name in OUTCOMES.items() if tally[outcome] and outcome not in OPEN
     )
-    return f"{bar}  {ended:,} of {tally.meant:,}\n{counts}".strip()
 
 
 def table(whole: Change, parts: Sequence[Part]) -> bytes:
@@ -176,8 +195,8 @@ def table(whole: Change, parts: Sequence[Part]) -> bytes:
 def _outcome(part: Part, by_number: Mapping[int, Part]) -> tuple[str, str]:
     done_with = by_number.get(part.follows, part) if part.follows else part
     if done_with is not part:
-        return OUTCOMES[done_with.outcome][1], part.why
-    return OUTCOMES[part.outcome][1], part.why
+        return OUTCOMES[done_with.outcome], part.why
+    return OUTCOMES[part.outcome], part.why
 
 
 def file_name(whole: Change) -> str:
@@ -189,8 +208,8 @@ def comment(whole: Change, parts: Sequence[Part]) -> str:
     meant = sum(part.kind is not None for part in parts)
     done = sum(part.outcome in DONE for part in parts)
     left_out = sum(part.outcome is Outcome.SKIPPED and not part.follows for part in parts)
-    others = f" {left_out:,} more were left out; the file says why." if left_out else ""
-    return f"*{esc(whole.title, 150)}*: {done:,} of {meant:,} done.{others} Change {code(whole.id[:8])}"
+    others = f", {left_out:,} left out" if left_out else ""
+    return f"*{esc(whole.title, 150)}*: {done:,} of {meant:,} done{others}. The file says what became of each row."
 
 
 def lines(progress: Progress) -> list[Block]:

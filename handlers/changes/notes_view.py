@@ -10,7 +10,18 @@ from bot.changes.model import Change, State
 from handlers.blocks import inputs, messages
 from handlers.blocks.messages import Message
 from handlers.blocks.modals import View, frame, metadata, section
-from handlers.changes.sentences import ending_line, glass_line, mention, plain_title, sentence, when, words
+from handlers.changes.sentences import WORDS as STATES
+from handlers.changes.sentences import (
+    ending_line,
+    mention,
+    phrases,
+    plain_title,
+    review_line,
+    sentence,
+    title_of,
+    when,
+    words,
+)
 
 
 def note(change: Change, purpose: str) -> Message | None:
@@ -24,26 +35,30 @@ def _remind(change: Change, _: str) -> str:
     if change.state is not State.PROPOSED:
         return ""
     who = " ".join(map(mention, change.summoned))
-    asked = f"{who} " if who else ""
-    return f":bell: {asked}<@{change.requester}> still waits for an approval, open until {when(change.expires)}."
+    return f":bell: {who} *{plain_title(change)}?* <@{change.requester}> needs an approval by {when(change.expires)}."
 
 
 def _offer(change: Change, _: str) -> str:
-    return f":bell: <@{change.requester}> {ending_line(change)} The card has the buttons." if change.temporary else ""
+    if not change.temporary:
+        return ""
+    ends = f"{plain_title(change)}: reverts at {when(change.ends)}" if change.is_set else title_of(change)
+    return f":bell: <@{change.requester}> *{ends}*\nExtend or keep it on the card."
 
 
 def _review(change: Change, _: str) -> str:
     who = " ".join(map(mention, change.summoned))
-    return f"{glass_line(change)} {who}".strip() if change.review_owed else ""
+    return f":eyes: *{plain_title(change)}*\n{review_line(change)} {who}".strip() if change.review_owed else ""
 
 
 def _glass(change: Change, _: str) -> str:
-    who = " ".join(map(mention, change.summoned)) or "For all who could have approved"
-    return f":rotating_light: {who}: <@{change.decided_by}> goes ahead alone. {words(change.decision_reason, 500)}"
+    who = " ".join(map(mention, change.summoned))
+    reason = f": “{words(change.decision_reason, 500)}”" if change.decision_reason else "."
+    lead = f":rotating_light: *Emergency override: {plain_title(change)}*"
+    return f"{lead}\n<@{change.decided_by}> went ahead without an approval{reason} {who}".strip()
 
 
 def _left(change: Change, _: str) -> str:
-    return f"<@{change.requester}> {ending_line(change)}" if change.ending else ""
+    return f":warning: <@{change.requester}> *{plain_title(change)}*\n{ending_line(change)}" if change.ending else ""
 
 
 def _ask(change: Change, number: str) -> str:
@@ -51,7 +66,7 @@ def _ask(change: Change, number: str) -> str:
     if not 0 <= index < len(change.questions):
         return ""
     asked = change.questions[index]
-    return f":speech_balloon: <@{asked.by}> asks <@{change.requester}>: {words(asked.text, 1000)}"
+    return f":speech_balloon: <@{asked.by}> asks <@{change.requester}>: “{words(asked.text, 1000)}”"
 
 
 NOTES: Final[dict[str, Callable[[Change, str], str]]] = {
@@ -63,12 +78,12 @@ NOTES: Final[dict[str, Callable[[Change, str], str]]] = {
     "ask": _ask,
 }
 PLAIN: Final = {
-    "remind": "still waits for an approval",
-    "offer": "ends soon",
+    "remind": "needs an approval",
+    "offer": "reverts soon",
     "review": "review due",
-    "glass": "somebody goes ahead alone",
-    "left": "was left as it is",
-    "ask": "somebody asks",
+    "glass": "emergency override",
+    "left": "not reverted",
+    "ask": "a question",
 }
 
 
@@ -82,41 +97,46 @@ def notice(change: Change, kind: str, *, link: str, undone_by: str = "") -> Mess
     *link*: of its card. *undone_by*: who asked for its undo.
     """
     text = NOTICES[kind](change, undone_by) if kind in NOTICES else ""
+    if not text:
+        return None
     card = f" <{link}|Open the card>" if link else ""
-    return messages.message(f"{plain_title(change)}: {kind}", [messages.section(f"{text}{card}")]) if text else None
+    plain = text.partition("*")[2].partition("*")[0]
+    return messages.message(plain, [messages.section(f"{text}{card}")])
+
+
+def _outcome(change: Change) -> str:
+    """What has come of it, for whoever asked for it."""
+    return f"{plain_title(change)}: {STATES[change.state]}" if change.is_set else title_of(change).replace("`", "")
 
 
 def _approved(change: Change, _: str) -> str:
     if change.state in ENDED:
         return ""
-    done = " It is done." if change.state is State.APPLIED else ""
-    alone = f"<@{change.decided_by}> went ahead with your request alone."
-    by = " ".join(mention(one.by) for one in change.approvals) or mention(change.decided_by or "")
-    how = alone if change.glass_broken else f"Approved by {by}."
-    return f":white_check_mark: *Approved: {plain_title(change)}.* {how}{done}"
+    by = " and ".join(mention(one.by) for one in change.approvals) or mention(change.decided_by or "")
+    how = f"Emergency override by <@{change.decided_by}>." if change.glass_broken else f"Approved by {by}."
+    return f":white_check_mark: *{_outcome(change)}*\n{how}"
 
 
 def _denied(change: Change, _: str) -> str:
-    why = f": {words(change.decision_reason, 500)}" if change.decision_reason else "."
-    return f":no_entry_sign: *Denied: {plain_title(change)}.* Denied by <@{change.decided_by}>{why}"
+    why = f": “{words(change.decision_reason, 500)}”" if change.decision_reason else "."
+    return f":no_entry_sign: *{_outcome(change)}*\nDenied by <@{change.decided_by}>{why}"
 
 
 def _expired(change: Change, _: str) -> str:
-    return f":zzz: *Expired: {plain_title(change)}.* Nobody approved your request in time. Nothing was changed."
+    return f":zzz: *{_outcome(change)}*\nNobody approved your request in time."
 
 
-def _failed(change: Change, _: str) -> str:
+def _failed(change: Change, _undone_by: str) -> str:
     if change.state not in ENDED:
         return ""
-    outcome = "Outcome unknown" if change.state is State.UNSETTLED else "Not done"
-    return f":x: *{outcome}: {plain_title(change)}.* {sentence(change)}"
+    why, _, _ = sentence(change).partition("\n")
+    return f":x: *{_outcome(change)}*\n{why}"
 
 
 def _reverted(change: Change, undone_by: str) -> str:
     by = f" by <@{undone_by}>" if undone_by else ""
-    return (
-        f":leftwards_arrow_with_hook: *Reverted early: {plain_title(change)}.* Your temporary change was reverted{by}."
-    )
+    said = f"{plain_title(change)}: reverted" if change.is_set else phrases(change).undone.replace("`", "")
+    return f":leftwards_arrow_with_hook: *{said}*\nYour temporary change was reverted early{by}."
 
 
 NOTICES: Final[dict[str, Callable[[Change, str], str]]] = {
@@ -138,23 +158,15 @@ class _Words:
 
 
 WORDS: Final = {
-    "deny": _Words(
-        "Deny", "Why not?", "Deny", "Everybody in the channel reads it.", ":no_entry_sign: Nothing will be changed."
-    ),
-    "ask": _Words(
-        "Ask",
-        "Your question",
-        "Ask",
-        "It goes into the thread of the card.",
-        ":speech_balloon: The request stays open.",
-    ),
+    "deny": _Words("Deny", "Why not?", "Deny", "Shown on the card, in the channel.", "Nothing will be changed."),
+    "ask": _Words("Ask", "Your question", "Ask", "Posted in the thread of the card.", "The request stays open."),
     "glass": _Words(
-        "Break the glass",
+        "Emergency override",
         "Why can nobody be asked?",
-        "Do it now",
-        "At least ten characters. Everybody in the channel reads it, and it is on record.",
-        ":rotating_light: *You act alone.* It is done at once, those who could have approved are told, and somebody "
-        "else has to sign it afterwards.",
+        "Override now",
+        "At least ten characters. Shown in the channel, and kept in the audit log.",
+        ":rotating_light: *It takes effect at once, without an approval.* Those who could have approved are notified, "
+        "and someone else has to review it afterwards.",
     ),
 }
 LEAST: Final = {"deny": 1, "ask": 1, "glass": 10}
@@ -170,7 +182,7 @@ def reason_form(name: str, change: Change, *, title: str, channel: str) -> View:
     """The form about *change*; *title* (mrkdwn) says what it is about."""
     words = WORDS[name]
     blocks = [
-        section(f"*{title}*\nasked by <@{change.requester}>"),
+        section(f"*{title}?*\nRequested by <@{change.requester}>"),
         section(words.intro),
         inputs.text(BLOCK, words.label, None, multiline=True, hint=words.hint),
     ]
@@ -198,5 +210,6 @@ def errors(sent: Reasoned) -> dict[str, str]:
     """What is wrong with the words, under their input."""
     name, text = sent.name, sent.words
     if len(text) < LEAST.get(name, 1):
-        return {BLOCK: "A reason of at least ten characters, please." if name == "glass" else "Some words, please."}
-    return {BLOCK: f"At most {MOST:,} characters, please."} if len(text) > MOST else {}
+        empty = {"deny": "Write why.", "ask": "Write your question."}
+        return {BLOCK: empty.get(name, "Give a reason of at least ten characters.")}
+    return {BLOCK: f"Shorten it to {MOST:,} characters; it has {len(text):,}."} if len(text) > MOST else {}

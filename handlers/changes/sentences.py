@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -11,64 +13,91 @@ from bot.changes.model import Change, Guard, Kind, State
 from bot.policy.model import Why
 from bot.text.duration import in_words
 from bot.text.emails import all_masked, masked
-from handlers.blocks.messages import code, esc
-from handlers.changes.diff import differences, field_name
+from handlers.blocks.messages import code, esc, plural
+from handlers.changes.diff import differences, field_name, without_only_pair
 
 
 def sentence(change: Change) -> str:
-    """What has become of *change*, and through whom."""
-    return SENTENCES[change.state](change, f"<@{change.requester}>")
+    """Who asked, why, who decided, and what happens next: what stands below the title of a card."""
+    return SENTENCES[change.state](change)
 
 
-def _waiting(change: Change, asker: str) -> str:
-    shows = "This is what goes:" if change.kind.destroys else "This is what changes:"
-    until = f" Open until {when(change.expires)}." if change.expires else ""
+def _line(*parts: str) -> str:
+    return " · ".join(filter(None, parts))
+
+
+def _whom(change: Change) -> str:
+    """The masked email of the member, where the title has only their name."""
+    email = masked(change.target.key or "") if change.target.service == "members" and not change.is_set else ""
+    return code(email) if email and _shown_name(change) else ""
+
+
+def _why(change: Change) -> str:
+    return f"“{words(change.reason, 500)}”" if change.reason else ""
+
+
+def _requested(change: Change) -> str:
+    return f"Requested by <@{change.requester}>"
+
+
+def _request(change: Change) -> str:
+    return _line(_whom(change), _requested(change), _why(change))
+
+
+def _waiting(change: Change) -> str:
+    until = f" until {when(change.expires)}" if change.expires else ""
+    lines = [_request(change)]
     if change.guard is Guard.CONFIRM:
-        return f"{asker} asks. Only {asker} can confirm it.{until} {shows}"
-    mentioned = " ".join(map(mention, change.summoned))
-    who = mentioned if change.approvers and mentioned else "somebody else of this channel"
-    needed = (
-        f"{who} must approve" if change.approvals_needed == 1 else f"{change.approvals_needed} of {who} must approve"
-    )
-    needed += f" ({mentioned})" if mentioned and mentioned != who else ""
-    given = ", ".join(f"<@{one.by}>" for one in change.approvals)
-    count = f" *{len(change.approvals)} of {change.approvals_needed}:* approved by {given}." if given else ""
-    return f"{asker} asks; {needed}.{count}{until} {shows}"
+        lines.append(f"Only <@{change.requester}> can confirm it{until}.")
+    else:
+        lines.append(f"Needs {_approvals_to_be(change)}{until.replace('until', 'by')}.{_given(change)}")
+    return "\n".join(filter(None, lines))
 
 
-def _done(change: Change, asker: str) -> str:
-    late = "" if change.glass_broken else at(change)
+def _approvals_to_be(change: Change) -> str:
+    """Whose approval is missing: that of those who are asked by name, or of anyone else in the channel."""
+    who = " or ".join(map(mention, change.summoned)) or "someone else in this channel"
+    return f"approval from {who}" if change.approvals_needed == 1 else f"{change.approvals_needed} approvals from {who}"
+
+
+def _given(change: Change) -> str:
+    given = ", ".join(mention(one.by) for one in change.approvals)
+    return f" *{len(change.approvals)} of {change.approvals_needed}:* approved by {given}." if given else ""
+
+
+def _done(change: Change) -> str:
     if change.glass_broken:
-        signed = f" Signed by <@{change.reviewed_by}>." if change.reviewed_by else ""
-        return f":rotating_light: <@{change.decided_by}> did this alone{at(change)}.{signed}{_why(change)}"
+        reviewed = f"reviewed by <@{change.reviewed_by}>" if change.reviewed_by else ""
+        alone = f"*Emergency override* by <@{change.decided_by}>{_decision_reason(change)}"
+        return f"{_line(alone, reviewed)}\n{_line(_request(change), at(change))}"
     if change.guard is Guard.APPROVE:
-        return f"asked by {asker}, approved by {_approvers(change)}{late}"
-    return f"by {asker}{late}"
+        by = f"approved by {_approvers(change)}"
+        return _line(_whom(change), _requested(change), by, _why(change), at(change))
+    return _line(_whom(change), f"<@{change.requester}>", _why(change), at(change))
 
 
-def _held(change: Change, asker: str) -> str:
-    ends = when(change.decided_at + HELD_FOR) if change.decided_at else "an hour after that"
-    return (
-        f"{_by(change, asker)}, but {words(change.waits, 160)}. *Nothing was sent yet.* "
-        f"Gatehouse tries again until {ends}."
-    )
+def _under_way(change: Change) -> str:
+    by = f"approved by {_approvers(change)}" if change.guard is Guard.APPROVE else ""
+    who = _line(_whom(change), _requested(change), by, _why(change))
+    lines = [who, _temporary(change)]
+    if change.waits and change.state is State.APPROVED:
+        until = when(change.decided_at + HELD_FOR) if change.decided_at else "an hour later"
+        lines.append(f"*Nothing was sent yet:* {words(change.waits, 160)}. Gatehouse tries again until {until}.")
+    return "\n".join(filter(None, lines))
 
 
-def _asked(change: Change, asker: str) -> str:
-    return (
-        _held(change, asker)
-        if change.waits and change.state is State.APPROVED
-        else f"{_by(change, asker)}; the service is being asked."
-    )
-
-
-def _failed(change: Change, asker: str) -> str:
+def _failed(change: Change) -> str:
     if change.refusal == TOO_OLD:
-        return f"asked by {asker}. *Nothing was changed*: the approval is more than an hour old. Ask again."
-    if change.refusal == LOST_RIGHT:
-        return f"asked by {asker}. *Nothing was changed*: {why_not_any_more(change)}."
-    said = _said(change) or " Read back, the service shows nothing of it."
-    return f"asked by {asker}. *Nothing was changed.*{said}"
+        why = "The approval was more than an hour old. Request it again."
+    elif change.refusal == LOST_RIGHT:
+        why = f"{_capitalized(why_not_any_more(change))}."
+    else:
+        why = _said(change) or ("" if change.is_set else "The service shows no sign of it.")
+    return f"{why} *Nothing was changed.*\n{_request(change)}".strip()
+
+
+def _capitalized(text: str) -> str:
+    return text if text.startswith("<") else text[:1].upper() + text[1:]
 
 
 LOST: Final = {
@@ -86,46 +115,42 @@ def why_not_any_more(change: Change) -> str:
     return lost.format(who=f"<@{change.lost_right}>")
 
 
-def _unknown(change: Change, asker: str) -> str:
-    return (
-        f"asked by {asker}. The service gave no clear answer, so this may or may not have happened. "
-        f"Gatehouse keeps looking and will say here.{_said(change)}"
-    )
+def _unknown(change: Change) -> str:
+    waits = "The service gave no clear answer. Gatehouse keeps checking and updates this card."
+    return "\n".join(filter(None, [waits, _request(change), _temporary(change)]))
 
 
-def _unsettled(change: Change, asker: str) -> str:
+def _unsettled(change: Change) -> str:
     shows = (
-        "nothing like it is there now; it may have been made, and changed or deleted since"
+        "It isn’t there now; it may have been created, and changed or deleted since."
         if change.kind is Kind.RULE_CREATE
-        else "what it shows now is neither the old nor the new"
+        else "What the service shows is neither the old state nor the new one."
     )
-    return (
-        f"asked by {asker}. The service gave no clear answer, and {shows}. *Look at it yourself*: "
-        f"Gatehouse will not touch it.{_said(change)}"
-    )
+    lead = "*Check it yourself:* the service gave no clear answer, and Gatehouse has stopped checking."
+    return f"{lead} {shows}\n{_request(change)}"
 
 
-def _stale(_: Change, asker: str) -> str:
-    return f"asked by {asker}. It is no longer what was shown, so *nothing was changed*. Ask again to see it as it is."
+def _stale(change: Change) -> str:
+    why = "it no longer exists" if change.result is None and not change.is_set else "it changed after the request"
+    return f"*Out of date:* {why}. *Nothing was changed.*\n{_request(change)}"
 
 
-def _cancelled(change: Change, _: str) -> str:
-    done = "decided to keep it" if change.kind.destroys else "withdrew this"
-    return f"{_decider(change)} {done}{at(change)}. Nothing was changed."
+def _cancelled(change: Change) -> str:
+    return f"*Withdrawn* by {_line(_decider(change), at(change))}\n{_request(change)}"
 
 
-def _denied(change: Change, asker: str) -> str:
-    return f"{_decider(change)} said no to {asker}{at(change)}. *Nothing was changed.*{_why(change)}"
+def _denied(change: Change) -> str:
+    return f"*Denied* by {_decider(change)}{_decision_reason(change)}\n{_line(_request(change), at(change))}"
 
 
-def _expired(_: Change, asker: str) -> str:
-    return f"asked by {asker}. Nobody decided in time. Nothing was changed."
+def _expired(change: Change) -> str:
+    return f"*Expired:* nobody decided in time.\n{_request(change)}"
 
 
-SENTENCES: Final[dict[State, Callable[[Change, str], str]]] = {
+SENTENCES: Final[dict[State, Callable[[Change], str]]] = {
     State.PROPOSED: _waiting,
-    State.APPROVED: _asked,
-    State.APPLYING: _asked,
+    State.APPROVED: _under_way,
+    State.APPLYING: _under_way,
     State.APPLIED: _done,
     State.FAILED: _failed,
     State.UNKNOWN: _unknown,
@@ -138,52 +163,54 @@ SENTENCES: Final[dict[State, Callable[[Change, str], str]]] = {
 
 
 def _said(change: Change) -> str:
-    return f"\n_The service says:_ {words(change.outcome)}" if change.outcome else ""
+    return f"The service says: “{words(change.outcome)}”." if change.outcome else ""
 
 
 def _decider(change: Change) -> str:
-    return f"<@{change.decided_by}>" if change.decided_by else "somebody"
-
-
-def _by(change: Change, asker: str) -> str:
-    return f"asked by {asker}" + (f", approved by {_approvers(change)}" if change.guard is Guard.APPROVE else "")
+    return f"<@{change.decided_by}>" if change.decided_by else "someone"
 
 
 def _approvers(change: Change) -> str:
     return ", ".join(f"<@{one.by}>" for one in change.approvals) or f"<@{change.decided_by}>"
 
 
-def _why(change: Change) -> str:
-    return f"\n_Why:_ {words(change.decision_reason, 500)}" if change.decision_reason else ""
+def _decision_reason(change: Change) -> str:
+    return f": “{words(change.decision_reason, 500)}”" if change.decision_reason else ""
 
 
-def glass_line(change: Change) -> str:
+def review_line(change: Change) -> str:
     """That somebody acted alone, and somebody else has yet to look at it."""
-    return f":eyes: *Review due.* Someone other than <@{change.decided_by}> has to review and sign this."
+    return f"*Review due:* someone other than <@{change.decided_by}> has to look at this."
 
 
 ENDINGS: Final = {
-    "changed": ":warning: This was to end {when}, but somebody changed it since. *Gatehouse left it as it is.*",
-    "gone": ":information_source: This was to end {when}; what it made is gone already.",
-    "refused": ":warning: This was to end {when}, but the service refused. *It is still in force.* Undo tries again.",
-    "partly": ":warning: Some of this could not be reverted {when}. The card of the undo says what, and why.",
+    "changed": "*Not reverted* at {when}: someone changed it first, so Gatehouse left it as it is.",
+    "gone": "*Nothing to revert* at {when}: it is gone already.",
+    "refused": "*Not reverted* at {when}: the service refused. Press *Undo* to try again.",
+    "partly": "*Not all of it was reverted* at {when}. The card of the undo says what is left.",
 }
 
 
 def ending_line(change: Change) -> str:
-    """When a temporary change ends, or why it did not."""
-    if change.undone_by is not None:
+    """Why a temporary change was not reverted as planned; empty where it was, or will be."""
+    if change.undone_by is not None or not change.ending or change.ends is None:
         return ""
-    if change.ending and change.ends is not None:
-        return ENDINGS[change.ending].format(when=when(change.ends))
+    return ENDINGS[change.ending].format(when=when(change.ends))
+
+
+def until(change: Change) -> str:
+    """Until when a change is, as the end of a sentence; empty for one that is not temporary."""
+    if change.ends is None:
+        return ""
     typed = f" ({esc(change.ends_as_typed, 60)})" if change.ends_as_typed else ""
-    if change.temporary:
-        return f":stopwatch: Ends by itself {when(change.ends)}{typed}"
-    if change.state not in {State.PROPOSED, State.APPROVED, State.APPLYING, State.UNKNOWN}:
-        return ""
+    return f" until {when(change.ends)}{typed}"
+
+
+def _temporary(change: Change) -> str:
+    """How long a change is to last that was not made yet."""
     if change.ends is not None:
-        return f":stopwatch: To end by itself {when(change.ends)}{typed}"
-    return f":stopwatch: To end by itself {in_words(change.lasts)} after it was done" if change.lasts else ""
+        return f"Temporary{until(change)}"
+    return f"Temporary: for {in_words(change.lasts)}" if change.lasts else ""
 
 
 def card_link(change: Change, links: Mapping[str, str]) -> str:
@@ -201,7 +228,7 @@ def when(moment: datetime | None) -> str:
 
 def at(change: Change) -> str:
     moment = change.finished_at or change.decided_at
-    return f", {when(moment)}" if moment else ""
+    return when(moment) if moment else ""
 
 
 def words(text: str, limit: int = 300) -> str:
@@ -222,19 +249,16 @@ VERBS: Final = {
     Kind.GROUP_UPDATE: ("change", "changed", "Change"),
     Kind.MEMBER_ADD: ("add", "added", "Add"),
     Kind.MEMBER_UPDATE: ("change", "changed", "Change"),
-    Kind.MEMBER_GRANT: ("give access to", "was given access", "Give access to"),
-    Kind.MEMBER_REVOKE: ("take access from", "lost access", "Take access from"),
+    Kind.MEMBER_GRANT: ("grant access to", "granted access", "Grant access to"),
+    Kind.MEMBER_REVOKE: ("revoke access of", "access revoked", "Revoke access of"),
     Kind.MEMBER_REMOVE: ("remove", "removed", "Remove"),
 }
 EDITS: Final = frozenset({Kind.RULE_UPDATE, Kind.GROUP_UPDATE, Kind.MEMBER_UPDATE})
 """Whose title says what is changed."""
+ACCESS: Final = frozenset({Kind.MEMBER_GRANT, Kind.MEMBER_REVOKE})
 MAX_FIELDS: Final = 3
 """Fields that a title names."""
-NOT_DONE: Final = {
-    Kind.MEMBER_GRANT: ("access not given", "access could not be given"),
-    Kind.MEMBER_REVOKE: ("access not taken away", "access could not be taken away"),
-}
-"""What a title says of a change that was not made, where its verb alone doesn't: nobody tried, or it didn't work."""
+MAX_SEGMENTS: Final = 3
 MARKS: Final = {
     State.PROPOSED: ":wastebasket:",
     State.APPROVED: ":hourglass_flowing_sand:",
@@ -249,71 +273,194 @@ MARKS: Final = {
     State.UNSETTLED: ":grey_question:",
 }
 WORDS: Final = {
-    State.PROPOSED: "waits for a decision",
+    State.PROPOSED: "waiting for a decision",
     State.APPROVED: "under way",
     State.APPLYING: "under way",
     State.APPLIED: "done",
-    State.FAILED: "failed, nothing changed",
-    State.UNKNOWN: "outcome not known yet",
-    State.STALE: "not done: it changed meanwhile",
+    State.FAILED: "failed",
+    State.UNKNOWN: "not confirmed yet",
+    State.STALE: "out of date",
     State.CANCELLED: "withdrawn",
     State.DENIED: "denied",
-    State.EXPIRED: "not done: the request expired",
-    State.UNSETTLED: "outcome not known, look at it yourself",
+    State.EXPIRED: "expired",
+    State.UNSETTLED: "not confirmed, check it yourself",
 }
 
 
 def mark_of(change: Change) -> str:
     if change.state is State.PROPOSED and not change.kind.destroys:
         return ":raising_hand:"
-    return MARKS[change.state]
+    if change.state is not State.APPLIED:
+        return MARKS[change.state]
+    if change.undone_by:
+        return ":leftwards_arrow_with_hook:"
+    if change.glass_broken:
+        return ":rotating_light:"
+    if change.ending or change.warnings:
+        return ":warning:"
+    return ":double_vertical_bar:" if is_switched(change) == "off" else MARKS[change.state]
+
+
+@dataclass(frozen=True, slots=True)
+class Phrases:
+    """One change, said in each of the ways that a title needs; mrkdwn, without a full stop."""
+
+    request: str
+    done: str
+    under_way: str
+    not_done: str
+    undone: str
+
+
+def phrases(change: Change) -> Phrases:
+    """What *change* is called while it is asked for, and once it is done, or not."""
+    name = _name(change)
+    if (switched := is_switched(change)) is not None:
+        back = "on" if switched == "off" else "off"
+        return Phrases(
+            f"Switch {switched} {name}",
+            f"{name} is {switched}",
+            f"Switching {switched} {name}",
+            f"{name} was not switched {switched}",
+            f"{name} is back {back}",
+        )
+    if change.kind in ACCESS:
+        return _access_phrases(change, name)
+    if change.target.service == "members" and change.kind not in EDITS:
+        return _member_phrases(change, name)
+    if change.kind in EDITS:
+        fields = _fields(change)
+        return Phrases(
+            f"Change {fields} of {name}",
+            f"{name}: {fields} changed",
+            f"Changing {fields} of {name}",
+            f"{name}: {fields} not changed",
+            f"{name}: {fields} changed back",
+        )
+    verb, done, _ = VERBS[change.kind]
+    back = f"{name} is back" if change.kind.destroys else f"{name} was deleted again"
+    return Phrases(
+        f"{verb.capitalize()} {name}",
+        f"{name} {done}" if not change.undoes or change.kind.destroys else f"{name} is back",
+        f"{verb.capitalize().removesuffix('e')}ing {name}",
+        f"{name} was not {done}",
+        back,
+    )
+
+
+def _access_phrases(change: Change, name: str) -> Phrases:
+    to = f"access to {_segments(change)}{_on_site(change)}"
+    if change.kind is Kind.MEMBER_GRANT:
+        return Phrases(
+            f"Give {name} {to}",
+            f"{name} has {to}",
+            f"Giving {name} {to}",
+            f"{name} was not given {to}",
+            f"{name} no longer has {to}",
+        )
+    return Phrases(
+        f"Revoke {name}’s {to}",
+        f"{name} no longer has {to}",
+        f"Revoking {name}’s {to}",
+        f"{name}’s {to} was not revoked",
+        f"{name} has {to} again",
+    )
+
+
+def _member_phrases(change: Change, name: str) -> Phrases:
+    site = change.target.site
+    to, of = (f" to {esc(site, 60)}", f" from {esc(site, 60)}") if site else ("", "")
+    if change.kind is Kind.MEMBER_REMOVE:
+        return Phrases(
+            f"Remove {name}{of}",
+            f"{name} removed{of}",
+            f"Removing {name}{of}",
+            f"{name} was not removed{of}",
+            f"{name} is back{_on_site(change)}",
+        )
+    return Phrases(
+        f"Add {name}{to}",
+        f"{name} is back{_on_site(change)}" if change.undoes else f"{name} added{to}",
+        f"Adding {name}{to}",
+        f"{name} was not added{to}",
+        f"{name} was removed{of} again",
+    )
+
+
+def _on_site(change: Change) -> str:
+    return f" on {esc(change.target.site, 60)}" if change.target.site else ""
+
+
+def _segments(change: Change) -> str:
+    """The segments that somebody gets or loses, as a channel may see them."""
+    had, has = (
+        {str(one) for one in (document or {}).get("allowedSegments") or ()}
+        for document in (change.before, change.after)
+    )
+    found = sorted(has - had if change.kind is Kind.MEMBER_GRANT else had - has)
+    if not found or len(found) > MAX_SEGMENTS:
+        return f"{len(found)} segments" if found else "segments"
+    return _listed([words(one, 60) for one in found])
+
+
+def _listed(texts: Sequence[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
+
+
+COUNTED: Final = re.compile(r"((?:Undo: )?(?:Switch on|Switch off|Delete)) [\d,]+ rules?")
+
+
+def _counted(change: Change) -> str:
+    """The title of a bulk change, with how many things it has: another try of it may have fewer."""
+    found = COUNTED.fullmatch(change.title)
+    return f"{found[1]} {plural(change.size, 'rule')}" if found else change.title
 
 
 def plain_title(change: Change) -> str:
-    """What is asked, without markup."""
-    if change.is_set:
-        return esc(change.title, 150)
-    return _title_of_request(change).replace("`", "")
+    """What is asked, without code: ``Switch off Old shop``, ``Change destination of Old shop``."""
+    return esc(_counted(change), 150) if change.is_set else phrases(change).request.replace("`", "")
 
 
-def _title_of_request(change: Change) -> str:
-    """``Switch off Old shop``, ``Change destination of Old shop``: what an edit changes, where a few words can say it."""
-    name = _name(change)
-    if (switched := _switched(change)) is not None:
-        return f"Switch {switched} {name}"
-    fields = _fields(change)
-    return f"Change {fields} of {name}" if fields else f"{VERBS[change.kind][2]} {name}"
+PAST: Final = (
+    (re.compile(r"Switch (on|off) (.+)"), r"\2 switched \1"),
+    (re.compile(r"Remove (.+?)( from .+)"), r"\1 removed\2"),
+    (re.compile(r"Import (.+?)( from .+)"), r"\1 imported\2"),
+    (re.compile(r"Delete (.+)"), r"\1 deleted"),
+    (re.compile(r"Undo: (.+)"), r"Undone: \1"),
+)
+
+
+def past(title: str) -> str:
+    """The title of a bulk change once all of it is done: ``Switch off 2 rules`` -> ``2 rules switched off``."""
+    return next((found.expand(done) for asked, done in PAST if (found := asked.fullmatch(title))), f"{title}: done")
 
 
 def title_of(change: Change) -> str:
     """The head of its card: what is asked, or what has come of it."""
-    done = VERBS[change.kind][1]
-    name = _name(change)
-    if change.state is State.PROPOSED:
-        return f"{_title_of_request(change)}?"
-    if change.state is State.APPLIED:
-        if change.undoes and change.kind.creates:
-            return f"{name} is back"
-        return f"{name} {_what_changed(change)}"
-    if change.state in {State.APPROVED, State.APPLYING}:
-        return f"{name}: under way…"
-    if change.state is State.CANCELLED:
-        return f"{name} is kept" if change.kind.destroys else f"{name}: withdrawn"
-    if change.state in {State.UNKNOWN, State.UNSETTLED}:
-        return f"{name}: not known" + (" yet" if change.state is State.UNKNOWN else "")
-    nobody_tried, did_not_work = NOT_DONE.get(change.kind, (f"not {done}", f"could not be {done}"))
-    return f"{name}: {did_not_work if change.state in {State.FAILED, State.STALE} else nobody_tried}"
+    said = phrases(change)
+    match change.state:
+        case State.PROPOSED:
+            span = f" for {in_words(change.lasts)}" if change.lasts and change.ends is None else until(change)
+            return f"{said.request}{span}?"
+        case State.APPLIED if change.undone_by:
+            return said.undone
+        case State.APPLIED if change.ending in {"changed", "gone"}:
+            return f"{said.request}: not reverted"
+        case State.APPLIED:
+            return said.done + (until(change) if change.temporary else "")
+        case State.APPROVED if change.waits:
+            return f"{said.request}: waiting for the service"
+        case State.APPROVED | State.APPLYING:
+            return f"{said.under_way}…"
+        case State.UNKNOWN:
+            return f"{said.under_way}: not confirmed yet"
+        case State.UNSETTLED:
+            return f"{said.under_way}: not confirmed"
+    return said.not_done
 
 
-def _what_changed(change: Change) -> str:
-    """What came of it: switching says so, and other edits say what they changed."""
-    if (switched := _switched(change)) is not None:
-        return f"switched {switched}"
-    fields = _fields(change)
-    return f"{VERBS[change.kind][1]}: {fields}" if fields else VERBS[change.kind][1]
-
-
-def _switched(change: Change) -> str | None:
+def is_switched(change: Change) -> str | None:
     """Return ``on`` or ``off`` where an edit changes only that."""
     lines = differences(change.before, change.after) if change.kind in EDITS else []
     if [line.field for line in lines] != ["status"]:
@@ -322,21 +469,25 @@ def _switched(change: Change) -> str | None:
 
 
 def _fields(change: Change) -> str:
-    """Return the fields that an edit changes, as people call them; nothing for other changes, or where there are many."""
-    lines = differences(change.before, change.after) if change.kind in EDITS else []
+    """The fields that an edit changes, as people call them; how many, where there are too many for a title."""
+    lines = without_only_pair(differences(change.before, change.after), change.before, change.after)
     names = list(dict.fromkeys(field_name(line.field) for line in lines))
-    if all(len((document or {}).get("pairs") or ()) == 1 for document in (change.before, change.after)):
-        names = [name.removeprefix("pair 1 ") for name in names]
-    return esc(", ".join(names), 100) if len(names) <= MAX_FIELDS else ""
+    if not names or len(names) > MAX_FIELDS:
+        return f"{len(names)} fields" if names else "nothing"
+    return _listed([esc(name, 60) for name in names])
 
 
 def _name(change: Change) -> str:
     """What the change is about, as a channel may see it."""
-    document = change.before or change.after or {}
-    name = document.get("name")
+    name = (change.before or change.after or {}).get("name")
     if change.target.service == "groups":
         return f"Group {esc(str(name or change.target.key), 150)}"
     if change.target.service == "rules":
         return esc(str(name or change.target.key or "a rule"), 150)
-    shown = esc(str(name), 80) if name and "@" not in str(name) else ""
-    return f"{shown} {code(masked(change.target.key or ''))}".strip()
+    return _shown_name(change) or code(masked(change.target.key or ""))
+
+
+def _shown_name(change: Change) -> str:
+    """The name of a member, where it is one and no email."""
+    name = str((change.before or change.after or {}).get("name") or "")
+    return esc(name, 80) if name and "@" not in name else ""

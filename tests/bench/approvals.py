@@ -102,7 +102,7 @@ async def _one(services: Services, slack: LocalSlack, folder: Path, name: str) -
     services.rules.stage.calls.clear()
     commits, began = _commits(folder), time.perf_counter()
     edited = asyncio.create_task(_edited(alice, card))
-    await cara.clicks(card, "Approve", confirm="confirm" in str(card.blocks))
+    await cara.clicks(card, "v1.decide.approve", confirm="confirm" in str(card.blocks))
     seconds = await edited - began
     await asyncio.sleep(QUIET_SECONDS)
     slack_calls = [one for one in slack.state.traffic if one["direction"] == "bot_to_slack"]

@@ -44,7 +44,7 @@ async def test_a_command_that_was_stored_and_left_is_done(workspace: Sandbox, al
 
     await store.inbound.take_in("key", "natural", "command", body, owner="a dead process", lease=GONE)
 
-    await alice.sees("switched off")
+    await alice.sees("is off")
     assert len(workspace.services.rules.calls("PUT")) == 1
 
 
@@ -56,7 +56,7 @@ async def test_a_request_that_hangs_delays_nobody_elses(workspace: Sandbox, alic
         body = {"command": command, "text": text, "user_id": person.id, "channel_id": person.channel}
         await store.inbound.take_in(command, command, "command", body, owner="a dead process", lease=GONE)
 
-    await bob.sees("was given access")
+    await bob.sees("has access to")
 
     async with store.session.reading() as connection:
         assert not await connection.scalar(sa.select(inbound.c.done).where(inbound.c.id == "/rules"))
@@ -116,9 +116,9 @@ async def test_a_process_that_is_alone_takes_up_at_once_what_the_last_one_held(
                 assert [each for each in await leases(store) if each in before] == before, "it may live"
                 return
             alice = Person(sandbox.slack, "U0ALICE01", OPS)
-            await alice.sees("switched off")
+            await alice.sees("is off")
             await alice.sees("Gone by now deleted")
-            await alice.sees("Nobody decided in time")
+            await alice.sees("nobody decided in time")
 
 
 async def leases(store: Store) -> list[tuple[str, int]]:
@@ -160,8 +160,8 @@ async def test_a_click_that_a_process_left_after_doing_it_is_not_done_twice(
     store = workspace.bot.gatehouse.store
     (change,) = await store.changes.for_targets([f"rules/{OLD}"])
     assert change.ends is not None
-    await cara.clicks(card, "Extend 1 h")
-    await alice.sees(f"Ends by itself {change.ends + timedelta(hours=1):%Y-%m-%d %H:%M}")
+    await cara.clicks(card, "v1.decide.extend")
+    await alice.sees(f"until {change.ends + timedelta(hours=1):%Y-%m-%d %H:%M}")
     async with store.transaction() as tx:
         await tx.execute(sa.update(inbound).values(done=False, owner="a dead process", lease=0))
 
@@ -208,7 +208,7 @@ async def test_a_request_that_waits_for_its_turn_is_not_an_attempt(workspace: Sa
         attempts = dict((await connection.execute(sa.select(inbound.c.id, inbound.c.attempt))).all())
     service.free.set()
     assert attempts == {"first": 2, "second": 1}
-    await alice.sees("Login without www switched off")
+    await alice.sees("Login without www is off")
 
 
 @dataclass(slots=True)
@@ -254,7 +254,7 @@ async def test_a_request_that_takes_long_is_not_done_beside_itself(
     await store.inbound.take_in("key", "natural", "command", body, owner="a dead process", lease=GONE)
     await alice.sees("1234567")  # what was left was looked for, and the one at work passed over
     service.free.set()
-    await alice.sees("switched off")
+    await alice.sees("is off")
 
     assert len(workspace.services.rules.calls("PUT")) == 1
     assert "already" not in "".join(map(alice.slack_text, alice._bots()))
@@ -288,7 +288,7 @@ async def test_a_request_that_is_broken_off_in_an_orderly_way_is_handed_to_the_n
 
     the_work().cancel()
     service.free.set()
-    await alice.sees("switched off")
+    await alice.sees("is off")
 
     async with workspace.bot.gatehouse.store.session.reading() as connection:
         assert await connection.scalar(sa.select(inbound.c.attempt)) == 1, "nobody died of it"

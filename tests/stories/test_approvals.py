@@ -64,15 +64,15 @@ async def test_two_approvals_are_counted_and_named(
 ) -> None:
     card = await alice.says(f"/rules delete {OLD}")
     text = alice.slack_text(card)
-    assert "2 of @U0BOB0001" in text
+    assert "2 approvals from @U0BOB0001" in text
     assert "S0LEADS" in text
 
-    await cara.clicks(card, "Approve", confirm=True)
+    await cara.clicks(card, "v1.decide.approve", confirm=True)
     await alice.sees("1 of 2: approved by @U0CARA001")
-    await cara.clicks(card, "Approve", confirm=True)
+    await cara.clicks(card, "v1.decide.approve", confirm=True)
     assert workspace.services.rules.get(OLD) is not None
 
-    await bob_in_ops.clicks(card, "Approve", confirm=True)
+    await bob_in_ops.clicks(card, "v1.decide.approve", confirm=True)
     done = await alice.sees("deleted")
     assert "approved by @U0CARA001, @U0BOB0001" in alice.slack_text(done)
     assert len(workspace.services.rules.calls("DELETE")) == 1
@@ -83,13 +83,13 @@ async def test_an_approver_who_lost_the_role_since_does_not_count(
     workspace: Sandbox, alice: Person, cara: Person, bob_in_ops: Person, clock: Clock
 ) -> None:
     card = await alice.says(f"/rules delete {OLD}")
-    await cara.clicks(card, "Approve", confirm=True)
+    await cara.clicks(card, "v1.decide.approve", confirm=True)
     await alice.sees("1 of 2")
     groups = workspace.slack.state.groups
     groups["S0LEADS"] = replace(groups["S0LEADS"], users=())
     clock.ahead += timedelta(minutes=5)
 
-    await bob_in_ops.clicks(card, "Approve", confirm=True)
+    await bob_in_ops.clicks(card, "v1.decide.approve", confirm=True)
     await bob_in_ops.sees("None of your roles")
 
     assert workspace.services.rules.calls("DELETE") == []
@@ -103,10 +103,10 @@ async def test_an_edit_waits_for_its_own_confirmation_where_the_policy_says_so(
     assert "Only @U0ALICE01 can confirm it" in alice.slack_text(card)
     assert workspace.services.rules.calls("PUT") == []
 
-    await cara.clicks(card, "Change", confirm=True)
+    await cara.clicks(card, "v1.decide.confirm", confirm=True)
     await cara.sees("it is their request")
-    await alice.clicks(card, "Change", confirm=True)
-    await alice.sees("switched off")
+    await alice.clicks(card, "v1.decide.confirm", confirm=True)
+    await alice.sees("is off")
 
 
 @pytest.mark.policy(TWO)
@@ -130,7 +130,7 @@ async def test_a_denial_names_its_reason_and_takes_the_buttons(workspace: Sandbo
     assert await cara.submits() == {}
     denied = await alice.sees("The newsletter links there")
 
-    assert "@U0CARA001 said no to @U0ALICE01" in alice.slack_text(denied)
+    assert "Denied by @U0CARA001" in alice.slack_text(denied)
     assert "[Approve]" not in alice.slack_text(denied)
 
 
@@ -146,7 +146,7 @@ async def test_a_question_goes_into_the_thread_and_the_request_stays_open(
 
     assert "@U0CARA001 asks @U0ALICE01" in alice.slack_text(reply)
     assert "<!channel>" not in str(reply.blocks)
-    await cara.clicks(card, "Approve", confirm=True)
+    await cara.clicks(card, "v1.decide.approve", confirm=True)
     await alice.sees("deleted")
 
 
@@ -156,7 +156,9 @@ async def test_the_loser_of_a_race_reads_who_won(
 ) -> None:
     card = await alice.says(f"/rules delete {OLD}")
 
-    await gather(cara.clicks(card, "Approve", confirm=True), bob_in_ops.clicks(card, "Approve", confirm=True))
+    await gather(
+        cara.clicks(card, "v1.decide.approve", confirm=True), bob_in_ops.clicks(card, "v1.decide.approve", confirm=True)
+    )
     await alice.sees("deleted")
 
     loser = cara if _decided_by(workspace) == bob_in_ops.id else bob_in_ops
@@ -176,28 +178,28 @@ async def test_breaking_the_glass_is_loud_and_owes_a_review(
 ) -> None:
     card = await alice.says(f"/rules delete {OLD}")
 
-    await bob_in_ops.clicks(card, "Break the glass…", opens="Why can nobody be asked?")
+    await bob_in_ops.clicks(card, "v1.decide.glass", opens="Why can nobody be asked?")
     bob_in_ops.fills(**{"Why_can_nobody_be_asked?": "I want to see it happen"})
     assert await bob_in_ops.submits() == {}
     await bob_in_ops.sees_form("None of your roles")
 
-    await alice.clicks(card, "Break the glass…", opens="Why can nobody be asked?")
+    await alice.clicks(card, "v1.decide.glass", opens="Why can nobody be asked?")
     alice.fills(**{"Why_can_nobody_be_asked?": "short"})
     assert "ten characters" in (await alice.submits())["Why can nobody be asked?"]
     alice.fills(**{"Why_can_nobody_be_asked?": "It loops and everybody sleeps"})
     assert await alice.submits() == {}
-    done = await alice.sees("did this alone")
-    await alice.sees_reply(card, "goes ahead alone")
+    done = await alice.sees("Emergency override by")
+    await alice.sees_reply(card, "went ahead without an approval")
     assert "Review due" in alice.slack_text(done)
     assert workspace.services.rules.get(OLD) is None
 
-    await alice.clicks(done, "Sign")
+    await alice.clicks(done, "v1.decide.sign")
     await alice.sees("can’t review your own emergency override")
     clock.ahead += timedelta(hours=2)
     await alice.sees_reply(card, "Review due")
     assert "review due" in alice.slack_text(await cara.says("/gatehouse pending"))
-    await cara.clicks(done, "Sign")
-    signed = await alice.sees("Signed by @U0CARA001")
+    await cara.clicks(done, "v1.decide.sign")
+    signed = await alice.sees("reviewed by @U0CARA001")
     assert "Review due" not in alice.slack_text(signed)
 
 
@@ -205,9 +207,9 @@ async def test_a_request_reminds_and_expires(workspace: Sandbox, alice: Person, 
     card = await alice.says(f"/rules delete {OLD}")
 
     clock.ahead += timedelta(minutes=20)
-    await alice.sees_reply(card, "still waits for an approval")
+    await alice.sees_reply(card, "needs an approval by")
     clock.ahead += timedelta(hours=24)
-    expired = await alice.sees("Nobody decided in time")
+    expired = await alice.sees("nobody decided in time")
 
     assert "[Approve]" not in alice.slack_text(expired)
     assert workspace.services.rules.calls("DELETE") == []
@@ -221,7 +223,7 @@ async def test_guests_strangers_and_the_deactivated_are_refused(workspace: Sandb
     card = await alice.says(f"/rules delete {OLD}")
     other = Person(workspace.slack, who, OPS)
 
-    await other.clicks(card, "Approve", confirm=True)
+    await other.clicks(card, "v1.decide.approve", confirm=True)
     refusal = await other.sees("Nothing was changed")
     reply = await other.says("/rules list")
 
@@ -270,7 +272,7 @@ async def test_a_person_who_leaves_cannot_have_their_request_approved(
     users[alice.id] = replace(users[alice.id], is_deleted=True)
     clock.ahead += timedelta(minutes=2)
 
-    await cara.clicks(card, "Approve", confirm=True)
+    await cara.clicks(card, "v1.decide.approve", confirm=True)
     await cara.sees("deactivated")
 
     assert workspace.services.rules.calls("DELETE") == []
@@ -284,10 +286,10 @@ async def test_a_button_on_a_copy_of_the_card_does_nothing(workspace: Sandbox, a
     copies = alice.cards
     await alice.sees("Delete Old shop")
 
-    await cara.clicks(copies[0], "Approve", confirm=True)
+    await cara.clicks(copies[0], "v1.decide.approve", confirm=True)
     await cara.sees("no longer speaks for its change")
     assert workspace.services.rules.calls("DELETE") == []
-    await cara.clicks(copies[-1], "Approve", confirm=True)
+    await cara.clicks(copies[-1], "v1.decide.approve", confirm=True)
     await alice.sees("deleted")
 
 
@@ -295,7 +297,7 @@ async def test_a_button_on_a_copy_of_the_card_does_nothing(workspace: Sandbox, a
 async def test_a_button_says_no_more_than_which_card_it_is_on(workspace: Sandbox, alice: Person, cara: Person) -> None:
     card = await alice.says(f"/rules delete {OLD}")
     other = await alice.says("/rules delete Redirect_chk01")
-    values = [cara._button(one, "Approve")[1]["value"] for one in (card, other)]
+    values = [cara._button(one, "v1.decide.approve")[1]["value"] for one in (card, other)]
     forger = Forger(workspace, cara.id, OPS)
     wrong = [values[1], values[0][:8], "0" * 32, "x" * 3000, f"{values[0]} ", OLD, "../..", ""]
 
@@ -332,12 +334,12 @@ async def test_a_stale_request_can_be_asked_again_as_it_is_now(workspace: Sandbo
     card = await alice.says(f"/rules delete {OLD}")
     rule = workspace.services.rules.get(OLD) or {}
     workspace.services.rules.put({**rule, "name": "Renamed meanwhile"})
-    await cara.clicks(card, "Approve", confirm=True)
-    stale = await alice.sees("no longer what was shown")
+    await cara.clicks(card, "v1.decide.approve", confirm=True)
+    stale = await alice.sees("Out of date")
 
-    await alice.clicks(stale, "Ask again, as it is now")
+    await alice.clicks(stale, "v1.decide.afresh")
     again = await alice.sees("Delete Renamed meanwhile?")
-    await cara.clicks(again, "Approve", confirm=True)
+    await cara.clicks(again, "v1.decide.approve", confirm=True)
     await alice.sees("Renamed meanwhile deleted")
 
     assert workspace.services.rules.get(OLD) is None
@@ -350,7 +352,7 @@ async def test_an_approval_waits_for_a_service_that_is_away(
     card = await alice.says(f"/rules delete {OLD}")
     workspace.services.rules.stage.faults.add("500", method="GET", times=3)
 
-    await cara.clicks(card, "Approve", confirm=True)
+    await cara.clicks(card, "v1.decide.approve", confirm=True)
     held = await alice.sees("Nothing was sent yet")
     assert "[Withdraw]" in alice.slack_text(held)
     clock.ahead += timedelta(minutes=1)
@@ -364,11 +366,11 @@ async def test_what_waits_for_a_service_can_be_withdrawn(
 ) -> None:
     card = await alice.says(f"/rules delete {OLD}")
     workspace.services.rules.stage.faults.add("500", method="GET", times=3)
-    await cara.clicks(card, "Approve", confirm=True)
+    await cara.clicks(card, "v1.decide.approve", confirm=True)
     held = await alice.sees("Nothing was sent yet")
 
     await alice.clicks(held, "Withdraw")
-    await alice.sees("is kept")
+    await alice.sees("was not deleted")
     clock.ahead += timedelta(minutes=5)
     await alice.says("/gatehouse pending")
 
@@ -399,11 +401,11 @@ async def test_what_the_service_refuses_after_an_approval_is_on_the_card(
     await alice.opens(f"/rules edit {OLD}")
     alice.fills(Name="Renamed")
     assert await alice.submits() == {}
-    card = await alice.sees("must approve")
+    card = await alice.sees("Needs approval")
     workspace.services.rules.stage.faults.add("refused_200", method="PUT")
 
-    await cara.clicks(card, "Approve")
-    failed = await alice.sees("could not be changed")
+    await cara.clicks(card, "v1.decide.approve")
+    failed = await alice.sees("not changed")
 
     assert failed.ts == card.ts
     assert "[Approve]" not in alice.slack_text(failed)

@@ -153,7 +153,7 @@ async def test_slack_being_busy_delays_a_card_and_loses_nothing(workspace: Sandb
     workspace.slack.faults.add("429", method="chat.postMessage", times=1)
 
     await alice.types("/rules off Redirect_x1old")
-    card = await alice.sees("switched off")
+    card = await alice.sees("is off")
 
     assert card.visible_to is None
     assert len(workspace.services.rules.calls("PUT")) == 1
@@ -185,7 +185,7 @@ async def test_a_button_of_another_release_changes_nothing(
     await forger.hears(words)
     assert "broke" not in forger.told[-1]
     assert [call for call in workspace.services.rules.calls() if call.method != "GET"] == []
-    await cara.clicks(card, "Approve", confirm=True)
+    await cara.clicks(card, "v1.decide.approve", confirm=True)
     await alice.sees("deleted")
 
 

@@ -30,10 +30,10 @@ break_glass = ["oncall"]
 async def granted_alone(alice: Person, command: str) -> Message:
     """The card of what Alice did alone."""
     card = await alice.says(command)
-    await alice.clicks(card, "Break the glass…", opens="Why can nobody be asked?")
+    await alice.clicks(card, "v1.decide.glass", opens="Why can nobody be asked?")
     alice.fills(**{"Why_can_nobody_be_asked?": "It burns and everybody sleeps"})
     assert await alice.submits() == {}
-    return await alice.sees("did this alone")
+    return await alice.sees("Emergency override by")
 
 
 @pytest.mark.policy(GLASS)
@@ -41,14 +41,14 @@ async def test_its_end_is_no_review(workspace: Sandbox, alice: Person, cara: Per
     await granted_alone(alice, f"/members grant {ANNA} beta for 5m")
 
     clock.ahead += timedelta(minutes=6)
-    over = await alice.sees("Taken back by")
+    over = await alice.sees("undone by change")
     assert "Review due" in alice.slack_text(over)
     assert "review due" in alice.slack_text(await cara.says("/gatehouse pending"))
     clock.ahead += timedelta(hours=2)
     await alice.sees_reply(over, "Review due")
 
-    await cara.clicks(over, "Sign")
-    signed = await alice.sees("Signed by @U0CARA001")
+    await cara.clicks(over, "v1.decide.sign")
+    signed = await alice.sees("reviewed by @U0CARA001")
     assert "Review due" not in alice.slack_text(signed)
 
 
@@ -60,6 +60,6 @@ async def test_an_undo_is_a_review_where_somebody_else_asked_for_it(
     done = await granted_alone(alice, f"/members grant {ANNA} beta")
 
     await Person(workspace.slack, undoing, alice.channel).clicks(done, "Undo")
-    undone = await alice.sees("Taken back by")
+    undone = await alice.sees("undone by change")
 
     assert ("Review due" in alice.slack_text(undone)) is (undoing == alice.id)

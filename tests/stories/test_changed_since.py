@@ -69,7 +69,7 @@ async def test_a_form_of_a_member_that_was_open_saves_nothing(workspace: Sandbox
 
 async def test_an_undo_of_several_leaves_the_one_that_was_edited_since(workspace: Sandbox, alice: Person) -> None:
     await alice.types(f"/rules off {OLD} {PAY}")
-    done = await alice.sees("2 done")
+    done = await alice.sees("2 rules switched off")
     theirs = edited(workspace, PAY)
 
     await alice.clicks(done, "Undo")
@@ -83,15 +83,15 @@ async def test_an_end_that_was_asked_for_is_bound_to_what_it_showed(
     workspace: Sandbox, alice: Person, clock: Clock
 ) -> None:
     await alice.types(f"/rules off {OLD} for 1h")
-    await alice.sees("Ends by itself")
+    await alice.sees("[+1 h]")
     edited(workspace, OLD)
     clock.ahead += timedelta(hours=1, seconds=1)
-    left = await alice.sees("Take back anyway")
-    await alice.clicks(left, "Take back anyway…")
+    left = await alice.sees("Revert anyway")
+    await alice.clicks(left, "v1.decide.putback")
     asked = await alice.sees("Only @U0ALICE01 can confirm it")
     theirs = edited(workspace, OLD, name="Renamed in the incident")
 
-    await alice.clicks(asked, "Change", confirm=True)
-    await alice.sees("no longer what was shown")
+    await alice.clicks(asked, "v1.decide.confirm", confirm=True)
+    await alice.sees("Out of date")
 
     assert workspace.services.rules.get(OLD) == theirs

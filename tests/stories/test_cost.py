@@ -97,7 +97,7 @@ async def test_an_approval_commits_seven_times(quiet: Sandbox) -> None:
     await idle(quiet.bot.gatehouse.store)
 
     async def approves() -> None:
-        await cara.clicks(card, "Approve", confirm=True)
+        await cara.clicks(card, "v1.decide.approve", confirm=True)
         await cara.sees("deleted")
 
     cost = await cost_of(quiet, approves())
@@ -114,7 +114,7 @@ async def test_switching_a_rule_off_commits_seven_times(quiet: Sandbox) -> None:
 
     async def switches_off() -> None:
         await alice.types(f"/rules off {OLD}")
-        await alice.sees("Old shop to new shop switched off")
+        await alice.sees("Old shop to new shop is off")
 
     cost = await cost_of(quiet, switches_off())
 

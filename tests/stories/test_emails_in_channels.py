@@ -90,7 +90,7 @@ async def test_segments_that_are_named_after_emails(workspace: Sandbox, bob: Per
 async def test_links_and_texts_of_rules(workspace: Sandbox, alice: Person, cara: Person) -> None:
     workspace.services.rules.put(RULE)
     await alice.says("/rules on Redirect_mail")
-    await alice.sees("switched on")
+    await alice.sees("is on")
     await alice.says(f"/rules set Redirect_mail pair1.destination={LINK}x")
     await alice.says("/rules delete Redirect_mail")
     for command in ("/rules show Redirect_mail", f"/rules list {ANNA}"):

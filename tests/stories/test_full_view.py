@@ -73,7 +73,7 @@ async def test_the_last_of_fourteen_deletions_is_seen_before_they_are_approved(
     assert OLD not in text
     assert LOOK in text
 
-    await cara.clicks(card, "Approve", confirm=True)
+    await cara.clicks(card, "v1.decide.approve", confirm=True)
     refused = await cara.sees("Look at the full change, then decide on the card.")
     assert refused.visible_to == cara.id
     assert workspace.services.rules.calls("DELETE") == []
@@ -81,8 +81,8 @@ async def test_the_last_of_fourteen_deletions_is_seen_before_they_are_approved(
     await cara.clicks(refused, "Show all 14 rules", opens="Requested by")
     assert f"14. Delete rule `Test rule 14` `{OLD}`" in cara.form
     assert "`https://shop.example.com/old`" in cara.form
-    await cara.clicks(card, "Approve", confirm=True)
-    await alice.sees("Delete 14 rules: done")
+    await cara.clicks(card, "v1.decide.approve", confirm=True)
+    await alice.sees("14 rules deleted")
 
 
 async def test_a_look_counts_for_the_person_who_looked_and_for_that_change(
@@ -93,12 +93,12 @@ async def test_a_look_counts_for_the_person_who_looked_and_for_that_change(
 
     await looks(bob, card)
     await looks(alice, card)
-    await cara.clicks(card, "Approve", confirm=True)
+    await cara.clicks(card, "v1.decide.approve", confirm=True)
     await cara.sees("Look at the full change, then decide on the card.")
     assert workspace.services.rules.calls("DELETE") == []
 
-    await bob.clicks(card, "Approve", confirm=True)
-    await alice.sees("Delete 14 rules: done")
+    await bob.clicks(card, "v1.decide.approve", confirm=True)
+    await alice.sees("14 rules deleted")
 
 
 @pytest.mark.policy(EVERYTHING)
@@ -111,12 +111,12 @@ async def test_the_thirteenth_line_of_an_edit_is_seen_before_it_is_approved(
     assert "…and 1 more field." in alice.slack_text(card)
     assert "evil.example" not in alice.slack_text(card)
 
-    await cara.clicks(card, "Approve")
+    await cara.clicks(card, "v1.decide.approve")
     await cara.sees("Look at the full change, then decide on the card.")
     shown = await looks(cara, card)
     assert "pair 13 destination  `https://new.example/` → `https://evil.example/steal`" in shown
 
-    await cara.clicks(card, "Approve")
+    await cara.clicks(card, "v1.decide.approve")
     await alice.sees("Long changed")
 
 
@@ -126,7 +126,7 @@ async def test_a_card_that_shows_everything_asks_for_no_look(workspace: Sandbox,
     assert LOOK not in alice.slack_text(card)
     assert "[Show full change]" in alice.slack_text(card)
 
-    await cara.clicks(card, "Approve")
+    await cara.clicks(card, "v1.decide.approve")
 
     await alice.sees("changed")
 
@@ -136,13 +136,13 @@ async def test_the_requester_who_confirms_looks_first_too(workspace: Sandbox, al
     destination = f"https://shop.example.com/{'a' * 300}/end"
     card = await alice.says(f"/rules set {OLD} destination={destination}")
 
-    await alice.clicks(card, "Change", confirm=True)
+    await alice.clicks(card, "v1.decide.confirm", confirm=True)
     await alice.sees("Look at the full change, then decide on the card.")
     await cara.clicks(card, "Show full change")
     await cara.sees("it is their request")
     assert destination in await looks(alice, card)
 
-    await alice.clicks(card, "Change", confirm=True)
+    await alice.clicks(card, "v1.decide.confirm", confirm=True)
     await alice.sees("changed")
 
 
@@ -157,10 +157,10 @@ async def test_two_people_whose_masked_emails_are_alike_are_told_apart(
         cards.append(await alice.says(f"/members remove {email}"))
         assert email not in alice.slack_text(cards[-1])
 
-    await cara.clicks(cards[0], "Approve", confirm=True)
+    await cara.clicks(cards[0], "v1.decide.approve", confirm=True)
     await cara.sees("Look at the full change, then decide on the card.")
     assert "`bob.ceo@example.com`" in await looks(cara, cards[0])
-    await cara.clicks(cards[0], "Approve", confirm=True)
+    await cara.clicks(cards[0], "v1.decide.approve", confirm=True)
     await alice.sees("removed")
 
     assert workspace.services.members.get("site_1", "bob.ceo@example.com") is None
@@ -202,7 +202,7 @@ async def test_what_is_too_long_for_a_modal_comes_as_a_file(workspace: Sandbox, 
 
     assert "answer's body: line 0 of a script↵line 1" in content
     assert "line 1999 of a script" in content
-    await cara.clicks(card, "Approve", confirm=True)
+    await cara.clicks(card, "v1.decide.approve", confirm=True)
     await alice.sees("deleted")
 
 

@@ -56,7 +56,7 @@ async def test_what_a_newer_release_wrote_is_left_out_and_counted_and_nobody_can
         guarded = sa.func.replace(changes.c.document, '"guard":', '"second_factor":"webauthn","guard":')
         await tx.execute(sa.update(changes).values(document=guarded))
 
-    await cara.clicks(card, "Approve", confirm=True)
+    await cara.clicks(card, "v1.decide.approve", confirm=True)
 
     await cara.sees("A newer release of Gatehouse recorded this change")
     assert "Redirect_chk01" not in alice.slack_text(await alice.says("/gatehouse pending"))
@@ -80,7 +80,7 @@ async def test_a_typo_offers_the_nearest_command_as_a_button(workspace: Sandbox,
 
 async def test_the_digest_counts_what_was_done_and_by_whom(workspace: Sandbox, alice: Person) -> None:
     await alice.types("/rules off Redirect_x1old because of the sale")
-    await alice.sees("switched off")
+    await alice.sees("is off")
     await alice.says("/rules delete Redirect_chk01")
 
     text = alice.slack_text(await alice.says("/gatehouse digest 2h"))

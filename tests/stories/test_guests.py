@@ -174,9 +174,9 @@ async def test_a_member_of_the_same_enterprise_grid_is_a_colleague(workspace: Sa
     someone = Person(workspace.slack, gina.id, OPS)
 
     card = await someone.says("/rules off Redirect_x1old")
-    assert "switched off" in someone.slack_text(card)
+    assert "is off" in someone.slack_text(card)
     await someone.clicks(card, "Undo")
-    await someone.sees("Taken back by")
+    await someone.sees("undone by change")
 
     await someone.types("@gatehouse rules list")
     await someone.sees(f"{len(RULES)} rules")

@@ -54,7 +54,7 @@ async def test_nothing_is_said_of_rules_that_were_not_read(workspace: Sandbox, a
 
     assert "More 39" in await said(f"/rules show {UNREAD}")
     await alice.says(f"/rules off {UNREAD}")
-    await alice.sees("switched off")
+    await alice.sees("is off")
 
 
 async def test_nothing_is_made_beside_rules_that_were_not_read(workspace: Sandbox, alice: Person) -> None:
@@ -91,7 +91,7 @@ async def test_a_lost_answer_is_not_taken_for_nothing_while_the_list_has_a_gap(
     await alice.opens("/rules new https://a.example/ to https://b.example/")
     alice.fills(Name="A to B")
     assert await alice.submits() == {}
-    await alice.sees("not known")
+    await alice.sees("not confirmed")
     await until(lambda: len(lists_after_the_post()) >= 3)
     assert [change.state for change in await changes.open()] == [State.UNKNOWN]
 
@@ -151,4 +151,4 @@ async def test_nothing_is_said_of_members_who_were_not_read(workspace: Sandbox, 
     assert {call.method for call in members.calls()} == {"GET"}
 
     await bob.says("/members grant anna.berg@example.com vip")
-    await bob.sees("was given access")
+    await bob.sees("has access to")

@@ -43,7 +43,7 @@ async def test_commands_are_limited_for_one_person_and_what_must_work_still_does
     workspace: Sandbox, alice: Person, cara: Person, clock: Clock
 ) -> None:
     await alice.says(f"/rules off {OLD}")
-    card = await alice.sees("switched off")
+    card = await alice.sees("is off")
     await alice.says("/rules off Redirect_chk01")
     await until(lambda: len(workspace.services.rules.calls("PUT")) == 2)
     for _ in range(COMMAND_RATE.per_person - 2):
@@ -75,7 +75,7 @@ async def test_requests_that_wait_are_limited_and_a_decision_makes_room(
     refused = await alice.says(f"/rules delete {last}")
     assert "You have 20 requests waiting for a decision" in alice.slack_text(refused)
     await alice.says(f"/rules off {last}")
-    await alice.sees("switched off")  # what waits for nobody is not limited
+    await alice.sees("is off")  # what waits for nobody is not limited
     await cara.says(f"/rules delete {last}")
 
     shown = alice.slack_text(await alice.says("/gatehouse pending"))

@@ -126,7 +126,7 @@ async def leaves(alice: Person, cara: Person) -> None:
     """Somebody is removed everywhere, with one approval, and brought back."""
     await alice.types("/members offboard fresh.face@example.net because fresh.face@example.net left")
     await approves(cara, await alice.sees("f***@example.net left"))
-    await alice.clicks(await alice.sees("from every site: done"), "Undo")
+    await alice.clicks(await alice.sees("removed from every site"), "Undo")
     await cara.sees("Undo: ")
 
 

@@ -36,7 +36,7 @@ async def test_grant_and_revoke_use_the_segment_operations(workspace: Sandbox, b
     assert member["allowedSegments"] == ["free", "vip", "beta"]
 
     await bob.says(f"/members revoke {ANNA} vip")
-    await bob.sees("lost access")
+    await bob.sees("no longer has access")
 
     member = workspace.services.members.get("site_1", ANNA)
     assert member is not None

@@ -66,7 +66,7 @@ async def test_a_command_typed_in_a_channel_that_one_only_looks_into_changes_not
     workspace: Sandbox, outsider: Person, alice: Person, text: str
 ) -> None:
     await outsider.says("/rules off Redirect_chk01", channel=SUPPORT)
-    await outsider.sees("switched off")
+    await outsider.sees("is off")
     changes = workspace.bot.gatehouse.store.changes
     last = (await changes.of_requester(outsider.id, 1))[0]
     forger = Forger(workspace, outsider.id, OPS)
@@ -92,7 +92,7 @@ async def test_a_role_by_a_channel_reads_and_approves_only_from_inside(
     await forger.hears("None of your roles", times=2)
     assert workspace.services.rules.calls("DELETE") == []
 
-    await cara.clicks(card, "Approve", confirm=True)
+    await cara.clicks(card, "v1.decide.approve", confirm=True)
     await alice.sees("deleted")
 
 
@@ -102,7 +102,7 @@ async def test_a_card_in_a_channel_that_one_only_looks_into_changes_nothing(
     workspace: Sandbox, outsider: Person, alice: Person, action: str
 ) -> None:
     await alice.says(f"/rules off {OLD} for 2h")
-    card = await alice.sees("switched off")
+    card = await alice.sees("is off")
 
     change = (await workspace.bot.gatehouse.store.changes.of_requester(alice.id, 1))[0]
     forger = Forger(workspace, outsider.id, OPS)

@@ -120,7 +120,7 @@ async def test_a_change_asked_for_in_a_thread_is_made_once_however_often_slack_t
 
     await in_thread(alice, f"@gatehouse rules off {OLD} because it loops", alarm)
 
-    card = await alice.sees("switched off")
+    card = await alice.sees("is off")
     assert card.channel == OPS
     assert len(workspace.services.rules.calls("PUT")) == 1
     assert len(alice.cards) == 1

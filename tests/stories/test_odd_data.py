@@ -94,13 +94,13 @@ async def test_an_odd_rule_is_changed_and_deleted_as_it_is(fields: str, tmp_path
     async with people(odd, tmp_path) as (alice, cara):
         await alice.says(f"/rules show {ODD}")
         await alice.says(f"/rules off {ODD}")
-        await alice.sees("switched off")
+        await alice.sees("is off")
         assert json.loads(odd.rule) == before | {"status": "Inactive"}
 
         card = await alice.says(f"/rules delete {ODD}")
         if "Show full change before" in alice.slack_text(card):  # it has a field that the card doesn't show
             await (looks_at_file if len(odd.rule) > TOO_LONG_FOR_A_MODAL else looks)(cara, card)
-        await cara.clicks(card, "Approve", confirm=True)
+        await cara.clicks(card, "v1.decide.approve", confirm=True)
         await alice.sees("deleted")
 
     assert [method for method, _ in odd.sent] == ["PUT", "DELETE"]

@@ -24,17 +24,17 @@ async def test_one_approval_removes_from_every_site_and_one_undo_brings_back(
     everywhere(workspace)
     card = await alice.says(f"/members offboard {ANNA} because she left")
     text = alice.slack_text(card)
-    assert "at blog" in text
-    assert "at docs" in text
+    assert "on blog" in text
+    assert "on docs" in text
     assert ANNA not in text
     assert present(workspace) == [True, True]
 
     await approves(cara, card)
-    done = await alice.sees("from every site: done")
+    done = await alice.sees("removed from every site")
     assert present(workspace) == [False, False]
 
-    await alice.clicks(done, "Undo at docs")
-    await alice.sees("taken back")
+    await alice.clicks(done, "Undo on docs")
+    await alice.sees("undone")
     assert present(workspace) == [False, True]
 
 
@@ -53,7 +53,7 @@ async def test_a_site_that_does_not_answer_hides_no_other_and_is_tried_again(
     await alice.clicks(done, "Try the other 1 again")
     again = await alice.sees("every site?")
     await approves(cara, again)
-    await alice.sees("from every site: done")
+    await alice.sees("removed from every site")
     assert present(workspace) == [False, False]
 
 

@@ -19,7 +19,7 @@ async def test_the_audit_tells_a_deletion_from_its_request_to_its_end(
     workspace: Sandbox, alice: Person, cara: Person
 ) -> None:
     card = await alice.says(f"/rules delete {OLD} because it loops")
-    await cara.clicks(card, "Approve", confirm=True)
+    await cara.clicks(card, "v1.decide.approve", confirm=True)
     await alice.sees("deleted")
 
     text = alice.slack_text(await alice.says(f"/gatehouse audit since:24h {OLD}"))
@@ -60,7 +60,7 @@ async def test_what_was_done_is_found_by_whatever_a_person_may_write(
 ) -> None:
     await bob.says(f"/members grant {ANNA} vip")
     card = await alice.says(f"/rules delete {OLD} because it loops")
-    await cara.clicks(card, "Approve", confirm=True)
+    await cara.clicks(card, "v1.decide.approve", confirm=True)
     await alice.sees("deleted")
     deleted = ("requested", "approval", "applied", OLD)
     everything = (*deleted, ANNA)
@@ -115,12 +115,12 @@ async def test_older_entries_are_on_further_pages(workspace: Sandbox, alice: Per
 async def test_the_history_of_a_rule_goes_on_under_its_new_id(workspace: Sandbox, alice: Person, cara: Person) -> None:
     await alice.says(f"/rules off {OLD} because it loops")
     card = await alice.says(f"/rules delete {OLD}")
-    await cara.clicks(card, "Approve", confirm=True)
+    await cara.clicks(card, "v1.decide.approve", confirm=True)
     done = await alice.sees("deleted")
     gone = alice.slack_text(await alice.says(f"/rules history {OLD}"))
     assert "deleted Old shop" in gone
     await alice.clicks(done, "Undo")
-    await alice.sees("Back under a new id")
+    await alice.sees("It has a new id")
 
     text = alice.slack_text(await alice.says(f"/rules history {OLD}"))
 

@@ -98,7 +98,7 @@ async def test_a_bare_number_offers_the_same_for_the_row(workspace: Sandbox, ali
 
     await alice.clicks(reply, "Use #2")
 
-    card = await alice.sees("Checkout to the new payment page switched off")
+    card = await alice.sees("Checkout to the new payment page is off")
     assert "it loops" in alice.slack_text(card)
 
 

@@ -42,7 +42,7 @@ async def test_what_needs_no_approval_goes_ahead_of_a_request(
     waiting = await alice.says(f"/rules delete {OLD}")
 
     await cara.types(command.format(OLD))
-    card = await alice.sees("no longer what was shown")
+    card = await alice.sees("Out of date")
 
     assert card.ts == waiting.ts, "the card that waited says that it is out of date"
     assert workspace.services.rules.calls("DELETE") == []
@@ -57,8 +57,8 @@ async def test_of_two_requests_the_one_that_is_decided_first_is_done(
     waiting = await alice.says(f"/rules delete {OLD}")
     card = await cara.says(f"/rules delete {OLD}")
 
-    await cara.clicks(card, "Delete", confirm=True)
-    overtaken = await alice.sees("no longer what was shown")
+    await cara.clicks(card, "v1.decide.confirm", confirm=True)
+    overtaken = await alice.sees("Out of date")
 
     assert overtaken.ts == waiting.ts
     assert "[Delete]" not in alice.slack_text(overtaken)
@@ -71,8 +71,8 @@ async def test_who_could_make_the_change_may_drop_a_request_that_waits_for_its_r
 ) -> None:
     waiting = await alice.says(f"/rules delete {OLD}")
 
-    await cara.clicks(waiting, "Keep")
-    await alice.sees("@U0CARA001 decided to keep it")
+    await cara.clicks(waiting, "v1.decide.keep")
+    await alice.sees("Withdrawn by @U0CARA001")
 
     assert await state_of(workspace) is State.CANCELLED
 
@@ -82,7 +82,7 @@ async def test_who_could_not_make_the_change_may_not_drop_it(workspace: Sandbox,
     bob = Person(workspace.slack, "U0BOB0001", alice.channel)
     waiting = await alice.says(f"/rules delete {OLD}")
 
-    await bob.clicks(waiting, "Keep")
+    await bob.clicks(waiting, "v1.decide.keep")
     await bob.sees("None of your roles")
 
     assert await state_of(workspace) is State.PROPOSED
@@ -101,7 +101,7 @@ async def test_a_request_to_undo_keeps_nobody_else_from_undoing(
 
     await cara.clicks(done, "Undo")
     card = await alice.sees("Only @U0CARA001 can confirm it")
-    await cara.clicks(card, "Delete", confirm=True)
-    await alice.sees("Taken back by")
+    await cara.clicks(card, "v1.decide.confirm", confirm=True)
+    await alice.sees("undone by change")
 
     assert not [rule for rule in workspace.services.rules.all() if rule["name"] == "For now"]

@@ -116,7 +116,7 @@ LAST, BY_CLICK, ENDED = "Headers_cors1", "Cancel_track1", "Replace_api01"
 ASKS: Final = (
     types("/gatehouse undo", (UPDATE, f"rules/{LAST}")),
     clicks(BY_CLICK, "Undo"),
-    clicks(ENDED, "End now"),
+    clicks(ENDED, "v1.decide.end"),
     types("/rules off {Redirect_chk01}", (UPDATE, "rules/Redirect_chk01")),
     types("/rules off Redirect_help1", (UPDATE, "rules/Redirect_help1")),
     types("/rules off Seasonal campaigns to the sale", (UPDATE, "rules/Redirect_seas1")),
@@ -221,7 +221,7 @@ async def things_change(world: World, step: str) -> None:
     await alice.says("/rules list type:cancel")
     await alice.says("/members list site:docs")
     await alice.types("/rules off Cancel_ads001")
-    await alice.sees("Block the ad network switched off")
+    await alice.sees("Block the ad network is off")
     await settled(world)
     await store.channel_settings.change(OPS, {}, {"site": "docs"}, by=alice.id)
     if step == "done":

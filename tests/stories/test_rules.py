@@ -59,7 +59,7 @@ async def test_switching_off_is_announced_and_keeps_everything_else(workspace: S
     text = alice.slack_text(card)
     after = workspace.services.rules.get(OLD)
     assert card.visible_to is None
-    assert "switched off" in text
+    assert "is off" in text
     assert "it loops" in text
     assert after is not None
     assert after["status"] == "Inactive"
@@ -77,7 +77,7 @@ async def test_an_id_need_not_begin_with_a_type(workspace: Sandbox, alice: Perso
     assert await alice.submits() == {}
     await alice.sees("Odd no more")
     await alice.types(f'/rules off "{odd}" {OLD}')
-    await alice.sees("2 done")
+    await alice.sees("2 rules switched off")
     assert {(rules.get(each) or {})["status"] for each in (odd, OLD)} == {"Inactive"}
 
 
@@ -94,7 +94,7 @@ async def test_all_that_is_as_it_was_asked_to_be_is_named(workspace: Sandbox, al
     names = ["Old shop to new shop", "Block the ad network"]
     refs = " ".join(f'"{name}"' for name in names)
     await alice.says(f"/rules off {refs}")
-    await alice.sees("2 done")
+    await alice.sees("2 rules switched off")
     puts = len(workspace.services.rules.calls("PUT"))
 
     text = alice.slack_text(await alice.says(f"/rules off {refs}"))
@@ -190,12 +190,12 @@ async def test_a_delete_waits_for_somebody_else_of_the_channel(workspace: Sandbo
     assert workspace.services.rules.get(OLD) is not None
     assert "https://shop.example.com/new" in alice.slack_text(card)
 
-    await alice.clicks(card, "Approve", confirm=True)
+    await alice.clicks(card, "v1.decide.approve", confirm=True)
     refusal = await alice.sees("someone else has to approve")
     assert refusal.visible_to == alice.id
     assert workspace.services.rules.get(OLD) is not None
 
-    await cara.clicks(card, "Approve", confirm=True)
+    await cara.clicks(card, "v1.decide.approve", confirm=True)
     done = await alice.sees("deleted")
 
     assert done.ts == card.ts
@@ -207,7 +207,7 @@ async def test_a_delete_waits_for_somebody_else_of_the_channel(workspace: Sandbo
 async def test_where_nobody_else_is_the_one_who_asked_confirms(workspace: Sandbox, alice: Person) -> None:
     card = await alice.says(f"/rules delete {OLD}", channel="C0QUIET01")
 
-    await alice.clicks(card, "Delete", confirm=True)
+    await alice.clicks(card, "v1.decide.confirm", confirm=True)
     await alice.sees("deleted")
 
     assert workspace.services.rules.get(OLD) is None
@@ -217,7 +217,7 @@ async def test_withdrawing_keeps(workspace: Sandbox, alice: Person) -> None:
     card = await alice.says(f"/rules delete {OLD}")
 
     await alice.clicks(card, "Withdraw")
-    await alice.sees("is kept")
+    await alice.sees("was not deleted")
 
     assert workspace.services.rules.calls("DELETE") == []
 
@@ -226,7 +226,9 @@ async def test_withdrawing_keeps(workspace: Sandbox, alice: Person) -> None:
 async def test_a_double_click_deletes_once(workspace: Sandbox, alice: Person, cara: Person) -> None:
     card = await alice.says(f"/rules delete {OLD}")
 
-    await gather(cara.clicks(card, "Approve", confirm=True), cara.clicks(card, "Approve", confirm=True))
+    await gather(
+        cara.clicks(card, "v1.decide.approve", confirm=True), cara.clicks(card, "v1.decide.approve", confirm=True)
+    )
     await alice.sees("deleted")
 
     assert len(workspace.services.rules.calls("DELETE")) == 1
@@ -236,7 +238,7 @@ async def test_a_redelivered_click_deletes_once(workspace: Sandbox, alice: Perso
     card = await alice.says(f"/rules delete {OLD}")
     workspace.slack.delivery.twice = True
 
-    await cara.clicks(card, "Approve", confirm=True)
+    await cara.clicks(card, "v1.decide.approve", confirm=True)
     await alice.sees("deleted")
 
     assert len(workspace.services.rules.calls("DELETE")) == 1
@@ -248,8 +250,8 @@ async def test_a_rule_that_changed_meanwhile_is_not_deleted(workspace: Sandbox, 
     rule = workspace.services.rules.get(OLD)
     workspace.services.rules.put({**(rule or {}), "name": "Somebody needs this"})
 
-    await cara.clicks(card, "Approve", confirm=True)
-    stale = await alice.sees("no longer what was shown")
+    await cara.clicks(card, "v1.decide.approve", confirm=True)
+    stale = await alice.sees("Out of date")
 
     assert "Somebody needs this" in alice.slack_text(stale)
     assert workspace.services.rules.calls("DELETE") == []
@@ -260,8 +262,8 @@ async def test_of_two_requests_to_delete_one_rule_one_is_done(workspace: Sandbox
     first = await alice.says(f"/rules delete {OLD}")
     second = await cara.says(f"/rules delete {OLD}")
 
-    await cara.clicks(first, "Approve", confirm=True)
-    overtaken = await alice.sees("no longer what was shown")
+    await cara.clicks(first, "v1.decide.approve", confirm=True)
+    overtaken = await alice.sees("Out of date")
 
     assert overtaken.ts == second.ts
     assert len(workspace.services.rules.calls("DELETE")) == 1
@@ -406,7 +408,7 @@ async def test_an_unknown_outcome_is_settled_by_looking(workspace: Sandbox, alic
     workspace.services.rules.stage.faults.add("cut_after", method="DELETE")
     card = await alice.says(f"/rules delete {OLD}")
 
-    await cara.clicks(card, "Approve", confirm=True)
+    await cara.clicks(card, "v1.decide.approve", confirm=True)
     await alice.sees("Old shop to new shop deleted")
 
     assert len(workspace.services.rules.calls("DELETE")) == 1
@@ -418,10 +420,10 @@ async def test_a_write_that_never_arrived_is_reported_as_not_done(
     workspace.services.rules.stage.faults.add("cut_before", method="DELETE")
     card = await alice.says(f"/rules delete {OLD}")
 
-    await cara.clicks(card, "Approve", confirm=True)
-    await alice.sees("not known yet")
+    await cara.clicks(card, "v1.decide.approve", confirm=True)
+    await alice.sees("not confirmed yet")
     clock.ahead += timedelta(minutes=3)
-    await alice.sees("could not be deleted")
+    await alice.sees("was not deleted")
 
     assert workspace.services.rules.get(OLD) is not None
 
@@ -438,7 +440,7 @@ async def test_a_channel_that_is_archived_meanwhile_does_not_lose_the_card(works
     workspace.slack.faults.add("is_archived", method="chat.postMessage")
     await alice.types(f"/rules off {OLD}")
 
-    card = await alice.sees("switched off")
+    card = await alice.sees("is off")
 
     assert card.channel == alice.dm
 

@@ -103,10 +103,10 @@ async def test_cards_of_every_change(workspace: Sandbox, alice: Person, cara: Pe
     text = alice.slack_text(card)
     assert "adds request header `Authorization`: `[hidden-2]`" in text
     assert "This card doesn’t show everything" in text
-    await cara.clicks(card, "Approve", confirm=True)
+    await cara.clicks(card, "v1.decide.approve", confirm=True)
     await cara.sees("Look at the full change, then decide on the card.")
     assert f"Bearer {TOKEN}" in await looks(cara, card)
-    await cara.clicks(card, "Approve", confirm=True)
+    await cara.clicks(card, "v1.decide.approve", confirm=True)
     gone = await alice.sees("Sign in again deleted")
 
     assert "[Show to me]" in alice.slack_text(gone)

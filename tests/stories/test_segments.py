@@ -34,7 +34,7 @@ async def test_an_unknown_segment_is_refused_with_what_may_be_meant(workspace: S
     assert [call.method for call in workspace.services.members.calls()] == ["GET"]
 
     await bob.clicks(reply, "Grant premium instead")
-    card = await bob.sees("was given access")
+    card = await bob.sees("has access to")
 
     assert (workspace.services.members.get("site_1", ANNA) or {})["allowedSegments"] == ["free", "premium", "beta"]
     assert "she paid" in bob.slack_text(card)
@@ -96,8 +96,8 @@ async def test_an_edit_keeps_what_the_form_does_not_show(workspace: Sandbox, bob
 @pytest.mark.parametrize(
     ("makes_of_it", "says", "left"),
     [
-        ("error", "access could not be taken away", ["free", "vip", "beta"]),
-        ("ok", "not known", ["free", "vip", "beta"]),
+        ("error", "was not revoked", ["free", "vip", "beta"]),
+        ("ok", "not confirmed", ["free", "vip", "beta"]),
         ("all", "stored something else than was asked for", []),
     ],
 )

@@ -24,7 +24,7 @@ def statuses(workspace: Sandbox) -> list[str]:
 async def test_three_are_switched_off_on_one_card_and_back_by_one_undo(workspace: Sandbox, alice: Person) -> None:
     before = statuses(workspace)
     card = await alice.says(f"/rules off {OLD} {PAY} {HELP} because of the sale")
-    done = await alice.sees("Switch off 3 rules: done")
+    done = await alice.sees("3 rules switched off")
 
     assert done.ts == card.ts
     assert statuses(workspace) == ["Inactive"] * 3
@@ -32,7 +32,7 @@ async def test_three_are_switched_off_on_one_card_and_back_by_one_undo(workspace
 
     await alice.clicks(done, "Undo")
     await alice.sees("Undo: Switch off")
-    await alice.sees("Taken back by")
+    await alice.sees("undone by change")
     assert statuses(workspace) == before
 
 
@@ -43,8 +43,8 @@ async def test_deleting_several_waits_for_one_approval(workspace: Sandbox, alice
     assert "Old shop to new shop" in text
     assert workspace.services.rules.calls("DELETE") == []
 
-    await gather(*(cara.clicks(card, "Approve", confirm=True) for _ in range(2)))
-    await alice.sees("2 done")
+    await gather(*(cara.clicks(card, "v1.decide.approve", confirm=True) for _ in range(2)))
+    await alice.sees("2 rules deleted")
 
     assert len(workspace.services.rules.calls("DELETE")) == 2
     assert workspace.services.rules.get(OLD) is None
@@ -52,11 +52,11 @@ async def test_deleting_several_waits_for_one_approval(workspace: Sandbox, alice
 
 async def test_what_was_deleted_together_comes_back_together(workspace: Sandbox, alice: Person, cara: Person) -> None:
     card = await alice.says(f"/rules delete {OLD},{PAY}")
-    await cara.clicks(card, "Approve", confirm=True)
-    done = await alice.sees("Delete 2 rules: done")
+    await cara.clicks(card, "v1.decide.approve", confirm=True)
+    done = await alice.sees("2 rules deleted")
 
     await alice.clicks(done, "Undo")
-    await alice.sees("Taken back by")
+    await alice.sees("undone by change")
 
     shown = await alice.says(f"/rules show {OLD}")
     assert "Old shop to new shop" in alice.slack_text(shown)
@@ -67,7 +67,7 @@ async def test_nothing_is_begun_once_it_was_denied(workspace: Sandbox, alice: Pe
     await cara.clicks(card, "Deny…", opens="Why not")
     cara.fills(**{"Why not?": "In use"})
     await cara.submits()
-    await alice.sees("said no")
+    await alice.sees("Denied by")
 
     (change,) = await workspace.bot.gatehouse.store.changes.open() or (None,)
     assert change is None
@@ -82,9 +82,9 @@ async def test_one_that_changed_meanwhile_is_left_alone_and_can_be_asked_again(
     rule = dict(workspace.services.rules.get(PAY) or {}) | {"name": "Renamed by hand"}
     workspace.services.rules.put(rule)
 
-    await cara.clicks(card, "Approve", confirm=True)
+    await cara.clicks(card, "v1.decide.approve", confirm=True)
     done = await alice.sees("1 of 2 done")
-    assert "changed meanwhile" in alice.slack_text(done)
+    assert "changed since the request" in alice.slack_text(done)
     assert workspace.services.rules.get(PAY) is not None
 
     await alice.clicks(done, "Try the other 1 again")
@@ -106,7 +106,7 @@ async def test_a_service_that_is_busy_is_waited_for(workspace: Sandbox, alice: P
 
     await alice.types(f"/rules off {OLD} {PAY} {HELP}")
 
-    await alice.sees("3 done")
+    await alice.sees("3 rules switched off")
 
 
 async def test_one_answer_that_is_lost_is_settled_by_looking(workspace: Sandbox, alice: Person) -> None:
@@ -114,18 +114,18 @@ async def test_one_answer_that_is_lost_is_settled_by_looking(workspace: Sandbox,
 
     await alice.types(f"/rules off {OLD} {PAY} {HELP}")
 
-    await alice.sees("3 done")
+    await alice.sees("3 rules switched off")
     assert len(workspace.services.rules.calls("PUT")) == 3
 
 
 async def test_several_end_together_by_themselves(workspace: Sandbox, alice: Person, clock: Clock) -> None:
     before = statuses(workspace)
     await alice.types(f"/rules off {OLD} {PAY} {HELP} for 2h")
-    await alice.sees("Ends by itself")
+    await alice.sees("[+1 h]")
 
     clock.ahead += timedelta(hours=2, minutes=1)
 
-    await alice.sees("Taken back by")
+    await alice.sees("undone by change")
     assert statuses(workspace) == before
 
 
@@ -145,7 +145,7 @@ async def test_a_set_that_its_process_left_is_finished_by_the_next(workspace: Sa
     ]
     whole = await gatehouse.changes.proposer.submit(set_of("Switch off 3 rules", wanted), origin="origin")
     same = await gatehouse.changes.proposer.submit(set_of("Switch off 3 rules", wanted), origin="origin")
-    await alice.sees("3 done")
+    await alice.sees("3 rules switched off")
 
     assert same.id == whole.id
     tally = await gatehouse.store.parts.tally(whole.id)
@@ -171,9 +171,9 @@ async def test_of_two_rules_alike_the_second_waits_until_it_is_known_what_became
     services.rules.stage.faults.add("cut_before", method="POST", times=1)
 
     whole = await gatehouse.changes.proposer.submit(set_of("Create 2 rules", twice), origin="origin")
-    await alice.sees("1 not known yet")
+    await alice.sees("1 not confirmed yet")
     clock.ahead += timedelta(minutes=3)
-    await alice.sees("not known, look yourself")
+    await alice.sees("not confirmed, check it yourself")
 
     made = [rule for rule in services.rules.all() if rule["name"] == "Twice in the file"]
     tally = await gatehouse.store.parts.tally(whole.id)
@@ -195,14 +195,14 @@ async def test_what_a_set_does_twice_to_one_rule_it_does_one_after_the_other(wor
     ]
 
     await gatehouse.changes.proposer.submit(set_of("Off and on", wanted), origin="origin")
-    await alice.sees("2 done")
+    await alice.sees("Off and on: done")
 
     assert [call.body["status"] for call in workspace.services.rules.calls("PUT")] == ["Inactive", "Active"]
 
 
 async def test_the_history_of_each_has_its_part(workspace: Sandbox, alice: Person) -> None:
     await alice.types(f"/rules off {OLD} {PAY} because of the sale")
-    await alice.sees("2 done")
+    await alice.sees("2 rules switched off")
 
     assert "of the sale" in alice.slack_text(await alice.says(f"/rules history {OLD}"))
 
@@ -222,9 +222,9 @@ async def test_trying_the_others_again_keeps_the_end(workspace: Sandbox, alice: 
     failed = await alice.sees("Try the other 2 again")
 
     await alice.clicks(failed, "Try the other 2 again")
-    await alice.sees("Ends by itself")
+    await alice.sees("[+1 h]")
     clock.ahead += timedelta(hours=2, seconds=1)
-    await alice.sees("Taken back by")
+    await alice.sees("undone by change")
 
     assert {(workspace.services.rules.get(key) or {})["status"] for key in (OLD, PAY)} == {"Active"}
 
@@ -239,7 +239,7 @@ async def test_trying_again_asks_where_the_target_moved(workspace: Sandbox, alic
     await alice.clicks(failed, "Try the other 2 again")
     asked = await alice.sees("Only @U0ALICE01 can confirm it")
     assert workspace.services.rules.get(PAY) == theirs, "nothing is done before somebody looked"
-    await alice.clicks(asked, "Do it", confirm=True)
-    await alice.sees("2 done")
+    await alice.clicks(asked, "v1.decide.confirm", confirm=True)
+    await alice.sees("2 rules switched off")
 
     assert (workspace.services.rules.get(PAY) or {})["description"] == "Theirs"

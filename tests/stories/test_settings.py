@@ -45,7 +45,7 @@ async def test_a_named_segment_can_be_granted_though_nobody_has_it(workspace: Sa
     await chosen(bob, Extra_segments="early birds, gold")
     assert "nobody yet; the settings name it" in bob.slack_text(await bob.says("/members segments"))
     await bob.says(f'/members grant {ANNA} "Early Birds"')
-    await bob.sees("was given access")
+    await bob.sees("has access to")
 
     assert "early birds" in (workspace.services.members.get("site_1", ANNA) or {})["allowedSegments"]
 
@@ -55,7 +55,7 @@ async def test_a_named_segment_that_does_not_exist_is_refused_by_the_service(wor
 
     await bob.says(f"/members grant {ANNA} gold")
 
-    card = await bob.sees("access could not be given")
+    card = await bob.sees("was not given access")
     assert "Unknown segment: gold" in bob.slack_text(card)
 
 
@@ -128,4 +128,4 @@ async def test_a_site_that_is_gone_is_not_replaced_by_another(workspace: Sandbox
     assert "no longer exists" in bob.slack_text(await bob.says("/gatehouse settings"))
 
     await bob.says(f"/members grant {ANNA} vip site:blog")
-    await bob.sees("was given access")
+    await bob.sees("has access to")

@@ -49,7 +49,7 @@ async def test_whoever_is_only_on_another_site_is_found_there_by_a_click(workspa
     assert "Nothing was changed" in text
 
     await bob.clicks(reply, "Use docs")
-    await bob.sees("was given access")
+    await bob.sees("has access to")
 
     assert (workspace.services.members.get("site_2", INES) or {})["allowedSegments"] == ["free", "vip"]
     assert workspace.services.members.get("site_1", INES) is None
@@ -82,7 +82,7 @@ async def test_a_removal_meanwhile_is_no_grant(workspace: Sandbox, bob: Person, 
     assert await bob.submits() == {}
     await bob.sees_form("Nobody on blog is not a member of")
     await approves(bob, card)
-    await bob.sees("could not be removed")
+    await bob.sees("was not removed")
     assert "Nobody on blog" in bob.slack_text(await bob.says(f"/members grant {ANNA} vip"))
     assert [call.method for call in workspace.services.members.calls() if call.method != "GET"] == []
 

@@ -34,11 +34,11 @@ async def test_a_card_that_slack_would_not_take_comes_later_and_once(
         return bool(alice.cards)
 
     await until(a_second_later)
-    card = await alice.sees("switched off")
+    card = await alice.sees("is off")
     await alice.clicks(card, "Undo")
-    await alice.sees("Taken back by")
+    await alice.sees("undone by change")
 
-    assert len([one for one in alice.cards if "switched off" in alice.slack_text(one)]) == 1
+    assert len([one for one in alice.cards if "is off" in alice.slack_text(one)]) == 1
     assert len(workspace.services.rules.calls("PUT")) == 2
 
 
@@ -52,7 +52,7 @@ async def test_what_a_channel_does_not_take_goes_to_whoever_asked(
     workspace.slack.faults.add(code, method="chat.update")
     workspace.slack.faults.add(code, method="chat.postMessage", channel=alice.channel)
 
-    await cara.clicks(card, "Approve", confirm=True)
+    await cara.clicks(card, "v1.decide.approve", confirm=True)
     told = await alice.sees("deleted")
 
     assert told.channel == alice.dm
@@ -70,10 +70,10 @@ async def test_a_request_that_nobody_could_see_cannot_be_approved(
     asked = await alice.sees("Delete Old shop to new shop?")
     assert asked.channel == alice.dm
 
-    await alice.clicks(asked, "Approve", confirm=True)
+    await alice.clicks(asked, "v1.decide.approve", confirm=True)
     await alice.sees("someone else has to approve")
     clock.ahead += timedelta(hours=25)
-    await alice.sees("Nobody decided in time")
+    await alice.sees("nobody decided in time")
 
     assert workspace.services.rules.calls("DELETE") == []
 
@@ -96,10 +96,10 @@ async def test_what_slack_never_takes_is_given_up_loudly_and_tried_again_later(
             await asyncio.sleep(0.01)
     status = alice.slack_text(await alice.says("/gatehouse status"))
     assert "1 was never taken by Slack" in status
-    assert "switched off" not in "".join(alice.slack_text(one) for one in alice.cards)
+    assert "is off" not in "".join(alice.slack_text(one) for one in alice.cards)
 
     await store.outbox.try_again()  # as every start does
-    await alice.sees("switched off")
+    await alice.sees("is off")
     assert await store.outbox.undelivered() == 0
 
 
@@ -151,9 +151,9 @@ async def test_an_answer_gets_through_where_the_response_url_does_not(
     assert elsewhere.channel == alice.dm
 
     card = await alice.says(f"/rules delete {OLD}")
-    await alice.clicks(card, "Approve", confirm=True)
+    await alice.clicks(card, "v1.decide.approve", confirm=True)
     assert (await alice.sees("someone else has to approve")).visible_to == alice.id
-    await cara.clicks(card, "Approve", confirm=True)
+    await cara.clicks(card, "v1.decide.approve", confirm=True)
     assert (await alice.sees("deleted")).ts == card.ts
 
     tried = [one["status"] for one in slack.state.traffic if one["what"] == "response_url"]
@@ -168,7 +168,7 @@ async def test_a_second_account_of_one_mailbox_is_the_same_person(
     profiles[cara.id] = _renamed(profiles[cara.id], "alice+oncall")
     card = await alice.says(f"/rules delete {OLD}")
 
-    await cara.clicks(card, "Approve", confirm=True)
+    await cara.clicks(card, "v1.decide.approve", confirm=True)
     await cara.sees("someone else has to approve it")
 
     assert workspace.services.rules.calls("DELETE") == []
@@ -204,7 +204,7 @@ async def test_what_waited_while_slack_was_away_comes_at_once_and_in_order(
 
     await bob.says("/rules list")  # no clock goes on: this says that Slack is back
     card = await cara.sees("Delete Old shop to new shop?")
-    reminder = await cara.sees("still waits")
+    reminder = await cara.sees("needs an approval by")
     assert reminder.thread_ts == card.ts
-    await cara.clicks(card, "Approve", confirm=True)
+    await cara.clicks(card, "v1.decide.approve", confirm=True)
     await alice.sees("deleted")

@@ -24,15 +24,15 @@ def status(workspace: Sandbox) -> str:
 
 async def test_a_rule_is_off_for_two_hours(workspace: Sandbox, alice: Person, clock: Clock) -> None:
     card = await alice.says(f"/rules off {OLD} for 2h because of the sale")
-    assert "Ends by itself" in alice.slack_text(card)
+    assert "[+1 h]" in alice.slack_text(card)
     listed = alice.slack_text(await alice.says("/gatehouse timers"))
     assert "Switch off Old shop to new shop" in listed
 
     clock.ahead += timedelta(minutes=115)
-    await alice.sees_reply(card, "Ends by itself")
+    await alice.sees_reply(card, "Extend or keep it")
     assert status(workspace) == "Inactive"
     clock.ahead += timedelta(minutes=5, seconds=1)
-    await alice.sees("switched on")
+    await alice.sees("is on")
 
     assert status(workspace) == "Active"
     assert len(workspace.services.rules.calls("PUT")) == 2
@@ -54,7 +54,7 @@ async def test_the_end_comes_late_after_downtime_and_says_so(workspace: Sandbox,
     await alice.says(f"/rules off {OLD} for 1h")
 
     clock.ahead += 4 * HOUR
-    card = await alice.sees("switched on")
+    card = await alice.sees("is on")
 
     assert "3 h late" in alice.slack_text(card)
     assert not [one for one in workspace.slack.state.messages if "The card has the buttons" in str(one.blocks)]
@@ -69,15 +69,15 @@ async def test_what_somebody_changed_since_is_left_and_asked_about(
     workspace.services.rules.put({**rule, "name": "Somebody's work"})
 
     clock.ahead += HOUR + timedelta(seconds=1)
-    await alice.sees_reply(card, "somebody changed it since")
-    left = await alice.sees("Take back anyway")
+    await alice.sees_reply(card, "someone changed it first")
+    left = await alice.sees("Revert anyway")
     assert status(workspace) == "Inactive"
 
-    await alice.clicks(left, "Take back anyway…")
+    await alice.clicks(left, "v1.decide.putback")
     asked = await alice.sees("Only @U0ALICE01 can confirm it")
     assert status(workspace) == "Inactive"
-    await alice.clicks(asked, "Change", confirm=True)
-    await alice.sees("Taken back by")
+    await alice.clicks(asked, "v1.decide.confirm", confirm=True)
+    await alice.sees("undone by change")
     assert status(workspace) == "Active"
 
 
@@ -95,13 +95,13 @@ async def test_extended_kept_or_ended_at_once(workspace: Sandbox, alice: Person,
     card = await alice.says(f"/rules off {OLD} for 1h")
     (change,) = await workspace.bot.gatehouse.store.changes.for_targets([f"rules/{OLD}"])
     assert change.ends is not None
-    await cara.clicks(card, "Extend 1 h")
-    later = await alice.sees(f"Ends by itself {change.ends + HOUR:%Y-%m-%d %H:%M}")
+    await cara.clicks(card, "v1.decide.extend")
+    later = await alice.sees(f"until {change.ends + HOUR:%Y-%m-%d %H:%M}")
     clock.ahead += HOUR + timedelta(minutes=55)
-    await alice.sees_reply(card, "Ends by itself")
+    await alice.sees_reply(card, "Extend or keep it")
     assert status(workspace) == "Inactive"
 
-    await alice.clicks(later, "Make it stay")
+    await alice.clicks(later, "v1.decide.stay")
     await alice.sees("[Undo]")
     clock.ahead += 9 * HOUR
     assert "Nothing is temporary right now" in alice.slack_text(await alice.says("/gatehouse timers"))
@@ -112,8 +112,8 @@ async def test_extended_kept_or_ended_at_once(workspace: Sandbox, alice: Person,
 async def test_ended_early_it_ends_once(workspace: Sandbox, alice: Person, clock: Clock) -> None:
     card = await alice.says(f"/rules off {OLD} for 1h")
 
-    await alice.clicks(card, "End now")
-    await alice.sees("switched on")
+    await alice.clicks(card, "v1.decide.end")
+    await alice.sees("is on")
     clock.ahead += 2 * HOUR
     await alice.says("/gatehouse timers")
 
@@ -131,7 +131,7 @@ async def test_a_clock_that_jumps_ends_nothing_early_or_twice(
     await alice.says("/gatehouse timers")
     assert status(workspace) == "Inactive"
     clock.ahead = HOUR + timedelta(seconds=1)
-    await alice.sees("switched on")
+    await alice.sees("is on")
     clock.ahead -= HOUR
     await alice.says("/gatehouse timers")
 
@@ -159,7 +159,7 @@ async def test_access_is_given_for_a_week(workspace: Sandbox, bob: Person, clock
     await bob.says(f"/members grant {ANNA} beta for 7d")
 
     clock.ahead += timedelta(days=7, seconds=1)
-    await bob.sees("Taken back by")
+    await bob.sees("undone by change")
 
     after = workspace.services.members.get("site_1", ANNA) or {}
     assert sorted(after["allowedSegments"]) == sorted(before["allowedSegments"])
@@ -180,7 +180,7 @@ async def test_a_service_that_is_down_at_the_end_only_delays_it(
         return len(workspace.services.rules.calls("PUT")) == 2
 
     await until(a_minute_later)
-    await alice.sees("switched on")
+    await alice.sees("is on")
 
 
 NEEDS_APPROVAL = """
@@ -204,10 +204,10 @@ async def test_no_request_puts_the_end_off(workspace: Sandbox, alice: Person, ca
     waiting = await alice.says("/gatehouse undo")
 
     clock.ahead += HOUR + timedelta(seconds=1)
-    await alice.sees("Taken back by")
+    await alice.sees("undone by change")
 
     assert not [rule for rule in workspace.services.rules.all() if rule["name"] == "For an hour"]
-    overtaken = await alice.sees("no longer what was shown")
+    overtaken = await alice.sees("Out of date")
     assert overtaken.ts == waiting.ts
 
 
@@ -215,13 +215,13 @@ async def test_what_others_did_to_a_member_since_stays_when_access_ends(
     workspace: Sandbox, bob: Person, clock: Clock
 ) -> None:
     await bob.says(f"/members grant {ANNA} beta for 1h")
-    await bob.sees("Ends by itself")
+    await bob.sees("[+1 h]")
     member = dict(workspace.services.members.get("site_1", ANNA) or {})
     held = member["allowedSegments"]
     workspace.services.members.put("site_1", member | {"allowedSegments": [*held, "staff"]})
 
     clock.ahead += HOUR + timedelta(seconds=1)
-    await bob.sees("Taken back by")
+    await bob.sees("undone by change")
 
     left = (workspace.services.members.get("site_1", ANNA) or {})["allowedSegments"]
     assert set(left) == {*held, "staff"} - {"beta"}
@@ -236,6 +236,6 @@ async def test_the_end_is_tried_again_where_the_service_is_away(
     clock.ahead += HOUR + timedelta(seconds=1)
     await alice.sees("Nothing was changed")
     clock.ahead += timedelta(minutes=11)
-    await alice.sees("Taken back by")
+    await alice.sees("undone by change")
 
     assert status(workspace) == "Active"

@@ -39,7 +39,7 @@ async def test_an_approval_is_told_to_its_requester_alone(workspace: Sandbox, al
 
     await approves(cara, card)
 
-    told = await alice.sees("Approved: Delete Old shop")
+    told = await alice.sees("Open the card")
     assert told.channel == alice.dm
     assert f"Approved by @{cara.id}" in alice.slack_text(told)
     assert "Open the card" in str(told.blocks)
@@ -53,10 +53,10 @@ async def test_a_denial_is_told_with_its_reason(workspace: Sandbox, alice: Perso
     cara.fills(**{"Why not?": "It is still in use"})
     assert await cara.submits() == {}
 
-    told = await alice.sees("Denied: Delete Old shop")
+    told = await alice.sees("Open the card")
 
     assert told.channel == alice.dm
-    assert f"Denied by @{cara.id}: It is still in use" in alice.slack_text(told)
+    assert f"Denied by @{cara.id}: “It is still in use”" in alice.slack_text(told)
     assert await notices(workspace) == ["tell-denied"]
 
 
@@ -65,7 +65,7 @@ async def test_a_request_that_nobody_approved_in_time(workspace: Sandbox, alice:
 
     clock.ahead += timedelta(hours=25)
 
-    assert (await alice.sees("Expired: Delete Old shop")).channel == alice.dm
+    assert (await alice.sees("Open the card")).channel == alice.dm
     assert await notices(workspace) == ["tell-expired"]
 
 
@@ -74,8 +74,8 @@ async def test_what_the_service_refuses_after_an_approval(workspace: Sandbox, al
     card = await alice.says(f"/rules set {OLD} description=New")
     workspace.services.rules.stage.faults.add("refused_200", method="PUT")
 
-    await cara.clicks(card, "Approve")
-    told = await alice.sees("Not done: Change description of Old shop")
+    await cara.clicks(card, "v1.decide.approve")
+    told = await alice.sees("Nothing was changed. Open the card")
 
     assert told.channel == alice.dm
     assert "Nothing was changed" in alice.slack_text(told)
@@ -84,25 +84,25 @@ async def test_what_the_service_refuses_after_an_approval(workspace: Sandbox, al
 
 async def test_a_temporary_change_that_somebody_else_ends(workspace: Sandbox, alice: Person, cara: Person) -> None:
     card = await alice.says(f"/rules off {OLD} for 2h")
-    await cara.clicks(card, "End now")
+    await cara.clicks(card, "v1.decide.end")
 
-    told = await alice.sees("Reverted early: Switch off Old shop")
+    told = await alice.sees("Open the card")
 
     assert told.channel == alice.dm
-    assert f"was reverted by @{cara.id}" in alice.slack_text(told)
+    assert f"was reverted early by @{cara.id}" in alice.slack_text(told)
     assert await notices(workspace) == ["tell-reverted"]
 
 
 async def test_nobody_hears_of_their_own_clicks(workspace: Sandbox, alice: Person) -> None:
     card = await alice.says(f"/rules off {OLD} for 2h")
-    await alice.clicks(card, "End now")
-    await alice.sees("switched on")
+    await alice.clicks(card, "v1.decide.end")
+    await alice.sees("is on")
     card = await alice.says(f"/rules delete {OLD}")
     await alice.clicks(card, "Withdraw")
-    await alice.sees("is kept")
+    await alice.sees("was not deleted")
     card = await alice.says(f"/rules delete {OLD}")
     await alice.says(f"/rules off {OLD}")
-    await alice.sees("no longer what was shown")
+    await alice.sees("Out of date")
 
     assert await notices(workspace) == []
 
@@ -124,7 +124,7 @@ async def test_a_process_that_dies_before_it_tells_is_followed_by_one_that_does_
         await alice.sees("deleted")
         clock.ahead += timedelta(minutes=1)
 
-        await alice.sees("Approved: Delete Old shop")
+        await alice.sees("Open the card")
         await workspace.bot.gatehouse.store.outbox.try_again()
 
         assert deaths == []
@@ -141,11 +141,11 @@ async def test_those_who_can_approve_are_mentioned_and_reminded(
     card = await alice.says(f"/rules delete {OLD}")
 
     asked = alice.slack_text(card)
-    assert "somebody else of this channel must approve (@U0BOB0001" in asked
+    assert "Needs approval from @U0BOB0001" in asked
     assert "U0CARA001" not in asked, "her account is deactivated"
-    assert "@U0ALICE01" not in asked.partition("must approve")[2]
+    assert "@U0ALICE01" not in asked.partition("Needs approval")[2]
     clock.ahead += timedelta(minutes=20)
-    reminder = alice.slack_text(await alice.sees_reply(card, "still waits for an approval"))
+    reminder = alice.slack_text(await alice.sees_reply(card, "needs an approval by"))
     assert reminder.index("@U0BOB0001") < reminder.index("@U0ALICE01")
 
 
@@ -168,8 +168,8 @@ approvers = ["leads"]
 async def test_whom_the_policy_names_is_mentioned_but_the_requester(workspace: Sandbox, alice: Person) -> None:
     card = alice.slack_text(await alice.says(f"/rules delete {OLD}"))
 
-    assert "asks; @U0CARA001 " in card
-    assert "S0LEADS must approve" in card
+    assert "Needs approval from @U0CARA001 " in card
+    assert "S0LEADS" in card.partition("Needs approval from")[2]
 
 
 async def test_a_kind_of_notice_can_be_turned_off(workspace: Sandbox, alice: Person, clock: Clock) -> None:
@@ -184,7 +184,7 @@ async def test_a_kind_of_notice_can_be_turned_off(workspace: Sandbox, alice: Per
     await alice.sees("deleted")
     await alice.says("/rules delete Redirect_chk01")
     clock.ahead += timedelta(hours=25)
-    await alice.sees("Expired: Delete ")
+    await alice.sees("Nobody approved your request in time")
 
     assert await notices(workspace) == ["tell-approved", "tell-expired"]
     assert len(alice.dms) == 1

@@ -48,7 +48,7 @@ async def test_show_with_nothing_opens_a_search_that_becomes_the_rule(workspace:
     card = await alice.sees_form("Redirect_x1old")
     await alice.clicks(card, "Switch off")
 
-    await alice.sees("switched off")
+    await alice.sees("is off")
     await alice.sees_form("Its card is in")
     assert (workspace.services.rules.get("Redirect_x1old") or {})["status"] == "Inactive"
 

@@ -21,8 +21,8 @@ async def test_an_edit_goes_back_to_what_was_before(workspace: Sandbox, alice: P
     card = await alice.says(f"/rules off {OLD}")
 
     await alice.clicks(card, "Undo")
-    await alice.sees("switched on")
-    await alice.sees("Taken back by")
+    await alice.sees("is on")
+    await alice.sees("undone by change")
 
     after = workspace.services.rules.get(OLD)
     assert after is not None
@@ -33,7 +33,7 @@ async def test_a_deleted_rule_comes_back_and_answers_to_its_old_id(
     workspace: Sandbox, alice: Person, cara: Person
 ) -> None:
     card = await alice.says(f"/rules delete {OLD}")
-    await cara.clicks(card, "Approve", confirm=True)
+    await cara.clicks(card, "v1.decide.approve", confirm=True)
     await alice.sees("deleted")
 
     await alice.types("/gatehouse undo")
@@ -47,12 +47,12 @@ async def test_a_deleted_rule_comes_back_and_answers_to_its_old_id(
 
 async def test_two_who_undo_at_once_undo_once(workspace: Sandbox, alice: Person, cara: Person) -> None:
     card = await alice.says(f"/rules delete {OLD}")
-    await cara.clicks(card, "Approve", confirm=True)
+    await cara.clicks(card, "v1.decide.approve", confirm=True)
     done = await alice.sees("deleted")
 
     await gather(alice.clicks(done, "Undo"), cara.clicks(done, "Undo"))
     await alice.sees("is back")
-    await alice.sees("Taken back by")
+    await alice.sees("undone by change")
 
     assert len(workspace.services.rules.calls("POST")) == 1
 
@@ -63,11 +63,11 @@ async def test_what_was_made_by_mistake_is_switched_off_while_its_deletion_waits
     asked = await alice.says(f"/rules delete {OLD}")
 
     await alice.clicks(asked, "Switch off instead")
-    done = await alice.sees("switched off")
+    done = await alice.sees("is off")
 
     assert (workspace.services.rules.get(OLD) or {})["status"] == "Inactive"
     await alice.clicks(done, "Undo")
-    await alice.sees("switched on")
+    await alice.sees("is on")
     assert "Switch off instead" not in alice.slack_text(await alice.says("/rules delete Cancel_poll01"))
 
 
@@ -80,7 +80,7 @@ async def test_taking_a_creation_back_waits_for_a_click(workspace: Sandbox, alic
     await alice.clicks(card, "Undo")
     asked = await alice.sees("Delete A to B?")
     assert any(rule["name"] == "A to B" for rule in workspace.services.rules.all())
-    await cara.clicks(asked, "Approve", confirm=True)
+    await cara.clicks(asked, "v1.decide.approve", confirm=True)
     await alice.sees("A to B deleted")
 
     assert not any(rule["name"] == "A to B" for rule in workspace.services.rules.all())
@@ -89,7 +89,7 @@ async def test_taking_a_creation_back_waits_for_a_click(workspace: Sandbox, alic
 async def test_an_undo_can_be_undone(workspace: Sandbox, alice: Person) -> None:
     card = await alice.says(f"/rules off {OLD}")
     await alice.clicks(card, "Undo")
-    undone = await alice.sees("switched on")
+    undone = await alice.sees("is on")
 
     known = len(alice.cards)
     await alice.clicks(undone, "Undo")
@@ -107,7 +107,7 @@ async def test_what_somebody_changed_since_is_not_overwritten(workspace: Sandbox
     workspace.services.rules.put({**(rule or {}), "name": "Mine now"})
 
     await alice.clicks(card, "Undo")
-    await alice.sees("no longer what was shown")
+    await alice.sees("Out of date")
 
     after = workspace.services.rules.get(OLD)
     assert after is not None
@@ -118,7 +118,7 @@ async def test_a_removed_member_returns_with_name_and_segments(workspace: Sandbo
     before = workspace.services.members.get("site_1", ANNA)
     card = await bob.says(f"/members remove {ANNA}")
     await approves(cara, card)
-    done = await bob.sees("removed")
+    done = await bob.sees("removed from")
 
     await bob.clicks(done, "Undo")
     await bob.sees("is back")
@@ -145,8 +145,8 @@ async def test_a_delete_whose_outcome_was_unknown_is_taken_back_once_it_is_known
     workspace.services.rules.stage.faults.add("cut_after", method="DELETE")
     workspace.services.rules.stage.faults.add("delay", method="GET")  # the look before the write is answered
     workspace.services.rules.stage.faults.add("500", method="GET", times=30)
-    await cara.clicks(card, "Approve", confirm=True)
-    unknown = await alice.sees("may or may not have happened")
+    await cara.clicks(card, "v1.decide.approve", confirm=True)
+    unknown = await alice.sees("not confirmed yet")
     assert "[Undo]" not in alice.slack_text(unknown)
     reference = alice.slack_text(unknown).rpartition("change `")[2][:8]
     told = await alice.says(f"/gatehouse undo {reference}")
@@ -156,7 +156,7 @@ async def test_a_delete_whose_outcome_was_unknown_is_taken_back_once_it_is_known
     clock.ahead += timedelta(minutes=2)
     done = await alice.sees("Old shop to new shop deleted")
     await alice.clicks(done, "Undo")
-    await alice.sees("Back under a new id")
+    await alice.sees("It has a new id")
 
     assert len(workspace.services.rules.calls("DELETE")) == 1
     assert len([rule for rule in workspace.services.rules.all() if rule["name"] == "Old shop to new shop"]) == 1
@@ -168,7 +168,7 @@ async def test_an_undo_takes_nothing_away_that_was_given_since(workspace: Sandbo
     await bob.says(f"/members grant {ANNA} staff")
 
     await bob.clicks(card, "Undo")
-    await bob.sees("Taken back by")
+    await bob.sees("undone by change")
 
     left = (workspace.services.members.get("site_1", ANNA) or {})["allowedSegments"]
     assert sorted(left) == sorted([*before, "staff"])

@@ -41,7 +41,7 @@ async def test_nobody_is_in_a_group_that_is_gone_and_operators_are_told(
 
     assert "Old shop" in alice.slack_text(await alice.says(f"/rules show {OLD}"))
     await alice.says(f"/rules off {OLD}")
-    await alice.sees("switched off")
+    await alice.sees("is off")
     assert "None of your roles" in cara.slack_text(await cara.says("/members list"))
     assert "read rules" in alice.slack_text(await alice.says("/gatehouse whoami"))
 
@@ -65,7 +65,7 @@ async def test_an_outage_of_groups_stops_only_what_depends_on_one(
     workspace.slack.faults.add("internal_error", method="usergroups.users.list", times=99)
 
     await alice.says(f"/rules off {OLD}")
-    await alice.sees("switched off")
+    await alice.sees("is off")
     refused = await cara.says("/members list", channel=SUPPORT)
     who = await alice.says("/gatehouse whoami")
 

@@ -31,7 +31,7 @@ async def test_a_missing_segment_is_granted_by_a_click(workspace: Sandbox, bob: 
     assert "Lacks `vip`." in text
 
     await bob.clicks(reply, "Grant vip on blog")
-    await bob.sees("was given access")
+    await bob.sees("has access to")
 
     assert "vip" in (workspace.services.members.get("site_1", ANNA) or {})["allowedSegments"]
     assert "has `VIP` on blog" in bob.slack_text(await bob.says(f"/members why {ANNA} VIP"))
@@ -148,7 +148,7 @@ async def test_odd_addresses_go_the_whole_way(workspace: Sandbox, bob: Person, e
 
     reply = await bob.says(f"/members why {email} vip site:blog")
     await bob.clicks(reply, "Grant vip on blog")
-    card = await bob.sees("was given access")
+    card = await bob.sees("has access to")
 
     assert (workspace.services.members.get("site_1", email) or {})["allowedSegments"] == ["free", "vip"]
     assert email not in str(card.blocks) + card.text

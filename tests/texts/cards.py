@@ -26,7 +26,7 @@ CARA: Final = "U0CARA001"
 OPS: Final = "C0OPS0001"
 PLACES: Final = {"rules": "rules.example.com", "members": "members.example.com"}
 LINK: Final = "https://slack.example/archives/C0OPS0001/p1"
-GROUPS: Final = Groups({"Group_1": "Experiments"}, frozenset({"Group_1"}))
+GROUPS: Final = Groups({"Group_1": "Experiments"}, frozenset())
 
 
 def pair(source: str, destination: str, **filters: Any) -> Document:
@@ -237,8 +237,8 @@ def outcomes() -> Iterator[Sample]:
 
 def endings() -> Iterator[Sample]:
     """The other ways in which a change ends, and what happens after it."""
-    delete: tuple[Document, None] = (OLD_SHOP, None)
-    switch = (OLD_SHOP, off(OLD_SHOP))
+    delete: Any = (OLD_SHOP, None)
+    switch: Any = (OLD_SHOP, off(OLD_SHOP))
     yield "withdrawn", card(change(Kind.RULE_DELETE, State.CANCELLED, *delete, **asked()))
     yield "not confirmed, kept", card(change(Kind.RULE_DELETE, State.CANCELLED, *delete, guard=Guard.CONFIRM))
     yield "expired", card(change(Kind.RULE_DELETE, State.EXPIRED, *delete, **asked(decided_by=None)))
@@ -272,9 +272,10 @@ def endings() -> Iterator[Sample]:
         card(change(Kind.RULE_UPDATE, State.APPLIED, OLD_SHOP, MOVED, **temporary)),
     )
     for why in ("changed", "gone", "refused"):
-        yield f"not reverted: {why}", card(change(Kind.RULE_UPDATE, State.APPLIED, *switch, **temporary, ending=why))
+        left = temporary | {"ending": why}
+        yield f"not reverted: {why}", card(change(Kind.RULE_UPDATE, State.APPLIED, *switch, **left))
     undone: Document = {"undone_by": "b06889c4" * 4}
-    yield "reverted", card(change(Kind.RULE_UPDATE, State.APPLIED, *switch, **temporary, **undone))
+    yield "reverted", card(change(Kind.RULE_UPDATE, State.APPLIED, *switch, **temporary | undone))
     yield "undone", card(change(Kind.RULE_DELETE, State.APPLIED, *delete, **undone))
     yield "an undo of a deletion", card(change(Kind.RULE_CREATE, State.APPLIED, None, OLD_SHOP, undoes="b06889c4" * 4))
     yield "an undo of a removal", card(change(Kind.MEMBER_ADD, State.APPLIED, None, CHLOE, undoes="b06889c4" * 4))
@@ -352,7 +353,7 @@ def removals(outcome: Outcome) -> list[Part]:
     ]
 
 
-OFFBOARD: Final = "Remove Chloe Diaz c***@example.com from every site"
+OFFBOARD: Final = "Remove Chloe Diaz (c***@example.com) from every site"
 
 
 def imported(first: Outcome, second: Outcome) -> list[Part]:
@@ -465,7 +466,7 @@ def notes() -> Iterator[Sample]:
 
 def direct_messages() -> Iterator[Sample]:
     """What the requester is told."""
-    delete: tuple[Document, None] = (SALE, None)
+    delete: Any = (SALE, None)
     told = {
         "approved, done": ("approved", change(Kind.RULE_DELETE, State.APPLIED, *delete, **approved())),
         "approved, under way": ("approved", change(Kind.RULE_DELETE, State.APPLYING, *delete, **approved())),
@@ -510,7 +511,7 @@ def forms() -> Iterator[Sample]:
             yield f"full view: {title}", view
     whole, progress = bulk(OFFBOARD, State.PROPOSED, removals(Outcome.WAITING), **asked(reason="she left"))
     listed = list(full_view.entries(whole, progress.first))
-    view = full_view.modal(whole, listed, whole.title)
+    view = full_view.modal(whole, listed, plain_title(whole))
     if view is not None:
         yield "full view: an offboarding", view
     yield "full view: a file", b"".join(full_view.file_pieces(whole, listed)).decode()

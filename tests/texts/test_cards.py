@@ -11,155 +11,160 @@ def test_requests() -> None:
     assert texts(cards.requests()) == snapshot(
         {
             "delete a rule, anyone else may approve": """\
-Delete Sale 2026: waits for a decision
+Delete Sale 2026?
 (wastebasket) Delete Sale 2026?
-@alice asks; somebody else of this channel must approve. Open until 2026-11-22 01:24 UTC. This is what goes:
-(large_green_circle) On   (arrow_right_hook) Redirect   `Redirect_x1`
+Requested by @alice · “not needed”
+Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 Ends with the year
-Pair 1  `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
-Pair 2  `https://shop.example.com/deals` → `https://shop.example.com/landing2`
-Pair 3  `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
-(speech_balloon) not needed
-[Approve]  [Deny…]  [Ask…]  [Withdraw]  [Switch off instead]  [Show full change]
+On · Redirect
+1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
+2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
+3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
+[Approve deletion]  [Deny…]  [Withdraw]
+[Ask…]  [Switch off instead]  [Show full change]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`
-  [Approve] asks: Delete it? / Delete Sale 2026 (Redirect_x1)? What goes is on the card. [Not yet] [Approve]\
+  [Approve deletion] asks: Delete Sale 2026? / All 3 pairs are deleted. It stops working at once. Undo creates it again, under a new id. [Cancel] [Approve deletion]\
 """,
             "delete a rule that is off, others are named, one of two has approved": """\
-Delete Old shop to new shop: waits for a decision
+Delete Old shop to new shop?
 (wastebasket) Delete Old shop to new shop?
-@alice asks; 2 of @oncall @bob must approve. 1 of 2: approved by @cara. Open until 2026-11-22 01:24 UTC. This is what goes:
-(white_circle) Off   (arrow_right_hook) Redirect   `Redirect_x1`
+Requested by @alice · “we test”
+Needs 2 approvals from @oncall or @bob by 2026-11-22 01:24 UTC. 1 of 2: approved by @cara.
+Off · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-(speech_balloon) we test
-[Approve]  [Deny…]  [Ask…]  [Withdraw]  [Break the glass…]  [Show full change]
+[Approve deletion]  [Deny…]  [Withdraw]
+[Ask…]  [Emergency override…]  [Show full change]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`
-  [Approve] asks: Delete it? / Delete Old shop to new shop (Redirect_x1)? What goes is on the card. [Not yet] [Approve]\
+  [Approve deletion] asks: Delete Old shop to new shop? / Undo creates it again, under a new id. [Cancel] [Approve deletion]\
 """,
             "delete a rule of 40 pairs, own click": """\
-Delete Campaign links: waits for a decision
+Delete Campaign links?
 (wastebasket) Delete Campaign links?
-@alice asks. Only @alice can confirm it. Open until 2026-11-22 01:24 UTC. This is what goes:
-(large_green_circle) On   (arrow_right_hook) Redirect   `Redirect_x1`
-Pair 1  `https://shop.example.com/c/0` → `https://shop.example.com/campaign/0`
-Pair 2  `https://shop.example.com/c/1` → `https://shop.example.com/campaign/1`
-Pair 3  `https://shop.example.com/c/2` → `https://shop.example.com/campaign/2`
-Pair 4  `https://shop.example.com/c/3` → `https://shop.example.com/campaign/3`
-Pair 5  `https://shop.example.com/c/4` → `https://shop.example.com/campaign/4`
-Pair 6  `https://shop.example.com/c/5` → `https://shop.example.com/campaign/5`
-Pair 7  `https://shop.example.com/c/6` → `https://shop.example.com/campaign/6`
-Pair 8  `https://shop.example.com/c/7` → `https://shop.example.com/campaign/7`
-Pair 9  `https://shop.example.com/c/8` → `https://shop.example.com/campaign/8`
-Pair 10  `https://shop.example.com/c/9` → `https://shop.example.com/campaign/9`
-Pair 11  `https://shop.example.com/c/10` → `https://shop.example.com/campaign/10`
-Pair 12  `https://shop.example.com/c/11` → `https://shop.example.com/campaign/11`
+Requested by @alice · “we test”
+Only @alice can confirm it until 2026-11-22 01:24 UTC.
+On · Redirect
+1. `https://shop.example.com/c/0` → `https://shop.example.com/campaign/0`
+2. `https://shop.example.com/c/1` → `https://shop.example.com/campaign/1`
+3. `https://shop.example.com/c/2` → `https://shop.example.com/campaign/2`
+4. `https://shop.example.com/c/3` → `https://shop.example.com/campaign/3`
+5. `https://shop.example.com/c/4` → `https://shop.example.com/campaign/4`
+6. `https://shop.example.com/c/5` → `https://shop.example.com/campaign/5`
+7. `https://shop.example.com/c/6` → `https://shop.example.com/campaign/6`
+8. `https://shop.example.com/c/7` → `https://shop.example.com/campaign/7`
+9. `https://shop.example.com/c/8` → `https://shop.example.com/campaign/8`
+10. `https://shop.example.com/c/9` → `https://shop.example.com/campaign/9`
+11. `https://shop.example.com/c/10` → `https://shop.example.com/campaign/10`
+12. `https://shop.example.com/c/11` → `https://shop.example.com/campaign/11`
 …and 28 more pairs
-(speech_balloon) we test
-(mag) This card doesn’t show everything. Press Show full change before you decide.
-[Show full change]  [Delete]  [Keep]
+There is more to it than fits here: press Show full change before you decide.
+[Show full change]  [Delete rule]  [Keep rule]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`
-  [Delete] asks: Delete it? / Delete Campaign links (Redirect_x1)? What goes is on the card. [Not yet] [Delete]\
+  [Delete rule] asks: Delete Campaign links? / All 40 pairs are deleted. It stops working at once. Undo creates it again, under a new id. [Cancel] [Delete rule]\
 """,
             "delete a rule with a secret header": """\
-Delete Debug header for support: waits for a decision
+Delete Debug header for support?
 (wastebasket) Delete Debug header for support?
-@alice asks; somebody else of this channel must approve. Open until 2026-11-22 01:24 UTC. This is what goes:
-(large_green_circle) On   (label) Headers   `Redirect_x1`
-URL contains `https://shop.example.com`: adds request header `Authorization`: `[hidden]`
-(mag) 1 of 4 test URLs changes
+Requested by @alice · “we test”
+Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
+On · Headers
+URL contains `https://shop.example.com` adds request header `Authorization`: `[hidden]`
+1 of 4 test URLs changes
 • /old stays
-(speech_balloon) we test
-(mag) This card doesn’t show everything. Press Show full change before you decide.
-[Show full change]  [Approve]  [Deny…]  [Ask…]  [Withdraw]  [Switch off instead]
+Some of it is hidden in a channel: press Show full change before you decide.
+[Show full change]  [Approve deletion]  [Deny…]
+[Withdraw]  [Ask…]  [Switch off instead]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`
-  [Approve] asks: Delete it? / Delete Debug header for support (Redirect_x1)? What goes is on the card. [Not yet] [Approve]\
+  [Approve deletion] asks: Delete Debug header for support? / It stops working at once. Undo creates it again, under a new id. [Cancel] [Approve deletion]\
 """,
             "switch off a rule for two hours": """\
-Switch off Sale 2026: waits for a decision
-(raising_hand) Switch off Sale 2026?
-@alice asks; somebody else of this channel must approve. Open until 2026-11-22 01:24 UTC. This is what changes:
-status  `Active`  →  `Inactive`
-(speech_balloon) we test
-(stopwatch) To end by itself 2 h after it was done
-[Approve]  [Deny…]  [Ask…]  [Withdraw]  [Show full change]
+Switch off Sale 2026 for 2 h?
+(raising_hand) Switch off Sale 2026 for 2 h?
+Requested by @alice · “we test”
+Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
+1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
+2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
+3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
+[Approve]  [Deny…]  [Withdraw]
+[Ask…]  [Show full change]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "change a destination, with a warning": """\
-Change destination of Old shop to new shop: waits for a decision
+Change destination of Old shop to new shop?
 (raising_hand) Change destination of Old shop to new shop?
-@alice asks; somebody else of this channel must approve. Open until 2026-11-22 01:24 UTC. This is what changes:
-pair 1 destination  `https://shop.example.com/new`  →  `https://shop.example.com/landing`
-(warning) It loops with “Back to the old shop”.
-(speech_balloon) we test
-[Approve]  [Deny…]  [Ask…]  [Withdraw]  [Show full change]
+Requested by @alice · “we test”
+Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
+Warning: It loops with “Back to the old shop”.
+destination  `https://shop.example.com/new` → `https://shop.example.com/landing`
+[Approve]  [Deny…]  [Withdraw]
+[Ask…]  [Show full change]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "create a rule": """\
-Create Sale 2026: waits for a decision
+Create Sale 2026?
 (raising_hand) Create Sale 2026?
-@alice asks; somebody else of this channel must approve. Open until 2026-11-22 01:24 UTC. This is what changes:
-(large_green_circle) On   (arrow_right_hook) Redirect
+Requested by @alice
+Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 Ends with the year
-Pair 1  `https://shop.example.com/sale` → `https://shop.example.com/landing2` · only for page domain `blog.example.com` or `shop.example.com`, method `GET`
-Pair 2  `https://shop.example.com/deals` → `https://shop.example.com/landing2`
-Pair 3  `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
-(mag) This card doesn’t show everything. Press Show full change before you decide.
-[Show full change]  [Approve]  [Deny…]  [Ask…]  [Withdraw]  [Break the glass…]
+On · Redirect
+1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
+2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
+3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
+[Approve]  [Deny…]  [Withdraw]
+[Ask…]  [Emergency override…]  [Show full change]
 rules at rules.example.com · change `0343eab7`\
 """,
             "switch off a group": """\
-Switch off Group Experiments: waits for a decision
+Switch off Group Experiments?
 (raising_hand) Switch off Group Experiments?
-@alice asks; somebody else of this channel must approve. Open until 2026-11-22 01:24 UTC. This is what changes:
-status  `Active`  →  `Inactive`
-(file_folder) A rule of this group is in force while both are Active, rule and group.
-(speech_balloon) we test
-[Approve]  [Deny…]  [Ask…]  [Withdraw]  [Show full change]
+Requested by @alice · “we test”
+Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
+All rules in this group stop working.
+[Approve]  [Deny…]  [Withdraw]
+[Ask…]  [Show full change]
 groups · `Group_1` · change `0343eab7`\
 """,
             "remove a member": """\
-Remove Chloe Diaz c***@example.com: waits for a decision
-(wastebasket) Remove Chloe Diaz `c***@example.com`?
-@alice asks; somebody else of this channel must approve. Open until 2026-11-22 01:24 UTC. This is what goes:
-Segments
-`default` `staff`
-(speech_balloon) she left
-(mag) This card doesn’t show everything. Press Show full change before you decide.
-[Show full change]  [Approve]  [Deny…]  [Ask…]  [Withdraw]
-members at members.example.com · site blog · change `0343eab7`
-  [Approve] asks: Remove it? / Remove c***@example.com? What goes is on the card. [Not yet] [Approve]\
+Remove Chloe Diaz from blog?
+(wastebasket) Remove Chloe Diaz from blog?
+`c***@example.com` · Requested by @alice · “she left”
+Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
+Segments  `default` `staff`
+Emails are masked in a channel: press Show full change before you decide.
+[Show full change]  [Approve removal]  [Deny…]
+[Withdraw]  [Ask…]
+members at members.example.com · change `0343eab7`
+  [Approve removal] asks: Remove Chloe Diaz from blog? / c***@example.com loses all access to blog. Undo restores name and segments. [Cancel] [Approve removal]\
 """,
             "remove a member, own click": """\
-Remove Chloe Diaz c***@example.com: waits for a decision
-(wastebasket) Remove Chloe Diaz `c***@example.com`?
-@alice asks. Only @alice can confirm it. Open until 2026-11-22 01:24 UTC. This is what goes:
-Segments
-`default` `staff`
-(speech_balloon) she left
-(mag) This card doesn’t show everything. Press Show full change before you decide.
-[Show full change]  [Remove]  [Keep]
-members at members.example.com · site blog · change `0343eab7`
-  [Remove] asks: Remove it? / Remove c***@example.com? What goes is on the card. [Not yet] [Remove]\
+Remove Chloe Diaz from blog?
+(wastebasket) Remove Chloe Diaz from blog?
+`c***@example.com` · Requested by @alice · “she left”
+Only @alice can confirm it until 2026-11-22 01:24 UTC.
+Segments  `default` `staff`
+Emails are masked in a channel: press Show full change before you decide.
+[Show full change]  [Remove member]  [Keep member]
+members at members.example.com · change `0343eab7`
+  [Remove member] asks: Remove Chloe Diaz from blog? / c***@example.com loses all access to blog. Undo restores name and segments. [Cancel] [Remove member]\
 """,
             "grant until a time that was typed": """\
-Give access to Anna Berg a***@example.com: waits for a decision
-(raising_hand) Give access to Anna Berg `a***@example.com`?
-@alice asks; somebody else of this channel must approve. Open until 2026-11-22 01:24 UTC. This is what changes:
-segments  (heavy_plus_sign) `vip`
-(speech_balloon) we test
-(stopwatch) To end by itself 2026-11-21 03:24 UTC (03:24 Europe/Berlin)
-(mag) This card doesn’t show everything. Press Show full change before you decide.
-[Show full change]  [Approve]  [Deny…]  [Ask…]  [Withdraw]
-members at members.example.com · site blog · change `0343eab7`\
+Give Anna Berg access to vip on blog until <!date^1795231440^{date_short_pretty} {time}|2026-11-21 03:24 UTC> (03:24 Europe/Berlin)?
+(raising_hand) Give Anna Berg access to vip on blog until 2026-11-21 03:24 UTC (03:24 Europe/Berlin)?
+`a***@example.com` · Requested by @alice · “we test”
+Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
+Emails are masked in a channel: press Show full change before you decide.
+[Show full change]  [Approve]  [Deny…]
+[Withdraw]  [Ask…]
+members at members.example.com · change `0343eab7`\
 """,
             "revoke": """\
-Take access from Anna Berg a***@example.com: waits for a decision
-(raising_hand) Take access from Anna Berg `a***@example.com`?
-@alice asks; somebody else of this channel must approve. Open until 2026-11-22 01:24 UTC. This is what changes:
-segments    (heavy_minus_sign) `vip`
-(speech_balloon) we test
-(mag) This card doesn’t show everything. Press Show full change before you decide.
-[Show full change]  [Approve]  [Deny…]  [Ask…]  [Withdraw]
-members at members.example.com · site blog · change `0343eab7`\
+Revoke Anna Berg’s access to vip on blog?
+(raising_hand) Revoke Anna Berg’s access to vip on blog?
+`a***@example.com` · Requested by @alice · “we test”
+Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
+Emails are masked in a channel: press Show full change before you decide.
+[Show full change]  [Approve]  [Deny…]
+[Withdraw]  [Ask…]
+members at members.example.com · change `0343eab7`\
 """,
         }
     )
@@ -169,371 +174,323 @@ def test_outcomes() -> None:
     assert texts(cards.outcomes()) == snapshot(
         {
             "create a rule: done": """\
-Create Old shop to new shop: done
+Old shop to new shop created
 (white_check_mark) Old shop to new shop created
-by @alice, 2026-11-21 01:26 UTC
-(large_green_circle) On   (arrow_right_hook) Redirect
+@alice · “we test” · 2026-11-21 01:26 UTC
+On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-(speech_balloon) we test
 [Undo]
 rules at rules.example.com · change `0343eab7`\
 """,
             "create a rule: applying": """\
-Create Old shop to new shop: under way
-(hourglass_flowing_sand) Old shop to new shop: under way…
-asked by @alice; the service is being asked.
-(large_green_circle) On   (arrow_right_hook) Redirect
+Creating Old shop to new shop…
+(hourglass_flowing_sand) Creating Old shop to new shop…
+Requested by @alice · “we test”
+On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-(speech_balloon) we test
 rules at rules.example.com · change `0343eab7`\
 """,
             "create a rule: unknown": """\
-Create Old shop to new shop: outcome not known yet
-(grey_question) Old shop to new shop: not known yet
-asked by @alice. The service gave no clear answer, so this may or may not have happened. Gatehouse keeps looking and will say here.
-(large_green_circle) On   (arrow_right_hook) Redirect
+Creating Old shop to new shop: not confirmed yet
+(grey_question) Creating Old shop to new shop: not confirmed yet
+The service gave no clear answer. Gatehouse keeps checking and updates this card.
+Requested by @alice · “we test”
+On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-(speech_balloon) we test
 rules at rules.example.com · change `0343eab7`\
 """,
             "create a rule: denied": """\
-Create Old shop to new shop: denied
-(no_entry_sign) Old shop to new shop: not created
-@cara said no to @alice, 2026-11-21 01:26 UTC. Nothing was changed.
-Why: not tonight
-(speech_balloon) we test
+Old shop to new shop was not created
+(no_entry_sign) Old shop to new shop was not created
+Denied by @cara: “not tonight”
+Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 rules at rules.example.com · change `0343eab7`\
 """,
             "switch off a rule: done": """\
-Switch off Old shop to new shop: done
-(white_check_mark) Old shop to new shop switched off
-by @alice, 2026-11-21 01:26 UTC
-status  `Active`  →  `Inactive`
-(speech_balloon) we test
+Old shop to new shop is off
+(double_vertical_bar) Old shop to new shop is off
+@alice · “we test” · 2026-11-21 01:26 UTC
+`https://shop.example.com/old` → `https://shop.example.com/new`
 [Undo]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "switch off a rule: applying": """\
-Switch off Old shop to new shop: under way
-(hourglass_flowing_sand) Old shop to new shop: under way…
-asked by @alice; the service is being asked.
-status  `Active`  →  `Inactive`
-(speech_balloon) we test
+Switching off Old shop to new shop…
+(hourglass_flowing_sand) Switching off Old shop to new shop…
+Requested by @alice · “we test”
+`https://shop.example.com/old` → `https://shop.example.com/new`
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "switch off a rule: unknown": """\
-Switch off Old shop to new shop: outcome not known yet
-(grey_question) Old shop to new shop: not known yet
-asked by @alice. The service gave no clear answer, so this may or may not have happened. Gatehouse keeps looking and will say here.
-status  `Active`  →  `Inactive`
-(speech_balloon) we test
+Switching off Old shop to new shop: not confirmed yet
+(grey_question) Switching off Old shop to new shop: not confirmed yet
+The service gave no clear answer. Gatehouse keeps checking and updates this card.
+Requested by @alice · “we test”
+`https://shop.example.com/old` → `https://shop.example.com/new`
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "switch off a rule: denied": """\
-Switch off Old shop to new shop: denied
-(no_entry_sign) Old shop to new shop: not changed
-@cara said no to @alice, 2026-11-21 01:26 UTC. Nothing was changed.
-Why: not tonight
-(speech_balloon) we test
+Old shop to new shop was not switched off
+(no_entry_sign) Old shop to new shop was not switched off
+Denied by @cara: “not tonight”
+Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "change a destination: done": """\
-Change destination of Old shop to new shop: done
-(white_check_mark) Old shop to new shop changed: destination
-by @alice, 2026-11-21 01:26 UTC
-pair 1 destination  `https://shop.example.com/new`  →  `https://shop.example.com/landing`
-(speech_balloon) we test
+Old shop to new shop: destination changed
+(white_check_mark) Old shop to new shop: destination changed
+@alice · “we test” · 2026-11-21 01:26 UTC
+destination  `https://shop.example.com/new` → `https://shop.example.com/landing`
 [Undo]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "change a destination: applying": """\
-Change destination of Old shop to new shop: under way
-(hourglass_flowing_sand) Old shop to new shop: under way…
-asked by @alice; the service is being asked.
-pair 1 destination  `https://shop.example.com/new`  →  `https://shop.example.com/landing`
-(speech_balloon) we test
+Changing destination of Old shop to new shop…
+(hourglass_flowing_sand) Changing destination of Old shop to new shop…
+Requested by @alice · “we test”
+destination  `https://shop.example.com/new` → `https://shop.example.com/landing`
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "change a destination: unknown": """\
-Change destination of Old shop to new shop: outcome not known yet
-(grey_question) Old shop to new shop: not known yet
-asked by @alice. The service gave no clear answer, so this may or may not have happened. Gatehouse keeps looking and will say here.
-pair 1 destination  `https://shop.example.com/new`  →  `https://shop.example.com/landing`
-(speech_balloon) we test
+Changing destination of Old shop to new shop: not confirmed yet
+(grey_question) Changing destination of Old shop to new shop: not confirmed yet
+The service gave no clear answer. Gatehouse keeps checking and updates this card.
+Requested by @alice · “we test”
+destination  `https://shop.example.com/new` → `https://shop.example.com/landing`
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "change a destination: denied": """\
-Change destination of Old shop to new shop: denied
-(no_entry_sign) Old shop to new shop: not changed
-@cara said no to @alice, 2026-11-21 01:26 UTC. Nothing was changed.
-Why: not tonight
-(speech_balloon) we test
+Old shop to new shop: destination not changed
+(no_entry_sign) Old shop to new shop: destination not changed
+Denied by @cara: “not tonight”
+Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "delete a rule: done": """\
-Delete Old shop to new shop: done
+Old shop to new shop deleted
 (white_check_mark) Old shop to new shop deleted
-by @alice, 2026-11-21 01:26 UTC
-This is what it was:
-(large_green_circle) On   (arrow_right_hook) Redirect   `Redirect_x1`
+@alice · “we test” · 2026-11-21 01:26 UTC
+What it was:
+On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-(speech_balloon) we test
 [Undo]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "delete a rule: done, approved": """\
-Delete Old shop to new shop: done
+Old shop to new shop deleted
 (white_check_mark) Old shop to new shop deleted
-asked by @alice, approved by @cara, 2026-11-21 01:26 UTC
-This is what it was:
-(large_green_circle) On   (arrow_right_hook) Redirect   `Redirect_x1`
+Requested by @alice · approved by @cara · “we test” · 2026-11-21 01:26 UTC
+What it was:
+On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-(speech_balloon) we test
 [Undo]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "delete a rule: applying": """\
-Delete Old shop to new shop: under way
-(hourglass_flowing_sand) Old shop to new shop: under way…
-asked by @alice; the service is being asked.
-(large_green_circle) On   (arrow_right_hook) Redirect   `Redirect_x1`
+Deleting Old shop to new shop…
+(hourglass_flowing_sand) Deleting Old shop to new shop…
+Requested by @alice · “we test”
+On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-(speech_balloon) we test
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "delete a rule: unknown": """\
-Delete Old shop to new shop: outcome not known yet
-(grey_question) Old shop to new shop: not known yet
-asked by @alice. The service gave no clear answer, so this may or may not have happened. Gatehouse keeps looking and will say here.
-(large_green_circle) On   (arrow_right_hook) Redirect   `Redirect_x1`
+Deleting Old shop to new shop: not confirmed yet
+(grey_question) Deleting Old shop to new shop: not confirmed yet
+The service gave no clear answer. Gatehouse keeps checking and updates this card.
+Requested by @alice · “we test”
+On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-(speech_balloon) we test
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "delete a rule: denied": """\
-Delete Old shop to new shop: denied
-(no_entry_sign) Old shop to new shop: not deleted
-@cara said no to @alice, 2026-11-21 01:26 UTC. Nothing was changed.
-Why: not tonight
-(speech_balloon) we test
+Old shop to new shop was not deleted
+(no_entry_sign) Old shop to new shop was not deleted
+Denied by @cara: “not tonight”
+Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "switch on a group: done": """\
-Switch on Group Experiments: done
-(white_check_mark) Group Experiments switched on
-by @alice, 2026-11-21 01:26 UTC
-status  `Inactive`  →  `Active`
-(file_folder) A rule of this group is in force while both are Active, rule and group.
-(speech_balloon) we test
+Group Experiments is on
+(white_check_mark) Group Experiments is on
+@alice · “we test” · 2026-11-21 01:26 UTC
+Rules in this group that are on work again.
 [Undo]
 groups · `Group_1` · change `0343eab7`\
 """,
             "switch on a group: applying": """\
-Switch on Group Experiments: under way
-(hourglass_flowing_sand) Group Experiments: under way…
-asked by @alice; the service is being asked.
-status  `Inactive`  →  `Active`
-(speech_balloon) we test
+Switching on Group Experiments…
+(hourglass_flowing_sand) Switching on Group Experiments…
+Requested by @alice · “we test”
 groups · `Group_1` · change `0343eab7`\
 """,
             "switch on a group: unknown": """\
-Switch on Group Experiments: outcome not known yet
-(grey_question) Group Experiments: not known yet
-asked by @alice. The service gave no clear answer, so this may or may not have happened. Gatehouse keeps looking and will say here.
-status  `Inactive`  →  `Active`
-(speech_balloon) we test
+Switching on Group Experiments: not confirmed yet
+(grey_question) Switching on Group Experiments: not confirmed yet
+The service gave no clear answer. Gatehouse keeps checking and updates this card.
+Requested by @alice · “we test”
 groups · `Group_1` · change `0343eab7`\
 """,
             "switch on a group: denied": """\
-Switch on Group Experiments: denied
-(no_entry_sign) Group Experiments: not changed
-@cara said no to @alice, 2026-11-21 01:26 UTC. Nothing was changed.
-Why: not tonight
-(speech_balloon) we test
+Group Experiments was not switched on
+(no_entry_sign) Group Experiments was not switched on
+Denied by @cara: “not tonight”
+Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 groups · `Group_1` · change `0343eab7`\
 """,
             "add a member: done": """\
-Add Anna Berg a***@example.com: done
-(white_check_mark) Anna Berg `a***@example.com` added
-by @alice, 2026-11-21 01:26 UTC
-Segments
-`newsletter`
-(speech_balloon) we test
+Anna Berg added to blog
+(white_check_mark) Anna Berg added to blog
+`a***@example.com` · @alice · “we test” · 2026-11-21 01:26 UTC
+Segments  `newsletter`
 [Undo]
-members at members.example.com · site blog · change `0343eab7`\
+members at members.example.com · change `0343eab7`\
 """,
             "add a member: applying": """\
-Add Anna Berg a***@example.com: under way
-(hourglass_flowing_sand) Anna Berg `a***@example.com`: under way…
-asked by @alice; the service is being asked.
-Segments
-`newsletter`
-(speech_balloon) we test
-members at members.example.com · site blog · change `0343eab7`\
+Adding Anna Berg to blog…
+(hourglass_flowing_sand) Adding Anna Berg to blog…
+`a***@example.com` · Requested by @alice · “we test”
+Segments  `newsletter`
+members at members.example.com · change `0343eab7`\
 """,
             "add a member: unknown": """\
-Add Anna Berg a***@example.com: outcome not known yet
-(grey_question) Anna Berg `a***@example.com`: not known yet
-asked by @alice. The service gave no clear answer, so this may or may not have happened. Gatehouse keeps looking and will say here.
-Segments
-`newsletter`
-(speech_balloon) we test
-members at members.example.com · site blog · change `0343eab7`\
+Adding Anna Berg to blog: not confirmed yet
+(grey_question) Adding Anna Berg to blog: not confirmed yet
+The service gave no clear answer. Gatehouse keeps checking and updates this card.
+`a***@example.com` · Requested by @alice · “we test”
+Segments  `newsletter`
+members at members.example.com · change `0343eab7`\
 """,
             "add a member: denied": """\
-Add Anna Berg a***@example.com: denied
-(no_entry_sign) Anna Berg `a***@example.com`: not added
-@cara said no to @alice, 2026-11-21 01:26 UTC. Nothing was changed.
-Why: not tonight
-(speech_balloon) we test
-members at members.example.com · site blog · change `0343eab7`\
+Anna Berg was not added to blog
+(no_entry_sign) Anna Berg was not added to blog
+Denied by @cara: “not tonight”
+`a***@example.com` · Requested by @alice · “we test” · 2026-11-21 01:26 UTC
+members at members.example.com · change `0343eab7`\
 """,
             "rename a member: done": """\
-Change name of Anna Berg a***@example.com: done
-(white_check_mark) Anna Berg `a***@example.com` changed: name
-by @alice, 2026-11-21 01:26 UTC
-name  `Anna Berg`  →  `Anna Berg-Diaz`
-(speech_balloon) we test
+Anna Berg: name changed
+(white_check_mark) Anna Berg: name changed
+`a***@example.com` · @alice · “we test” · 2026-11-21 01:26 UTC
+name  `Anna Berg` → `Anna Berg-Diaz`
 [Undo]
-members at members.example.com · site blog · change `0343eab7`\
+members at members.example.com · change `0343eab7`\
 """,
             "rename a member: applying": """\
-Change name of Anna Berg a***@example.com: under way
-(hourglass_flowing_sand) Anna Berg `a***@example.com`: under way…
-asked by @alice; the service is being asked.
-name  `Anna Berg`  →  `Anna Berg-Diaz`
-(speech_balloon) we test
-members at members.example.com · site blog · change `0343eab7`\
+Changing name of Anna Berg…
+(hourglass_flowing_sand) Changing name of Anna Berg…
+`a***@example.com` · Requested by @alice · “we test”
+name  `Anna Berg` → `Anna Berg-Diaz`
+members at members.example.com · change `0343eab7`\
 """,
             "rename a member: unknown": """\
-Change name of Anna Berg a***@example.com: outcome not known yet
-(grey_question) Anna Berg `a***@example.com`: not known yet
-asked by @alice. The service gave no clear answer, so this may or may not have happened. Gatehouse keeps looking and will say here.
-name  `Anna Berg`  →  `Anna Berg-Diaz`
-(speech_balloon) we test
-members at members.example.com · site blog · change `0343eab7`\
+Changing name of Anna Berg: not confirmed yet
+(grey_question) Changing name of Anna Berg: not confirmed yet
+The service gave no clear answer. Gatehouse keeps checking and updates this card.
+`a***@example.com` · Requested by @alice · “we test”
+name  `Anna Berg` → `Anna Berg-Diaz`
+members at members.example.com · change `0343eab7`\
 """,
             "rename a member: denied": """\
-Change name of Anna Berg a***@example.com: denied
-(no_entry_sign) Anna Berg `a***@example.com`: not changed
-@cara said no to @alice, 2026-11-21 01:26 UTC. Nothing was changed.
-Why: not tonight
-(speech_balloon) we test
-members at members.example.com · site blog · change `0343eab7`\
+Anna Berg: name not changed
+(no_entry_sign) Anna Berg: name not changed
+Denied by @cara: “not tonight”
+`a***@example.com` · Requested by @alice · “we test” · 2026-11-21 01:26 UTC
+members at members.example.com · change `0343eab7`\
 """,
             "grant: done": """\
-Give access to Anna Berg a***@example.com: done
-(white_check_mark) Anna Berg `a***@example.com` was given access
-by @alice, 2026-11-21 01:26 UTC
-segments  (heavy_plus_sign) `vip`
-(speech_balloon) we test
+Anna Berg has access to vip on blog
+(white_check_mark) Anna Berg has access to vip on blog
+`a***@example.com` · @alice · “we test” · 2026-11-21 01:26 UTC
 [Undo]
-members at members.example.com · site blog · change `0343eab7`\
+members at members.example.com · change `0343eab7`\
 """,
             "grant: applying": """\
-Give access to Anna Berg a***@example.com: under way
-(hourglass_flowing_sand) Anna Berg `a***@example.com`: under way…
-asked by @alice; the service is being asked.
-segments  (heavy_plus_sign) `vip`
-(speech_balloon) we test
-members at members.example.com · site blog · change `0343eab7`\
+Giving Anna Berg access to vip on blog…
+(hourglass_flowing_sand) Giving Anna Berg access to vip on blog…
+`a***@example.com` · Requested by @alice · “we test”
+members at members.example.com · change `0343eab7`\
 """,
             "grant: unknown": """\
-Give access to Anna Berg a***@example.com: outcome not known yet
-(grey_question) Anna Berg `a***@example.com`: not known yet
-asked by @alice. The service gave no clear answer, so this may or may not have happened. Gatehouse keeps looking and will say here.
-segments  (heavy_plus_sign) `vip`
-(speech_balloon) we test
-members at members.example.com · site blog · change `0343eab7`\
+Giving Anna Berg access to vip on blog: not confirmed yet
+(grey_question) Giving Anna Berg access to vip on blog: not confirmed yet
+The service gave no clear answer. Gatehouse keeps checking and updates this card.
+`a***@example.com` · Requested by @alice · “we test”
+members at members.example.com · change `0343eab7`\
 """,
             "grant: denied": """\
-Give access to Anna Berg a***@example.com: denied
-(no_entry_sign) Anna Berg `a***@example.com`: access not given
-@cara said no to @alice, 2026-11-21 01:26 UTC. Nothing was changed.
-Why: not tonight
-(speech_balloon) we test
-members at members.example.com · site blog · change `0343eab7`\
+Anna Berg was not given access to vip on blog
+(no_entry_sign) Anna Berg was not given access to vip on blog
+Denied by @cara: “not tonight”
+`a***@example.com` · Requested by @alice · “we test” · 2026-11-21 01:26 UTC
+members at members.example.com · change `0343eab7`\
 """,
             "revoke: done": """\
-Take access from Anna Berg a***@example.com: done
-(white_check_mark) Anna Berg `a***@example.com` lost access
-by @alice, 2026-11-21 01:26 UTC
-segments    (heavy_minus_sign) `vip`
-(speech_balloon) we test
+Anna Berg no longer has access to vip on blog
+(white_check_mark) Anna Berg no longer has access to vip on blog
+`a***@example.com` · @alice · “we test” · 2026-11-21 01:26 UTC
 [Undo]
-members at members.example.com · site blog · change `0343eab7`\
+members at members.example.com · change `0343eab7`\
 """,
             "revoke: applying": """\
-Take access from Anna Berg a***@example.com: under way
-(hourglass_flowing_sand) Anna Berg `a***@example.com`: under way…
-asked by @alice; the service is being asked.
-segments    (heavy_minus_sign) `vip`
-(speech_balloon) we test
-members at members.example.com · site blog · change `0343eab7`\
+Revoking Anna Berg’s access to vip on blog…
+(hourglass_flowing_sand) Revoking Anna Berg’s access to vip on blog…
+`a***@example.com` · Requested by @alice · “we test”
+members at members.example.com · change `0343eab7`\
 """,
             "revoke: unknown": """\
-Take access from Anna Berg a***@example.com: outcome not known yet
-(grey_question) Anna Berg `a***@example.com`: not known yet
-asked by @alice. The service gave no clear answer, so this may or may not have happened. Gatehouse keeps looking and will say here.
-segments    (heavy_minus_sign) `vip`
-(speech_balloon) we test
-members at members.example.com · site blog · change `0343eab7`\
+Revoking Anna Berg’s access to vip on blog: not confirmed yet
+(grey_question) Revoking Anna Berg’s access to vip on blog: not confirmed yet
+The service gave no clear answer. Gatehouse keeps checking and updates this card.
+`a***@example.com` · Requested by @alice · “we test”
+members at members.example.com · change `0343eab7`\
 """,
             "revoke: denied": """\
-Take access from Anna Berg a***@example.com: denied
-(no_entry_sign) Anna Berg `a***@example.com`: access not taken away
-@cara said no to @alice, 2026-11-21 01:26 UTC. Nothing was changed.
-Why: not tonight
-(speech_balloon) we test
-members at members.example.com · site blog · change `0343eab7`\
+Anna Berg’s access to vip on blog was not revoked
+(no_entry_sign) Anna Berg’s access to vip on blog was not revoked
+Denied by @cara: “not tonight”
+`a***@example.com` · Requested by @alice · “we test” · 2026-11-21 01:26 UTC
+members at members.example.com · change `0343eab7`\
 """,
             "remove a member: done": """\
-Remove Chloe Diaz c***@example.com: done
-(white_check_mark) Chloe Diaz `c***@example.com` removed
-by @alice, 2026-11-21 01:26 UTC
-This is what it was:
-Segments
-`default` `staff`
-(speech_balloon) we test
+Chloe Diaz removed from blog
+(white_check_mark) Chloe Diaz removed from blog
+`c***@example.com` · @alice · “we test” · 2026-11-21 01:26 UTC
+What it was:
+Segments  `default` `staff`
 [Undo]
-members at members.example.com · site blog · change `0343eab7`\
+members at members.example.com · change `0343eab7`\
 """,
             "remove a member: done, approved": """\
-Remove Chloe Diaz c***@example.com: done
-(white_check_mark) Chloe Diaz `c***@example.com` removed
-asked by @alice, approved by @cara, 2026-11-21 01:26 UTC
-This is what it was:
-Segments
-`default` `staff`
-(speech_balloon) we test
+Chloe Diaz removed from blog
+(white_check_mark) Chloe Diaz removed from blog
+`c***@example.com` · Requested by @alice · approved by @cara · “we test” · 2026-11-21 01:26 UTC
+What it was:
+Segments  `default` `staff`
 [Undo]
-members at members.example.com · site blog · change `0343eab7`\
+members at members.example.com · change `0343eab7`\
 """,
             "remove a member: applying": """\
-Remove Chloe Diaz c***@example.com: under way
-(hourglass_flowing_sand) Chloe Diaz `c***@example.com`: under way…
-asked by @alice; the service is being asked.
-Segments
-`default` `staff`
-(speech_balloon) we test
-members at members.example.com · site blog · change `0343eab7`\
+Removing Chloe Diaz from blog…
+(hourglass_flowing_sand) Removing Chloe Diaz from blog…
+`c***@example.com` · Requested by @alice · “we test”
+Segments  `default` `staff`
+members at members.example.com · change `0343eab7`\
 """,
             "remove a member: unknown": """\
-Remove Chloe Diaz c***@example.com: outcome not known yet
-(grey_question) Chloe Diaz `c***@example.com`: not known yet
-asked by @alice. The service gave no clear answer, so this may or may not have happened. Gatehouse keeps looking and will say here.
-Segments
-`default` `staff`
-(speech_balloon) we test
-members at members.example.com · site blog · change `0343eab7`\
+Removing Chloe Diaz from blog: not confirmed yet
+(grey_question) Removing Chloe Diaz from blog: not confirmed yet
+The service gave no clear answer. Gatehouse keeps checking and updates this card.
+`c***@example.com` · Requested by @alice · “we test”
+Segments  `default` `staff`
+members at members.example.com · change `0343eab7`\
 """,
             "remove a member: denied": """\
-Remove Chloe Diaz c***@example.com: denied
-(no_entry_sign) Chloe Diaz `c***@example.com`: not removed
-@cara said no to @alice, 2026-11-21 01:26 UTC. Nothing was changed.
-Why: not tonight
-(speech_balloon) we test
-members at members.example.com · site blog · change `0343eab7`\
+Chloe Diaz was not removed from blog
+(no_entry_sign) Chloe Diaz was not removed from blog
+Denied by @cara: “not tonight”
+`c***@example.com` · Requested by @alice · “we test” · 2026-11-21 01:26 UTC
+members at members.example.com · change `0343eab7`\
 """,
         }
     )
@@ -543,273 +500,245 @@ def test_endings() -> None:
     assert texts(cards.endings()) == snapshot(
         {
             "withdrawn": """\
-Delete Old shop to new shop: withdrawn
-(leftwards_arrow_with_hook) Old shop to new shop is kept
-@alice decided to keep it, 2026-11-21 01:26 UTC. Nothing was changed.
-(speech_balloon) we test
+Old shop to new shop was not deleted
+(leftwards_arrow_with_hook) Old shop to new shop was not deleted
+Withdrawn by @alice · 2026-11-21 01:26 UTC
+Requested by @alice · “we test”
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "not confirmed, kept": """\
-Delete Old shop to new shop: withdrawn
-(leftwards_arrow_with_hook) Old shop to new shop is kept
-@alice decided to keep it, 2026-11-21 01:26 UTC. Nothing was changed.
-(speech_balloon) we test
+Old shop to new shop was not deleted
+(leftwards_arrow_with_hook) Old shop to new shop was not deleted
+Withdrawn by @alice · 2026-11-21 01:26 UTC
+Requested by @alice · “we test”
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "expired": """\
-Delete Old shop to new shop: not done: the request expired
-(zzz) Old shop to new shop: not deleted
-asked by @alice. Nobody decided in time. Nothing was changed.
-(speech_balloon) we test
+Old shop to new shop was not deleted
+(zzz) Old shop to new shop was not deleted
+Expired: nobody decided in time.
+Requested by @alice · “we test”
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "out of date": """\
-Switch off Old shop to new shop: not done: it changed meanwhile
-(arrows_counterclockwise) Old shop to new shop: could not be changed
-asked by @alice. It is no longer what was shown, so nothing was changed. Ask again to see it as it is.
-Shown then → now
-pair 1 destination  `https://shop.example.com/new`  →  `https://shop.example.com/landing`
-What was asked
-status  `Active`  →  `Inactive`
-(speech_balloon) we test
-[Ask again, as it is now]
+Old shop to new shop was not switched off
+(arrows_counterclockwise) Old shop to new shop was not switched off
+Out of date: it changed after the request. Nothing was changed.
+Requested by @alice · “we test”
+Then → now
+pair 1 destination  `https://shop.example.com/new` → `https://shop.example.com/landing`
+[Request again]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "out of date, gone": """\
-Delete Old shop to new shop: not done: it changed meanwhile
-(arrows_counterclockwise) Old shop to new shop: could not be deleted
-asked by @alice. It is no longer what was shown, so nothing was changed. Ask again to see it as it is.
-Now: it does not exist any more.
-(speech_balloon) we test
+Old shop to new shop was not deleted
+(arrows_counterclockwise) Old shop to new shop was not deleted
+Out of date: it no longer exists. Nothing was changed.
+Requested by @alice · “we test”
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "failed": """\
-Delete Old shop to new shop: failed, nothing changed
-✗ Old shop to new shop: could not be deleted
-asked by @alice. Nothing was changed.
-The service says: 503: down for maintenance
-(large_green_circle) On   (arrow_right_hook) Redirect   `Redirect_x1`
+Old shop to new shop was not deleted
+✗ Old shop to new shop was not deleted
+The service says: “503: down for maintenance”. Nothing was changed.
+Requested by @alice · “we test”
+On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-(speech_balloon) we test
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "failed, approval too old": """\
-Delete Old shop to new shop: failed, nothing changed
-✗ Old shop to new shop: could not be deleted
-asked by @alice. Nothing was changed: the approval is more than an hour old. Ask again.
-(large_green_circle) On   (arrow_right_hook) Redirect   `Redirect_x1`
+Old shop to new shop was not deleted
+✗ Old shop to new shop was not deleted
+The approval was more than an hour old. Request it again. Nothing was changed.
+Requested by @alice · “we test”
+On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-(speech_balloon) we test
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "failed, right lost": """\
-Delete Old shop to new shop: failed, nothing changed
-✗ Old shop to new shop: could not be deleted
-asked by @alice. Nothing was changed: the account of @alice is deactivated.
-(large_green_circle) On   (arrow_right_hook) Redirect   `Redirect_x1`
+Old shop to new shop was not deleted
+✗ Old shop to new shop was not deleted
+The account of @alice is deactivated. Nothing was changed.
+Requested by @alice · “we test”
+On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-(speech_balloon) we test
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "unsettled": """\
-Switch off Old shop to new shop: outcome not known, look at it yourself
-(grey_question) Old shop to new shop: not known
-asked by @alice. The service gave no clear answer, and what it shows now is neither the old nor the new. Look at it yourself: Gatehouse will not touch it.
-status  `Active`  →  `Inactive`
-(speech_balloon) we test
+Switching off Old shop to new shop: not confirmed
+(grey_question) Switching off Old shop to new shop: not confirmed
+Check it yourself: the service gave no clear answer, and Gatehouse has stopped checking. What the service shows is neither the old state nor the new one.
+Requested by @alice · “we test”
+`https://shop.example.com/old` → `https://shop.example.com/new`
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "service down, waits": """\
-Delete Old shop to new shop: under way
-(hourglass_flowing_sand) Old shop to new shop: under way…
-asked by @alice, approved by @cara, but the rules service is down. Nothing was sent yet. Gatehouse tries again until 2026-11-21 02:26 UTC.
-(large_green_circle) On   (arrow_right_hook) Redirect   `Redirect_x1`
+Delete Old shop to new shop: waiting for the service
+(hourglass_flowing_sand) Delete Old shop to new shop: waiting for the service
+Requested by @alice · approved by @cara · “we test”
+Nothing was sent yet: the rules service is down. Gatehouse tries again until 2026-11-21 02:26 UTC.
+On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-(speech_balloon) we test
 [Withdraw]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "off for two hours": """\
-Switch off Old shop to new shop: done
-(white_check_mark) Old shop to new shop switched off
-by @alice, 2026-11-21 01:26 UTC
-status  `Active`  →  `Inactive`
-(speech_balloon) we test
-(stopwatch) Ends by itself 2026-11-21 03:24 UTC
-[Extend 1 h]  [Make it stay]  [End now]
+Old shop to new shop is off until <!date^1795231440^{date_short_pretty} {time}|2026-11-21 03:24 UTC>
+(double_vertical_bar) Old shop to new shop is off until 2026-11-21 03:24 UTC
+@alice · “we test” · 2026-11-21 01:26 UTC
+`https://shop.example.com/old` → `https://shop.example.com/new`
+[Back on now]  [+1 h]  [Keep off]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "granted until a time that was typed": """\
-Give access to Anna Berg a***@example.com: done
-(white_check_mark) Anna Berg `a***@example.com` was given access
-asked by @alice, approved by @cara, 2026-11-21 01:26 UTC
-segments  (heavy_plus_sign) `vip`
-(speech_balloon) we test
-(stopwatch) Ends by itself 2026-11-21 03:24 UTC (03:24 Europe/Berlin)
-[Extend 1 h]  [Make it stay]  [End now]
-members at members.example.com · site blog · change `0343eab7`\
+Anna Berg has access to vip on blog until <!date^1795231440^{date_short_pretty} {time}|2026-11-21 03:24 UTC> (03:24 Europe/Berlin)
+(white_check_mark) Anna Berg has access to vip on blog until 2026-11-21 03:24 UTC (03:24 Europe/Berlin)
+`a***@example.com` · Requested by @alice · approved by @cara · “we test” · 2026-11-21 01:26 UTC
+[Revert now]  [+1 h]  [Keep]
+members at members.example.com · change `0343eab7`\
 """,
             "destination changed for two hours": """\
-Change destination of Old shop to new shop: done
-(white_check_mark) Old shop to new shop changed: destination
-by @alice, 2026-11-21 01:26 UTC
-pair 1 destination  `https://shop.example.com/new`  →  `https://shop.example.com/landing`
-(speech_balloon) we test
-(stopwatch) Ends by itself 2026-11-21 03:24 UTC
-[Extend 1 h]  [Make it stay]  [End now]
+Old shop to new shop: destination changed until <!date^1795231440^{date_short_pretty} {time}|2026-11-21 03:24 UTC>
+(white_check_mark) Old shop to new shop: destination changed until 2026-11-21 03:24 UTC
+@alice · “we test” · 2026-11-21 01:26 UTC
+destination  `https://shop.example.com/new` → `https://shop.example.com/landing`
+[Revert now]  [+1 h]  [Keep]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "not reverted: changed": """\
-Switch off Old shop to new shop: done
-(white_check_mark) Old shop to new shop switched off
-by @alice, 2026-11-21 01:26 UTC
-status  `Active`  →  `Inactive`
-(speech_balloon) we test
-(warning) This was to end 2026-11-21 03:24 UTC, but somebody changed it since. Gatehouse left it as it is.
-[Take back anyway…]  [Leave it]
+Switch off Old shop to new shop: not reverted
+(warning) Switch off Old shop to new shop: not reverted
+@alice · “we test” · 2026-11-21 01:26 UTC
+Not reverted at 2026-11-21 03:24 UTC: someone changed it first, so Gatehouse left it as it is.
+`https://shop.example.com/old` → `https://shop.example.com/new`
+[Revert anyway]  [Keep]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "not reverted: gone": """\
-Switch off Old shop to new shop: done
-(white_check_mark) Old shop to new shop switched off
-by @alice, 2026-11-21 01:26 UTC
-status  `Active`  →  `Inactive`
-(speech_balloon) we test
-(information_source) This was to end 2026-11-21 03:24 UTC; what it made is gone already.
+Switch off Old shop to new shop: not reverted
+(warning) Switch off Old shop to new shop: not reverted
+@alice · “we test” · 2026-11-21 01:26 UTC
+Nothing to revert at 2026-11-21 03:24 UTC: it is gone already.
+`https://shop.example.com/old` → `https://shop.example.com/new`
 [Undo]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "not reverted: refused": """\
-Switch off Old shop to new shop: done
-(white_check_mark) Old shop to new shop switched off
-by @alice, 2026-11-21 01:26 UTC
-status  `Active`  →  `Inactive`
-(speech_balloon) we test
-(warning) This was to end 2026-11-21 03:24 UTC, but the service refused. It is still in force. Undo tries again.
+Old shop to new shop is off
+(warning) Old shop to new shop is off
+@alice · “we test” · 2026-11-21 01:26 UTC
+Not reverted at 2026-11-21 03:24 UTC: the service refused. Press Undo to try again.
+`https://shop.example.com/old` → `https://shop.example.com/new`
 [Undo]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "reverted": """\
-Switch off Old shop to new shop: done
-(white_check_mark) Old shop to new shop switched off
-by @alice, 2026-11-21 01:26 UTC
-status  `Active`  →  `Inactive`
-(speech_balloon) we test
-(leftwards_arrow_with_hook) Taken back by change `b06889c4`
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+Old shop to new shop is back on
+(leftwards_arrow_with_hook) Old shop to new shop is back on
+@alice · “we test” · 2026-11-21 01:26 UTC
+`https://shop.example.com/old` → `https://shop.example.com/new`
+rules at rules.example.com · `Redirect_x1` · change `0343eab7` · undone by change `b06889c4`\
 """,
             "undone": """\
-Delete Old shop to new shop: done
-(white_check_mark) Old shop to new shop deleted
-by @alice, 2026-11-21 01:26 UTC
-This is what it was:
-(large_green_circle) On   (arrow_right_hook) Redirect   `Redirect_x1`
+Old shop to new shop is back
+(leftwards_arrow_with_hook) Old shop to new shop is back
+@alice · “we test” · 2026-11-21 01:26 UTC
+What it was:
+On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-(speech_balloon) we test
-(leftwards_arrow_with_hook) Taken back by change `b06889c4`
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+rules at rules.example.com · `Redirect_x1` · change `0343eab7` · undone by change `b06889c4`\
 """,
             "an undo of a deletion": """\
-Create Old shop to new shop: done
+Old shop to new shop is back
 (white_check_mark) Old shop to new shop is back
-by @alice, 2026-11-21 01:26 UTC
-(large_green_circle) On   (arrow_right_hook) Redirect
+@alice · “we test” · 2026-11-21 01:26 UTC
+On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-Back under a new id; the old one keeps meaning it here. Its creation date is new.
-(speech_balloon) we test
+It has a new id and creation date. Commands still find it by its old id.
 [Undo]
 rules at rules.example.com · change `0343eab7`\
 """,
             "an undo of a removal": """\
-Add Chloe Diaz c***@example.com: done
-(white_check_mark) Chloe Diaz `c***@example.com` is back
-by @alice, 2026-11-21 01:26 UTC
-Segments
-`default` `staff`
-Back with name and segments. When they first joined, and where else, is not restored.
-(speech_balloon) we test
+Chloe Diaz is back on blog
+(white_check_mark) Chloe Diaz is back on blog
+`c***@example.com` · @alice · “we test” · 2026-11-21 01:26 UTC
+Segments  `default` `staff`
+Name and segments are restored, the date when they joined is not.
 [Undo]
-members at members.example.com · site blog · change `0343eab7`\
+members at members.example.com · change `0343eab7`\
 """,
             "emergency override, review due": """\
-Delete Old shop to new shop: done
-(white_check_mark) Old shop to new shop deleted
-(rotating_light) @alice did this alone, 2026-11-21 01:26 UTC.
-Why: checkout is down, nobody answers
-This is what it was:
-(large_green_circle) On   (arrow_right_hook) Redirect   `Redirect_x1`
+Old shop to new shop deleted
+(rotating_light) Old shop to new shop deleted
+Emergency override by @alice: “checkout is down, nobody answers”
+Requested by @alice · “we test” · 2026-11-21 01:26 UTC
+Review due: someone other than @alice has to look at this.
+What it was:
+On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-(speech_balloon) we test
-(eyes) Review due. Someone other than @alice has to review and sign this.
-[Sign]  [Undo]  [Show full change]
+[Mark as reviewed]  [Undo]  [Show full change]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "emergency override, reviewed": """\
-Delete Old shop to new shop: done
-(white_check_mark) Old shop to new shop deleted
-(rotating_light) @alice did this alone, 2026-11-21 01:26 UTC. Signed by @cara.
-Why: checkout is down, nobody answers
-This is what it was:
-(large_green_circle) On   (arrow_right_hook) Redirect   `Redirect_x1`
+Old shop to new shop deleted
+(rotating_light) Old shop to new shop deleted
+Emergency override by @alice: “checkout is down, nobody answers” · reviewed by @cara
+Requested by @alice · “we test” · 2026-11-21 01:26 UTC
+What it was:
+On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-(speech_balloon) we test
 [Undo]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "on, but its group is off": """\
-Switch on Old shop to new shop: done
-(white_check_mark) Old shop to new shop switched on
-by @alice, 2026-11-21 01:26 UTC
-status  `Inactive`  →  `Active`
-(speech_balloon) we test
+Old shop to new shop is on
+(white_check_mark) Old shop to new shop is on
+@alice · “we test” · 2026-11-21 01:26 UTC
+`https://shop.example.com/old` → `https://shop.example.com/new`
+On, but not active: its group Experiments is off.
 [Undo]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "created, with a warning": """\
-Create Back to the old shop: done
-(white_check_mark) Back to the old shop created
-by @alice, 2026-11-21 01:26 UTC
-(large_green_circle) On   (arrow_right_hook) Redirect
+Back to the old shop created
+(warning) Back to the old shop created
+@alice · “we test” · 2026-11-21 01:26 UTC
+Warning: It loops with “Old shop to new shop”.
+On · Redirect
 `https://shop.example.com/new` → `https://shop.example.com/old`
-(warning) It loops with “Old shop to new shop”.
-(speech_balloon) we test
 [Undo]
 rules at rules.example.com · change `0343eab7`\
 """,
             "stored otherwise": """\
-Change destination of Old shop to new shop: done
-(white_check_mark) Old shop to new shop changed: destination
-by @alice, 2026-11-21 01:26 UTC
-(warning) The service stored something else than was asked for.
-Asked for → stored
-pair 1 destination  `https://shop.example.com/landing`  →  `https://shop.example.com/new`
-(speech_balloon) we test
+Change destination of Old shop to new shop: not stored as requested
+(warning) Change destination of Old shop to new shop: not stored as requested
+@alice · “we test” · 2026-11-21 01:26 UTC
+Requested → stored
+pair 1 destination  `https://shop.example.com/landing` → `https://shop.example.com/new`
 [Undo]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "not in its channel": """\
-Delete Old shop to new shop: done
+Old shop to new shop deleted
 (white_check_mark) Old shop to new shop deleted
-by @alice, 2026-11-21 01:26 UTC
-This is what it was:
-(large_green_circle) On   (arrow_right_hook) Redirect   `Redirect_x1`
+@alice · “we test” · 2026-11-21 01:26 UTC
+What it was:
+On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-(speech_balloon) we test
 [Undo]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`
-(mailbox) This is here because Gatehouse cannot post in #C0OPS0001. Add it there with `/invite @Gatehouse`.\
+You get this here because Gatehouse can’t post in #C0OPS0001. Add it there with `/invite @Gatehouse`.\
 """,
             "channel shared since": """\
-Delete Old shop to new shop: done
+Old shop to new shop deleted
 (white_check_mark) Old shop to new shop deleted
-by @alice, 2026-11-21 01:26 UTC
-This is what it was:
-(large_green_circle) On   (arrow_right_hook) Redirect   `Redirect_x1`
+@alice · “we test” · 2026-11-21 01:26 UTC
+What it was:
+On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-(speech_balloon) we test
 [Undo]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`
-(mailbox) This is here because #C0OPS0001 is shared with another company now.\
+You get this here because #C0OPS0001 is shared with another company now.\
 """,
         }
     )
@@ -819,219 +748,204 @@ def test_bulk_changes() -> None:
     assert texts(cards.bulk_changes()) == snapshot(
         {
             "switch off two rules, own click": """\
-Switch off 2 rules: waits for a decision
+Switch off 2 rules?
 (raising_hand) Switch off 2 rules?
-@alice asks. Only @alice can confirm it. Open until 2026-11-22 01:24 UTC. This is what changes:
-(small_blue_diamond) Old shop to new shop `Redirect_x1`   switch off   at `shop.example.com`
-(small_blue_diamond) Sale 2026 `Redirect_x2`   switch off   at `shop.example.com`
-(speech_balloon) we test
-[Do it]  [Leave it]  [Show all 2 rules]
-rules at rules.example.com · 2 parts · change `0343eab7`
-  [Do it] asks: All of it? / Switch off 2 rules? What it does to each is on the card, or in the full view. [Not yet] [Do it]\
+Requested by @alice · “we test”
+Only @alice can confirm it until 2026-11-22 01:24 UTC.
+• Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
+• Sale 2026: off, `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
+There is more to it than fits here: press Show all 2 rules before you decide.
+[Show all 2 rules]  [Switch off 2 rules]  [Withdraw]
+rules at rules.example.com · 2 items · change `0343eab7`
+  [Switch off 2 rules] asks: Switch off 2 rules? / It takes effect at once. You can undo it. [Cancel] [Switch off 2 rules]\
 """,
             "switch off two rules, someone else's click": """\
-Switch off 2 rules: waits for a decision
+Switch off 2 rules?
 (raising_hand) Switch off 2 rules?
-@alice asks; somebody else of this channel must approve. Open until 2026-11-22 01:24 UTC. This is what changes:
-(small_blue_diamond) Old shop to new shop `Redirect_x1`   switch off   at `shop.example.com`
-(small_blue_diamond) Sale 2026 `Redirect_x2`   switch off   at `shop.example.com`
-(speech_balloon) we test
-[Approve]  [Deny…]  [Ask…]  [Withdraw]  [Show all 2 rules]
-rules at rules.example.com · 2 parts · change `0343eab7`
-  [Approve] asks: All of it? / Switch off 2 rules? What it does to each is on the card, or in the full view. [Not yet] [Approve]\
+Requested by @alice · “we test”
+Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
+• Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
+• Sale 2026: off, `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
+There is more to it than fits here: press Show all 2 rules before you decide.
+[Show all 2 rules]  [Approve]  [Deny…]
+[Withdraw]  [Ask…]
+rules at rules.example.com · 2 items · change `0343eab7`
+  [Approve] asks: Switch off 2 rules? / It takes effect at once. You can undo it. [Cancel] [Approve]\
 """,
             "switch off three rules, under way": """\
-Switch off 3 rules: under way
-(hourglass_flowing_sand) Switch off 3 rules: under way
-asked by @alice; the service is being asked.
+Switch off 3 rules…
+(hourglass_flowing_sand) Switch off 3 rules…
+Requested by @alice · “we test”
 ██████░░░░░░░░░░░░░░  1 of 3
-(white_check_mark) 1 done
-(white_check_mark) Old shop to new shop `Redirect_x1`   switch off   at `shop.example.com`
-(hourglass_flowing_sand) Sale 2026 `Redirect_x2`   under way
-(small_blue_diamond) Campaign links `Redirect_x3`   switch off   at `shop.example.com`
-(speech_balloon) we test
+1 done
+• Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
+• Sale 2026: under way
+• Campaign links: off, `https://shop.example.com/c/0` → `https://shop.example.com/campaign/0`, …and 39 more pairs
 [Stop]
-rules at rules.example.com · 3 parts · change `0343eab7`\
+rules at rules.example.com · 3 items · change `0343eab7`\
 """,
             "being stopped": """\
-Switch off 3 rules: being stopped
-(hourglass_flowing_sand) Switch off 3 rules: being stopped
-asked by @alice; the service is being asked. Stopped by @bob.
+Switch off 3 rules: stopping…
+(hourglass_flowing_sand) Switch off 3 rules: stopping…
+Requested by @alice · “we test”
 ██████░░░░░░░░░░░░░░  1 of 3
-(white_check_mark) 1 done
-(white_check_mark) Old shop to new shop `Redirect_x1`   switch off   at `shop.example.com`
-(hourglass_flowing_sand) Sale 2026 `Redirect_x2`   under way
-(small_blue_diamond) Campaign links `Redirect_x3`   switch off   at `shop.example.com`
-(speech_balloon) we test
-rules at rules.example.com · 3 parts · change `0343eab7`\
+1 done
+• Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
+• Sale 2026: under way
+• Campaign links: off, `https://shop.example.com/c/0` → `https://shop.example.com/campaign/0`, …and 39 more pairs
+rules at rules.example.com · 3 items · change `0343eab7`\
 """,
             "two rules switched off": """\
-Switch off 2 rules: done
-(white_check_mark) Switch off 2 rules: done
-by @alice, 2026-11-21 01:26 UTC
-████████████████████  2 of 2
-(white_check_mark) 2 done
-(white_check_mark) Old shop to new shop `Redirect_x1`   switch off   at `shop.example.com`
-(white_check_mark) Sale 2026 `Redirect_x2`   switch off   at `shop.example.com`
-(speech_balloon) we test
+2 rules switched off
+(white_check_mark) 2 rules switched off
+@alice · “we test” · 2026-11-21 01:26 UTC
+• Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
+• Sale 2026: off, `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
 [Undo]
-rules at rules.example.com · 2 parts · change `0343eab7`\
+rules at rules.example.com · 2 items · change `0343eab7`\
 """,
             "two rules switched off for two hours": """\
-Switch off 2 rules: done
-(white_check_mark) Switch off 2 rules: done
-by @alice, 2026-11-21 01:26 UTC
-████████████████████  2 of 2
-(white_check_mark) 2 done
-(white_check_mark) Old shop to new shop `Redirect_x1`   switch off   at `shop.example.com`
-(white_check_mark) Sale 2026 `Redirect_x2`   switch off   at `shop.example.com`
-(speech_balloon) we test
-(stopwatch) Ends by itself 2026-11-21 03:24 UTC
-[Extend 1 h]  [Make it stay]  [End now]
-rules at rules.example.com · 2 parts · change `0343eab7`\
+2 rules switched off until <!date^1795231440^{date_short_pretty} {time}|2026-11-21 03:24 UTC>
+(white_check_mark) 2 rules switched off until 2026-11-21 03:24 UTC
+@alice · “we test” · 2026-11-21 01:26 UTC
+• Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
+• Sale 2026: off, `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
+[Revert now]  [+1 h]  [Keep]
+rules at rules.example.com · 2 items · change `0343eab7`\
 """,
             "two of three done": """\
 Switch off 3 rules: 2 of 3 done
 (warning) Switch off 3 rules: 2 of 3 done
-by @alice, 2026-11-21 01:26 UTC
-████████████████████  3 of 3
-(white_check_mark) 2 done   (arrows_counterclockwise) 1 changed meanwhile, left alone
-(white_check_mark) Old shop to new shop `Redirect_x1`   switch off   at `shop.example.com`
-(white_check_mark) Sale 2026 `Redirect_x2`   switch off   at `shop.example.com`
-(arrows_counterclockwise) Campaign links `Redirect_x3`   changed meanwhile, left alone
-(speech_balloon) we test
+@alice · “we test” · 2026-11-21 01:26 UTC
+2 done · 1 changed since the request, left alone
+• Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
+• Sale 2026: off, `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
+• Campaign links: changed since the request, left alone
 [Try the other 1 again]  [Undo]
-rules at rules.example.com · 3 parts · change `0343eab7`\
+rules at rules.example.com · 3 items · change `0343eab7`\
 """,
             "stopped": """\
 Switch off 3 rules: 1 of 3 done
 (warning) Switch off 3 rules: 1 of 3 done
-by @alice, 2026-11-21 01:26 UTC Stopped by @bob.
-████████████████████  3 of 3
-(white_check_mark) 1 done   (octagonal_sign) 2 not begun
-(white_check_mark) Old shop to new shop `Redirect_x1`   switch off   at `shop.example.com`
-(octagonal_sign) Sale 2026 `Redirect_x2`   not begun
-(octagonal_sign) Campaign links `Redirect_x3`   not begun
-(speech_balloon) we test
+@alice · “we test” · 2026-11-21 01:26 UTC
+Stopped by @bob.
+1 done · 2 not started
+• Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
+• Sale 2026: not started
+• Campaign links: not started
 [Try the other 2 again]  [Undo]
-rules at rules.example.com · 3 parts · change `0343eab7`\
+rules at rules.example.com · 3 items · change `0343eab7`\
 """,
             "one not confirmed": """\
 Switch off 2 rules: 1 of 2 done
 (warning) Switch off 2 rules: 1 of 2 done
-by @alice, 2026-11-21 01:26 UTC Gatehouse keeps looking at what is not known.
-████████████████████  2 of 2
-(white_check_mark) 1 done   (grey_question) 1 not known yet
-(white_check_mark) Old shop to new shop `Redirect_x1`   switch off   at `shop.example.com`
-(grey_question) Sale 2026 `Redirect_x2`   not known yet
-(speech_balloon) we test
+@alice · “we test” · 2026-11-21 01:26 UTC
+Gatehouse keeps checking what is not confirmed yet, and updates this card.
+1 done · 1 not confirmed yet
+• Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
+• Sale 2026: not confirmed yet
 [Undo]
-rules at rules.example.com · 2 parts · change `0343eab7`\
+rules at rules.example.com · 2 items · change `0343eab7`\
 """,
             "none done": """\
-Switch off 2 rules: failed, nothing changed
-✗ Switch off 2 rules: failed, nothing changed
-asked by @alice. Nothing was changed.
-████████████████████  2 of 2
-✗ 1 failed   (lock) 1 held by another change, left alone
-✗ Old shop to new shop `Redirect_x1`   failed
-(lock) Sale 2026 `Redirect_x2`   held by another change, left alone
-(speech_balloon) we test
+Switch off 2 rules: failed
+✗ Switch off 2 rules: failed
+Nothing was changed.
+Requested by @alice · “we test”
+1 failed · 1 held by another change, left alone
+• Old shop to new shop: failed
+• Sale 2026: held by another change, left alone
 [Try the other 2 again]
-rules at rules.example.com · 2 parts · change `0343eab7`\
+rules at rules.example.com · 2 items · change `0343eab7`\
 """,
             "undone": """\
-Switch off 2 rules: done
-(white_check_mark) Switch off 2 rules: done
-by @alice, 2026-11-21 01:26 UTC
-████████████████████  2 of 2
-(leftwards_arrow_with_hook) 2 taken back
-(leftwards_arrow_with_hook) Old shop to new shop `Redirect_x1`   taken back
-(leftwards_arrow_with_hook) Sale 2026 `Redirect_x2`   taken back
-(speech_balloon) we test
-(leftwards_arrow_with_hook) Taken back by change `b06889c4`
-rules at rules.example.com · 2 parts · change `0343eab7`\
+Undone: Switch off 2 rules
+(leftwards_arrow_with_hook) Undone: Switch off 2 rules
+@alice · “we test” · 2026-11-21 01:26 UTC
+2 undone
+• Old shop to new shop: undone
+• Sale 2026: undone
+rules at rules.example.com · 2 items · change `0343eab7` · undone by change `b06889c4`\
 """,
             "denied": """\
 Switch off 2 rules: denied
 (no_entry_sign) Switch off 2 rules: denied
-@cara said no to @alice, 2026-11-21 01:26 UTC. Nothing was changed.
-Why: not tonight
-(speech_balloon) we test
-rules at rules.example.com · 2 parts · change `0343eab7`\
+Denied by @cara: “not tonight”
+Requested by @alice · “we test” · 2026-11-21 01:26 UTC
+rules at rules.example.com · 2 items · change `0343eab7`\
 """,
             "offboarding": """\
-Remove Chloe Diaz c***@example.com from every site: waits for a decision
-(wastebasket) Remove Chloe Diaz c***@example.com from every site?
-@alice asks; somebody else of this channel must approve. Open until 2026-11-22 01:24 UTC. This is what goes:
-(small_blue_diamond) `c***@example.com` at blog   remove   segments `default` `staff`
-(small_blue_diamond) `c***@example.com` at docs   remove   segments `default` `staff`
-(speech_balloon) she left
-(mag) This card doesn’t show everything. Press Show all 2 members before you decide.
-[Show all 2 members]  [Approve]  [Deny…]  [Ask…]  [Withdraw]
-members at members.example.com · 2 parts · change `0343eab7`
-  [Approve] asks: All of it? / Remove Chloe Diaz c***@example.com from every site? What it does to each is on the card, or in the full view. [Not yet] [Approve]\
+Remove Chloe Diaz (c***@example.com) from every site?
+(wastebasket) Remove Chloe Diaz (c***@example.com) from every site?
+Requested by @alice · “she left”
+Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
+• Chloe Diaz `c***@example.com` on blog: remove, segments `default` `staff`
+• Chloe Diaz `c***@example.com` on docs: remove, segments `default` `staff`
+Emails are masked in a channel: press Show all 2 members before you decide.
+[Show all 2 members]  [Approve removal]  [Deny…]
+[Withdraw]  [Ask…]
+members at members.example.com · 2 items · change `0343eab7`
+  [Approve removal] asks: Remove Chloe Diaz (c***@example.com) from every site? / Access ends at once. Undo restores names and segments. [Cancel] [Approve removal]\
 """,
             "offboarded": """\
-Remove Chloe Diaz c***@example.com from every site: done
-(white_check_mark) Remove Chloe Diaz c***@example.com from every site: done
-asked by @alice, approved by @cara, 2026-11-21 01:26 UTC
-████████████████████  2 of 2
-(white_check_mark) 2 done
-(white_check_mark) `c***@example.com` at blog   remove   segments `default` `staff`
-(white_check_mark) `c***@example.com` at docs   remove   segments `default` `staff`
-(speech_balloon) she left
-[Undo]  [Undo at blog]  [Undo at docs]
-members at members.example.com · 2 parts · change `0343eab7`\
+Chloe Diaz (c***@example.com) removed from every site
+(white_check_mark) Chloe Diaz (c***@example.com) removed from every site
+Requested by @alice · approved by @cara · “she left” · 2026-11-21 01:26 UTC
+• Chloe Diaz `c***@example.com` on blog: removed, segments `default` `staff`
+• Chloe Diaz `c***@example.com` on docs: removed, segments `default` `staff`
+[Undo]  [Undo on blog]  [Undo on docs]
+members at members.example.com · 2 items · change `0343eab7`\
 """,
             "import of 3 rules": """\
-Import 3 rules from campaign.json: waits for a decision
+Import 3 rules from campaign.json?
 (raising_hand) Import 3 rules from campaign.json?
-@alice asks; somebody else of this channel must approve. Open until 2026-11-22 01:24 UTC. This is what changes:
-(small_blue_diamond) Sale 2026   create Inactive Redirect   `https://shop.example.com/sale` → `https://shop.example.com/landing2`   …and 2 more pairs
-(small_blue_diamond) Old shop to new shop `Redirect_x2`   pair 1 destination  `https://shop.example.com/new`  →  `https://shop.example.com/landing`   at `shop.example.com`
-(heavy_minus_sign) Campaign links `Redirect_x3`   is the same already
-(mag) This card doesn’t show everything. Press Show all 3 rules before you decide.
-[Show all 3 rules]  [Approve]  [Deny…]  [Ask…]  [Withdraw]
-rules at rules.example.com · 3 parts · change `0343eab7`
-  [Approve] asks: All of it? / Import 3 rules from campaign.json? What it does to each is on the card, or in the full view. [Not yet] [Approve]\
+Requested by @alice
+Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
+• Sale 2026: create, off, Redirect, `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
+• Old shop to new shop: destination  `https://shop.example.com/new` → `https://shop.example.com/landing` at `shop.example.com`
+• Campaign links: left out, is the same already
+There is more to it than fits here: press Show all 3 rules before you decide.
+[Show all 3 rules]  [Approve]  [Deny…]
+[Withdraw]  [Ask…]
+rules at rules.example.com · 3 items · change `0343eab7`
+  [Approve] asks: Import 3 rules from campaign.json? / It takes effect at once. You can undo it. [Cancel] [Approve]\
 """,
             "imported": """\
-Import 3 rules from campaign.json: done
-(white_check_mark) Import 3 rules from campaign.json: done
-asked by @alice, approved by @cara, 2026-11-21 01:26 UTC
-████████████████████  2 of 2
-(white_check_mark) 2 done   (heavy_minus_sign) 1 left out
-(white_check_mark) Sale 2026   create Inactive Redirect   `https://shop.example.com/sale` → `https://shop.example.com/landing2`   …and 2 more pairs
-(white_check_mark) Old shop to new shop `Redirect_x2`   pair 1 destination  `https://shop.example.com/new`  →  `https://shop.example.com/landing`   at `shop.example.com`
-(heavy_minus_sign) Campaign links `Redirect_x3`   is the same already
+3 rules imported from campaign.json
+(white_check_mark) 3 rules imported from campaign.json
+Requested by @alice · approved by @cara · 2026-11-21 01:26 UTC
+2 done · 1 left out
+• Sale 2026: created, off, Redirect, `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
+• Old shop to new shop: destination  `https://shop.example.com/new` → `https://shop.example.com/landing` at `shop.example.com`
+• Campaign links: left out, is the same already
 [Undo]
-rules at rules.example.com · 3 parts · change `0343eab7`\
+rules at rules.example.com · 3 items · change `0343eab7`\
 """,
             "delete 12,000 rules": """\
-Delete 12,000 rules: waits for a decision
+Delete 12,000 rules?
 (wastebasket) Delete 12,000 rules?
-@alice asks; somebody else of this channel must approve. Open until 2026-11-22 01:24 UTC. This is what goes:
-(small_blue_diamond) Old shop to new shop `Redirect_x1`   delete   `https://shop.example.com/old` → `https://shop.example.com/new`
-(small_blue_diamond) Old shop to new shop `Redirect_x2`   delete   `https://shop.example.com/old` → `https://shop.example.com/new`
-(small_blue_diamond) Old shop to new shop `Redirect_x3`   delete   `https://shop.example.com/old` → `https://shop.example.com/new`
-(small_blue_diamond) Old shop to new shop `Redirect_x4`   delete   `https://shop.example.com/old` → `https://shop.example.com/new`
-(small_blue_diamond) Old shop to new shop `Redirect_x5`   delete   `https://shop.example.com/old` → `https://shop.example.com/new`
-(small_blue_diamond) Old shop to new shop `Redirect_x6`   delete   `https://shop.example.com/old` → `https://shop.example.com/new`
-(small_blue_diamond) Old shop to new shop `Redirect_x7`   delete   `https://shop.example.com/old` → `https://shop.example.com/new`
-(small_blue_diamond) Old shop to new shop `Redirect_x8`   delete   `https://shop.example.com/old` → `https://shop.example.com/new`
-(small_blue_diamond) Old shop to new shop `Redirect_x9`   delete   `https://shop.example.com/old` → `https://shop.example.com/new`
-(small_blue_diamond) Old shop to new shop `Redirect_x10`   delete   `https://shop.example.com/old` → `https://shop.example.com/new`
-(small_blue_diamond) Old shop to new shop `Redirect_x11`   delete   `https://shop.example.com/old` → `https://shop.example.com/new`
-(small_blue_diamond) Old shop to new shop `Redirect_x12`   delete   `https://shop.example.com/old` → `https://shop.example.com/new`
+Requested by @alice · “we test”
+Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
+• Old shop to new shop: delete, `https://shop.example.com/old` → `https://shop.example.com/new`
+• Old shop to new shop: delete, `https://shop.example.com/old` → `https://shop.example.com/new`
+• Old shop to new shop: delete, `https://shop.example.com/old` → `https://shop.example.com/new`
+• Old shop to new shop: delete, `https://shop.example.com/old` → `https://shop.example.com/new`
+• Old shop to new shop: delete, `https://shop.example.com/old` → `https://shop.example.com/new`
+• Old shop to new shop: delete, `https://shop.example.com/old` → `https://shop.example.com/new`
+• Old shop to new shop: delete, `https://shop.example.com/old` → `https://shop.example.com/new`
+• Old shop to new shop: delete, `https://shop.example.com/old` → `https://shop.example.com/new`
+• Old shop to new shop: delete, `https://shop.example.com/old` → `https://shop.example.com/new`
+• Old shop to new shop: delete, `https://shop.example.com/old` → `https://shop.example.com/new`
+• Old shop to new shop: delete, `https://shop.example.com/old` → `https://shop.example.com/new`
+• Old shop to new shop: delete, `https://shop.example.com/old` → `https://shop.example.com/new`
 …and 11,988 more.
-(speech_balloon) we test
-(mag) This card doesn’t show everything. Press Show all 12,000 rules before you decide.
-[Show all 12,000 rules]  [Approve]  [Deny…]  [Ask…]  [Withdraw]
-rules at rules.example.com · 12,000 parts · change `0343eab7`
-  [Approve] asks: All of it? / Delete 12,000 rules? What it does to each is on the card, or in the full view. [Not yet] [Approve]\
+There is more to it than fits here: press Show all 12,000 rules before you decide.
+[Show all 12,000 rules]  [Approve deletion]  [Deny…]
+[Withdraw]  [Ask…]
+rules at rules.example.com · 12,000 items · change `0343eab7`
+  [Approve deletion] asks: Delete 12,000 rules? / 12,000 rules stop working at once. Undo creates them again, under new ids. [Cancel] [Approve deletion]\
 """,
-            "what goes with the table of results": "*Import 3 rules from campaign.json*: 1 of 2 done. 1 more were left out; the file says why. Change `0343eab7`",
+            "what goes with the table of results": "*Import 3 rules from campaign.json*: 1 of 2 done, 1 left out. The file says what became of each row.",
         }
     )
 
@@ -1040,32 +954,37 @@ def test_notes() -> None:
     assert texts(cards.notes()) == snapshot(
         {
             "note: remind-1": """\
-Delete Sale 2026: still waits for an approval
-(bell) @oncall @alice still waits for an approval, open until 2026-11-22 01:24 UTC.\
+Delete Sale 2026: needs an approval
+(bell) @oncall Delete Sale 2026? @alice needs an approval by 2026-11-22 01:24 UTC.\
 """,
             "note: ask-1": """\
-Delete Sale 2026: somebody asks
-(speech_balloon) @cara asks @alice: Is the campaign over?\
+Delete Sale 2026: a question
+(speech_balloon) @cara asks @alice: “Is the campaign over?”\
 """,
             "note: offer-1": """\
-Switch off Old shop to new shop: ends soon
-(bell) @alice (stopwatch) Ends by itself 2026-11-21 01:34 UTC The card has the buttons.\
+Switch off Old shop to new shop: reverts soon
+(bell) @alice Old shop to new shop is off until 2026-11-21 01:34 UTC
+Extend or keep it on the card.\
 """,
             "note: review-1": """\
 Delete Sale 2026: review due
-(eyes) Review due. Someone other than @alice has to review and sign this. @oncall\
+(eyes) Delete Sale 2026
+Review due: someone other than @alice has to look at this. @oncall\
 """,
             "note: glass": """\
-Delete Sale 2026: somebody goes ahead alone
-(rotating_light) @oncall: @alice goes ahead alone. checkout is down, nobody answers\
+Delete Sale 2026: emergency override
+(rotating_light) Emergency override: Delete Sale 2026
+@alice went ahead without an approval: “checkout is down, nobody answers” @oncall\
 """,
             "note: left changed": """\
-Switch off Old shop to new shop: was left as it is
-@alice (warning) This was to end 2026-11-21 01:34 UTC, but somebody changed it since. Gatehouse left it as it is.\
+Switch off Old shop to new shop: not reverted
+(warning) @alice Switch off Old shop to new shop
+Not reverted at 2026-11-21 01:34 UTC: someone changed it first, so Gatehouse left it as it is.\
 """,
             "note: left refused": """\
-Switch off Old shop to new shop: was left as it is
-@alice (warning) This was to end 2026-11-21 01:34 UTC, but the service refused. It is still in force. Undo tries again.\
+Switch off Old shop to new shop: not reverted
+(warning) @alice Switch off Old shop to new shop
+Not reverted at 2026-11-21 01:34 UTC: the service refused. Press Undo to try again.\
 """,
         }
     )
@@ -1075,41 +994,49 @@ def test_direct_messages() -> None:
     assert texts(cards.direct_messages()) == snapshot(
         {
             "direct message: approved, done": """\
-Delete Sale 2026: approved
-(white_check_mark) Approved: Delete Sale 2026. Approved by @cara. It is done. Open the card\
+Sale 2026 deleted
+(white_check_mark) Sale 2026 deleted
+Approved by @cara. Open the card\
 """,
             "direct message: approved, under way": """\
-Delete Sale 2026: approved
-(white_check_mark) Approved: Delete Sale 2026. Approved by @cara. Open the card\
+Deleting Sale 2026…
+(white_check_mark) Deleting Sale 2026…
+Approved by @cara. Open the card\
 """,
             "direct message: someone went ahead alone": """\
-Delete Sale 2026: approved
-(white_check_mark) Approved: Delete Sale 2026. @bob went ahead with your request alone. It is done. Open the card\
+Sale 2026 deleted
+(white_check_mark) Sale 2026 deleted
+Emergency override by @bob. Open the card\
 """,
             "direct message: denied": """\
-Delete Sale 2026: denied
-(no_entry_sign) Denied: Delete Sale 2026. Denied by @cara: not tonight Open the card\
+Sale 2026 was not deleted
+(no_entry_sign) Sale 2026 was not deleted
+Denied by @cara: “not tonight” Open the card\
 """,
             "direct message: expired": """\
-Delete Sale 2026: expired
-(zzz) Expired: Delete Sale 2026. Nobody approved your request in time. Nothing was changed. Open the card\
+Sale 2026 was not deleted
+(zzz) Sale 2026 was not deleted
+Nobody approved your request in time. Open the card\
 """,
             "direct message: failed": """\
-Delete Sale 2026: failed
-✗ Not done: Delete Sale 2026. asked by @alice. Nothing was changed.
-The service says: 503: down Open the card\
+Sale 2026 was not deleted
+✗ Sale 2026 was not deleted
+The service says: “503: down”. Nothing was changed. Open the card\
 """,
             "direct message: out of date": """\
-Delete Sale 2026: failed
-✗ Not done: Delete Sale 2026. asked by @alice. It is no longer what was shown, so nothing was changed. Ask again to see it as it is. Open the card\
+Sale 2026 was not deleted
+✗ Sale 2026 was not deleted
+Out of date: it changed after the request. Nothing was changed. Open the card\
 """,
             "direct message: outcome unknown": """\
-Delete Sale 2026: failed
-✗ Outcome unknown: Delete Sale 2026. asked by @alice. The service gave no clear answer, and what it shows now is neither the old nor the new. Look at it yourself: Gatehouse will not touch it. Open the card\
+Deleting Sale 2026: not confirmed
+✗ Deleting Sale 2026: not confirmed
+Check it yourself: the service gave no clear answer, and Gatehouse has stopped checking. What the service shows is neither the old state nor the new one. Open the card\
 """,
             "direct message: reverted early": """\
-Switch off Old shop to new shop: reverted
-(leftwards_arrow_with_hook) Reverted early: Switch off Old shop to new shop. Your temporary change was reverted by @bob. Open the card\
+Old shop to new shop is back on
+(leftwards_arrow_with_hook) Old shop to new shop is back on
+Your temporary change was reverted early by @bob. Open the card\
 """,
         }
     )
@@ -1120,43 +1047,43 @@ def test_forms() -> None:
         {
             "form: deny": """\
 ┌ Deny
-Delete Sale 2026
-asked by @alice
-(no_entry_sign) Nothing will be changed.
+Delete Sale 2026?
+Requested by @alice
+Nothing will be changed.
 Why not?: <>
 [Deny]\
 """,
-            "form: deny, 0 characters": "Some words, please.",
-            "form: deny, 1,001 characters": "At most 1,000 characters, please.",
+            "form: deny, 0 characters": "Write why.",
+            "form: deny, 1,001 characters": "Shorten it to 1,000 characters; it has 1,001.",
             "form: ask": """\
 ┌ Ask
-Delete Sale 2026
-asked by @alice
-(speech_balloon) The request stays open.
+Delete Sale 2026?
+Requested by @alice
+The request stays open.
 Your question: <>
 [Ask]\
 """,
-            "form: ask, 0 characters": "Some words, please.",
-            "form: ask, 1,001 characters": "At most 1,000 characters, please.",
+            "form: ask, 0 characters": "Write your question.",
+            "form: ask, 1,001 characters": "Shorten it to 1,000 characters; it has 1,001.",
             "form: glass": """\
-┌ Break the glass
-Delete Sale 2026
-asked by @alice
-(rotating_light) You act alone. It is done at once, those who could have approved are told, and somebody else has to sign it afterwards.
+┌ Emergency override
+Delete Sale 2026?
+Requested by @alice
+(rotating_light) It takes effect at once, without an approval. Those who could have approved are notified, and someone else has to review it afterwards.
 Why can nobody be asked?: <>
-[Do it now]\
+[Override now]\
 """,
-            "form: glass, 0 characters": "A reason of at least ten characters, please.",
-            "form: glass, 1,001 characters": "At most 1,000 characters, please.",
+            "form: glass, 0 characters": "Give a reason of at least ten characters.",
+            "form: glass, 1,001 characters": "Shorten it to 1,000 characters; it has 1,001.",
             "full view: a deletion": """\
 ┌ Full change
 Requested by @alice
-(speech_balloon) `not needed`
+Reason `not needed`
 Delete rule `Sale 2026` `Redirect_x1`
 • status  `Active` · type  `Redirect` · pair 1 part of the URL  `Url` · pair 1 operator  `Equals`
 • pair 1 source  `https://shop.example.com/sale`
-• pair 1 source filters 1 pageDomains  `blog.example.com` `shop.example.com`
-• pair 1 source filters 1 requestMethod  `GET` · pair 1 destination type  `url`
+• pair 1 filters 1 pageDomains  `blog.example.com` `shop.example.com`
+• pair 1 filters 1 requestMethod  `GET` · pair 1 destination type  `url`
 • pair 1 destination  `https://shop.example.com/landing2`
 • pair 2 part of the URL  `Url` · pair 2 operator  `Equals`
 • pair 2 source  `https://shop.example.com/deals`
@@ -1172,7 +1099,7 @@ This is everything. Decide on the card in the channel.\
             "full view: a new destination": """\
 ┌ Full change
 Requested by @alice
-(speech_balloon) `we test`
+Reason `we test`
 Change rule `Old shop to new shop` `Redirect_x1`
 • pair 1 destination  `https://shop.example.com/new` → `https://shop.example.com/landing`
 This is everything. Decide on the card in the channel.\
@@ -1180,24 +1107,24 @@ This is everything. Decide on the card in the channel.\
             "full view: a member": """\
 ┌ Full change
 Requested by @alice
-(speech_balloon) `she left`
-Remove member `Chloe Diaz` `chloe.diaz@example.com` at `blog`
+Reason `she left`
+Remove member `Chloe Diaz` `chloe.diaz@example.com` on `blog`
 • segments  `default` `staff`
 This is everything. Decide on the card in the channel.\
 """,
             "full view: an offboarding": """\
 ┌ Full change
-Remove Chloe Diaz c*@example.com from every site
+Remove Chloe Diaz (c***@example.com) from every site
 Requested by @alice
-(speech_balloon) `she left`
-1. Remove member `Chloe Diaz` `chloe.diaz@example.com` at `blog`
+Reason `she left`
+1. Remove member `Chloe Diaz` `chloe.diaz@example.com` on `blog`
 • segments  `default` `staff`
-2. Remove member `Chloe Diaz` `chloe.diaz@example.com` at `docs`
+2. Remove member `Chloe Diaz` `chloe.diaz@example.com` on `docs`
 • segments  `default` `staff`
 This is everything. Decide on the card in the channel.\
 """,
             "full view: a file": """\
-Remove Chloe Diaz c***@example.com from every site
+Remove Chloe Diaz (c***@example.com) from every site
 Change 0343eab70343eab70343eab70343eab7
 Reason: she left
 

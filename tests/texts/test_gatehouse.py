@@ -28,7 +28,7 @@ Gatehouse help
 Rules
 `/rules list [TEXT] [type:redirect] [status:on] [url:TEXT] [group:NAME] [sort:name|type|changed] [page:N]`  List or search rules by name, id or URL; filters combine
 `/rules show [REF]`  Show a rule; without REF, search as you type
-`/rules which URL [URL…]`  Show what happens to a URL, by which rule, and why not by others
+`/rules which URL [URL…] [REF]`  Show where a URL ends up, by which rules; with REF, why that rule matches or not
 `/rules check [REF] [page:N]`  Find loops, shadowed rules, duplicates and dead rules
 `/rules new [TYPE] [FROM] [to TO] [named "NAME"] [for DUR] [because TEXT]`  Create a rule (opens a form)
 `/rules make redirect|cancel FROM [to TO] [named "NAME"] [match:query|below] [for DUR] [because TEXT]`  Make a redirect or a block at once, without the form
@@ -211,8 +211,8 @@ What happened
 What happened
 2026-11-21 01:26 UTC @alice changed destination of Old shop to new shop `https://shop.example.com/new` → `https://shop.example.com/landing` because “the landing page moved” · card
 2026-11-21 01:26 UTC @alice switched off Sale 2026 because “we test” · card
-2026-11-21 01:24 UTC @alice requested: Delete Sale 2026 because “we test” · waits for a decision · card
-2026-11-21 01:26 UTC @alice requested: Give access to Anna Berg a…@example.com because “she upgraded” · denied · card
+2026-11-21 01:24 UTC @alice requested: Delete Sale 2026 because “we test” · waiting for a decision · card
+2026-11-21 01:26 UTC @alice requested: Give Anna Berg access to vip on blog because “she upgraded” · denied · card
 2026-11-21 01:26 UTC @alice deleted Old shop to new shop because “we test” · emergency override · card
 2026-11-21 01:24 UTC @alice was refused 3 times: delete rules (no role allows it)
 2026-11-21 01:24 UTC @alice exported rules: 25 as a file to the channel
@@ -227,7 +227,7 @@ History of a rule
 History of Old shop to new shop
 2026-11-21 01:26 UTC @alice changed destination of Old shop to new shop `https://shop.example.com/new` → `https://shop.example.com/landing` because “the landing page moved” · card
 2026-11-21 01:26 UTC @alice switched off Sale 2026 because “we test” · card
-2026-11-21 01:24 UTC @alice requested: Delete Sale 2026 because “we test” · waits for a decision · card
+2026-11-21 01:24 UTC @alice requested: Delete Sale 2026 because “we test” · waiting for a decision · card
 [Share in channel]\
 """,
             "no history": """\
@@ -238,7 +238,7 @@ No history
 Last 24h
 (newspaper) Last 24h
 5* done · *1 refused
-What: rule changed × 2,  rule deleted × 2,  member was given access
+What: rule changed × 2,  rule deleted × 2,  member granted access
 By: @alice × 5
 Changed: Old shop to new shop × 4,  Anna Berg `a***@example.com`
 1 pending change · 2 temporary changes
@@ -289,7 +289,7 @@ Switch off Sale 2026
 Your latest changes
 Change destination of Old shop to new shop
 (white_check_mark) done · 2026-11-21 01:26 UTC · #C0OPS0001   card
-Give access to Anna Berg a…@example.com
+Give Anna Berg access to vip on blog
 (no_entry_sign) denied · 2026-11-21 01:26 UTC · #C0OPS0001   card
 (large_green_circle) rules ok, 25   (red_circle) members of blog doesn’t answer  As of 2026-11-21 01:24 UTC\
 """,

@@ -187,7 +187,7 @@ def test_forms() -> None:
 Email: <>
 Name (optional): <>
 Segments (optional): <>
-Ends by itself after (optional): <>
+Revert after (optional): <>
 Why (optional): <>
 [Add]\
 """,
@@ -198,7 +198,7 @@ Email: <>
 Name (optional): <>
 (warning) Unknown segment: vpi (like vip). If it is new and nobody has it yet, add it under Extra segments in /gatehouse settings.
 Segments (optional): <>
-Ends by itself after (optional): <>
+Revert after (optional): <>
 Why (optional): <>
 [Add]\
 """,

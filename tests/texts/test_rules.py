@@ -337,7 +337,7 @@ Page 1 of 1
 """,
             "a list of a group, by last change": """\
 1 rule, page 1 of 1
-1 rule for group `Sales`, latest change first
+1 rule · group `Sales`, latest change first
 1. (large_green_circle) Campaign links · (file_folder) Sales campaigns · 2026-11-18 11:06 UTC
 `https://shop.example.com/c/1` → `https://shop.example.com/campaign/1` · and 13 more pairs  [Show]
 Page 1 of 1   ·   `#n` in your next command means a row of this list
@@ -345,7 +345,7 @@ Page 1 of 1   ·   `#n` in your next command means a row of this list
 """,
             "nothing found": """\
 No rules found
-(mag) No rules for “checkout”
+(mag) No rules · “checkout”
 [All rules]  [New rule]\
 """,
             "no rules at all": """\

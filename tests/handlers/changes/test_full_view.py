@@ -127,7 +127,9 @@ def test_a_card_that_leaves_out_a_value_is_known_to(change: Change) -> None:
     if not hides(change, card.blocks):
         text = in_one_line(read(texts_of(list(card.blocks))))
         missing = [value for value in changed(change) if in_one_line(value) not in text]
-        assert [value for value in missing if value not in {"Url", "Equals", "Contains", "Redirect"}] == []
+        assert [
+            value for value in missing if value not in {"Url", "Equals", "Contains", "Redirect", "Active", "Inactive"}
+        ] == []
 
 
 @pytest.mark.parametrize(

@@ -153,14 +153,14 @@ def test_a_header_that_changed_is_one_line() -> None:
     before = {"modifications": {"Request": [X, {"header": "B", "type": "Add", "value": "2"}], "Response": []}}
     after = {"modifications": {"Request": [{**X, "value": "9"}, before["modifications"]["Request"][1]], "Response": []}}
 
-    assert diff(before, after) == "*pair 1 request header 1 value*  `1`  →  `9`"
+    assert diff(before, after) == "*pair 1 request header 1 value*  `1` → `9`"
 
 
 def test_a_header_that_came_or_went_is_named() -> None:
     none, one = ({"modifications": {"Request": [], "Response": found}} for found in ([], [X]))
 
-    assert diff(none, one) == "*pair 1 response header 1*  _not set_  →  `Add X-Debug: 1`"
-    assert diff(one, none) == "*pair 1 response header 1*  `Add X-Debug: 1`  →  _not set_"
+    assert diff(none, one) == "*pair 1 response header 1*  _not set_ → `Add X-Debug: 1`"
+    assert diff(one, none) == "*pair 1 response header 1*  `Add X-Debug: 1` → _not set_"
 
 
 def test_another_order_is_a_difference_too() -> None:
