@@ -71,13 +71,13 @@ def _done(change: Change) -> str:
         alone = f"*Emergency override* by <@{change.decided_by}>{_decision_reason(change)}"
         return f"{_line(alone, reviewed)}\n{_line(_request(change), at(change))}"
     if change.guard is Guard.APPROVE:
-        by = f"approved by {_approvers(change)}"
+        by = f"approved by {approvers(change)}"
         return _line(_whom(change), _requested(change), by, _why(change), at(change))
     return _line(_whom(change), f"<@{change.requester}>", _why(change), at(change))
 
 
 def _under_way(change: Change) -> str:
-    by = f"approved by {_approvers(change)}" if change.guard is Guard.APPROVE else ""
+    by = f"approved by {approvers(change)}" if change.guard is Guard.APPROVE else ""
     who = _line(_whom(change), _requested(change), by, _why(change))
     lines = [who, _temporary(change)]
     if change.waits and change.state is State.APPROVED:
@@ -170,7 +170,7 @@ def _decider(change: Change) -> str:
     return f"<@{change.decided_by}>" if change.decided_by else "someone"
 
 
-def _approvers(change: Change) -> str:
+def approvers(change: Change) -> str:
     return ", ".join(f"<@{one.by}>" for one in change.approvals) or f"<@{change.decided_by}>"
 
 
@@ -422,18 +422,22 @@ def plain_title(change: Change) -> str:
     return esc(_counted(change), 150) if change.is_set else phrases(change).request.replace("`", "")
 
 
-PAST: Final = (
-    (re.compile(r"Switch (on|off) (.+)"), r"\2 switched \1"),
-    (re.compile(r"Remove (.+?)( from .+)"), r"\1 removed\2"),
-    (re.compile(r"Import (.+?)( from .+)"), r"\1 imported\2"),
-    (re.compile(r"Delete (.+)"), r"\1 deleted"),
-    (re.compile(r"Undo: (.+)"), r"Undone: \1"),
-)
+DONE: Final = {
+    "Switch on": "switched on",
+    "Switch off": "switched off",
+    "Delete": "deleted",
+    "Remove": "removed",
+    "Import": "imported",
+}
 
 
 def past(title: str) -> str:
-    """The title of a bulk change once all of it is done: ``Switch off 2 rules`` -> ``2 rules switched off``."""
-    return next((found.expand(done) for asked, done in PAST if (found := asked.fullmatch(title))), f"{title}: done")
+    """Return the title of a bulk change once all of it is done: ``Switch off 2 rules`` -> ``2 rules switched off``."""
+    for asked, done in DONE.items():
+        if title.startswith(f"{asked} "):
+            what, origin, place = title.removeprefix(f"{asked} ").partition(" from ")
+            return f"{what} {done}{origin}{place}"
+    return f"Undone: {title.removeprefix('Undo: ')}" if title.startswith("Undo: ") else f"{title}: done"
 
 
 def title_of(change: Change) -> str:

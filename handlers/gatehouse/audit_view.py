@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from bot.changes.model import Change, Kind, State
+from bot.changes.model import Change, Guard, Kind, State
 from bot.store.audit import Entry, Filters
 from bot.text.duration import seconds_of
 from bot.text.emails import masked
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, Message, code, esc
 from handlers.changes.diff import around, differences, field_name
-from handlers.changes.sentences import VERBS, WORDS, when, words
+from handlers.changes.sentences import VERBS, WORDS, approvers, when, words
 from handlers.gatehouse.commands import GatehouseAudit, GatehouseDigest, GatehousePending, GatehouseTimers
 from handlers.gatehouse.views import DOES, safe_title
 from handlers.grammar.command import Command
@@ -66,12 +66,22 @@ def change_line(change: Change, links: Mapping[str, str], *, public: bool) -> st
     """``2:14 AM @bob changed destination of Old shop: a → b because “…” · card``, and the outcome where it isn't done."""
     moment = change.finished_at or change.decided_at or change.created
     reason = f" because “{words(change.reason, 120) if public else esc(change.reason, 120)}”" if change.reason else ""
-    outcome = (
-        " · undone" if change.undone_by else "" if change.state is State.APPLIED else f" · *{WORDS[change.state]}*"
-    )
-    outcome = f" · emergency override{outcome}" if change.glass_broken else outcome
     done = _did(change, public=public) if change.state is State.APPLIED else _wanted(change)
-    return f"{when(moment)} <@{change.requester}> {done}{reason}{outcome}{_link(change, links)}"
+    return f"{when(moment)} <@{change.requester}> {done}{reason}{_outcome(change)}{_link(change, links)}"
+
+
+def _outcome(change: Change) -> str:
+    """Return who decided, where somebody had to, and what became of *change* where it isn't simply done."""
+    if change.state is State.DENIED:
+        return f" · *denied* by <@{change.decided_by}>"
+    decision = ""
+    if change.glass_broken:
+        decision = " · emergency override"
+    elif change.guard is Guard.APPROVE and change.decided_by and change.state is not State.CANCELLED:
+        decision = f" · approved by {approvers(change)}"
+    if change.undone_by:
+        return f"{decision} · undone"
+    return decision if change.state is State.APPLIED else f"{decision} · *{WORDS[change.state]}*"
 
 
 def _link(change: Change, links: Mapping[str, str]) -> str:

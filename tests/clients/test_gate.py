@@ -60,7 +60,7 @@ async def test_a_pause_is_everybodys_and_says_until_when(services: Services) -> 
             with pytest.raises(RateLimited) as caught:
                 await work("Redirect_x1old")
             assert caught.value.retry_after == 90
-            assert "It takes requests again at <!date^" in words_for(caught.value).next
+            assert "It accepts requests again at <!date^" in words_for(caught.value).next
         assert len(services.rules.calls()) == 1
 
         time.now += 86

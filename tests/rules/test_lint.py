@@ -271,7 +271,7 @@ def test_a_loop_says_in_which_engine_it_is(rules: list[Rule], engine: Engine | N
     loops = [finding for finding in check(rules) if finding.kind is FindingKind.LOOP]
 
     assert {loop.engine for loop in loops} == {engine}
-    assert all((f"in {engine} only" in words(loop)) == (engine is not None) for loop in loops)
+    assert all((f"Only in {engine}." in words(loop)) == (engine is not None) for loop in loops)
     assert all(
         FindingKind.LOOP in kinds(introduced_by([one for one in rules if one is not new], None, new)) for new in rules
     )
@@ -299,7 +299,7 @@ def test_what_one_engine_fulfills_is_not_said_to_be_never(one: Rule, engine: Eng
     found = check([one])
 
     assert [(finding.kind, finding.engine, finding.why) for finding in found] == [(FindingKind.ONE_ENGINE, engine, why)]
-    assert f"acts in {engine} only" in words(found[0])
+    assert f"matches in {engine} only" in words(found[0])
 
 
 @pytest.mark.parametrize(

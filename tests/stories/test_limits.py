@@ -73,20 +73,20 @@ async def test_requests_that_wait_are_limited_and_a_decision_makes_room(
     await asked(alice, ids)
 
     refused = await alice.says(f"/rules delete {last}")
-    assert "You have 20 requests waiting for a decision" in alice.slack_text(refused)
+    assert "You already have 20 pending requests" in alice.slack_text(refused)
     await alice.says(f"/rules off {last}")
     await alice.sees("is off")  # what waits for nobody is not limited
     await cara.says(f"/rules delete {last}")
 
     shown = alice.slack_text(await alice.says("/gatehouse pending"))
-    assert "22 open" in shown
+    assert "22 pending changes" in shown
     assert "Old shop" in shown, "nobody's request is hidden behind a flood"
     assert "and 2 more" in shown
-    assert "22 wait for somebody" in alice.slack_text(await alice.says("/gatehouse digest"))
+    assert "22 pending changes" in alice.slack_text(await alice.says("/gatehouse digest"))
 
     card = await alice.sees(f"Delete {ids[0]}?")
     await alice.clicks(card, "Withdraw")
-    await alice.sees("kept")
+    await alice.sees("withdrawn")
     await asked(alice, ids[:1])
     assert len(await workspace.bot.gatehouse.store.changes.open()) == most + 2
 
@@ -95,7 +95,7 @@ async def test_exports_are_limited(workspace: Sandbox, alice: Person) -> None:
     for _ in range(EXPORT_RATE.per_person - 1):
         workspace.bot.gatehouse.limits.take(EXPORT_RATE, alice.id, OPS)
     await alice.types("/rules export")
-    await alice.sees_file("export")
+    await alice.sees_file("rules_")
 
     refused = await alice.says("/members export")
 

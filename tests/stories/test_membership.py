@@ -41,12 +41,12 @@ async def test_a_form_announces_only_in_a_channel_that_the_person_is_in(
 ) -> None:
     for person in (outsider, alice):
         if route == "home":
-            await person.clicks(await person.opens_home("New rule"), "New rule", opens="Announce in")
+            await person.clicks(await person.opens_home("New rule…"), "New rule…", opens="Announce in")
         else:
             await person.uses("rule_new")
             await person.sees_form("Announce in")
         person.fills(
-            Announce_in=OPS, Name="Spring", Source="https://a.example.com/b", Destination="https://c.example.com/"
+            Announce_in=OPS, Name="Spring", From="https://a.example.com/b", To="https://c.example.com/"
         )
         assert await person.submits() == {}
         if person is outsider:

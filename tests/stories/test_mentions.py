@@ -105,10 +105,10 @@ async def test_addresses_are_masked_in_threads_and_whole_in_direct_messages(work
 async def test_what_is_unknown_gets_help_for_whoever_asked(workspace: Sandbox, alice: Person) -> None:
     reply = await alice.says("@gatehouse what is going on")
     assert reply.visible_to == alice.id
-    assert "gatehouse help" in alice.slack_text(reply)
+    assert "All commands" in alice.slack_text(reply)
 
     alone = await alice.says("hello there", channel=alice.dm)
-    assert "gatehouse help" in alice.slack_text(alone)
+    assert "All commands" in alice.slack_text(alone)
 
 
 @pytest.mark.threat("A3", "A4")
@@ -135,7 +135,7 @@ async def test_an_answer_is_given_once_however_often_slack_tells_it(workspace: S
     await alice.sees_reply(question, "Old shop")
     workspace.slack.delivery.twice = False
     await in_thread(alice, "@gatehouse whoami", question)
-    await alice.sees_reply(question, "you can")
+    await alice.sees_reply(question, "You can")
 
     assert len(alice.thread(question)) == 2
 
@@ -150,7 +150,7 @@ async def test_an_edited_message_changes_nothing(workspace: Sandbox, alice: Pers
         {"type": "app_mention", "user": alice.id, "text": text, "ts": ts, "channel": OPS, "edited": edited},
     )
 
-    await alice.sees("write it as a new message".capitalize())
+    await alice.sees("Send it as a new message")
     assert workspace.services.rules.calls("PUT") == []
 
 

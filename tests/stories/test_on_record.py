@@ -24,7 +24,7 @@ async def test_the_audit_tells_a_deletion_from_its_request_to_its_end(
 
     text = alice.slack_text(await alice.says(f"/gatehouse audit since:24h {OLD}"))
 
-    for word in ("deleted Old shop", "it loops", "@U0ALICE01"):
+    for word in ("deleted Old shop", "it loops", "@U0ALICE01", "approved by @U0CARA001"):
         assert word in text
     assert await workspace.bot.gatehouse.store.audit.verify() is None
     link = await workspace.bot.gatehouse.store.cards.link((await _changes(workspace))[0])
@@ -62,7 +62,7 @@ async def test_what_was_done_is_found_by_whatever_a_person_may_write(
     card = await alice.says(f"/rules delete {OLD} because it loops")
     await cara.clicks(card, "v1.decide.approve", confirm=True)
     await alice.sees("deleted")
-    deleted = ("requested", "approval", "applied", OLD)
+    deleted = ("deleted Old shop to new shop", "it loops", "approved by @U0CARA001")
     everything = (*deleted, ANNA)
 
     for words, wanted in {
@@ -72,10 +72,10 @@ async def test_what_was_done_is_found_by_whatever_a_person_may_write(
         "yesterday": everything,
         "last night": everything,
         "last 24h": everything,
-        "@cara": ("deleted",),
-        "<@U0CARA001|cara>": ("deleted",),
-        "who: <@U0CARA001|cara>": ("deleted",),
-        "who:<@U0CARA001>  since: 24h": ("deleted",),
+        "@cara": ("approved by",),
+        "<@U0CARA001|cara>": ("approved by",),
+        "who: <@U0CARA001|cara>": ("approved by",),
+        "who:<@U0CARA001>  since: 24h": ("approved by",),
         "who:me": ("deleted",),
         "Anna Berg": (ANNA,),
         ANNA.upper(): (ANNA,),

@@ -46,11 +46,11 @@ async def test_pairs_are_edited_as_json_and_all_else_is_kept(workspace: Sandbox,
 
     alice.fills(**{JSON: json.dumps(wanted)})
     assert await alice.submits() == {}
-    card = await alice.sees("Open CORS for the app changed")
+    card = await alice.sees("Open CORS for the app: response header 1 value changed")
 
     assert pairs(workspace, CORS) == wanted
-    assert "pair 1 response header 1 value" in alice.slack_text(card)
-    assert "`https://app.example.com`  →  `*`" in alice.slack_text(card)
+    assert "response header 1 value" in alice.slack_text(card)
+    assert "`https://app.example.com` → `*`" in alice.slack_text(card)
     assert (workspace.services.rules.get(CORS) or {})["version"] == 2
 
 
@@ -94,7 +94,7 @@ async def test_pairs_that_no_form_holds_are_kept_and_the_rest_is_offered(workspa
     assert JSON not in alice.form
     alice.fills(Description="Long")
     assert await alice.submits() == {}
-    await alice.sees("Chat widget changed")
+    await alice.sees("Chat widget: description changed")
 
     assert pairs(workspace, "Script_chat1") == long
 

@@ -178,7 +178,7 @@ async def test_a_pair_that_is_added_has_the_fields_of_its_type_only(workspace: S
     await alice.clicks(view, "v1.form.remove.o1", opens="Add pair")
     alice.fills(From="https://api.example.com/v3/", Find="/v3/", Replace_with="/v4/")
     assert await alice.submits() == {}
-    await alice.sees("API v1 to v2 changed")
+    await alice.sees("API v1 to v2: 4 fields changed")
 
     added = (workspace.services.rules.get("Replace_api01") or {})["pairs"][0]
     assert set(added) == {"source", "from", "to"}
@@ -451,5 +451,5 @@ async def test_what_the_service_made_of_a_change_is_said(workspace: Sandbox, ali
     card = await alice.says(f"/rules set {OLD} name=quiet")
 
     text = alice.slack_text(card)
-    assert "stored something else" in text
+    assert "not stored as requested" in text
     assert "QUIET" in text

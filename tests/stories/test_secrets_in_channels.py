@@ -94,7 +94,7 @@ async def test_cards_of_every_change(workspace: Sandbox, alice: Person, cara: Pe
     )
     await alice.says(f"/rules set Redirect_tok destination=https://shop.example.com/?token={OTHER}")
     await alice.says(f"/rules set Redirect_tok destination=https://shop.example.com/?token={TOKEN}")
-    assert "?token=[hidden-2]`  →  " in alice.slack_text(await alice.sees("?token=[hidden-2]"))
+    assert "?token=[hidden-2]` → " in alice.slack_text(await alice.sees("?token=[hidden-2]"))
     await alice.says("/gatehouse undo")
     await alice.says(f"/rules on {KEPT} Redirect_tok for 2h")
     await alice.says("/rules delete Headers_auth1 Redirect_tok")
@@ -102,7 +102,7 @@ async def test_cards_of_every_change(workspace: Sandbox, alice: Person, cara: Pe
     card = await alice.says(f"/rules delete {GONE}")
     text = alice.slack_text(card)
     assert "adds request header `Authorization`: `[hidden-2]`" in text
-    assert "This card doesn’t show everything" in text
+    assert "press Show full change before you decide" in text
     await cara.clicks(card, "v1.decide.approve", confirm=True)
     await cara.sees("Look at the full change, then decide on the card.")
     assert f"Bearer {TOKEN}" in await looks(cara, card)

@@ -35,15 +35,15 @@ async def test_the_default_site_of_a_channel_counts_there_and_nowhere_else(
     assert "members of docs" in bob.slack_text(await bob.says("/members list"))
     assert "members of blog" in bob.slack_text(await bob.says("/members list site:blog"))
     assert "members of blog" in alice.slack_text(await alice.says("/members list"))
-    assert "`docs`, set for this channel" in bob.slack_text(await bob.says("/gatehouse settings"))
+    assert "Default site\n`docs`" in bob.slack_text(await bob.says("/gatehouse settings"))
 
 
 async def test_a_named_segment_can_be_granted_though_nobody_has_it(workspace: Sandbox, bob: Person) -> None:
     workspace.services.database.add_segment("site_1", "early birds")
-    assert "Unknown segment" in bob.slack_text(await bob.says(f'/members grant {ANNA} "early birds"'))
+    assert "has no segment" in bob.slack_text(await bob.says(f'/members grant {ANNA} "early birds"'))
 
     await chosen(bob, Extra_segments="early birds, gold")
-    assert "nobody yet; the settings name it" in bob.slack_text(await bob.says("/members segments"))
+    assert "nobody yet (from the settings)" in bob.slack_text(await bob.says("/members segments"))
     await bob.says(f'/members grant {ANNA} "Early Birds"')
     await bob.sees("has access to")
 

@@ -107,7 +107,7 @@ async def test_a_service_that_is_away_is_said_so_in_the_menu(workspace: Sandbox,
     assert "service" in label
 
     await alice.chooses(menu, RULE_MENU, offered[label])
-    await alice.sees("nothing could be read")
+    await alice.sees("That was an error message, not a result")
 
 
 async def test_a_rule_made_a_moment_ago_is_found(workspace: Sandbox, alice: Person) -> None:

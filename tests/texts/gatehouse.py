@@ -15,14 +15,14 @@ from handlers.gatehouse import audit_view, home_view, views
 from handlers.gatehouse.commands import GatehouseAudit, GatehouseDigest
 from handlers.rules.commands import RulesHistory
 from tests.texts import Sample
-from tests.texts.cards import ANNA, MOVED, NOW, OLD_SHOP, OPS, SALE, change, off, with_vip
+from tests.texts.cards import ANNA, CARA, MOVED, NOW, OLD_SHOP, OPS, SALE, change, off, with_vip
 
 MOVE: Final = change(Kind.RULE_UPDATE, State.APPLIED, OLD_SHOP, MOVED, reason="the landing page moved")
 SWITCH: Final = change(
     Kind.RULE_UPDATE, State.APPLIED, SALE, off(SALE), reason="we test", lasts=7200, ends=NOW + timedelta(hours=2)
 )
 DELETE: Final = change(Kind.RULE_DELETE, State.PROPOSED, SALE, None, expires=NOW + timedelta(days=1))
-GRANT: Final = change(Kind.MEMBER_GRANT, State.DENIED, ANNA, with_vip(ANNA), reason="she upgraded")
+GRANT: Final = change(Kind.MEMBER_GRANT, State.DENIED, ANNA, with_vip(ANNA), reason="she upgraded", decided_by=CARA)
 ALONE: Final = change(Kind.RULE_DELETE, State.APPLIED, OLD_SHOP, None, glass_broken=True, decided_by="U0BOB0001")
 CHANGES: Final = tuple(
     each.model_copy(update={"id": f"{number:08x}{each.id[8:]}"})

@@ -212,7 +212,7 @@ What happened
 2026-11-21 01:26 UTC @alice changed destination of Old shop to new shop `https://shop.example.com/new` → `https://shop.example.com/landing` because “the landing page moved” · card
 2026-11-21 01:26 UTC @alice switched off Sale 2026 because “we test” · card
 2026-11-21 01:24 UTC @alice requested: Delete Sale 2026 because “we test” · waiting for a decision · card
-2026-11-21 01:26 UTC @alice requested: Give Anna Berg access to vip on blog because “she upgraded” · denied · card
+2026-11-21 01:26 UTC @alice requested: Give Anna Berg access to vip on blog because “she upgraded” · denied by @cara · card
 2026-11-21 01:26 UTC @alice deleted Old shop to new shop because “we test” · emergency override · card
 2026-11-21 01:24 UTC @alice was refused 3 times: delete rules (no role allows it)
 2026-11-21 01:24 UTC @alice exported rules: 25 as a file to the channel
