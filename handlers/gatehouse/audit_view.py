@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from bot.changes.model import Change, Kind, State
-from bot.store.audit import Entry, Filters
+from bot.store.audit import GATEHOUSE, Entry, Filters
 from bot.text.duration import seconds_of
 from bot.text.emails import masked
 from handlers.blocks import messages
@@ -36,8 +36,8 @@ def entries(
         nothing = f":mag: *Nothing is on record{looked_for}.*"
         return messages.message(f"Nothing is on record{looked_for}", [messages.section(nothing)])
     lines = (
-        change_line(changes[entry.change_id], links, public=public)
-        if entry.change_id in changes
+        change_line(change, links, public=public, action=_action_of_another(entry, change))
+        if (change := changes.get(entry.change_id)) is not None
         else _line(entry, links.get(entry.change_id, ""), public=public)
         for entry in found
     )
@@ -62,16 +62,30 @@ def _looked_for(filters: Filters, command: GatehouseAudit) -> str:
     return "".join(said)
 
 
-def change_line(change: Change, links: Mapping[str, str], *, public: bool) -> str:
-    """``2:14 AM @bob changed destination of Old shop: a → b because “…” · card``, and the outcome where it isn't done."""
+ACTIONS: Final = {"approval": "approved", "asked": "asked about", "looked": "looked at", "made_permanent": "kept"}
+"""What people do about the requests of others, where the event is called otherwise."""
+
+
+def _action_of_another(entry: Entry, change: Change) -> str:
+    """What somebody other than its requester did about *change*."""
+    if entry.actor in {change.requester, GATEHOUSE}:
+        return ""
+    return f"{ACTIONS.get(entry.event, entry.event)} by <@{entry.actor}>"
+
+
+def change_line(change: Change, links: Mapping[str, str], *, public: bool, action: str = "") -> str:
+    """``2:14 AM @bob changed destination of Old shop: a → b because “…” · card``, and the outcome where it isn't done.
+
+    *action*: what somebody else did about it.
+    """
     moment = change.finished_at or change.decided_at or change.created
     reason = f" because “{words(change.reason, 120) if public else esc(change.reason, 120)}”" if change.reason else ""
-    outcome = (
-        " · undone" if change.undone_by else "" if change.state is State.APPLIED else f" · *{WORDS[change.state]}*"
-    )
-    outcome = f" · emergency override{outcome}" if change.glass_broken else outcome
+    state = WORDS[change.state]
+    is_told = change.state is State.APPLIED or action.startswith(state)
+    outcome = "undone" if change.undone_by else "" if is_told else f"*{state}*"
+    ends = "".join(f" · {each}" for each in ("emergency override" * change.glass_broken, outcome, action) if each)
     done = _did(change, public=public) if change.state is State.APPLIED else _wanted(change)
-    return f"{when(moment)} <@{change.requester}> {done}{reason}{outcome}{_link(change, links)}"
+    return f"{when(moment)} <@{change.requester}> {done}{reason}{ends}{_link(change, links)}"
 
 
 def _link(change: Change, links: Mapping[str, str]) -> str:
