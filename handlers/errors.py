@@ -21,7 +21,7 @@ class Refusal(Exception):
 
 @dataclass(eq=False, repr=False)
 class NothingToChange(Refusal):
-    """Everything of these *titles* is already as it was asked to be. *status*: theirs, where that was the question."""
+    """Everything of these *titles* is already as it was asked to be. *status*: ``on`` or ``off``, where that was the question."""
 
     titles: Sequence[str]
     status: str | None

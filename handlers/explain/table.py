@@ -279,7 +279,8 @@ def _footer(asked: str, more: str = "") -> list[Block]:
 
 def unclear(error: Unclear, *, asked: str) -> Message:
     """What was not understood, the nearest harmless command as a button, and the lines of help that may be meant."""
-    unchanged = " Nothing was changed." if any(kind.writes for kind in error.about[:1]) else ""
+    is_attempt = bool(error.about) and all(kind.writes for kind in error.about)
+    unchanged = " Nothing was changed." if is_attempt else ""
     blocks = [messages.section(f":thinking_face: *{esc(error.what, 400)}*{unchanged}")]
     if error.about:
         lines = "\n".join(

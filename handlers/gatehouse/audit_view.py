@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from bot.changes.model import Change, Guard, Kind, State
-from bot.store.audit import Entry, Filters
+from bot.store.audit import GATEHOUSE, Entry, Filters
 from bot.text.duration import seconds_of
 from bot.text.emails import masked
 from handlers.blocks import messages
@@ -36,8 +36,8 @@ def entries(
         nothing = f":mag: *Nothing is on record{looked_for}.*"
         return messages.message(f"Nothing is on record{looked_for}", [messages.section(nothing)])
     lines = (
-        change_line(changes[entry.change_id], links, public=public)
-        if entry.change_id in changes
+        change_line(change, links, public=public, action=_action_of_another(entry, change))
+        if (change := changes.get(entry.change_id)) is not None
         else _line(entry, links.get(entry.change_id, ""), public=public)
         for entry in found
     )
@@ -62,12 +62,27 @@ def _looked_for(filters: Filters, command: GatehouseAudit) -> str:
     return "".join(said)
 
 
-def change_line(change: Change, links: Mapping[str, str], *, public: bool) -> str:
-    """``2:14 AM @bob changed destination of Old shop: a → b because “…” · card``, and the outcome where it isn't done."""
+ACTIONS: Final = {"asked": "asked about", "looked": "looked at", "made_permanent": "kept", "extended": "extended"}
+"""What people do about the requests of others, besides deciding."""
+
+
+def _action_of_another(entry: Entry, change: Change) -> str:
+    """What somebody other than its requester did about *change*."""
+    if entry.actor in {change.requester, GATEHOUSE} or entry.event not in ACTIONS:
+        return ""
+    return f"{ACTIONS[entry.event]} by <@{entry.actor}>"
+
+
+def change_line(change: Change, links: Mapping[str, str], *, public: bool, action: str = "") -> str:
+    """``2:14 AM @bob changed destination of Old shop: a → b because “…” · card``, and the outcome where it isn't done.
+
+    *action*: what somebody else did about it.
+    """
     moment = change.finished_at or change.decided_at or change.created
     reason = f" because “{words(change.reason, 120) if public else esc(change.reason, 120)}”" if change.reason else ""
+    about = f" · {action}" if action else ""
     done = _did(change, public=public) if change.state is State.APPLIED else _wanted(change)
-    return f"{when(moment)} <@{change.requester}> {done}{reason}{_outcome(change)}{_link(change, links)}"
+    return f"{when(moment)} <@{change.requester}> {done}{reason}{_outcome(change)}{about}{_link(change, links)}"
 
 
 def _outcome(change: Change) -> str:
@@ -77,7 +92,11 @@ def _outcome(change: Change) -> str:
     decision = ""
     if change.glass_broken:
         decision = " · emergency override"
-    elif change.guard is Guard.APPROVE and change.decided_by and change.state is not State.CANCELLED:
+    elif (
+        change.guard is Guard.APPROVE
+        and (change.approvals or change.decided_by)
+        and change.state is not State.CANCELLED
+    ):
         decision = f" · approved by {approvers(change)}"
     if change.undone_by:
         return f"{decision} · undone"

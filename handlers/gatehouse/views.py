@@ -233,7 +233,7 @@ def whoami(
         lines = [f"*In* <#{channel}> *you can* {listed([DOES[name] for name in may])}."]
     else:
         lines = [f"*You can’t do anything in* <#{channel}>."]
-    lines += [f"{SHORT_OF[guard]}: {listed(names)}." for guard, names in _guarded(may, guards).items()]
+    lines += [f"{needs}: {listed(names)}." for needs, names in _guarded(may, guards).items()]
     lines += [f"You can’t {listed(names, 'or')}: {SHORT.get(why, why)}." for why, names in barred.items()]
     known = f"Sites: {', '.join(esc(site, 40) for site in sites)}" if sites else "No sites are set up"
     where = f"Changes are allowed in {', '.join(f'<#{each}>' for each in act)}" if act else ""
@@ -242,22 +242,22 @@ def whoami(
     return messages.message("What you can do with Gatehouse here", blocks)
 
 
-CONFIRMED: Final = "Asks you to confirm"
-SECOND: Final = "Needs a second person’s approval"
-SHORT_OF: Final = {"confirm": CONFIRMED, "approve": SECOND}
-
-
 def _guarded(may: Sequence[str], guards: Mapping[str, GuardRule]) -> dict[str, list[str]]:
     """What of it takes more than asking, by what it takes."""
     found: dict[str, list[str]] = {}
     for name in may:
         rule = guards.get(name)
-        if rule is None or rule.guard is Guard.NONE:
-            continue
-        many = f" from {rule.approvals} people" if rule.guard is Guard.APPROVE and rule.approvals > 1 else ""
-        key = "confirm" if rule.guard is Guard.CONFIRM else "approve"
-        found.setdefault(key, []).append(f"{DOES[name]}{many}")
+        if rule is not None and rule.guard is not Guard.NONE:
+            found.setdefault(_needs(rule), []).append(DOES[name])
     return found
+
+
+def _needs(rule: GuardRule) -> str:
+    if rule.guard is Guard.CONFIRM:
+        return "Asks you to confirm"
+    return (
+        "Needs a second person’s approval" if rule.approvals == 1 else f"Needs {rule.approvals} other people’s approval"
+    )
 
 
 def listed(names: Sequence[str], link: str = "and") -> str:

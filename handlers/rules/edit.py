@@ -86,7 +86,7 @@ async def _edit(
         shifts = await preview(gatehouse, caller, rule, draft, said) if len(rules) == 1 else ()
         wanted.append(update_of(rule, draft, caller, reason=command.because, warnings=look.warnings, preview=shifts))
     if not wanted:
-        status = rules[0].status if not isinstance(command, RulesSet) else None
+        status = None if isinstance(command, RulesSet) else "on" if rules[0].active else "off"
         raise NothingToChange([rule.title for rule in rules], status)
     wanted[0] = await with_expiry(wanted[0], command.lasts, caller, gatehouse)
     return await submit(wanted, caller, gatehouse, title=f"{EDITS[type(command)]} {len(wanted)} rules")
@@ -199,7 +199,7 @@ async def switch_group(command: RulesGroup, caller: Caller, gatehouse: Gatehouse
     group = _find_group(command.group, (await _list_groups(gatehouse)).whole())
     after = group.switched(on=command.switch == "on")
     if after == group.body():
-        raise NothingToChange([group.title], group.status)
+        raise NothingToChange([group.title], command.switch)
     target = Target(service="groups", key=group.id)
     proposal = propose(caller, Kind.GROUP_UPDATE, target, group.document(), after, command.because)
     return await submit([await with_expiry(proposal, command.lasts, caller, gatehouse)], caller, gatehouse)

@@ -305,7 +305,7 @@ async def test_a_change_until_a_time_that_passed_meanwhile_is_not_made(workspace
     async with store.transaction() as tx:
         received = sa.literal(micros(now - timedelta(minutes=5)))
         await tx.execute(sa.update(inbound).values(received=received, lease=0))
-    told = await alice.sees("is over")
+    told = await alice.sees("is in the past")
 
     assert told.visible_to == alice.id
     assert workspace.services.rules.calls("PUT") == []

@@ -61,7 +61,7 @@ async def test_a_clear_private_answer_and_nothing_touched(
     shown = person.slack_text(reply)
     assert reply.visible_to == person.id
     assert any(block.get("block_id") == PROBLEM for block in reply.blocks)
-    assert "broke" not in shown
+    assert "went wrong in Gatehouse" not in shown
     assert [call for call in workspace.services.rules.calls() if call.method != "GET"] == []
     assert [call for call in workspace.services.members.calls() if call.method != "GET"] == []
 
@@ -183,7 +183,7 @@ async def test_a_button_of_another_release_changes_nothing(
     await forger.clicks(card, action_id, value or approve["value"])
 
     await forger.hears(words)
-    assert "broke" not in forger.told[-1]
+    assert "went wrong in Gatehouse" not in forger.told[-1]
     assert [call for call in workspace.services.rules.calls() if call.method != "GET"] == []
     await cara.clicks(card, "v1.decide.approve", confirm=True)
     await alice.sees("deleted")

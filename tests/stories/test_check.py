@@ -78,7 +78,7 @@ async def test_a_page_that_is_not_there_is_said_so(workspace: Sandbox, alice: Pe
 async def test_a_loop_is_not_made_without_a_reason(workspace: Sandbox, alice: Person) -> None:
     reply = await alice.says(f"/rules set {OLD} destination={SHOP}/old")
     assert "redirects to the same URL" in alice.slack_text(reply)
-    assert "because TEXT" in alice.slack_text(reply)
+    assert "add `because …`" in alice.slack_text(reply)
     assert workspace.services.rules.calls("PUT") == []
 
     card = await alice.says(f"/rules set {OLD} destination={SHOP}/old because the test needs one")

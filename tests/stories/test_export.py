@@ -189,7 +189,7 @@ async def test_slack_refusing_a_file_is_said(
 
     shown = alice.slack_text(reply)
     assert words in shown
-    assert "broke" not in shown
+    assert "went wrong in Gatehouse" not in shown
     assert reply.visible_to == alice.id
 
 
@@ -230,7 +230,8 @@ async def test_where_gatehouse_is_not_there_is_no_file(workspace: Sandbox, alice
 
     reply = await alice.says("/rules export here")
 
-    assert "Slack refused" in alice.slack_text(reply)
+    assert "can’t write to this channel" in alice.slack_text(reply)
+    assert "/invite" in alice.slack_text(reply)
     assert [one for one in workspace.slack.state.messages if one.files] == []
 
 

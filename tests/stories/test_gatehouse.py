@@ -31,7 +31,7 @@ async def test_help_about_one_command_gives_its_example(workspace: Sandbox, alic
 async def test_menus_have_buttons_that_work(workspace: Sandbox, alice: Person) -> None:
     menu = await alice.says("/rules")
 
-    await alice.clicks(menu, "Only active")
+    await alice.clicks(menu, "Rules that are on")
 
     await alice.sees("status `active`")
 

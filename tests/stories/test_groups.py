@@ -42,7 +42,7 @@ async def test_switching_a_rule_on_says_that_its_group_is_off(workspace: Sandbox
 
     text = alice.slack_text(card)
     assert "is on" in text
-    assert "On, but not active: its group Experiments is switched off" in text
+    assert "On, but not active: its group Experiments is off" in text
 
 
 async def test_a_group_is_switched_off_as_one_change_and_back(workspace: Sandbox, alice: Person) -> None:
@@ -93,13 +93,13 @@ async def test_a_list_is_filtered_by_group_and_by_all_else(workspace: Sandbox, a
     both = alice.slack_text(await alice.says("/rules list group:sales status:off"))
     assert "1 rule" in both
     assert "Black Friday" in both
-    assert "No rules for" in alice.slack_text(await alice.says("/rules list group:sales type:cancel"))
+    assert "No rules ·" in alice.slack_text(await alice.says("/rules list group:sales type:cancel"))
 
 
 async def test_what_fits_no_group_or_two_is_said(workspace: Sandbox, alice: Person) -> None:
     assert "No group is called" in alice.slack_text(await alice.says("/rules group off nothing"))
-    assert "fits 2 groups" in alice.slack_text(await alice.says("/rules group off e"))
-    assert "already Active" in alice.slack_text(await alice.says("/rules group on sales"))
+    assert "matches 2 groups" in alice.slack_text(await alice.says("/rules group off e"))
+    assert "already on" in alice.slack_text(await alice.says("/rules group on sales"))
     assert workspace.services.rules.calls("PUT") == []
 
 

@@ -65,7 +65,7 @@ async def test_a_preview_says_what_it_would_do_until_when_and_why(workspace: San
 
     await alice.clicks(reply, "Do it")
 
-    card = await alice.sees("Old shop to new shop switched off")
+    card = await alice.sees("Old shop to new shop is off until")
     assert "09:30 Europe/Berlin" in alice.slack_text(card)
     assert "incident" in alice.slack_text(card)
     assert "Its card is in" in alice.slack_text(await alice.sees("Its card is in"))
@@ -111,7 +111,7 @@ async def test_change_opens_the_form_with_what_was_understood(workspace: Sandbox
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        (f"/rules {OLD}?utm_source=x", "only the query behind the ? differs"),
+        (f"/rules {OLD}?utm_source=x", "without ?utm_source=x it redirects to https://shop.example.com/new"),
         ("/rules redirect /old to /new for 2h", "Redirect `shop.example.com/old` to `shop.example.com/new`"),
         ("/rules disable checkout for 2h because incident", "Switch off Checkout on mobile, for 2 h."),
         ("/rules delte Old shop", "Delete Old shop to new shop."),
@@ -176,7 +176,7 @@ async def test_rows_of_an_offer_stay_those_of_the_list_that_was_seen(workspace: 
 
     await alice.clicks(reply, "Do it")
 
-    await alice.sees("Switch off 2 rules: done")
+    await alice.sees("2 rules switched off")
     off = {rule["id"] for rule in workspace.services.rules.all() if rule["status"] == "Inactive"}
     assert {"Redirect_chk01", "Redirect_chk02"} <= off
 
@@ -189,13 +189,24 @@ async def test_whoever_may_not_is_told_before_there_is_an_offer(workspace: Sandb
 
 
 @pytest.mark.parametrize(
-    "text", ["/rules flurbl gnarf", "/rules turn off ol", "/rules delete everything", "/rules block"]
+    ("text", "refusal", "offered"),
+    [
+        ("/rules flurbl gnarf", "Unknown command “flurbl”.", "[All commands]"),
+        ("/rules turn off ol", "Unknown command “turn”.", "[All commands]"),
+        (
+            "/rules delete everything",
+            "No rule is called `everything`, or has that id or URL. Nothing was changed.",
+            "List rules",
+        ),
+        ("/rules block", "Unknown command “block”.", "[All commands]"),
+    ],
 )
 async def test_what_nobody_understands_is_refused_with_the_nearest_commands(
-    workspace: Sandbox, alice: Person, text: str
+    workspace: Sandbox, alice: Person, text: str, refusal: str, offered: str
 ) -> None:
     reply = await alice.says(text)
 
-    assert "Nothing was changed" in alice.slack_text(reply)
+    assert alice.slack_text(reply).startswith(refusal)
+    assert offered in alice.slack_text(reply)
     assert "Do it" not in alice.slack_text(reply)
     assert writes(workspace) == 0

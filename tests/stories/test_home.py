@@ -6,6 +6,7 @@ import pytest
 
 from sandbox.demo import Sandbox
 from sandbox.services.seed import RULES
+from sandbox.slack import rendering
 from sandbox.slack.story import Person
 from tests.conftest import OPS, SUPPORT
 from tests.stories.test_break_glass import ANNA, GLASS, granted_alone
@@ -56,9 +57,16 @@ async def test_only_what_deletes_is_marked_so(workspace: Sandbox, alice: Person)
 async def test_ones_own_changes_and_those_that_end_by_themselves(workspace: Sandbox, alice: Person) -> None:
     await alice.says(f"/rules off {OLD} for 2h")
     await alice.sees("is off")
+    await alice.says("/rules off Redirect_chk01")
 
-    await alice.opens_home("Reverts")
-    await alice.opens_home("Your latest changes")
+    home = rendering.view(await alice.opens_home("Checkout to the new payment page"))
+
+    temporary, latest = home.partition("Your temporary changes")[2].split("Your latest changes")
+    assert "Old shop to new shop" in temporary
+    assert "Reverts" in temporary
+    assert "Checkout" not in temporary
+    assert "Checkout to the new payment page" in latest
+    assert "Old shop" not in latest
 
 
 async def test_services_are_looked_at_when_it_is_opened(workspace: Sandbox, alice: Person) -> None:
@@ -93,9 +101,7 @@ async def test_buttons_answer_in_a_modal_and_pages_turn_there(workspace: Sandbox
 async def test_a_new_rule_asks_where_to_announce_it(workspace: Sandbox, alice: Person) -> None:
     home = await alice.opens_home("New rule…")
     await alice.clicks(home, "New rule…", opens="Announce in")
-    alice.fills(
-        Announce_in=OPS, Name="Spring", Source="https://shop.example.com/verano", Destination="https://a.example.com/"
-    )
+    alice.fills(Announce_in=OPS, Name="Spring", From="https://shop.example.com/verano", To="https://a.example.com/")
 
     assert await alice.submits() == {}
 

@@ -45,9 +45,7 @@ async def test_a_form_announces_only_in_a_channel_that_the_person_is_in(
         else:
             await person.uses("rule_new")
             await person.sees_form("Announce in")
-        person.fills(
-            Announce_in=OPS, Name="Spring", From="https://a.example.com/b", To="https://c.example.com/"
-        )
+        person.fills(Announce_in=OPS, Name="Spring", From="https://a.example.com/b", To="https://c.example.com/")
         assert await person.submits() == {}
         if person is outsider:
             await outsider.sees_form(HERE)

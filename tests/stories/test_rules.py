@@ -86,7 +86,7 @@ async def test_switching_off_twice_changes_nothing(workspace: Sandbox, alice: Pe
 
     reply = await alice.says(f"/rules off {OLD}")
 
-    assert "already Inactive" in alice.slack_text(reply)
+    assert "already off" in alice.slack_text(reply)
     assert len(workspace.services.rules.calls("PUT")) == 1
 
 
@@ -99,7 +99,7 @@ async def test_all_that_is_as_it_was_asked_to_be_is_named(workspace: Sandbox, al
 
     text = alice.slack_text(await alice.says(f"/rules off {refs}"))
 
-    assert " and ".join(names) + " are already Inactive" in text
+    assert " and ".join(names) + " are already off" in text
     assert len(workspace.services.rules.calls("PUT")) == puts
 
 

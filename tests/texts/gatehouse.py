@@ -58,7 +58,10 @@ def people() -> Iterator[Sample]:
     guards = {name: GuardRule(operation=name, guard=Guard.APPROVE) for name in ("rule.delete", "member.remove")}
     yield "may do everything", views.whoami(alice, OPS, everything, guards, sites=["blog", "docs"], act=[])
     some = everything | {"rule.delete": Why.NO_ROLE, "member.remove": Why.NO_ROLE, "approve": Why.NOT_HERE}
-    confirm = {"member.revoke": GuardRule(operation="member.revoke", guard=Guard.CONFIRM)}
+    confirm = {
+        "member.revoke": GuardRule(operation="member.revoke", guard=Guard.CONFIRM),
+        "rule.update": GuardRule(operation="rule.update", guard=Guard.APPROVE, approvals=2),
+    }
     yield "may do some", views.whoami(alice, OPS, some, confirm, sites=["blog"], act=[OPS])
     nothing = dict.fromkeys(OPERATIONS, Why.GUEST)
     yield "may do nothing", views.whoami(alice, OPS, nothing, {}, sites=[], act=[])
@@ -85,6 +88,15 @@ def records() -> Iterator[Sample]:
     by_id = {each.id: each for each in CHANGES}
     filters, command = Filters(), GatehouseAudit()
     yield "audit", audit_view.entries(found, by_id, LINKS, filters, more=True, public=False, command=command)
+    decisions = zip((8, 9, 10), ("looked", "approved", "denied"), (CHANGES[2], CHANGES[0], CHANGES[3]), strict=True)
+    hers = [
+        replace(entry(number, event, str(each.target), each.id), actor="U0CARA001") for number, event, each in decisions
+    ]
+    of_cara = Filters(who="U0CARA001")
+    yield (
+        "audit of an approver",
+        audit_view.entries(hers, by_id, LINKS, of_cara, more=False, public=False, command=command),
+    )
     mine = replace(filters, who="U0ALICE01", since=NOW)
     about = GatehouseAudit(ref="Old shop")
     yield "audit, nothing", audit_view.entries([], {}, {}, mine, more=False, public=False, command=about)

@@ -152,6 +152,7 @@ Needs a second person’s approval: delete rules and remove members.
             "may do some": """\
 What you can do with Gatehouse here
 In #C0OPS0001 you can read rules, read members, read the audit, create rules, change rules, add members, rename members, grant access, revoke access and change this channel’s settings.
+Needs 2 other people’s approval: change rules.
 Asks you to confirm: revoke access.
 You can’t delete rules or remove members: none of your roles allows it.
 You can’t approve requests: you aren’t in this channel.
@@ -217,6 +218,14 @@ What happened
 2026-11-21 01:24 UTC @alice was refused 3 times: delete rules (no role allows it)
 2026-11-21 01:24 UTC @alice exported rules: 25 as a file to the channel
 [Older ›]  [Share in channel]\
+""",
+            "audit of an approver": """\
+What happened
+What happened by @cara
+2026-11-21 01:24 UTC @alice requested: Delete Sale 2026 because “we test” · waiting for a decision · looked at by @cara · card
+2026-11-21 01:26 UTC @alice changed destination of Old shop to new shop `https://shop.example.com/new` → `https://shop.example.com/landing` because “the landing page moved” · approved by @cara · card
+2026-11-21 01:26 UTC @alice requested: Give Anna Berg access to vip on blog because “she upgraded” · denied by @cara · card
+[Share in channel]\
 """,
             "audit, nothing": """\
 Nothing is on record by @alice since <!date^1795224240^{date_short_pretty} {time}|2026-11-21 01:24 UTC> about `Old shop`
