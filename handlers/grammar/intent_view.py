@@ -87,7 +87,7 @@ def done(channel: str) -> Message:
 
 
 def _footer(asked: str) -> Block:
-    return messages.context(f"Nothing was changed. You asked: {code(asked, 200)}")
+    return messages.context(f"Nothing was changed yet. You typed {code(asked, 200)}")
 
 
 def _do_it(command: Command) -> Block | None:

@@ -59,7 +59,7 @@ async def test_a_preview_says_what_it_would_do_until_when_and_why(workspace: San
         f"Switch off Old shop to new shop, until {tomorrow('%Y-%m-%d')} 08:30 UTC (09:30 Europe/Berlin).",
         "Reason: incident",
         "[Do it]",
-        "Nothing was changed. You asked: `/rules pause Old shop until tomorrow 9:30 because incident`",
+        "Nothing was changed yet. You typed `/rules pause Old shop until tomorrow 9:30 because incident`",
     ]
     assert writes(workspace) == 0
 

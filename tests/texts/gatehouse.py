@@ -86,6 +86,7 @@ def records() -> Iterator[Sample]:
         entry(7, "exported", "rules", kind="25 as a file to the channel", count=25),
     ]
     by_id = {each.id: each for each in CHANGES}
+    by_id[MOVE.id] = MOVE.model_copy(update={"guard": Guard.APPROVE, "decided_by": CARA})
     filters, command = Filters(), GatehouseAudit()
     yield "audit", audit_view.entries(found, by_id, LINKS, filters, more=True, public=False, command=command)
     decisions = zip((8, 9, 10), ("looked", "approved", "denied"), (CHANGES[2], CHANGES[0], CHANGES[3]), strict=True)

@@ -223,7 +223,7 @@ What happened
 What happened
 What happened by @cara
 2026-11-21 01:24 UTC @alice requested: Delete Sale 2026 because “we test” · waiting for a decision · looked at by @cara · card
-2026-11-21 01:26 UTC @alice changed destination of Old shop to new shop `https://shop.example.com/new` → `https://shop.example.com/landing` because “the landing page moved” · approved by @cara · card
+2026-11-21 01:26 UTC @alice changed destination of Old shop to new shop `https://shop.example.com/new` → `https://shop.example.com/landing` because “the landing page moved” · card
 2026-11-21 01:26 UTC @alice requested: Give Anna Berg access to vip on blog because “she upgraded” · denied by @cara · card
 [Share in channel]\
 """,
