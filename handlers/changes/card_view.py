@@ -116,7 +116,7 @@ def _not_restored(change: Change) -> list[Block]:
     if not change.undoes or change.state is not State.APPLIED:
         return []
     if change.target.service == "members":
-        return [messages.context("Name and segments are restored, the date when they joined is not.")]
+        return [messages.context("Name and segments are restored; the join date is not.")]
     return [messages.context("It has a new id and creation date. Commands still find it by its old id.")]
 
 
@@ -334,9 +334,9 @@ def actions(change: Change, blocks: Iterable[Block], buttons: Sequence[Block | N
     drawn = list(blocks)
     full = messages.run_button(label(change), GatehouseInspect(change.id), "full")
     if change.state is State.PROPOSED and hides(change, drawn):
-        why = "Some of it is hidden in a channel" if is_masked(drawn) else "There is more to it than fits here"
-        why = "Emails are masked in a channel" if change.target.service == "members" else why
-        words = f"{why}: press *{label(change)}* before you decide."
+        why = "Some values are hidden in channels" if is_masked(drawn) else "This card doesn’t show everything"
+        why = "Emails are masked in channels" if change.target.service == "members" else why
+        words = f"{why}. Press *{label(change)}* before you decide."
         return [messages.context(words), *_rows([full, *buttons])]
     is_open = change.state is State.PROPOSED or change.review_owed
     is_needed = is_open or (change.target.service == "rules" and is_masked(drawn))

@@ -34,7 +34,7 @@ OUTCOMES: Final[Mapping[Outcome, str]] = {
     Outcome.UNDONE: "undone",
     Outcome.FAILED: "failed",
     Outcome.STALE: "changed since the request, left alone",
-    Outcome.BUSY: "held by another change, left alone",
+    Outcome.BUSY: "has another change under way, left alone",
     Outcome.UNKNOWN: "not confirmed yet",
     Outcome.UNSETTLED: "not confirmed, check it yourself",
     Outcome.STOPPED: "not started",

@@ -35,7 +35,7 @@ def _remind(change: Change, _: str) -> str:
     if change.state is not State.PROPOSED:
         return ""
     who = " ".join(map(mention, change.summoned))
-    return f":bell: {who} *{plain_title(change)}?* <@{change.requester}> needs an approval by {when(change.expires)}."
+    return f":bell: {who} *{plain_title(change)}?* <@{change.requester}> needs approval by {when(change.expires)}."
 
 
 def _offer(change: Change, _: str) -> str:
@@ -78,7 +78,7 @@ NOTES: Final[dict[str, Callable[[Change, str], str]]] = {
     "ask": _ask,
 }
 PLAIN: Final = {
-    "remind": "needs an approval",
+    "remind": "needs approval",
     "offer": "reverts soon",
     "review": "review due",
     "glass": "emergency override",

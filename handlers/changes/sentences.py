@@ -317,23 +317,25 @@ def phrases(change: Change) -> Phrases:
     name = _name(change)
     if (switched := is_switched(change)) is not None:
         back = "on" if switched == "off" else "off"
+        this = f"{name} (group)" if change.target.service == "groups" else name
         return Phrases(
-            f"Switch {switched} {name}",
-            f"{name} is {switched}",
-            f"Switching {switched} {name}",
-            f"{name} was not switched {switched}",
-            f"{name} is back {back}",
+            f"Switch {switched} {this}",
+            f"{this} is {switched}",
+            f"Switching {switched} {this}",
+            f"{this} was not switched {switched}",
+            f"{this} is back {back}",
         )
     if change.kind in ACCESS:
         return _access_phrases(change, name)
     if change.target.service == "members" and change.kind not in EDITS:
         return _member_phrases(change, name)
     if change.kind in EDITS:
-        fields = _fields(change)
+        the_fields = _fields(change)
+        fields = the_fields.removeprefix("the ")
         return Phrases(
-            f"Change {fields} of {name}",
+            f"Change {the_fields} of {name}",
             f"{name}: {fields} changed",
-            f"Changing {fields} of {name}",
+            f"Changing {the_fields} of {name}",
             f"{name}: {fields} not changed",
             f"{name}: {fields} changed back",
         )
@@ -478,15 +480,13 @@ def _fields(change: Change) -> str:
     names = list(dict.fromkeys(field_name(line.field) for line in lines))
     if not names or len(names) > MAX_FIELDS:
         return f"{len(names)} fields" if names else "nothing"
-    return _listed([esc(name, 60) for name in names])
+    return f"the {_listed([esc(name, 60) for name in names])}"
 
 
 def _name(change: Change) -> str:
     """What the change is about, as a channel may see it."""
     name = (change.before or change.after or {}).get("name")
-    if change.target.service == "groups":
-        return f"Group {esc(str(name or change.target.key), 150)}"
-    if change.target.service == "rules":
+    if change.target.service in {"rules", "groups"}:
         return esc(str(name or change.target.key or "a rule"), 150)
     return _shown_name(change) or code(masked(change.target.key or ""))
 

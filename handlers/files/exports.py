@@ -86,7 +86,7 @@ async def export_members(command: MembersExport, caller: Caller, gatehouse: Gate
 def rules_comment(count: int, *, total: int, place: str, gap: Gap | None) -> str:
     """Introduces an export of *count* of the *total* rules; *place*: the service's host."""
     lines = [
-        f":outbox_tray: *{_some(count, total, 'rule')}*, complete with filters and values; without groups.",
+        f":outbox_tray: *{_some(count, total, 'rule')}*, with all their filters and values, but without groups.",
         f"`{slash('rules import')}` and the dashboard’s import read this file. From {code(place)}.",
     ]
     return "\n".join([*lines, *_left_out(gap, "rules")])

@@ -183,12 +183,12 @@ def _segments(names: Sequence[str]) -> str:
 
 MEMBER_KINDS: Final = (
     _Kind(import_entries.Add, ":sparkles:", "to add", _add_line),
-    _Kind(import_entries.Alter, ":twisted_rightwards_arrows:", "whose segments change", _alter_line),
+    _Kind(import_entries.Alter, ":twisted_rightwards_arrows:", "with changed segments", _alter_line),
     _Kind(import_entries.Remove, ":wastebasket:", "to remove", _remove_line),
     _Kind(
         import_entries.Together,
         ":link:",
-        "of the same person as an earlier row, with the segments of both",
+        "for someone in an earlier row, merged with it",
         _together_line,
     ),
     _Kind(import_entries.NothingToDo, ":heavy_check_mark:", "with nothing to change"),

@@ -141,11 +141,9 @@ def _did(change: Change, *, public: bool) -> str:
         return f"{PAST[change.kind].format(subject(change, public=public))} {_segments(change)}"
     if len(lines) == 1 and lines[0].field != "allowedSegments":
         before, after = around(as_text(lines[0].before), as_text(lines[0].after), 60)
-        return (
-            f"changed {esc(_field(lines[0].field, change), 60)} of {subject(change, public=public)} {before} → {after}"
-        )
+        return f"changed the {esc(_field(lines[0].field, change), 60)} of {subject(change, public=public)}: {before} → {after}"
     named = list(dict.fromkeys(_field(line.field, change) for line in lines))
-    fields = f"{', '.join(map(esc, named))} of " if 0 < len(named) <= MAX_NAMED else ""
+    fields = f"the {', '.join(map(esc, named))} of " if 0 < len(named) <= MAX_NAMED else ""
     return f"changed {fields}{subject(change, public=public)}"
 
 

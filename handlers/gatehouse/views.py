@@ -18,7 +18,7 @@ from handlers.grammar.parser import ALL
 TOPICS: Final = {"rules": "Rules", "members": "Members", "gatehouse": "Gatehouse"}
 EXAMPLES: Final = (
     ("rules", "which https://shop.example.com/old", "where a URL ends up, and by which rule"),
-    ("rules", "off Old shop for 2h", "switch a rule off; it comes back on by itself"),
+    ("rules", "off Old shop for 2h", "switch a rule off; it turns back on automatically"),
     ("rules", "list checkout", "find rules by name or URL"),
     ("rules", "check", "find loops and rules that never apply"),
     ("members", "why anna@example.com vip", "why someone has access or doesn’t"),
@@ -40,7 +40,7 @@ def help_page(topic: str | None, *, may: Callable[[type[Command]], bool]) -> Mes
     )
     if any("REF" in kind.usage() or "EMAIL" in kind.usage() for kind in found):
         legend = "REF: a name or part of one, an id, a source URL, or `#n` of your last list. EMAIL: an email or `#n`."
-        blocks.append(messages.context(f"{legend} What is in [brackets] may be left out."))
+        blocks.append(messages.context(f"{legend} Anything in [brackets] is optional."))
     buttons = [messages.run_button(title, GatehouseHelp(topic=service), service) for service, title in TOPICS.items()]
     return messages.message("Gatehouse help", [*blocks, *messages.actions(buttons)])
 
@@ -232,9 +232,14 @@ def whoami(
     elif may:
         lines = [f"*In* <#{channel}> *you can* {listed([DOES[name] for name in may])}."]
     else:
-        lines = [f"*You can’t do anything in* <#{channel}>."]
+        lines = [f"*You can’t use Gatehouse in* <#{channel}>."]
     lines += [f"{needs}: {listed(names)}." for needs, names in _guarded(may, guards).items()]
-    lines += [f"You can’t {listed(names, 'or')}: {SHORT.get(why, why)}." for why, names in barred.items()]
+    lines += [
+        f"Why: {SHORT.get(why, why)}."
+        if len(names) == len(allowed)
+        else f"You can’t {listed(names, 'or')}: {SHORT.get(why, why)}."
+        for why, names in barred.items()
+    ]
     known = f"Sites: {', '.join(esc(site, 40) for site in sites)}" if sites else "No sites are set up"
     where = f"Changes are allowed in {', '.join(f'<#{each}>' for each in act)}" if act else ""
     small = " · ".join(filter(None, (known, f"Your time zone: {esc(person.tz, 40)}", where)))

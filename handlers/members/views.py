@@ -172,7 +172,7 @@ def member_card(
     blocks = [
         messages.section(
             f"*{name_of(member, audience)}* · {esc(site, 60)}\n{address(member.email, audience)}\n"
-            f"Segments: {segments_line(member.segments)}"
+            f"Segments: {segments_line(member.segments) if member.segments else '_none_'}"
         ),
     ]
     extra = [name for name in member.model_extra or {} if name != "createdAt" or member.since is None]
@@ -237,8 +237,8 @@ def _answer(email: str, said: Sequence[Verdict | Unasked], segment: str | None, 
     who = "this member" if who in {"", "(no name)"} else who
     also = f" {left} couldn’t be asked." if left else ""
     if well:
-        has = f"has {code(segment, 80)}" if segment else "is a member"
-        return ":white_check_mark:", f"Yes: {who} {has} on {_list([one.site for one in well])}.{also}"
+        has = f"has {code(segment, 80)} on" if segment else "is a member of"
+        return ":white_check_mark:", f"Yes: {who} {has} {_list([one.site for one in well])}.{also}"
     if known:
         on = _list([one.site for one in known])
         return ":x:", f"No: {who} is on {on} but lacks {code(segment, 80)}.{also}"
@@ -277,7 +277,7 @@ def _known(one: Verdict, email: str, audience: Audience) -> str:
         return f"{site} · not a member"
     since = f" · {since_line(member.since)}" if member.since is not None else ""
     spelt = f" · spelled {address(member.email, audience)} there" if member.email != email else ""
-    return f"{site} · segments: {segments_line(member.segments)}{since}{spelt}"
+    return f"{site} · segments: {segments_line(member.segments) if member.segments else '_none_'}{since}{spelt}"
 
 
 def _segment(asked: Asked, *, member: bool) -> str:

@@ -211,7 +211,7 @@ async def test_a_request_reminds_and_expires(workspace: Sandbox, alice: Person, 
     card = await alice.says(f"/rules delete {OLD}")
 
     clock.ahead += timedelta(minutes=20)
-    await alice.sees_reply(card, "needs an approval by")
+    await alice.sees_reply(card, "needs approval by")
     clock.ahead += timedelta(hours=24)
     expired = await alice.sees("nobody decided in time")
 

@@ -86,7 +86,7 @@ async def test_requests_that_wait_are_limited_and_a_decision_makes_room(
 
     card = await alice.sees(f"Delete {ids[0]}?")
     await alice.clicks(card, "Withdraw")
-    await alice.sees("withdrawn")
+    await alice.sees("Withdrawn by")
     await asked(alice, ids[:1])
     assert len(await workspace.bot.gatehouse.store.changes.open()) == most + 2
 

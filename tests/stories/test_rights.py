@@ -260,7 +260,7 @@ async def test_a_request_in_a_channel_that_is_shared_by_now_reminds_its_requeste
     shared(workspace)
     clock.ahead += timedelta(minutes=20)
 
-    reminder = await alice.sees("needs an approval by")
+    reminder = await alice.sees("needs approval by")
     assert reminder in alice.dms
     assert "is shared with another company now" in alice.slack_text(reminder)
     assert alice.thread(card) == []

@@ -204,7 +204,7 @@ async def test_what_waited_while_slack_was_away_comes_at_once_and_in_order(
 
     await bob.says("/rules list")  # no clock goes on: this says that Slack is back
     card = await cara.sees("Delete Old shop to new shop?")
-    reminder = await cara.sees("needs an approval by")
+    reminder = await cara.sees("needs approval by")
     assert reminder.thread_ts == card.ts
     await cara.clicks(card, "v1.decide.approve", confirm=True)
     await alice.sees("deleted")

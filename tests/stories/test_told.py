@@ -145,7 +145,7 @@ async def test_those_who_can_approve_are_mentioned_and_reminded(
     assert "U0CARA001" not in asked, "her account is deactivated"
     assert "@U0ALICE01" not in asked.partition("Needs approval")[2]
     clock.ahead += timedelta(minutes=20)
-    reminder = alice.slack_text(await alice.sees_reply(card, "needs an approval by"))
+    reminder = alice.slack_text(await alice.sees_reply(card, "needs approval by"))
     assert reminder.index("@U0BOB0001") < reminder.index("@U0ALICE01")
 
 

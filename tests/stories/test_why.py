@@ -18,7 +18,7 @@ def put(workspace: Sandbox, site: str, email: str, *segments: str, name: str = "
 async def test_what_every_site_knows_is_said(workspace: Sandbox, bob: Person) -> None:
     text = bob.slack_text(await bob.says(f"/members why {BEN}"))
 
-    assert "is a member on blog and docs." in text
+    assert "is a member of blog and docs." in text
     assert "Ben Costa" in text
     assert "Member since" in text
     assert "`premium`" in text
@@ -100,7 +100,7 @@ async def test_a_site_that_fails_hides_no_other(workspace: Sandbox, bob: Person,
 
     text = bob.slack_text(await bob.says(f"/members why {BEN}"))
 
-    assert "is a member on blog. docs couldn’t be asked." in text
+    assert "is a member of blog. docs couldn’t be asked." in text
     assert "docs couldn’t be asked. The members service" in text
     assert "Ben Costa" in text
 

@@ -56,7 +56,7 @@ On · Redirect
 11. `https://shop.example.com/c/10` → `https://shop.example.com/campaign/10`
 12. `https://shop.example.com/c/11` → `https://shop.example.com/campaign/11`
 …and 28 more pairs
-There is more to it than fits here: press Show full change before you decide.
+This card doesn’t show everything. Press Show full change before you decide.
 [Show full change]  [Delete rule]  [Keep rule]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`
   [Delete rule] asks: Delete Campaign links? / All 40 pairs are deleted. It stops working at once. Undo creates it again, under a new id. [Cancel] [Delete rule]\
@@ -70,7 +70,7 @@ On · Headers
 URL contains `https://shop.example.com` adds request header `Authorization`: `[hidden]`
 1 of 4 test URLs changes
 • /old stays
-Some of it is hidden in a channel: press Show full change before you decide.
+Some values are hidden in channels. Press Show full change before you decide.
 [Show full change]  [Approve deletion]  [Deny…]
 [Withdraw]  [Ask…]  [Switch off instead]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`
@@ -89,8 +89,8 @@ Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "change a destination, with a warning": """\
-Change destination of Old shop to new shop?
-(raising_hand) Change destination of Old shop to new shop?
+Change the destination of Old shop to new shop?
+(raising_hand) Change the destination of Old shop to new shop?
 Requested by @alice · “we test”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 Warning: It loops with “Back to the old shop”.
@@ -114,8 +114,8 @@ On · Redirect
 rules at rules.example.com · change `0343eab7`\
 """,
             "switch off a group": """\
-Switch off Group Experiments?
-(raising_hand) Switch off Group Experiments?
+Switch off Experiments (group)?
+(raising_hand) Switch off Experiments (group)?
 Requested by @alice · “we test”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 All rules in this group stop working.
@@ -129,7 +129,7 @@ Remove Chloe Diaz from blog?
 `c***@example.com` · Requested by @alice · “she left”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 Segments  `default` `staff`
-Emails are masked in a channel: press Show full change before you decide.
+Emails are masked in channels. Press Show full change before you decide.
 [Show full change]  [Approve removal]  [Deny…]
 [Withdraw]  [Ask…]
 members at members.example.com · change `0343eab7`
@@ -141,7 +141,7 @@ Remove Chloe Diaz from blog?
 `c***@example.com` · Requested by @alice · “she left”
 Only @alice can confirm it until 2026-11-22 01:24 UTC.
 Segments  `default` `staff`
-Emails are masked in a channel: press Show full change before you decide.
+Emails are masked in channels. Press Show full change before you decide.
 [Show full change]  [Remove member]  [Keep member]
 members at members.example.com · change `0343eab7`
   [Remove member] asks: Remove Chloe Diaz from blog? / c***@example.com loses all access to blog. Undo restores name and segments. [Cancel] [Remove member]\
@@ -151,7 +151,7 @@ Give Anna Berg access to vip on blog until <!date^1795231440^{date_short_pretty}
 (raising_hand) Give Anna Berg access to vip on blog until 2026-11-21 03:24 UTC (03:24 Europe/Berlin)?
 `a***@example.com` · Requested by @alice · “we test”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
-Emails are masked in a channel: press Show full change before you decide.
+Emails are masked in channels. Press Show full change before you decide.
 [Show full change]  [Approve]  [Deny…]
 [Withdraw]  [Ask…]
 members at members.example.com · change `0343eab7`\
@@ -161,7 +161,7 @@ Revoke Anna Berg’s access to vip on blog?
 (raising_hand) Revoke Anna Berg’s access to vip on blog?
 `a***@example.com` · Requested by @alice · “we test”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
-Emails are masked in a channel: press Show full change before you decide.
+Emails are masked in channels. Press Show full change before you decide.
 [Show full change]  [Approve]  [Deny…]
 [Withdraw]  [Ask…]
 members at members.example.com · change `0343eab7`\
@@ -245,15 +245,15 @@ destination  `https://shop.example.com/new` → `https://shop.example.com/landin
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "change a destination: applying": """\
-Changing destination of Old shop to new shop…
-(hourglass_flowing_sand) Changing destination of Old shop to new shop…
+Changing the destination of Old shop to new shop…
+(hourglass_flowing_sand) Changing the destination of Old shop to new shop…
 Requested by @alice · “we test”
 destination  `https://shop.example.com/new` → `https://shop.example.com/landing`
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "change a destination: unknown": """\
-Changing destination of Old shop to new shop: not confirmed yet
-(grey_question) Changing destination of Old shop to new shop: not confirmed yet
+Changing the destination of Old shop to new shop: not confirmed yet
+(grey_question) Changing the destination of Old shop to new shop: not confirmed yet
 The service gave no clear answer. Gatehouse keeps checking and updates this card.
 Requested by @alice · “we test”
 destination  `https://shop.example.com/new` → `https://shop.example.com/landing`
@@ -311,29 +311,29 @@ Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "switch on a group: done": """\
-Group Experiments is on
-(white_check_mark) Group Experiments is on
+Experiments (group) is on
+(white_check_mark) Experiments (group) is on
 @alice · “we test” · 2026-11-21 01:26 UTC
 Rules in this group that are on work again.
 [Undo]
 groups · `Group_1` · change `0343eab7`\
 """,
             "switch on a group: applying": """\
-Switching on Group Experiments…
-(hourglass_flowing_sand) Switching on Group Experiments…
+Switching on Experiments (group)…
+(hourglass_flowing_sand) Switching on Experiments (group)…
 Requested by @alice · “we test”
 groups · `Group_1` · change `0343eab7`\
 """,
             "switch on a group: unknown": """\
-Switching on Group Experiments: not confirmed yet
-(grey_question) Switching on Group Experiments: not confirmed yet
+Switching on Experiments (group): not confirmed yet
+(grey_question) Switching on Experiments (group): not confirmed yet
 The service gave no clear answer. Gatehouse keeps checking and updates this card.
 Requested by @alice · “we test”
 groups · `Group_1` · change `0343eab7`\
 """,
             "switch on a group: denied": """\
-Group Experiments was not switched on
-(no_entry_sign) Group Experiments was not switched on
+Experiments (group) was not switched on
+(no_entry_sign) Experiments (group) was not switched on
 Denied by @cara: “not tonight”
 Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 groups · `Group_1` · change `0343eab7`\
@@ -377,15 +377,15 @@ name  `Anna Berg` → `Anna Berg-Diaz`
 members at members.example.com · change `0343eab7`\
 """,
             "rename a member: applying": """\
-Changing name of Anna Berg…
-(hourglass_flowing_sand) Changing name of Anna Berg…
+Changing the name of Anna Berg…
+(hourglass_flowing_sand) Changing the name of Anna Berg…
 `a***@example.com` · Requested by @alice · “we test”
 name  `Anna Berg` → `Anna Berg-Diaz`
 members at members.example.com · change `0343eab7`\
 """,
             "rename a member: unknown": """\
-Changing name of Anna Berg: not confirmed yet
-(grey_question) Changing name of Anna Berg: not confirmed yet
+Changing the name of Anna Berg: not confirmed yet
+(grey_question) Changing the name of Anna Berg: not confirmed yet
 The service gave no clear answer. Gatehouse keeps checking and updates this card.
 `a***@example.com` · Requested by @alice · “we test”
 name  `Anna Berg` → `Anna Berg-Diaz`
@@ -663,7 +663,7 @@ Chloe Diaz is back on blog
 (white_check_mark) Chloe Diaz is back on blog
 `c***@example.com` · @alice · “we test” · 2026-11-21 01:26 UTC
 Segments  `default` `staff`
-Name and segments are restored, the date when they joined is not.
+Name and segments are restored; the join date is not.
 [Undo]
 members at members.example.com · change `0343eab7`\
 """,
@@ -710,8 +710,8 @@ On · Redirect
 rules at rules.example.com · change `0343eab7`\
 """,
             "stored otherwise": """\
-Change destination of Old shop to new shop: not stored as requested
-(warning) Change destination of Old shop to new shop: not stored as requested
+Change the destination of Old shop to new shop: not stored as requested
+(warning) Change the destination of Old shop to new shop: not stored as requested
 @alice · “we test” · 2026-11-21 01:26 UTC
 Requested → stored
 pair 1 destination  `https://shop.example.com/landing` → `https://shop.example.com/new`
@@ -754,7 +754,7 @@ Requested by @alice · “we test”
 Only @alice can confirm it until 2026-11-22 01:24 UTC.
 • Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
 • Sale 2026: off, `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
-There is more to it than fits here: press Show all 2 rules before you decide.
+This card doesn’t show everything. Press Show all 2 rules before you decide.
 [Show all 2 rules]  [Switch off 2 rules]  [Withdraw]
 rules at rules.example.com · 2 items · change `0343eab7`
   [Switch off 2 rules] asks: Switch off 2 rules? / It takes effect at once. You can undo it. [Cancel] [Switch off 2 rules]\
@@ -766,7 +766,7 @@ Requested by @alice · “we test”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 • Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
 • Sale 2026: off, `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
-There is more to it than fits here: press Show all 2 rules before you decide.
+This card doesn’t show everything. Press Show all 2 rules before you decide.
 [Show all 2 rules]  [Approve]  [Deny…]
 [Withdraw]  [Ask…]
 rules at rules.example.com · 2 items · change `0343eab7`
@@ -852,9 +852,9 @@ Switch off 2 rules: failed
 ✗ Switch off 2 rules: failed
 Nothing was changed.
 Requested by @alice · “we test”
-1 failed · 1 held by another change, left alone
+1 failed · 1 has another change under way, left alone
 • Old shop to new shop: failed
-• Sale 2026: held by another change, left alone
+• Sale 2026: has another change under way, left alone
 [Try the other 2 again]
 rules at rules.example.com · 2 items · change `0343eab7`\
 """,
@@ -881,7 +881,7 @@ Requested by @alice · “she left”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 • Chloe Diaz `c***@example.com` on blog: remove, segments `default` `staff`
 • Chloe Diaz `c***@example.com` on docs: remove, segments `default` `staff`
-Emails are masked in a channel: press Show all 2 members before you decide.
+Emails are masked in channels. Press Show all 2 members before you decide.
 [Show all 2 members]  [Approve removal]  [Deny…]
 [Withdraw]  [Ask…]
 members at members.example.com · 2 items · change `0343eab7`
@@ -904,7 +904,7 @@ Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 • Sale 2026: create, off, Redirect, `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
 • Old shop to new shop: destination  `https://shop.example.com/new` → `https://shop.example.com/landing` at `shop.example.com`
 • Campaign links: left out, is the same already
-There is more to it than fits here: press Show all 3 rules before you decide.
+This card doesn’t show everything. Press Show all 3 rules before you decide.
 [Show all 3 rules]  [Approve]  [Deny…]
 [Withdraw]  [Ask…]
 rules at rules.example.com · 3 items · change `0343eab7`
@@ -939,7 +939,7 @@ Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 • Old shop to new shop: delete, `https://shop.example.com/old` → `https://shop.example.com/new`
 • Old shop to new shop: delete, `https://shop.example.com/old` → `https://shop.example.com/new`
 …and 11,988 more.
-There is more to it than fits here: press Show all 12,000 rules before you decide.
+This card doesn’t show everything. Press Show all 12,000 rules before you decide.
 [Show all 12,000 rules]  [Approve deletion]  [Deny…]
 [Withdraw]  [Ask…]
 rules at rules.example.com · 12,000 items · change `0343eab7`
@@ -954,8 +954,8 @@ def test_notes() -> None:
     assert texts(cards.notes()) == snapshot(
         {
             "note: remind-1": """\
-Delete Sale 2026: needs an approval
-(bell) @oncall Delete Sale 2026? @alice needs an approval by 2026-11-22 01:24 UTC.\
+Delete Sale 2026: needs approval
+(bell) @oncall Delete Sale 2026? @alice needs approval by 2026-11-22 01:24 UTC.\
 """,
             "note: ask-1": """\
 Delete Sale 2026: a question

@@ -297,8 +297,8 @@ def test_changes() -> None:
     assert texts(errors.changes()) == snapshot(
         {
             "already decided": """\
-*Change destination of Old shop to new shop* was already denied by @bob <!date^1795224600^at {time}|at 01:30 UTC>.
-(warning) Change destination of Old shop to new shop was already denied by @bob at 01:30 UTC.\
+*Change the destination of Old shop to new shop* was already denied by @bob <!date^1795224600^at {time}|at 01:30 UTC>.
+(warning) Change the destination of Old shop to new shop was already denied by @bob at 01:30 UTC.\
 """,
             "already approved by you": """\
 You already approved this.
@@ -313,8 +313,8 @@ Nothing was changed. Finish or withdraw that one first.
 You typed `/rules off Old shop`\
 """,
             "not undoable": """\
-*Change destination of Old shop to new shop* can’t be undone: only applied changes can. This one: denied. Nothing was changed.
-(warning) Change destination of Old shop to new shop can’t be undone: only applied changes can. This one: denied.
+*Change the destination of Old shop to new shop* can’t be undone: only applied changes can. This one: denied. Nothing was changed.
+(warning) Change the destination of Old shop to new shop can’t be undone: only applied changes can. This one: denied.
 Nothing was changed.
 You typed `/gatehouse undo`\
 """,

@@ -101,12 +101,12 @@ Why (optional): <>
 ┌ Import members
 (inbox_tray) Preview: 5 rows in `m.csv`, for blog
 Nothing has changed yet.
-(twisted_rightwards_arrows) 1 whose segments change
-(link) 1 of the same person as an earlier row, with the segments of both
+(twisted_rightwards_arrows) 1 with changed segments
+(link) 1 for someone in an earlier row, merged with it
 ✗ 3 can’t be imported
-(twisted_rightwards_arrows) Whose segments change
+(twisted_rightwards_arrows) With changed segments
 line 2  `anna@example.com` Anna Berg   (heavy_plus_sign) `vip`
-(link) Of the same person as an earlier row, with the segments of both
+(link) For someone in an earlier row, merged with it
 line 4  `ben@example.com` Ben   the same person as line 3
 ✗ Can’t be imported
 line 3  `ben@example.com` Ben   not a member of this site
@@ -123,15 +123,15 @@ def test_introductions() -> None:
     assert texts(files.introductions()) == snapshot(
         {
             "all rules": """\
-:outbox_tray: *25 rules*, complete with filters and values; without groups.
+:outbox_tray: *25 rules*, with all their filters and values, but without groups.
 `/rules import` and the dashboard’s import read this file. From `rules.example.com`.\
 """,
             "some rules": """\
-:outbox_tray: *1 of 25 rules*, complete with filters and values; without groups.
+:outbox_tray: *1 of 25 rules*, with all their filters and values, but without groups.
 `/rules import` and the dashboard’s import read this file. From `rules.example.com`.\
 """,
             "not all could be read": """\
-:outbox_tray: *25 rules*, complete with filters and values; without groups.
+:outbox_tray: *25 rules*, with all their filters and values, but without groups.
 `/rules import` and the dashboard’s import read this file. From `rules.example.com`.
 :warning: Only 25 of 40 rules could be read. The others are not in this file.\
 """,

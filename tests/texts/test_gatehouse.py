@@ -14,7 +14,7 @@ def test_answers() -> None:
 Gatehouse help
 What you can do with Gatehouse
 `/rules which https://shop.example.com/old`  where a URL ends up, and by which rule
-`/rules off Old shop for 2h`  switch a rule off; it comes back on by itself
+`/rules off Old shop for 2h`  switch a rule off; it turns back on automatically
 `/rules list checkout`  find rules by name or URL
 `/rules check`  find loops and rules that never apply
 `/members why anna@example.com vip`  why someone has access or doesn’t
@@ -44,7 +44,7 @@ Rules
 `/rules export [TEXT] [type:redirect] [status:on] [here]`  Export rules as a file, to you or into the channel
 `/rules import`  Import rules from a file (opens a form)
 `/rules samples [add|remove] [URL…]`  List this channel’s test URLs, which every change is tried on
-REF: a name or part of one, an id, a source URL, or `#n` of your last list. EMAIL: an email or `#n`. What is in [brackets] may be left out.
+REF: a name or part of one, an id, a source URL, or `#n` of your last list. EMAIL: an email or `#n`. Anything in [brackets] is optional.
 [Rules]  [Members]  [Gatehouse]\
 """,
             "help members": """\
@@ -62,7 +62,7 @@ Members
 `/members offboard EMAIL [because TEXT]`  Remove someone from every site; asks before it does
 `/members export [TEXT] [segment:vip] [no:SEGMENT] [site:blog]`  Export members as a table, sent only to you
 `/members import [site:blog]`  Import members from a file (opens a form)
-REF: a name or part of one, an id, a source URL, or `#n` of your last list. EMAIL: an email or `#n`. What is in [brackets] may be left out.
+REF: a name or part of one, an id, a source URL, or `#n` of your last list. EMAIL: an email or `#n`. Anything in [brackets] is optional.
 [Rules]  [Members]  [Gatehouse]\
 """,
             "help gatehouse": """\
@@ -78,14 +78,14 @@ Gatehouse
 `/gatehouse whoami`  Show what you can do here
 `/gatehouse help [TOPIC]`  Examples, or all commands on a topic
 `/gatehouse settings`  Show this channel’s settings and your notifications
-REF: a name or part of one, an id, a source URL, or `#n` of your last list. EMAIL: an email or `#n`. What is in [brackets] may be left out.
+REF: a name or part of one, an id, a source URL, or `#n` of your last list. EMAIL: an email or `#n`. Anything in [brackets] is optional.
 [Rules]  [Members]  [Gatehouse]\
 """,
             "help members grant": """\
 Gatehouse help
 `/members grant EMAIL SEG,… [site:blog] [for DUR] [because TEXT]`  Grant access to segments, also for a limited time
 For example `/members grant anna@example.com vip`
-REF: a name or part of one, an id, a source URL, or `#n` of your last list. EMAIL: an email or `#n`. What is in [brackets] may be left out.
+REF: a name or part of one, an id, a source URL, or `#n` of your last list. EMAIL: an email or `#n`. Anything in [brackets] is optional.
 [Rules]  [Members]  [Gatehouse]\
 """,
             "status, all well": """\
@@ -160,8 +160,8 @@ You can’t approve requests: you aren’t in this channel.
 """,
             "may do nothing": """\
 What you can do with Gatehouse here
-You can’t do anything in #C0OPS0001.
-You can’t read rules, read members, read the audit, create rules, change rules, delete rules, add members, rename members, grant access, revoke access, remove members, approve requests or change this channel’s settings: guests can’t use Gatehouse.
+You can’t use Gatehouse in #C0OPS0001.
+Why: guests can’t use Gatehouse.
 @alice · No sites are set up · Your time zone: Europe/Berlin\
 """,
         }
@@ -210,7 +210,7 @@ def test_records() -> None:
             "audit": """\
 What happened
 What happened
-2026-11-21 01:26 UTC @alice changed destination of Old shop to new shop `https://shop.example.com/new` → `https://shop.example.com/landing` because “the landing page moved” · card
+2026-11-21 01:26 UTC @alice changed the destination of Old shop to new shop: `https://shop.example.com/new` → `https://shop.example.com/landing` because “the landing page moved” · card
 2026-11-21 01:26 UTC @alice switched off Sale 2026 because “we test” · card
 2026-11-21 01:24 UTC @alice requested: Delete Sale 2026 because “we test” · waiting for a decision · card
 2026-11-21 01:26 UTC @alice requested: Give Anna Berg access to vip on blog because “she upgraded” · denied by @cara · card
@@ -223,7 +223,7 @@ What happened
 What happened
 What happened by @cara
 2026-11-21 01:24 UTC @alice requested: Delete Sale 2026 because “we test” · waiting for a decision · looked at by @cara · card
-2026-11-21 01:26 UTC @alice changed destination of Old shop to new shop `https://shop.example.com/new` → `https://shop.example.com/landing` because “the landing page moved” · card
+2026-11-21 01:26 UTC @alice changed the destination of Old shop to new shop: `https://shop.example.com/new` → `https://shop.example.com/landing` because “the landing page moved” · card
 2026-11-21 01:26 UTC @alice requested: Give Anna Berg access to vip on blog because “she upgraded” · denied by @cara · card
 [Share in channel]\
 """,
@@ -234,7 +234,7 @@ Nothing is on record by @alice since <!date^1795224240^{date_short_pretty} {time
             "history": """\
 History of a rule
 History of Old shop to new shop
-2026-11-21 01:26 UTC @alice changed destination of Old shop to new shop `https://shop.example.com/new` → `https://shop.example.com/landing` because “the landing page moved” · card
+2026-11-21 01:26 UTC @alice changed the destination of Old shop to new shop: `https://shop.example.com/new` → `https://shop.example.com/landing` because “the landing page moved” · card
 2026-11-21 01:26 UTC @alice switched off Sale 2026 because “we test” · card
 2026-11-21 01:24 UTC @alice requested: Delete Sale 2026 because “we test” · waiting for a decision · card
 [Share in channel]\
@@ -296,7 +296,7 @@ Your temporary changes
 Switch off Sale 2026
 (stopwatch) Reverts 2026-11-21 03:24 UTC   card
 Your latest changes
-Change destination of Old shop to new shop
+Change the destination of Old shop to new shop
 (white_check_mark) done · 2026-11-21 01:26 UTC · #C0OPS0001   card
 Give Anna Berg access to vip on blog
 (no_entry_sign) denied · 2026-11-21 01:26 UTC · #C0OPS0001   card

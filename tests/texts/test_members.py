@@ -86,7 +86,7 @@ Segments: `newsletter`
 Member of blog
 (no name) · blog
 `zed@example.com`
-Segments: no segments
+Segments: none
 [Edit…]  [Why?]  [Remove]  [Share in channel]\
 """,
             "show in a channel": """\
@@ -131,8 +131,8 @@ docs: not a member
 [Add on docs…]  [Share in channel]\
 """,
             "a member": """\
-Yes: Anna Berg is a member on blog.
-(white_check_mark) Yes: Anna Berg is a member on blog.
+Yes: Anna Berg is a member of blog.
+(white_check_mark) Yes: Anna Berg is a member of blog.
 `anna.berg@example.com`
 blog · segments: `newsletter`
 docs: not a member
