@@ -57,7 +57,7 @@ pictures: develop ## the screenshots of README and docs, made anew
 threats: ## the table of docs/security.md, from tests/threats.toml and the markers of tests
 	$(PYTHON) -m tests.threats
 
-commands: setup ## the table of commands in README, from their declarations
+commands: setup ## the table of commands in docs/commands.md, from their declarations
 	$(BIN)/python -m tests.commands
 
 texts: develop ## every message, card and form that people read, as one page

@@ -1,4 +1,4 @@
-"""The table of commands in README, from their declarations: ``python -m tests.commands`` writes it."""
+"""The table of commands in docs/commands.md, from their declarations: ``python -m tests.commands`` writes it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from handlers.grammar.parser import ALL
 from tests.threats import put_between
 
-PAGE: Final = Path(__file__).parent.parent / "README.md"
+PAGE: Final = Path(__file__).parent.parent / "docs" / "commands.md"
 BEGIN: Final = "<!-- made by `make commands` from the declarations of the commands; don't edit -->"
 END: Final = "<!-- the end of the command table -->"
 
