@@ -55,7 +55,7 @@ def tutorial() -> Starlette:
             found = (await client.get(rules)).json()["data"]
         await respond(text=f"{len(found)} rules", blocks=[_row(rule) for rule in found[:ROWS]])
 
-    @app.action("approve")
+    @app.action("v1.decide.approve")
     async def approve(ack: AsyncAck, client: AsyncWebClient, body: Json) -> None:
         await ack()
         rule_id = body["actions"][0]["value"]
@@ -97,5 +97,5 @@ def _row(rule: Json) -> Json:
 
 def _question(rule_id: str) -> list[Json]:
     text = {"type": "plain_text", "text": "Approve"}
-    button = {"type": "button", "action_id": "approve", "text": text, "value": rule_id}
+    button = {"type": "button", "action_id": "v1.decide.approve", "text": text, "value": rule_id}
     return [_section(f"Delete {rule_id}?"), {"type": "actions", "elements": [button]}]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.changes.model import Change, Kind, State
-from handlers.changes.sentences import WORDS
+from handlers.changes.sentences import title_of
 from sandbox.gatehouse import ALICE, CARA
 from sandbox.services.seed import members
 from sandbox.slack.story import Person
@@ -110,7 +110,7 @@ async def test_killed_at_any_step_it_is_done_once_and_told_truly(
         assert fleet.replicas[0].starts == 2, "it died once, and only once"
         assert writes == effects(fleet, story) == (change.state is State.APPLIED)
         assert change.state is State.APPLIED or (story.kind is Kind.RULE_CREATE and change.state is State.UNSETTLED)
-        assert await card(fleet, change) == WORDS[change.state]
+        assert await card(fleet, change) == title_of(change)
         assert await fleet.store.audit.verify() is None
 
         copies = [one for one in fleet.slack.state.messages if one.channel == OPS and one.visible_to is None]
@@ -196,7 +196,7 @@ async def approves(fleet: Fleet, cara: Person) -> bool:
     cards = await fleet.cards([change])
     if change.target.service == "members":
         await looks(cara, cards[change.id])
-    block_id, found = cara._button(cards[change.id], "Approve")
+    block_id, found = cara._button(cards[change.id], "v1.decide.approve")
     place = {"channel": OPS, "ts": cards[change.id].ts}
     ack = await fleet.slack.acting.act(cara.id, place, block_id, found["action_id"], {}, {})
     return not ack.failed
@@ -223,4 +223,4 @@ async def card(fleet: Fleet, change: Change) -> str:
     assert place is not None
     message = fleet.slack.state.find(*place)
     assert message is not None
-    return message.text.rpartition(": ")[2] if "not done: " not in message.text else message.text.partition(": ")[2]
+    return message.text

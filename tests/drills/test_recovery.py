@@ -112,14 +112,15 @@ async def test_temporary_changes_end_late_rather_than_early(
         assert await fleet.store.audit.verify() is None
     record_property(
         "figure",
-        f"G11: {2 * many} temporary changes, {TEMPORARY_A_SECOND} a second: {early} ended early; {spread(late)[0]:.1f} s late (median), "
-        f"{spread(late)[1]:.1f} s (p99); {many} that were due while nobody ran ended within {caught_up:.1f} s of the start",
+        f"G11: {2 * many} temporary changes, {TEMPORARY_A_SECOND} a second: {early} ended early; "
+        f"{spread(late)[0]:.1f} s late (median), {spread(late)[1]:.1f} s (p99); {many} that were due while nobody ran ended "
+        f"within {caught_up:.1f} s of the start",
     )
 
 
 async def temporary(fleet: Fleet, many: int, chance: random.Random, *, first: int = 0) -> list[Change]:
     """So many rules that are switched off for some seconds, at a pace: else a faster machine has to end more at a time."""
-    made = []
+    made: list[Change] = []
     began = time.perf_counter()
     for number in range(first, first + many):
         await asyncio.sleep(max(0.0, began + len(made) / TEMPORARY_A_SECOND - time.perf_counter()))

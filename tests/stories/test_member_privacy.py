@@ -106,10 +106,10 @@ async def sent(person: Person, containing: str) -> None:
 async def in_forms(bob: Person) -> None:
     """All that is done in forms, up to its end; and somebody who is found as one types."""
     await bob.opens('/members add fresh.face@example.net named "Fresh Face" to vip')
-    await sent(bob, "Saved Fresh Face")
+    await sent(bob, "Fresh Face")
     await bob.opens("/members edit fresh.face@example.net")
     bob.fills(Name="Second Face", Segments=["premium"])
-    await sent(bob, "Saved Second Face")
+    await sent(bob, "Second Face")
     await bob.opens("/members import")
     bob.fills(**{"Or paste its text": f"email;name\nsecond.face@example.net;Second\n{ANNA};\nhalf an@address;x\n"})
     assert await bob.submits() == {}

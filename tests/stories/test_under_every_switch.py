@@ -66,7 +66,7 @@ async def test_somebody_is_let_in_changed_and_taken_out(workspace: Sandbox, bob:
     assert await bob.submits() == {}
     await bob.sees("added")
     assert segments(workspace, NEW) == ["vip"]
-    assert "Has the segment on docs." in bob.slack_text(await bob.says(f"/members why {NEW} vip"))
+    assert "Yes: New One has `vip` on docs." in bob.slack_text(await bob.says(f"/members why {NEW} vip"))
     assert NEW in bob.slack_text(await bob.says("/members list new+one site:docs"))
 
     await bob.says(f"/members grant {NEW} beta,free site:docs")
