@@ -18,7 +18,7 @@ from bot.changes.journal import Journal
 from bot.changes.model import Change, Kind, Move, Outcome, Part, Target
 from bot.changes.proposals import begun
 from bot.changes.verify import Look, Snapshot
-from bot.changes.worker import Backoff, HeldLease, LeaseLost, Wake, worked_off
+from bot.changes.worker import Backoff, ChangeLease, LeaseLost, Wake, leased_change, worked_off
 from bot.clients.errors import ClientError
 from bot.policy.access import DirectoryUnavailable
 from bot.store.changes import SERVICES
@@ -51,7 +51,7 @@ class BatchExecutor:
     """Carries one bulk change out, for as long as this process holds it."""
 
     whole: Change
-    lease: HeldLease
+    lease: ChangeLease
     portions: Portions
     journal: Journal
     executor: Executor
@@ -71,7 +71,7 @@ class BatchExecutor:
     async def _portions(self) -> None:
         """One portion after the other: while it is read and recorded, another one is sent."""
         while True:
-            await self.lease.sure()
+            await self.lease.require()
             async with self.portions.next() as portion:
                 if not portion:
                     return
@@ -190,7 +190,7 @@ class BatchWorker:
         if refusal:
             async with self.journal.store.transaction() as tx:
                 await parts.stop(tx, whole.id)
-        async with HeldLease(self.journal, whole) as lease:
+        async with leased_change(self.journal, whole) as lease:
             batch = BatchExecutor(
                 whole,
                 lease,

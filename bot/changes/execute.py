@@ -14,7 +14,7 @@ import structlog
 from bot.changes.journal import Journal
 from bot.changes.model import Change, Ended, Guard, Kind, Move, Part, State, canonical_form
 from bot.changes.verify import UNREADABLE, AdapterOf, Differs, Look, Reading, Sent, Verification, classify, read_back
-from bot.changes.worker import Backoff, HeldLease, LeaseLost
+from bot.changes.worker import Backoff, LeaseLost, leased_change
 from bot.clients.errors import ClientError, OutcomeUnknown, RateLimited, Unreachable
 from bot.clients.http import pass_fence
 from bot.policy.access import Access, DirectoryUnavailable, NotAllowed
@@ -82,7 +82,7 @@ class Executor:
     async def carry_out(self, change: Change) -> Change:
         """Do the work of a change that this process holds; where another took it over in the meantime, as it stands."""
         try:
-            async with HeldLease(self.journal, change):
+            async with leased_change(self.journal, change):
                 if change.state is State.UNKNOWN or _may_have_been_sent(change):
                     return await self._reconciled(change)
                 return await self._refused(change) or await self._attempted(change)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
@@ -13,9 +13,10 @@ import structlog
 from prometheus_client import Counter
 
 from bot.changes.model import Change
-from bot.changes.worker import Wake, renewed, worked_off
+from bot.changes.worker import Wake, renewing, worked_off
 from bot.store.engine import Store
-from bot.store.queues import Note, Owed
+from bot.store.leases import Note
+from bot.store.queues import Delivery
 from bot.store.tables import NewerRelease
 
 log = structlog.get_logger(__name__)
@@ -62,7 +63,7 @@ class Pace:
 
 
 class OutboxWorker:
-    """Delivers what the store says is owed. Any replica may; a claim with a lease decides who does."""
+    """Delivers the messages of the outbox. Any replica may; a claim with a lease decides who does."""
 
     def __init__(
         self,
@@ -80,10 +81,10 @@ class OutboxWorker:
         self._owner = owner
         self._now = now
         self._wake = wake
-        self._claimed: list[Owed] = []
-        """What is held and about to be delivered."""
+        self._claimed: list[Delivery] = []
+        """What is claimed and about to be delivered."""
         self._busy: set[str] = set()
-        """Channels and people that a message is held for: the next one waits, so that each gets them in order."""
+        """Channels and people that a message is claimed for: the next one waits, so that each gets them in order."""
         self._ended = Wake()
         """Set whenever one of them has got its message, or was tried."""
         self._slack_was_away = self._slack_is_back = False
@@ -102,7 +103,7 @@ class OutboxWorker:
             due_in=self._due_in,
         )
 
-    async def _claim(self, _: str) -> Owed | None:
+    async def _claim(self, _: str) -> Delivery | None:
         """Claim the next message for a channel or person that gets none at the moment."""
         if self._slack_is_back:
             log.info("slack_is_back", messages=await self._store.outbox.hurry())
@@ -111,9 +112,9 @@ class OutboxWorker:
             self._claimed = await self._take(AT_ONCE - len(self._busy))
         return self._claimed.pop(0) if self._claimed else None
 
-    async def _take(self, limit: int) -> list[Owed]:
+    async def _take(self, limit: int) -> list[Delivery]:
         taken = await self._store.outbox.claim(self._owner, self._lease, limit=limit, but=self._busy)
-        self._busy |= {owed.to for owed in taken}
+        self._busy |= {message.to for message in taken}
         return taken
 
     def slack_answered(self) -> None:
@@ -137,59 +138,51 @@ class OutboxWorker:
     async def deliver_one(self) -> bool:
         """Deliver the next message that is due; False where none is."""
         taken = await self._take(1)
-        for owed in taken:
-            await self._deliver_claimed(owed)
+        for message in taken:
+            await self._deliver_claimed(message)
         return bool(taken)
 
-    async def _deliver_claimed(self, owed: Owed) -> None:
+    async def _deliver_claimed(self, message: Delivery) -> None:
         try:
-            await self._try(owed)
+            await self._try(message)
         finally:
-            self._busy.discard(owed.to)
+            self._busy.discard(message.to)
             self._ended()
 
-    async def _try(self, owed: Owed) -> None:
+    async def _try(self, message: Delivery) -> None:
         try:
             note = None
-            if (change := await self._store.changes.get(owed.change_id)) is not None:
-                async with self._held(owed):
-                    note = await self._deliver(change, owed.purpose)
+            if (change := await self._store.changes.get(message.change_id)) is not None:
+                renew = partial(self._store.outbox.renew, message, self._lease)
+                async with renewing(
+                    message.change_id, self._lease, renew
+                ):  # a file of ten thousand rows takes its time
+                    note = await self._deliver(change, message.purpose)
         except TooSoon as pace:
-            await self._store.outbox.put_back(owed, self._now() + timedelta(seconds=pace.seconds))
+            await self._store.outbox.give_back(message, self._now() + timedelta(seconds=pace.seconds))
         except NewerRelease as error:
             self._store.newer.pass_over(error.change_id)
-            self._store.newer.pass_over(owed.change_id)
-            await self._store.outbox.put_back(owed, self._now())
-        except Exception as error:  # noqa: BLE001  whatever went wrong, the message stays owed
-            await self._again(owed, error)
+            self._store.newer.pass_over(message.change_id)
+            await self._store.outbox.give_back(message, self._now())
+        except Exception as error:  # noqa: BLE001  whatever went wrong, it is tried again
+            await self._again(message, error)
         else:
-            await self._store.outbox.done(owed, note)
+            await self._store.outbox.done(message, note)
             DELIVERED.inc()
 
-    @contextlib.asynccontextmanager
-    async def _held(self, owed: Owed) -> AsyncIterator[None]:
-        """Keep the claim while the block lasts: a file of ten thousand rows takes its time, and is sent by one."""
-        renew = partial(self._store.outbox.renew, owed, self._lease)
-        keeping = asyncio.create_task(renewed(owed.change_id, self._lease, renew))
-        try:
-            yield
-        finally:
-            keeping.cancel()
-            await asyncio.gather(keeping, return_exceptions=True)
-
-    async def _again(self, owed: Owed, error: Exception) -> None:
+    async def _again(self, message: Delivery, error: Exception) -> None:
         away = bool(getattr(error, "is_away", False))
         self._slack_was_away = self._slack_was_away or away
-        if owed.attempt >= (GIVE_UP_AWAY if away else GIVE_UP):
-            log.error("undeliverable", change=owed.change_id[:8], purpose=owed.purpose, error=str(error)[:200])
+        if message.attempt >= (GIVE_UP_AWAY if away else GIVE_UP):
+            log.error("undeliverable", change=message.change_id[:8], purpose=message.purpose, error=str(error)[:200])
             UNDELIVERED.inc()
-            await self._store.outbox.give_up(owed, str(error)[:200])
+            await self._store.outbox.give_up(message, str(error)[:200])
             return
         asked = getattr(error, "seconds", None)
         wait = timedelta(
-            seconds=asked or min(LONGEST_WAIT_AWAY if away else LONGEST_WAIT, 2.0 ** min(owed.attempt, 10))
+            seconds=asked or min(LONGEST_WAIT_AWAY if away else LONGEST_WAIT, 2.0 ** min(message.attempt, 10))
         )
         log.warning(
-            "not_delivered", change=owed.change_id[:8], error=type(error).__name__, again_in=wait.total_seconds()
+            "not_delivered", change=message.change_id[:8], error=type(error).__name__, again_in=wait.total_seconds()
         )
-        await self._store.outbox.retry(owed, self._now() + wait, str(error)[:200])
+        await self._store.outbox.retry(message, self._now() + wait, str(error)[:200])

@@ -23,6 +23,7 @@ from bot.changes.worker import Wake, worked_off
 from bot.clients.errors import ClientError, RateLimited, Unreachable
 from bot.store.db import TargetBusy
 from bot.store.queues import LANES, Timer, TimerKind
+from bot.store.tables import NewerRelease
 from bot.text.duration import in_words
 
 log = structlog.get_logger(__name__)
@@ -61,11 +62,16 @@ class TimerWorker:
         return True
 
     async def _claim(self, lane: str | None = None) -> Timer | None:
-        return await self.pipeline.journal.store.timers.claim_due(self.owner, self.lease, lane)
+        return await self.pipeline.journal.store.timers.claim(self.owner, self.lease, lane)
 
     async def _do(self, timer: Timer) -> None:
         store = self.pipeline.journal.store
-        change = await store.changes.get(timer.change_id)
+        try:
+            change = await store.changes.get(timer.change_id)
+        except NewerRelease:
+            store.newer.pass_over(timer.change_id)
+            await store.timers.give_back(timer)
+            return
         again = None if change is None else await DUE[timer.kind](self, change, timer)
         if again is None:
             await store.timers.done(timer)

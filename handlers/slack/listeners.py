@@ -119,7 +119,7 @@ class Intake:
     async def _work_on(self, kept: StoredRequest, work: Callable[[], Awaitable[None]]) -> None:
         """Do *work* for as long as the request is this process's: nobody does it at the same time, here or elsewhere."""
         self._at_work.add(kept.id)
-        renew = partial(self._inbound.renew, kept.id, self._owner, self._lease)
+        renew = partial(self._inbound.renew, kept, self._lease)
         try:
             async with leased(kept.id, self._lease, renew):
                 await work()
@@ -127,7 +127,7 @@ class Intake:
             log.warning("request_lost", request=kept.id[:8])
         except asyncio.CancelledError:
             with suppress(StoreError):  # then it waits until its lease is over
-                await self._inbound.hand_back(kept, self._owner)
+                await self._inbound.give_back(kept)
             raise
         finally:
             self._at_work.discard(kept.id)
@@ -156,7 +156,7 @@ class Intake:
         """Take up stored requests whose process died before it was done with them; runs until cancelled."""
 
         async def claim(_: str) -> StoredRequest | None:
-            return await self._inbound.claim_next(self._owner, self._lease, but=self._at_work)
+            return await self._inbound.claim(self._owner, self._lease, but=self._at_work)
 
         async def go_on(kept: StoredRequest) -> None:
             await self._work_on(kept, partial(self._do_in_turn, kept))
@@ -166,7 +166,7 @@ class Intake:
     async def _do_in_turn(self, kept: StoredRequest) -> None:
         """Do what one person asked for in the order in which they did; they wait for nobody else."""
         async with self._turns.setdefault(_read_stored(kept).caller.user, asyncio.Lock()):
-            if await self._inbound.begin(kept, self._owner):
+            if await self._inbound.begin(kept):
                 await self._do_again(kept)
 
     async def _give_up(self, kept: StoredRequest, request: Request) -> None:

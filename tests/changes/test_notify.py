@@ -138,21 +138,18 @@ async def test_a_note_waits_for_the_card_that_it_is_about(store: Store, clock: S
         await store.outbox.add(tx, change.id, "remind-1")
         clock.moment += timedelta(seconds=1)
         await store.outbox.add(tx, change.id, "card")
-    card = await store.outbox.claim_next("me", LEASE)
-    assert card is not None
+    (card,) = await store.outbox.claim("me", LEASE)
     assert card.purpose == "card"
     await store.outbox.retry(card, clock() + timedelta(hours=1), "SlackUnreachable")
-    assert await store.outbox.claim_next("me", LEASE) is None
+    assert not await store.outbox.claim("me", LEASE)
     assert await store.outbox.next_due() == clock() + timedelta(hours=1), "nobody looks in vain for the note"
 
     assert await store.outbox.hurry() == 1
-    card = await store.outbox.claim_next("me", LEASE)
-    assert card is not None
+    (card,) = await store.outbox.claim("me", LEASE)
     async with store.transaction() as tx:
         await store.cards.put(tx, change.id, "C0OPS0001", "1.1", "card")
     await store.outbox.done(card)
-    note = await store.outbox.claim_next("me", LEASE)
-    assert note is not None
+    (note,) = await store.outbox.claim("me", LEASE)
     assert note.purpose == "remind-1"
 
 
@@ -161,9 +158,8 @@ async def test_what_slack_asked_to_wait_with_is_not_hurried(store: Store, clock:
     async with store.transaction() as tx:
         await store.changes.add(tx, change, "one")
         await store.outbox.add(tx, change.id, "card")
-    card = await store.outbox.claim_next("me", LEASE)
-    assert card is not None
+    (card,) = await store.outbox.claim("me", LEASE)
     await store.outbox.retry(card, clock() + timedelta(seconds=30), "ratelimited")
 
     assert await store.outbox.hurry() == 0
-    assert await store.outbox.claim_next("me", LEASE) is None
+    assert not await store.outbox.claim("me", LEASE)

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from structlog.testing import capture_logs
 
-from bot.changes.worker import MAX_BACKOFF, repeated
+from bot.changes.worker import MAX_BACKOFF_SECONDS, repeated
 
 
 class Enough(BaseException):
@@ -37,7 +37,7 @@ async def test_an_outage_of_hours_is_a_few_lines_and_one_traceback() -> None:
     assert len(told) < 20
     assert pauses[0] == 0.5
     assert pauses[1:9] == sorted(pauses[1:9])
-    assert max(pauses) == MAX_BACKOFF
+    assert max(pauses) == MAX_BACKOFF_SECONDS
 
 
 async def test_a_loop_ends_when_it_is_cancelled() -> None:

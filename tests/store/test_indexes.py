@@ -83,15 +83,15 @@ async def store(database_url: str) -> AsyncIterator[Store]:
 
 
 LOOKS: Final[dict[str, Callable[[Store], Awaitable[object]]]] = {
-    "outbox: the next": lambda store: store.outbox.claim_next("me", LEASE),
+    "outbox: the next": lambda store: store.outbox.claim("me", LEASE),
     "outbox: when": lambda store: store.outbox.next_due(),
     "outbox: how many wait": lambda store: store.outbox.waiting(),
     "outbox: how many are late": lambda store: store.outbox.late(),
     "outbox: how many were given up": lambda store: store.outbox.undelivered(),
     "outbox: once more": lambda store: store.outbox.try_again(),
     "outbox: at once": lambda store: store.outbox.hurry(),
-    "inbox: what was left": lambda store: store.inbound.claim_next("me", LEASE),
-    "timers: what is due": lambda store: store.timers.claim_due("me", LEASE),
+    "inbox: what was left": lambda store: store.inbound.claim("me", LEASE),
+    "timers: what is due": lambda store: store.timers.claim("me", LEASE),
     "timers: what will be": lambda store: store.timers.pending(TimerKind.REVERT),
     "changes: what was left": lambda store: store.changes.any_due(),
     "changes: what sets were left": lambda store: store.changes.any_due(sets=True),

@@ -161,15 +161,15 @@ async def test_the_same_act_counts_anew_after_a_while(store: Store, clock: Stand
 
 async def test_a_request_left_behind_is_taken_up_until_it_is_done(store: Store, clock: StandingClock) -> None:
     await store.inbound.take_in("k", "n", "click", {"a": "ü"}, owner="me", lease=LEASE)
-    assert await store.inbound.claim_next("you", LEASE) is None
+    assert await store.inbound.claim("you", LEASE) is None
 
     clock.moment += LEASE * 2
-    again = await store.inbound.claim_next("you", LEASE)
+    again = await store.inbound.claim("you", LEASE)
     assert again is not None
     assert (again.payload, again.attempts) == ({"a": "ü"}, 1)
     await store.inbound.done("k")
     clock.moment += LEASE * 2
-    assert await store.inbound.claim_next("you", LEASE) is None
+    assert await store.inbound.claim("you", LEASE) is None
 
 
 async def test_an_attempt_at_a_request_counts_when_it_begins_and_not_when_it_is_handed_back(
@@ -177,22 +177,23 @@ async def test_an_attempt_at_a_request_counts_when_it_begins_and_not_when_it_is_
 ) -> None:
     await store.inbound.take_in("k", "n", "click", {}, owner="0", lease=LEASE)
     clock.moment += LEASE * 2
-    assert await store.inbound.claim_next("1", LEASE), "and it dies before it is its turn"
+    dead = await store.inbound.claim("1", LEASE)
+    assert dead is not None, "and it dies before it is its turn"
     clock.moment += LEASE * 2
-    waiting = await store.inbound.claim_next("2", LEASE)
+    waiting = await store.inbound.claim("2", LEASE)
     assert waiting is not None
     assert waiting.attempts == 1
 
-    assert await store.inbound.begin(waiting, "2")
-    assert not await store.inbound.begin(waiting, "1"), "it is another's now"
+    assert await store.inbound.begin(waiting)
+    assert not await store.inbound.begin(dead), "it is another's now"
     clock.moment += LEASE * 2
-    begun = await store.inbound.claim_next("3", LEASE)
+    begun = await store.inbound.claim("3", LEASE)
     assert begun is not None
     assert begun.attempts == 2
-    await store.inbound.begin(begun, "3")
-    await store.inbound.hand_back(begun, "3")
+    await store.inbound.begin(begun)
+    await store.inbound.give_back(begun)
 
-    again = await store.inbound.claim_next("4", LEASE)
+    again = await store.inbound.claim("4", LEASE)
     assert again is not None
     assert again.attempts == 2
 
@@ -206,10 +207,10 @@ async def test_a_restart_hands_out_at_once_what_was_left_but_not_what_was_left_a
     for owner in map(str, range(MAX_ATTEMPTS)):
         await store.end_leases()
         began = clock.moment
-        while (taken := await store.inbound.claim_next(owner, LEASE)) is None:
+        while (taken := await store.inbound.claim(owner, LEASE)) is None:
             clock.moment += timedelta(milliseconds=500)
             assert clock.moment < began + LEASE
-        await store.inbound.begin(taken, owner)
+        await store.inbound.begin(taken)
         waits.append((clock.moment - began).total_seconds())
 
     assert waits == [0, 0.5, 1, 2, 4, 8, 16, 32, 32, 32]
@@ -219,7 +220,7 @@ async def test_what_was_left_a_day_ago_is_not_taken_up_and_is_forgotten(store: S
     await store.inbound.take_in("old", "n", "click", {}, owner="me", lease=LEASE)
     clock.moment += timedelta(hours=25)
     await store.inbound.take_in("new", "n2", "click", {}, owner="me", lease=LEASE)
-    assert await store.inbound.claim_next("you", LEASE) is None
+    assert await store.inbound.claim("you", LEASE) is None
 
     await store.inbound.forget()
 
@@ -234,22 +235,19 @@ async def test_the_outbox_owes_until_it_is_told_and_again_when_something_new_hap
     async with store.transaction() as tx:
         await store.outbox.add(tx, one.id, "card")
         await store.outbox.add(tx, one.id, "card")
-    owed = await store.outbox.claim_next("me", LEASE)
-    assert owed is not None
-    assert await store.outbox.claim_next("you", LEASE) is None
+    (owed,) = await store.outbox.claim("me", LEASE)
+    assert not await store.outbox.claim("you", LEASE)
 
     async with store.transaction() as tx:
         await store.outbox.add(tx, one.id, "card")
     await store.outbox.done(owed)
-    again = await store.outbox.claim_next("you", LEASE)
-    assert again is not None
+    (again,) = await store.outbox.claim("you", LEASE)
     await store.outbox.retry(again, clock() + LEASE, "ratelimited")
-    assert await store.outbox.claim_next("me", LEASE) is None
+    assert not await store.outbox.claim("me", LEASE)
     clock.moment += LEASE * 2
-    last = await store.outbox.claim_next("me", LEASE)
-    assert last is not None
+    (last,) = await store.outbox.claim("me", LEASE)
     await store.outbox.done(last)
-    assert await store.outbox.claim_next("me", LEASE) is None
+    assert not await store.outbox.claim("me", LEASE)
 
 
 async def test_an_edit_that_may_wait_is_owed_once_in_that_time_and_never_later(
@@ -259,19 +257,18 @@ async def test_an_edit_that_may_wait_is_owed_once_in_that_time_and_never_later(
     for _ in range(3):
         async with store.transaction() as tx:
             await store.outbox.add(tx, one.id, "card", within=2 * second)
-        assert await store.outbox.claim_next("me", LEASE) is None
+        assert not await store.outbox.claim("me", LEASE)
         clock.moment += second * 0.9
 
-    owed = await store.outbox.claim_next("me", LEASE)
-    assert owed is not None, "it waits no longer because more came"
+    (owed,) = await store.outbox.claim("me", LEASE)
     async with store.transaction() as tx:
         await store.outbox.add(tx, one.id, "card", within=2 * second)
     await store.outbox.done(owed)
-    assert await store.outbox.claim_next("me", LEASE) is None, "what came while it was told waits its own time"
+    assert not await store.outbox.claim("me", LEASE), "what came while it was told waits its own time"
 
     async with store.transaction() as tx:
         await store.outbox.add(tx, one.id, "card")
-    assert await store.outbox.claim_next("me", LEASE) is not None, "the end does not wait"
+    assert await store.outbox.claim("me", LEASE), "the end does not wait"
 
 
 async def test_cards_and_lists_are_replaced(store: Store) -> None:

@@ -131,7 +131,7 @@ async def test_timers_of_a_newer_release_are_left_to_it_and_those_behind_them_do
     async with world.store.session.reading() as connection:
         rows = (await connection.execute(sa.select(timers))).all()
     assert {(row.change_id, row.kind) for row in rows} == {(change.id, kind) for change, kind in left}
-    assert {row.owner for row in rows} == {None}
+    assert {row.owner for row in rows} == {""}
     assert (await row_of(world, theirs)).state == "proposed"
     assert (await row_of(world, ours)).state == "expired"
     assert await world.store.left_to_newer_release() == 2
@@ -154,7 +154,7 @@ async def test_messages_of_a_newer_release_are_left_to_it_and_those_behind_them_
     async with world.store.session.reading() as connection:
         left = (await connection.execute(sa.select(outbox).where(outbox.c.delivered < outbox.c.version))).all()
     assert {(row.change_id, row.purpose, row.attempt, row.owner) for row in left} == {
-        (change.id, purpose, 0, None) for change, purpose in owed[:3]
+        (change.id, purpose, 0, "") for change, purpose in owed[:3]
     }
     assert await world.store.outbox.next_due() is None
     assert await world.store.left_to_newer_release() == 2
@@ -166,7 +166,7 @@ async def test_requests_of_a_newer_release_are_left_to_it(world: World) -> None:
     async with world.store.transaction() as tx:
         await tx.execute(sa.insert(inbound).values(row | {"done": False, "attempt": 1, "owner": "newer", "lease": 1}))
 
-    assert await world.store.inbound.claim_next("mine", timedelta(seconds=60)) is None
+    assert await world.store.inbound.claim("mine", timedelta(seconds=60)) is None
 
 
 @pytest.mark.parametrize("database_url", BOTH, indirect=True)

@@ -107,8 +107,8 @@ async def test_a_process_that_is_alone_takes_up_at_once_what_the_last_one_held(
             await store.outbox.add(tx, request.id, "card")
             await store.timers.set(tx, request.id, TimerKind.EXPIRE, datetime.now(UTC))
         await store.inbound.take_in("key", "natural", "command", body, **dead)
-        assert await store.outbox.claim_next(**dead)
-        assert await store.timers.claim_due(**dead)
+        assert await store.outbox.claim(**dead)
+        assert await store.timers.claim(**dead)
         before = await leases(store)
 
         async with running_sandbox(tmp_path, timing=QUICK, database_url=database_url) as sandbox:
