@@ -13,7 +13,7 @@ import structlog
 from prometheus_client import Counter
 
 from bot.changes.model import Change
-from bot.changes.worker import Wake, renewing, worked_off
+from bot.changes.worker import Wake, keep_renewing, work_off
 from bot.store.engine import Store
 from bot.store.leases import Note
 from bot.store.queues import Delivery
@@ -22,15 +22,15 @@ from bot.store.tables import NewerRelease
 log = structlog.get_logger(__name__)
 
 LEASE = timedelta(seconds=60)
-AT_ONCE: Final = 4
+DELIVERIES_AT_ONCE: Final = 4
 """Channels and people that are sent something at the same time: where Slack is slow in one, the others don't wait."""
-GIVE_UP = 12
+MAX_TRIES = 12
 """Tries before a message that Slack refuses is given up, loudly: with the waits below, most of an hour."""
-LONGEST_WAIT = 600.0
-GIVE_UP_AWAY = 720
+MAX_WAIT_SECONDS = 600.0
+MAX_TRIES_AWAY = 720
 """The same while Slack is away: a day."""
-LONGEST_WAIT_AWAY = 120.0
-NUDGE = timedelta(seconds=30)
+MAX_WAIT_AWAY_SECONDS = 120.0
+MIN_HURRY_INTERVAL = timedelta(seconds=30)
 """At least from one hurry to the next: Slack may answer one method and refuse another."""
 
 UNDELIVERED = Counter("gatehouse_undelivered_messages_total", "Messages that Slack never took, given up")
@@ -88,16 +88,16 @@ class OutboxWorker:
         self._ended = Wake()
         """Set whenever one of them has got its message, or was tried."""
         self._slack_was_away = self._slack_is_back = False
-        self._nudged = now() - NUDGE
+        self._nudged = now() - MIN_HURRY_INTERVAL
 
     async def run(self, *, every: float) -> None:
         """Deliver until cancelled; look for the work of others every so many seconds."""
-        await worked_off(
+        await work_off(
             "outbox",
             ["messages"],
             self._claim,
             self._deliver_claimed,
-            width=AT_ONCE,
+            width=DELIVERIES_AT_ONCE,
             every=every,
             wake=self._wake,
             due_in=self._due_in,
@@ -109,7 +109,7 @@ class OutboxWorker:
             log.info("slack_is_back", messages=await self._store.outbox.hurry())
             self._slack_is_back, self._slack_was_away, self._nudged = False, False, self._now()
         if not self._claimed:
-            self._claimed = await self._take(AT_ONCE - len(self._busy))
+            self._claimed = await self._take(DELIVERIES_AT_ONCE - len(self._busy))
         return self._claimed.pop(0) if self._claimed else None
 
     async def _take(self, limit: int) -> list[Delivery]:
@@ -119,13 +119,13 @@ class OutboxWorker:
 
     def slack_answered(self) -> None:
         """Slack took something: what waits because it was away is due at once."""
-        if self._slack_was_away and self._now() - self._nudged >= NUDGE:
+        if self._slack_was_away and self._now() - self._nudged >= MIN_HURRY_INTERVAL:
             self._slack_is_back = True
             self._wake()
 
     async def _due_in(self, most: float) -> float:
         """Seconds until something is due that can be delivered then, at most *most*; the end of a delivery wakes the worker."""
-        due = await self._store.outbox.next_due(but=self._busy) if len(self._busy) < AT_ONCE else None
+        due = await self._store.outbox.next_due(but=self._busy) if len(self._busy) < DELIVERIES_AT_ONCE else None
         return most if due is None else min(most, max(0.01, (due - self._now()).total_seconds()))
 
     async def flush(self, seconds: float) -> None:
@@ -154,9 +154,7 @@ class OutboxWorker:
             note = None
             if (change := await self._store.changes.get(message.change_id)) is not None:
                 renew = partial(self._store.outbox.renew, message, self._lease)
-                async with renewing(
-                    message.change_id, self._lease, renew
-                ):  # a file of ten thousand rows takes its time
+                async with keep_renewing(message.change_id, self._lease, renew):  # a long file takes its time
                     note = await self._deliver(change, message.purpose)
         except TooSoon as pace:
             await self._store.outbox.give_back(message, self._now() + timedelta(seconds=pace.seconds))
@@ -173,14 +171,14 @@ class OutboxWorker:
     async def _again(self, message: Delivery, error: Exception) -> None:
         away = bool(getattr(error, "is_away", False))
         self._slack_was_away = self._slack_was_away or away
-        if message.attempt >= (GIVE_UP_AWAY if away else GIVE_UP):
+        if message.attempt >= (MAX_TRIES_AWAY if away else MAX_TRIES):
             log.error("undeliverable", change=message.change_id[:8], purpose=message.purpose, error=str(error)[:200])
             UNDELIVERED.inc()
             await self._store.outbox.give_up(message, str(error)[:200])
             return
         asked = getattr(error, "seconds", None)
         wait = timedelta(
-            seconds=asked or min(LONGEST_WAIT_AWAY if away else LONGEST_WAIT, 2.0 ** min(message.attempt, 10))
+            seconds=asked or min(MAX_WAIT_AWAY_SECONDS if away else MAX_WAIT_SECONDS, 2.0 ** min(message.attempt, 10))
         )
         log.warning(
             "not_delivered", change=message.change_id[:8], error=type(error).__name__, again_in=wait.total_seconds()

@@ -19,7 +19,7 @@ from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import is_there
 from bot.changes.refusals import NotTemporary, NotUndoable
 from bot.changes.verify import read_live
-from bot.changes.worker import Wake, worked_off
+from bot.changes.worker import Wake, work_off
 from bot.clients.errors import ClientError, RateLimited, Unreachable
 from bot.store.db import TargetBusy
 from bot.store.queues import LANES, Timer, TimerKind
@@ -52,7 +52,7 @@ class TimerWorker:
 
     async def run(self, *, every: float) -> None:
         """Do what is due until cancelled, looking every so many seconds."""
-        await worked_off("timers", LANES, self._claim, self._do, width=TIMERS_AT_ONCE, every=every, wake=self.wake)
+        await work_off("timers", LANES, self._claim, self._do, width=TIMERS_AT_ONCE, every=every, wake=self.wake)
 
     async def run_one(self) -> bool:
         """Do the one thing that is overdue the longest; False where nothing is due."""
@@ -105,7 +105,7 @@ class TimerWorker:
 
     async def _enqueue(self, change: Change, purpose: str) -> None:
         async with self.pipeline.journal.store.transaction() as tx:
-            await self.pipeline.journal.store.outbox.add(tx, change.id, purpose)
+            await self.pipeline.journal.store.outbox.enqueue(tx, change.id, purpose)
         self.pipeline.journal.tell()
 
     async def _revert(self, change: Change, timer: Timer) -> datetime | None:

@@ -73,7 +73,7 @@ class Wake:
         self._event.clear()
 
 
-async def repeated(
+async def repeat(
     name: str, work: Callable[[], Awaitable[float]], rest: Callable[[float], Awaitable[None]] = asyncio.sleep
 ) -> None:
     """Do *work* until cancelled; between two times *rest* for as many seconds as it returned.
@@ -92,7 +92,7 @@ async def repeated(
         await rest(wait)
 
 
-async def worked_off(
+async def work_off(
     name: str,
     lanes: Iterable[str],
     claim: Callable[[str], Awaitable[Job | None]],
@@ -129,7 +129,7 @@ async def worked_off(
         return every if due_in is None else await due_in(every)
 
     try:
-        await repeated(name, work, wake.wait)
+        await repeat(name, work, wake.wait)
     finally:
         tasks = [task for lane in busy.values() for task in lane]
         for task in tasks:
@@ -149,7 +149,7 @@ def lease_for(service_timeout: float) -> timedelta:
 
 
 @asynccontextmanager
-async def renewing(what: str, lease: timedelta, renew: Callable[[], Awaitable[object]]) -> AsyncIterator[None]:
+async def keep_renewing(what: str, lease: timedelta, renew: Callable[[], Awaitable[object]]) -> AsyncIterator[None]:
     """Call *renew* in time, again and again, while the block lasts; what it raises ends that, but for a StoreError."""
 
     async def renew_in_time() -> None:
@@ -169,7 +169,7 @@ async def renewing(what: str, lease: timedelta, renew: Callable[[], Awaitable[ob
 
 
 @asynccontextmanager
-async def leased(what: str, lease: timedelta, renew: Callable[[], Awaitable[bool]]) -> AsyncIterator[None]:
+async def keep_lease(what: str, lease: timedelta, renew: Callable[[], Awaitable[bool]]) -> AsyncIterator[None]:
     """Keep a lease while the block lasts. *renew* returns False where another process has it.
 
     Raises TimeoutError in place of the block's work where another process has it, or it could not be renewed in time.
@@ -180,7 +180,7 @@ async def leased(what: str, lease: timedelta, renew: Callable[[], Awaitable[bool
         renewed = await renew()
         working.reschedule(loop.time() + (lease.total_seconds() if renewed else 0))
 
-    async with asyncio.timeout(lease.total_seconds()) as working, renewing(what, lease, renew_or_stop):
+    async with asyncio.timeout(lease.total_seconds()) as working, keep_renewing(what, lease, renew_or_stop):
         yield
 
 
@@ -225,16 +225,16 @@ class ChangeLease:
 
 
 @asynccontextmanager
-async def leased_change(journal: Journal, change: Change) -> AsyncIterator[ChangeLease]:
+async def keep_change_lease(journal: Journal, change: Change) -> AsyncIterator[ChangeLease]:
     """Keep the lease on a claimed change while the block lasts.
 
     Within the block, nothing is sent to a service once the lease is lost, and this process does not claim the change again.
     """
-    lease = ChangeLease(journal, change, change.held_until or journal.now())
+    lease = ChangeLease(journal, change, change.leased_until or journal.now())
     journal.at_work.add(change.id)
     outer = fence.set(lease.require)
     try:
-        async with renewing(change.id, journal.lease, lease.renew):
+        async with keep_renewing(change.id, journal.lease, lease.renew):
             yield lease
     finally:
         fence.reset(outer)

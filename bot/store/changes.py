@@ -268,7 +268,7 @@ class Changes:
         but: Collection[str] = (),
         service: str | None = None,
     ) -> Change | None:
-        """Take the change that is due the longest: left after its approval, or by its holder. None where there is none.
+        """Take the change that is due the longest: left after its approval, or by its owner. None where there is none.
 
         *but*: ids of those that are not to be taken. *service*: the one whose changes are taken; None for each.
         """
@@ -304,7 +304,12 @@ class Changes:
     ) -> Change | None:
         until = self.leases.until(lease)
         change = ours(row)
-        now_held = {"state": state, "attempt": change.attempt + 1, "token": row.token + 1, "held_until": moment(until)}
+        now_held = {
+            "state": state,
+            "attempt": change.attempt + 1,
+            "token": row.token + 1,
+            "leased_until": moment(until),
+        }
         return await self._replace(
             tx, row.state, row.token, change.model_copy(update=now_held), owner=owner, lease=until
         )
@@ -320,7 +325,7 @@ class Changes:
         return row is not None and (row.state, row.owner, row.token) == (State.APPLYING, owner, change.token)
 
     async def record(self, tx: AsyncConnection, change: Change, **fields: Any) -> None:
-        """Note *fields* on a change that is held, without moving it."""
+        """Note *fields* on a change as `held` returned it, without moving it."""
         await self._replace(tx, change.state, change.token, change.model_copy(update=fields))
 
     async def _replace(
@@ -342,7 +347,7 @@ class Changes:
         return query if self._session.sqlite else query.order_by(changes.c.id).with_for_update()
 
     async def take_up(self, tx: AsyncConnection, change_id: str, owner: str, lease: timedelta) -> Change | None:
-        """Take a part that is being applied over from a process that died; None where its holder's lease still runs.
+        """Take a part that is being applied over from a process that died; None where its owner's lease still runs.
 
         Raises NewerRelease.
         """
@@ -381,20 +386,20 @@ class Changes:
         return True
 
     async def finish(self, tx: AsyncConnection, ended: Sequence[Ended], owner: str) -> Sequence[tuple[Change, Move]]:
-        """Move changes that *owner* holds under their fencing tokens; return them as they then are, without the others.
+        """Move changes that are *owner*'s by their fencing tokens; return them as they then are, without the others.
 
         Whatever else was written on them in the meantime stays.
         """
         query = sa.select(changes).where(changes.c.id.in_([each.change.id for each in ended]), changes.c.owner == owner)
-        held = {row.id: row for row in await tx.execute(self._locking(query))}
+        rows = {row.id: row for row in await tx.execute(self._locking(query))}
         moved, values = [], []
         for change, move, fields, due in ended:
-            row = held.get(change.id)
+            row = rows.get(change.id)
             if row is None or row.token != change.token or row.state not in sources(move):
                 continue
-            made = _moved(change_of(row), move, fields)  # what a holder has done is recorded in any case
+            made = _moved(change_of(row), move, fields)  # what its owner has done is recorded in any case
             moved.append((made, move))
-            # An item is free for whoever reconciles it; one by itself is, when its holder has let it go.
+            # An item is free for whoever reconciles it; one by itself is, when its owner's lease is over.
             lease = row.lease if made.part_of is None else self._session.now()
             values.append(
                 {"which": made.id, "due": row.due if due is None else micros(due), "lease": lease, **row_of(made)}

@@ -19,11 +19,12 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from bot.changes.model import State
 from bot.store.audit import Audit
+from bot.store.cards import Cards
 from bot.store.changes import Changes, Newer
 from bot.store.db import Session, StoreCorrupt, StoreError, StoreMissing, async_url, bound, make_engine, private
 from bot.store.items import Parts
 from bot.store.migrations.run import MIGRATIONS, newest_schema, refuse_other_schema, upgrade_schema, usable_schema
-from bot.store.queues import Cards, Inbox, Outbox, Timers
+from bot.store.queues import Inbox, Outbox, Timers
 from bot.store.settings import Aliases, ChannelSettings, LastLists, TestUrls
 from bot.store.tables import changes
 
@@ -36,7 +37,7 @@ class Store:
 
     session: Session
     changes: Changes
-    inbound: Inbox
+    inbox: Inbox
     outbox: Outbox
     cards: Cards
     lists: LastLists
@@ -56,7 +57,7 @@ class Store:
         """Let whatever is claimed be taken over at once, and what waits be tried: who claimed it is known to be dead."""
         past = self.session.now() - 1
         async with self.transaction() as tx:
-            for queue in (self.changes, self.inbound, self.outbox, self.timers):
+            for queue in (self.changes, self.inbox, self.outbox, self.timers):
                 await queue.leases.end(tx)
             left = sa.and_(changes.c.state == State.APPROVED, changes.c.due > past)
             await tx.execute(sa.update(changes).where(left).values(due=past))
@@ -87,7 +88,7 @@ async def open_store(database_url: str, *, now: Callable[[], datetime]) -> Async
         yield Store(
             session,
             changes=Changes(session, newer),
-            inbound=Inbox(session),
+            inbox=Inbox(session),
             outbox=Outbox(session, newer),
             cards=Cards(session),
             lists=LastLists(session),

@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from bot.store.changes import SERVICES, Newer, of_service
 from bot.store.db import Session, insert_new, upsert
 from bot.store.leases import Leases, Note
-from bot.store.tables import cards, changes, inbound, micros, micros_of, moment, outbox, timers
+from bot.store.tables import cards, changes, inbox, micros, micros_of, moment, outbox, timers
 
 _card = outbox.alias("card")
 
@@ -85,8 +85,10 @@ class Outbox:
         self._newer = newer
         self.leases = Leases(session, outbox, outbox.c.attempt)
 
-    async def add(self, tx: AsyncConnection, change_id: str, purpose: str, *, within: timedelta = timedelta()) -> None:
-        """Owe the message *purpose* of a change; where it is owed already, it is owed as things stand now.
+    async def enqueue(
+        self, tx: AsyncConnection, change_id: str, purpose: str, *, within: timedelta = timedelta()
+    ) -> None:
+        """Enqueue the message *purpose* of a change; one that is enqueued already says how things stand when it is delivered.
 
         *within*: how long an edit may wait for others to come; one that waits already keeps its time. Raises ValueError for
         a purpose that is not among `Purpose`, which nobody would deliver.
@@ -160,7 +162,7 @@ class Outbox:
         return await self._count(outbox.c.delivered >= outbox.c.version, outbox.c.last_error != "")
 
     async def waiting(self) -> int:
-        """How many messages are still owed."""
+        """How many messages are to be delivered."""
         return await self._count(WAITS)
 
     async def late(self) -> int:
@@ -180,7 +182,7 @@ class Outbox:
             return int(await connection.scalar(query) or 0)
 
     async def try_again(self) -> None:
-        """Owe once more what was given up: somebody may have put Slack right since."""
+        """Enqueue again what was given up: somebody may have put Slack right since."""
         given_up = sa.and_(outbox.c.delivered >= outbox.c.version, outbox.c.last_error != "")
         fresh = {"version": outbox.c.version + 1, "due": self._session.now(), "attempt": 0}
         async with self._session.writing() as tx:
@@ -199,52 +201,11 @@ def _first_for_each(rows: Sequence[sa.Row[Any]]) -> Sequence[sa.Row[Any]]:
     return list(first.values())
 
 
-class Cards:
-    """Channel and ts of the messages that are edited; of a file, its id instead."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-
-    async def get(self, change_id: str, purpose: str) -> tuple[str, str] | None:
-        query = sa.select(cards.c.channel, cards.c.ts).where(cards.c.change_id == change_id, cards.c.purpose == purpose)
-        async with self._session.reading() as connection:
-            row = (await connection.execute(query)).one_or_none()
-        return None if row is None else (row.channel, row.ts)
-
-    async def put(
-        self, tx: AsyncConnection, change_id: str, channel: str, ts: str, purpose: str, permalink: str = ""
-    ) -> None:
-        place = {"channel": channel, "ts": ts, "permalink": permalink}
-        await upsert(tx, cards, {"change_id": change_id, "purpose": purpose, **place})
-
-    async def add(self, tx: AsyncConnection, change_id: str, channel: str, ts: str, purpose: str) -> None:
-        """Note a message that is not there yet; fails where another process was first."""
-        row = {"change_id": change_id, "purpose": purpose, "channel": channel, "ts": ts, "permalink": ""}
-        await tx.execute(sa.insert(cards).values(row))
-
-    async def forget(self, tx: AsyncConnection, change_id: str, purpose: str) -> None:
-        """Note that there is no such message after all."""
-        await tx.execute(sa.delete(cards).where(cards.c.change_id == change_id, cards.c.purpose == purpose))
-
-    async def stands(self, change_id: str, channel: str, ts: str) -> bool | None:
-        """Whether a message is one that speaks for the change; None where no message of the change is on record."""
-        query = sa.select(cards.c.channel, cards.c.ts).where(cards.c.change_id == change_id)
-        async with self._session.reading() as connection:
-            known = [(row.channel, row.ts) for row in await connection.execute(query)]
-        return (channel, ts) in known if known else None
-
-    async def link(self, change_id: str) -> str:
-        """The permalink of the change's card; nothing while there is none."""
-        query = sa.select(cards.c.permalink).where(cards.c.change_id == change_id, cards.c.purpose == "card")
-        async with self._session.reading() as connection:
-            return await connection.scalar(query) or ""
-
-
 KINDS = ("command", "click", "submission", "event")
 """Kinds of requests that this release takes in, and takes up."""
-KEPT = timedelta(hours=24)
+REMEMBERED_FOR = timedelta(hours=24)
 """How long a request is remembered by its signature."""
-SAME_ACT = timedelta(minutes=10)
+SAME_ACT_WITHIN = timedelta(minutes=10)
 """How long an act is remembered by what it was: Slack's own retries end after five minutes."""
 MAX_ATTEMPTS: Final = 10
 """Processes that may begin a request and die; after that it is handed out once more, to be given up in words."""
@@ -268,7 +229,7 @@ class StoredRequest:
 class Inbox:
     def __init__(self, session: Session) -> None:
         self._session = session
-        self.leases = Leases(session, inbound, inbound.c.attempt)
+        self.leases = Leases(session, inbox, inbox.c.attempt)
 
     async def take_in(
         self, key: str, natural_key: str, kind: str, payload: Mapping[str, Any], *, owner: str, lease: timedelta
@@ -289,9 +250,9 @@ class Inbox:
             "lease": self.leases.until(lease),
         }
         async with self._session.writing() as tx:
-            past = sa.and_(inbound.c.natural_key == natural_key, inbound.c.received < now - micros_of(SAME_ACT))
-            await tx.execute(sa.delete(inbound).where(past, inbound.c.done))
-            is_new = await insert_new(tx, inbound, row)
+            past = sa.and_(inbox.c.natural_key == natural_key, inbox.c.received < now - micros_of(SAME_ACT_WITHIN))
+            await tx.execute(sa.delete(inbox).where(past, inbox.c.done))
+            is_new = await insert_new(tx, inbox, row)
         return StoredRequest(key, kind, dict(payload), 0, moment(now), owner) if is_new else None
 
     async def claim(self, owner: str, lease: timedelta, *, but: Collection[str] = ()) -> StoredRequest | None:
@@ -299,9 +260,9 @@ class Inbox:
 
         Requests of a kind that only a newer release takes in are left to it. *but*: ids of those not to be taken.
         """
-        left = sa.and_(inbound.c.done.is_(False), inbound.c.attempt <= MAX_ATTEMPTS, inbound.c.kind.in_(KINDS))
-        remembered = inbound.c.received >= self._session.now() - micros_of(KEPT)
-        query = sa.select(inbound).where(left, remembered, inbound.c.id.not_in(but)).order_by(inbound.c.received)
+        left = sa.and_(inbox.c.done.is_(False), inbox.c.attempt <= MAX_ATTEMPTS, inbox.c.kind.in_(KINDS))
+        remembered = inbox.c.received >= self._session.now() - micros_of(REMEMBERED_FOR)
+        query = sa.select(inbox).where(left, remembered, inbox.c.id.not_in(but)).order_by(inbox.c.received)
         for row in await self.leases.claim(query.limit(1), owner, lease):
             return StoredRequest(row.id, row.kind, json.loads(row.payload), row.attempt, moment(row.received), owner)
         return None
@@ -326,15 +287,15 @@ class Inbox:
     async def forget(self) -> None:
         """Drop what need not be remembered any more."""
         async with self._session.writing() as tx:
-            await tx.execute(sa.delete(inbound).where(inbound.c.received < self._session.now() - micros_of(KEPT)))
+            await tx.execute(sa.delete(inbox).where(inbox.c.received < self._session.now() - micros_of(REMEMBERED_FOR)))
 
-    async def done(self, inbound_id: str) -> None:
+    async def done(self, request_id: str) -> None:
         async with self._session.writing() as tx:
-            await tx.execute(sa.update(inbound).where(inbound.c.id == inbound_id).values(done=True))
+            await tx.execute(sa.update(inbox).where(inbox.c.id == request_id).values(done=True))
 
 
 def _request(request: StoredRequest) -> sa.ColumnElement[bool]:
-    return sa.and_(inbound.c.id == request.id, inbound.c.done.is_(False))
+    return sa.and_(inbox.c.id == request.id, inbox.c.done.is_(False))
 
 
 class TimerKind(StrEnum):

@@ -69,8 +69,8 @@ parts = sa.Table(
     sa.Index("parts_by_outcome", "set_id", "outcome", "number"),
 )
 
-inbound = sa.Table(
-    "inbound",
+inbox = sa.Table(
+    "inbox",
     metadata,
     sa.Column("id", sa.String(64), primary_key=True),
     sa.Column("natural_key", sa.String(64), nullable=False, unique=True),
@@ -81,7 +81,7 @@ inbound = sa.Table(
     sa.Column("attempt", sa.Integer, nullable=False),
     sa.Column("owner", sa.String(64), nullable=False, server_default=""),
     sa.Column("lease", sa.BigInteger, nullable=False, server_default="0"),
-    _partial("inbound_open", "received", "done IS FALSE"),
+    _partial("inbox_open", "received", "done IS FALSE"),
 )
 
 outbox = sa.Table(

@@ -85,7 +85,7 @@ def _create_parts_and_decisions() -> None:
 
 def _create_inbox() -> None:
     op.create_table(
-        "inbound",
+        "inbox",
         sa.Column("id", sa.String(64), primary_key=True),
         sa.Column("natural_key", sa.String(64), nullable=False, unique=True),
         sa.Column("kind", sa.String(16), nullable=False),
@@ -95,7 +95,7 @@ def _create_inbox() -> None:
         sa.Column("attempt", sa.Integer, nullable=False),
         sa.Column("owner", sa.String(64), nullable=False, server_default=""),
         sa.Column("lease", sa.BigInteger, nullable=False, server_default="0"),
-        _partial("inbound_open", "received", "done IS FALSE"),
+        _partial("inbox_open", "received", "done IS FALSE"),
     )
 
 
