@@ -18,7 +18,7 @@ from bot.changes.journal import Journal
 from bot.changes.model import Change, Kind, Move, Outcome, Part, Target
 from bot.changes.proposals import begun
 from bot.changes.verify import Look, Snapshot
-from bot.changes.worker import Backoff, HeldLease, LeaseLost, Wake, worked_off
+from bot.changes.worker import Backoff, ChangeLease, LeaseLost, Wake, keep_change_lease, work_off
 from bot.clients.errors import ClientError
 from bot.policy.access import DirectoryUnavailable
 from bot.store.changes import SERVICES
@@ -31,7 +31,7 @@ PORTIONS_AT_ONCE: Final = 2
 AT_ONCE: Final = 8
 """Requests to one service at a time."""
 LOOK_AGAIN: Final = 1.0
-"""Seconds until an item is looked at again that somebody else still holds."""
+"""Seconds until an item is looked at again that another process has."""
 SETS_AT_ONCE: Final = 4
 """Bulk changes of one service."""
 
@@ -48,10 +48,10 @@ class ServiceSite:
 
 @dataclass(frozen=True, slots=True)
 class BatchExecutor:
-    """Carries one bulk change out, for as long as this process holds it."""
+    """Carries one bulk change out, for as long as this process has its lease."""
 
     whole: Change
-    lease: HeldLease
+    lease: ChangeLease
     portions: Portions
     journal: Journal
     executor: Executor
@@ -71,7 +71,7 @@ class BatchExecutor:
     async def _portions(self) -> None:
         """One portion after the other: while it is read and recorded, another one is sent."""
         while True:
-            await self.lease.sure()
+            await self.lease.require()
             async with self.portions.next() as portion:
                 if not portion:
                     return
@@ -84,7 +84,7 @@ class BatchExecutor:
         """
         taken = await batch_items.take_over(self.journal, [part.change_id or "" for part in parts])
         if not taken:
-            await self.sleep(LOOK_AGAIN)  # somebody still holds them
+            await self.sleep(LOOK_AGAIN)  # another process has them
             return
         with self.lease.also(taken):
             left = await self.executor.reconcile(taken)
@@ -167,7 +167,7 @@ class BatchWorker:
     async def run(self, *, every: float) -> None:
         """Carry bulk changes out until cancelled, several at a time, so that a long one holds up no short one."""
         claim = partial(self.journal.claim_due, sets=True)
-        await worked_off("sets", SERVICES, claim, self._do, width=SETS_AT_ONCE, every=every, wake=self.wake)
+        await work_off("sets", SERVICES, claim, self._do, width=SETS_AT_ONCE, every=every, wake=self.wake)
 
     async def _do(self, whole: Change) -> None:
         """Where it fails, it stays claimed until its lease ends, and is then taken over."""
@@ -179,7 +179,7 @@ class BatchWorker:
             self.journal.store.newer.pass_over(whole.id)
 
     async def carry_out(self, whole: Change) -> None:
-        """Do every item of a bulk change that this process holds, and end it; raises LeaseLost where another took it over."""
+        """Do every item of a bulk change that this process claimed, and end it; raises LeaseLost where another took it over."""
         parts = self.journal.store.parts
         try:
             refusal = await self.executor.refusal(whole)
@@ -190,7 +190,7 @@ class BatchWorker:
         if refusal:
             async with self.journal.store.transaction() as tx:
                 await parts.stop(tx, whole.id)
-        async with HeldLease(self.journal, whole) as lease:
+        async with keep_change_lease(self.journal, whole) as lease:
             batch = BatchExecutor(
                 whole,
                 lease,

@@ -108,7 +108,7 @@ async def give_up(journal: Journal, whole: Change, numbers: Collection[int], why
     async with journal.store.transaction() as tx:
         free = await _waiting(journal, tx, whole, numbers)
         await journal.store.parts.end(tx, whole.id, free, Outcome.FAILED, why)
-        await journal.store.outbox.add(tx, whole.id, "card")
+        await journal.store.outbox.enqueue(tx, whole.id, "card")
     journal.tell()
 
 
@@ -120,7 +120,7 @@ async def _waiting(journal: Journal, tx: AsyncConnection, whole: Change, numbers
 
 
 async def take_over(journal: Journal, ids: Sequence[str]) -> Sequence[Change]:
-    """Take over items that a process left while it applied them, without those that somebody still holds."""
+    """Take over items that a process left while it applied them, without those that another process still has."""
     taken: list[Change | None] = []
     for some in slices(ids):
         async with journal.store.transaction() as tx:

@@ -14,7 +14,7 @@ import structlog
 from bot.changes.journal import Journal
 from bot.changes.model import Change, Ended, Guard, Kind, Move, Part, State, canonical_form
 from bot.changes.verify import UNREADABLE, AdapterOf, Differs, Look, Reading, Sent, Verification, classify, read_back
-from bot.changes.worker import Backoff, HeldLease, LeaseLost
+from bot.changes.worker import Backoff, LeaseLost, keep_change_lease
 from bot.clients.errors import ClientError, OutcomeUnknown, RateLimited, Unreachable
 from bot.clients.http import pass_fence
 from bot.policy.access import Access, DirectoryUnavailable, NotAllowed
@@ -58,7 +58,7 @@ def no_failpoint(_: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Executor:
-    """Carries out changes that this process holds: one by itself, or the steps of many for `bot.changes.batch`."""
+    """Carries out changes that this process claimed: one by itself, or the steps of many for `bot.changes.batch`."""
 
     journal: Journal
     adapter: AdapterOf
@@ -71,7 +71,7 @@ class Executor:
 
         A bulk change is left to its own worker, for it may take long.
         """
-        if change.held_until is not None and not change.is_set:
+        if change.leased_until is not None and not change.is_set:
             return await self.carry_out(change)
         if change.state is not State.APPROVED or change.is_set:
             return change
@@ -80,9 +80,9 @@ class Executor:
         return await self.carry_out(claimed) if claimed is not None else await self._as_it_stands(change)
 
     async def carry_out(self, change: Change) -> Change:
-        """Do the work of a change that this process holds; where another took it over in the meantime, as it stands."""
+        """Do the work of a change that this process claimed; where another took it over in the meantime, as it stands."""
         try:
-            async with HeldLease(self.journal, change):
+            async with keep_change_lease(self.journal, change):
                 if change.state is State.UNKNOWN or _may_have_been_sent(change):
                     return await self._reconciled(change)
                 return await self._refused(change) or await self._attempted(change)
@@ -277,7 +277,7 @@ class Executor:
         return [self._ended(change, *end) for change, end in ends if end is not None]
 
     def _ended(self, change: Change, move: Move, fields: dict[str, Any]) -> Ended:
-        """A move to the end of a change that this process holds, with the times that go with it."""
+        """A move to the end of a change that this process claimed, with the times that go with it."""
         times: dict[str, Any] = {"finished_at": self.journal.now()}
         if move is Move.FINISH and change.lasts is not None:
             times["ends"] = times["finished_at"] + timedelta(seconds=change.lasts)

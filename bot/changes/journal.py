@@ -1,4 +1,4 @@
-"""The one place that moves a change: state, audit, what Slack is owed and what falls due, in one transaction."""
+"""The one place that moves a change: state, audit, the outbox and what falls due, in one transaction."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class Journal:
                 kept, began_now = await self._claimed(tx, kept) if begin else (kept, ())
                 events += began_now
             else:
-                await self.store.outbox.add(tx, change.id, "card")
+                await self.store.outbox.enqueue(tx, change.id, "card")
                 await self._set_waiting(tx, change)
             await self.store.audit.append(tx, *events)
         self.tell()
@@ -165,7 +165,7 @@ class Journal:
                 events = [event_of("approval", held, by, given=len(held.approvals))]
             if events and not completes:
                 await self.store.changes.record(tx, held)
-                await self.store.outbox.add(tx, held.id, "card")
+                await self.store.outbox.enqueue(tx, held.id, "card")
                 await self.store.audit.append(tx, *events)
             if completes and last is not None:
                 held = await self._moved(tx, held, Move.APPROVE, by, events, approvals=held.approvals, **last)
@@ -203,25 +203,25 @@ class Journal:
         return moved
 
     async def _follow(self, tx: AsyncConnection, moved: Change, move: Move, by: str) -> None:
-        """What Slack is owed and what falls due, now that a change was moved through *by*."""
+        """Enqueue what Slack is to show and set what falls due, now that a change was moved through *by*."""
         within = SHOWN_WITHIN if move is Move.APPROVE and not moved.is_set else timedelta()
         if not _only_the_asker_cares(moved):
-            await self.store.outbox.add(tx, moved.id, "card", within=within)
+            await self.store.outbox.enqueue(tx, moved.id, "card", within=within)
         if moved.columns and move in ENDS_OF_SETS:
-            await self.store.outbox.add(tx, moved.id, "result")
+            await self.store.outbox.enqueue(tx, moved.id, "result")
         if _is_news_to_requester(moved, by):
             if not within:
                 await self.store.outbox.hasten(tx, moved.id)
             if move in NOTICES:
-                await self.store.outbox.add(tx, moved.id, NOTICES[move], within=within)
+                await self.store.outbox.enqueue(tx, moved.id, NOTICES[move], within=within)
         if moved.is_set and move in UNBEGUN:
             await self.store.parts.stop(tx, moved.id)
         if moved.glass_broken and move is Move.APPROVE:
-            await self.store.outbox.add(tx, moved.id, "glass")
+            await self.store.outbox.enqueue(tx, moved.id, "glass")
         await self._set_timers(tx, moved)
 
     async def finish(self, ended: Sequence[Ended]) -> Sequence[Change]:
-        """Move changes that this process carries out, many in one transaction; return those that it still held."""
+        """Move changes that this process carries out, many in one transaction; return those whose lease it still had."""
         finished: list[Change] = []
         for some in slices(ended):
             items, applied, events = [], [], []
@@ -239,7 +239,7 @@ class Journal:
                     await self.store.parts.note(tx, items)
                 events += await self._applied(tx, applied)
                 for set_id in sorted({item.part_of or "" for item in items} if items else ()):
-                    await self.store.outbox.add(tx, set_id, "card", within=PROGRESS)
+                    await self.store.outbox.enqueue(tx, set_id, "card", within=PROGRESS)
                 await self.store.audit.append(tx, *events)
         if finished:
             self.tell()
@@ -299,10 +299,10 @@ class Journal:
         reviewed = set() if change.review_owed and not undo.settles_review else {TimerKind.REVIEW}
         await self.store.timers.clear(tx, change.id, *over, *reviewed)
         if change.part_of is None and change.ends is not None and undo.requester != change.requester:
-            await self.store.outbox.add(tx, change.id, "tell-reverted")
+            await self.store.outbox.enqueue(tx, change.id, "tell-reverted")
         if change.part_of is not None:
             await self.store.parts.taken_back(tx, change.part_of, change.part_number)
-        await self.store.outbox.add(tx, change.part_of or change.id, "card")
+        await self.store.outbox.enqueue(tx, change.part_of or change.id, "card")
         if undo.kind is Kind.RULE_CREATE and change.target.key and undo.target.key:
             await self.store.aliases.put(tx, change.target.key, undo.target.key)
         return change.id if change.is_set else change.part_of or ""
@@ -331,7 +331,7 @@ class Journal:
         return claimed
 
     async def _claimed(self, tx: AsyncConnection, approved: Change) -> tuple[Change, Sequence[Event]]:
-        """*approved* as this process holds it from its approval on, with the event that says so."""
+        """Claim *approved* for this process, in the transaction of its approval; with the event that says so."""
         claimed = await self.store.changes.claim(tx, approved.id, self.owner, self.lease)
         return (approved, ()) if claimed is None else (claimed, [began(claimed)])
 
@@ -346,7 +346,7 @@ class Journal:
         async with self.store.transaction() as tx:
             claimed = await self.store.changes.claim_due(tx, self.owner, self.lease, **due)
             if claimed is not None and claimed.is_set:
-                await self.store.outbox.add(tx, claimed.id, "card")
+                await self.store.outbox.enqueue(tx, claimed.id, "card")
             if claimed is not None and claimed.state is State.APPLYING:
                 await self.store.audit.append(tx, began(claimed))
         if sets:
@@ -354,7 +354,7 @@ class Journal:
         return claimed
 
     async def ask(self, change: Change, question: Question) -> Change:
-        """Put *question* to those that were asked before it, and owe its note; the same one twice is one.
+        """Put *question* to those that were asked before it, and enqueue its note; the same one twice is one.
 
         Raises AlreadyDecided and TooManyQuestions.
         """
@@ -368,7 +368,7 @@ class Journal:
                 raise TooManyQuestions(held)
             asked = held.model_copy(update={"questions": (*held.questions, question)})
             await self.store.changes.record(tx, asked)
-            await self.store.outbox.add(tx, asked.id, f"ask-{len(asked.questions)}")
+            await self.store.outbox.enqueue(tx, asked.id, f"ask-{len(asked.questions)}")
             await self.store.audit.append(tx, event_of("asked", asked, question.by, question=question.text))
         self.tell()
         return asked
@@ -376,7 +376,7 @@ class Journal:
     async def record(
         self, change: Change, event: str, by: str, update: Update, *, request: str = "", note: str = ""
     ) -> Change:
-        """Write on a change what *update* makes of it as it stands, with an *event* that says so; owe the *note* of that name.
+        """Write on a change what *update* makes of it as it stands, with an *event* that says so; enqueue the *note*.
 
         Done once for each *request*. What *update* raises is raised; where it gives nothing, nothing is written.
         Raises NotTemporary for another end of what is being reverted.
@@ -392,7 +392,7 @@ class Journal:
             noted = held.model_copy(update=dict(fields))
             await self.store.changes.record(tx, noted)
             for purpose in filter(None, ("card", note)):
-                await self.store.outbox.add(tx, change.id, purpose)
+                await self.store.outbox.enqueue(tx, change.id, purpose)
             await self._follow_fields(tx, noted, fields)
             await self.store.audit.append(tx, event_of(event, noted, by))
         self.tell()

@@ -250,7 +250,7 @@ class Change(Stored):
     """How often a process that took it over began to send it again."""
     token: int = Field(default=0, exclude=True)
     """The fencing token: grows with every claim and never shrinks. A column of its own keeps it, not the document."""
-    held_until: datetime | None = Field(default=None, exclude=True)
+    leased_until: datetime | None = Field(default=None, exclude=True)
     """When the lease ends that it was claimed with; None where it was only read."""
     undoes: str | None = None
     """The id of the change that this one takes back."""
@@ -326,7 +326,7 @@ class Change(Stored):
 
 
 class Ended(NamedTuple):
-    """A change that its holder moves: as it was, the move, and the fields that are set with it."""
+    """A change that its owner moves: as it was, the move, and the fields that are set with it."""
 
     change: Change
     move: Move

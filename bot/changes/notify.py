@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
@@ -13,23 +13,24 @@ import structlog
 from prometheus_client import Counter
 
 from bot.changes.model import Change
-from bot.changes.worker import Wake, renewed, worked_off
+from bot.changes.worker import Wake, keep_renewing, work_off
 from bot.store.engine import Store
-from bot.store.queues import Note, Owed
+from bot.store.leases import Note
+from bot.store.queues import Delivery
 from bot.store.tables import NewerRelease
 
 log = structlog.get_logger(__name__)
 
 LEASE = timedelta(seconds=60)
-AT_ONCE: Final = 4
+DELIVERIES_AT_ONCE: Final = 4
 """Channels and people that are sent something at the same time: where Slack is slow in one, the others don't wait."""
-GIVE_UP = 12
+MAX_TRIES = 12
 """Tries before a message that Slack refuses is given up, loudly: with the waits below, most of an hour."""
-LONGEST_WAIT = 600.0
-GIVE_UP_AWAY = 720
+MAX_WAIT_SECONDS = 600.0
+MAX_TRIES_AWAY = 720
 """The same while Slack is away: a day."""
-LONGEST_WAIT_AWAY = 120.0
-NUDGE = timedelta(seconds=30)
+MAX_WAIT_AWAY_SECONDS = 120.0
+MIN_HURRY_INTERVAL = timedelta(seconds=30)
 """At least from one hurry to the next: Slack may answer one method and refuse another."""
 
 UNDELIVERED = Counter("gatehouse_undelivered_messages_total", "Messages that Slack never took, given up")
@@ -62,7 +63,7 @@ class Pace:
 
 
 class OutboxWorker:
-    """Delivers what the store says is owed. Any replica may; a claim with a lease decides who does."""
+    """Delivers the messages of the outbox. Any replica may; a claim with a lease decides who does."""
 
     def __init__(
         self,
@@ -80,51 +81,51 @@ class OutboxWorker:
         self._owner = owner
         self._now = now
         self._wake = wake
-        self._claimed: list[Owed] = []
-        """What is held and about to be delivered."""
+        self._claimed: list[Delivery] = []
+        """What is claimed and about to be delivered."""
         self._busy: set[str] = set()
-        """Channels and people that a message is held for: the next one waits, so that each gets them in order."""
+        """Channels and people that a message is claimed for: the next one waits, so that each gets them in order."""
         self._ended = Wake()
         """Set whenever one of them has got its message, or was tried."""
         self._slack_was_away = self._slack_is_back = False
-        self._nudged = now() - NUDGE
+        self._nudged = now() - MIN_HURRY_INTERVAL
 
     async def run(self, *, every: float) -> None:
         """Deliver until cancelled; look for the work of others every so many seconds."""
-        await worked_off(
+        await work_off(
             "outbox",
             ["messages"],
             self._claim,
             self._deliver_claimed,
-            width=AT_ONCE,
+            width=DELIVERIES_AT_ONCE,
             every=every,
             wake=self._wake,
             due_in=self._due_in,
         )
 
-    async def _claim(self, _: str) -> Owed | None:
+    async def _claim(self, _: str) -> Delivery | None:
         """Claim the next message for a channel or person that gets none at the moment."""
         if self._slack_is_back:
             log.info("slack_is_back", messages=await self._store.outbox.hurry())
             self._slack_is_back, self._slack_was_away, self._nudged = False, False, self._now()
         if not self._claimed:
-            self._claimed = await self._take(AT_ONCE - len(self._busy))
+            self._claimed = await self._take(DELIVERIES_AT_ONCE - len(self._busy))
         return self._claimed.pop(0) if self._claimed else None
 
-    async def _take(self, limit: int) -> list[Owed]:
+    async def _take(self, limit: int) -> list[Delivery]:
         taken = await self._store.outbox.claim(self._owner, self._lease, limit=limit, but=self._busy)
-        self._busy |= {owed.to for owed in taken}
+        self._busy |= {message.to for message in taken}
         return taken
 
     def slack_answered(self) -> None:
         """Slack took something: what waits because it was away is due at once."""
-        if self._slack_was_away and self._now() - self._nudged >= NUDGE:
+        if self._slack_was_away and self._now() - self._nudged >= MIN_HURRY_INTERVAL:
             self._slack_is_back = True
             self._wake()
 
     async def _due_in(self, most: float) -> float:
         """Seconds until something is due that can be delivered then, at most *most*; the end of a delivery wakes the worker."""
-        due = await self._store.outbox.next_due(but=self._busy) if len(self._busy) < AT_ONCE else None
+        due = await self._store.outbox.next_due(but=self._busy) if len(self._busy) < DELIVERIES_AT_ONCE else None
         return most if due is None else min(most, max(0.01, (due - self._now()).total_seconds()))
 
     async def flush(self, seconds: float) -> None:
@@ -137,59 +138,49 @@ class OutboxWorker:
     async def deliver_one(self) -> bool:
         """Deliver the next message that is due; False where none is."""
         taken = await self._take(1)
-        for owed in taken:
-            await self._deliver_claimed(owed)
+        for message in taken:
+            await self._deliver_claimed(message)
         return bool(taken)
 
-    async def _deliver_claimed(self, owed: Owed) -> None:
+    async def _deliver_claimed(self, message: Delivery) -> None:
         try:
-            await self._try(owed)
+            await self._try(message)
         finally:
-            self._busy.discard(owed.to)
+            self._busy.discard(message.to)
             self._ended()
 
-    async def _try(self, owed: Owed) -> None:
+    async def _try(self, message: Delivery) -> None:
         try:
             note = None
-            if (change := await self._store.changes.get(owed.change_id)) is not None:
-                async with self._held(owed):
-                    note = await self._deliver(change, owed.purpose)
+            if (change := await self._store.changes.get(message.change_id)) is not None:
+                renew = partial(self._store.outbox.renew, message, self._lease)
+                async with keep_renewing(message.change_id, self._lease, renew):  # a long file takes its time
+                    note = await self._deliver(change, message.purpose)
         except TooSoon as pace:
-            await self._store.outbox.put_back(owed, self._now() + timedelta(seconds=pace.seconds))
+            await self._store.outbox.give_back(message, self._now() + timedelta(seconds=pace.seconds))
         except NewerRelease as error:
             self._store.newer.pass_over(error.change_id)
-            self._store.newer.pass_over(owed.change_id)
-            await self._store.outbox.put_back(owed, self._now())
-        except Exception as error:  # noqa: BLE001  whatever went wrong, the message stays owed
-            await self._again(owed, error)
+            self._store.newer.pass_over(message.change_id)
+            await self._store.outbox.give_back(message, self._now())
+        except Exception as error:  # noqa: BLE001  whatever went wrong, it is tried again
+            await self._again(message, error)
         else:
-            await self._store.outbox.done(owed, note)
+            await self._store.outbox.done(message, note)
             DELIVERED.inc()
 
-    @contextlib.asynccontextmanager
-    async def _held(self, owed: Owed) -> AsyncIterator[None]:
-        """Keep the claim while the block lasts: a file of ten thousand rows takes its time, and is sent by one."""
-        renew = partial(self._store.outbox.renew, owed, self._lease)
-        keeping = asyncio.create_task(renewed(owed.change_id, self._lease, renew))
-        try:
-            yield
-        finally:
-            keeping.cancel()
-            await asyncio.gather(keeping, return_exceptions=True)
-
-    async def _again(self, owed: Owed, error: Exception) -> None:
+    async def _again(self, message: Delivery, error: Exception) -> None:
         away = bool(getattr(error, "is_away", False))
         self._slack_was_away = self._slack_was_away or away
-        if owed.attempt >= (GIVE_UP_AWAY if away else GIVE_UP):
-            log.error("undeliverable", change=owed.change_id[:8], purpose=owed.purpose, error=str(error)[:200])
+        if message.attempt >= (MAX_TRIES_AWAY if away else MAX_TRIES):
+            log.error("undeliverable", change=message.change_id[:8], purpose=message.purpose, error=str(error)[:200])
             UNDELIVERED.inc()
-            await self._store.outbox.give_up(owed, str(error)[:200])
+            await self._store.outbox.give_up(message, str(error)[:200])
             return
         asked = getattr(error, "seconds", None)
         wait = timedelta(
-            seconds=asked or min(LONGEST_WAIT_AWAY if away else LONGEST_WAIT, 2.0 ** min(owed.attempt, 10))
+            seconds=asked or min(MAX_WAIT_AWAY_SECONDS if away else MAX_WAIT_SECONDS, 2.0 ** min(message.attempt, 10))
         )
         log.warning(
-            "not_delivered", change=owed.change_id[:8], error=type(error).__name__, again_in=wait.total_seconds()
+            "not_delivered", change=message.change_id[:8], error=type(error).__name__, again_in=wait.total_seconds()
         )
-        await self._store.outbox.retry(owed, self._now() + wait, str(error)[:200])
+        await self._store.outbox.retry(message, self._now() + wait, str(error)[:200])

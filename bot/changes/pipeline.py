@@ -20,7 +20,7 @@ from bot.changes.model import Change
 from bot.changes.propose import FollowUps, Proposer
 from bot.changes.refusals import Refusals
 from bot.changes.verify import AdapterOf
-from bot.changes.worker import Wake, worked_off
+from bot.changes.worker import Wake, work_off
 from bot.policy.access import Access
 from bot.policy.limits import DEFAULT_LIMITS, OpenLimits
 from bot.store.audit import Event
@@ -47,7 +47,7 @@ class Pipeline:
     async def recover(self, *, every: float) -> None:
         """Take over changes whose process died, or whose outcome is still unknown; runs until cancelled."""
         claim, do = self.journal.claim_due, self._take_over
-        await worked_off("recover", SERVICES, claim, do, width=TAKEN_OVER_AT_ONCE, every=every, wake=Wake())
+        await work_off("recover", SERVICES, claim, do, width=TAKEN_OVER_AT_ONCE, every=every, wake=Wake())
 
     async def recover_one(self) -> bool:
         """Take over one change; False where none was left."""

@@ -19,10 +19,11 @@ from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import is_there
 from bot.changes.refusals import NotTemporary, NotUndoable
 from bot.changes.verify import read_live
-from bot.changes.worker import Wake, worked_off
+from bot.changes.worker import Wake, work_off
 from bot.clients.errors import ClientError, RateLimited, Unreachable
 from bot.store.db import TargetBusy
 from bot.store.queues import LANES, Timer, TimerKind
+from bot.store.tables import NewerRelease
 from bot.text.duration import in_words
 
 log = structlog.get_logger(__name__)
@@ -51,7 +52,7 @@ class TimerWorker:
 
     async def run(self, *, every: float) -> None:
         """Do what is due until cancelled, looking every so many seconds."""
-        await worked_off("timers", LANES, self._claim, self._do, width=TIMERS_AT_ONCE, every=every, wake=self.wake)
+        await work_off("timers", LANES, self._claim, self._do, width=TIMERS_AT_ONCE, every=every, wake=self.wake)
 
     async def run_one(self) -> bool:
         """Do the one thing that is overdue the longest; False where nothing is due."""
@@ -61,11 +62,16 @@ class TimerWorker:
         return True
 
     async def _claim(self, lane: str | None = None) -> Timer | None:
-        return await self.pipeline.journal.store.timers.claim_due(self.owner, self.lease, lane)
+        return await self.pipeline.journal.store.timers.claim(self.owner, self.lease, lane)
 
     async def _do(self, timer: Timer) -> None:
         store = self.pipeline.journal.store
-        change = await store.changes.get(timer.change_id)
+        try:
+            change = await store.changes.get(timer.change_id)
+        except NewerRelease:
+            store.newer.pass_over(timer.change_id)
+            await store.timers.give_back(timer)
+            return
         again = None if change is None else await DUE[timer.kind](self, change, timer)
         if again is None:
             await store.timers.done(timer)
@@ -99,7 +105,7 @@ class TimerWorker:
 
     async def _enqueue(self, change: Change, purpose: str) -> None:
         async with self.pipeline.journal.store.transaction() as tx:
-            await self.pipeline.journal.store.outbox.add(tx, change.id, purpose)
+            await self.pipeline.journal.store.outbox.enqueue(tx, change.id, purpose)
         self.pipeline.journal.tell()
 
     async def _revert(self, change: Change, timer: Timer) -> datetime | None:

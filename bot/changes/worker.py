@@ -1,4 +1,4 @@
-"""Loops that work something off for as long as Gatehouse runs, the leases they hold, and how they back off."""
+"""Loops that claim work and do it for as long as Gatehouse runs, how they keep their leases, and how they back off."""
 
 from __future__ import annotations
 
@@ -6,24 +6,22 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from contextvars import Token
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from types import TracebackType
-from typing import Final, Self, TypeVar
+from typing import Final, TypeVar
 
 import structlog
 
 from bot.changes.journal import LEASE, Journal
 from bot.changes.model import Change
 from bot.clients.errors import ClientError, RateLimited, Unreachable
-from bot.clients.http import Fence, fence
+from bot.clients.http import fence
 from bot.store.db import StoreError
 
 log = structlog.get_logger(__name__)
 
-MAX_BACKOFF: Final = 10.0
-"""Seconds between two tries while they fail; a database that is back should not be kept waiting."""
+MAX_BACKOFF_SECONDS: Final = 10.0
+"""Between two tries while they fail; a database that is back should not be kept waiting."""
 
 
 Job = TypeVar("Job")
@@ -75,7 +73,7 @@ class Wake:
         self._event.clear()
 
 
-async def repeated(
+async def repeat(
     name: str, work: Callable[[], Awaitable[float]], rest: Callable[[float], Awaitable[None]] = asyncio.sleep
 ) -> None:
     """Do *work* until cancelled; between two times *rest* for as many seconds as it returned.
@@ -88,13 +86,13 @@ async def repeated(
             wait = await work()
         except Exception as error:  # noqa: BLE001  it is logged, and tried again
             trouble.note(error)
-            wait = min(MAX_BACKOFF, 2.0 ** min(trouble.failures, 9) / 10)
+            wait = min(MAX_BACKOFF_SECONDS, 2.0 ** min(trouble.failures, 9) / 10)
         else:
             trouble.end()
         await rest(wait)
 
 
-async def worked_off(
+async def work_off(
     name: str,
     lanes: Iterable[str],
     claim: Callable[[str], Awaitable[Job | None]],
@@ -131,7 +129,7 @@ async def worked_off(
         return every if due_in is None else await due_in(every)
 
     try:
-        await repeated(name, work, wake.wait)
+        await repeat(name, work, wake.wait)
     finally:
         tasks = [task for lane in busy.values() for task in lane]
         for task in tasks:
@@ -150,100 +148,104 @@ def lease_for(service_timeout: float) -> timedelta:
     return max(LEASE, timedelta(seconds=CALLS_PER_LEASE * service_timeout))
 
 
-async def renewed(change_id: str, lease: timedelta, renew: Callable[[], Awaitable[None]]) -> None:
-    """Call *renew* in time, again and again, until cancelled; what it raises ends this, but for a StoreError."""
-    while True:
-        await asyncio.sleep(lease.total_seconds() / RENEWALS)
-        try:
-            await renew()
-        except StoreError as error:
-            log.warning("lease_not_renewed", change=change_id[:8], error=str(error))
+@asynccontextmanager
+async def keep_renewing(what: str, lease: timedelta, renew: Callable[[], Awaitable[object]]) -> AsyncIterator[None]:
+    """Call *renew* in time, again and again, while the block lasts; what it raises ends that, but for a StoreError."""
+
+    async def renew_in_time() -> None:
+        while True:
+            await asyncio.sleep(lease.total_seconds() / RENEWALS)
+            try:
+                await renew()
+            except StoreError as error:
+                log.warning("lease_not_renewed", of=what[:8], error=str(error))
+
+    task = asyncio.create_task(renew_in_time())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 @asynccontextmanager
-async def leased(what: str, lease: timedelta, renew: Callable[[], Awaitable[bool]]) -> AsyncIterator[None]:
-    """Keep a lease while the block lasts. *renew* returns False where somebody else has it.
+async def keep_lease(what: str, lease: timedelta, renew: Callable[[], Awaitable[bool]]) -> AsyncIterator[None]:
+    """Keep a lease while the block lasts. *renew* returns False where another process has it.
 
-    Raises TimeoutError in place of the block's work where the lease is somebody else's, or could not be renewed in time.
+    Raises TimeoutError in place of the block's work where another process has it, or it could not be renewed in time.
     """
     loop = asyncio.get_running_loop()
 
-    async def hold() -> None:
-        held = await renew()
-        working.reschedule(loop.time() + (lease.total_seconds() if held else 0))
+    async def renew_or_stop() -> None:
+        renewed = await renew()
+        working.reschedule(loop.time() + (lease.total_seconds() if renewed else 0))
 
-    async with asyncio.timeout(lease.total_seconds()) as working:
-        renewing = asyncio.create_task(renewed(what, lease, hold))
-        try:
-            yield
-        finally:
-            renewing.cancel()
-            await asyncio.gather(renewing, return_exceptions=True)
+    async with asyncio.timeout(lease.total_seconds()) as working, keep_renewing(what, lease, renew_or_stop):
+        yield
 
 
 class LeaseLost(Exception):
-    """Another process holds the change: this one may send nothing more for it."""
+    """Another process has the change: this one may send nothing more for it."""
 
 
 @dataclass(slots=True)
-class HeldLease:
-    """The lease on a claimed change, and on those of its parts that are at work, renewed while the block lasts.
-
-    Within the block, nothing is sent to a service without `sure`, and this process does not take the change over.
-    """
+class ChangeLease:
+    """The lease on a claimed change, and on those of its items that are at work."""
 
     journal: Journal
     change: Change
-    parts: set[str] = field(default_factory=set)
-    _until: datetime = field(init=False)
-    _renewing: asyncio.Task[None] = field(init=False)
-    _fence: Token[Fence | None] = field(init=False)
-
-    async def __aenter__(self) -> Self:
-        self._until = self.change.held_until or self.journal.now()
-        self.journal.at_work.add(self.change.id)
-        self._fence = fence.set(self.sure)
-        self._renewing = asyncio.create_task(renewed(self.change.id, self.journal.lease, self._renew))
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
-    ) -> None:
-        fence.reset(self._fence)
-        self.journal.at_work.discard(self.change.id)
-        self._renewing.cancel()
-        await asyncio.gather(self._renewing, return_exceptions=True)  # that it is lost, `sure` says
+    until: datetime
+    items: set[str] = field(default_factory=set)
 
     @contextmanager
-    def also(self, parts: Iterable[Change]) -> Iterator[None]:
-        """Hold these parts as well while the block lasts."""
-        ids = {part.id for part in parts}
-        self.parts |= ids
+    def also(self, items: Iterable[Change]) -> Iterator[None]:
+        """Renew the leases on these items as well while the block lasts."""
+        ids = {item.id for item in items}
+        self.items |= ids
         try:
             yield
         finally:
-            self.parts -= ids
+            self.items -= ids
 
-    async def sure(self) -> None:
-        """Return where this process still holds the change, and for long enough to send something; raises Lost."""
-        if self.journal.now() + self.journal.lease / 2 > self._until:
-            await self._renew()
+    async def require(self) -> None:
+        """Return where this process still has the change, and for long enough to send something; raises LeaseLost."""
+        if self.journal.now() + self.journal.lease / 2 > self.until:
+            await self.renew()
 
-    async def _renew(self) -> None:
+    async def renew(self) -> None:
+        """Renew the leases on the change and on its items that are at work; raises LeaseLost."""
         until = self.journal.now() + self.journal.lease
         async with self.journal.store.transaction() as tx:
-            held = await self.journal.store.changes.renew(
-                tx, self.change, sorted(self.parts), self.journal.owner, self.journal.lease
+            renewed = await self.journal.store.changes.renew(
+                tx, self.change, sorted(self.items), self.journal.owner, self.journal.lease
             )
-        if not held:
+        if not renewed:
             raise LeaseLost(self.change.id)
-        self._until = until
+        self.until = until
 
 
-LONGEST: Final = 120.0
-"""Seconds of trouble, since anything last went well, after which it is given up."""
-FIRST, MOST = 0.5, 15.0
-"""Seconds of the first pause, and of the longest that the service did not ask for."""
+@asynccontextmanager
+async def keep_change_lease(journal: Journal, change: Change) -> AsyncIterator[ChangeLease]:
+    """Keep the lease on a claimed change while the block lasts.
+
+    Within the block, nothing is sent to a service once the lease is lost, and this process does not claim the change again.
+    """
+    lease = ChangeLease(journal, change, change.leased_until or journal.now())
+    journal.at_work.add(change.id)
+    outer = fence.set(lease.require)
+    try:
+        async with keep_renewing(change.id, journal.lease, lease.renew):
+            yield lease
+    finally:
+        fence.reset(outer)
+        journal.at_work.discard(change.id)
+
+
+MAX_TROUBLE_SECONDS: Final = 120.0
+"""Since anything last went well; then it is given up."""
+FIRST_PAUSE_SECONDS: Final = 0.5
+MAX_PAUSE_SECONDS: Final = 15.0
+"""The longest pause that the service did not ask for."""
 
 
 class Backoff:
@@ -251,16 +253,16 @@ class Backoff:
 
     def __init__(
         self,
-        longest: float = LONGEST,
+        max_trouble: float = MAX_TROUBLE_SECONDS,
         *,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        self._longest = longest
+        self._max_trouble = max_trouble
         self._clock = clock
         self._sleep = sleep
         self._next = 0.0
-        self._pause = FIRST
+        self._pause = FIRST_PAUSE_SECONDS
         self._waited = 0.0
 
     async def retry(self, call: Callable[[], Awaitable[Result]]) -> Result:
@@ -274,7 +276,7 @@ class Backoff:
                 if not self._goes_on(error):
                     raise
             else:
-                self._pause, self._waited = FIRST, 0.0
+                self._pause, self._waited = FIRST_PAUSE_SECONDS, 0.0
                 return result
 
     def _goes_on(self, error: ClientError) -> bool:
@@ -283,9 +285,9 @@ class Backoff:
         if self._next > now:
             return True  # the others were told the same
         pause = asked or self._pause  # "after 0 seconds" would be at once, for ever
-        if self._waited + pause > self._longest:
+        if self._waited + pause > self._max_trouble:
             return False
         self._waited += pause
-        self._pause = min(self._pause * 2, MOST)
+        self._pause = min(self._pause * 2, MAX_PAUSE_SECONDS)
         self._next = now + pause
         return True

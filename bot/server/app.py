@@ -271,7 +271,7 @@ async def _once_a_day(store: Store) -> None:
         try:
             number, seal = await store.audit.head()
             log.info("audit_head", number=number, hash=seal)
-            await store.inbound.forget()
+            await store.inbox.forget()
             if newer := await store.left_to_newer_release():
                 log.warning("changes_of_a_newer_release", count=newer)
         except StoreError as error:

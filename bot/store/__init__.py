@@ -1,1 +1,1 @@
-"""What must survive the process: changes, requests taken in, cards, what Slack is owed. SQLite or PostgreSQL."""
+"""What must survive the process: changes, requests taken in, cards, the outbox, timers. SQLite or PostgreSQL."""

@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.changes.model import MOVES, Change, Ended, Kind, Move, State, Target, sources
 from bot.store.db import Session, StoreError, TargetBusy, insert, insert_new
+from bot.store.leases import Leases
 from bot.store.tables import (
     HOLDING_STATES,
     LIVE_STATES,
@@ -25,7 +26,6 @@ from bot.store.tables import (
     held_by,
     is_ours,
     micros,
-    micros_of,
     moment,
     ours,
     outbox,
@@ -56,14 +56,6 @@ class Newer:
         if change_id not in self.ids:
             log.warning("left_to_a_newer_release", change=change_id[:8])
             self.ids.add(change_id)
-
-    async def takes(self, tx: AsyncConnection, change_id: str) -> bool:
-        """Whether a newer release is to do what is due for a change; if so, this one passes it over."""
-        row = (await tx.execute(_stored(changes.c.id == change_id))).one_or_none()
-        if row is None or is_ours(row):
-            return False
-        self.pass_over(change_id)
-        return True
 
 
 SERVICES: Final = ("rules", "members")
@@ -98,6 +90,7 @@ class Changes:
     def __init__(self, session: Session, newer: Newer) -> None:
         self._session = session
         self._newer = newer
+        self.leases = Leases(session, changes, changes.c.token)
 
     async def _rows(self, query: sa.Select[Any]) -> Sequence[Row]:
         async with self._session.reading() as connection:
@@ -275,7 +268,7 @@ class Changes:
         but: Collection[str] = (),
         service: str | None = None,
     ) -> Change | None:
-        """Take the change that is due the longest: left after its approval, or by its holder. None where there is none.
+        """Take the change that is due the longest: left after its approval, or by its owner. None where there is none.
 
         *but*: ids of those that are not to be taken. *service*: the one whose changes are taken; None for each.
         """
@@ -295,12 +288,11 @@ class Changes:
 
     def _due(self, sets: bool, but: Collection[str], service: str | None) -> sa.Select[Any]:
         """What may be taken. A part that is being applied is its set's; one whose outcome is not known is anybody's."""
-        now = self._session.now()
-        held = sa.or_(
+        claimed = sa.or_(
             changes.c.state == State.UNKNOWN, sa.and_(changes.c.state == State.APPLYING, changes.c.part_of == "")
         )
-        abandoned = sa.and_(held, changes.c.lease < now)
-        left = sa.and_(changes.c.state == State.APPROVED, changes.c.due < now)
+        abandoned = sa.and_(claimed, self.leases.free)
+        left = sa.and_(changes.c.state == State.APPROVED, changes.c.due < self._session.now())
         kind = changes.c.size > 0 if sets else changes.c.size == 0
         wanted = sa.and_(kind, sa.or_(abandoned, left), changes.c.id.not_in({*but, *self._newer.ids}))
         here = sa.true() if service is None else of_service(service)
@@ -310,9 +302,14 @@ class Changes:
     async def _taken(
         self, tx: AsyncConnection, row: sa.Row[Any], state: State, owner: str, lease: timedelta
     ) -> Change | None:
-        until = self._session.now() + micros_of(lease)
+        until = self.leases.until(lease)
         change = ours(row)
-        now_held = {"state": state, "attempt": change.attempt + 1, "token": row.token + 1, "held_until": moment(until)}
+        now_held = {
+            "state": state,
+            "attempt": change.attempt + 1,
+            "token": row.token + 1,
+            "leased_until": moment(until),
+        }
         return await self._replace(
             tx, row.state, row.token, change.model_copy(update=now_held), owner=owner, lease=until
         )
@@ -328,7 +325,7 @@ class Changes:
         return row is not None and (row.state, row.owner, row.token) == (State.APPLYING, owner, change.token)
 
     async def record(self, tx: AsyncConnection, change: Change, **fields: Any) -> None:
-        """Note *fields* on a change that is held, without moving it."""
+        """Note *fields* on a change as `held` returned it, without moving it."""
         await self._replace(tx, change.state, change.token, change.model_copy(update=fields))
 
     async def _replace(
@@ -350,7 +347,7 @@ class Changes:
         return query if self._session.sqlite else query.order_by(changes.c.id).with_for_update()
 
     async def take_up(self, tx: AsyncConnection, change_id: str, owner: str, lease: timedelta) -> Change | None:
-        """Take a part that is being applied over from a process that died; None where its holder's lease still runs.
+        """Take a part that is being applied over from a process that died; None where its owner's lease still runs.
 
         Raises NewerRelease.
         """
@@ -363,7 +360,7 @@ class Changes:
         self, tx: AsyncConnection, parts: Sequence[Change], owner: str, lease: timedelta
     ) -> Sequence[Change]:
         """Store new changes that are being applied already; those whose target is held by then are left out."""
-        until = self._session.now() + micros_of(lease)
+        until = self.leases.until(lease)
         # In the same order by all: two sets with the same targets would wait for each other.
         ordered = sorted(parts, key=held_by)
         rows = [_new_row(part, f"part:{part.id}") | {"owner": owner, "lease": until} for part in ordered]
@@ -376,34 +373,33 @@ class Changes:
     async def renew(
         self, tx: AsyncConnection, change: Change, parts: Sequence[str], owner: str, lease: timedelta
     ) -> bool:
-        """Hold *change* and those *parts* of it for another *lease*; False where *owner* no longer holds the change."""
-        until = self._session.now() + micros_of(lease)
-        held = sa.and_(changes.c.owner == owner, changes.c.state.in_((State.APPLYING, State.UNKNOWN)))
-        this = sa.and_(changes.c.id == change.id, changes.c.token == change.token)
-        renewed = await tx.execute(sa.update(changes).where(this, held).values(lease=until))
-        if renewed.rowcount != 1:
+        """Keep *change* and those *parts* of it for another *lease*; False where *owner* no longer has the change."""
+        until = {"lease": self.leases.until(lease)}
+        open_ = changes.c.state.in_((State.APPLYING, State.UNKNOWN))
+        this = sa.and_(changes.c.id == change.id, changes.c.token == change.token, open_)
+        if not await self.leases.write(tx, this, owner, until):
             return False
         if parts:
-            theirs = sa.and_(changes.c.id.in_(parts), held)
-            await tx.execute(self._locking(sa.select(changes.c.id).where(theirs)))
-            await tx.execute(sa.update(changes).where(theirs).values(lease=until))
+            theirs = sa.and_(changes.c.id.in_(parts), open_)
+            await tx.execute(self._locking(sa.select(changes.c.id).where(theirs, changes.c.owner == owner)))
+            await self.leases.write(tx, theirs, owner, until)
         return True
 
     async def finish(self, tx: AsyncConnection, ended: Sequence[Ended], owner: str) -> Sequence[tuple[Change, Move]]:
-        """Move changes that *owner* holds under their fencing tokens; return them as they then are, without the others.
+        """Move changes that are *owner*'s by their fencing tokens; return them as they then are, without the others.
 
         Whatever else was written on them in the meantime stays.
         """
         query = sa.select(changes).where(changes.c.id.in_([each.change.id for each in ended]), changes.c.owner == owner)
-        held = {row.id: row for row in await tx.execute(self._locking(query))}
+        rows = {row.id: row for row in await tx.execute(self._locking(query))}
         moved, values = [], []
         for change, move, fields, due in ended:
-            row = held.get(change.id)
+            row = rows.get(change.id)
             if row is None or row.token != change.token or row.state not in sources(move):
                 continue
-            made = _moved(change_of(row), move, fields)  # what a holder has done is recorded in any case
+            made = _moved(change_of(row), move, fields)  # what its owner has done is recorded in any case
             moved.append((made, move))
-            # An item is free for whoever reconciles it; one by itself is, when its holder has let it go.
+            # An item is free for whoever reconciles it; one by itself is, when its owner's lease is over.
             lease = row.lease if made.part_of is None else self._session.now()
             values.append(
                 {"which": made.id, "due": row.due if due is None else micros(due), "lease": lease, **row_of(made)}

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import os
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import datetime
 from inspect import signature
@@ -269,23 +269,6 @@ class Session:
             return
         async with self._queue:
             yield
-
-    @asynccontextmanager
-    async def claiming(
-        self, query: sa.Select[Any]
-    ) -> AsyncIterator[tuple[AsyncConnection, Sequence[sa.Row[Any]]] | None]:
-        """The rows of *query*, kept from others to the end of the block, and the transaction to take them in.
-
-        None where there is none: that is looked at first, in a way that holds nobody up.
-        """
-        async with self.reading() as connection:
-            found = (await connection.execute(query)).first()
-        if found is None:
-            yield None
-            return
-        async with self.writing() as tx:
-            rows = (await tx.execute(self.skipping_locked(query))).all()
-            yield (tx, rows) if rows else None
 
     def skipping_locked(self, query: sa.Select[Any]) -> sa.Select[Any]:
         """*query* that passes over rows which another replica is claiming; SQLite has one writer and needs no such thing."""

@@ -11,7 +11,6 @@ from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanag
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Final
 
 import sqlalchemy as sa
 import structlog
@@ -20,18 +19,16 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from bot.changes.model import State
 from bot.store.audit import Audit
+from bot.store.cards import Cards
 from bot.store.changes import Changes, Newer
 from bot.store.db import Session, StoreCorrupt, StoreError, StoreMissing, async_url, bound, make_engine, private
 from bot.store.items import Parts
 from bot.store.migrations.run import MIGRATIONS, newest_schema, refuse_other_schema, upgrade_schema, usable_schema
-from bot.store.queues import Cards, Inbox, Outbox, Timers
+from bot.store.queues import Inbox, Outbox, Timers
 from bot.store.settings import Aliases, ChannelSettings, LastLists, TestUrls
-from bot.store.tables import changes, inbound, micros_of, outbox, timers
+from bot.store.tables import changes
 
 log = structlog.get_logger(__name__)
-
-RESTART_BACKOFF_SECONDS: Final = (0, 0, 0.5, 1, 2, 4, 8, 16, 32)
-"""How long a restart leaves something alone, by how often it was taken up before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +37,7 @@ class Store:
 
     session: Session
     changes: Changes
-    inbound: Inbox
+    inbox: Inbox
     outbox: Outbox
     cards: Cards
     lists: LastLists
@@ -57,22 +54,11 @@ class Store:
         return self.session.writing()
 
     async def end_leases(self) -> None:
-        """Let whatever is held be taken over at once, and what waits be tried: who held it is known to be dead.
-
-        What was taken up several times and never finished waits longer each time: processes that die one right after the
-        other would use up its attempts within seconds.
-        """
+        """Let whatever is claimed be taken over at once, and what waits be tried: who claimed it is known to be dead."""
         past = self.session.now() - 1
-        attempts = {
-            changes: changes.c.token,
-            inbound: inbound.c.attempt,
-            outbox: outbox.c.attempt,
-            timers: sa.literal(0),
-        }
         async with self.transaction() as tx:
-            for table, attempt in attempts.items():
-                over = sa.literal(past, sa.BigInteger) + _backoff_micros(attempt)
-                await tx.execute(sa.update(table).where(table.c.lease > over).values(lease=over))
+            for queue in (self.changes, self.inbox, self.outbox, self.timers):
+                await queue.leases.end(tx)
             left = sa.and_(changes.c.state == State.APPROVED, changes.c.due > past)
             await tx.execute(sa.update(changes).where(left).values(due=past))
 
@@ -91,11 +77,6 @@ class Store:
         return {"store": "ok"}
 
 
-def _backoff_micros(attempt: sa.ColumnElement[int]) -> sa.ColumnElement[int]:
-    waits = [micros_of(timedelta(seconds=each)) for each in RESTART_BACKOFF_SECONDS]
-    return sa.cast(sa.case(dict(enumerate(waits)), value=attempt, else_=waits[-1]), sa.BigInteger)
-
-
 @asynccontextmanager
 async def open_store(database_url: str, *, now: Callable[[], datetime]) -> AsyncIterator[Store]:
     """The store at *database_url*, with the schema of this release; raises StoreError or StoreCorrupt."""
@@ -107,7 +88,7 @@ async def open_store(database_url: str, *, now: Callable[[], datetime]) -> Async
         yield Store(
             session,
             changes=Changes(session, newer),
-            inbound=Inbox(session),
+            inbox=Inbox(session),
             outbox=Outbox(session, newer),
             cards=Cards(session),
             lists=LastLists(session),

@@ -1,9 +1,9 @@
-"""What has to be done and by whom: messages to Slack (outbox), requests from Slack (inbox), and timers, each under a lease."""
+"""The queues: messages to Slack (outbox), requests from Slack (inbox) and timers; their rows are claimed under leases."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -14,7 +14,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.store.changes import SERVICES, Newer, of_service
 from bot.store.db import Session, insert_new, upsert
-from bot.store.tables import cards, changes, inbound, micros, micros_of, moment, outbox, timers
+from bot.store.leases import Leases, Note
+from bot.store.tables import cards, changes, inbox, micros, micros_of, moment, outbox, timers
 
 _card = outbox.alias("card")
 
@@ -47,11 +48,8 @@ TO: Final = sa.func.coalesce(
 
 
 @dataclass(frozen=True, slots=True)
-class Owed:
-    """A message that this process holds for delivery to the channel or person *to*.
-
-    *version* counts how often it became due anew.
-    """
+class Delivery:
+    """A message that *owner* is to deliver to the channel or person *to*; *version* counts how often it was enqueued."""
 
     to: str
     change_id: str
@@ -75,9 +73,6 @@ class Purpose(StrEnum):
     TELL = "tell"
 
 
-Note = Callable[[AsyncConnection], Awaitable[None]]
-"""Writes down where a delivered message is, in the transaction that says that it was delivered."""
-
 KNOWN_PURPOSES: Final = sa.or_(
     outbox.c.purpose.in_(sorted(Purpose)), *(outbox.c.purpose.startswith(f"{p}-") for p in Purpose)
 )
@@ -88,9 +83,12 @@ class Outbox:
     def __init__(self, session: Session, newer: Newer) -> None:
         self._session = session
         self._newer = newer
+        self.leases = Leases(session, outbox, outbox.c.attempt)
 
-    async def add(self, tx: AsyncConnection, change_id: str, purpose: str, *, within: timedelta = timedelta()) -> None:
-        """Owe the message *purpose* of a change; where it is owed already, it is owed as things stand now.
+    async def enqueue(
+        self, tx: AsyncConnection, change_id: str, purpose: str, *, within: timedelta = timedelta()
+    ) -> None:
+        """Enqueue the message *purpose* of a change; one that is enqueued already says how things stand when it is delivered.
 
         *within*: how long an edit may wait for others to come; one that waits already keeps its time. Raises ValueError for
         a purpose that is not among `Purpose`, which nobody would deliver.
@@ -98,44 +96,25 @@ class Outbox:
         Purpose(purpose.partition("-")[0])
         now = self._session.now()
         latest = now + micros_of(within)
-        held = sa.and_(outbox.c.lease.is_not(None), outbox.c.lease >= now)
-        waits = sa.and_(outbox.c.delivered < outbox.c.version, sa.not_(held))
-        due = sa.case((waits, outbox.c.due), else_=latest) if within else now
+        due = sa.case((sa.and_(WAITS, self.leases.free), outbox.c.due), else_=latest) if within else now
         fresh = {"version": outbox.c.version + 1, "due": due, "attempt": 0, "last_error": ""}
         first = fresh | {"version": 1, "delivered": 0, "due": latest}
         await upsert(tx, outbox, {"change_id": change_id, "purpose": purpose, **first}, fresh)
 
     async def hasten(self, tx: AsyncConnection, change_id: str) -> None:
         """Make due what was to wait for the news of a change that there are now; what Slack did not take keeps its time."""
-        untried = sa.and_(outbox.c.change_id == change_id, outbox.c.attempt == 0, outbox.c.lease.is_(None))
+        untried = sa.and_(outbox.c.change_id == change_id, outbox.c.attempt == 0, self.leases.free)
         await tx.execute(sa.update(outbox).where(untried, WAITS).values(due=self._session.now()))
 
-    async def claim_next(self, owner: str, lease: timedelta) -> Owed | None:
-        """Take the message that is due the longest and that nobody holds; None where there is none."""
-        return next(iter(await self.claim(owner, lease, limit=1)), None)
-
-    async def claim(self, owner: str, lease: timedelta, *, limit: int, but: Collection[str] = ()) -> list[Owed]:
-        """Take up to *limit* messages that are due the longest and that nobody holds, each for another channel or person.
+    async def claim(self, owner: str, lease: timedelta, *, limit: int = 1, but: Collection[str] = ()) -> list[Delivery]:
+        """Claim up to *limit* messages that are due the longest, each for another channel or person.
 
         *but*: the channels and people whose turn it isn't. There may be more for others where fewer than *limit* come back.
         """
-        now = self._session.now()
-        free = sa.or_(outbox.c.lease.is_(None), outbox.c.lease < now)
-        query = sa.select(outbox, TO.label("to")).where(*self._mine(but), outbox.c.due <= now, free)
-        async with self._session.claiming(query.order_by(outbox.c.due).limit(limit)) as claim:
-            if claim is None:
-                return []
-            tx, rows = claim
-            first: dict[str, sa.Row[Any]] = {}
-            for row in rows:
-                first.setdefault(row.to, row)
-            taken = [
-                Owed(to, each.change_id, each.purpose, each.version, each.attempt + 1, owner)
-                for to, each in first.items()
-            ]
-            values = {"owner": owner, "lease": now + micros_of(lease), "attempt": outbox.c.attempt + 1}
-            await tx.execute(sa.update(outbox).where(sa.or_(*map(_key, taken))).values(values))
-        return taken
+        query = sa.select(outbox, TO.label("to")).where(*self._mine(but), outbox.c.due <= self._session.now())
+        query = query.order_by(outbox.c.due).limit(limit)
+        rows = await self.leases.claim(query, owner, lease, _first_for_each, attempt=outbox.c.attempt + 1)
+        return [Delivery(row.to, row.change_id, row.purpose, row.version, row.attempt + 1, owner) for row in rows]
 
     def _mine(self, but: Collection[str] = ()) -> list[sa.ColumnElement[bool]]:
         """What tells the messages that this release can deliver now, to others than *but*."""
@@ -149,40 +128,41 @@ class Outbox:
                 await connection.scalars(sa.select(outbox.c.change_id).where(WAITS, sa.not_(KNOWN_PURPOSES)))
             )
 
-    async def renew(self, owed: Owed, lease: timedelta) -> None:
-        """Hold a message for another *lease*."""
-        until = self._session.now() + micros_of(lease)
-        async with self._session.writing() as tx:
-            await tx.execute(sa.update(outbox).where(_key(owed), outbox.c.owner == owed.owner).values(lease=until))
+    async def renew(self, message: Delivery, lease: timedelta) -> bool:
+        """Keep a message for another *lease*; False where another process has it."""
+        return await self.leases.renew(_message(message), message.owner, lease)
 
-    async def done(self, owed: Owed, note: Note | None = None) -> None:
-        """Delivered as of its version, with the *note* of where it is; what became due meanwhile stays due."""
-        await self._finish(owed, note, delivered=owed.version, last_error="")
+    async def done(self, message: Delivery, note: Note | None = None) -> None:
+        """Delivered as of its version, with the *note* of where it is; what was enqueued since then stays due."""
+        await self._release(message, note, delivered=message.version, last_error="")
 
-    async def retry(self, owed: Owed, due: datetime, error: str) -> None:
-        await self._finish(owed, due=micros(due), last_error=error)
+    async def retry(self, message: Delivery, due: datetime, error: str) -> None:
+        await self._release(message, due=micros(due), last_error=error)
 
-    async def put_back(self, owed: Owed, due: datetime) -> None:
+    async def give_up(self, message: Delivery, error: str) -> None:
+        """Not to be tried again until it is enqueued again."""
+        await self._release(message, delivered=message.version, last_error=error)
+
+    async def give_back(self, message: Delivery, due: datetime) -> None:
         """Not tried, for it is not its turn yet."""
-        await self._finish(owed, due=micros(due), attempt=owed.attempt - 1)
+        await self._release(message, due=micros(due), attempt=message.attempt - 1)
+
+    async def _release(self, message: Delivery, note: Note | None = None, **values: object) -> None:
+        await self.leases.release(_message(message), message.owner, note, **values)
 
     async def next_due(self, *, but: Collection[str] = ()) -> datetime | None:
-        """When the next message is due that nobody holds, for others than *but*."""
-        query = sa.select(sa.func.min(outbox.c.due)).where(*self._mine(but), outbox.c.lease.is_(None))
+        """When the next message is due that is free to be claimed, for others than *but*."""
+        query = sa.select(sa.func.min(outbox.c.due)).where(*self._mine(but), self.leases.free)
         async with self._session.reading() as connection:
             due = await connection.scalar(query)
         return None if due is None else moment(due)
-
-    async def give_up(self, owed: Owed, error: str) -> None:
-        """Not to be tried again until something new is to be told."""
-        await self._finish(owed, delivered=owed.version, last_error=error)
 
     async def undelivered(self) -> int:
         """How many messages were given up."""
         return await self._count(outbox.c.delivered >= outbox.c.version, outbox.c.last_error != "")
 
     async def waiting(self) -> int:
-        """How many messages are still owed."""
+        """How many messages are to be delivered."""
         return await self._count(WAITS)
 
     async def late(self) -> int:
@@ -192,7 +172,7 @@ class Outbox:
     async def hurry(self) -> int:
         """Make due what waits after it was not taken, but for what Slack asked to wait with; how many that is."""
         failed = outbox.c.last_error.not_in(["", "ratelimited"])
-        update = sa.update(outbox).where(WAITS, failed, outbox.c.lease.is_(None)).values(due=self._session.now())
+        update = sa.update(outbox).where(WAITS, failed, self.leases.free).values(due=self._session.now())
         async with self._session.writing() as tx:
             return int((await tx.execute(update)).rowcount)
 
@@ -202,70 +182,30 @@ class Outbox:
             return int(await connection.scalar(query) or 0)
 
     async def try_again(self) -> None:
-        """Owe once more what was given up: somebody may have put Slack right since."""
+        """Enqueue again what was given up: somebody may have put Slack right since."""
         given_up = sa.and_(outbox.c.delivered >= outbox.c.version, outbox.c.last_error != "")
         fresh = {"version": outbox.c.version + 1, "due": self._session.now(), "attempt": 0}
         async with self._session.writing() as tx:
             await tx.execute(sa.update(outbox).where(given_up).values(fresh))
 
-    async def _finish(self, owed: Owed, note: Note | None = None, **values: object) -> None:
-        async with self._session.writing() as tx:
-            if note is not None:
-                await note(tx)
-            update = sa.update(outbox).where(_key(owed), outbox.c.owner == owed.owner)
-            await tx.execute(update.values(owner=None, lease=None, **values))
+
+def _message(message: Delivery) -> sa.ColumnElement[bool]:
+    return sa.and_(outbox.c.change_id == message.change_id, outbox.c.purpose == message.purpose)
 
 
-def _key(owed: Owed) -> sa.ColumnElement[bool]:
-    return sa.and_(outbox.c.change_id == owed.change_id, outbox.c.purpose == owed.purpose)
-
-
-class Cards:
-    """Channel and ts of the messages that are edited; of a file, its id instead."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-
-    async def get(self, change_id: str, purpose: str) -> tuple[str, str] | None:
-        query = sa.select(cards.c.channel, cards.c.ts).where(cards.c.change_id == change_id, cards.c.purpose == purpose)
-        async with self._session.reading() as connection:
-            row = (await connection.execute(query)).one_or_none()
-        return None if row is None else (row.channel, row.ts)
-
-    async def put(
-        self, tx: AsyncConnection, change_id: str, channel: str, ts: str, purpose: str, permalink: str = ""
-    ) -> None:
-        place = {"channel": channel, "ts": ts, "permalink": permalink}
-        await upsert(tx, cards, {"change_id": change_id, "purpose": purpose, **place})
-
-    async def add(self, tx: AsyncConnection, change_id: str, channel: str, ts: str, purpose: str) -> None:
-        """Note a message that is not there yet; fails where another process was first."""
-        row = {"change_id": change_id, "purpose": purpose, "channel": channel, "ts": ts, "permalink": ""}
-        await tx.execute(sa.insert(cards).values(row))
-
-    async def forget(self, tx: AsyncConnection, change_id: str, purpose: str) -> None:
-        """Note that there is no such message after all."""
-        await tx.execute(sa.delete(cards).where(cards.c.change_id == change_id, cards.c.purpose == purpose))
-
-    async def stands(self, change_id: str, channel: str, ts: str) -> bool | None:
-        """Whether a message is one that speaks for the change; None where no message of the change is on record."""
-        query = sa.select(cards.c.channel, cards.c.ts).where(cards.c.change_id == change_id)
-        async with self._session.reading() as connection:
-            known = [(row.channel, row.ts) for row in await connection.execute(query)]
-        return (channel, ts) in known if known else None
-
-    async def link(self, change_id: str) -> str:
-        """The permalink of the change's card; nothing while there is none."""
-        query = sa.select(cards.c.permalink).where(cards.c.change_id == change_id, cards.c.purpose == "card")
-        async with self._session.reading() as connection:
-            return await connection.scalar(query) or ""
+def _first_for_each(rows: Sequence[sa.Row[Any]]) -> Sequence[sa.Row[Any]]:
+    """The first of *rows* for each channel and person, in their order."""
+    first: dict[str, sa.Row[Any]] = {}
+    for row in rows:
+        first.setdefault(row.to, row)
+    return list(first.values())
 
 
 KINDS = ("command", "click", "submission", "event")
 """Kinds of requests that this release takes in, and takes up."""
-KEPT = timedelta(hours=24)
+REMEMBERED_FOR = timedelta(hours=24)
 """How long a request is remembered by its signature."""
-SAME_ACT = timedelta(minutes=10)
+SAME_ACT_WITHIN = timedelta(minutes=10)
 """How long an act is remembered by what it was: Slack's own retries end after five minutes."""
 MAX_ATTEMPTS: Final = 10
 """Processes that may begin a request and die; after that it is handed out once more, to be given up in words."""
@@ -273,7 +213,7 @@ MAX_ATTEMPTS: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class StoredRequest:
-    """A stored request: its kind (``command``, ``click``, ``submission``) and Slack's payload.
+    """A stored request that *owner* is to do: its kind (``command``, ``click``, ``submission``) and Slack's payload.
 
     *attempts*: how many processes began it before and did not finish.
     """
@@ -283,16 +223,18 @@ class StoredRequest:
     payload: dict[str, Any]
     attempts: int
     received: datetime
+    owner: str
 
 
 class Inbox:
     def __init__(self, session: Session) -> None:
         self._session = session
+        self.leases = Leases(session, inbox, inbox.c.attempt)
 
     async def take_in(
         self, key: str, natural_key: str, kind: str, payload: Mapping[str, Any], *, owner: str, lease: timedelta
     ) -> StoredRequest | None:
-        """Store a request, begun by *owner* and held for it; None where it is known by either key, so not to be done again."""
+        """Store a request, claimed and begun by *owner*; None where it is known by either key, so not to be done again."""
         if kind not in KINDS:
             raise ValueError(kind)
         now = self._session.now()
@@ -305,66 +247,55 @@ class Inbox:
             "done": False,
             "attempt": 1,
             "owner": owner,
-            "lease": now + micros_of(lease),
+            "lease": self.leases.until(lease),
         }
         async with self._session.writing() as tx:
-            past = sa.and_(inbound.c.natural_key == natural_key, inbound.c.received < now - micros_of(SAME_ACT))
-            await tx.execute(sa.delete(inbound).where(past, inbound.c.done))
-            is_new = await insert_new(tx, inbound, row)
-        return StoredRequest(key, kind, dict(payload), 0, moment(now)) if is_new else None
+            past = sa.and_(inbox.c.natural_key == natural_key, inbox.c.received < now - micros_of(SAME_ACT_WITHIN))
+            await tx.execute(sa.delete(inbox).where(past, inbox.c.done))
+            is_new = await insert_new(tx, inbox, row)
+        return StoredRequest(key, kind, dict(payload), 0, moment(now), owner) if is_new else None
 
-    async def claim_next(self, owner: str, lease: timedelta, *, but: Collection[str] = ()) -> StoredRequest | None:
-        """Take the oldest request whose holder's lease is over; None where there is none that is still remembered.
+    async def claim(self, owner: str, lease: timedelta, *, but: Collection[str] = ()) -> StoredRequest | None:
+        """Claim the oldest request that was left; None where there is none that is still remembered.
 
         Requests of a kind that only a newer release takes in are left to it. *but*: ids of those not to be taken.
         """
-        now = self._session.now()
-        left = sa.and_(inbound.c.done.is_(False), inbound.c.lease < now, inbound.c.attempt <= MAX_ATTEMPTS)
-        query = (
-            sa.select(inbound)
-            .where(
-                left, inbound.c.kind.in_(KINDS), inbound.c.id.not_in(but), inbound.c.received >= now - micros_of(KEPT)
-            )
-            .order_by(inbound.c.received)
-            .limit(1)
-        )
-        async with self._session.claiming(query) as claim:
-            if claim is None:
-                return None
-            tx, (row,) = claim
-            values = {"owner": owner, "lease": now + micros_of(lease)}
-            await tx.execute(sa.update(inbound).where(inbound.c.id == row.id).values(values))
-        return StoredRequest(row.id, row.kind, json.loads(row.payload), row.attempt, moment(row.received))
+        left = sa.and_(inbox.c.done.is_(False), inbox.c.attempt <= MAX_ATTEMPTS, inbox.c.kind.in_(KINDS))
+        remembered = inbox.c.received >= self._session.now() - micros_of(REMEMBERED_FOR)
+        query = sa.select(inbox).where(left, remembered, inbox.c.id.not_in(but)).order_by(inbox.c.received)
+        for row in await self.leases.claim(query.limit(1), owner, lease):
+            return StoredRequest(row.id, row.kind, json.loads(row.payload), row.attempt, moment(row.received), owner)
+        return None
 
-    async def begin(self, request: StoredRequest, owner: str) -> bool:
-        """Count an attempt at a request that was claimed, right before it is made; False where it is no longer *owner*'s.
+    async def begin(self, request: StoredRequest) -> bool:
+        """Count an attempt at a request that was claimed, right before it is made; False where another process has it.
 
         Not counted with the claim: a request may wait for its turn while its process dies of something else.
         """
-        return await self._update_held(request.id, owner, {"attempt": request.attempts + 1})
-
-    async def renew(self, inbound_id: str, owner: str, lease: timedelta) -> bool:
-        """Hold a request for longer; False where it is no longer *owner*'s."""
-        values = {"lease": self._session.now() + micros_of(lease)}
-        return await self._update_held(inbound_id, owner, values)
-
-    async def hand_back(self, request: StoredRequest, owner: str) -> None:
-        """Release a request for the next process, at once; one that releases it did not die of it."""
-        await self._update_held(request.id, owner, {"lease": 0, "attempt": request.attempts})
-
-    async def _update_held(self, inbound_id: str, owner: str, values: Mapping[str, Any]) -> bool:
-        held = sa.and_(inbound.c.id == inbound_id, inbound.c.owner == owner, inbound.c.done.is_(False))
         async with self._session.writing() as tx:
-            return bool((await tx.execute(sa.update(inbound).where(held).values(values))).rowcount)
+            begun = {"attempt": request.attempts + 1}
+            return await self.leases.write(tx, _request(request), request.owner, begun)
+
+    async def renew(self, request: StoredRequest, lease: timedelta) -> bool:
+        """Keep a request for another *lease*; False where another process has it."""
+        return await self.leases.renew(_request(request), request.owner, lease)
+
+    async def give_back(self, request: StoredRequest) -> None:
+        """Release a request for the next process, at once; one that releases it did not die of it."""
+        await self.leases.release(_request(request), request.owner, attempt=request.attempts)
 
     async def forget(self) -> None:
         """Drop what need not be remembered any more."""
         async with self._session.writing() as tx:
-            await tx.execute(sa.delete(inbound).where(inbound.c.received < self._session.now() - micros_of(KEPT)))
+            await tx.execute(sa.delete(inbox).where(inbox.c.received < self._session.now() - micros_of(REMEMBERED_FOR)))
 
-    async def done(self, inbound_id: str) -> None:
+    async def done(self, request_id: str) -> None:
         async with self._session.writing() as tx:
-            await tx.execute(sa.update(inbound).where(inbound.c.id == inbound_id).values(done=True))
+            await tx.execute(sa.update(inbox).where(inbox.c.id == request_id).values(done=True))
+
+
+def _request(request: StoredRequest) -> sa.ColumnElement[bool]:
+    return sa.and_(inbox.c.id == request.id, inbox.c.done.is_(False))
 
 
 class TimerKind(StrEnum):
@@ -397,39 +328,26 @@ class Timers:
     def __init__(self, session: Session, newer: Newer) -> None:
         self._session = session
         self._newer = newer
+        self.leases = Leases(session, timers, sa.literal(0))
 
     async def set(self, tx: AsyncConnection, change_id: str, kind: TimerKind, due: datetime) -> None:
         """From now on *kind* is due at *due*, and not when it was due before."""
-        fresh = {"due": micros(due), "number": 0, "owner": None, "lease": None}
+        fresh = {"due": micros(due), "number": 0, "owner": "", "lease": 0}
         await upsert(tx, timers, {"change_id": change_id, "kind": kind, **fresh})
 
     async def clear(self, tx: AsyncConnection, change_id: str, *kinds: TimerKind) -> None:
         await tx.execute(sa.delete(timers).where(timers.c.change_id == change_id, timers.c.kind.in_(kinds)))
 
-    async def claim_due(self, owner: str, lease: timedelta, lane: str | None = None) -> Timer | None:
-        """Take the timer that is overdue the longest; None where none is due. It is never handed out early.
+    async def claim(self, owner: str, lease: timedelta, lane: str | None = None) -> Timer | None:
+        """Claim the timer that is overdue the longest; None where none is due. It is never handed out early.
 
         *lane*: one of `LANES`, whose timers are taken; None for each.
         """
-        now = self._session.now()
-        free = sa.or_(timers.c.lease.is_(None), timers.c.lease < now)
-        query = (
-            sa.select(timers)
-            .where(timers.c.due <= now, free, KNOWN_TIMERS, _in_lane(lane))
-            .order_by(timers.c.due)
-            .limit(1)
-        )
-        while True:
-            async with self._session.claiming(query.where(timers.c.change_id.not_in(self._newer.ids))) as claim:
-                if claim is None:
-                    return None
-                tx, (row,) = claim
-                if await self._newer.takes(tx, row.change_id):
-                    continue
-                taken = Timer(row.change_id, TimerKind(row.kind), moment(row.due), row.number, owner)
-                values = {"owner": owner, "lease": now + micros_of(lease)}
-                await tx.execute(sa.update(timers).where(_held(taken)).values(values))
-            return taken
+        due = sa.and_(timers.c.due <= self._session.now(), timers.c.change_id.not_in(self._newer.ids))
+        query = sa.select(timers).where(due, KNOWN_TIMERS, _in_lane(lane)).order_by(timers.c.due).limit(1)
+        for row in await self.leases.claim(query, owner, lease):
+            return Timer(row.change_id, TimerKind(row.kind), moment(row.due), row.number, owner)
+        return None
 
     async def of_newer_release(self) -> frozenset[str]:
         """The ids of changes with a timer that this release doesn't know."""
@@ -438,16 +356,16 @@ class Timers:
 
     async def again(self, timer: Timer, due: datetime) -> None:
         """Done for this time, and due again."""
-        values = {"due": micros(due), "number": timer.number + 1, "owner": None, "lease": None}
-        async with self._session.writing() as tx:
-            mine = sa.and_(_held(timer), timers.c.owner == timer.owner)
-            await tx.execute(sa.update(timers).where(mine).values(values))
+        await self.leases.release(_timer(timer), timer.owner, due=micros(due), number=timer.number + 1)
+
+    async def give_back(self, timer: Timer) -> None:
+        """Nothing was done."""
+        await self.leases.release(_timer(timer), timer.owner)
 
     async def done(self, timer: Timer) -> None:
         """Remove what is done, unless it was set again in the meantime."""
         async with self._session.writing() as tx:
-            mine = sa.and_(_held(timer), timers.c.owner == timer.owner)
-            await tx.execute(sa.delete(timers).where(mine))
+            await tx.execute(sa.delete(timers).where(_timer(timer), timers.c.owner == timer.owner))
 
     async def pending(self, kind: TimerKind, limit: int = 50) -> Sequence[Timer]:
         """What will fall due, soonest first."""
@@ -466,6 +384,6 @@ def _in_lane(lane: str | None) -> sa.ColumnElement[bool]:
     return sa.and_(calls, sa.exists().where(changes.c.id == timers.c.change_id, of_service(lane)))
 
 
-def _held(timer: Timer) -> sa.ColumnElement[bool]:
-    mine = sa.and_(timers.c.change_id == timer.change_id, timers.c.kind == timer.kind)
-    return sa.and_(mine, timers.c.due == micros(timer.due))
+def _timer(timer: Timer) -> sa.ColumnElement[bool]:
+    same = sa.and_(timers.c.change_id == timer.change_id, timers.c.kind == timer.kind)
+    return sa.and_(same, timers.c.due == micros(timer.due))

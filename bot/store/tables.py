@@ -41,8 +41,8 @@ changes = sa.Table(
     sa.Column("created", sa.BigInteger, nullable=False),
     sa.Column("attempt", sa.Integer, nullable=False, server_default="0"),
     sa.Column("token", sa.BigInteger, nullable=False, server_default="0"),
-    sa.Column("owner", sa.String(64)),
-    sa.Column("lease", sa.BigInteger),
+    sa.Column("owner", sa.String(64), nullable=False, server_default=""),
+    sa.Column("lease", sa.BigInteger, nullable=False, server_default="0"),
     sa.Column("requester", sa.String(32), nullable=False, server_default=""),
     sa.Column("channel", sa.String(32), nullable=False, server_default=""),
     sa.Column("undoable", sa.Boolean, nullable=False, server_default=sa.false()),
@@ -69,8 +69,8 @@ parts = sa.Table(
     sa.Index("parts_by_outcome", "set_id", "outcome", "number"),
 )
 
-inbound = sa.Table(
-    "inbound",
+inbox = sa.Table(
+    "inbox",
     metadata,
     sa.Column("id", sa.String(64), primary_key=True),
     sa.Column("natural_key", sa.String(64), nullable=False, unique=True),
@@ -79,9 +79,9 @@ inbound = sa.Table(
     sa.Column("received", sa.BigInteger, nullable=False, index=True),
     sa.Column("done", sa.Boolean, nullable=False),
     sa.Column("attempt", sa.Integer, nullable=False),
-    sa.Column("owner", sa.String(64), nullable=False),
-    sa.Column("lease", sa.BigInteger, nullable=False),
-    _partial("inbound_open", "received", "done IS FALSE"),
+    sa.Column("owner", sa.String(64), nullable=False, server_default=""),
+    sa.Column("lease", sa.BigInteger, nullable=False, server_default="0"),
+    _partial("inbox_open", "received", "done IS FALSE"),
 )
 
 outbox = sa.Table(
@@ -93,8 +93,8 @@ outbox = sa.Table(
     sa.Column("delivered", sa.Integer, nullable=False),
     sa.Column("due", sa.BigInteger, nullable=False),
     sa.Column("attempt", sa.Integer, nullable=False),
-    sa.Column("owner", sa.String(64)),
-    sa.Column("lease", sa.BigInteger),
+    sa.Column("owner", sa.String(64), nullable=False, server_default=""),
+    sa.Column("lease", sa.BigInteger, nullable=False, server_default="0"),
     sa.Column("last_error", sa.Text, nullable=False),
     _partial("outbox_waiting", "due", "delivered < version"),
     _partial("outbox_given_up", "due", "last_error <> ''"),
@@ -135,8 +135,8 @@ timers = sa.Table(
     sa.Column("kind", sa.String(16), primary_key=True),
     sa.Column("due", sa.BigInteger, nullable=False, index=True),
     sa.Column("number", sa.Integer, nullable=False),
-    sa.Column("owner", sa.String(64)),
-    sa.Column("lease", sa.BigInteger),
+    sa.Column("owner", sa.String(64), nullable=False, server_default=""),
+    sa.Column("lease", sa.BigInteger, nullable=False, server_default="0"),
 )
 
 audit = sa.Table(

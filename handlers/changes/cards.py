@@ -19,7 +19,7 @@ from bot.rules.model import Groups
 from bot.rules.secrets import hidden
 from bot.store.audit import Event
 from bot.store.engine import Store
-from bot.store.queues import Note
+from bot.store.leases import Note
 from bot.store.settings import wanted_notices
 from handlers.blocks.messages import Message
 from handlers.changes import card_view, items_view, notes_view

@@ -18,7 +18,7 @@ from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
 
 from bot.changes.execute import Failpoint, no_failpoint
-from bot.changes.worker import Wake, leased, worked_off
+from bot.changes.worker import Wake, keep_lease, work_off
 from bot.gatehouse import Gatehouse
 from bot.store.db import StoreError
 from bot.store.queues import MAX_ATTEMPTS, StoredRequest
@@ -83,7 +83,7 @@ class Intake:
         failpoint: Failpoint,
     ) -> None:
         self._gatehouse = gatehouse
-        self._inbound = gatehouse.store.inbound
+        self._inbox = gatehouse.store.inbox
         self._dispatcher = dispatcher
         self._answers = answers
         self._tasks = tasks
@@ -104,9 +104,7 @@ class Intake:
             self._failpoint("store")
             short = await self._dispatcher.look_up(request)
             payload = {**request.body, SHORTHAND: short.model_dump()}
-            kept = await self._inbound.take_in(
-                key, natural, request.kind, payload, owner=self._owner, lease=self._lease
-            )
+            kept = await self._inbox.take_in(key, natural, request.kind, payload, owner=self._owner, lease=self._lease)
         except Exception as error:  # noqa: BLE001  not stored: not promised, and said so
             await ack()
             self._tasks.start(self._answers.say(request.caller, error, request.asked, attempted=True))
@@ -119,15 +117,15 @@ class Intake:
     async def _work_on(self, kept: StoredRequest, work: Callable[[], Awaitable[None]]) -> None:
         """Do *work* for as long as the request is this process's: nobody does it at the same time, here or elsewhere."""
         self._at_work.add(kept.id)
-        renew = partial(self._inbound.renew, kept.id, self._owner, self._lease)
+        renew = partial(self._inbox.renew, kept, self._lease)
         try:
-            async with leased(kept.id, self._lease, renew):
+            async with keep_lease(kept.id, self._lease, renew):
                 await work()
         except TimeoutError:
             log.warning("request_lost", request=kept.id[:8])
         except asyncio.CancelledError:
             with suppress(StoreError):  # then it waits until its lease is over
-                await self._inbound.hand_back(kept, self._owner)
+                await self._inbox.give_back(kept)
             raise
         finally:
             self._at_work.discard(kept.id)
@@ -137,7 +135,7 @@ class Intake:
         self._failpoint("run")
         await self._dispatcher.dispatch(request)
         self._failpoint("finish")
-        await self._inbound.done(request.caller.request)
+        await self._inbox.done(request.caller.request)
 
     async def _do_again(self, kept: StoredRequest) -> None:
         """Go on with the change that a request has proposed already, or do the request where it has proposed none."""
@@ -147,7 +145,7 @@ class Intake:
         elif (change := await self._gatehouse.store.changes.of_origin(kept.id)) is not None:
             log.info("resuming", kind=kept.kind, request=kept.id[:8], change=change.id[:8])
             await self._dispatcher.go_on(request, change)
-            await self._inbound.done(kept.id)
+            await self._inbox.done(kept.id)
         else:
             log.info("resuming", kind=kept.kind, request=kept.id[:8])
             await self._do(request)
@@ -156,24 +154,24 @@ class Intake:
         """Take up stored requests whose process died before it was done with them; runs until cancelled."""
 
         async def claim(_: str) -> StoredRequest | None:
-            return await self._inbound.claim_next(self._owner, self._lease, but=self._at_work)
+            return await self._inbox.claim(self._owner, self._lease, but=self._at_work)
 
         async def go_on(kept: StoredRequest) -> None:
             await self._work_on(kept, partial(self._do_in_turn, kept))
 
-        await worked_off("resume", ["requests"], claim, go_on, width=RESUMED_AT_ONCE, every=every, wake=Wake())
+        await work_off("resume", ["requests"], claim, go_on, width=RESUMED_AT_ONCE, every=every, wake=Wake())
 
     async def _do_in_turn(self, kept: StoredRequest) -> None:
         """Do what one person asked for in the order in which they did; they wait for nobody else."""
         async with self._turns.setdefault(_read_stored(kept).caller.user, asyncio.Lock()):
-            if await self._inbound.begin(kept, self._owner):
+            if await self._inbox.begin(kept):
                 await self._do_again(kept)
 
     async def _give_up(self, kept: StoredRequest, request: Request) -> None:
         """A request that no process survived: nobody tries again, and the person who asked hears of it."""
         log.error("request_given_up", kind=kept.kind, request=kept.id[:8], attempts=kept.attempts)
         await self._answers.say(request.caller, errors.GivenUp(), request.asked, attempted=True)
-        await self._inbound.done(kept.id)
+        await self._inbox.done(kept.id)
 
 
 def _as_stored(request: Request, kept: StoredRequest, short: Shorthand) -> Request:

@@ -52,7 +52,7 @@ async def test_what_takes_longer_than_a_lease_is_delivered_once(store: Store, cl
     change = a_change(clock)
     async with store.transaction() as tx:
         await store.changes.add(tx, change, "one")
-        await store.outbox.add(tx, change.id, "result")
+        await store.outbox.enqueue(tx, change.id, "result")
     told, free, never = asyncio.Event(), asyncio.Event(), asyncio.Event()
     delivering = asyncio.create_task(worker(store, clock, "first", told, free).deliver_one())
     await told.wait()
@@ -78,7 +78,7 @@ async def test_a_channel_that_hangs_delays_no_other_and_keeps_its_order(store: S
         clock.moment += timedelta(seconds=1)
         async with store.transaction() as tx:
             await store.changes.add(tx, change, change.id)
-            await store.outbox.add(tx, change.id, "card")
+            await store.outbox.enqueue(tx, change.id, "card")
     begun: list[str] = []
     free = asyncio.Event()
 
@@ -113,7 +113,7 @@ async def test_a_graceful_stop_waits_for_what_is_under_way(store: Store, clock: 
     change = a_change(clock)
     async with store.transaction() as tx:
         await store.changes.add(tx, change, "one")
-        await store.outbox.add(tx, change.id, "card")
+        await store.outbox.enqueue(tx, change.id, "card")
     told, free = asyncio.Event(), asyncio.Event()
     deliverer = worker(store, clock, "first", told, free)
     running = asyncio.create_task(deliverer.run(every=3600))
@@ -135,24 +135,21 @@ async def test_a_note_waits_for_the_card_that_it_is_about(store: Store, clock: S
     change = a_change(clock)
     async with store.transaction() as tx:
         await store.changes.add(tx, change, "one")
-        await store.outbox.add(tx, change.id, "remind-1")
+        await store.outbox.enqueue(tx, change.id, "remind-1")
         clock.moment += timedelta(seconds=1)
-        await store.outbox.add(tx, change.id, "card")
-    card = await store.outbox.claim_next("me", LEASE)
-    assert card is not None
+        await store.outbox.enqueue(tx, change.id, "card")
+    (card,) = await store.outbox.claim("me", LEASE)
     assert card.purpose == "card"
     await store.outbox.retry(card, clock() + timedelta(hours=1), "SlackUnreachable")
-    assert await store.outbox.claim_next("me", LEASE) is None
+    assert not await store.outbox.claim("me", LEASE)
     assert await store.outbox.next_due() == clock() + timedelta(hours=1), "nobody looks in vain for the note"
 
     assert await store.outbox.hurry() == 1
-    card = await store.outbox.claim_next("me", LEASE)
-    assert card is not None
+    (card,) = await store.outbox.claim("me", LEASE)
     async with store.transaction() as tx:
         await store.cards.put(tx, change.id, "C0OPS0001", "1.1", "card")
     await store.outbox.done(card)
-    note = await store.outbox.claim_next("me", LEASE)
-    assert note is not None
+    (note,) = await store.outbox.claim("me", LEASE)
     assert note.purpose == "remind-1"
 
 
@@ -160,10 +157,9 @@ async def test_what_slack_asked_to_wait_with_is_not_hurried(store: Store, clock:
     change = a_change(clock)
     async with store.transaction() as tx:
         await store.changes.add(tx, change, "one")
-        await store.outbox.add(tx, change.id, "card")
-    card = await store.outbox.claim_next("me", LEASE)
-    assert card is not None
+        await store.outbox.enqueue(tx, change.id, "card")
+    (card,) = await store.outbox.claim("me", LEASE)
     await store.outbox.retry(card, clock() + timedelta(seconds=30), "ratelimited")
 
     assert await store.outbox.hurry() == 0
-    assert await store.outbox.claim_next("me", LEASE) is None
+    assert not await store.outbox.claim("me", LEASE)

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from structlog.testing import capture_logs
 
-from bot.changes.worker import MAX_BACKOFF, repeated
+from bot.changes.worker import MAX_BACKOFF_SECONDS, repeat
 
 
 class Enough(BaseException):
@@ -29,7 +29,7 @@ async def test_an_outage_of_hours_is_a_few_lines_and_one_traceback() -> None:
         pauses.append(seconds)
 
     with capture_logs() as lines, pytest.raises(Enough):
-        await repeated("outbox", work, rest)
+        await repeat("outbox", work, rest)
 
     told = [(line["event"], line["log_level"]) for line in lines]
     assert told.count(("loop_failed", "error")) == 3, "a traceback for each kind of error, and again after a success"
@@ -37,7 +37,7 @@ async def test_an_outage_of_hours_is_a_few_lines_and_one_traceback() -> None:
     assert len(told) < 20
     assert pauses[0] == 0.5
     assert pauses[1:9] == sorted(pauses[1:9])
-    assert max(pauses) == MAX_BACKOFF
+    assert max(pauses) == MAX_BACKOFF_SECONDS
 
 
 async def test_a_loop_ends_when_it_is_cancelled() -> None:
@@ -47,7 +47,7 @@ async def test_a_loop_ends_when_it_is_cancelled() -> None:
         working.set()
         return 3600
 
-    loop = asyncio.create_task(repeated("outbox", work))
+    loop = asyncio.create_task(repeat("outbox", work))
     await working.wait()
     loop.cancel()
 

@@ -35,7 +35,7 @@ from bot.server.manifest import document
 from bot.store.audit import Filters
 from bot.store.engine import Store, open_store
 from bot.store.queues import MAX_ATTEMPTS
-from bot.store.tables import changes, inbound
+from bot.store.tables import changes, inbox
 from sandbox.gatehouse import ALICE, STAFF, WORKSPACES
 from sandbox.services.database import Record
 from sandbox.services.running import RULES_KEY, Services, running_services
@@ -232,8 +232,8 @@ class Fleet:
     async def left(self) -> dict[str, int]:
         """What is under way or owed; empty where nothing is. A request that was given up is left alone."""
         counts = await self.store.changes.counts()
-        open_ = sa.and_(inbound.c.done.is_(False), inbound.c.attempt <= MAX_ATTEMPTS)
-        query = sa.select(sa.func.count()).select_from(inbound).where(open_)
+        open_ = sa.and_(inbox.c.done.is_(False), inbox.c.attempt <= MAX_ATTEMPTS)
+        query = sa.select(sa.func.count()).select_from(inbox).where(open_)
         async with self.store.session.reading() as connection:
             requests = int(await connection.scalar(query) or 0)
         busy = {state: counts.get(state, 0) for state in (State.APPROVED, State.APPLYING, State.UNKNOWN)}
@@ -242,9 +242,9 @@ class Fleet:
 
     async def left_alone(self) -> int:
         """How many requests the bot has given up, because too many processes died with them."""
-        given_up = inbound.c.attempt > MAX_ATTEMPTS
+        given_up = inbox.c.attempt > MAX_ATTEMPTS
         async with self.store.session.reading() as connection:
-            return int(await connection.scalar(sa.select(sa.func.count()).select_from(inbound).where(given_up)) or 0)
+            return int(await connection.scalar(sa.select(sa.func.count()).select_from(inbox).where(given_up)) or 0)
 
     async def all_changes(self) -> list[Change]:
         """Every change there is, oldest first."""

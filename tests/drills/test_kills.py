@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 from bot.changes.model import Change, State
-from bot.store.tables import inbound
+from bot.store.tables import inbox
 from sandbox.gatehouse import BOB, CARA
 from sandbox.slack.message import Message
 from tests.databases import BOTH
@@ -112,7 +112,7 @@ async def test_what_was_acknowledged_is_stored_whenever_the_process_dies(
         await fleet.settled(patience=120)
 
         async with fleet.store.session.reading() as connection:
-            stored = set(await connection.scalars(sa.select(inbound.c.id)))
+            stored = set(await connection.scalars(sa.select(inbox.c.id)))
         acknowledged = [key for key, (ok, _) in (quiet | taken).items() if ok]
         lost = sum(key not in stored for key in acknowledged)
         assert lost == 0

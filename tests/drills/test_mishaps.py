@@ -181,7 +181,7 @@ def _aged(file: Path, seconds: int) -> None:
 def _times() -> Sequence[tuple[str, str]]:
     return [
         *(("changes", column) for column in ("created", "lease", "due")),
-        *(("inbound", column) for column in ("received", "lease")),
+        *(("inbox", column) for column in ("received", "lease")),
         *(("timers", column) for column in ("due", "lease")),
         *(("outbox", column) for column in ("due", "lease")),
     ]

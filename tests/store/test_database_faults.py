@@ -178,7 +178,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
             for number in range(40):
                 one = await added(store, change(clock, f"Redirect_{number}"))
                 async with store.transaction() as tx:
-                    await store.outbox.add(tx, one.id, "card")
+                    await store.outbox.enqueue(tx, one.id, "card")
                     await store.cards.put(tx, one.id, "C1", "1.0", "card")
                     await store.aliases.put(tx, f"old{number}", f"new{number}")
                     await store.audit.append(tx, Event("requested", "U1", "C1", one.id))

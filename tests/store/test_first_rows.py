@@ -59,7 +59,7 @@ REPLACED: Final[dict[str, tuple[sa.Table, Write]]] = {
     "list": (settings, lambda store, number: store.lists.put("U1", "rules", [str(number)])),
     "alias": (aliases, within(lambda store, tx, number: store.aliases.put(tx, "old", f"new{number}"))),
     "card": (cards, within(lambda store, tx, number: store.cards.put(tx, "c", "C1", f"{number}.0", "card"))),
-    "message": (outbox, within(lambda store, tx, _: store.outbox.add(tx, "c", "card"))),
+    "message": (outbox, within(lambda store, tx, _: store.outbox.enqueue(tx, "c", "card"))),
     "timer": (timers, within(lambda store, tx, _: store.timers.set(tx, "c", TimerKind.EXPIRE, CLOCK()))),
 }
 """What takes the place of whatever is there."""
@@ -86,7 +86,7 @@ async def test_no_url_is_lost(store: Store) -> None:
 
 
 def taken(store: Store, number: int) -> Awaitable[Any]:
-    return store.inbound.take_in(f"signature {number}", "act", "click", {}, owner="me", lease=LEASE)
+    return store.inbox.take_in(f"signature {number}", "act", "click", {}, owner="me", lease=LEASE)
 
 
 ONE_OF_THEM: Final[dict[str, tuple[Write, Counter[str]]]] = {

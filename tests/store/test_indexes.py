@@ -14,7 +14,7 @@ from bot.changes.model import Target
 from bot.store.audit import Filters
 from bot.store.engine import Store, open_store
 from bot.store.queues import TimerKind
-from bot.store.tables import aliases, audit, changes, inbound, micros, outbox
+from bot.store.tables import aliases, audit, changes, inbox, micros, outbox
 from tests.clocks import StandingClock
 from tests.databases import BOTH
 from tests.store.test_store import LEASE
@@ -55,7 +55,7 @@ def rows(number: int) -> dict[sa.Table, dict[str, Any]]:
             "attempt": 1,
             "last_error": "",
         },
-        inbound: {
+        inbox: {
             "id": name,
             "natural_key": name,
             "kind": "click",
@@ -83,15 +83,15 @@ async def store(database_url: str) -> AsyncIterator[Store]:
 
 
 LOOKS: Final[dict[str, Callable[[Store], Awaitable[object]]]] = {
-    "outbox: the next": lambda store: store.outbox.claim_next("me", LEASE),
+    "outbox: the next": lambda store: store.outbox.claim("me", LEASE),
     "outbox: when": lambda store: store.outbox.next_due(),
     "outbox: how many wait": lambda store: store.outbox.waiting(),
     "outbox: how many are late": lambda store: store.outbox.late(),
     "outbox: how many were given up": lambda store: store.outbox.undelivered(),
     "outbox: once more": lambda store: store.outbox.try_again(),
     "outbox: at once": lambda store: store.outbox.hurry(),
-    "inbox: what was left": lambda store: store.inbound.claim_next("me", LEASE),
-    "timers: what is due": lambda store: store.timers.claim_due("me", LEASE),
+    "inbox: what was left": lambda store: store.inbox.claim("me", LEASE),
+    "timers: what is due": lambda store: store.timers.claim("me", LEASE),
     "timers: what will be": lambda store: store.timers.pending(TimerKind.REVERT),
     "changes: what was left": lambda store: store.changes.any_due(),
     "changes: what sets were left": lambda store: store.changes.any_due(sets=True),
@@ -105,7 +105,7 @@ LOOKS: Final[dict[str, Callable[[Store], Awaitable[object]]]] = {
     "audit: since then": lambda store: store.audit.found(Filters(since=CLOCK() - timedelta(hours=1))),
     "audit: of a person": lambda store: store.audit.found(Filters(who="U7")),
 }
-WALK: Final = re.compile(r"(?:SCAN|Seq Scan on) (changes|outbox|inbound|aliases|audit)\b(?! USING)")
+WALK: Final = re.compile(r"(?:SCAN|Seq Scan on) (changes|outbox|inbox|aliases|audit)\b(?! USING)")
 
 
 async def walked_by(store: Store, look: Callable[[Store], Awaitable[object]]) -> list[str]:

@@ -14,7 +14,7 @@ from bot.changes.model import MOVES, Change, Ended, Kind, Move, State, Target
 from bot.store.db import TargetBusy
 from bot.store.engine import Store
 from bot.store.queues import MAX_ATTEMPTS
-from bot.store.tables import inbound
+from bot.store.tables import inbox
 from tests.clocks import StandingClock
 from tests.databases import BOTH
 
@@ -141,7 +141,7 @@ async def test_an_approved_change_is_claimed_once_and_taken_over_when_its_lease_
 @pytest.mark.threat("A3")
 async def test_a_request_is_taken_in_once_by_either_key(store: Store) -> None:
     async def take(key: str, natural: str) -> bool:
-        return await store.inbound.take_in(key, natural, "click", {"a": 1}, owner="me", lease=LEASE) is not None
+        return await store.inbox.take_in(key, natural, "click", {"a": 1}, owner="me", lease=LEASE) is not None
 
     taken = await asyncio.gather(*(take("k", "n") for _ in range(10)))
     taken += await asyncio.gather(take("k2", "n"), take("k", "n2"))
@@ -150,49 +150,50 @@ async def test_a_request_is_taken_in_once_by_either_key(store: Store) -> None:
 
 
 async def test_the_same_act_counts_anew_after_a_while(store: Store, clock: StandingClock) -> None:
-    assert await store.inbound.take_in("k1", "n", "click", {}, owner="me", lease=LEASE)
-    await store.inbound.done("k1")
-    assert await store.inbound.take_in("k2", "n", "click", {}, owner="me", lease=LEASE) is None
+    assert await store.inbox.take_in("k1", "n", "click", {}, owner="me", lease=LEASE)
+    await store.inbox.done("k1")
+    assert await store.inbox.take_in("k2", "n", "click", {}, owner="me", lease=LEASE) is None
 
     clock.moment += timedelta(minutes=11)
 
-    assert await store.inbound.take_in("k3", "n", "click", {}, owner="me", lease=LEASE)
+    assert await store.inbox.take_in("k3", "n", "click", {}, owner="me", lease=LEASE)
 
 
 async def test_a_request_left_behind_is_taken_up_until_it_is_done(store: Store, clock: StandingClock) -> None:
-    await store.inbound.take_in("k", "n", "click", {"a": "ü"}, owner="me", lease=LEASE)
-    assert await store.inbound.claim_next("you", LEASE) is None
+    await store.inbox.take_in("k", "n", "click", {"a": "ü"}, owner="me", lease=LEASE)
+    assert await store.inbox.claim("you", LEASE) is None
 
     clock.moment += LEASE * 2
-    again = await store.inbound.claim_next("you", LEASE)
+    again = await store.inbox.claim("you", LEASE)
     assert again is not None
     assert (again.payload, again.attempts) == ({"a": "ü"}, 1)
-    await store.inbound.done("k")
+    await store.inbox.done("k")
     clock.moment += LEASE * 2
-    assert await store.inbound.claim_next("you", LEASE) is None
+    assert await store.inbox.claim("you", LEASE) is None
 
 
 async def test_an_attempt_at_a_request_counts_when_it_begins_and_not_when_it_is_handed_back(
     store: Store, clock: StandingClock
 ) -> None:
-    await store.inbound.take_in("k", "n", "click", {}, owner="0", lease=LEASE)
+    await store.inbox.take_in("k", "n", "click", {}, owner="0", lease=LEASE)
     clock.moment += LEASE * 2
-    assert await store.inbound.claim_next("1", LEASE), "and it dies before it is its turn"
+    dead = await store.inbox.claim("1", LEASE)
+    assert dead is not None, "and it dies before it is its turn"
     clock.moment += LEASE * 2
-    waiting = await store.inbound.claim_next("2", LEASE)
+    waiting = await store.inbox.claim("2", LEASE)
     assert waiting is not None
     assert waiting.attempts == 1
 
-    assert await store.inbound.begin(waiting, "2")
-    assert not await store.inbound.begin(waiting, "1"), "it is another's now"
+    assert await store.inbox.begin(waiting)
+    assert not await store.inbox.begin(dead), "it is another's now"
     clock.moment += LEASE * 2
-    begun = await store.inbound.claim_next("3", LEASE)
+    begun = await store.inbox.claim("3", LEASE)
     assert begun is not None
     assert begun.attempts == 2
-    await store.inbound.begin(begun, "3")
-    await store.inbound.hand_back(begun, "3")
+    await store.inbox.begin(begun)
+    await store.inbox.give_back(begun)
 
-    again = await store.inbound.claim_next("4", LEASE)
+    again = await store.inbox.claim("4", LEASE)
     assert again is not None
     assert again.attempts == 2
 
@@ -201,30 +202,30 @@ async def test_a_restart_hands_out_at_once_what_was_left_but_not_what_was_left_a
     store: Store, clock: StandingClock
 ) -> None:
     """Or processes that die one right after the other would use up its attempts within seconds."""
-    await store.inbound.take_in("k", "n", "click", {}, owner="0", lease=LEASE)
+    await store.inbox.take_in("k", "n", "click", {}, owner="0", lease=LEASE)
     waits = []
     for owner in map(str, range(MAX_ATTEMPTS)):
         await store.end_leases()
         began = clock.moment
-        while (taken := await store.inbound.claim_next(owner, LEASE)) is None:
+        while (taken := await store.inbox.claim(owner, LEASE)) is None:
             clock.moment += timedelta(milliseconds=500)
             assert clock.moment < began + LEASE
-        await store.inbound.begin(taken, owner)
+        await store.inbox.begin(taken)
         waits.append((clock.moment - began).total_seconds())
 
     assert waits == [0, 0.5, 1, 2, 4, 8, 16, 32, 32, 32]
 
 
 async def test_what_was_left_a_day_ago_is_not_taken_up_and_is_forgotten(store: Store, clock: StandingClock) -> None:
-    await store.inbound.take_in("old", "n", "click", {}, owner="me", lease=LEASE)
+    await store.inbox.take_in("old", "n", "click", {}, owner="me", lease=LEASE)
     clock.moment += timedelta(hours=25)
-    await store.inbound.take_in("new", "n2", "click", {}, owner="me", lease=LEASE)
-    assert await store.inbound.claim_next("you", LEASE) is None
+    await store.inbox.take_in("new", "n2", "click", {}, owner="me", lease=LEASE)
+    assert await store.inbox.claim("you", LEASE) is None
 
-    await store.inbound.forget()
+    await store.inbox.forget()
 
     async with store.session.reading() as connection:
-        assert list(await connection.scalars(sa.select(inbound.c.id))) == ["new"]
+        assert list(await connection.scalars(sa.select(inbox.c.id))) == ["new"]
 
 
 async def test_the_outbox_owes_until_it_is_told_and_again_when_something_new_happens(
@@ -232,24 +233,21 @@ async def test_the_outbox_owes_until_it_is_told_and_again_when_something_new_hap
 ) -> None:
     one = await added(store, change(clock))
     async with store.transaction() as tx:
-        await store.outbox.add(tx, one.id, "card")
-        await store.outbox.add(tx, one.id, "card")
-    owed = await store.outbox.claim_next("me", LEASE)
-    assert owed is not None
-    assert await store.outbox.claim_next("you", LEASE) is None
+        await store.outbox.enqueue(tx, one.id, "card")
+        await store.outbox.enqueue(tx, one.id, "card")
+    (owed,) = await store.outbox.claim("me", LEASE)
+    assert not await store.outbox.claim("you", LEASE)
 
     async with store.transaction() as tx:
-        await store.outbox.add(tx, one.id, "card")
+        await store.outbox.enqueue(tx, one.id, "card")
     await store.outbox.done(owed)
-    again = await store.outbox.claim_next("you", LEASE)
-    assert again is not None
+    (again,) = await store.outbox.claim("you", LEASE)
     await store.outbox.retry(again, clock() + LEASE, "ratelimited")
-    assert await store.outbox.claim_next("me", LEASE) is None
+    assert not await store.outbox.claim("me", LEASE)
     clock.moment += LEASE * 2
-    last = await store.outbox.claim_next("me", LEASE)
-    assert last is not None
+    (last,) = await store.outbox.claim("me", LEASE)
     await store.outbox.done(last)
-    assert await store.outbox.claim_next("me", LEASE) is None
+    assert not await store.outbox.claim("me", LEASE)
 
 
 async def test_an_edit_that_may_wait_is_owed_once_in_that_time_and_never_later(
@@ -258,20 +256,19 @@ async def test_an_edit_that_may_wait_is_owed_once_in_that_time_and_never_later(
     one, second = change(clock), timedelta(seconds=1)
     for _ in range(3):
         async with store.transaction() as tx:
-            await store.outbox.add(tx, one.id, "card", within=2 * second)
-        assert await store.outbox.claim_next("me", LEASE) is None
+            await store.outbox.enqueue(tx, one.id, "card", within=2 * second)
+        assert not await store.outbox.claim("me", LEASE)
         clock.moment += second * 0.9
 
-    owed = await store.outbox.claim_next("me", LEASE)
-    assert owed is not None, "it waits no longer because more came"
+    (owed,) = await store.outbox.claim("me", LEASE)
     async with store.transaction() as tx:
-        await store.outbox.add(tx, one.id, "card", within=2 * second)
+        await store.outbox.enqueue(tx, one.id, "card", within=2 * second)
     await store.outbox.done(owed)
-    assert await store.outbox.claim_next("me", LEASE) is None, "what came while it was told waits its own time"
+    assert not await store.outbox.claim("me", LEASE), "what came while it was told waits its own time"
 
     async with store.transaction() as tx:
-        await store.outbox.add(tx, one.id, "card")
-    assert await store.outbox.claim_next("me", LEASE) is not None, "the end does not wait"
+        await store.outbox.enqueue(tx, one.id, "card")
+    assert await store.outbox.claim("me", LEASE), "the end does not wait"
 
 
 async def test_cards_and_lists_are_replaced(store: Store) -> None:

@@ -25,7 +25,7 @@ async def due_in(
 
 
 async def claimed(store: Store, owner: str = "me") -> Timer | None:
-    return await store.timers.claim_due(owner, LEASE)
+    return await store.timers.claim(owner, LEASE)
 
 
 async def held(store: Store, owner: str = "me") -> Timer:

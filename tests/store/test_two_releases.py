@@ -18,7 +18,7 @@ from structlog.testing import capture_logs
 from bot.changes.decisions import Decision
 from bot.changes.model import Change, State, Target
 from bot.store.queues import KINDS, Purpose, TimerKind
-from bot.store.tables import NewerRelease, changes, inbound, micros, outbox, parts, timers
+from bot.store.tables import NewerRelease, changes, inbox, micros, outbox, parts, timers
 from tests.changes.test_leases import kept, rename
 from tests.changes.world import ALICE, BOB, POLICIES, RULE_IDS, Watched, World, a_world, renames, replica
 from tests.databases import BOTH
@@ -131,7 +131,7 @@ async def test_timers_of_a_newer_release_are_left_to_it_and_those_behind_them_do
     async with world.store.session.reading() as connection:
         rows = (await connection.execute(sa.select(timers))).all()
     assert {(row.change_id, row.kind) for row in rows} == {(change.id, kind) for change, kind in left}
-    assert {row.owner for row in rows} == {None}
+    assert {row.owner for row in rows} == {""}
     assert (await row_of(world, theirs)).state == "proposed"
     assert (await row_of(world, ours)).state == "expired"
     assert await world.store.left_to_newer_release() == 2
@@ -154,7 +154,7 @@ async def test_messages_of_a_newer_release_are_left_to_it_and_those_behind_them_
     async with world.store.session.reading() as connection:
         left = (await connection.execute(sa.select(outbox).where(outbox.c.delivered < outbox.c.version))).all()
     assert {(row.change_id, row.purpose, row.attempt, row.owner) for row in left} == {
-        (change.id, purpose, 0, None) for change, purpose in owed[:3]
+        (change.id, purpose, 0, "") for change, purpose in owed[:3]
     }
     assert await world.store.outbox.next_due() is None
     assert await world.store.left_to_newer_release() == 2
@@ -164,9 +164,9 @@ async def test_messages_of_a_newer_release_are_left_to_it_and_those_behind_them_
 async def test_requests_of_a_newer_release_are_left_to_it(world: World) -> None:
     row = {"id": "theirs", "natural_key": "theirs", "kind": "vote", "payload": "{}", "received": micros(world.clock())}
     async with world.store.transaction() as tx:
-        await tx.execute(sa.insert(inbound).values(row | {"done": False, "attempt": 1, "owner": "newer", "lease": 1}))
+        await tx.execute(sa.insert(inbox).values(row | {"done": False, "attempt": 1, "owner": "newer", "lease": 1}))
 
-    assert await world.store.inbound.claim_next("mine", timedelta(seconds=60)) is None
+    assert await world.store.inbox.claim("mine", timedelta(seconds=60)) is None
 
 
 @pytest.mark.parametrize("database_url", BOTH, indirect=True)
@@ -174,14 +174,14 @@ async def test_what_nobody_would_take_up_again_is_not_even_stored(world: World) 
     change = await kept(world, rename(world))
     for purpose in Purpose:
         async with world.store.transaction() as tx:
-            await world.store.outbox.add(tx, change.id, f"{purpose}-1")
+            await world.store.outbox.enqueue(tx, change.id, f"{purpose}-1")
     with pytest.raises(ValueError, match="poll"):
         async with world.store.transaction() as tx:
-            await world.store.outbox.add(tx, change.id, "poll-1")
+            await world.store.outbox.enqueue(tx, change.id, "poll-1")
     for kind in KINDS:
-        assert await world.store.inbound.take_in(kind, kind, kind, {}, owner="mine", lease=timedelta(seconds=60))
+        assert await world.store.inbox.take_in(kind, kind, kind, {}, owner="mine", lease=timedelta(seconds=60))
     with pytest.raises(ValueError, match="vote"):
-        await world.store.inbound.take_in("vote", "vote", "vote", {}, owner="mine", lease=timedelta(seconds=60))
+        await world.store.inbox.take_in("vote", "vote", "vote", {}, owner="mine", lease=timedelta(seconds=60))
 
 
 @pytest.mark.parametrize("database_url", BOTH, indirect=True)

@@ -18,7 +18,7 @@ from bot.changes.model import Change, Guard, Kind, State, Target
 from bot.changes.proposals import Proposal
 from bot.store.engine import Store, open_store
 from bot.store.queues import MAX_ATTEMPTS, TimerKind
-from bot.store.tables import changes, inbound, micros, outbox, timers
+from bot.store.tables import changes, inbox, micros, outbox, timers
 from sandbox.demo import Sandbox, running_sandbox
 from sandbox.gatehouse import ALICE
 from sandbox.services.faults import Faults
@@ -42,7 +42,7 @@ async def test_a_command_that_was_stored_and_left_is_done(workspace: Sandbox, al
     }
     store = workspace.bot.gatehouse.store
 
-    await store.inbound.take_in("key", "natural", "command", body, owner="a dead process", lease=GONE)
+    await store.inbox.take_in("key", "natural", "command", body, owner="a dead process", lease=GONE)
 
     await alice.sees("is off")
     assert len(workspace.services.rules.calls("PUT")) == 1
@@ -54,12 +54,12 @@ async def test_a_request_that_hangs_delays_nobody_elses(workspace: Sandbox, alic
     texts = [(alice, "/rules", f"off {OLD}"), (bob, "/members", "grant anna.berg@example.com beta site:blog")]
     for person, command, text in texts:
         body = {"command": command, "text": text, "user_id": person.id, "channel_id": person.channel}
-        await store.inbound.take_in(command, command, "command", body, owner="a dead process", lease=GONE)
+        await store.inbox.take_in(command, command, "command", body, owner="a dead process", lease=GONE)
 
     await bob.sees("has access to")
 
     async with store.session.reading() as connection:
-        assert not await connection.scalar(sa.select(inbound.c.done).where(inbound.c.id == "/rules"))
+        assert not await connection.scalar(sa.select(inbox.c.done).where(inbox.c.id == "/rules"))
 
 
 async def test_requests_of_one_person_are_resumed_in_their_order(workspace: Sandbox, alice: Person) -> None:
@@ -67,7 +67,7 @@ async def test_requests_of_one_person_are_resumed_in_their_order(workspace: Sand
     for number, switch in enumerate(["off", "on", "off", "on"]):
         body = {"command": "/rules", "text": f"{switch} {OLD}", "user_id": alice.id, "channel_id": alice.channel}
         key = str(number)
-        await store.inbound.take_in(key, key, "command", body, owner="a dead process", lease=GONE)
+        await store.inbox.take_in(key, key, "command", body, owner="a dead process", lease=GONE)
 
     await alice.sees_more(3)
 
@@ -104,11 +104,11 @@ async def test_a_process_that_is_alone_takes_up_at_once_what_the_last_one_held(
             for change in (left, request):
                 await store.changes.add(tx, change, change.id)
             await store.changes.claim(tx, left.id, **dead)
-            await store.outbox.add(tx, request.id, "card")
+            await store.outbox.enqueue(tx, request.id, "card")
             await store.timers.set(tx, request.id, TimerKind.EXPIRE, datetime.now(UTC))
-        await store.inbound.take_in("key", "natural", "command", body, **dead)
-        assert await store.outbox.claim_next(**dead)
-        assert await store.timers.claim_due(**dead)
+        await store.inbox.take_in("key", "natural", "command", body, **dead)
+        assert await store.outbox.claim(**dead)
+        assert await store.timers.claim(**dead)
         before = await leases(store)
 
         async with running_sandbox(tmp_path, timing=QUICK, database_url=database_url) as sandbox:
@@ -125,7 +125,7 @@ async def leases(store: Store) -> list[tuple[str, int]]:
     """What the dead process holds, and until when."""
     found: list[tuple[str, int]] = []
     async with store.session.reading() as connection:
-        for table in (changes, inbound, outbox, timers):
+        for table in (changes, inbox, outbox, timers):
             query = sa.select(table.c.lease).where(table.c.owner == "a dead process").order_by(table.c.lease)
             found += [(table.name, lease) for lease in await connection.scalars(query)]
     return found
@@ -163,11 +163,11 @@ async def test_a_click_that_a_process_left_after_doing_it_is_not_done_twice(
     await cara.clicks(card, "v1.decide.extend")
     await alice.sees(f"until {change.ends + timedelta(hours=1):%Y-%m-%d %H:%M}")
     async with store.transaction() as tx:
-        await tx.execute(sa.update(inbound).values(done=False, owner="a dead process", lease=0))
+        await tx.execute(sa.update(inbox).values(done=False, owner="a dead process", lease=0))
 
     async def done_again() -> bool:
         async with store.session.reading() as connection:
-            return not await connection.scalar(sa.select(inbound.c.id).where(inbound.c.done.is_(False)).limit(1))
+            return not await connection.scalar(sa.select(inbox.c.id).where(inbox.c.done.is_(False)).limit(1))
 
     await until(done_again, "every request is done again")
 
@@ -179,9 +179,9 @@ async def test_a_click_that_a_process_left_after_doing_it_is_not_done_twice(
 async def test_a_request_that_no_process_survives_is_given_up_in_words(workspace: Sandbox, alice: Person) -> None:
     body = {"command": "/rules", "text": f"off {OLD}", "user_id": alice.id, "channel_id": alice.channel}
     store = workspace.bot.gatehouse.store
-    await store.inbound.take_in("key", "natural", "command", body, owner="a dead process", lease=GONE)
+    await store.inbox.take_in("key", "natural", "command", body, owner="a dead process", lease=GONE)
     async with store.transaction() as tx:
-        await tx.execute(sa.update(inbound).values(attempt=MAX_ATTEMPTS, lease=0))
+        await tx.execute(sa.update(inbox).values(attempt=MAX_ATTEMPTS, lease=0))
 
     told = await alice.sees("has given up")
 
@@ -194,18 +194,18 @@ async def test_a_request_that_waits_for_its_turn_is_not_an_attempt(workspace: Sa
     service = workspace.services.rules.stage.faults = Held()
     store, body = workspace.bot.gatehouse.store, {"command": "/rules", "user_id": alice.id, "channel_id": alice.channel}
     for key, text in (("first", f"off {OLD}"), ("second", "off Redirect_login")):
-        await store.inbound.take_in(key, key, "command", body | {"text": text}, owner="a dead process", lease=GONE)
+        await store.inbox.take_in(key, key, "command", body | {"text": text}, owner="a dead process", lease=GONE)
 
     await service.asked.wait()
 
     async def taken_over() -> bool:
         async with store.session.reading() as connection:
-            owners = set(await connection.scalars(sa.select(inbound.c.owner)))
+            owners = set(await connection.scalars(sa.select(inbox.c.owner)))
         return "a dead process" not in owners
 
     await until(taken_over, "both are held by the bot")
     async with store.session.reading() as connection:
-        attempts = dict((await connection.execute(sa.select(inbound.c.id, inbound.c.attempt))).all())
+        attempts = dict((await connection.execute(sa.select(inbox.c.id, inbox.c.attempt))).all())
     service.free.set()
     assert attempts == {"first": 2, "second": 1}
     await alice.sees("Login without www is off")
@@ -240,7 +240,7 @@ def the_work() -> asyncio.Task[Any]:
 
 async def lease_of(workspace: Sandbox) -> int:
     async with workspace.bot.gatehouse.store.session.reading() as connection:
-        return int(await connection.scalar(sa.select(inbound.c.lease)) or 0)
+        return int(await connection.scalar(sa.select(inbox.c.lease)) or 0)
 
 
 async def test_a_request_that_takes_long_is_not_done_beside_itself(
@@ -251,7 +251,7 @@ async def test_a_request_that_takes_long_is_not_done_beside_itself(
     body = {"command": "/gatehouse", "text": "undo 1234567", "user_id": alice.id, "channel_id": alice.channel}
     store = workspace.bot.gatehouse.store
 
-    await store.inbound.take_in("key", "natural", "command", body, owner="a dead process", lease=GONE)
+    await store.inbox.take_in("key", "natural", "command", body, owner="a dead process", lease=GONE)
     await alice.sees("1234567")  # what was left was looked for, and the one at work passed over
     service.free.set()
     await alice.sees("is off")
@@ -273,7 +273,7 @@ async def test_the_lease_of_a_request_is_renewed_and_what_another_has_is_let_go(
 
         await until(is_renewed, "the lease is renewed")
         async with workspace.bot.gatehouse.store.transaction() as tx:
-            await tx.execute(sa.update(inbound).values(owner="another process", lease=sa.text(str(2**62))))
+            await tx.execute(sa.update(inbox).values(owner="another process", lease=sa.text(str(2**62))))
         await asyncio.wait({work}, timeout=20)
         service.free.set()
 
@@ -291,7 +291,7 @@ async def test_a_request_that_is_broken_off_in_an_orderly_way_is_handed_to_the_n
     await alice.sees("is off")
 
     async with workspace.bot.gatehouse.store.session.reading() as connection:
-        assert await connection.scalar(sa.select(inbound.c.attempt)) == 1, "nobody died of it"
+        assert await connection.scalar(sa.select(inbox.c.attempt)) == 1, "nobody died of it"
 
 
 async def test_a_change_until_a_time_that_passed_meanwhile_is_not_made(workspace: Sandbox, alice: Person) -> None:
@@ -300,11 +300,11 @@ async def test_a_change_until_a_time_that_passed_meanwhile_is_not_made(workspace
     users[alice.id] = replace(users[alice.id], tz="UTC")
     store, text = workspace.bot.gatehouse.store, f"off {OLD} until {now:%H:%M}"
     body = {"command": "/rules", "text": text, "user_id": alice.id, "channel_id": alice.channel}
-    await store.inbound.take_in("key", "natural", "command", body, owner="a slow process", lease=timedelta(hours=1))
+    await store.inbox.take_in("key", "natural", "command", body, owner="a slow process", lease=timedelta(hours=1))
 
     async with store.transaction() as tx:
         received = sa.literal(micros(now - timedelta(minutes=5)))
-        await tx.execute(sa.update(inbound).values(received=received, lease=0))
+        await tx.execute(sa.update(inbox).values(received=received, lease=0))
     told = await alice.sees("is in the past")
 
     assert told.visible_to == alice.id

@@ -17,7 +17,7 @@ import sqlalchemy as sa
 
 from bot.server.app import Timing
 from bot.store.engine import Store
-from bot.store.tables import inbound
+from bot.store.tables import inbox
 from sandbox.demo import Sandbox, running_sandbox
 from sandbox.slack.story import Person
 from tests.conftest import OPS
@@ -65,7 +65,7 @@ class Cost:
 
 async def idle(store: Store) -> None:
     """Return once every request is done, and Slack was told all that it is owed."""
-    left = sa.select(sa.func.count()).select_from(inbound).where(inbound.c.done.is_(False))
+    left = sa.select(sa.func.count()).select_from(inbox).where(inbox.c.done.is_(False))
 
     async def nothing_left() -> bool:
         async with store.session.reading() as connection:

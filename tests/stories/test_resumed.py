@@ -16,7 +16,7 @@ from structlog.testing import capture_logs
 
 from bot.changes.model import Change, Kind
 from bot.store.engine import Store
-from bot.store.tables import changes, inbound
+from bot.store.tables import changes, inbox
 from sandbox.demo import Sandbox, running_sandbox
 from sandbox.gatehouse import ALICE
 from sandbox.services.seed import members
@@ -154,7 +154,7 @@ async def settled(world: World) -> None:
     """Return once every request is done, or died."""
 
     async def met() -> bool:
-        return await counted(world, inbound.c.done.is_(False)) <= world.reaper.deaths
+        return await counted(world, inbox.c.done.is_(False)) <= world.reaper.deaths
 
     await until(met, "every request is done, or died")
 
@@ -226,4 +226,4 @@ async def things_change(world: World, step: str) -> None:
     await store.channel_settings.change(OPS, {}, {"site": "docs"}, by=alice.id)
     if step == "done":
         async with store.transaction() as tx:
-            await tx.execute(sa.update(inbound).values(done=False, lease=0))
+            await tx.execute(sa.update(inbox).values(done=False, lease=0))

@@ -42,8 +42,8 @@ def _create_changes() -> None:
         sa.Column("created", sa.BigInteger, nullable=False),
         sa.Column("attempt", sa.Integer, nullable=False, server_default="0"),
         sa.Column("token", sa.BigInteger, nullable=False, server_default="0"),
-        sa.Column("owner", sa.String(64)),
-        sa.Column("lease", sa.BigInteger),
+        sa.Column("owner", sa.String(64), nullable=False, server_default=""),
+        sa.Column("lease", sa.BigInteger, nullable=False, server_default="0"),
         sa.Column("requester", sa.String(32), nullable=False, server_default=""),
         sa.Column("channel", sa.String(32), nullable=False, server_default=""),
         sa.Column("undoable", sa.Boolean, nullable=False, server_default=sa.false()),
@@ -85,7 +85,7 @@ def _create_parts_and_decisions() -> None:
 
 def _create_inbox() -> None:
     op.create_table(
-        "inbound",
+        "inbox",
         sa.Column("id", sa.String(64), primary_key=True),
         sa.Column("natural_key", sa.String(64), nullable=False, unique=True),
         sa.Column("kind", sa.String(16), nullable=False),
@@ -93,9 +93,9 @@ def _create_inbox() -> None:
         sa.Column("received", sa.BigInteger, nullable=False, index=True),
         sa.Column("done", sa.Boolean, nullable=False),
         sa.Column("attempt", sa.Integer, nullable=False),
-        sa.Column("owner", sa.String(64), nullable=False),
-        sa.Column("lease", sa.BigInteger, nullable=False),
-        _partial("inbound_open", "received", "done IS FALSE"),
+        sa.Column("owner", sa.String(64), nullable=False, server_default=""),
+        sa.Column("lease", sa.BigInteger, nullable=False, server_default="0"),
+        _partial("inbox_open", "received", "done IS FALSE"),
     )
 
 
@@ -108,8 +108,8 @@ def _create_outbox() -> None:
         sa.Column("delivered", sa.Integer, nullable=False),
         sa.Column("due", sa.BigInteger, nullable=False),
         sa.Column("attempt", sa.Integer, nullable=False),
-        sa.Column("owner", sa.String(64)),
-        sa.Column("lease", sa.BigInteger),
+        sa.Column("owner", sa.String(64), nullable=False, server_default=""),
+        sa.Column("lease", sa.BigInteger, nullable=False, server_default="0"),
         sa.Column("last_error", sa.Text, nullable=False),
         _partial("outbox_given_up", "due", "last_error <> ''"),
         _partial("outbox_waiting", "due", "delivered < version"),
@@ -131,8 +131,8 @@ def _create_timers() -> None:
         sa.Column("kind", sa.String(16), primary_key=True),
         sa.Column("due", sa.BigInteger, nullable=False, index=True),
         sa.Column("number", sa.Integer, nullable=False),
-        sa.Column("owner", sa.String(64)),
-        sa.Column("lease", sa.BigInteger),
+        sa.Column("owner", sa.String(64), nullable=False, server_default=""),
+        sa.Column("lease", sa.BigInteger, nullable=False, server_default="0"),
     )
 
 

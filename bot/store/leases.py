@@ -1,0 +1,100 @@
+"""Leases on the rows of a queue: a process claims what is due and free, renews that while it works, and releases it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import timedelta
+from typing import Any, Final
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.store.db import Session
+from bot.store.tables import micros_of
+
+RESTART_BACKOFF_SECONDS: Final = (0, 0, 0.5, 1, 2, 4, 8, 16, 32)
+"""How long a restart leaves a row alone, by how often it was taken up before."""
+
+Note = Callable[[AsyncConnection], Awaitable[None]]
+"""Writes what came of the work, in the transaction that releases its row."""
+
+
+class Leases:
+    """The leases on the rows of one table, in its columns ``owner`` and ``lease``: who has a row, and until when.
+
+    Who lost a row, to a process that claimed it when the lease was over, can't renew, write or release it any more.
+    """
+
+    def __init__(self, session: Session, table: sa.Table, attempts: sa.ColumnElement[int]) -> None:
+        """*attempts*: how often a row was taken up before."""
+        self._session = session
+        self._table = table
+        self._attempts = attempts
+
+    @property
+    def free(self) -> sa.ColumnElement[bool]:
+        """The rows that nobody has a lease on, or one that is over."""
+        return self._table.c.lease < self._session.now()
+
+    def until(self, lease: timedelta) -> int:
+        """When a lease that begins now is over, as it is stored."""
+        return self._session.now() + micros_of(lease)
+
+    async def claim(
+        self,
+        query: sa.Select[Any],
+        owner: str,
+        lease: timedelta,
+        choose: Callable[[Sequence[sa.Row[Any]]], Sequence[sa.Row[Any]]] = list,
+        **values: object,
+    ) -> Sequence[sa.Row[Any]]:
+        """Give *owner* those free rows of *query* that it chooses, with *values* set; return them as they were before.
+
+        Whether there is any is looked at first, in a way that holds nobody up; rows that another process is claiming are
+        passed over.
+        """
+        query = query.where(self.free)
+        async with self._session.reading() as connection:
+            if (await connection.execute(query)).first() is None:
+                return []
+        async with self._session.writing() as tx:
+            rows = choose((await tx.execute(self._session.skipping_locked(query))).all())
+            if rows:
+                update = sa.update(self._table).where(sa.or_(*map(self._is, rows)))
+                await tx.execute(update.values(owner=owner, lease=self.until(lease), **values))
+        return rows
+
+    def _is(self, row: sa.Row[Any]) -> sa.ColumnElement[bool]:
+        return sa.and_(*(column == getattr(row, column.name) for column in self._table.primary_key))
+
+    async def write(
+        self, tx: AsyncConnection, which: sa.ColumnElement[bool], owner: str, values: Mapping[str, object]
+    ) -> bool:
+        """Set *values* on *which* rows, of those that are *owner*'s; False where none is."""
+        update = sa.update(self._table).where(which, self._table.c.owner == owner).values(values)
+        return (await tx.execute(update)).rowcount > 0
+
+    async def renew(self, which: sa.ColumnElement[bool], owner: str, lease: timedelta) -> bool:
+        """Let *owner* have its row for another *lease*; False where it is another's."""
+        async with self._session.writing() as tx:
+            return await self.write(tx, which, owner, {"lease": self.until(lease)})
+
+    async def release(
+        self, which: sa.ColumnElement[bool], owner: str, note: Note | None = None, **values: object
+    ) -> None:
+        """Let the row of *owner* be claimed again, when it is due by *values*; the *note* is written in any case."""
+        async with self._session.writing() as tx:
+            if note is not None:
+                await note(tx)
+            await self.write(tx, which, owner, {"owner": "", "lease": 0, **values})
+
+    async def end(self, tx: AsyncConnection) -> None:
+        """End every lease, for those who had one are known to be dead.
+
+        What was taken up several times and never finished waits longer each time: processes that die one right after the
+        other would use up its attempts within seconds.
+        """
+        waits = [micros_of(timedelta(seconds=each)) for each in RESTART_BACKOFF_SECONDS]
+        backoff = sa.cast(sa.case(dict(enumerate(waits)), value=self._attempts, else_=waits[-1]), sa.BigInteger)
+        over = sa.literal(self._session.now() - 1, sa.BigInteger) + backoff
+        await tx.execute(sa.update(self._table).where(self._table.c.lease > over).values(lease=over))
