@@ -101,7 +101,7 @@ def _what_of_member(part: Part) -> str:
     document = part.before if part.kind is Kind.MEMBER_REMOVE else part.after
     if part.kind in {Kind.MEMBER_REMOVE, Kind.MEMBER_ADD} and document is not None:
         segments = [all_masked(str(one)) for one in document.get("allowedSegments") or ()]
-        return f"{_verb(part)}, segments {segments_line(segments)}"
+        return f"{_verb(part)}, {f'segments {segments_line(segments)}' if segments else 'no segments'}"
     return _differing(part)
 
 

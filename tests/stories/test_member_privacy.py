@@ -114,7 +114,7 @@ async def in_forms(bob: Person) -> None:
     bob.fills(**{"Or paste its text": f"email;name\nsecond.face@example.net;Second\n{ANNA};\nhalf an@address;x\n"})
     assert await bob.submits() == {}
     await bob.sees_form("Nothing has changed yet")
-    await sent(bob, "under way")
+    await sent(bob, "Import started")
     await bob.sees_file("result")
     menu = await bob.says("/members")
     offered = await bob.offered(menu, "v1.pick.member.menu", "anna.berg@")
@@ -127,7 +127,7 @@ async def leaves(alice: Person, cara: Person) -> None:
     await alice.types("/members offboard fresh.face@example.net because fresh.face@example.net left")
     await approves(cara, await alice.sees("f***@example.net left"))
     await alice.clicks(await alice.sees("removed from every site"), "Undo")
-    await cara.sees("Undo: ")
+    await cara.sees("Undone: ")
 
 
 # Over Socket Mode the bot of the fixture would be connected too, and be given half of what happens.
