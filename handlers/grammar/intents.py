@@ -332,9 +332,9 @@ def _redirect(found: Recognised) -> list[Command]:
     if len(found.urls) != 2:
         return []
     first, second = reversed(found.urls) if _is_turned(found) else found.urls
-    there = [rule for rule in found.known.sources.get(first.casefold(), ()) if rule in found.known.redirects]
     made: list[Command] = []
     for source in _whole(first, found, second):
+        there = [rule for rule in found.known.sources.get(source.casefold(), ()) if rule in found.known.redirects]
         destination = _whole(second, found, source)[0]
         made += [RulesSet((rule,), (("destination", destination),), found.lasts, found.reason) for rule in there]
         name = f"{_short(source)} to {_short(destination)}"

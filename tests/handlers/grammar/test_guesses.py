@@ -157,7 +157,10 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
     (f"/rules redirect {SHOP}/a to /b", offers(redirect(f"{SHOP}/a", f"{SHOP}/b"))),
     (
         "/rules redirect /old to /new for 2h",
-        offers(*(redirect(f"https://{host}/old", f"https://{host}/new", HOURS_2) for host in HOSTS)),
+        offers(
+            RulesSet((OLD,), (("destination", f"{SHOP}/new"),), HOURS_2),
+            *(redirect(f"https://{host}/old", f"https://{host}/new", HOURS_2) for host in HOSTS),
+        ),
     ),
     (
         f"/rules redirect {SHOP}/old to {SHOP}/newer",
