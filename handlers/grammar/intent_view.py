@@ -110,7 +110,7 @@ def _form(command: Command) -> Command | None:
         case RulesSet(refs=(ref,)):
             return RulesEdit(ref)
         case MembersGrant() | MembersRevoke():
-            return MembersEdit(command.email, command.site)
+            return MembersEdit(command.email, site=command.site)
         case _:
             return None
 

@@ -43,6 +43,7 @@ from handlers.members.commands import (
 )
 from handlers.rules.commands import (
     REACHES,
+    RulesCheck,
     RulesCopy,
     RulesDelete,
     RulesEdit,
@@ -169,8 +170,10 @@ def _about_gatehouse(found: Recognised) -> list[Command]:
 
 def _about_names(found: Recognised) -> list[Command]:
     words = set(found.text.casefold().rstrip("?").split())
-    if found.segments and not found.phrase:
+    if found.segments and not found.people(anywhere=True) and not found.rule_refs():
         return _members_of(found)
+    if found.question == "how" and not found.phrase and not STATUSES.keys() & words:
+        return _everything(found, words)
     if (
         not found.phrase
         and ("on" not in words or {"rule", "rules"} & words)
@@ -180,6 +183,12 @@ def _about_names(found: Recognised) -> list[Command]:
     if people := found.people(anywhere=found.question not in IDENTITY):
         return _why_people(found, people)
     return _about_rules(found, found.rule_refs())
+
+
+def _everything(found: Recognised, words: set[str]) -> list[Command]:
+    """All members or all rules, where it is asked how many there are."""
+    people = found.root == "members" or words & {"members", "users", "people", "customers", "accounts"}
+    return [MembersList(site=found.site) if people else RulesList()]
 
 
 def _since(found: Recognised) -> str | None:
@@ -355,9 +364,11 @@ def _make(found: Recognised) -> list[Command]:
         return _redirect(found)
     if len(found.urls) == 1:
         return [RulesNew(source=url, lasts=found.lasts, because=found.reason) for url in _whole(found.urls[0], found)]
-    if found.segments:
+    if found.segments and all(email in found.known.sites_of for email in found.emails):
         return _give(found)
-    return [MembersAdd(email, site=found.site, lasts=found.lasts, because=found.reason) for email in found.emails]
+    return [
+        MembersAdd(email, None, tuple(found.segments), found.site, found.lasts, found.reason) for email in found.emails
+    ]
 
 
 Acting = Callable[["Recognised"], list[Command]]
@@ -365,12 +376,17 @@ Acting = Callable[["Recognised"], list[Command]]
 
 def _switch(kind: type[RulesOn | RulesOff]) -> Acting:
     def reader(found: Recognised) -> list[Command]:
-        if found.act == "off" and len(found.urls) == 1 and not found.rule_refs():
+        if len(found.urls) == 1 and not found.rule_refs():
             return _which(found)
         groups: list[Command] = [RulesGroup(kind.verb, key, found.lasts, found.reason) for key in _groups_of(found)]
         return [*groups, *_each(found, lambda refs: kind(refs, found.lasts, found.reason))]
 
     return reader
+
+
+def _take_down(found: Recognised) -> list[Command]:
+    """A rule is switched off, a URL that no rule is about is blocked."""
+    return _block(found) if len(found.urls) == 1 and not found.rule_refs() else READERS["off"](found)
 
 
 def _groups_of(found: Recognised) -> list[str]:
@@ -436,12 +452,13 @@ def _rename(found: Recognised) -> list[Command]:
     """Everything after “to” is the new name, as it was typed."""
     _, _, rest = found.text.partition(" ")
     old, to, new = rest.rpartition(" to ")
+    old = old.removesuffix(" name").removesuffix("'s")
     if not to or not new.strip():
         return [RulesEdit(ref) for ref in found.rule_refs()]
     rules = found.known.rules.holding(old) if len(old.strip()) >= MIN_PART else []
     refs = [old.strip()] if NUMBER.fullmatch(old.strip()) or USUAL_RULE_ID.fullmatch(old.strip()) else rules
     if not refs:
-        return [MembersEdit(email) for email in found.known.members.holding(old)]
+        return [MembersEdit(email, new.strip()) for email in found.known.members.holding(old)]
     return [RulesSet((ref,), (("name", new.strip()),), None, found.reason) for ref in refs]
 
 
@@ -450,8 +467,10 @@ def _set(found: Recognised) -> list[Command]:
 
 
 def _edit(found: Recognised) -> list[Command]:
+    if " name to " in found.text:
+        return _rename(found)
     if found.emails or (found.root == "members" and found.people()):
-        return [MembersEdit(email, found.site) for email in found.people()]
+        return [MembersEdit(email, site=found.site) for email in found.people()]
     return [RulesEdit(ref) for ref in found.rule_refs()]
 
 
@@ -489,12 +508,21 @@ def _undo(found: Recognised) -> list[Command]:
     return [GatehouseUndo(next((word for word in found.words if REFERENCE.fullmatch(word)), None))]
 
 
+def _status(found: Recognised) -> list[Command]:
+    """Whether rules are broken is one question, whether Gatehouse and the services are, another."""
+    if shown := _shown(found):
+        return shown
+    asks_for_rules = found.root == "rules" and "broken" in found.text.casefold()
+    return [RulesCheck(), GatehouseStatus()] if asks_for_rules else [GatehouseStatus()]
+
+
 REFERENCE: Final = re.compile(r"(?=.*\d)[0-9a-f]{6,32}")
 """The beginning of a change's id, as cards show it."""
 
 
 READERS: Final[Mapping[str, Acting]] = {
     "off": _switch(RulesOff),
+    "down": _take_down,
     "on": _switch(RulesOn),
     "restore": _restore,
     "delete": _delete,
@@ -514,7 +542,7 @@ READERS: Final[Mapping[str, Acting]] = {
     "undo": _undo,
     "pending": lambda _: [GatehousePending()],
     "timers": lambda _: [GatehouseTimers()],
-    "status": lambda found: _shown(found) or [GatehouseStatus()],
+    "status": _status,
     "help": lambda found: [GatehouseHelp(topic=found.text)],
 }
 """What a text comes to that says what is to be done: an act, with what it may mean."""

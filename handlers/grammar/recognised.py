@@ -38,9 +38,13 @@ FILLERS: Final = words_of(
     "address member members user users customer customers account person people there get getting going go "
     "goes does do did doing has have had was were any some one on all which what who when where how why called "
     "everyone everybody everything right here currently still again cant can't temporarily destination target "
-    "many much count every both "
+    "many much count every both should able back asap immediately everything anything stuff "
+    "touching about involving related "
+    "what's where's who's whos "
 )
 """Words that name nothing by themselves."""
+COMPLAINTS: Final = words_of("can't cant cannot couldn't unable")
+"""Words of somebody who says what does not work: they ask why."""
 CAUTIOUS: Final = words_of(
     "not don't dont never no cannot isn't without except unless only but if unblock undelete instead shouldn't mustn't "
 )
@@ -61,7 +65,7 @@ ACTS: Final[Mapping[str, str]] = {
         "make": "make create new add register invite",
         "rename": "rename",
         "set": "change update set",
-        "edit": "edit modify adjust",
+        "edit": "edit modify adjust correct",
         "copy": "copy clone duplicate replicate",
         "why": "why explain trace debug which test check match",
         "show": "show get view info find search list see display open look lookup ls",
@@ -81,17 +85,34 @@ PHRASES: Final[Mapping[str, str]] = {
     "turn off": "off",
     "switch off": "off",
     "shut off": "off",
-    "shut down": "off",
-    "take down": "off",
+    "shut down": "down",
+    "take down": "down",
+    "nobody should": "block",
+    "nobody must": "block",
     "turn on": "on",
     "switch on": "on",
     "get rid of": "delete",
     "take back": "undo",
     "roll back": "undo",
     "set up": "make",
+    "bring back": "restore",
+    "put back": "restore",
+    "go live": "on",
+    "left the company": "offboard",
+    "has left": "offboard",
+    "has quit": "offboard",
+    "has resigned": "offboard",
+    "was fired": "offboard",
+} | {f"should {goes} to": "redirect" for goes in ("go", "point", "lead", "redirect", "be redirected", "end up at")}
+PARTED: Final[Mapping[str, Mapping[str, str]]] = {
+    "turn": {"on": "on", "off": "off"},
+    "switch": {"on": "on", "off": "off"},
+    "put": {"on": "on", "off": "off", "live": "on", "back": "restore"},
+    "bring": {"back": "restore"},
+    "make": {"live": "on"},
+    "take": {"down": "down"},
 }
-PARTED: Final = frozenset({"turn", "switch", "put"})
-"""Verbs whose “on” or “off” may come behind what they are about."""
+"""Verbs of two words, of which the second may come behind what they are about."""
 OFTEN_NOUNS: Final = words_of(
     "on off ok okay up waiting new log match get look start stop check test route map keep requests open"
 )
@@ -150,10 +171,10 @@ class Recognised:
         words = self._without_names([part for word in words for part in _parted(word)])
         words = self._without_end(words)
         left = [word for word in words if not self._takes(word)]
-        plain = [word.text.strip(AFTER_ALL).casefold() for word in left]
+        plain = [_bare(word.text) for word in left]
         self.cautious = any(word in CAUTIOUS for word in plain) and not self._excludes(plain)
         self.question = next((word for word in plain if word not in GREETINGS), "")
-        self.question = self.question if self.question in QUESTIONS else ""
+        self.question = self.question if self.question in QUESTIONS else "why" if COMPLAINTS & set(plain) else ""
         aside = {*CAUTIOUS, *(PAST if self.question else ())}
         self.words = self._without_act([word for word in plain if word and word not in aside])
         self._take_segments_and_site()
@@ -191,7 +212,7 @@ class Recognised:
         kinds = [each for each in (known.rules, known.groups, known.members) if each.begin(first)]
         least = 1 if words[at].quoted else 2
         for length in range(min(MAX_NAME_WORDS, len(words) - at) if kinds else 0, least - 1, -1):
-            name = " ".join(lines[at : at + length]).rstrip("?!")
+            name = " ".join(lines[at : at + length]).rstrip("?!").removesuffix("'s")
             if any(each.has(name) for each in kinds):
                 rules, groups = known.rules.called(name), known.groups.called(name)
                 self.rules += rules
@@ -235,10 +256,10 @@ class Recognised:
                 if words[at : at + len(parts)] == parts:
                     self.act = act
                     return words[:at] + words[at + len(parts) :]
-            if word in PARTED and (switch := next((one for one in words[at + 1 :] if one in {"on", "off"}), None)):
-                self.act = switch
+            if second := next((one for one in words[at + 1 :] if one in PARTED.get(word, ())), None):
+                self.act = PARTED[word][second]
                 rest = words[at + 1 :]
-                rest.remove(switch)
+                rest.remove(second)
                 return words[:at] + rest
             ends = word in {"on", "off"} and at == len(words) - 1 and not self.question
             if word in ACTS and (word not in OFTEN_NOUNS or at <= start or ends):
@@ -306,8 +327,9 @@ class Recognised:
         """The keys of *names* that the words left are a part of."""
         if id(names) not in self._parts:
             phrase, bare = self.phrase, " ".join(word for word in self.words if word not in FILLERS)
-            found = names.holding(phrase) if len(phrase) >= MIN_PART else []
-            self._parts[id(names)] = found or (names.holding(bare) if bare != phrase and len(bare) >= MIN_PART else [])
+            untyped = " ".join(word for word in bare.split() if word not in TYPES)
+            tried = [text for text in dict.fromkeys([phrase, bare, untyped]) if len(text) >= MIN_PART]
+            self._parts[id(names)] = next((found for text in tried if (found := names.holding(text))), [])
         return self._parts[id(names)]
 
     @property
@@ -330,6 +352,12 @@ def _parted(word: Word) -> list[Word]:
     if word.quoted or WEB.match(word.text) or "," not in word.text.strip(AFTER_ALL):
         return [word]
     return [replace(word, text=part) for part in word.text.split(",") if part]
+
+
+def _bare(text: str) -> str:
+    """A word without the signs of its sentence, and without the ’s of whose something is."""
+    word = text.strip(AFTER_ALL).casefold()
+    return word if word in QUESTIONS or word in FILLERS else word.removesuffix("'s")
 
 
 def _verb_like(word: str) -> str | None:

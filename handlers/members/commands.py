@@ -123,6 +123,7 @@ class MembersEdit(MembersCommand):
     summary = "Edit a member’s name and segments (opens a form)"
     example = "edit anna@example.com"
     email: str = takes(Text("EMAIL", WHOSE))
+    name: str | None = takes(Led('named "NAME"'))
     site: str | None = takes(SITE)
 
 

@@ -66,7 +66,8 @@ async def edit(command: MembersEdit, caller: Caller, gatehouse: Gatehouse) -> Re
     async def fill() -> dict[str, Any]:
         member = await find_member_named(command, site, gatehouse)
         known = await catalogue(site, caller, gatehouse)
-        return form_view.MemberForm.of(member, site=site.name, known=known.names, channel=caller.channel).view()
+        form = form_view.MemberForm.of(member, site=site.name, known=known.names, channel=caller.channel)
+        return replace(form, name=command.name or form.name).view()
 
     return Modal(modals.loading("Edit member"), fill)
 

@@ -230,6 +230,12 @@ async def test_what_the_docs_say_that_people_type_gets_what_they_promise(
     assert writes(workspace) == 0
 
 
+async def test_a_name_to_correct_is_in_the_form(workspace: Sandbox, alice: Person) -> None:
+    await alice.opens("/members correct kira larsen's name to Kira Larson")
+
+    assert "Name (optional): <Kira Larson>" in alice.form
+
+
 async def test_a_bare_number_after_a_list_is_asked_about(workspace: Sandbox, alice: Person) -> None:
     await alice.says("/rules list checkout")
 

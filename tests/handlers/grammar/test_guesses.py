@@ -26,12 +26,13 @@ from handlers.gatehouse.commands import (
     GatehouseWhoami,
 )
 from handlers.grammar.command import Command, Unclear
-from handlers.grammar.fields import Lasts
+from handlers.grammar.fields import Lasts, lasts_in
 from handlers.grammar.intents import read, runs_at_once
 from handlers.grammar.known import Known
 from handlers.grammar.parser import parse, parse_mention
 from handlers.members.commands import (
     MembersAdd,
+    MembersEdit,
     MembersGrant,
     MembersList,
     MembersOffboard,
@@ -41,6 +42,7 @@ from handlers.members.commands import (
     MembersWhy,
 )
 from handlers.rules.commands import (
+    RulesCheck,
     RulesCopy,
     RulesDelete,
     RulesEdit,
@@ -65,8 +67,10 @@ OLD, CHECKOUT, MOBILE, STAGING, SLOW = (
     "Redirect_test1",
     "Delay_slow01",
 )
+GIFTS, VOUCHERS, BLACK_FRIDAY = "Redirect_gift01", "Redirect_gift02", "Redirect_bfri1"
 ALL_CHECKOUTS: Final = (CHECKOUT, MOBILE, STAGING, SLOW)
 ANNA, CHLOE, OTHER_CHLOE = "anna.berg@example.com", "chloe.diaz@example.com", "chloe.khan@example.com"
+PAUL: Final = "paul.quist@example.com"
 HOSTS: Final = ("shop.example.com", "m.shop.example.com")
 
 KNOWN: Final = replace(
@@ -290,6 +294,68 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
     ("/rules turn off \u202epohs dlO", NOTHING),
 ]
 
+UNSEEN: Final[list[tuple[str, Outcome]]] = [
+    ("/rules kill the gift card redirect", offers(RulesOff((GIFTS,)))),
+    (f"/rules take down {SHOP}/leak asap", block(f"{SHOP}/leak")),
+    (f"/rules nobody should be able to open {SHOP}/beta", block(f"{SHOP}/beta")),
+    (
+        f"/rules send {SHOP}/returns to {SHOP}/help until monday",
+        offers(redirect(f"{SHOP}/returns", f"{SHOP}/help", lasts_in("until", "monday"))),
+    ),
+    (f"/rules stop redirecting {SHOP}/old", offers(RulesOff((OLD,)))),
+    ("/rules bring back black friday", offers(RulesOn((BLACK_FRIDAY,)))),
+    ("/rules turn the chat widget back on", offers(RulesOn(("Script_chat1",)))),
+    ("/rules put shop.example.com/deals live", offers(RulesOn((BLACK_FRIDAY,)))),
+    ("/rules is staging checkout on?", runs(RulesShow(STAGING))),
+    ("/rules what's switched off", runs(RulesList(status="off"))),
+    ("/rules everything touching checkout", runs(RulesList("checkout"))),
+    ("/rules where does shop.example.com/checkout end up", runs(RulesWhich(f"{SHOP}/checkout"))),
+    ("/rules who turned off black friday", runs(RulesHistory(BLACK_FRIDAY))),
+    ("/rules what changed today", runs(GatehouseDigest("today"))),
+    ("/rules show me all redirects", runs(RulesList(type="Redirect"))),
+    ("/rules how many rules are there", runs(RulesList())),
+    ("/rules turn off experiments", offers(RulesGroup("off", "Group_trial"))),
+    (
+        "/rules disable all sales campaigns for 1 hour",
+        offers(RulesGroup("off", "Group_sales", lasts_in("for", "1 hour"))),
+    ),
+    (
+        f"/rules vouchers should go to {SHOP}/coupons",
+        offers(*(RulesSet((each,), (("destination", f"{SHOP}/coupons"),)) for each in (GIFTS, VOUCHERS))),
+    ),
+    ("/rules rename slow checkout to Slow pay page", offers(RulesSet((SLOW,), (("name", "Slow pay page"),)))),
+    ("/rules copy help centre", runs(RulesCopy("Redirect_help1"))),
+    ("/rules oops undo that", offers(GatehouseUndo())),
+    ("/rules anything broken?", offers(RulesCheck(), GatehouseStatus())),
+    ("/rules get rid of the polling loop rule", offers(RulesDelete(("Cancel_poll01",)))),
+    (f"/rules {SHOP}/gift-cards is looping, why?", runs(RulesWhich(f"{SHOP}/gift-cards"))),
+    (
+        "/rules maintenance page for pricing api on for 30 min",
+        offers(RulesOn(("Response_maint1",), lasts_in("for", "30 min"))),
+    ),
+    ("/members let ben into vip", offers(MembersGrant("ben.costa@example.com", ("vip",)))),
+    ("/members ben can't see the beta stuff", runs(MembersWhy("ben.costa@example.com", "beta"))),
+    ("/members take vip away from david evans", offers(MembersRevoke("david.evans@example.com", ("vip",)))),
+    (
+        "/members give hugo beta until friday 5pm",
+        offers(MembersGrant("hugo.ito@example.com", ("beta",), None, lasts_in("until", "friday 5pm"))),
+    ),
+    ("/members does tara have premium?", runs(MembersWhy("tara.unger@example.com", "premium"))),
+    ("/members is grace.hansen@example.com a member", runs(MembersShow("grace.hansen@example.com"))),
+    ("/members kick out paul quist", offers(MembersOffboard(PAUL), MembersRemove(PAUL))),
+    ("/members paul left the company", offers(MembersOffboard(PAUL), MembersRemove(PAUL))),
+    ("/members who can see staff content", runs(MembersList(segment="staff"))),
+    ("/members everyone without premium", runs(MembersList(without_segment="premium"))),
+    ("/members new member zoe.lang@example.com with beta", runs(MembersAdd("zoe.lang@example.com", None, ("beta",)))),
+    (
+        "/members correct kira larsen's name to Kira Larson",
+        runs(MembersEdit("kira.larsen@example.com", "Kira Larson")),
+    ),
+    ("/gatehouse who is waiting for me", runs(GatehousePending())),
+]
+"""Written by somebody who had not seen the reader: 24 of 40 did what was meant at the first try."""
+ALL_GUESSES: Final = [*GUESSES, *UNSEEN]
+
 
 def heard(typed: str) -> tuple[str, str]:
     """The root and the text after it; no root in a mention."""
@@ -297,7 +363,7 @@ def heard(typed: str) -> tuple[str, str]:
     return ("", text) if root.startswith("@") else (root.removeprefix("/"), text)
 
 
-@pytest.mark.parametrize(("typed", "outcome"), GUESSES, ids=[typed[:60] for typed, _ in GUESSES])
+@pytest.mark.parametrize(("typed", "outcome"), ALL_GUESSES, ids=[typed[:60] for typed, _ in ALL_GUESSES])
 def test_a_guess_is_run_where_it_only_asks_and_offered_where_it_changes(typed: str, outcome: Outcome) -> None:
     readings = read(*heard(typed), KNOWN)
 
@@ -306,7 +372,7 @@ def test_a_guess_is_run_where_it_only_asks_and_offered_where_it_changes(typed: s
     assert bool(runs_at_once(readings)) == (how == "runs")
 
 
-@pytest.mark.parametrize("typed", [typed for typed, (how, _) in GUESSES if how == "offers"])
+@pytest.mark.parametrize("typed", [typed for typed, (how, _) in ALL_GUESSES if how == "offers"])
 def test_what_is_offered_is_a_command_as_text(typed: str) -> None:
     for reading in read(*heard(typed), KNOWN):
         assert parse(reading.service, reading.write()) == reading
