@@ -9,7 +9,7 @@ from bot.clients.errors import ClientError
 from bot.gatehouse import UnknownSite
 from bot.policy.access import DirectoryUnavailable, NobodyCanApprove, NotAllowed
 from bot.policy.model import Irreconcilable, Why
-from bot.rules.edit import BadField, Problem
+from bot.rules.edit import Problem
 from bot.rules.model import Groups, Rule
 from bot.rules.url import NoAddress
 from bot.store.db import StoreError
@@ -27,6 +27,7 @@ from handlers.errors import (
     NoMember,
     NothingToExport,
     NotOneGroup,
+    RefusedField,
     Table,
     UnknownSegment,
     Words,
@@ -70,9 +71,9 @@ RULE_WORDS: Final[Table] = {
         again={"List groups": RulesGroups()},
     ),
     InvalidDraft: lambda e: Words(
-        f"That rule wouldn’t work:\n{_problem_lines(e.problems)}", next="Fix that and try again."
+        f"That rule wouldn’t work:\n{_problem_lines(e.problems)}", next="Fix that and try again.", again=e.again
     ),
-    BadField: lambda e: Words(esc(problem_words(e.problem))),
+    RefusedField: lambda e: Words(esc(problem_words(e.problem)), again=e.again),
     NoAddress: lambda e: Words(
         f"That is {esc(str(e))}.", next="Write a URL such as `https://shop.example.com/old`.", unchanged=None
     ),
