@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -28,7 +28,7 @@ from handlers.grammar.command import Command, Unclear
 from handlers.grammar.fields import NUMBER
 from handlers.grammar.known import MAX_READINGS, MIN_PART, Known
 from handlers.grammar.parser import VERBS, parse
-from handlers.grammar.recognised import FILLERS, LOOSE, STATUSES, TYPES, Recognised
+from handlers.grammar.recognised import FILLERS, IDLE, LOOSE, STATUSES, TYPES, Recognised
 from handlers.grammar.tokens import MOST, Word, cleaned, split
 from handlers.members.commands import (
     MembersAdd,
@@ -65,26 +65,55 @@ def runs_at_once(readings: Sequence[Command]) -> Command | None:
     return readings[0] if len(readings) == 1 and not readings[0].writes else None
 
 
-def read(root: str, text: str, known: Known) -> tuple[Command, ...]:
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """The commands that a text may mean, and what it says besides that none of them takes up."""
+
+    commands: tuple[Command, ...] = ()
+    ignored: tuple[str, ...] = ()
+
+
+def read(root: str, text: str, known: Known) -> Readings:
     """Return the commands that *text* after ``/root`` may mean, the likeliest first; nothing where nobody can tell.
 
     *root* is empty where none was given. Raises Unclear for a time that could mean several things.
     """
     if len(text) > MOST:
-        return ()
+        return Readings()
     words = split(cleaned(text))
     while words and words[0].keyword.lstrip("/") in ROOTS:
         root, words = words[0].keyword.lstrip("/"), words[1:]
     if (spelled := _under_another_root(root, words)) is not None:
-        return (spelled,)
+        return Readings((spelled,))
     found = Recognised(root, known)
     found.take(words)
     readings = list(dict.fromkeys(each for meant in _meant(found) if (each := _read_back(meant)) is not None))
     if found.cautious:
         readings = [each for each in readings if not each.writes] or list(dict.fromkeys(_shown(found)))
     elif _asks_for_a_change(root, words) and not any(each.writes for each in readings):
-        return ()
-    return tuple(readings) if len(readings) <= MAX_READINGS else ()
+        return Readings()
+    return Readings(tuple(readings), _ignored(found, readings)) if 0 < len(readings) <= MAX_READINGS else Readings()
+
+
+def _ignored(found: Recognised, readings: Sequence[Command]) -> tuple[str, ...]:
+    """What *found* says that is in none of *readings*: words, things that exist, a time, a reason."""
+    text = " ".join(each.write() for each in readings).casefold()
+    words = {*re.split(r"[\s\"':=,]+", text), *found.used, *FILLERS, *IDLE}
+    if any(isinstance(each, RulesList) for each in readings):
+        words |= {*STATUSES, *TYPES}
+    things = [*found.urls, *found.emails, *found.rows, *found.rules, *found.groups, *found.segments]
+    titles = found.known.titles
+    left = [
+        titles.get(thing, thing)
+        for thing in things
+        if thing not in found.used and not any(each.casefold() in text for each in (thing, titles.get(thing, thing)))
+    ]
+    left += [word for word in found.words if word not in words]
+    if found.lasts and all(getattr(each, "lasts", None) != found.lasts for each in readings):
+        left.append(found.lasts.as_typed)
+    if found.reason and any(each.writes and getattr(each, "because", None) is None for each in readings):
+        left.append(f"because {found.reason}")
+    return tuple(dict.fromkeys(left))
 
 
 ROOTS: Final = frozenset(VERBS)
@@ -261,6 +290,7 @@ def _search(found: Recognised) -> list[Command]:
     for find in order:
         if commands := find(found, text):
             return commands
+    found.used |= {*found.words}
     near: list[Command] = [RulesShow(rule) for rule in found.known.rules.alike(text)]
     return near or [MembersShow(email) for email in found.known.members.alike(text)]
 
@@ -450,6 +480,7 @@ def _offboard(found: Recognised) -> list[Command]:
 
 def _rename(found: Recognised) -> list[Command]:
     """Everything after “to” is the new name, as it was typed."""
+    found.used |= {*found.words}
     _, _, rest = found.text.partition(" ")
     old, to, new = rest.rpartition(" to ")
     old = old.removesuffix(" name").removesuffix("'s")

@@ -39,10 +39,12 @@ FILLERS: Final = words_of(
     "goes does do did doing has have had was were any some one on all which what who when where how why called "
     "everyone everybody everything right here currently still again cant can't temporarily destination target "
     "many much count every both should able back asap immediately everything anything stuff "
-    "touching about involving related "
+    "touching about involving related oops last change changes "
     "what's where's who's whos "
 )
 """Words that name nothing by themselves."""
+IDLE: Final = words_of("happens happen wrong points end up away out looping loops redirecting approval open name")
+"""Words that may be in a name, and say nothing where they are in none."""
 COMPLAINTS: Final = words_of("can't cant cannot couldn't unable")
 """Words of somebody who says what does not work: they ask why."""
 CAUTIOUS: Final = words_of(
@@ -159,6 +161,8 @@ class Recognised:
         self.act = ""
         self.question = ""
         self.cautious = False
+        self.used: set[str] = set()
+        """The words and URLs that were looked up as a name or a source, and found."""
         self._parts: dict[int, list[str]] = {}
 
     def take(self, words: list[Word]) -> None:
@@ -308,6 +312,7 @@ class Recognised:
         if self.groups:
             return []
         by_source = [rule for url in self.urls for rule in self.known.sources.get(url.casefold(), ())]
+        self.used |= {url for url in self.urls if url.casefold() in self.known.sources}
         return by_source or (self.part_of(self.known.rules) if not self.urls else [])
 
     def people(self, *, anywhere: bool = False) -> list[str]:
@@ -330,6 +335,7 @@ class Recognised:
             untyped = " ".join(word for word in bare.split() if word not in TYPES)
             tried = [text for text in dict.fromkeys([phrase, bare, untyped]) if len(text) >= MIN_PART]
             self._parts[id(names)] = next((found for text in tried if (found := names.holding(text))), [])
+            self.used |= {*self.words} if self._parts[id(names)] else set()
         return self._parts[id(names)]
 
     @property

@@ -236,6 +236,18 @@ async def test_a_name_to_correct_is_in_the_form(workspace: Sandbox, alice: Perso
     assert "Name (optional): <Kira Larson>" in alice.form
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (f"/rules block {PROMO} in germany", "Ignored: “germany”"),
+        ("/rules get rid of Old shop for 2h", "Ignored: “for 2h”"),
+        (f"/rules why does {OLD} go to checkout", "·   Ignored: “checkout”"),
+    ],
+)
+async def test_what_was_not_understood_is_said(workspace: Sandbox, alice: Person, text: str, shown: str) -> None:
+    assert shown in alice.slack_text(await alice.says(text))
+
+
 async def test_a_bare_number_after_a_list_is_asked_about(workspace: Sandbox, alice: Person) -> None:
     await alice.says("/rules list checkout")
 

@@ -365,7 +365,7 @@ def heard(typed: str) -> tuple[str, str]:
 
 @pytest.mark.parametrize(("typed", "outcome"), ALL_GUESSES, ids=[typed[:60] for typed, _ in ALL_GUESSES])
 def test_a_guess_is_run_where_it_only_asks_and_offered_where_it_changes(typed: str, outcome: Outcome) -> None:
-    readings = read(*heard(typed), KNOWN)
+    readings = read(*heard(typed), KNOWN).commands
 
     how, commands = outcome
     assert list(readings) == commands
@@ -374,8 +374,35 @@ def test_a_guess_is_run_where_it_only_asks_and_offered_where_it_changes(typed: s
 
 @pytest.mark.parametrize("typed", [typed for typed, (how, _) in ALL_GUESSES if how == "offers"])
 def test_what_is_offered_is_a_command_as_text(typed: str) -> None:
-    for reading in read(*heard(typed), KNOWN):
+    for reading in read(*heard(typed), KNOWN).commands:
         assert parse(reading.service, reading.write()) == reading
+
+
+@pytest.mark.parametrize(
+    ("typed", "ignored"),
+    [
+        (f"/rules block {PROMO} in germany", ["germany"]),
+        (f"/rules block {PROMO} on mobile for 2h", ["mobile"]),
+        (f"/rules block {SHOP}/a Chat widget", ["Chat widget"]),
+        ("/rules get rid of Old shop for 2h", ["for 2h"]),
+        ("/members kick chloe diaz until monday", ["until monday"]),
+        (f"/members give {ANNA} vip, gold", ["gold"]),
+        (f"/members take vip from {ANNA} for 2h", ["for 2h"]),
+        (f"/rules why does {SHOP}/old go to checkout", ["checkout"]),
+        (f"/rules stop {SHOP}/old and {SHOP}/other", [f"{SHOP}/other"]),
+        ("/rules undo because oops", ["because oops"]),
+    ],
+)
+def test_what_no_reading_takes_up_is_told(typed: str, ignored: list[str]) -> None:
+    readings = read(*heard(typed), KNOWN)
+
+    assert readings.commands
+    assert list(readings.ignored) == ignored
+
+
+@pytest.mark.parametrize("typed", [typed for typed, _ in ALL_GUESSES if "staff content" not in typed])
+def test_what_is_understood_is_not_called_ignored(typed: str) -> None:
+    assert read(*heard(typed), KNOWN).ignored == ()
 
 
 def rule(key: str, name: str) -> Rule:
@@ -418,7 +445,7 @@ ODD: Final = replace(
     ],
 )
 def test_a_name_that_looks_like_something_else_is_asked_about_or_shown(typed: str, commands: list[Command]) -> None:
-    readings = read(*heard(typed), ODD)
+    readings = read(*heard(typed), ODD).commands
 
     assert list(readings) == commands
     assert not any(each.writes for each in readings if each == runs_at_once(readings))
@@ -440,7 +467,7 @@ def test_no_text_outside_the_grammar_is_run_where_it_would_write(root: str, word
         parse(root, text) if root else parse_mention(text)
         return
 
-    readings = read(root, text, KNOWN)
+    readings = read(root, text, KNOWN).commands
 
     command = runs_at_once(readings)
     assert command is None or not command.writes
