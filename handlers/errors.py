@@ -56,6 +56,15 @@ class RefusedField(Refusal):
 
 
 @dataclass(eq=False, repr=False)
+class TooMany(Refusal):
+    """More rules or members (*what*) at once than one command takes."""
+
+    count: int
+    most: int
+    what: str = "rules"
+
+
+@dataclass(eq=False, repr=False)
 class NothingToExport(Refusal):
     """No rule, or no member (*what*), is there or passes the filters: a file would be empty."""
 

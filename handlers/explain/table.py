@@ -29,6 +29,7 @@ from handlers.errors import (
     NotOneGroup,
     RefusedField,
     Table,
+    TooMany,
     UnknownSegment,
     Words,
 )
@@ -42,7 +43,7 @@ from handlers.members.refs import SiteGone
 from handlers.rules.commands import RulesGroups, RulesList, RulesShow
 from handlers.rules.pairs_view import status_name, type_name
 from handlers.rules.reasons import problem_words
-from handlers.rules.refs import BareNumber, NotOne, TooMany
+from handlers.rules.refs import BareNumber, NotOne
 from handlers.slack.client import SlackRefused, SlackUnreachable
 from handlers.slack.files import FileGone, FileTooLarge, FileUnreadable
 from handlers.slack.reply import Caller
@@ -86,7 +87,7 @@ RULE_WORDS: Final[Table] = {
     ),
     BareNumber: _bare_number,
     TooMany: lambda e: Words(
-        f"You named {e.count:,} rules, and one command takes at most {e.most:,}.", next="Use several commands."
+        f"You named {e.count:,} {e.what}, and one command takes at most {e.most:,}.", next="Use several commands."
     ),
     LoopNeedsReason: lambda e: Words(
         " ".join(esc(loop, 500) for loop in e.loops[:3]),

@@ -120,8 +120,8 @@ def _form(command: Command) -> Command | None:
             )
         case RulesSet(refs=(ref,)):
             return RulesEdit(ref)
-        case MembersGrant() | MembersRevoke():
-            return MembersEdit(command.email, site=command.site)
+        case MembersGrant(emails=(email,)) | MembersRevoke(emails=(email,)):
+            return MembersEdit(email, site=command.site)
         case _:
             return None
 
@@ -160,8 +160,17 @@ def _reason(command: Command) -> str:
 def _names(refs: Sequence[str], context: Context) -> str:
     named = [f"*{esc(context.titles.get(ref, ref), 100)}*" for ref in refs[:MAX_NAMED]]
     more = [f"{len(refs) - MAX_NAMED} more"] if len(refs) > MAX_NAMED else []
-    *first, last = [*named, *more]
+    return _listed([*named, *more])
+
+
+def _listed(words: Sequence[str]) -> str:
+    *first, last = words
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def _people(command: MembersGrant | MembersRevoke) -> str:
+    """All of them: who is changed is never left to be guessed."""
+    return _listed([code(email) for email in command.emails])
 
 
 def _made(command: RulesMake, context: Context) -> str:
@@ -204,8 +213,8 @@ SENTENCES: Final[dict[type[Command], Callable[[Any, Context], str]]] = {
         f"Switch {command.switch} the group {_names([command.group], context)}, with all its rules"
     ),
     MembersAdd: lambda command, _: f"Add {code(command.email)}{_site(command)}",
-    MembersGrant: lambda command, _: f"Give {code(command.email)} {_segments(command)}{_site(command)}",
-    MembersRevoke: lambda command, _: f"Take {_segments(command)} from {code(command.email)}{_site(command)}",
+    MembersGrant: lambda command, _: f"Give {_people(command)} {_segments(command)}{_site(command)}",
+    MembersRevoke: lambda command, _: f"Take {_segments(command)} from {_people(command)}{_site(command)}",
     MembersRemove: lambda command, _: f"Remove {code(command.email)}{_site(command)}. It waits for a decision",
     MembersOffboard: lambda command, _: f"Remove {code(command.email)} from every site. It waits for a decision",
     GatehouseUndo: lambda *_: "Undo your last change here",

@@ -261,8 +261,7 @@ def _bare(found: Recognised) -> list[Command]:
     if found.urls:
         return _which(found)
     if found.emails and found.segments:
-        grants: list[Command] = [_grant(found, email) for email in found.emails]
-        return grants
+        return _for_people(found, lambda emails: _grant(found, emails))
     if found.emails:
         return [MembersWhy(email, site=found.site) for email in found.emails]
     if found.several:
@@ -446,24 +445,30 @@ def _delete(found: Recognised) -> list[Command]:
     return _each(found, lambda refs: RulesDelete(refs, found.reason))
 
 
-def _grant(found: Recognised, email: str) -> MembersGrant:
-    return MembersGrant(email, tuple(found.segments), found.site, found.lasts, found.reason)
+def _for_people(found: Recognised, command: Callable[[tuple[str, ...]], Command]) -> list[Command]:
+    """One command for all who are named; where a name or a part of one fits several, one for each."""
+    people = found.people()
+    if (found.emails or found.rows) and not found.namesakes:
+        return [command(tuple(dict.fromkeys(people)))]
+    return [command((email,)) for email in people]
+
+
+def _grant(found: Recognised, emails: tuple[str, ...]) -> MembersGrant:
+    return MembersGrant(emails, tuple(found.segments), found.site, found.lasts, found.reason)
 
 
 def _give(found: Recognised) -> list[Command]:
     if found.urls:
         return _which(found)
-    people = found.people()
     if not found.segments:
-        return [MembersWhy(email, site=found.site) for email in people]
-    return [_grant(found, email) for email in people]
+        return [MembersWhy(email, site=found.site) for email in found.people()]
+    return _for_people(found, lambda emails: _grant(found, emails))
 
 
 def _take(found: Recognised) -> list[Command]:
-    people = found.people()
     if not found.segments:
-        return [MembersShow(email, found.site) for email in people]
-    return [MembersRevoke(email, tuple(found.segments), found.site, found.reason) for email in people]
+        return [MembersShow(email, found.site) for email in found.people()]
+    return _for_people(found, lambda emails: MembersRevoke(emails, tuple(found.segments), found.site, found.reason))
 
 
 def _offboard(found: Recognised) -> list[Command]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Final
 
 from rapidfuzz import fuzz, process
@@ -152,6 +152,8 @@ class Recognised:
         self.turned = False
         """Whether the first URL is where it leads: “to B from A”."""
         self.emails: list[str] = []
+        self.namesakes = False
+        """Whether several people have a name that was said: one of them is meant."""
         self.rows: list[str] = []
         self.rules: list[str] = []
         self.groups: list[str] = []
@@ -175,7 +177,7 @@ class Recognised:
         words = self._without_names([part for word in words for part in _parted(word)])
         words = self._without_end(words)
         left = [word for word in words if not self._takes(word)]
-        plain = [_bare(word.text) for word in left]
+        plain = [each for word in left for each in (_bare(word.text), *(["and"] if word.text.endswith(",") else []))]
         self.cautious = any(word in CAUTIOUS for word in plain) and not self._excludes(plain)
         self.question = next((word for word in plain if word not in GREETINGS), "")
         self.question = self.question if self.question in QUESTIONS else "why" if COMPLAINTS & set(plain) else ""
@@ -216,12 +218,14 @@ class Recognised:
         kinds = [each for each in (known.rules, known.groups, known.members) if each.begin(first)]
         least = 1 if words[at].quoted else 2
         for length in range(min(MAX_NAME_WORDS, len(words) - at) if kinds else 0, least - 1, -1):
-            name = " ".join(lines[at : at + length]).rstrip("?!").removesuffix("'s")
+            name = " ".join(lines[at : at + length]).rstrip("?!,").removesuffix("'s")
             if any(each.has(name) for each in kinds):
                 rules, groups = known.rules.called(name), known.groups.called(name)
                 self.rules += rules
                 self.groups += groups
-                self.emails += [] if rules or groups else known.members.called(name)
+                people = [] if rules or groups else known.members.called(name)
+                self.emails += people
+                self.namesakes = self.namesakes or len(people) > 1
                 return length
         return 0
 
@@ -313,7 +317,11 @@ class Recognised:
             return []
         by_source = [rule for url in self.urls for rule in self.known.sources.get(url.casefold(), ())]
         self.used |= {url for url in self.urls if url.casefold() in self.known.sources}
-        return by_source or (self.part_of(self.known.rules) if not self.urls else [])
+        if by_source or self.urls:
+            return by_source
+        if not (found := self.part_of(self.known.rules)):
+            found = self.rules = self._named_apart(self.known.rules)
+        return found
 
     def people(self, *, anywhere: bool = False) -> list[str]:
         """The emails of those who are meant: by a part of a name, those of the site where it fits somebody there."""
@@ -322,8 +330,14 @@ class Recognised:
         if self.rows and self.root == "members":
             return self.rows
         fitting = self.part_of(self.known.members)
-        here = [email for email in fitting if self._site() in self.known.sites_of.get(email, ())]
-        return fitting if anywhere else here or fitting
+        if not fitting and (apart := self._named_apart(self.known.members)):
+            self.emails = apart
+            return apart
+        return fitting if anywhere else self._here(fitting)
+
+    def _here(self, keys: list[str]) -> list[str]:
+        """Of people those of the site, where it has any of them; all else as it is."""
+        return [key for key in keys if self._site() in self.known.sites_of.get(key, ())] or keys
 
     def _site(self) -> str:
         return self.site or self.known.site
@@ -337,6 +351,16 @@ class Recognised:
             self._parts[id(names)] = next((found for text in tried if (found := names.holding(text))), [])
             self.used |= {*self.words} if self._parts[id(names)] else set()
         return self._parts[id(names)]
+
+    def _named_apart(self, names: Names) -> list[str]:
+        """The keys of *names* that “liam and quinn” are: one for each part; nothing where one fits none, or several."""
+        parts = [list(part) for is_and, part in groupby(self.words, key="and".__eq__) if not is_and]
+        named = [" ".join(word for word in part if word not in FILLERS) for part in parts]
+        found = [self._here(names.holding(name)) if len(name) >= MIN_PART else [] for name in named]
+        if len(found) < 2 or any(len(each) != 1 for each in found):
+            return []
+        self.used |= {*self.words}
+        return [key for each in found for key in each]
 
     @property
     def several(self) -> bool:
@@ -357,7 +381,8 @@ def _ends_as_a_host(text: str) -> bool:
 def _parted(word: Word) -> list[Word]:
     if word.quoted or WEB.match(word.text) or "," not in word.text.strip(AFTER_ALL):
         return [word]
-    return [replace(word, text=part) for part in word.text.split(",") if part]
+    *first, last = [part for part in word.text.split(",") if part]
+    return [*(replace(word, text=f"{part},") for part in first), replace(word, text=last)]
 
 
 def _bare(text: str) -> str:

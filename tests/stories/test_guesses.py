@@ -125,7 +125,11 @@ async def test_change_opens_the_form_with_what_was_understood(workspace: Sandbox
         ("/rules pending", "Read as `/gatehouse pending`"),
         ("/rules mobile checkout", "Read as `/rules show Redirect_chk02`"),
         ("/members add vip anna.berg@example.com", "Give `anna.berg@example.com` `vip` on blog."),
-        ("/members grant a@example.com,b@example.com vip", "Give `b@example.com` `vip` on blog."),
+        (
+            "/members make liam and quinn vip",
+            "Give `liam.meyer@example.com` and `quinn.rossi@example.com` `vip` on blog.",
+        ),
+        ("/members grant a@example.com,b@example.com vip", "`a@example.com` is not a member of blog."),
         ("/members offboard chloe", "Remove `chloe.diaz@example.com` from every site."),
         ("/members chloe", "Chloe Diaz"),
         ("/rules list inactive", "9 rules are off"),

@@ -70,7 +70,7 @@ OLD, CHECKOUT, MOBILE, STAGING, SLOW = (
 GIFTS, VOUCHERS, BLACK_FRIDAY = "Redirect_gift01", "Redirect_gift02", "Redirect_bfri1"
 ALL_CHECKOUTS: Final = (CHECKOUT, MOBILE, STAGING, SLOW)
 ANNA, CHLOE, OTHER_CHLOE = "anna.berg@example.com", "chloe.diaz@example.com", "chloe.khan@example.com"
-PAUL: Final = "paul.quist@example.com"
+PAUL, LIAM, QUINN = "paul.quist@example.com", "liam.meyer@example.com", "quinn.rossi@example.com"
 HOSTS: Final = ("shop.example.com", "m.shop.example.com")
 
 KNOWN: Final = replace(
@@ -231,15 +231,15 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
     ("/rules show me all rules", runs(RulesList())),
     ("/rules how many rules are off", runs(RulesList(status="off"))),
     # Members
-    (f"/members add vip {ANNA}", offers(MembersGrant(ANNA, ("vip",)))),
+    (f"/members add vip {ANNA}", offers(MembersGrant((ANNA,), ("vip",)))),
     (f"/members {ANNA}", runs(MembersWhy(ANNA))),
-    (f"/members give vip to {ANNA} for 2h", offers(MembersGrant(ANNA, ("vip",), None, HOURS_2))),
-    ("/members give Anna Berg vip", offers(MembersGrant(ANNA, ("vip",)))),
-    ("/members upgrade anna to premium", offers(MembersGrant(ANNA, ("premium",)))),
-    ("/members make anna vip for 2h", offers(MembersGrant(ANNA, ("vip",), None, HOURS_2))),
-    (f"/members take vip from {ANNA}", offers(MembersRevoke(ANNA, ("vip",)))),
-    ("/members downgrade anna from premium", offers(MembersRevoke(ANNA, ("premium",)))),
-    ("/members remove vip from anna", offers(MembersRevoke(ANNA, ("vip",)))),
+    (f"/members give vip to {ANNA} for 2h", offers(MembersGrant((ANNA,), ("vip",), None, HOURS_2))),
+    ("/members give Anna Berg vip", offers(MembersGrant((ANNA,), ("vip",)))),
+    ("/members upgrade anna to premium", offers(MembersGrant((ANNA,), ("premium",)))),
+    ("/members make anna vip for 2h", offers(MembersGrant((ANNA,), ("vip",), None, HOURS_2))),
+    (f"/members take vip from {ANNA}", offers(MembersRevoke((ANNA,), ("vip",)))),
+    ("/members downgrade anna from premium", offers(MembersRevoke((ANNA,), ("premium",)))),
+    ("/members remove vip from anna", offers(MembersRevoke((ANNA,), ("vip",)))),
     ("/members offboard chloe", offers(MembersOffboard(CHLOE), MembersOffboard(OTHER_CHLOE))),
     ("/members kick chloe diaz", offers(MembersOffboard(CHLOE), MembersRemove(CHLOE))),
     (
@@ -253,17 +253,23 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
     ("/members who has vip", runs(MembersList(segment="vip"))),
     ("/members vip", runs(MembersList(segment="vip"))),
     ("/members without vip", runs(MembersList(without_segment="vip"))),
-    ("/members new.person@example.com to vip", offers(MembersGrant("new.person@example.com", ("vip",)))),
+    ("/members new.person@example.com to vip", offers(MembersGrant(("new.person@example.com",), ("vip",)))),
     ("/members register new.person@example.com", runs(MembersAdd("new.person@example.com"))),
     (
         "/members grant a@example.com,b@example.com vip",
-        offers(MembersGrant("a@example.com", ("vip",)), MembersGrant("b@example.com", ("vip",))),
+        offers(MembersGrant(("a@example.com", "b@example.com"), ("vip",))),
     ),
     (f"/members is {ANNA} vip?", runs(MembersWhy(ANNA, "vip"))),
     ("/members show all members", runs(MembersList())),
     ("/members how many have vip", runs(MembersList(segment="vip"))),
-    (f"/members vip vip {ANNA}", offers(MembersGrant(ANNA, ("vip",)))),
+    (f"/members vip vip {ANNA}", offers(MembersGrant((ANNA,), ("vip",)))),
     ("/members remove Anna Berg", offers(MembersRemove(ANNA))),
+    (
+        "/members upgrade liam, quinn and tara to beta",
+        offers(MembersGrant((LIAM, QUINN, "tara.unger@example.com"), ("beta",))),
+    ),
+    ("/members take premium from liam and somebody else", NOTHING),
+    ("/rules turn off old shop and help centre", offers(RulesOff((OLD, "Redirect_help1")))),
     # Any root
     ("/rules undo", offers(GatehouseUndo())),
     ("/rules take back my last change", offers(GatehouseUndo())),
@@ -275,7 +281,7 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
     ("/gatehouse rules list checkout", runs(RulesList("checkout"))),
     ("/gatehouse rules off Old shop", offers(RulesOff((OLD,)))),
     (f"/members history {OLD}", runs(RulesHistory(OLD))),
-    (f"/rules grant {ANNA} vip", offers(MembersGrant(ANNA, ("vip",)))),
+    (f"/rules grant {ANNA} vip", offers(MembersGrant((ANNA,), ("vip",)))),
     ("/members turn off Old shop", offers(RulesOff((OLD,)))),
     ("/rules status", runs(GatehouseStatus())),
     ("/members whoami", runs(GatehouseWhoami())),
@@ -333,17 +339,18 @@ UNSEEN: Final[list[tuple[str, Outcome]]] = [
         "/rules maintenance page for pricing api on for 30 min",
         offers(RulesOn(("Response_maint1",), lasts_in("for", "30 min"))),
     ),
-    ("/members let ben into vip", offers(MembersGrant("ben.costa@example.com", ("vip",)))),
+    ("/members let ben into vip", offers(MembersGrant(("ben.costa@example.com",), ("vip",)))),
     ("/members ben can't see the beta stuff", runs(MembersWhy("ben.costa@example.com", "beta"))),
-    ("/members take vip away from david evans", offers(MembersRevoke("david.evans@example.com", ("vip",)))),
+    ("/members take vip away from david evans", offers(MembersRevoke(("david.evans@example.com",), ("vip",)))),
     (
         "/members give hugo beta until friday 5pm",
-        offers(MembersGrant("hugo.ito@example.com", ("beta",), None, lasts_in("until", "friday 5pm"))),
+        offers(MembersGrant(("hugo.ito@example.com",), ("beta",), None, lasts_in("until", "friday 5pm"))),
     ),
     ("/members does tara have premium?", runs(MembersWhy("tara.unger@example.com", "premium"))),
     ("/members is grace.hansen@example.com a member", runs(MembersShow("grace.hansen@example.com"))),
     ("/members kick out paul quist", offers(MembersOffboard(PAUL), MembersRemove(PAUL))),
     ("/members paul left the company", offers(MembersOffboard(PAUL), MembersRemove(PAUL))),
+    ("/members make liam and quinn vip", offers(MembersGrant((LIAM, QUINN), ("vip",)))),
     ("/members who can see staff content", runs(MembersList(segment="staff"))),
     ("/members everyone without premium", runs(MembersList(without_segment="premium"))),
     ("/members new member zoe.lang@example.com with beta", runs(MembersAdd("zoe.lang@example.com", None, ("beta",)))),
@@ -438,7 +445,7 @@ ODD: Final = replace(
         ("/rules turn off Spring, summer and autumn", [RulesOff(("Redirect_comma",))]),
         (f"/rules turn off From {SHOP}/a to elsewhere", [RulesOff(("Redirect_url",))]),
         ("/rules block everything", [RulesShow("Redirect_block")]),
-        ("/members give beta to vip@example.com", [MembersGrant("vip@example.com", ("beta",))]),
+        ("/members give beta to vip@example.com", [MembersGrant(("vip@example.com",), ("beta",))]),
         (f"/rules \u200bblock {PROMO}\u200b", block(PROMO)[1]),
         (f"/rules block {PROMO} because destroy and delete all", block(PROMO, None, "destroy and delete all")[1]),
         ("/rules why delete everything", []),
@@ -449,6 +456,15 @@ def test_a_name_that_looks_like_something_else_is_asked_about_or_shown(typed: st
 
     assert list(readings) == commands
     assert not any(each.writes for each in readings if each == runs_at_once(readings))
+
+
+def test_of_two_people_of_one_name_each_is_offered_alone() -> None:
+    sams = [Member.model_validate({"email": f"sam{n}@example.com", "name": "Sam Hill"}) for n in (1, 2)]
+    known = replace(Known.of(members={"blog": sams}, segments=["vip"]), site="blog")
+
+    readings = read("members", "give sam hill vip", known).commands
+
+    assert list(readings) == [MembersGrant((f"sam{n}@example.com",), ("vip",)) for n in (1, 2)]
 
 
 WORDS: Final = [
