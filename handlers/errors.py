@@ -41,9 +41,27 @@ class NotOneGroup(Refusal):
 
 @dataclass(eq=False, repr=False)
 class InvalidDraft(Refusal):
-    """What was asked would make a rule that cannot be right."""
+    """What was asked would make a rule that cannot be right. *again*: the same with what was likely meant."""
 
     problems: Sequence[Problem]
+    again: Mapping[str, Command] = field(default_factory=dict)
+
+
+@dataclass(eq=False, repr=False)
+class RefusedField(Refusal):
+    """A field that cannot be set so. *again*: the same command with what was likely meant."""
+
+    problem: Problem
+    again: Mapping[str, Command]
+
+
+@dataclass(eq=False, repr=False)
+class TooMany(Refusal):
+    """More rules or members (*what*) at once than one command takes."""
+
+    count: int
+    most: int
+    what: str = "rules"
 
 
 @dataclass(eq=False, repr=False)

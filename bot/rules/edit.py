@@ -207,6 +207,8 @@ SWITCHES: Final = {
     "inactive": INACTIVE,
     "disabled": INACTIVE,
 }
+OWN_WORDS: Final = {"Redirect": {"to": "destination", "from": "source"}, "Cancel": {"from": "source"}}
+"""What people call a field of a type, which is the name of another type's field."""
 FIELD: Final = re.compile(r"(?:pair(?P<pair>[1-9][0-9]{0,3})\.)?(?:source\.)?(?P<name>[a-z]+)", re.IGNORECASE)
 
 SETTABLE: Final = ("name", "description", "status", "destination", "source", "operator", "key", "from", "to", "group")
@@ -238,15 +240,20 @@ def _set(body: Document, field: str, value: str) -> None:
     name = match["name"].lower() if match else ""
     if name in {"type", "ruletype"}:
         raise BadField(Problem(ProblemKind.TYPE_IS_FIXED, field))
+    rule_type = str(body.get("ruleType") or "")
+    name = OWN_WORDS.get(rule_type, {}).get(name, name)
     if match is None or name not in {*HEAD, *IN_PAIR, *IN_SOURCE}:
-        raise BadField(Problem(ProblemKind.UNKNOWN_FIELD, field))
-    if name in IN_PAIR and not has_field(rule_type := body.get("ruleType"), IN_PAIR[name]):
-        raise BadField(Problem(ProblemKind.OTHER_TYPES_FIELD, IN_PAIR[name], value=rule_type or ""))
+        near = process.extractOne(name[:60], SETTABLE, scorer=fuzz.ratio, score_cutoff=MIN_LIKENESS)
+        raise BadField(Problem(ProblemKind.UNKNOWN_FIELD, field, meant=near[0] if near else ""))
+    if name in IN_PAIR and not has_field(rule_type, IN_PAIR[name]):
+        raise BadField(Problem(ProblemKind.OTHER_TYPES_FIELD, IN_PAIR[name], value=rule_type))
     if name in HEAD and match["pair"] is None:
         body[HEAD[name]] = _status(value) if name == "status" else value
         return
     pair = _pair(body, field, match["pair"])
     if name in IN_PAIR:
+        if rule_type in KNOWN_TYPES and rule_type not in PAIR_FIELDS and IN_PAIR[name] not in pair:
+            raise BadField(Problem(ProblemKind.OTHER_TYPES_FIELD, IN_PAIR[name], value=rule_type))
         pair[IN_PAIR[name]] = value
     elif name in IN_SOURCE:
         pair["source"] = {**(pair.get("source") or {}), IN_SOURCE[name]: value}

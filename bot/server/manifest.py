@@ -9,19 +9,25 @@ import yaml
 EVENTS_PATH: Final = "/slack/events"
 PLACEHOLDER: Final = "https://gatehouse.example.com"
 
+BETWEEN_HINTS: Final = " · "
 COMMANDS: Final = (
     (
         "rules",
         "Find, change and safely delete traffic rules",
-        "list | show REF | new | edit REF | off REF | delete REF",
+        (
+            "why does shop.example.com/old go there?",
+            "turn off Old shop for 2h because it loops",
+            "block shop.example.com/promo",
+        ),
     ),
     (
         "members",
         "Find, add, change and remove members of a site",
-        "list | show EMAIL | add EMAIL | grant EMAIL SEGMENT",
+        ("why can't anna@example.com get in?", "give anna@example.com vip until Monday", "who has vip?"),
     ),
-    ("gatehouse", "Help, status, and who you are to Gatehouse", "help [TOPIC] | status | whoami"),
+    ("gatehouse", "Help, status, and who you are to Gatehouse", ("what changed today?", "what can I do?", "undo that")),
 )
+"""Name, description, and three sentences that work, which Slack shows while somebody types."""
 
 SHORTCUTS: Final = (
     ("message", "rule_which", "Which rule?", "Which rules act on the addresses of this message, and why"),
@@ -76,11 +82,11 @@ def document(url: str | None, prefix: str = "") -> dict[str, Any]:
                 {
                     "command": f"/{prefix}{name}",
                     "description": about,
-                    "usage_hint": hint,
+                    "usage_hint": BETWEEN_HINTS.join(hints),
                     "should_escape": True,
                     **endpoint,
                 }
-                for name, about, hint in COMMANDS
+                for name, about, hints in COMMANDS
             ],
             "shortcuts": [
                 {"name": name, "type": kind, "callback_id": callback_id, "description": about}

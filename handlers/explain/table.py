@@ -9,7 +9,7 @@ from bot.clients.errors import ClientError
 from bot.gatehouse import UnknownSite
 from bot.policy.access import DirectoryUnavailable, NobodyCanApprove, NotAllowed
 from bot.policy.model import Irreconcilable, Why
-from bot.rules.edit import BadField, Problem
+from bot.rules.edit import Problem
 from bot.rules.model import Groups, Rule
 from bot.rules.url import NoAddress
 from bot.store.db import StoreError
@@ -27,7 +27,9 @@ from handlers.errors import (
     NoMember,
     NothingToExport,
     NotOneGroup,
+    RefusedField,
     Table,
+    TooMany,
     UnknownSegment,
     Words,
 )
@@ -41,7 +43,7 @@ from handlers.members.refs import SiteGone
 from handlers.rules.commands import RulesGroups, RulesList, RulesShow
 from handlers.rules.pairs_view import status_name, type_name
 from handlers.rules.reasons import problem_words
-from handlers.rules.refs import BareNumber, NotOne, TooMany
+from handlers.rules.refs import BareNumber, NotOne
 from handlers.slack.client import SlackRefused, SlackUnreachable
 from handlers.slack.files import FileGone, FileTooLarge, FileUnreadable
 from handlers.slack.reply import Caller
@@ -70,9 +72,9 @@ RULE_WORDS: Final[Table] = {
         again={"List groups": RulesGroups()},
     ),
     InvalidDraft: lambda e: Words(
-        f"That rule wouldn’t work:\n{_problem_lines(e.problems)}", next="Fix that and try again."
+        f"That rule wouldn’t work:\n{_problem_lines(e.problems)}", next="Fix that and try again.", again=e.again
     ),
-    BadField: lambda e: Words(esc(problem_words(e.problem))),
+    RefusedField: lambda e: Words(esc(problem_words(e.problem)), again=e.again),
     NoAddress: lambda e: Words(
         f"That is {esc(str(e))}.", next="Write a URL such as `https://shop.example.com/old`.", unchanged=None
     ),
@@ -85,7 +87,7 @@ RULE_WORDS: Final[Table] = {
     ),
     BareNumber: _bare_number,
     TooMany: lambda e: Words(
-        f"You named {e.count:,} rules, and one command takes at most {e.most:,}.", next="Use several commands."
+        f"You named {e.count:,} {e.what}, and one command takes at most {e.most:,}.", next="Use several commands."
     ),
     LoopNeedsReason: lambda e: Words(
         " ".join(esc(loop, 500) for loop in e.loops[:3]),

@@ -44,37 +44,48 @@ class Context:
     zone: tzinfo = UTC
 
 
-def read_as(message: Message, command: Command) -> Message:
+def read_as(message: Message, command: Command, ignored: Sequence[str] = ()) -> Message:
     """*message*, under a line on how the text was read that it answers."""
     try:
         words = code(slash(f"{command.service} {command.write()}"), 400)
     except ValueError:
         return message
-    return messages.message(message.text, [messages.context(f"Read as {words}"), *message.blocks])
+    return messages.message(
+        message.text, [messages.context(f"Read as {words}{_ignored(ignored, '   ·   ')}"), *message.blocks]
+    )
 
 
-def preview(readings: Sequence[Command], context: Context, *, asked: str) -> Message:
+def _ignored(ignored: Sequence[str], before: str) -> str:
+    """What nothing was made of: somebody may have meant something by it."""
+    shown = ", ".join(f"“{esc(each, 60)}”" for each in ignored[:MAX_NAMED])
+    return f"{before}Ignored: {shown}{', …' if len(ignored) > MAX_NAMED else ''}" if ignored else ""
+
+
+def preview(readings: Sequence[Command], context: Context, *, asked: str, ignored: Sequence[str] = ()) -> Message:
     """What would be done, with a button that does it; of several readings, a button for each."""
+    footer = [_footer(asked)]
+    if ignored:
+        footer.insert(0, messages.context(f":warning: {_ignored(ignored, '')}"))
     first = readings[0]
     made = [each for each in readings if isinstance(each, RulesMake)]
     if len(made) == len(readings) > 1 and len({(each.source, each.destination) for each in made}) == 1:
-        return _how_much(made, context, asked)
+        return _how_much(made, context, footer)
     if len(readings) > 1:
         blocks = [messages.section("*Which one do you mean?*")]
         for number, each in enumerate(readings):
             label = messages.turn_button(_label(each), each, number)
             blocks.append(messages.section(sentence(each, context), label))
-        return messages.message("Which one do you mean?", [*blocks, _footer(asked)])
+        return messages.message("Which one do you mean?", [*blocks, *footer])
     said = sentence(first, context)
     buttons = [_do_it(first), _change(first)]
-    return messages.message(said, [messages.section(said), *messages.actions(buttons), _footer(asked)])
+    return messages.message(said, [messages.section(said), *messages.actions(buttons), *footer])
 
 
-def _how_much(made: Sequence[RulesMake], context: Context, asked: str) -> Message:
+def _how_much(made: Sequence[RulesMake], context: Context, footer: Sequence[Block]) -> Message:
     said = sentence(made[0], context)
     buttons = [messages.turn_button(REACH_LABELS[each.match], each, number) for number, each in enumerate(made)]
     blocks = [messages.section(f"{said}\nHow much of it?"), *messages.actions([*buttons, _change(made[0])])]
-    return messages.message(said, [*blocks, _footer(asked)])
+    return messages.message(said, [*blocks, *footer])
 
 
 REACH_LABELS: Final = {None: "Exactly this URL", "query": "With any query", "below": "Everything below"}
@@ -109,8 +120,8 @@ def _form(command: Command) -> Command | None:
             )
         case RulesSet(refs=(ref,)):
             return RulesEdit(ref)
-        case MembersGrant() | MembersRevoke():
-            return MembersEdit(command.email, command.site)
+        case MembersGrant(emails=(email,)) | MembersRevoke(emails=(email,)):
+            return MembersEdit(email, site=command.site)
         case _:
             return None
 
@@ -149,8 +160,17 @@ def _reason(command: Command) -> str:
 def _names(refs: Sequence[str], context: Context) -> str:
     named = [f"*{esc(context.titles.get(ref, ref), 100)}*" for ref in refs[:MAX_NAMED]]
     more = [f"{len(refs) - MAX_NAMED} more"] if len(refs) > MAX_NAMED else []
-    *first, last = [*named, *more]
+    return _listed([*named, *more])
+
+
+def _listed(words: Sequence[str]) -> str:
+    *first, last = words
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def _people(command: MembersGrant | MembersRevoke) -> str:
+    """All of them: who is changed is never left to be guessed."""
+    return _listed([code(email) for email in command.emails])
 
 
 def _made(command: RulesMake, context: Context) -> str:
@@ -193,8 +213,8 @@ SENTENCES: Final[dict[type[Command], Callable[[Any, Context], str]]] = {
         f"Switch {command.switch} the group {_names([command.group], context)}, with all its rules"
     ),
     MembersAdd: lambda command, _: f"Add {code(command.email)}{_site(command)}",
-    MembersGrant: lambda command, _: f"Give {code(command.email)} {_segments(command)}{_site(command)}",
-    MembersRevoke: lambda command, _: f"Take {_segments(command)} from {code(command.email)}{_site(command)}",
+    MembersGrant: lambda command, _: f"Give {_people(command)} {_segments(command)}{_site(command)}",
+    MembersRevoke: lambda command, _: f"Take {_segments(command)} from {_people(command)}{_site(command)}",
     MembersRemove: lambda command, _: f"Remove {code(command.email)}{_site(command)}. It waits for a decision",
     MembersOffboard: lambda command, _: f"Remove {code(command.email)} from every site. It waits for a decision",
     GatehouseUndo: lambda *_: "Undo your last change here",

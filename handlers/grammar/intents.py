@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -28,7 +28,7 @@ from handlers.grammar.command import Command, Unclear
 from handlers.grammar.fields import NUMBER
 from handlers.grammar.known import MAX_READINGS, MIN_PART, Known
 from handlers.grammar.parser import VERBS, parse
-from handlers.grammar.recognised import FILLERS, LOOSE, STATUSES, TYPES, Recognised
+from handlers.grammar.recognised import FILLERS, IDLE, LOOSE, STATUSES, TYPES, Recognised
 from handlers.grammar.tokens import MOST, Word, cleaned, split
 from handlers.members.commands import (
     MembersAdd,
@@ -43,6 +43,7 @@ from handlers.members.commands import (
 )
 from handlers.rules.commands import (
     REACHES,
+    RulesCheck,
     RulesCopy,
     RulesDelete,
     RulesEdit,
@@ -64,26 +65,55 @@ def runs_at_once(readings: Sequence[Command]) -> Command | None:
     return readings[0] if len(readings) == 1 and not readings[0].writes else None
 
 
-def read(root: str, text: str, known: Known) -> tuple[Command, ...]:
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """The commands that a text may mean, and what it says besides that none of them takes up."""
+
+    commands: tuple[Command, ...] = ()
+    ignored: tuple[str, ...] = ()
+
+
+def read(root: str, text: str, known: Known) -> Readings:
     """Return the commands that *text* after ``/root`` may mean, the likeliest first; nothing where nobody can tell.
 
     *root* is empty where none was given. Raises Unclear for a time that could mean several things.
     """
     if len(text) > MOST:
-        return ()
+        return Readings()
     words = split(cleaned(text))
     while words and words[0].keyword.lstrip("/") in ROOTS:
         root, words = words[0].keyword.lstrip("/"), words[1:]
     if (spelled := _under_another_root(root, words)) is not None:
-        return (spelled,)
+        return Readings((spelled,))
     found = Recognised(root, known)
     found.take(words)
     readings = list(dict.fromkeys(each for meant in _meant(found) if (each := _read_back(meant)) is not None))
     if found.cautious:
         readings = [each for each in readings if not each.writes] or list(dict.fromkeys(_shown(found)))
     elif _asks_for_a_change(root, words) and not any(each.writes for each in readings):
-        return ()
-    return tuple(readings) if len(readings) <= MAX_READINGS else ()
+        return Readings()
+    return Readings(tuple(readings), _ignored(found, readings)) if 0 < len(readings) <= MAX_READINGS else Readings()
+
+
+def _ignored(found: Recognised, readings: Sequence[Command]) -> tuple[str, ...]:
+    """What *found* says that is in none of *readings*: words, things that exist, a time, a reason."""
+    text = " ".join(each.write() for each in readings).casefold()
+    words = {*re.split(r"[\s\"':=,]+", text), *found.used, *FILLERS, *IDLE}
+    if any(isinstance(each, RulesList) for each in readings):
+        words |= {*STATUSES, *TYPES}
+    things = [*found.urls, *found.emails, *found.rows, *found.rules, *found.groups, *found.segments]
+    titles = found.known.titles
+    left = [
+        titles.get(thing, thing)
+        for thing in things
+        if thing not in found.used and not any(each.casefold() in text for each in (thing, titles.get(thing, thing)))
+    ]
+    left += [word for word in found.words if word not in words]
+    if found.lasts and all(getattr(each, "lasts", None) != found.lasts for each in readings):
+        left.append(found.lasts.as_typed)
+    if found.reason and any(each.writes and getattr(each, "because", None) is None for each in readings):
+        left.append(f"because {found.reason}")
+    return tuple(dict.fromkeys(left))
 
 
 ROOTS: Final = frozenset(VERBS)
@@ -169,8 +199,10 @@ def _about_gatehouse(found: Recognised) -> list[Command]:
 
 def _about_names(found: Recognised) -> list[Command]:
     words = set(found.text.casefold().rstrip("?").split())
-    if found.segments and not found.phrase:
+    if found.segments and not found.people(anywhere=True) and not found.rule_refs():
         return _members_of(found)
+    if found.question == "how" and not found.phrase and not STATUSES.keys() & words:
+        return _everything(found, words)
     if (
         not found.phrase
         and ("on" not in words or {"rule", "rules"} & words)
@@ -180,6 +212,12 @@ def _about_names(found: Recognised) -> list[Command]:
     if people := found.people(anywhere=found.question not in IDENTITY):
         return _why_people(found, people)
     return _about_rules(found, found.rule_refs())
+
+
+def _everything(found: Recognised, words: set[str]) -> list[Command]:
+    """All members or all rules, where it is asked how many there are."""
+    people = found.root == "members" or words & {"members", "users", "people", "customers", "accounts"}
+    return [MembersList(site=found.site) if people else RulesList()]
 
 
 def _since(found: Recognised) -> str | None:
@@ -223,8 +261,7 @@ def _bare(found: Recognised) -> list[Command]:
     if found.urls:
         return _which(found)
     if found.emails and found.segments:
-        grants: list[Command] = [_grant(found, email) for email in found.emails]
-        return grants
+        return _for_people(found, lambda emails: _grant(found, emails))
     if found.emails:
         return [MembersWhy(email, site=found.site) for email in found.emails]
     if found.several:
@@ -252,6 +289,7 @@ def _search(found: Recognised) -> list[Command]:
     for find in order:
         if commands := find(found, text):
             return commands
+    found.used |= {*found.words}
     near: list[Command] = [RulesShow(rule) for rule in found.known.rules.alike(text)]
     return near or [MembersShow(email) for email in found.known.members.alike(text)]
 
@@ -332,9 +370,9 @@ def _redirect(found: Recognised) -> list[Command]:
     if len(found.urls) != 2:
         return []
     first, second = reversed(found.urls) if _is_turned(found) else found.urls
-    there = [rule for rule in found.known.sources.get(first.casefold(), ()) if rule in found.known.redirects]
     made: list[Command] = []
     for source in _whole(first, found, second):
+        there = [rule for rule in found.known.sources.get(source.casefold(), ()) if rule in found.known.redirects]
         destination = _whole(second, found, source)[0]
         made += [RulesSet((rule,), (("destination", destination),), found.lasts, found.reason) for rule in there]
         name = f"{_short(source)} to {_short(destination)}"
@@ -355,9 +393,11 @@ def _make(found: Recognised) -> list[Command]:
         return _redirect(found)
     if len(found.urls) == 1:
         return [RulesNew(source=url, lasts=found.lasts, because=found.reason) for url in _whole(found.urls[0], found)]
-    if found.segments:
+    if found.segments and all(email in found.known.sites_of for email in found.emails):
         return _give(found)
-    return [MembersAdd(email, site=found.site, lasts=found.lasts, because=found.reason) for email in found.emails]
+    return [
+        MembersAdd(email, None, tuple(found.segments), found.site, found.lasts, found.reason) for email in found.emails
+    ]
 
 
 Acting = Callable[["Recognised"], list[Command]]
@@ -365,12 +405,17 @@ Acting = Callable[["Recognised"], list[Command]]
 
 def _switch(kind: type[RulesOn | RulesOff]) -> Acting:
     def reader(found: Recognised) -> list[Command]:
-        if found.act == "off" and len(found.urls) == 1 and not found.rule_refs():
+        if len(found.urls) == 1 and not found.rule_refs():
             return _which(found)
         groups: list[Command] = [RulesGroup(kind.verb, key, found.lasts, found.reason) for key in _groups_of(found)]
         return [*groups, *_each(found, lambda refs: kind(refs, found.lasts, found.reason))]
 
     return reader
+
+
+def _take_down(found: Recognised) -> list[Command]:
+    """A rule is switched off, a URL that no rule is about is blocked."""
+    return _block(found) if len(found.urls) == 1 and not found.rule_refs() else READERS["off"](found)
 
 
 def _groups_of(found: Recognised) -> list[str]:
@@ -400,24 +445,30 @@ def _delete(found: Recognised) -> list[Command]:
     return _each(found, lambda refs: RulesDelete(refs, found.reason))
 
 
-def _grant(found: Recognised, email: str) -> MembersGrant:
-    return MembersGrant(email, tuple(found.segments), found.site, found.lasts, found.reason)
+def _for_people(found: Recognised, command: Callable[[tuple[str, ...]], Command]) -> list[Command]:
+    """One command for all who are named; where a name or a part of one fits several, one for each."""
+    people = found.people()
+    if (found.emails or found.rows) and not found.namesakes:
+        return [command(tuple(dict.fromkeys(people)))]
+    return [command((email,)) for email in people]
+
+
+def _grant(found: Recognised, emails: tuple[str, ...]) -> MembersGrant:
+    return MembersGrant(emails, tuple(found.segments), found.site, found.lasts, found.reason)
 
 
 def _give(found: Recognised) -> list[Command]:
     if found.urls:
         return _which(found)
-    people = found.people()
     if not found.segments:
-        return [MembersWhy(email, site=found.site) for email in people]
-    return [_grant(found, email) for email in people]
+        return [MembersWhy(email, site=found.site) for email in found.people()]
+    return _for_people(found, lambda emails: _grant(found, emails))
 
 
 def _take(found: Recognised) -> list[Command]:
-    people = found.people()
     if not found.segments:
-        return [MembersShow(email, found.site) for email in people]
-    return [MembersRevoke(email, tuple(found.segments), found.site, found.reason) for email in people]
+        return [MembersShow(email, found.site) for email in found.people()]
+    return _for_people(found, lambda emails: MembersRevoke(emails, tuple(found.segments), found.site, found.reason))
 
 
 def _offboard(found: Recognised) -> list[Command]:
@@ -434,14 +485,16 @@ def _offboard(found: Recognised) -> list[Command]:
 
 def _rename(found: Recognised) -> list[Command]:
     """Everything after “to” is the new name, as it was typed."""
+    found.used |= {*found.words}
     _, _, rest = found.text.partition(" ")
     old, to, new = rest.rpartition(" to ")
+    old = old.removesuffix(" name").removesuffix("'s")
     if not to or not new.strip():
         return [RulesEdit(ref) for ref in found.rule_refs()]
     rules = found.known.rules.holding(old) if len(old.strip()) >= MIN_PART else []
     refs = [old.strip()] if NUMBER.fullmatch(old.strip()) or USUAL_RULE_ID.fullmatch(old.strip()) else rules
     if not refs:
-        return [MembersEdit(email) for email in found.known.members.holding(old)]
+        return [MembersEdit(email, new.strip()) for email in found.known.members.holding(old)]
     return [RulesSet((ref,), (("name", new.strip()),), None, found.reason) for ref in refs]
 
 
@@ -450,8 +503,10 @@ def _set(found: Recognised) -> list[Command]:
 
 
 def _edit(found: Recognised) -> list[Command]:
+    if " name to " in found.text:
+        return _rename(found)
     if found.emails or (found.root == "members" and found.people()):
-        return [MembersEdit(email, found.site) for email in found.people()]
+        return [MembersEdit(email, site=found.site) for email in found.people()]
     return [RulesEdit(ref) for ref in found.rule_refs()]
 
 
@@ -489,12 +544,21 @@ def _undo(found: Recognised) -> list[Command]:
     return [GatehouseUndo(next((word for word in found.words if REFERENCE.fullmatch(word)), None))]
 
 
+def _status(found: Recognised) -> list[Command]:
+    """Whether rules are broken is one question, whether Gatehouse and the services are, another."""
+    if shown := _shown(found):
+        return shown
+    asks_for_rules = found.root == "rules" and "broken" in found.text.casefold()
+    return [RulesCheck(), GatehouseStatus()] if asks_for_rules else [GatehouseStatus()]
+
+
 REFERENCE: Final = re.compile(r"(?=.*\d)[0-9a-f]{6,32}")
 """The beginning of a change's id, as cards show it."""
 
 
 READERS: Final[Mapping[str, Acting]] = {
     "off": _switch(RulesOff),
+    "down": _take_down,
     "on": _switch(RulesOn),
     "restore": _restore,
     "delete": _delete,
@@ -514,7 +578,7 @@ READERS: Final[Mapping[str, Acting]] = {
     "undo": _undo,
     "pending": lambda _: [GatehousePending()],
     "timers": lambda _: [GatehouseTimers()],
-    "status": lambda found: _shown(found) or [GatehouseStatus()],
+    "status": _status,
     "help": lambda found: [GatehouseHelp(topic=found.text)],
 }
 """What a text comes to that says what is to be done: an act, with what it may mean."""

@@ -169,7 +169,8 @@ def listed_service(command: Command) -> str:
 
 def numbers_in(command: Command) -> set[str]:
     """Every ``#n`` of *command*."""
-    refs = (*getattr(command, "refs", ()), getattr(command, "ref", None), getattr(command, "email", None))
+    several = (*getattr(command, "refs", ()), *getattr(command, "emails", ()))
+    refs = (*several, getattr(command, "ref", None), getattr(command, "email", None))
     return {ref for ref in refs if ref and NUMBERED.fullmatch(ref)}
 
 
@@ -196,6 +197,11 @@ def expand(command: Command, short: Shorthand) -> Command:
     if "email" in full:
         site, _, full["email"] = full["email"].rpartition("\n")
         full |= {"site": site} if site and "site" in given else {}
+    if "emails" in given:
+        rows = [_row(email, command, short).rpartition("\n") for email in given["emails"]]
+        full["emails"] = tuple(dict.fromkeys(email for _, _, email in rows))
+        if site := next((site for site, _, _ in rows if site), None):  # one list, so one site
+            full["site"] = site
     if needs_last_change(command):
         full["change"] = short.change
     if needs_site(command):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Final
 
 from rapidfuzz import fuzz, process
@@ -38,9 +38,15 @@ FILLERS: Final = words_of(
     "address member members user users customer customers account person people there get getting going go "
     "goes does do did doing has have had was were any some one on all which what who when where how why called "
     "everyone everybody everything right here currently still again cant can't temporarily destination target "
-    "many much count every both "
+    "many much count every both should able back asap immediately everything anything stuff "
+    "touching about involving related oops last change changes "
+    "what's where's who's whos "
 )
 """Words that name nothing by themselves."""
+IDLE: Final = words_of("happens happen wrong points end up away out looping loops redirecting approval open name")
+"""Words that may be in a name, and say nothing where they are in none."""
+COMPLAINTS: Final = words_of("can't cant cannot couldn't unable")
+"""Words of somebody who says what does not work: they ask why."""
 CAUTIOUS: Final = words_of(
     "not don't dont never no cannot isn't without except unless only but if unblock undelete instead shouldn't mustn't "
 )
@@ -61,7 +67,7 @@ ACTS: Final[Mapping[str, str]] = {
         "make": "make create new add register invite",
         "rename": "rename",
         "set": "change update set",
-        "edit": "edit modify adjust",
+        "edit": "edit modify adjust correct",
         "copy": "copy clone duplicate replicate",
         "why": "why explain trace debug which test check match",
         "show": "show get view info find search list see display open look lookup ls",
@@ -81,17 +87,34 @@ PHRASES: Final[Mapping[str, str]] = {
     "turn off": "off",
     "switch off": "off",
     "shut off": "off",
-    "shut down": "off",
-    "take down": "off",
+    "shut down": "down",
+    "take down": "down",
+    "nobody should": "block",
+    "nobody must": "block",
     "turn on": "on",
     "switch on": "on",
     "get rid of": "delete",
     "take back": "undo",
     "roll back": "undo",
     "set up": "make",
+    "bring back": "restore",
+    "put back": "restore",
+    "go live": "on",
+    "left the company": "offboard",
+    "has left": "offboard",
+    "has quit": "offboard",
+    "has resigned": "offboard",
+    "was fired": "offboard",
+} | {f"should {goes} to": "redirect" for goes in ("go", "point", "lead", "redirect", "be redirected", "end up at")}
+PARTED: Final[Mapping[str, Mapping[str, str]]] = {
+    "turn": {"on": "on", "off": "off"},
+    "switch": {"on": "on", "off": "off"},
+    "put": {"on": "on", "off": "off", "live": "on", "back": "restore"},
+    "bring": {"back": "restore"},
+    "make": {"live": "on"},
+    "take": {"down": "down"},
 }
-PARTED: Final = frozenset({"turn", "switch", "put"})
-"""Verbs whose “on” or “off” may come behind what they are about."""
+"""Verbs of two words, of which the second may come behind what they are about."""
 OFTEN_NOUNS: Final = words_of(
     "on off ok okay up waiting new log match get look start stop check test route map keep requests open"
 )
@@ -129,6 +152,8 @@ class Recognised:
         self.turned = False
         """Whether the first URL is where it leads: “to B from A”."""
         self.emails: list[str] = []
+        self.namesakes = False
+        """Whether several people have a name that was said: one of them is meant."""
         self.rows: list[str] = []
         self.rules: list[str] = []
         self.groups: list[str] = []
@@ -138,6 +163,8 @@ class Recognised:
         self.act = ""
         self.question = ""
         self.cautious = False
+        self.used: set[str] = set()
+        """The words and URLs that were looked up as a name or a source, and found."""
         self._parts: dict[int, list[str]] = {}
 
     def take(self, words: list[Word]) -> None:
@@ -150,10 +177,10 @@ class Recognised:
         words = self._without_names([part for word in words for part in _parted(word)])
         words = self._without_end(words)
         left = [word for word in words if not self._takes(word)]
-        plain = [word.text.strip(AFTER_ALL).casefold() for word in left]
+        plain = [each for word in left for each in (_bare(word.text), *(["and"] if word.text.endswith(",") else []))]
         self.cautious = any(word in CAUTIOUS for word in plain) and not self._excludes(plain)
         self.question = next((word for word in plain if word not in GREETINGS), "")
-        self.question = self.question if self.question in QUESTIONS else ""
+        self.question = self.question if self.question in QUESTIONS else "why" if COMPLAINTS & set(plain) else ""
         aside = {*CAUTIOUS, *(PAST if self.question else ())}
         self.words = self._without_act([word for word in plain if word and word not in aside])
         self._take_segments_and_site()
@@ -191,12 +218,14 @@ class Recognised:
         kinds = [each for each in (known.rules, known.groups, known.members) if each.begin(first)]
         least = 1 if words[at].quoted else 2
         for length in range(min(MAX_NAME_WORDS, len(words) - at) if kinds else 0, least - 1, -1):
-            name = " ".join(lines[at : at + length]).rstrip("?!")
+            name = " ".join(lines[at : at + length]).rstrip("?!,").removesuffix("'s")
             if any(each.has(name) for each in kinds):
                 rules, groups = known.rules.called(name), known.groups.called(name)
                 self.rules += rules
                 self.groups += groups
-                self.emails += [] if rules or groups else known.members.called(name)
+                people = [] if rules or groups else known.members.called(name)
+                self.emails += people
+                self.namesakes = self.namesakes or len(people) > 1
                 return length
         return 0
 
@@ -235,10 +264,10 @@ class Recognised:
                 if words[at : at + len(parts)] == parts:
                     self.act = act
                     return words[:at] + words[at + len(parts) :]
-            if word in PARTED and (switch := next((one for one in words[at + 1 :] if one in {"on", "off"}), None)):
-                self.act = switch
+            if second := next((one for one in words[at + 1 :] if one in PARTED.get(word, ())), None):
+                self.act = PARTED[word][second]
                 rest = words[at + 1 :]
-                rest.remove(switch)
+                rest.remove(second)
                 return words[:at] + rest
             ends = word in {"on", "off"} and at == len(words) - 1 and not self.question
             if word in ACTS and (word not in OFTEN_NOUNS or at <= start or ends):
@@ -287,7 +316,12 @@ class Recognised:
         if self.groups:
             return []
         by_source = [rule for url in self.urls for rule in self.known.sources.get(url.casefold(), ())]
-        return by_source or (self.part_of(self.known.rules) if not self.urls else [])
+        self.used |= {url for url in self.urls if url.casefold() in self.known.sources}
+        if by_source or self.urls:
+            return by_source
+        if not (found := self.part_of(self.known.rules)):
+            found = self.rules = self._named_apart(self.known.rules)
+        return found
 
     def people(self, *, anywhere: bool = False) -> list[str]:
         """The emails of those who are meant: by a part of a name, those of the site where it fits somebody there."""
@@ -296,8 +330,14 @@ class Recognised:
         if self.rows and self.root == "members":
             return self.rows
         fitting = self.part_of(self.known.members)
-        here = [email for email in fitting if self._site() in self.known.sites_of.get(email, ())]
-        return fitting if anywhere else here or fitting
+        if not fitting and (apart := self._named_apart(self.known.members)):
+            self.emails = apart
+            return apart
+        return fitting if anywhere else self._here(fitting)
+
+    def _here(self, keys: list[str]) -> list[str]:
+        """Of people those of the site, where it has any of them; all else as it is."""
+        return [key for key in keys if self._site() in self.known.sites_of.get(key, ())] or keys
 
     def _site(self) -> str:
         return self.site or self.known.site
@@ -306,9 +346,21 @@ class Recognised:
         """The keys of *names* that the words left are a part of."""
         if id(names) not in self._parts:
             phrase, bare = self.phrase, " ".join(word for word in self.words if word not in FILLERS)
-            found = names.holding(phrase) if len(phrase) >= MIN_PART else []
-            self._parts[id(names)] = found or (names.holding(bare) if bare != phrase and len(bare) >= MIN_PART else [])
+            untyped = " ".join(word for word in bare.split() if word not in TYPES)
+            tried = [text for text in dict.fromkeys([phrase, bare, untyped]) if len(text) >= MIN_PART]
+            self._parts[id(names)] = next((found for text in tried if (found := names.holding(text))), [])
+            self.used |= {*self.words} if self._parts[id(names)] else set()
         return self._parts[id(names)]
+
+    def _named_apart(self, names: Names) -> list[str]:
+        """The keys of *names* that “liam and quinn” are: one for each part; nothing where one fits none, or several."""
+        parts = [list(part) for is_and, part in groupby(self.words, key="and".__eq__) if not is_and]
+        named = [" ".join(word for word in part if word not in FILLERS) for part in parts]
+        found = [self._here(names.holding(name)) if len(name) >= MIN_PART else [] for name in named]
+        if len(found) < 2 or any(len(each) != 1 for each in found):
+            return []
+        self.used |= {*self.words}
+        return [key for each in found for key in each]
 
     @property
     def several(self) -> bool:
@@ -329,7 +381,14 @@ def _ends_as_a_host(text: str) -> bool:
 def _parted(word: Word) -> list[Word]:
     if word.quoted or WEB.match(word.text) or "," not in word.text.strip(AFTER_ALL):
         return [word]
-    return [replace(word, text=part) for part in word.text.split(",") if part]
+    *first, last = [part for part in word.text.split(",") if part]
+    return [*(replace(word, text=f"{part},") for part in first), replace(word, text=last)]
+
+
+def _bare(text: str) -> str:
+    """A word without the signs of its sentence, and without the ’s of whose something is."""
+    word = text.strip(AFTER_ALL).casefold()
+    return word if word in QUESTIONS or word in FILLERS else word.removesuffix("'s")
 
 
 def _verb_like(word: str) -> str | None:

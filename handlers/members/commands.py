@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Final
 
 from handlers.grammar.command import Command, Part, Rank, Rest
-from handlers.grammar.fields import EXPIRY, PAGE, REASON, SITE, Filter, First, Lasts, Led, Text, takes
+from handlers.grammar.fields import (
+    EXPIRY,
+    NUMBER,
+    PAGE,
+    REASON,
+    SITE,
+    Filter,
+    First,
+    Lasts,
+    Led,
+    Text,
+    one_word,
+    rows_in,
+    takes,
+)
 from handlers.grammar.tokens import Word, quoted
 
 
@@ -32,7 +47,9 @@ class Segments(Part):
         return segments
 
     def write(self, value: Sequence[str]) -> str:
-        return " ".join(map(quoted, value))
+        """After ``to`` where the first would be read as an email without."""
+        said = " ".join(map(quoted, value))
+        return f"to {said}" if "@" in value[0] else said
 
 
 class ToSegments(Segments):
@@ -47,9 +64,35 @@ class ToSegments(Segments):
         return _segments(named)
 
     def write(self, value: Sequence[str]) -> str:
-        return f"to {super().write(value)}"
+        return f"to {' '.join(map(quoted, value))}"
 
 
+class Emails(Part):
+    """The words up to the first that is neither an email nor ``#n``; at least the first word, whatever it is."""
+
+    def read(self, rest: Rest) -> tuple[str, ...]:
+        words = [part for word in rest.words for part in _one_by_one(word)]
+        named = list(takewhile(lambda word: _is_person(word) or word.keyword in {"and", "&"}, words)) or words[:1]
+        rest.words = words[len(named) :]
+        emails = [word.text.strip() for word in named if _is_person(word) or len(named) == 1]
+        return tuple(self.needed(list(dict.fromkeys(filter(None, emails))), rest))
+
+    def write(self, value: Sequence[str]) -> str:
+        return " ".join(map(one_word, value))
+
+
+def _is_person(word: Word) -> bool:
+    return "@" in word.text or bool(NUMBER.fullmatch(word.keyword))
+
+
+def _one_by_one(word: Word) -> list[Word]:
+    """A bare ``a@example.com,b@example.com`` is two words, and ``#1-3`` are three."""
+    if word.quoted:
+        return [word]
+    return [replace(word, text=row) for part in word.text.split(",") if part for row in rows_in(part)]
+
+
+EMAILS: Final = Emails("EMAIL…", WHOSE)
 SEGMENTS: Final = Segments("SEG,…", "which segment")
 
 
@@ -123,6 +166,7 @@ class MembersEdit(MembersCommand):
     summary = "Edit a member’s name and segments (opens a form)"
     example = "edit anna@example.com"
     email: str = takes(Text("EMAIL", WHOSE))
+    name: str | None = takes(Led('named "NAME"'))
     site: str | None = takes(SITE)
 
 
@@ -133,7 +177,7 @@ class MembersGrant(MembersCommand):
     summary = "Grant access to segments, also for a limited time"
     example = "grant anna@example.com vip"
     writes = True
-    email: str = takes(First("EMAIL", WHOSE))
+    emails: tuple[str, ...] = takes(EMAILS)
     segments: tuple[str, ...] = takes(SEGMENTS)
     site: str | None = takes(SITE)
     lasts: Lasts | None = takes(EXPIRY)
@@ -148,7 +192,7 @@ class MembersRevoke(MembersCommand):
     example = "revoke anna@example.com vip because the plan ended"
     writes = True
     destroys = True
-    email: str = takes(First("EMAIL", WHOSE))
+    emails: tuple[str, ...] = takes(EMAILS)
     segments: tuple[str, ...] = takes(SEGMENTS)
     site: str | None = takes(SITE)
     because: str | None = takes(REASON)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from bot.changes.model import Kind, Outcome, Part, State, Target, canonical_form, fingerprint
 from bot.changes.proposals import Proposal, SetProposal
@@ -29,7 +29,7 @@ from handlers.members.commands import (
     MembersRevoke,
 )
 from handlers.members.form_view import MemberForm
-from handlers.members.refs import catalogue, find_member, find_member_named, site_for
+from handlers.members.refs import catalogue, find_member, find_member_named, find_members, site_for
 from handlers.slack.registry import Form, handles, submits
 from handlers.slack.reply import Announced, Caller, Modal, Reply, View
 
@@ -66,7 +66,8 @@ async def edit(command: MembersEdit, caller: Caller, gatehouse: Gatehouse) -> Re
     async def fill() -> dict[str, Any]:
         member = await find_member_named(command, site, gatehouse)
         known = await catalogue(site, caller, gatehouse)
-        return form_view.MemberForm.of(member, site=site.name, known=known.names, channel=caller.channel).view()
+        form = form_view.MemberForm.of(member, site=site.name, known=known.names, channel=caller.channel)
+        return replace(form, name=command.name or form.name).view()
 
     return Modal(modals.loading("Edit member"), fill)
 
@@ -136,19 +137,31 @@ submits(form_view.CALLBACK, Form(form_view.read_form, _save_member, _member_erro
 @handles(MembersGrant)
 async def grant(command: MembersGrant, caller: Caller, gatehouse: Gatehouse) -> Reply:
     site = await site_for(command.site, caller, gatehouse)
-    member = await find_member_named(command, site, gatehouse)
+    members = await find_members(command, command.emails, site, gatehouse)
     names = _segments_named(command, await catalogue(site, caller, gatehouse), site)
-    after = [*member.segments, *(name for name in names if name not in member.segments)]
-    return await _change_segments(member, after, Kind.MEMBER_GRANT, command, site, caller, gatehouse)
+    after = [
+        (member, [*member.segments, *(name for name in names if name not in member.segments)]) for member in members
+    ]
+    title = f"Grant {_called_in_title(names)} to"
+    return await _change_segments(after, Kind.MEMBER_GRANT, command, site, title, caller, gatehouse)
 
 
 @handles(MembersRevoke)
 async def revoke(command: MembersRevoke, caller: Caller, gatehouse: Gatehouse) -> Reply:
     site = await site_for(command.site, caller, gatehouse)
-    member = await find_member_named(command, site, gatehouse)
-    names = _segments_named(command, await catalogue(site, caller, gatehouse), site, member.segments)
-    after = [name for name in member.segments if name not in names]
-    return await _change_segments(member, after, Kind.MEMBER_REVOKE, command, site, caller, gatehouse)
+    members = await find_members(command, command.emails, site, gatehouse)
+    have = tuple(dict.fromkeys(name for member in members for name in member.segments))
+    names = _segments_named(command, await catalogue(site, caller, gatehouse), site, have)
+    after = [(member, [name for name in member.segments if name not in names]) for member in members]
+    title = f"Revoke {_called_in_title(names)} from"
+    return await _change_segments(after, Kind.MEMBER_REVOKE, command, site, title, caller, gatehouse)
+
+
+MAX_SEGMENTS_IN_TITLE: Final = 3
+
+
+def _called_in_title(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= MAX_SEGMENTS_IN_TITLE else f"{len(names)} segments"
 
 
 def _segments_named(
@@ -173,21 +186,27 @@ def _with_segment(command: MembersGrant | MembersRevoke, names: Sequence[str], w
 
 
 async def _change_segments(
-    member: Member,
-    after: Sequence[str],
+    wanted: Sequence[tuple[Member, Sequence[str]]],
     kind: Kind,
     command: MembersGrant | MembersRevoke,
     site: Site,
+    title: str,
     caller: Caller,
     gatehouse: Gatehouse,
 ) -> Reply:
-    if list(after) == list(member.segments):
-        raise NothingToChange([member.email], None)
-    before, target = member.document(), Target(service="members", site=site.name, key=member.email)
-    proposal = propose(caller, kind, target, before, before | {"allowedSegments": list(after)}, command.because)
+    """Request that each member has these segments; who has them already is left out."""
+    proposals = []
+    for member, segments in wanted:
+        if list(segments) == list(member.segments):
+            continue
+        before, target = member.document(), Target(service="members", site=site.name, key=member.email)
+        after = before | {"allowedSegments": list(segments)}
+        proposals.append(propose(caller, kind, target, before, after, command.because))
+    if not proposals:
+        raise NothingToChange([member.email for member, _ in wanted], None)
     if isinstance(command, MembersGrant):
-        proposal = await with_expiry(proposal, command.lasts, caller, gatehouse)
-    return await submit([proposal], caller, gatehouse)
+        proposals[0] = await with_expiry(proposals[0], command.lasts, caller, gatehouse)
+    return await submit(proposals, caller, gatehouse, title=f"{title} {len(proposals)} members")
 
 
 EVERY_SITE = "any site"

@@ -5,15 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any, Final, cast
 
 from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse, Site
 from bot.members.model import Catalogue, Member, found, known_segments
 from bot.store.settings import Preferences
 from bot.text.emails import checked_email
-from handlers.errors import NoMember, Refusal
-from handlers.members.commands import MembersEdit, MembersGrant, MembersRemove, MembersRevoke, MembersShow
+from handlers.errors import NoMember, Refusal, TooMany
+from handlers.grammar.command import Command
+from handlers.members.commands import MembersEdit, MembersRemove, MembersShow
 from handlers.slack.reply import Caller
+
+MAX_MEMBERS_PER_COMMAND: Final = 100
 
 
 @dataclass(eq=False, repr=False)
@@ -65,14 +69,24 @@ async def find_member(email: str, site: Site) -> Member:
 
 
 async def find_member_named(
-    command: MembersShow | MembersEdit | MembersGrant | MembersRevoke | MembersRemove, site: Site, gatehouse: Gatehouse
+    command: MembersShow | MembersEdit | MembersRemove, site: Site, gatehouse: Gatehouse
 ) -> Member:
     """The member that *command* names; NoMember says on which other sites it would have found them."""
+    return (await find_members(command, [command.email], site, gatehouse))[0]
+
+
+async def find_members(command: Command, emails: Sequence[str], site: Site, gatehouse: Gatehouse) -> Sequence[Member]:
+    """The members with these *emails*, that *command* names; raises as `find_member_named` does, and TooMany."""
+    if len(emails) > MAX_MEMBERS_PER_COMMAND:
+        raise TooMany(len(emails), MAX_MEMBERS_PER_COMMAND, "members")
     try:
-        return await find_member(command.email, site)
+        found = await asyncio.gather(*(find_member(email, site) for email in emails))
+        return list({member.email: member for member in found}.values())
     except NoMember as error:
+        if len(emails) > 1:
+            raise
         known = await _known_on(error.email, others(site, gatehouse), gatehouse)
-        again = {name: replace(command, site=name) for name in known}
+        again = {name: replace(cast("Any", command), site=name) for name in known}
         raise NoMember(error.email, site.name, again) from error
 
 

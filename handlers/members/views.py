@@ -308,7 +308,7 @@ def _buttons(one: Verdict, email: str, number: str) -> Iterator[Block | None]:
         add = MembersAdd(email=email, segments=wanted, site=one.site)
         yield messages.run_button(f"Add on {site}…", add, f"{number}.add")
     elif one.missing:
-        grant = MembersGrant(email=one.member.email, segments=(one.missing,), site=one.site)
+        grant = MembersGrant(emails=(one.member.email,), segments=(one.missing,), site=one.site)
         yield messages.run_button(f"Grant {one.missing} on {site}", grant, f"{number}.grant", style="primary")
     for place, near in enumerate(one.near):
         show = MembersShow(email=near.member.email, site=one.site)

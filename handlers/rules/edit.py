@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from bot.changes.model import Kind, Target
 from bot.changes.proposals import Proposal
 from bot.clients.lists import Listing
 from bot.gatehouse import Gatehouse
-from bot.rules.edit import introduced, problems, switched, with_fields
+from bot.rules.edit import BadField, Problem, ProblemKind, introduced, problems, switched, with_fields
 from bot.rules.model import Group, Rule, RuleDraft
 from handlers.blocks import menus, modals
 from handlers.changes.requests import as_typed, propose, submit, with_expiry
-from handlers.errors import InvalidDraft, NoGroups, NothingToChange, NotOneGroup
+from handlers.errors import InvalidDraft, NoGroups, NothingToChange, NotOneGroup, RefusedField
+from handlers.grammar.command import Command
 from handlers.rules import form_view, views
 from handlers.rules.commands import (
     RulesCopy,
@@ -62,7 +64,40 @@ async def switch_off(command: RulesOff, caller: Caller, gatehouse: Gatehouse) ->
 
 @handles(RulesSet)
 async def set_fields(command: RulesSet, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    return await _edit(command, caller, gatehouse, lambda rule: with_fields(rule, command.fields))
+    command = await _with_group_ids(command, gatehouse)
+    try:
+        return await _edit(command, caller, gatehouse, lambda rule: with_fields(rule, command.fields))
+    except BadField as error:
+        raise RefusedField(error.problem, _as_meant(command, error.problem)) from error
+    except InvalidDraft as error:
+        again = _as_meant(command, error.problems[0]) if len(error.problems) == 1 else {}
+        raise InvalidDraft(error.problems, again) from error
+
+
+async def _with_group_ids(command: RulesSet, gatehouse: Gatehouse) -> RulesSet:
+    """*command* with the ids of the groups that it names; raises NoGroups and NotOneGroup."""
+    if not any(name.casefold() in GROUP_FIELDS and value for name, value in command.fields):
+        return command
+    groups = (await _list_groups(gatehouse)).whole()
+    fields = (
+        (name, _find_group(value, groups).id if name.casefold() in GROUP_FIELDS and value else value)
+        for name, value in command.fields
+    )
+    return replace(command, fields=tuple(fields))
+
+
+GROUP_FIELDS: Final = frozenset({"group", "groupid"})
+
+
+def _as_meant(command: RulesSet, problem: Problem) -> dict[str, Command]:
+    """*command* with the field or the value that was likely meant, by the label of its button; nothing where none was."""
+    if not problem.meant:
+        return {}
+    if problem.kind is ProblemKind.UNKNOWN_FIELD:
+        fields = [(problem.meant if name == problem.field else name, value) for name, value in command.fields]
+    else:
+        fields = [(name, problem.meant if value == problem.value else value) for name, value in command.fields]
+    return {f"Use {problem.meant}": replace(command, fields=tuple(fields))}
 
 
 async def _edit(

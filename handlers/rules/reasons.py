@@ -119,7 +119,8 @@ def first_problem(problems: Sequence[Problem]) -> str:
 def no_field(rule_type: str | None, name: str) -> str:
     """Words for a field that pairs of a type do not have, and those that they have."""
     own = ", ".join((*IN_SOURCE_FIELDS, *PAIR_FIELDS.get(rule_type or "", ())))
-    return f"A {rule_type} has no field “{name}”. Its pairs have: {own}."
+    more = "" if rule_type in PAIR_FIELDS else ", and what its form shows"
+    return f"A {rule_type} has no field “{name}”. Its pairs have: {own}{more}."
 
 
 def _unknown_value(problem: Problem) -> str:
@@ -146,7 +147,12 @@ PROBLEMS: Final[dict[ProblemKind, Callable[[Problem], str]]] = {
     ProblemKind.OTHER_TYPES_FIELD: lambda p: no_field(p.value, p.field),
     ProblemKind.TYPE_IS_FIXED: lambda _: "A rule’s type can’t be changed. Create a new rule instead.",
     ProblemKind.UNKNOWN_FIELD: lambda p: (
-        f"Unknown field {p.field}. You can set {', '.join(SETTABLE)}, and fields of one pair, such as pair2.to."
+        f"Unknown field {p.field}. "
+        + (
+            f"Did you mean {p.meant}?"
+            if p.meant
+            else f"You can set {', '.join(SETTABLE)}, and fields of one pair, such as pair2.to."
+        )
     ),
     ProblemKind.RULE_FIELD: lambda p: f"{p.field} belongs to the rule, not to one of its pairs.",
     ProblemKind.WHICH_PAIR: lambda p: f"This rule has {p.count} pairs. Which one? For example, pair1.{p.field}=…",

@@ -18,7 +18,7 @@ from bot.clients.errors import NotFound
 from bot.clients.lists import Gap, Listing
 from bot.gatehouse import Gatehouse, UnknownSite
 from bot.rules.model import USUAL_RULE_ID, Groups, Rule, RuleDraft
-from handlers.errors import Refusal
+from handlers.errors import Refusal, TooMany
 from handlers.grammar.command import Command
 from handlers.grammar.known import MIN_PART
 from handlers.grammar.parser import Shorthand, listed_service, needs_last_change, needs_site, numbers_in
@@ -78,14 +78,6 @@ class BareNumber(Refusal):
     ref: str
     rows: Mapping[str, Rule]
     again: Command | None
-
-
-@dataclass(eq=False, repr=False)
-class TooMany(Refusal):
-    """More things at once than one command takes."""
-
-    count: int
-    most: int
 
 
 async def look_up(command: Command, caller: Caller, gatehouse: Gatehouse) -> Shorthand:

@@ -199,12 +199,14 @@ class Dispatcher:
     ) -> tuple[Caller, Reply]:
         """Return what is answered in the place of *error*: what was meant, where that only asks, or a private preview."""
         caller = replace(caller, shorthand=None)  # what was stored is of another reading
-        if not (readings := await self._guesses.of(typed, command, error, caller)):
+        readings = await self._guesses.of(typed, command, error, caller)
+        if not readings.commands:
             raise error
-        if (meant := runs_at_once(readings)) is not None:
+        if (meant := runs_at_once(readings.commands)) is not None:
             reply = await self._run(meant, caller)
-            return caller, Private(read_as(reply.message, meant)) if isinstance(reply, Private) else reply
-        await self._check_right(readings[0], caller)
+            shown = Private(read_as(reply.message, meant, readings.ignored)) if isinstance(reply, Private) else reply
+            return caller, shown
+        await self._check_right(readings.commands[0], caller)
         card = await self._guesses.preview(readings, caller, asked)
         return caller.placed(public=False, replacing=False), Private(card)
 

@@ -23,7 +23,7 @@ from handlers.errors import EndIsPast, NoMember, NothingToUndo
 from handlers.grammar import intent_view
 from handlers.grammar.command import Command, Unclear
 from handlers.grammar.fields import Lasts
-from handlers.grammar.intents import read
+from handlers.grammar.intents import Readings, read
 from handlers.grammar.known import Known
 from handlers.grammar.parser import expand
 from handlers.grammar.recognised import EMAIL
@@ -49,16 +49,14 @@ class Guesses:
         self._seen: list[object] = []
         self._known = Known()
 
-    async def of(
-        self, typed: tuple[str, str], command: Command | None, error: Exception, caller: Caller
-    ) -> Sequence[Command]:
+    async def of(self, typed: tuple[str, str], command: Command | None, error: Exception, caller: Caller) -> Readings:
         """What was meant by the text *typed* after a root, where *error* came of it; nothing where nobody can tell."""
         if isinstance(error, NotOne) and error.candidates:
-            return self._one_of(command, error)
+            return Readings(tuple(self._one_of(command, error)))
         if isinstance(error, NoMember) and EMAIL.fullmatch(error.email) and isinstance(command, MembersCommand):
-            return ()
+            return Readings()
         readings = read(*typed, await self._names(caller))
-        return () if command in readings else readings
+        return Readings() if command in readings.commands else readings
 
     def _one_of(self, command: Command | None, error: NotOne) -> Sequence[Command]:
         """*command* for each rule that its reference fits: the verb, the duration and the reason stay."""
@@ -70,13 +68,14 @@ class Guesses:
             for rule in error.candidates
         ]
 
-    async def preview(self, readings: Sequence[Command], caller: Caller, asked: str) -> Message:
+    async def preview(self, readings: Readings, caller: Caller, asked: str) -> Message:
         """The card that offers *readings*: its buttons do what it says, whenever they are clicked."""
         zone = zone_of((await self._gatehouse.access.person(caller.user)).tz)
         now = caller.asked_at or self._gatehouse.now()
-        fixed = [self._fixed(await self._expanded(each, caller), zone, now) for each in readings]
+        fixed = [self._fixed(await self._expanded(each, caller), zone, now) for each in readings.commands]
         titles = dict((await self._names(caller)).titles)
-        return intent_view.preview(fixed, intent_view.Context(titles, zone), asked=asked)
+        context = intent_view.Context(titles, zone)
+        return intent_view.preview(fixed, context, asked=asked, ignored=readings.ignored)
 
     async def _expanded(self, command: Command, caller: Caller) -> Command:
         return expand(command, await look_up(command, caller, self._gatehouse))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.rules.edit import BadField, Problem, ProblemKind, introduced, problems, with_fields
+from bot.rules.edit import OWN_WORDS, BadField, Problem, ProblemKind, introduced, problems, with_fields
 from bot.rules.model import Rule
 
 SOURCE = {"key": "Url", "operator": "Equals", "value": "https://shop.example/a"}
@@ -50,7 +50,9 @@ def test_a_field_of_another_type_is_refused(kind: str, name: str, value: str) ->
     assert problems(rule(kind, {}, {name: value})) == [Problem(ProblemKind.OTHER_TYPES_FIELD, name, 2, kind)]
 
 
-@pytest.mark.parametrize(("kind", "name", "value"), FOREIGN)
+@pytest.mark.parametrize(
+    ("kind", "name", "value"), [each for each in FOREIGN if each[1] not in OWN_WORDS.get(each[0], ())]
+)
 def test_setting_a_field_of_another_type_is_refused(kind: str, name: str, value: str) -> None:
     for before in (rule(kind), rule(kind, {name: "stored"})):
         with pytest.raises(BadField) as caught:
@@ -58,11 +60,36 @@ def test_setting_a_field_of_another_type_is_refused(kind: str, name: str, value:
         assert caught.value.problem == Problem(ProblemKind.OTHER_TYPES_FIELD, name, value=kind)
 
 
-@pytest.mark.parametrize("kind", ["Headers", "Future"])
-def test_types_that_the_specification_leaves_open_take_any_field(kind: str) -> None:
-    after = with_fields(rule(kind), (("destination", "x"), ("to", "y")))
+def test_a_type_that_nobody_knows_takes_any_field() -> None:
+    after = with_fields(rule("Future"), (("destination", "x"), ("to", "y")))
 
-    assert problems(rule(kind, after["pairs"][0])) == []
+    assert problems(rule("Future", after["pairs"][0])) == []
+
+
+def test_a_type_that_the_specification_leaves_open_takes_only_fields_that_the_pair_has() -> None:
+    after = with_fields(rule("Headers", {"to": "x"}), (("to", "y"),))
+    assert after["pairs"][0]["to"] == "y"
+
+    with pytest.raises(BadField) as caught:
+        with_fields(rule("Headers", {"to": "x"}), (("destination", "x"),))
+    assert caught.value.problem == Problem(ProblemKind.OTHER_TYPES_FIELD, "destination", value="Headers")
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "field"),
+    [("Redirect", "to", "destination"), ("Redirect", "from", "source"), ("Cancel", "from", "source")],
+)
+def test_what_people_call_a_field_of_a_type_is_that_field(kind: str, said: str, field: str) -> None:
+    value = "https://shop.example.com/x"
+
+    assert with_fields(rule(kind), ((said, value),)) == with_fields(rule(kind), ((field, value),))
+
+
+@pytest.mark.parametrize(("said", "meant"), [("destinaton", "destination"), ("opertor", "operator"), ("colour", "")])
+def test_a_field_with_a_typo_gets_the_near_one(said: str, meant: str) -> None:
+    with pytest.raises(BadField) as caught:
+        with_fields(rule("Redirect"), ((said, "x"),))
+    assert caught.value.problem == Problem(ProblemKind.UNKNOWN_FIELD, said, meant=meant)
 
 
 @pytest.mark.parametrize("kind", OWN)

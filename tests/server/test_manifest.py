@@ -9,10 +9,12 @@ from typing import Any, Final
 import pytest
 
 from bot.server import app  # noqa: F401  whatever answers to something is imported by it, and so is in the tables
-from bot.server.manifest import document
+from bot.server.manifest import COMMANDS, document
+from handlers.grammar.intents import read
 from handlers.slack import registry
 from sandbox.slack.methods import SCOPES
 from sandbox.slack.validation import check_manifest
+from tests.handlers.grammar.test_guesses import KNOWN
 
 ROOT: Final = Path(__file__).parent.parent.parent
 URL: Final = "https://gatehouse.example.com"
@@ -62,6 +64,14 @@ def called() -> set[str]:
 def test_every_command_is_in_both() -> None:
     in_manifest = {one["command"].lstrip("/") for one in features()["slash_commands"]}
     assert in_manifest == {command.service for command in registry.COMMANDS}
+
+
+@pytest.mark.parametrize(("root", "sentence"), [(name, each) for name, _, hints in COMMANDS for each in hints])
+def test_every_sentence_that_a_hint_shows_works(root: str, sentence: str) -> None:
+    readings = read(root, sentence, KNOWN)
+
+    assert len(readings.ignored) == 0
+    assert {each.service for each in readings.commands} == {root}
 
 
 def test_every_shortcut_is_in_both() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -13,6 +15,9 @@ from tests.conftest import OPS
 
 PROMO = "https://shop.example.com/promo"
 OLD = "https://shop.example.com/old"
+DOCS = Path(__file__).parents[2] / "docs" / "commands.md"
+SAID = re.findall(r"^\| `([^`]+)` \| (.+) \|$", DOCS.read_text().partition("## How things are named")[0], re.MULTILINE)
+"""What the docs say that people type, and what they get."""
 WRITES = ("POST", "PUT", "DELETE", "PATCH")
 
 
@@ -120,7 +125,11 @@ async def test_change_opens_the_form_with_what_was_understood(workspace: Sandbox
         ("/rules pending", "Read as `/gatehouse pending`"),
         ("/rules mobile checkout", "Read as `/rules show Redirect_chk02`"),
         ("/members add vip anna.berg@example.com", "Give `anna.berg@example.com` `vip` on blog."),
-        ("/members grant a@example.com,b@example.com vip", "Give `b@example.com` `vip` on blog."),
+        (
+            "/members make liam and quinn vip",
+            "Give `liam.meyer@example.com` and `quinn.rossi@example.com` `vip` on blog.",
+        ),
+        ("/members grant a@example.com,b@example.com vip", "`a@example.com` is not a member of blog."),
         ("/members offboard chloe", "Remove `chloe.diaz@example.com` from every site."),
         ("/members chloe", "Chloe Diaz"),
         ("/rules list inactive", "9 rules are off"),
@@ -210,3 +219,49 @@ async def test_what_nobody_understands_is_refused_with_the_nearest_commands(
     assert offered in alice.slack_text(reply)
     assert "Do it" not in alice.slack_text(reply)
     assert writes(workspace) == 0
+
+
+@pytest.mark.parametrize(("text", "shown"), SAID, ids=[text for text, _ in SAID])
+async def test_what_the_docs_say_that_people_type_gets_what_they_promise(
+    workspace: Sandbox, alice: Person, text: str, shown: str
+) -> None:
+    answer = alice.slack_text(await alice.says(text))
+
+    assert not answer.startswith("!")
+    assert "Unknown command" not in answer
+    for words in re.findall(r'"([^"]+)"', shown):
+        assert words in answer
+    assert writes(workspace) == 0
+
+
+async def test_a_name_to_correct_is_in_the_form(workspace: Sandbox, alice: Person) -> None:
+    await alice.opens("/members correct kira larsen's name to Kira Larson")
+
+    assert "Name (optional): <Kira Larson>" in alice.form
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (f"/rules block {PROMO} in germany", "Ignored: “germany”"),
+        ("/rules get rid of Old shop for 2h", "Ignored: “for 2h”"),
+        (f"/rules why does {OLD} go to checkout", "·   Ignored: “checkout”"),
+    ],
+)
+async def test_what_was_not_understood_is_said(workspace: Sandbox, alice: Person, text: str, shown: str) -> None:
+    assert shown in alice.slack_text(await alice.says(text))
+
+
+async def test_a_bare_number_after_a_list_is_asked_about(workspace: Sandbox, alice: Person) -> None:
+    await alice.says("/rules list checkout")
+
+    reply = await alice.says("/rules off 2")
+
+    assert "Did you mean `#2` (Checkout to the new payment page)?" in alice.slack_text(reply)
+    assert writes(workspace) == 0
+
+
+async def test_a_time_of_the_morning_ends_a_change(workspace: Sandbox, alice: Person) -> None:
+    await alice.says("/rules off Old shop until 8am")
+
+    assert "08:00 Europe/Berlin" in alice.slack_text(await alice.sees("Old shop to new shop is off until"))

@@ -134,8 +134,9 @@ async def test_set_refuses_what_cannot_work(workspace: Sandbox, alice: Person) -
 
 async def test_a_field_of_another_type_and_an_unknown_operator_never_leave(workspace: Sandbox, alice: Person) -> None:
     for text, words in {
-        f"set {OLD} to=https://shop.example.com/x": "A Redirect has no field “to”",
-        f"set {OLD} from=a": "source, operator, key, destinationType, destination",
+        "set Cancel_track1 to=https://shop.example.com/x": "A Cancel has no field “to”",
+        "set Drop utm_source destination=https://shop.example.com/x": "A QueryParam has no field “destination”",
+        f"set {OLD} destinaton=https://shop.example.com/x": "Did you mean destination?",
         "set Replace_api01 destination=https://shop.example.com/x": "source, operator, key, from, to",
         f"set {OLD} operator=Regex": "Did you mean Matches?",
         f"set {OLD} key=URL": "Did you mean Url?",
@@ -144,6 +145,34 @@ async def test_a_field_of_another_type_and_an_unknown_operator_never_leave(works
     }.items():
         assert words in alice.slack_text(await alice.says(f"/rules {text}")), text
     assert [call for call in workspace.services.rules.calls() if call.method != "GET"] == []
+
+
+async def test_to_of_a_redirect_is_its_destination(workspace: Sandbox, alice: Person) -> None:
+    await alice.says("/rules set Old shop to=https://shop.example.com/newer")
+
+    await alice.sees("destination changed")
+    assert workspace.services.rules.get(OLD)["pairs"][0]["destination"] == "https://shop.example.com/newer"  # type: ignore[index]
+
+
+async def test_a_button_sets_the_field_or_the_value_that_was_meant(workspace: Sandbox, alice: Person) -> None:
+    reply = await alice.says(f"/rules set {OLD} destinaton=https://shop.example.com/newer")
+    await alice.clicks(reply, "Use destination")
+    await alice.sees("destination changed")
+
+    reply = await alice.says(f"/rules set {OLD} operator=includes")
+    await alice.clicks(reply, "Use Contains")
+    await alice.sees("operator changed")
+    pair = workspace.services.rules.get(OLD)["pairs"][0]  # type: ignore[index]
+    assert (pair["destination"], pair["source"]["operator"]) == ("https://shop.example.com/newer", "Contains")
+
+
+async def test_a_group_is_set_by_its_name(workspace: Sandbox, alice: Person) -> None:
+    await alice.says(f"/rules set {OLD} group=sales")
+    await alice.sees("group changed")
+    assert workspace.services.rules.get(OLD)["groupId"] == "Group_sales"  # type: ignore[index]
+
+    reply = await alice.says(f"/rules set {OLD} group=nonsense")
+    assert "No group is called `nonsense`" in alice.slack_text(reply)
 
 
 async def test_what_is_stored_wrongly_is_shown_and_edited_and_comes_into_no_copy(

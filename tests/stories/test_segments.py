@@ -114,3 +114,66 @@ async def test_a_body_lost_on_the_way_is_never_called_success(
     await bob.sees(says)
     assert (workspace.services.members.get("site_1", ANNA) or {})["allowedSegments"] == left
     assert len(workspace.services.members.calls("DELETE")) == 1
+
+
+BEN, KIRA = "ben.costa@example.com", "kira.larsen@example.com"
+
+
+def segments_of(workspace: Sandbox, *emails: str) -> list[list[str]]:
+    return [(workspace.services.members.get("site_1", email) or {})["allowedSegments"] for email in emails]
+
+
+async def test_several_members_are_granted_a_segment_on_one_card_and_one_undo_takes_it_back(
+    workspace: Sandbox, bob: Person
+) -> None:
+    before = segments_of(workspace, ANNA, KIRA, BEN)
+
+    await bob.says(f"/members grant {ANNA}, {KIRA} and {BEN} premium because launch")
+    card = await bob.sees("Grant premium to 2 members: done")
+
+    assert segments_of(workspace, ANNA, KIRA) == [["free", "premium"], ["free", "premium"]]
+    assert segments_of(workspace, BEN) == before[2:]  # has it already
+    shown = bob.slack_text(card)
+    assert "launch" in shown
+    assert "anna.berg@" not in shown
+
+    await bob.clicks(card, "Undo")
+    await bob.sees("undone by change")
+    assert segments_of(workspace, ANNA, KIRA, BEN) == before
+
+
+async def test_rows_of_a_list_of_members_lose_a_segment_together(workspace: Sandbox, bob: Person) -> None:
+    await bob.says("/members list segment:vip site:docs")
+
+    await bob.says("/members revoke #1-2 vip")
+
+    await bob.sees("Revoke vip from 2 members: done")
+    assert len([one for one in workspace.services.members.all("site_2") if "vip" in one["allowedSegments"]]) == 2
+
+
+async def test_of_several_members_one_who_is_not_there_changes_nothing(workspace: Sandbox, bob: Person) -> None:
+    reply = await bob.says(f"/members grant {ANNA} nobody@example.com vip")
+
+    assert "`nobody@example.com` is not a member" in bob.slack_text(reply)
+    assert {call.method for call in workspace.services.members.calls()} == {"GET"}
+
+
+@pytest.mark.policy("""
+[roles.everyone]
+channels = ["C0OPS0001"]
+may = ["read", "member.*"]
+
+[roles.approvers]
+groups = ["S0LEADS"]
+may = ["approve"]
+
+[[guards]]
+operation = "member.grant"
+guard = "approve"
+approvers = ["approvers"]
+""")
+async def test_several_members_wait_for_the_approval_that_one_would(workspace: Sandbox, alice: Person) -> None:
+    await alice.says(f"/members grant {ANNA} {KIRA} vip")
+
+    assert "[Approve]" in alice.slack_text(await alice.sees("Grant vip to 2 members?"))
+    assert segments_of(workspace, ANNA, KIRA) == [["free"], ["free"]]

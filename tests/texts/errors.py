@@ -111,7 +111,7 @@ def typed() -> Iterator[Sample]:
     yield "no member", of(member, "/members show anna@example.com")
     there = {"docs": MembersShow(email="anna@example.com", site="docs")}
     yield "a member of another site", of(errors.NoMember("anna@example.com", "blog", there))
-    grant = {"Grant vip instead": MembersGrant(email="anna@example.com", segments=("vip",))}
+    grant = {"Grant vip instead": MembersGrant(emails=("anna@example.com",), segments=("vip",))}
     segment = errors.UnknownSegment("vpi", "blog", ["vip"], grant)
     yield "no such segment", of(segment, "/members grant anna@example.com vpi", attempted=True)
     wrong = errors.BadFilter(

@@ -29,6 +29,7 @@ from handlers.grammar.fields import (
 )
 from handlers.grammar.parser import ALL, VERBS, parse, parse_mention
 from handlers.members.commands import (
+    Emails,
     MembersAdd,
     MembersGrant,
     MembersList,
@@ -121,9 +122,15 @@ MEMBERS = [
     ("add a@b.example named 'A B' to vip, free site:docs", MembersAdd("a@b.example", "A B", ("vip", "free"), "docs")),
     (
         "grant a@b.example vip,free for 7d",
-        MembersGrant("a@b.example", ("vip", "free"), None, Lasts("for 7d", 604_800)),
+        MembersGrant(("a@b.example",), ("vip", "free"), None, Lasts("for 7d", 604_800)),
     ),
-    ("revoke a@b.example from vip", MembersRevoke("a@b.example", ("vip",))),
+    (
+        "grant a@b.example,c@d.example, e@f.example vip",
+        MembersGrant(("a@b.example", "c@d.example", "e@f.example"), ("vip",)),
+    ),
+    ("grant a@b.example and #2 to vip", MembersGrant(("a@b.example", "#2"), ("vip",))),
+    ("revoke #1-3 vip", MembersRevoke(("#1", "#2", "#3"), ("vip",))),
+    ("revoke a@b.example from vip", MembersRevoke(("a@b.example",), ("vip",))),
     ("remove a@b.example site:docs because gone", MembersRemove("a@b.example", "docs", "gone")),
     ("list no:vip anna", MembersList(text="anna", without_segment="vip")),
 ]
@@ -258,10 +265,14 @@ NAMES = st.from_regex(r"[a-z]{1,5}( [a-z]{2,5}){0,2}", fullmatch=True)
 ADDRESSES = st.sampled_from(["https://a.example/x", "https://b.example/?c=d", "https://b.example/y"])
 
 
+EMAILS = st.sampled_from(["a@b.example", "o'brien@c.example", "_d+e@f.example", "#3"])
+
+
 SEVERAL = st.lists(TEXTS, min_size=1, max_size=3, unique=True).map(tuple)
 VALUES: dict[type[Part], st.SearchStrategy[object]] = {
     **dict.fromkeys((Filter, Led, Text, First, GroupName), TEXTS),
     **dict.fromkeys((Refs, Segments, Urls), SEVERAL),
+    Emails: TEXTS.map(lambda text: (text,)) | st.lists(EMAILS, min_size=1, unique=True).map(tuple),
     Page: st.integers(1, 999_999),
     Order: st.sampled_from(SORTS),
     Reach: st.sampled_from(REACHES),

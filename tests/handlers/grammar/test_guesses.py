@@ -26,12 +26,13 @@ from handlers.gatehouse.commands import (
     GatehouseWhoami,
 )
 from handlers.grammar.command import Command, Unclear
-from handlers.grammar.fields import Lasts
+from handlers.grammar.fields import Lasts, lasts_in
 from handlers.grammar.intents import read, runs_at_once
 from handlers.grammar.known import Known
 from handlers.grammar.parser import parse, parse_mention
 from handlers.members.commands import (
     MembersAdd,
+    MembersEdit,
     MembersGrant,
     MembersList,
     MembersOffboard,
@@ -41,6 +42,7 @@ from handlers.members.commands import (
     MembersWhy,
 )
 from handlers.rules.commands import (
+    RulesCheck,
     RulesCopy,
     RulesDelete,
     RulesEdit,
@@ -65,8 +67,10 @@ OLD, CHECKOUT, MOBILE, STAGING, SLOW = (
     "Redirect_test1",
     "Delay_slow01",
 )
+GIFTS, VOUCHERS, BLACK_FRIDAY = "Redirect_gift01", "Redirect_gift02", "Redirect_bfri1"
 ALL_CHECKOUTS: Final = (CHECKOUT, MOBILE, STAGING, SLOW)
 ANNA, CHLOE, OTHER_CHLOE = "anna.berg@example.com", "chloe.diaz@example.com", "chloe.khan@example.com"
+PAUL, LIAM, QUINN = "paul.quist@example.com", "liam.meyer@example.com", "quinn.rossi@example.com"
 HOSTS: Final = ("shop.example.com", "m.shop.example.com")
 
 KNOWN: Final = replace(
@@ -157,7 +161,10 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
     (f"/rules redirect {SHOP}/a to /b", offers(redirect(f"{SHOP}/a", f"{SHOP}/b"))),
     (
         "/rules redirect /old to /new for 2h",
-        offers(*(redirect(f"https://{host}/old", f"https://{host}/new", HOURS_2) for host in HOSTS)),
+        offers(
+            RulesSet((OLD,), (("destination", f"{SHOP}/new"),), HOURS_2),
+            *(redirect(f"https://{host}/old", f"https://{host}/new", HOURS_2) for host in HOSTS),
+        ),
     ),
     (
         f"/rules redirect {SHOP}/old to {SHOP}/newer",
@@ -224,15 +231,15 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
     ("/rules show me all rules", runs(RulesList())),
     ("/rules how many rules are off", runs(RulesList(status="off"))),
     # Members
-    (f"/members add vip {ANNA}", offers(MembersGrant(ANNA, ("vip",)))),
+    (f"/members add vip {ANNA}", offers(MembersGrant((ANNA,), ("vip",)))),
     (f"/members {ANNA}", runs(MembersWhy(ANNA))),
-    (f"/members give vip to {ANNA} for 2h", offers(MembersGrant(ANNA, ("vip",), None, HOURS_2))),
-    ("/members give Anna Berg vip", offers(MembersGrant(ANNA, ("vip",)))),
-    ("/members upgrade anna to premium", offers(MembersGrant(ANNA, ("premium",)))),
-    ("/members make anna vip for 2h", offers(MembersGrant(ANNA, ("vip",), None, HOURS_2))),
-    (f"/members take vip from {ANNA}", offers(MembersRevoke(ANNA, ("vip",)))),
-    ("/members downgrade anna from premium", offers(MembersRevoke(ANNA, ("premium",)))),
-    ("/members remove vip from anna", offers(MembersRevoke(ANNA, ("vip",)))),
+    (f"/members give vip to {ANNA} for 2h", offers(MembersGrant((ANNA,), ("vip",), None, HOURS_2))),
+    ("/members give Anna Berg vip", offers(MembersGrant((ANNA,), ("vip",)))),
+    ("/members upgrade anna to premium", offers(MembersGrant((ANNA,), ("premium",)))),
+    ("/members make anna vip for 2h", offers(MembersGrant((ANNA,), ("vip",), None, HOURS_2))),
+    (f"/members take vip from {ANNA}", offers(MembersRevoke((ANNA,), ("vip",)))),
+    ("/members downgrade anna from premium", offers(MembersRevoke((ANNA,), ("premium",)))),
+    ("/members remove vip from anna", offers(MembersRevoke((ANNA,), ("vip",)))),
     ("/members offboard chloe", offers(MembersOffboard(CHLOE), MembersOffboard(OTHER_CHLOE))),
     ("/members kick chloe diaz", offers(MembersOffboard(CHLOE), MembersRemove(CHLOE))),
     (
@@ -246,17 +253,23 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
     ("/members who has vip", runs(MembersList(segment="vip"))),
     ("/members vip", runs(MembersList(segment="vip"))),
     ("/members without vip", runs(MembersList(without_segment="vip"))),
-    ("/members new.person@example.com to vip", offers(MembersGrant("new.person@example.com", ("vip",)))),
+    ("/members new.person@example.com to vip", offers(MembersGrant(("new.person@example.com",), ("vip",)))),
     ("/members register new.person@example.com", runs(MembersAdd("new.person@example.com"))),
     (
         "/members grant a@example.com,b@example.com vip",
-        offers(MembersGrant("a@example.com", ("vip",)), MembersGrant("b@example.com", ("vip",))),
+        offers(MembersGrant(("a@example.com", "b@example.com"), ("vip",))),
     ),
     (f"/members is {ANNA} vip?", runs(MembersWhy(ANNA, "vip"))),
     ("/members show all members", runs(MembersList())),
     ("/members how many have vip", runs(MembersList(segment="vip"))),
-    (f"/members vip vip {ANNA}", offers(MembersGrant(ANNA, ("vip",)))),
+    (f"/members vip vip {ANNA}", offers(MembersGrant((ANNA,), ("vip",)))),
     ("/members remove Anna Berg", offers(MembersRemove(ANNA))),
+    (
+        "/members upgrade liam, quinn and tara to beta",
+        offers(MembersGrant((LIAM, QUINN, "tara.unger@example.com"), ("beta",))),
+    ),
+    ("/members take premium from liam and somebody else", NOTHING),
+    ("/rules turn off old shop and help centre", offers(RulesOff((OLD, "Redirect_help1")))),
     # Any root
     ("/rules undo", offers(GatehouseUndo())),
     ("/rules take back my last change", offers(GatehouseUndo())),
@@ -268,7 +281,7 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
     ("/gatehouse rules list checkout", runs(RulesList("checkout"))),
     ("/gatehouse rules off Old shop", offers(RulesOff((OLD,)))),
     (f"/members history {OLD}", runs(RulesHistory(OLD))),
-    (f"/rules grant {ANNA} vip", offers(MembersGrant(ANNA, ("vip",)))),
+    (f"/rules grant {ANNA} vip", offers(MembersGrant((ANNA,), ("vip",)))),
     ("/members turn off Old shop", offers(RulesOff((OLD,)))),
     ("/rules status", runs(GatehouseStatus())),
     ("/members whoami", runs(GatehouseWhoami())),
@@ -287,6 +300,69 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
     ("/rules turn off \u202epohs dlO", NOTHING),
 ]
 
+UNSEEN: Final[list[tuple[str, Outcome]]] = [
+    ("/rules kill the gift card redirect", offers(RulesOff((GIFTS,)))),
+    (f"/rules take down {SHOP}/leak asap", block(f"{SHOP}/leak")),
+    (f"/rules nobody should be able to open {SHOP}/beta", block(f"{SHOP}/beta")),
+    (
+        f"/rules send {SHOP}/returns to {SHOP}/help until monday",
+        offers(redirect(f"{SHOP}/returns", f"{SHOP}/help", lasts_in("until", "monday"))),
+    ),
+    (f"/rules stop redirecting {SHOP}/old", offers(RulesOff((OLD,)))),
+    ("/rules bring back black friday", offers(RulesOn((BLACK_FRIDAY,)))),
+    ("/rules turn the chat widget back on", offers(RulesOn(("Script_chat1",)))),
+    ("/rules put shop.example.com/deals live", offers(RulesOn((BLACK_FRIDAY,)))),
+    ("/rules is staging checkout on?", runs(RulesShow(STAGING))),
+    ("/rules what's switched off", runs(RulesList(status="off"))),
+    ("/rules everything touching checkout", runs(RulesList("checkout"))),
+    ("/rules where does shop.example.com/checkout end up", runs(RulesWhich(f"{SHOP}/checkout"))),
+    ("/rules who turned off black friday", runs(RulesHistory(BLACK_FRIDAY))),
+    ("/rules what changed today", runs(GatehouseDigest("today"))),
+    ("/rules show me all redirects", runs(RulesList(type="Redirect"))),
+    ("/rules how many rules are there", runs(RulesList())),
+    ("/rules turn off experiments", offers(RulesGroup("off", "Group_trial"))),
+    (
+        "/rules disable all sales campaigns for 1 hour",
+        offers(RulesGroup("off", "Group_sales", lasts_in("for", "1 hour"))),
+    ),
+    (
+        f"/rules vouchers should go to {SHOP}/coupons",
+        offers(*(RulesSet((each,), (("destination", f"{SHOP}/coupons"),)) for each in (GIFTS, VOUCHERS))),
+    ),
+    ("/rules rename slow checkout to Slow pay page", offers(RulesSet((SLOW,), (("name", "Slow pay page"),)))),
+    ("/rules copy help centre", runs(RulesCopy("Redirect_help1"))),
+    ("/rules oops undo that", offers(GatehouseUndo())),
+    ("/rules anything broken?", offers(RulesCheck(), GatehouseStatus())),
+    ("/rules get rid of the polling loop rule", offers(RulesDelete(("Cancel_poll01",)))),
+    (f"/rules {SHOP}/gift-cards is looping, why?", runs(RulesWhich(f"{SHOP}/gift-cards"))),
+    (
+        "/rules maintenance page for pricing api on for 30 min",
+        offers(RulesOn(("Response_maint1",), lasts_in("for", "30 min"))),
+    ),
+    ("/members let ben into vip", offers(MembersGrant(("ben.costa@example.com",), ("vip",)))),
+    ("/members ben can't see the beta stuff", runs(MembersWhy("ben.costa@example.com", "beta"))),
+    ("/members take vip away from david evans", offers(MembersRevoke(("david.evans@example.com",), ("vip",)))),
+    (
+        "/members give hugo beta until friday 5pm",
+        offers(MembersGrant(("hugo.ito@example.com",), ("beta",), None, lasts_in("until", "friday 5pm"))),
+    ),
+    ("/members does tara have premium?", runs(MembersWhy("tara.unger@example.com", "premium"))),
+    ("/members is grace.hansen@example.com a member", runs(MembersShow("grace.hansen@example.com"))),
+    ("/members kick out paul quist", offers(MembersOffboard(PAUL), MembersRemove(PAUL))),
+    ("/members paul left the company", offers(MembersOffboard(PAUL), MembersRemove(PAUL))),
+    ("/members make liam and quinn vip", offers(MembersGrant((LIAM, QUINN), ("vip",)))),
+    ("/members who can see staff content", runs(MembersList(segment="staff"))),
+    ("/members everyone without premium", runs(MembersList(without_segment="premium"))),
+    ("/members new member zoe.lang@example.com with beta", runs(MembersAdd("zoe.lang@example.com", None, ("beta",)))),
+    (
+        "/members correct kira larsen's name to Kira Larson",
+        runs(MembersEdit("kira.larsen@example.com", "Kira Larson")),
+    ),
+    ("/gatehouse who is waiting for me", runs(GatehousePending())),
+]
+"""Written by somebody who had not seen the reader: 24 of 40 did what was meant at the first try."""
+ALL_GUESSES: Final = [*GUESSES, *UNSEEN]
+
 
 def heard(typed: str) -> tuple[str, str]:
     """The root and the text after it; no root in a mention."""
@@ -294,19 +370,46 @@ def heard(typed: str) -> tuple[str, str]:
     return ("", text) if root.startswith("@") else (root.removeprefix("/"), text)
 
 
-@pytest.mark.parametrize(("typed", "outcome"), GUESSES, ids=[typed[:60] for typed, _ in GUESSES])
+@pytest.mark.parametrize(("typed", "outcome"), ALL_GUESSES, ids=[typed[:60] for typed, _ in ALL_GUESSES])
 def test_a_guess_is_run_where_it_only_asks_and_offered_where_it_changes(typed: str, outcome: Outcome) -> None:
-    readings = read(*heard(typed), KNOWN)
+    readings = read(*heard(typed), KNOWN).commands
 
     how, commands = outcome
     assert list(readings) == commands
     assert bool(runs_at_once(readings)) == (how == "runs")
 
 
-@pytest.mark.parametrize("typed", [typed for typed, (how, _) in GUESSES if how == "offers"])
+@pytest.mark.parametrize("typed", [typed for typed, (how, _) in ALL_GUESSES if how == "offers"])
 def test_what_is_offered_is_a_command_as_text(typed: str) -> None:
-    for reading in read(*heard(typed), KNOWN):
+    for reading in read(*heard(typed), KNOWN).commands:
         assert parse(reading.service, reading.write()) == reading
+
+
+@pytest.mark.parametrize(
+    ("typed", "ignored"),
+    [
+        (f"/rules block {PROMO} in germany", ["germany"]),
+        (f"/rules block {PROMO} on mobile for 2h", ["mobile"]),
+        (f"/rules block {SHOP}/a Chat widget", ["Chat widget"]),
+        ("/rules get rid of Old shop for 2h", ["for 2h"]),
+        ("/members kick chloe diaz until monday", ["until monday"]),
+        (f"/members give {ANNA} vip, gold", ["gold"]),
+        (f"/members take vip from {ANNA} for 2h", ["for 2h"]),
+        (f"/rules why does {SHOP}/old go to checkout", ["checkout"]),
+        (f"/rules stop {SHOP}/old and {SHOP}/other", [f"{SHOP}/other"]),
+        ("/rules undo because oops", ["because oops"]),
+    ],
+)
+def test_what_no_reading_takes_up_is_told(typed: str, ignored: list[str]) -> None:
+    readings = read(*heard(typed), KNOWN)
+
+    assert readings.commands
+    assert list(readings.ignored) == ignored
+
+
+@pytest.mark.parametrize("typed", [typed for typed, _ in ALL_GUESSES if "staff content" not in typed])
+def test_what_is_understood_is_not_called_ignored(typed: str) -> None:
+    assert read(*heard(typed), KNOWN).ignored == ()
 
 
 def rule(key: str, name: str) -> Rule:
@@ -342,17 +445,26 @@ ODD: Final = replace(
         ("/rules turn off Spring, summer and autumn", [RulesOff(("Redirect_comma",))]),
         (f"/rules turn off From {SHOP}/a to elsewhere", [RulesOff(("Redirect_url",))]),
         ("/rules block everything", [RulesShow("Redirect_block")]),
-        ("/members give beta to vip@example.com", [MembersGrant("vip@example.com", ("beta",))]),
+        ("/members give beta to vip@example.com", [MembersGrant(("vip@example.com",), ("beta",))]),
         (f"/rules \u200bblock {PROMO}\u200b", block(PROMO)[1]),
         (f"/rules block {PROMO} because destroy and delete all", block(PROMO, None, "destroy and delete all")[1]),
         ("/rules why delete everything", []),
     ],
 )
 def test_a_name_that_looks_like_something_else_is_asked_about_or_shown(typed: str, commands: list[Command]) -> None:
-    readings = read(*heard(typed), ODD)
+    readings = read(*heard(typed), ODD).commands
 
     assert list(readings) == commands
     assert not any(each.writes for each in readings if each == runs_at_once(readings))
+
+
+def test_of_two_people_of_one_name_each_is_offered_alone() -> None:
+    sams = [Member.model_validate({"email": f"sam{n}@example.com", "name": "Sam Hill"}) for n in (1, 2)]
+    known = replace(Known.of(members={"blog": sams}, segments=["vip"]), site="blog")
+
+    readings = read("members", "give sam hill vip", known).commands
+
+    assert list(readings) == [MembersGrant((f"sam{n}@example.com",), ("vip",)) for n in (1, 2)]
 
 
 WORDS: Final = [
@@ -371,7 +483,7 @@ def test_no_text_outside_the_grammar_is_run_where_it_would_write(root: str, word
         parse(root, text) if root else parse_mention(text)
         return
 
-    readings = read(root, text, KNOWN)
+    readings = read(root, text, KNOWN).commands
 
     command = runs_at_once(readings)
     assert command is None or not command.writes

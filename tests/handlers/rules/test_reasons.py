@@ -195,8 +195,8 @@ WORDS = [
         "A Redirect has no field “from”. Its pairs have: source, operator, key, destinationType, destination.",
     ),
     (
-        edited(rule(PAIR), "pair1.To"),
-        "A Redirect has no field “to”. Its pairs have: source, operator, key, destinationType, destination.",
+        edited(rule(PAIR, rule_type="Cancel"), "pair1.To"),
+        "A Cancel has no field “to”. Its pairs have: source, operator, key.",
     ),
     (edited(rule(PAIR), "type"), "A rule’s type can’t be changed. Create a new rule instead."),
     (
@@ -206,6 +206,7 @@ WORDS = [
             "group, and fields of one pair, such as pair2.to."
         ),
     ),
+    (edited(rule(PAIR), "destinaton"), "Unknown field destinaton. Did you mean destination?"),
     (edited(rule(PAIR), "pair1.Name"), "name belongs to the rule, not to one of its pairs."),
     (edited(rule(PAIR, PAIR), "Source"), "This rule has 2 pairs. Which one? For example, pair1.Source=…"),
     (edited(rule(PAIR), "pair2.source"), "This rule has 1 pair, so there is no pair 2."),
