@@ -421,7 +421,7 @@ def _counted(change: Change) -> str:
 
 def plain_title(change: Change) -> str:
     """What is asked, without code: ``Switch off Old shop``, ``Change destination of Old shop``."""
-    return esc(_counted(change), 150) if change.is_set else phrases(change).request.replace("`", "")
+    return (esc(_counted(change), 150) if change.is_set else phrases(change).request).replace("`", "")
 
 
 DONE: Final = {
@@ -430,6 +430,8 @@ DONE: Final = {
     "Delete": "deleted",
     "Remove": "removed",
     "Import": "imported",
+    "Revoke": "revoked",
+    "Grant": "granted",
 }
 
 
@@ -437,8 +439,8 @@ def past(title: str) -> str:
     """Return the title of a bulk change once all of it is done: ``Switch off 2 rules`` -> ``2 rules switched off``."""
     for asked, done in DONE.items():
         if title.startswith(f"{asked} "):
-            what, origin, place = title.removeprefix(f"{asked} ").partition(" from ")
-            return f"{what} {done}{origin}{place}"
+            what, link, whose = title.removeprefix(f"{asked} ").partition(" to " if asked == "Grant" else " from ")
+            return f"{what} {done}{link}{whose}"
     return f"Undone: {title.removeprefix('Undo: ')}" if title.startswith("Undo: ") else f"{title}: done"
 
 

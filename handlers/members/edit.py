@@ -235,10 +235,10 @@ async def offboard(command: MembersOffboard, caller: Caller, gatehouse: Gatehous
 
 
 def _called(found: Sequence[Member | ClientError | None], email: str) -> str:
-    """Somebody as a channel may know them: by name, where a site has one, and by the masked email."""
+    """Somebody as a channel may know them: by name, where a site has one, else by the masked email."""
     names = (there.name or "" for there in found if isinstance(there, Member))
     name = next((name.strip() for name in names if name.strip() and "@" not in name), "")
-    return f"{name} ({masked(email)})" if name else masked(email)
+    return name or f"`{masked(email)}`"
 
 
 async def _find_on(site: Site, email: str) -> Member | ClientError | None:

@@ -101,6 +101,7 @@ async def test_one_round_names_everything_that_does_not_work(variables: dict[str
     assert code == 1
 
 
+@pytest.mark.slow
 async def test_nobody_answers(variables: dict[str, str], tmp_path: Path) -> None:
     with listening(0) as nobody:
         gone = f"http://127.0.0.1:{nobody.getsockname()[1]}/"
@@ -163,6 +164,7 @@ async def test_a_copy_of_the_example_is_told_line_by_line_and_the_rest_is_still_
     assert failures((await check({}, folder=tmp_path))[1]) == [".env: is not UTF-8 text"]
 
 
+@pytest.mark.slow
 async def test_json_is_for_programs_and_a_pipe_asks_nobody(variables: dict[str, str], services: Services) -> None:
     code, out, _ = await ran("bot", "check", "--json", environment=variables)
 
@@ -220,6 +222,7 @@ async def test_a_postgresql_that_does_not_have_it(
         assert "does not exist. See that the database server runs, and that DATABASE_URL names it" in err
 
 
+@pytest.mark.slow
 async def test_serve_says_in_a_sentence_what_keeps_it_from_starting(variables: dict[str, str], tmp_path: Path) -> None:
     async def refusal(**wrong: str) -> tuple[int, str]:
         code, out, err = await ran("bot", "serve", environment=variables | wrong)
@@ -246,6 +249,7 @@ async def test_serve_says_in_a_sentence_what_keeps_it_from_starting(variables: d
     assert "Put a backup in its place, or move the file away" in said
 
 
+@pytest.mark.slow
 async def test_a_typing_mistake_in_a_head_is_not_called_tampering(tmp_path: Path) -> None:
     variables = {"DATABASE_URL": f"sqlite:///{tmp_path / 'gatehouse.db'}"}
     await upgrade(variables["DATABASE_URL"])

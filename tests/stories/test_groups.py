@@ -50,7 +50,7 @@ async def test_a_group_is_switched_off_as_one_change_and_back(workspace: Sandbox
 
     card = await alice.says("/rules group off sales because the sale is over")
 
-    assert "Group Sales campaigns is off" in alice.slack_text(card)
+    assert "Sales campaigns (group) is off" in alice.slack_text(card)
     assert "the sale is over" in alice.slack_text(card)
     assert (workspace.services.rules.group(SALES) or {})["status"] == "Inactive"
     assert workspace.services.rules.get("Redirect_seas1") == before
@@ -59,7 +59,7 @@ async def test_a_group_is_switched_off_as_one_change_and_back(workspace: Sandbox
     assert "On, but its group Sales campaigns is off" in alice.slack_text(shown)
 
     await alice.clicks(card, "Undo")
-    await alice.sees("Group Sales campaigns is on")
+    await alice.sees("Sales campaigns (group) is on")
     assert (workspace.services.rules.group(SALES) or {})["status"] == "Active"
 
 
@@ -70,7 +70,7 @@ async def test_a_group_switched_for_a_while_comes_back_by_itself(
     assert (workspace.services.rules.group(TRIAL) or {})["status"] == "Active"
 
     clock.ahead += timedelta(hours=3)
-    await alice.sees("Group Experiments is off")
+    await alice.sees("Experiments (group) is off")
 
     assert (workspace.services.rules.group(TRIAL) or {})["status"] == "Inactive"
 
@@ -130,7 +130,7 @@ async def test_an_unknown_outcome_of_a_switch_is_settled_by_looking(workspace: S
     workspace.services.rules.stage.faults.add("cut_after", method="PUT")
 
     await alice.types("/rules group off sales")
-    await alice.sees("Group Sales campaigns is off")
+    await alice.sees("Sales campaigns (group) is off")
 
     assert len(workspace.services.rules.calls("PUT")) == 1
 

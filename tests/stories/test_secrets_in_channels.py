@@ -102,7 +102,7 @@ async def test_cards_of_every_change(workspace: Sandbox, alice: Person, cara: Pe
     card = await alice.says(f"/rules delete {GONE}")
     text = alice.slack_text(card)
     assert "adds request header `Authorization`: `[hidden-2]`" in text
-    assert "press Show full change before you decide" in text
+    assert "Press Show full change before you decide" in text
     await cara.clicks(card, "v1.decide.approve", confirm=True)
     await cara.sees("Look at the full change, then decide on the card.")
     assert f"Bearer {TOKEN}" in await looks(cara, card)

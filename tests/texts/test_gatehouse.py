@@ -55,9 +55,9 @@ Members
 `/members segments [site:blog]`  List the segments of a site, with how many members have each
 `/members why EMAIL [SEGMENT] [site:blog]`  Say why someone has access or doesn’t, on every site
 `/members add [EMAIL] [named "NAME"] [to SEG,…] [site:blog] [for DUR] [because TEXT]`  Add a member (opens a form)
-`/members edit EMAIL [site:blog]`  Edit a member’s name and segments (opens a form)
-`/members grant EMAIL SEG,… [site:blog] [for DUR] [because TEXT]`  Grant access to segments, also for a limited time
-`/members revoke EMAIL SEG,… [site:blog] [because TEXT]`  Revoke access to segments
+`/members edit EMAIL [named "NAME"] [site:blog]`  Edit a member’s name and segments (opens a form)
+`/members grant EMAIL… SEG,… [site:blog] [for DUR] [because TEXT]`  Grant access to segments, also for a limited time
+`/members revoke EMAIL… SEG,… [site:blog] [because TEXT]`  Revoke access to segments
 `/members remove EMAIL [site:blog] [because TEXT]`  Remove a member; asks before it does
 `/members offboard EMAIL [because TEXT]`  Remove someone from every site; asks before it does
 `/members export [TEXT] [segment:vip] [no:SEGMENT] [site:blog]`  Export members as a table, sent only to you
@@ -83,7 +83,7 @@ REF: a name or part of one, an id, a source URL, or `#n` of your last list. EMAI
 """,
             "help members grant": """\
 Gatehouse help
-`/members grant EMAIL SEG,… [site:blog] [for DUR] [because TEXT]`  Grant access to segments, also for a limited time
+`/members grant EMAIL… SEG,… [site:blog] [for DUR] [because TEXT]`  Grant access to segments, also for a limited time
 For example `/members grant anna@example.com vip`
 REF: a name or part of one, an id, a source URL, or `#n` of your last list. EMAIL: an email or `#n`. Anything in [brackets] is optional.
 [Rules]  [Members]  [Gatehouse]\

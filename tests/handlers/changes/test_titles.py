@@ -37,7 +37,7 @@ def edit(**fields: object) -> tuple[str, str]:
 def test_an_edit_says_what_it_changes() -> None:
     assert edit(status="Active") == ("Switch on Old shop", "Old shop is on")
     assert edit(status="Inactive") == ("Switch off Old shop", "Old shop is off")
-    assert edit(description="new") == ("Change description of Old shop", "Old shop: description changed")
+    assert edit(description="new") == ("Change the description of Old shop", "Old shop: description changed")
     many = dict.fromkeys(("description", "status", "a", "b"), "x")
     assert edit(**many) == ("Change 4 fields of Old shop", "Old shop: 4 fields changed")
 
@@ -46,7 +46,7 @@ def test_a_field_of_the_only_pair_is_named_without_its_number() -> None:
     pair = RULE.body()["pairs"][0]
     before, after = (RULE.body() | {"pairs": [pair | {"destination": url}]} for url in ("https://a/", "https://b/"))
     assert plain_title(change(Kind.RULE_UPDATE, State.PROPOSED, before=before, after=after)) == (
-        "Change destination of Old shop"
+        "Change the destination of Old shop"
     )
 
 
