@@ -109,7 +109,7 @@ class Answers:
             return await self._slack.refill(opened, self._instead(view, error, ended=ended))
 
     async def tell_unsaved(self, caller: Caller, final: View) -> None:
-        """Tell somebody who closed a form before it ended what was not saved: no card says that."""
+        """Tell somebody to whom the end of a form can't be shown what was not saved: no card says that."""
         if (message := modals.unsaved_words(final)) is None:
             return
         try:
@@ -170,8 +170,13 @@ class Answers:
         _note(error, caller, asked.split(" ", maxsplit=1)[0] if asked.startswith("/") else "message or click")
         await self.put_on_record(error, caller)
         message = answer(error, asked=asked, caller=caller, attempted=attempted)
+        caller = caller.placed(public=False, replacing=False)
         try:
-            await self._tell(caller.placed(public=False, replacing=False), message)
+            try:
+                await self._tell(caller, message)
+            except ModalGone:
+                if attempted:
+                    await self._slack.whisper(caller, message)
         except (SlackRefused, SlackUnreachable) as failure:
             log.warning("answer_undeliverable", error=str(failure), request=caller.request[:8])
 

@@ -183,7 +183,7 @@ class Dispatcher:
                 outcome = await work
                 if isinstance(outcome, Command):
                     command, attempted = outcome, outcome.writes
-                    caller = await self._show_waiting(caller)
+                    caller = await self._show_waiting(caller, command)
                     outcome = await self._run(command, caller)
             except MISUNDERSTOOD as error:
                 if typed is None:
@@ -210,16 +210,24 @@ class Dispatcher:
         card = await self._guesses.preview(readings, caller, asked)
         return caller.placed(public=False, replacing=False), Private(card)
 
-    async def _show_waiting(self, caller: Caller) -> Caller:
-        """Open a modal at once, while the trigger lives, for a caller who asked from a view."""
+    async def _show_waiting(self, caller: Caller, command: Command) -> Caller:
+        """Open a modal at once, while the trigger lives, for a caller who asked from a view.
+
+        Raises ModalGone where they have closed it and *command* only asks; what it changes is done all the same.
+        """
         if caller.view is None or caller.public:
             return caller
         waiting = modals.loading("Gatehouse", caller.channel)
         if caller.view.get("type") == "home":
             return replace(caller, view=await self._slack.open(caller.trigger or "", waiting))
-        if modals.is_panel(caller.view):
+        if not modals.is_panel(caller.view):
+            return caller
+        try:
             return replace(caller, view=await self._answers.redraw(caller.view, waiting))
-        return caller
+        except ModalGone:
+            if not command.writes:
+                raise
+            return replace(caller, view=None, trigger=None)
 
     async def _run(self, command: Command, caller: Caller) -> Reply:
         """The answer to a command, from whatever it came: typed, clicked, or mentioned.
@@ -261,11 +269,9 @@ class Dispatcher:
         await asyncio.sleep(max(ACKNOWLEDGEMENT_LEAVES, landed - asyncio.get_running_loop().time()))
         try:
             await self._answers.redraw({"id": request.view.get("id")}, final, ended=True)
-        except ModalGone:
-            log.info("modal_gone", request=caller.request[:8])
-            await self._answers.tell_unsaved(caller, final)
         except (SlackRefused, SlackUnreachable) as error:
-            log.warning("answer_undeliverable", error=str(error), request=caller.request[:8])
+            log.info("form_end_not_shown", error=str(error), request=caller.request[:8])
+            await self._answers.tell_unsaved(caller, final)
 
 
 def _announced(_: Change) -> Outcome:

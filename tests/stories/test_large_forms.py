@@ -7,10 +7,13 @@ from typing import Any
 import pytest
 
 from sandbox.demo import Sandbox
+from sandbox.slack.state import View
 from sandbox.slack.story import Person
 from tests.conftest import until
+from tests.held_service import Held
 
 OLD = "Redirect_x1old"
+RULE_MENU = "v1.pick.rule.menu"
 ANNA = "anna.berg@example.com"
 
 
@@ -114,16 +117,20 @@ async def test_the_end_of_a_form_that_slack_does_not_take_says_whether_anything_
     await alice.sees_form(words)
 
 
-async def test_whoever_closes_a_form_while_it_loads_hears_nothing_of_it(workspace: Sandbox, alice: Person) -> None:
+@pytest.mark.parametrize("code", ["not_found", "expired_trigger_id"])
+async def test_whoever_closes_a_form_while_it_loads_hears_nothing_of_it(
+    workspace: Sandbox, alice: Person, code: str
+) -> None:
     for text in (f"/rules edit {OLD}", f"/members edit {ANNA}", f"/rules copy {OLD}"):
-        workspace.slack.faults.add("not_found", method="views.update")
+        workspace.slack.faults.add(code, method="views.update")
         await alice.types(text)
+    heard = len(workspace.slack.state.messages)
     await until(lambda: not workspace.slack.faults.waiting or workspace.slack.faults.waiting[-1].times == 0)
 
     reply = await alice.says("/rules list checkout")
 
     assert "4 rules" in alice.slack_text(reply)
-    assert not any("refused" in alice.slack_text(one) for one in workspace.slack.state.messages)
+    assert len(workspace.slack.state.messages) == heard + 1
 
 
 async def test_whoever_closes_a_form_while_it_is_saved_hears_what_was_not_saved(
@@ -138,3 +145,39 @@ async def test_whoever_closes_a_form_while_it_is_saved_hears_what_was_not_saved(
 
     told = await alice.sees("The rules service refused")
     assert told.visible_to == alice.id
+
+
+async def test_whoever_closes_a_rule_right_after_switching_it_off_has_switched_it_off(
+    workspace: Sandbox, alice: Person
+) -> None:
+    rule = await shown_in_a_modal(alice)
+    workspace.slack.faults.add("not_found", method="views.update")
+
+    await alice.clicks(rule, "Switch off")
+
+    await alice.sees("is off")
+    assert (workspace.services.rules.get(OLD) or {})["status"] == "Inactive"
+
+
+async def test_whoever_closes_a_rule_while_a_click_is_worked_on_hears_privately_why_nothing_came_of_it(
+    workspace: Sandbox, alice: Person
+) -> None:
+    rule = await shown_in_a_modal(alice)
+    workspace.services.rules.put({**(workspace.services.rules.get(OLD) or {}), "status": "Inactive"})
+    workspace.services.rules.stage.faults = service = Held()
+
+    await alice.clicks(rule, "Switch off")
+    await service.asked.wait()
+    await alice.slack.acting.close(alice.id, rule["id"], clear=True)
+    service.free.set()
+
+    told = await alice.sees("already off")
+    assert told.visible_to == alice.id
+
+
+async def shown_in_a_modal(alice: Person) -> View:
+    """The rule OLD, in a modal in which somebody searched for it."""
+    search = await alice.opens("/rules show")
+    offered = await alice.offered(search, RULE_MENU, "old shop")
+    await alice.chooses(search, RULE_MENU, next(iter(offered.values())))
+    return await alice.sees_form(OLD)
