@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
+from typing import Final
 
 import structlog
 
@@ -19,6 +21,9 @@ from handlers.slack.files import SlackFiles
 from handlers.slack.reply import Announced, Attached, Caller, HomeTab, Modal, Private, Refilled, Reply, View
 
 log = structlog.get_logger(__name__)
+
+REFUSED_FORM: Final = "gatehouse_refused_form"
+"""The name under which a stored submission holds the form again, with why it was refused, beside Slack's own."""
 
 
 class Answers:
@@ -110,8 +115,11 @@ class Answers:
 
     async def tell_unsaved(self, caller: Caller, final: View) -> None:
         """Tell somebody to whom the end of a form can't be shown what was not saved: no card says that."""
-        if (message := modals.unsaved_words(final)) is None:
+        if (message := modals.unsaved_words(final, caller.request)) is None:
             return
+        if "submit" in final:
+            with suppress(StoreError):  # then the button says that the form is no longer kept
+                await self._gatehouse.store.inbox.attach(caller.request, {REFUSED_FORM: final})
         try:
             await self._slack.whisper(caller, message)
         except (SlackRefused, SlackUnreachable) as failure:

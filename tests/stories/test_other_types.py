@@ -75,7 +75,8 @@ async def test_what_the_service_refuses_stands_above_the_field_with_all_that_was
     await alice.sees_form("Not saved yet")
     assert alice.form.count("Not saved yet") == 1
     assert await alice.submits() == {}
-    await alice.sees_form("Rule pairs are invalid")
+    told = await alice.sees("Rule pairs are invalid")
+    await alice.clicks(told, "Open the form again", opens="Rule pairs are invalid")
 
     assert "Renamed" in alice.form
     assert "typed" in alice.form

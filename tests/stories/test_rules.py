@@ -327,7 +327,6 @@ async def test_a_rule_is_made_in_a_modal_after_a_wrong_field(workspace: Sandbox,
         }
     ]
     assert card.visible_to is None
-    await alice.sees_form("Saved")
 
 
 async def test_fields_follow_the_type_and_keep_what_was_typed(workspace: Sandbox, alice: Person) -> None:
@@ -399,7 +398,9 @@ async def test_a_refusal_of_the_service_comes_back_with_all_that_was_typed(works
     workspace.services.rules.stage.faults.add("refused_200", method="POST", times=2)  # also to the mended body
 
     assert await alice.submits() == {}
-    await alice.sees_form("refused")
+    told = await alice.sees("refused")
+    assert told.visible_to == alice.id
+    await alice.clicks(told, "Open the form again", opens="refused")
 
     assert "Refused" in alice.form
     assert "https://shop.example.com/b" in alice.form
