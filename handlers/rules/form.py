@@ -192,6 +192,12 @@ async def add_pair(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
     return Refilled((await _form_of_click(click, gatehouse)).with_pair().view())
 
 
+@clicks("form.more")
+async def show_more(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """The inputs that are rarely used, with all that was typed so far."""
+    return Refilled(replace(await _form_of_click(click, gatehouse), more=True).view())
+
+
 @clicks("form.remove")
 async def remove_pair(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
     return Refilled((await _form_of_click(click, gatehouse)).without_pair(click.value).view())
@@ -224,6 +230,7 @@ def read_form(view: View, base: Rule | None = None) -> RuleForm:
         lasts=inputs.typed(values, inputs.LASTS) or "",
         group=str(about.get("group") or ""),
         announce=inputs.chosen_channel(view),
+        more=bool(about.get("more")),
     )
     if form.pairs_block in values:
         form = replace(form, pairs_text=inputs.typed(values, form.pairs_block) or "")
@@ -240,7 +247,7 @@ def read_form(view: View, base: Rule | None = None) -> RuleForm:
 
 def _document(about: Mapping[str, Any], values: Mapping[str, Any], base: Rule | None) -> Document:
     """The body of the rule with its head as typed."""
-    document: Document = {"ruleType": about.get("type")}
+    document: Document = {"ruleType": about.get("type"), "description": "", "status": ACTIVE}
     if base is not None:
         document = base.content() if about.get("mode") == "copy" else base.body()
     head = {name: inputs.typed(values, name) for name in ("name", "description", "status")}

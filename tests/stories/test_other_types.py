@@ -90,9 +90,10 @@ async def test_pairs_that_no_form_holds_are_kept_and_the_rest_is_offered(workspa
     workspace.services.rules.put({**(workspace.services.rules.get("Script_chat1") or {}), "pairs": long})
 
     assert "(9,000 characters)" in alice.slack_text(await alice.says("/rules show Script_chat1"))
-    await alice.opens("/rules edit Script_chat1")
+    view = await alice.opens("/rules edit Script_chat1")
     assert "the limit is 3,000" in alice.form
     assert JSON not in alice.form
+    await alice.clicks(view, "More options", opens="Description")
     alice.fills(Description="Long")
     assert await alice.submits() == {}
     await alice.sees("Chat widget: description changed")

@@ -342,6 +342,37 @@ async def test_fields_follow_the_type_and_keep_what_was_typed(workspace: Sandbox
     assert "https://shop.example.com/x" in alice.form
 
 
+async def test_more_options_open_in_place_and_keep_what_was_typed(workspace: Sandbox, alice: Person) -> None:
+    view = await alice.opens("/rules new")
+    assert "Operator" not in alice.form
+    assert "Status" not in alice.form
+    alice.fills(From="https://shop.example.com/sale", To="https://shop.example.com/spring", Why="It is over")
+
+    await alice.clicks(view, "More options", opens="Operator")
+
+    assert "https://shop.example.com/spring" in alice.form
+    assert "It is over" in alice.form
+    alice.fills(Operator="Contains", Status="Inactive", Revert_after="2h")
+    assert await alice.submits() == {}
+    await alice.sees("created")
+    made = next(one for one in workspace.services.rules.all() if "/spring" in one["name"])
+    assert made["name"] == "shop.example.com/sale → /spring"
+    assert (made["status"], made["pairs"][0]["source"]["operator"]) == ("Inactive", "Contains")
+
+
+async def test_more_options_are_open_where_one_is_not_its_default(workspace: Sandbox, alice: Person) -> None:
+    rule = workspace.services.rules.get(OLD) or {}
+    pairs = [{**rule["pairs"][0], "source": {"key": "Url", "operator": "Equals", "value": "https://a.example/"}}]
+    workspace.services.rules.put({**rule, "id": "Redirect_plain", "description": "", "pairs": pairs})
+    workspace.services.rules.put({**rule, "id": "Redirect_other", "description": "By hand", "pairs": pairs})
+
+    await alice.opens("/rules edit Redirect_plain")
+    assert "More options" in alice.form
+    await alice.opens("/rules edit Redirect_other")
+    assert "More options" not in alice.form
+    assert "Operator" in alice.form
+
+
 async def test_pairs_are_added_and_removed(workspace: Sandbox, alice: Person) -> None:
     view = await alice.opens("/rules new cancel https://shop.example.com/x")
     alice.fills(Name="Two")
@@ -381,7 +412,8 @@ async def test_sixty_pairs_and_long_values_survive_an_edit(workspace: Sandbox, a
 
     shown = await alice.says("/rules show Redirect_long1")
     assert "48 more pairs" in alice.slack_text(shown)
-    await alice.opens("/rules edit Redirect_long1")
+    view = await alice.opens("/rules edit Redirect_long1")
+    await alice.clicks(view, "More options", opens="Description")
     alice.fills(Description="Kept")
     assert await alice.submits() == {}
     await alice.sees("Kept")
