@@ -177,6 +177,10 @@ class EditedMessage(Refusal):
     """A message that was changed after it was sent asks for a change."""
 
 
+class FormForgotten(Refusal):
+    """A form that was refused is to be opened again, and is no longer kept."""
+
+
 class NoTrigger(Refusal):
     """A modal was asked for where Slack gave no way to open one."""
 

@@ -7,6 +7,7 @@ import gc
 import os
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -16,6 +17,7 @@ import stamina
 
 from bot.server.app import Timing
 from bot.server.slack import ConnectTimeouts
+from handlers.slack.forms import FORM_PATIENCE
 from sandbox.demo import Sandbox, Transport, running_sandbox
 from sandbox.services.switches import Switches
 from sandbox.slack.story import Person
@@ -113,14 +115,26 @@ def switches(request: pytest.FixtureRequest) -> Switches:
 
 
 @pytest.fixture
+def form_patience() -> float:
+    """Seconds that the acknowledgement of a form waits for its checks; a test may be parametrised with others."""
+    return FORM_PATIENCE
+
+
+@pytest.fixture
 async def workspace(
-    tmp_path: Path, clock: Clock, policy: Path | None, transport: Transport, switches: Switches, database_url: str
+    tmp_path: Path,
+    clock: Clock,
+    policy: Path | None,
+    transport: Transport,
+    switches: Switches,
+    database_url: str,
+    form_patience: float,
 ) -> AsyncIterator[Sandbox]:
     async with running_sandbox(
         tmp_path,
         switches=switches,
         policy=policy,
-        timing=QUICK,
+        timing=replace(QUICK, form_patience=form_patience),
         now=clock,
         transport=transport,
         database_url=database_url,

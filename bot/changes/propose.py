@@ -28,15 +28,19 @@ class Proposer:
     new_id: Callable[[], str]
 
     async def submit(self, proposal: Proposal | SetProposal, *, origin: str, reverts: Change | None = None) -> Change:
-        """Record what is proposed, once per *origin*, and apply a single change that nothing stands before.
+        """Record what is proposed, and apply a single change that nothing stands before; return it as it then stands."""
+        return await self.executor.go_on(await self.record(proposal, origin=origin, reverts=reverts))
 
-        Return the change as it then stands. *reverts*: the temporary change whose end it is.
+    async def record(self, proposal: Proposal | SetProposal, *, origin: str, reverts: Change | None = None) -> Change:
+        """Record what is proposed, once per *origin*; what nothing stands before is claimed, to be gone on with at once.
+
+        *reverts*: the temporary change whose end it is.
         Raises TargetBusy while another change holds the target, NotAllowed and NobodyCanApprove as the policy says,
         DirectoryUnavailable where Slack does not tell who asks, NotTemporary where *reverts* has another end now, and
         NothingInSet.
         """
         if (known := await self.journal.store.changes.of_origin(origin)) is not None:
-            return await self.executor.go_on(known)
+            return known
         change = proposal.change(self.new_id(), self.journal.now())
         if not proposal.agreed:
             change = await self._under_guard(change, proposal.guard)
@@ -44,8 +48,7 @@ class Proposer:
         if change.guard is Guard.NONE and not change.is_set:
             self.executor.failpoint("claim")
         parts = proposal.parts if isinstance(proposal, SetProposal) else ()
-        made = await self.journal.open(change, origin, parts, reverts=reverts, begin=not change.is_set)
-        return await self.executor.go_on(made)
+        return await self.journal.open(change, origin, parts, reverts=reverts, begin=not change.is_set)
 
     async def _under_guard(self, change: Change, asked: Guard | None) -> Change:
         """*change* with what must stand before it here and now: the strictest guard of all that it needs."""

@@ -45,6 +45,7 @@ from handlers.changes.cards import Cards
 from handlers.grammar.command import command_prefix
 from handlers.slack.directory import SlackDirectory
 from handlers.slack.files import SlackFiles
+from handlers.slack.forms import FORM_PATIENCE
 from handlers.slack.listeners import Router
 
 log = structlog.get_logger(__name__)
@@ -116,6 +117,7 @@ class Timing:
     reconcile_after: tuple[float, ...] = RECONCILE_AFTER
     connecting: ConnectTimeouts = field(default_factory=ConnectTimeouts)
     failpoint: Failpoint = no_failpoint
+    form_patience: float = FORM_PATIENCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +203,14 @@ async def running(
             reference=partial(reference, settings.members_api_key.get_secret_value().encode()),
             policy_trouble=lambda: policy.trouble,
         )
-        router = Router(gatehouse, slack, owner=owner, lease=lease, failpoint=timing.failpoint)
+        router = Router(
+            gatehouse,
+            slack,
+            owner=owner,
+            lease=lease,
+            failpoint=timing.failpoint,
+            form_patience=timing.form_patience,
+        )
         bolt = bolt_app(settings)
         router.register(bolt)
 

@@ -267,6 +267,24 @@ class Inbox:
             return StoredRequest(row.id, row.kind, json.loads(row.payload), row.attempt, moment(row.received), owner)
         return None
 
+    async def get(self, request_id: str) -> StoredRequest | None:
+        """Return the request, done or not; None where it is no longer remembered."""
+        remembered = inbox.c.received >= self._session.now() - micros_of(REMEMBERED_FOR)
+        query = sa.select(inbox).where(inbox.c.id == request_id, remembered)
+        async with self._session.reading() as connection:
+            row = (await connection.execute(query)).one_or_none()
+        if row is None:
+            return None
+        return StoredRequest(row.id, row.kind, json.loads(row.payload), row.attempt, moment(row.received), row.owner)
+
+    async def attach(self, request_id: str, more: Mapping[str, Any]) -> None:
+        """Add *more* to the payload of a request, for as long as that is remembered."""
+        async with self._session.writing() as tx:
+            payload = await tx.scalar(sa.select(inbox.c.payload).where(inbox.c.id == request_id))
+            if payload is not None:
+                values = {"payload": json.dumps(json.loads(payload) | dict(more))}
+                await tx.execute(sa.update(inbox).where(inbox.c.id == request_id).values(values))
+
     async def begin(self, request: StoredRequest) -> bool:
         """Count an attempt at a request that was claimed, right before it is made; False where another process has it.
 

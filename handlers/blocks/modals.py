@@ -8,7 +8,7 @@ from typing import Any, Final
 from bot.changes.model import Change, State
 from handlers.blocks import inputs
 from handlers.blocks.inputs import Block, plain
-from handlers.blocks.messages import Message, actions, esc, message, run_button
+from handlers.blocks.messages import Message, actions, button, esc, message, run_button
 from handlers.grammar.command import Command, slash
 from handlers.grammar.fields import parse_lasts
 
@@ -66,14 +66,22 @@ def unsaved(title: str, words: str) -> View:
     return frame(title, [section(words)], callback_id="v1.notice")
 
 
-def unsaved_words(view: View) -> Message | None:
-    """What *view*, the end of a form, says was not saved; None where that is nothing, or a card says it."""
+def unsaved_words(view: View, request: str) -> Message | None:
+    """What *view*, the end of a form, says was not saved; None where that is nothing, or a card says it.
+
+    Where it is the form again, with a button that opens it; *request*: what it is kept under.
+    """
     blocks = view["blocks"]
-    if view.get("callback_id") != "v1.notice":
-        texts = ((block, (block.get("text") or {}).get("text") or "") for block in blocks)
-        blocks = [block for block, text in texts if block["type"] == "section" and text.startswith(":warning:")]
     title = str((view.get("title") or {}).get("text") or "Gatehouse")
-    return message(f"{title}: nothing was saved.", blocks) if blocks else None
+    words = f"{title}: nothing was saved."
+    if view.get("callback_id") == "v1.notice":
+        return message(words, blocks)
+    texts = ((block, (block.get("text") or {}).get("text") or "") for block in blocks)
+    notes = [block for block, text in texts if block["type"] == "section" and text.startswith(":warning:")]
+    if not notes:
+        return None
+    again = actions([button("Open the form again", "v1.form.again", request, style="primary")])
+    return message(words, [section(f"*{words}*"), *notes, *again])
 
 
 def instead(view: View, *, passes: bool, ended: bool) -> View:
@@ -142,30 +150,26 @@ def lasts_errors(text: str) -> dict[str, str]:
     return {inputs.LASTS: "Enter a duration such as 2h or 7d, or a time such as 18:00."}
 
 
-def end_of_form(change: Change, title: str) -> View:
-    """What the form says in the end; the card in the channel says the rest."""
-    words = {
-        State.APPLIED: f":white_check_mark: *Saved: {esc(title)}.* See its card in <#{change.channel}>.",
-        State.STALE: f":arrows_counterclockwise: {MOVED}",
-        State.PROPOSED: f":hourglass_flowing_sand: *{esc(title)} needs approval.* Its card is in <#{change.channel}>.",
-    }
-    unknown = (
-        ":grey_question: *Not confirmed yet: the service gave no clear answer.* Gatehouse is checking and will update "
-        "the card in the channel. Don’t submit it again until then."
-    )
-    return done("Gatehouse", words.get(change.state, unknown))
-
-
-def end_of_resumed_form(change: Change) -> View:
-    """What a form says whose change was recorded by a process that died, and gone on with by this one."""
-    if change.state is State.FAILED:
-        return done("Gatehouse", f":warning: *The service refused this:* {esc(change.outcome)} Nothing was changed.")
-    if change.is_set:
-        return done(
-            "Gatehouse", f":hourglass_flowing_sand: *Started.* Its card in <#{change.channel}> shows the progress."
-        )
+def end_of_form(change: Change) -> View:
+    """What a form says in the end that is still open; the card in the channel says the rest."""
     about = change.after or change.before or {}
-    return end_of_form(change, str(about.get("name") or change.target.key))
+    title = esc(str(about.get("name") or change.target.key))
+    if change.state is State.FAILED:
+        return unsaved("Gatehouse", f":warning: *The service refused this:* {esc(change.outcome)} Nothing was changed.")
+    if change.state is State.STALE:
+        return unsaved("Gatehouse", f":arrows_counterclockwise: {MOVED}")
+    if change.is_set:
+        words = f":hourglass_flowing_sand: *Started.* Its card in <#{change.channel}> shows the progress."
+    elif change.state is State.APPLIED:
+        words = f":white_check_mark: *Saved: {title}.* See its card in <#{change.channel}>."
+    elif change.state is State.PROPOSED:
+        words = f":hourglass_flowing_sand: *{title} needs approval.* Its card is in <#{change.channel}>."
+    else:
+        words = (
+            ":grey_question: *Not confirmed yet: the service gave no clear answer.* Gatehouse is checking and will "
+            "update the card in the channel. Don’t submit it again until then."
+        )
+    return done("Gatehouse", words)
 
 
 def working_form(view: View) -> View:

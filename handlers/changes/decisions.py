@@ -12,7 +12,6 @@ from bot.changes.model import Change, State
 from bot.changes.refusals import AlreadyDecided, UnknownChange
 from bot.clients.json_stream import cooperatively
 from bot.gatehouse import Gatehouse
-from handlers.blocks import modals
 from handlers.changes import full_view, notes_view
 from handlers.changes.cards import draw_card
 from handlers.changes.full_view import hides
@@ -20,8 +19,8 @@ from handlers.changes.sentences import plain_title
 from handlers.errors import LookFirst, NothingToUndo, OldButton, OldCard
 from handlers.gatehouse.commands import GatehouseInspect, GatehouseUndo
 from handlers.rules.refs import find_change
-from handlers.slack.registry import Click, Form, clicks, handles, submits
-from handlers.slack.reply import Announced, Attached, Caller, Modal, Reply, View
+from handlers.slack.registry import Click, Form, Recorded, clicks, handles, submits
+from handlers.slack.reply import Announced, Attached, Caller, Modal, Reply
 
 MAX_PARTS: Final = 300
 """Of a set that is shown in a modal; a longer one is a file at once, while Slack still takes an answer to the click."""
@@ -154,33 +153,31 @@ def _asks(name: str) -> None:
         return Modal(notes_view.reason_form(name, change, title=plain_title(change), channel=caller.channel))
 
 
-async def _deny(change: Change, reason: str, caller: Caller, gatehouse: Gatehouse) -> str:
-    await gatehouse.changes.decisions.decide(change, Decision.DENY, caller.user, reason=reason)
-    return ":no_entry_sign: *Denied.* The card shows your reason."
+async def _deny(change: Change, reason: str, caller: Caller, gatehouse: Gatehouse) -> Change:
+    return await gatehouse.changes.decisions.decide(change, Decision.DENY, caller.user, reason=reason)
 
 
-async def _break_glass(change: Change, reason: str, caller: Caller, gatehouse: Gatehouse) -> str:
-    await gatehouse.changes.decisions.decide(change, Decision.BREAK_GLASS, caller.user, reason=reason)
-    return ":rotating_light: *Emergency override recorded.* Someone else has to review it: see the card."
+async def _break_glass(change: Change, reason: str, caller: Caller, gatehouse: Gatehouse) -> Change:
+    return await gatehouse.changes.decisions.decide(change, Decision.BREAK_GLASS, caller.user, reason=reason)
 
 
-async def _comment(change: Change, text: str, caller: Caller, gatehouse: Gatehouse) -> str:
-    await gatehouse.changes.decisions.ask(change, by=caller.user, text=text)
-    return ":speech_balloon: *Your question is in the thread of the card.*"
+async def _comment(change: Change, text: str, caller: Caller, gatehouse: Gatehouse) -> Change:
+    return await gatehouse.changes.decisions.ask(change, by=caller.user, text=text)
 
 
-REASONED: dict[str, Callable[[Change, str, Caller, Gatehouse], Awaitable[str]]] = {
+REASONED: dict[str, Callable[[Change, str, Caller, Gatehouse], Awaitable[Change]]] = {
     "deny": _deny,
     "ask": _comment,
     "glass": _break_glass,
 }
 
 
-async def _save(sent: notes_view.Reasoned, caller: Caller, gatehouse: Gatehouse) -> View:
+async def _save(sent: notes_view.Reasoned, caller: Caller, gatehouse: Gatehouse) -> Recorded:
     if sent.name not in REASONED:
         raise OldButton
     change = await gatehouse.changes.journal.get(sent.change)
-    return modals.done("Gatehouse", await REASONED[sent.name](change, sent.words, caller, gatehouse))
+    decided = await REASONED[sent.name](change, sent.words, caller, gatehouse)
+    return Recorded(decided, partial(notes_view.end, sent.name))
 
 
 for _name in ACTS:

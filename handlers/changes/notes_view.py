@@ -9,7 +9,7 @@ from typing import Final
 from bot.changes.model import Change, State
 from handlers.blocks import inputs, messages
 from handlers.blocks.messages import Message
-from handlers.blocks.modals import View, frame, metadata, section
+from handlers.blocks.modals import View, done, frame, metadata, section
 from handlers.changes.sentences import WORDS as STATES
 from handlers.changes.sentences import (
     ending_line,
@@ -213,3 +213,15 @@ def errors(sent: Reasoned) -> dict[str, str]:
         empty = {"deny": "Write why.", "ask": "Write your question."}
         return {BLOCK: empty.get(name, "Give a reason of at least ten characters.")}
     return {BLOCK: f"Shorten it to {MOST:,} characters; it has {len(text):,}."} if len(text) > MOST else {}
+
+
+ENDS: Final = {
+    "deny": ":no_entry_sign: *Denied.* The card shows your reason.",
+    "glass": ":rotating_light: *Emergency override recorded.* Someone else has to review it: see the card.",
+    "ask": ":speech_balloon: *Your question is in the thread of the card.*",
+}
+
+
+def end(name: str, _: Change) -> View:
+    """What the form says in the end that is still open."""
+    return done("Gatehouse", ENDS[name])

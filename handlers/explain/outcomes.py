@@ -33,6 +33,7 @@ from handlers.errors import (
     EditedMessage,
     EndIsFar,
     EndIsPast,
+    FormForgotten,
     GivenUp,
     LookFirst,
     NothingInMessage,
@@ -290,6 +291,9 @@ SLACK_WORDS: Final[Table] = {
         "Edited messages aren’t run, so that nothing happens twice.",
         next="Send it as a new message.",
         unchanged=None,
+    ),
+    FormForgotten: lambda _: Words(
+        "This form is no longer kept.", next="Run the command again for a new one.", unchanged=None
     ),
     NoTrigger: lambda _: Words(
         "Slack can’t open a form from here.", next="Type the command in a channel.", unchanged=None

@@ -32,7 +32,7 @@ from handlers.files.preview_view import NOTHING_TO_DO, file_words, reason_words
 from handlers.members.commands import MembersImport
 from handlers.members.refs import extra_segments, site_for
 from handlers.rules.commands import RulesImport
-from handlers.slack.registry import Click, Form, clicks, handles, submits
+from handlers.slack.registry import Click, Form, Recorded, clicks, handles, submits
 from handlers.slack.reply import Caller, Modal, Refilled, Reply, View
 
 MOST_PASTED: Final = 2_000
@@ -114,11 +114,9 @@ async def fingerprint_of_entries(entries: Iterable[Any]) -> str:
     return (await asyncio.to_thread(lambda: fingerprint([fingerprint(entry) for entry in entries])))[:16]
 
 
-async def submit_import(proposal: SetProposal, caller: Caller, gatehouse: Gatehouse) -> View:
-    """Begin with what was agreed to; what the form says in the end."""
-    await gatehouse.changes.proposer.submit(proposal, origin=caller.request)
-    words = f":hourglass_flowing_sand: *Import started.* Its card in <#{caller.channel}> shows the progress. "
-    return modals.done("Import", words + "When it is done, you get a file with the result of each row.")
+async def record_import(proposal: SetProposal, caller: Caller, gatehouse: Gatehouse) -> Recorded:
+    """Record what was agreed to; its card shows the progress."""
+    return Recorded(await gatehouse.changes.proposer.record(proposal, origin=caller.request))
 
 
 RULE_COLUMNS: Final = ("record", "name", "id")
@@ -177,7 +175,7 @@ def _read_choices(view: View) -> tuple[Handed, Choices]:
     return Handed.of(view), import_form_view.read_choices(view)
 
 
-async def _import_rules(agreed: tuple[Handed, Choices], caller: Caller, gatehouse: Gatehouse) -> View:
+async def _import_rules(agreed: tuple[Handed, Choices], caller: Caller, gatehouse: Gatehouse) -> View | Recorded:
     handed, choices = agreed
     plan = await _rule_plan(handed, gatehouse)
     if (now := await _rules_seen(plan)) != handed.seen:
@@ -185,7 +183,7 @@ async def _import_rules(agreed: tuple[Handed, Choices], caller: Caller, gatehous
     parts = _rule_parts(plan, choices)
     count = sum(part.kind is not None for part in parts)
     title = f"Import {plural(count, 'rule')} from {handed.name[:60]}"
-    return await submit_import(
+    return await record_import(
         SetProposal(
             title=title,
             parts=parts,
@@ -302,7 +300,9 @@ def _member_file(plan: MemberPlan) -> Iterator[list[Any]]:
         yield [entry.row.line, type(entry).__name__, wanted.get(entry.row.line)]
 
 
-async def _import_members(agreed: tuple[Handed, Columns | None], caller: Caller, gatehouse: Gatehouse) -> View:
+async def _import_members(
+    agreed: tuple[Handed, Columns | None], caller: Caller, gatehouse: Gatehouse
+) -> View | Recorded:
     handed, columns = agreed
     plan = await _member_plan(handed, caller, gatehouse, columns)
     if await _members_seen(plan) != handed.seen:
@@ -319,7 +319,7 @@ async def _import_members(agreed: tuple[Handed, Columns | None], caller: Caller,
         columns=headings(plan.file)[:MOST_COLUMNS],
         separator=plan.file.separator,
     )
-    return await submit_import(proposal, caller, gatehouse)
+    return await record_import(proposal, caller, gatehouse)
 
 
 def _member_parts(plan: MemberPlan, site: str) -> list[Part]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
-from bot.changes.model import Kind, Outcome, Part, State, Target, canonical_form, fingerprint
+from bot.changes.model import Change, Kind, Outcome, Part, State, Target, canonical_form, fingerprint
 from bot.changes.proposals import Proposal, SetProposal
 from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse, Site
@@ -30,7 +31,7 @@ from handlers.members.commands import (
 )
 from handlers.members.form_view import MemberForm
 from handlers.members.refs import catalogue, find_member, find_member_named, find_members, site_for
-from handlers.slack.registry import Form, handles, submits
+from handlers.slack.registry import Form, Recorded, handles, submits
 from handlers.slack.reply import Announced, Caller, Modal, Reply, View
 
 
@@ -91,7 +92,7 @@ def _member_errors(form: MemberForm) -> dict[str, str]:
     return lasts_errors(form.lasts)
 
 
-async def _save_member(form: MemberForm, caller: Caller, gatehouse: Gatehouse) -> View:
+async def _save_member(form: MemberForm, caller: Caller, gatehouse: Gatehouse) -> View | Recorded:
     site = gatehouse.site(form.site)
     known = await catalogue(site, caller, gatehouse)
     form = form.noted({}, known.names)
@@ -111,12 +112,15 @@ async def _save_member(form: MemberForm, caller: Caller, gatehouse: Gatehouse) -
         return modals.done("Edit member", "You changed nothing, so nothing was saved.")
     proposal = _proposal(form, base, after, site, caller)
     proposal = await with_expiry(proposal, parse_lasts(form.lasts), caller, gatehouse)
-    change = await gatehouse.changes.proposer.submit(proposal, origin=caller.request)
-    if change.state is State.FAILED:
-        field = "segments" if "segment" in change.outcome.lower() and form.known else ""
-        words = f"The membership service refused: {change.outcome} Nothing was changed."
-        return form.noted({field: words}, form.known).view()
-    return end_of_form(change, form.name or form.email)
+    return Recorded(await gatehouse.changes.proposer.record(proposal, origin=caller.request), partial(_end, form))
+
+
+def _end(form: MemberForm, change: Change) -> View:
+    if change.state is not State.FAILED:
+        return end_of_form(change)
+    field = "segments" if "segment" in change.outcome.lower() and form.known else ""
+    words = f"The membership service refused: {change.outcome} Nothing was changed."
+    return form.noted({field: words}, form.known).view()
 
 
 def _as_it_is(member: Member) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from pydantic import ValidationError
@@ -38,7 +39,7 @@ from handlers.rules.form_fields_view import (
 from handlers.rules.form_view import RuleForm
 from handlers.rules.lookup import Look, look_at, preview
 from handlers.rules.reasons import problem_words
-from handlers.slack.registry import Click, Form, clicks, submits
+from handlers.slack.registry import Click, Form, Recorded, clicks, submits
 from handlers.slack.reply import Caller, Refilled, Reply, View
 
 
@@ -98,7 +99,7 @@ def _inputs(view: View) -> set[str]:
     return {str(block.get("block_id")) for block in view.get("blocks") or () if block.get("type") == "input"}
 
 
-async def _save_rule(sent: SentForm, caller: Caller, gatehouse: Gatehouse) -> View:
+async def _save_rule(sent: SentForm, caller: Caller, gatehouse: Gatehouse) -> View | Recorded:
     try:
         base, form = await sent.on_rule(gatehouse)
     except NotFound:
@@ -122,7 +123,7 @@ async def _save_rule(sent: SentForm, caller: Caller, gatehouse: Gatehouse) -> Vi
     else:
         proposal = propose(caller, Kind.RULE_CREATE, Target(service="rules"), None, draft.body(), form.reason, **shown)
     proposal = await with_expiry(proposal, parse_lasts(form.lasts), caller, gatehouse)
-    return await _submit(proposal, form, draft.title, caller, gatehouse)
+    return await _record(proposal, form, caller, gatehouse)
 
 
 def _unfit(rule: Rule, draft: RuleDraft, form: RuleForm) -> View | None:
@@ -153,18 +154,20 @@ def _with_warnings(form: RuleForm, look: Look, shifts: Sequence[str], doubts: Se
     return replace(form, warned=seen).noted(notes)
 
 
-async def _submit(proposal: Proposal, form: RuleForm, title: str, caller: Caller, gatehouse: Gatehouse) -> View:
-    """What the form says in the end. A channel that was chosen in it, and does not fit, is refused right there."""
+async def _record(proposal: Proposal, form: RuleForm, caller: Caller, gatehouse: Gatehouse) -> View | Recorded:
+    """Record what the form asks for. A channel that was chosen in it, and does not fit, is refused right there."""
     try:
-        change = await gatehouse.changes.proposer.submit(proposal, origin=caller.request)
+        change = await gatehouse.changes.proposer.record(proposal, origin=caller.request)
     except NotAllowed as error:
         if form.channel:
             raise
         await gatehouse.changes.refusals.refused(error.operation, caller.user, caller.channel, error.why)
         return form.noted({inputs.CHANNEL: f"{words_for(error).what} Nothing was changed."}).view()
-    if change.state is State.FAILED:
-        return form.noted(_rule_notes(change, form)).view()
-    return end_of_form(change, title)
+    return Recorded(change, partial(_end, form))
+
+
+def _end(form: RuleForm, change: Change) -> View:
+    return form.noted(_rule_notes(change, form)).view() if change.state is State.FAILED else end_of_form(change)
 
 
 def _rule_notes(change: Change, form: RuleForm) -> dict[str, str]:
@@ -187,6 +190,12 @@ async def other_type(click: Click, caller: Caller, gatehouse: Gatehouse) -> Repl
 @clicks("form.add")
 async def add_pair(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
     return Refilled((await _form_of_click(click, gatehouse)).with_pair().view())
+
+
+@clicks("form.more")
+async def show_more(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """The inputs that are rarely used, with all that was typed so far."""
+    return Refilled(replace(await _form_of_click(click, gatehouse), more=True).view())
 
 
 @clicks("form.remove")
@@ -221,6 +230,7 @@ def read_form(view: View, base: Rule | None = None) -> RuleForm:
         lasts=inputs.typed(values, inputs.LASTS) or "",
         group=str(about.get("group") or ""),
         announce=inputs.chosen_channel(view),
+        more=bool(about.get("more")),
     )
     if form.pairs_block in values:
         form = replace(form, pairs_text=inputs.typed(values, form.pairs_block) or "")
@@ -237,7 +247,7 @@ def read_form(view: View, base: Rule | None = None) -> RuleForm:
 
 def _document(about: Mapping[str, Any], values: Mapping[str, Any], base: Rule | None) -> Document:
     """The body of the rule with its head as typed."""
-    document: Document = {"ruleType": about.get("type")}
+    document: Document = {"ruleType": about.get("type"), "description": "", "status": ACTIVE}
     if base is not None:
         document = base.content() if about.get("mode") == "copy" else base.body()
     head = {name: inputs.typed(values, name) for name in ("name", "description", "status")}

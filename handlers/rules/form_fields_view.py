@@ -202,9 +202,19 @@ def size_of(pair: FormPair, rule_type: str) -> int:
     return len(json.dumps([pair.read(name) for name in names_of(rule_type)]))
 
 
-def pair_blocks(pair: FormPair, number: int, rule_type: str, *, removable: bool) -> list[View]:
-    """The inputs of *pair*; under its *number*, where it is not the only one and so *removable*."""
-    fields = [_field(pair, name, rule_type) for name in sorted(names_of(rule_type), key=ORDER.index)]
+def is_unusual(pair: FormPair, rule_type: str) -> bool:
+    """Whether a menu of *pair* holds something else than its default."""
+    return any((pair.read(name) or OPTIONS[name][0]) != OPTIONS[name][0] for name in _menus(rule_type))
+
+
+def _menus(rule_type: str) -> list[str]:
+    return [name for name in names_of(rule_type) if name in OPTIONS]
+
+
+def pair_blocks(pair: FormPair, number: int, rule_type: str, *, removable: bool, more: bool) -> list[View]:
+    """The inputs of *pair*, *more* than are often used; under its *number*, where it is not the only one and so *removable*."""
+    names = [name for name in names_of(rule_type) if more or name not in OPTIONS]
+    fields = [_field(pair, name, rule_type) for name in sorted(names, key=ORDER.index)]
     if not removable:
         return fields
     head: View = section(f"*Pair {number}*") | {"block_id": f"head.{pair.key}"}

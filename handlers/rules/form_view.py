@@ -27,6 +27,7 @@ from handlers.rules.form_fields_view import (
     FormPair,
     button,
     fits,
+    is_unusual,
     names_of,
     pack_keys,
     pair_blocks,
@@ -52,6 +53,12 @@ HIDDEN_PAIRS: Final = (
     "{count} doesn’t fit here and is kept unchanged.",
     "{count} don’t fit here and are kept unchanged.",
 )
+
+MORE_OPTIONS: Final[View] = {
+    "type": "actions",
+    "block_id": "options",
+    "elements": [button("More options", "v1.form.more", "more")],
+}
 
 TITLES: Final = {"new": "New rule", "edit": "Edit rule", "copy": "Copy rule"}
 
@@ -81,6 +88,8 @@ class RuleForm:
     """The channel that was chosen in the form, where it was opened from none."""
     warned: str = ""
     """Fingerprint of the warnings that the form shows: sent again as it is, it is saved in spite of them."""
+    more: bool = False
+    """Whether the inputs that are rarely used were opened."""
     notes: Mapping[str, str] = field(default_factory=dict)
     """Block id -> what was refused about it; the empty id is the whole form."""
 
@@ -149,6 +158,13 @@ class RuleForm:
     def shown_keys(self) -> frozenset[str]:
         return frozenset(pair.key for pair in self.shown)
 
+    @cached_property
+    def shows_more(self) -> bool:
+        """Whether the inputs that are rarely used are shown: somebody asked for them, or one holds more than its default."""
+        document = self.document
+        own = document.get("description") or str(document.get("status") or ACTIVE) != ACTIVE or self.lasts
+        return self.more or bool(own) or (self.typed and any(is_unusual(pair, self.rule_type) for pair in self.shown))
+
     @property
     def pairs_block(self) -> str:
         """The block id of the pairs as JSON: one a type, or Slack would show the text of the type before."""
@@ -190,9 +206,16 @@ class RuleForm:
         """With a suggested name, where a new rule has none and one can be told from its first pair."""
         if self.mode != "new" or not self.typed or not self.pairs or str(self.document.get("name") or "").strip():
             return self
-        source, destination = (str(self.pairs[0].read(name) or "") for name in ("value", "destination"))
-        name = suggested_name(self.rule_type, source, destination)
+        name = self._suggestion
         return replace(self, document=self.document | {"name": name}) if name else self
+
+    @property
+    def _suggestion(self) -> str:
+        """A name for the rule that its first pair suggests; empty where it suggests none."""
+        if not self.pairs:
+            return ""
+        source, destination = (str(self.pairs[0].read(name) or "") for name in ("value", "destination"))
+        return suggested_name(self.rule_type, source, destination)
 
     def noted(self, notes: Mapping[str, str]) -> Self:
         return replace(self, notes=notes)
@@ -237,7 +260,7 @@ class RuleForm:
             "type": self.rule_type[:LONGEST_TYPE],
             "group": self.group,
         }
-        metadata = kept | about | {"aside": self._aside(), "warned": self.warned}
+        metadata = kept | about | {"aside": self._aside(), "warned": self.warned, "more": self.shows_more}
         return frame(TITLES[self.mode], self._blocks(), callback_id=CALLBACK, submit=submit, metadata=metadata)
 
     @cached_property
@@ -266,7 +289,8 @@ class RuleForm:
         where = () if self.channel else (inputs.channel(self.announce),)
         reason = inputs.reason(self.reason, loops=True)
         name, *rest = self._head()
-        for block in (self._type_block(), *self._pair_blocks(), name, reason, *rest, *lasts, *where):
+        more = (*rest, *lasts) if self.shows_more else (MORE_OPTIONS,)
+        for block in (self._type_block(), *self._pair_blocks(), name, reason, *more, *where):
             if (words := self.notes.get(block.get("block_id", "no input"))) is not None:
                 blocks.append(note(words))
             blocks.append(block)
@@ -283,9 +307,9 @@ class RuleForm:
                 )
             else:
                 suggested = name == "name" and self.mode == "new" and self.typed
-                hint = "Leave it empty to name the rule after its URLs." if suggested else None
+                proposed = (self._suggestion or "shop.example.com/old → /new") if suggested else None
                 optional = suggested or name == "description"
-                blocks.append(inputs.text(name, label, value, optional=optional, hint=hint))
+                blocks.append(inputs.text(name, label, value, optional=optional, placeholder=proposed))
         status = str(document.get("status") or ACTIVE)
         if len(status) <= inputs.LONGEST_OPTION:
             blocks.append(inputs.radios("status", "Status", STATUSES, status))
@@ -304,7 +328,7 @@ class RuleForm:
         blocks: list[View] = []
         for number, pair in enumerate(self.pairs, start=1):
             if pair.key in self.shown_keys:
-                blocks += pair_blocks(pair, number, self.rule_type, removable=len(self.pairs) > 1)
+                blocks += pair_blocks(pair, number, self.rule_type, removable=len(self.pairs) > 1, more=self.shows_more)
         if hidden := len(self.pairs) - len(self.shown):
             field = names_of(self.rule_type)[-1]
             blocks.append(
@@ -333,19 +357,20 @@ class RuleForm:
 
 
 def suggested_name(rule_type: str, source: str, destination: str) -> str:
-    """A name for a rule that nobody named: its type, or its URLs without what they share."""
-    start, end = _without_host(source), _without_host(destination)
+    """A name for a rule that nobody named: its type and its URLs; the destination without the host that they share."""
+    start, end = _short(source), _short(destination)
     if rule_type == "Cancel":
         return f"Block {start}" if start else ""
     if rule_type == "Replace":
         return f"Replace on {start}" if start else "Replace everywhere"
-    return f"{start} to {end}" if start and end else ""
+    if start.partition("/")[0] == end.partition("/")[0] and "/" in end:
+        end = end[end.index("/") :]
+    return f"{start} → {end}" if start and end else ""
 
 
-def _without_host(url: str) -> str:
-    """The path and query of *url*; the host, where there is no path."""
-    host, _, rest = url.strip().partition("://")[2].partition("/")
-    return clip(f"/{rest}" if rest else host or url.strip(), 60)
+def _short(url: str) -> str:
+    """The host, path and query of *url*."""
+    return clip(url.strip().partition("://")[2].rstrip("/") or url.strip(), 60)
 
 
 def _group_words(rule: Rule, groups: Groups | None) -> str:

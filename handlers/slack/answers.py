@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
+from typing import Final
 
 import structlog
 
@@ -19,6 +21,9 @@ from handlers.slack.files import SlackFiles
 from handlers.slack.reply import Announced, Attached, Caller, HomeTab, Modal, Private, Refilled, Reply, View
 
 log = structlog.get_logger(__name__)
+
+REFUSED_FORM: Final = "gatehouse_refused_form"
+"""The name under which a stored submission holds the form again, with why it was refused, beside Slack's own."""
 
 
 class Answers:
@@ -109,9 +114,12 @@ class Answers:
             return await self._slack.refill(opened, self._instead(view, error, ended=ended))
 
     async def tell_unsaved(self, caller: Caller, final: View) -> None:
-        """Tell somebody who closed a form before it ended what was not saved: no card says that."""
-        if (message := modals.unsaved_words(final)) is None:
+        """Tell somebody to whom the end of a form can't be shown what was not saved: no card says that."""
+        if (message := modals.unsaved_words(final, caller.request)) is None:
             return
+        if "submit" in final:
+            with suppress(StoreError):  # then the button says that the form is no longer kept
+                await self._gatehouse.store.inbox.attach(caller.request, {REFUSED_FORM: final})
         try:
             await self._slack.whisper(caller, message)
         except (SlackRefused, SlackUnreachable) as failure:
@@ -170,8 +178,13 @@ class Answers:
         _note(error, caller, asked.split(" ", maxsplit=1)[0] if asked.startswith("/") else "message or click")
         await self.put_on_record(error, caller)
         message = answer(error, asked=asked, caller=caller, attempted=attempted)
+        caller = caller.placed(public=False, replacing=False)
         try:
-            await self._tell(caller.placed(public=False, replacing=False), message)
+            try:
+                await self._tell(caller, message)
+            except ModalGone:
+                if attempted:
+                    await self._slack.whisper(caller, message)
         except (SlackRefused, SlackUnreachable) as failure:
             log.warning("answer_undeliverable", error=str(failure), request=caller.request[:8])
 

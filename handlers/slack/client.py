@@ -43,7 +43,8 @@ class ModalGone(SlackRefused):
     """The modal that was to be drawn was closed, or shows something newer: nobody looks at it any more."""
 
 
-GONE: Final = frozenset({"not_found", "hash_conflict"})
+GONE: Final = frozenset({"not_found", "hash_conflict", "expired_trigger_id", "exchanged_trigger_id"})
+"""Slack's words for a modal that was closed, or drawn again, before an update of it arrived."""
 
 
 class SlackUnreachable(Exception):

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TypeVar
 
 import structlog
 
@@ -20,7 +19,6 @@ from bot.policy.model import Why
 from handlers import errors
 from handlers.blocks import menus, modals
 from handlers.blocks.messages import Block
-from handlers.blocks.modals import end_of_resumed_form
 from handlers.explain.table import expected, words_for
 from handlers.gatehouse.commands import GatehouseUndo
 from handlers.grammar.command import Command, Unclear, command_prefix
@@ -30,7 +28,8 @@ from handlers.grammar.parser import Shorthand, expand
 from handlers.rules.refs import look_up
 from handlers.slack import payloads
 from handlers.slack.answers import Answers
-from handlers.slack.client import ModalGone, Slack, SlackRefused, SlackUnreachable
+from handlers.slack.client import ModalGone, Slack
+from handlers.slack.forms import FormAck, Forms
 from handlers.slack.guesses import MISUNDERSTOOD, Guesses
 from handlers.slack.payloads import (
     ClickRequest,
@@ -41,19 +40,23 @@ from handlers.slack.payloads import (
     ShortcutRequest,
     TypingRequest,
 )
-from handlers.slack.registry import CLICKS, COMMANDS, OPTIONS, SHORTCUTS, Click, Outcome, Shortcut, ShortcutRoute
+from handlers.slack.registry import (
+    CLICKS,
+    COMMANDS,
+    OPTIONS,
+    SHORTCUTS,
+    Click,
+    Outcome,
+    Recorded,
+    Shortcut,
+    ShortcutRoute,
+)
 from handlers.slack.reply import Announced, Caller, Modal, Private, Reply, View
 from handlers.slack.shortcuts import said_to_us
 
 log = structlog.get_logger(__name__)
 
-T = TypeVar("T")
 
-ACKNOWLEDGEMENT_LANDS = 0.4
-"""Seconds until Slack has surely drawn what a submission was acknowledged with. An update that overtook it would be
-drawn over, and nothing tells when it is there."""
-ACKNOWLEDGEMENT_LEAVES = 0.2
-"""The same from the moment that an answer is ready: where this process was held up in between, so was the acknowledgement."""
 LINK_PATIENCE = 1.0
 """Seconds of a trigger's three that Slack has to say where a message stands."""
 OPTIONS_PATIENCE = 2.5
@@ -68,13 +71,14 @@ class Dispatcher:
         self._gatehouse = gatehouse
         self._slack = slack
         self._answers = answers
+        self._forms = Forms(gatehouse, answers)
         self._guesses = Guesses(gatehouse)
 
-    async def dispatch(self, request: Request) -> None:
-        """See *request* to its answer."""
-        if isinstance(request, FormRequest):  # its refusal belongs into its modal, once that is there
+    async def dispatch(self, request: Request, ack: FormAck | None = None) -> None:
+        """See *request* to its answer. *ack*: of a form, where its acknowledgement waits for it."""
+        if isinstance(request, FormRequest):  # its refusal belongs into its modal
             with one_command():
-                await self._finish_form(request, self._save_form(request))
+                await self._forms.finish(request.caller, request.view, self._save_form(request), ack)
             return
         try:
             await self._admit(request)
@@ -116,14 +120,14 @@ class Dispatcher:
     async def go_on(self, request: Request, change: Change) -> None:
         """Go on with the *change* that *request* has proposed already, and see it to its answer."""
         if isinstance(request, FormRequest):
-            await self._finish_form(request, self._resume_change(change, end_of_resumed_form))
+            await self._forms.resume(request.caller, request.view, change)
         else:
-            await self._carry_out(
-                request.caller, request.asked, self._resume_change(change, _announced), attempted=True
-            )
+            await self._carry_out(request.caller, request.asked, self._resume_change(change), attempted=True)
 
-    async def _resume_change(self, change: Change, answer: Callable[[Change], T]) -> T:
-        return answer(await self._gatehouse.changes.executor.go_on(change))
+    async def _resume_change(self, change: Change) -> Outcome:
+        """Go on with *change*; its card says what became of it."""
+        await self._gatehouse.changes.executor.go_on(change)
+        return Announced()
 
     async def look_up(self, request: Request) -> Shorthand:
         """What the command of *request* leaves to be looked up; nothing where it is none, or not a clear one."""
@@ -183,7 +187,7 @@ class Dispatcher:
                 outcome = await work
                 if isinstance(outcome, Command):
                     command, attempted = outcome, outcome.writes
-                    caller = await self._show_waiting(caller)
+                    caller = await self._show_waiting(caller, command)
                     outcome = await self._run(command, caller)
             except MISUNDERSTOOD as error:
                 if typed is None:
@@ -210,16 +214,24 @@ class Dispatcher:
         card = await self._guesses.preview(readings, caller, asked)
         return caller.placed(public=False, replacing=False), Private(card)
 
-    async def _show_waiting(self, caller: Caller) -> Caller:
-        """Open a modal at once, while the trigger lives, for a caller who asked from a view."""
+    async def _show_waiting(self, caller: Caller, command: Command) -> Caller:
+        """Open a modal at once, while the trigger lives, for a caller who asked from a view.
+
+        Raises ModalGone where they have closed it and *command* only asks; what it changes is done all the same.
+        """
         if caller.view is None or caller.public:
             return caller
         waiting = modals.loading("Gatehouse", caller.channel)
         if caller.view.get("type") == "home":
             return replace(caller, view=await self._slack.open(caller.trigger or "", waiting))
-        if modals.is_panel(caller.view):
+        if not modals.is_panel(caller.view):
+            return caller
+        try:
             return replace(caller, view=await self._answers.redraw(caller.view, waiting))
-        return caller
+        except ModalGone:
+            if not command.writes:
+                raise
+            return replace(caller, view=None, trigger=None)
 
     async def _run(self, command: Command, caller: Caller) -> Reply:
         """The answer to a command, from whatever it came: typed, clicked, or mentioned.
@@ -241,36 +253,13 @@ class Dispatcher:
         if caller.public and (await access.directory.place(caller.channel)).shared:
             raise NotAllowed(Why.SHARED_CHANNEL, "share", caller.user, channel=caller.channel)
 
-    async def _save_form(self, request: FormRequest) -> View:
+    async def _save_form(self, request: FormRequest) -> View | Recorded:
         await self._admit(request)
         if request.form is None:
             raise errors.OldButton
         if isinstance(request.sent, Exception):
             raise request.sent
         return await request.form.save(request.sent, request.caller, self._gatehouse)
-
-    async def _finish_form(self, request: FormRequest, work: Awaitable[View]) -> None:
-        """See a form that was sent to what it shows in the end: what *work* comes to, or why it failed."""
-        caller = request.caller
-        landed = asyncio.get_running_loop().time() + ACKNOWLEDGEMENT_LANDS
-        try:
-            final = await work
-        except Exception as error:  # noqa: BLE001
-            final = self._answers.failed_view(error, caller, attempted=True)
-            await self._answers.put_on_record(error, caller)
-        await asyncio.sleep(max(ACKNOWLEDGEMENT_LEAVES, landed - asyncio.get_running_loop().time()))
-        try:
-            await self._answers.redraw({"id": request.view.get("id")}, final, ended=True)
-        except ModalGone:
-            log.info("modal_gone", request=caller.request[:8])
-            await self._answers.tell_unsaved(caller, final)
-        except (SlackRefused, SlackUnreachable) as error:
-            log.warning("answer_undeliverable", error=str(error), request=caller.request[:8])
-
-
-def _announced(_: Change) -> Outcome:
-    """Its card says what became of it."""
-    return Announced()
 
 
 def _counts(request: Request) -> bool:

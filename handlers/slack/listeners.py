@@ -29,6 +29,7 @@ from handlers.slack import registry
 from handlers.slack.answers import Answers
 from handlers.slack.client import Slack
 from handlers.slack.dispatch import Dispatcher
+from handlers.slack.forms import FORM_PATIENCE, FormAck
 from handlers.slack.payloads import EventRequest, Request, read, read_form, read_typing
 
 log = structlog.get_logger(__name__)
@@ -95,8 +96,13 @@ class Intake:
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         """For each person whose requests are resumed: one of these is done at a time."""
 
-    async def store_then_ack(self, request: Request, ack: AsyncAck, req: AsyncBoltRequest, **answer: Any) -> None:
-        """Commit the request, acknowledge it, start on it. A second delivery of it is acknowledged and left alone."""
+    async def store_then_ack(
+        self, request: Request, ack: AsyncAck, req: AsyncBoltRequest, form: FormAck | None = None
+    ) -> None:
+        """Commit the request, start on it, acknowledge it. A second delivery of it is acknowledged and left alone.
+
+        *form*: the acknowledgement of a form, which waits for what the work comes to.
+        """
         natural = request.caller.request
         signature = (req.headers.get("x-slack-signature") or [natural])[0]
         key = hashlib.sha256(signature.encode()).hexdigest()
@@ -110,9 +116,11 @@ class Intake:
             self._tasks.start(self._answers.say(request.caller, error, request.asked, attempted=True))
             return
         self._failpoint("acknowledge")
-        await ack(**answer)
-        if kept is not None:
-            self._tasks.start(self._work_on(kept, partial(self._do, _as_stored(request, kept, short))))
+        if kept is None:
+            await ack()
+            return
+        self._tasks.start(self._work_on(kept, partial(self._do, _as_stored(request, kept, short), form)))
+        await ack(**(await form.content() if form is not None else {}))
 
     async def _work_on(self, kept: StoredRequest, work: Callable[[], Awaitable[None]]) -> None:
         """Do *work* for as long as the request is this process's: nobody does it at the same time, here or elsewhere."""
@@ -130,10 +138,10 @@ class Intake:
         finally:
             self._at_work.discard(kept.id)
 
-    async def _do(self, request: Request) -> None:
+    async def _do(self, request: Request, form: FormAck | None = None) -> None:
         """Do a stored request; what it proposes is known by its id."""
         self._failpoint("run")
-        await self._dispatcher.dispatch(request)
+        await self._dispatcher.dispatch(request, form)
         self._failpoint("finish")
         await self._inbox.done(request.caller.request)
 
@@ -201,8 +209,10 @@ class Router:
         owner: str,
         lease: timedelta = LEASE,
         failpoint: Failpoint = no_failpoint,
+        form_patience: float = FORM_PATIENCE,
     ) -> None:
         self.tasks = Tasks()
+        self._form_patience = form_patience
         self._gatehouse = gatehouse
         self._answers = Answers(gatehouse, slack)
         self._dispatcher = Dispatcher(gatehouse, slack, self._answers)
@@ -273,8 +283,8 @@ class Router:
             if wrong := request.form.errors(request.sent):
                 await ack(response_action="errors", errors=wrong)
                 return
-            working = request.form.working(request.view)
+            pending = FormAck(request.form.working(request.view), self._form_patience)
         except Exception as error:  # noqa: BLE001  whatever it is, the person must learn that nothing was saved
             await ack(response_action="update", view=self._answers.failed_view(error, request.caller, attempted=True))
             return
-        await self._intake.store_then_ack(request, ack, req, response_action="update", view=working)
+        await self._intake.store_then_ack(request, ack, req, pending)

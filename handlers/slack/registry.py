@@ -13,9 +13,10 @@ from pkgutil import walk_packages
 from typing import Any, Final, Generic, TypeVar
 
 import handlers
+from bot.changes.model import Change
 from bot.gatehouse import Gatehouse
 from handlers.blocks.messages import Block
-from handlers.blocks.modals import working_form
+from handlers.blocks.modals import end_of_form, working_form
 from handlers.grammar.command import Command
 from handlers.slack.reply import Caller, Reply, View
 
@@ -105,15 +106,26 @@ def no_errors(_: object) -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
+class Recorded:
+    """A change that a form has recorded, to be gone on with. *end*: what the form shows of it if it is still open.
+
+    Where that says that nothing was saved, somebody whose form is closed is told so privately.
+    """
+
+    change: Change
+    end: Callable[[Change], View] = end_of_form
+
+
+@dataclass(frozen=True, slots=True)
 class Form(Generic[S]):
     """How one kind of modal is taken in: read once, and everything else gets what was read.
 
-    *errors* checks it before it is acknowledged: block id -> words, pure and quick. *working* is what the modal shows
-    until *save* has done the work and returned what it shows in the end.
+    *errors* checks it before it is stored: block id -> words, pure and quick. *save* checks the rest, and returns what the
+    modal shows then, or what it recorded, and the modal closes. *working* is what the modal shows where that takes long.
     """
 
     read: Callable[[View], S]
-    save: Callable[[S, Caller, Gatehouse], Awaitable[View]]
+    save: Callable[[S, Caller, Gatehouse], Awaitable[View | Recorded]]
     errors: Callable[[S], dict[str, str]] = no_errors
     working: Callable[[View], View] = working_form
 

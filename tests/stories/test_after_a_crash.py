@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from starlette.requests import Request
-from starlette.responses import Response
 
 from bot.changes.model import Change, Guard, Kind, State, Target
 from bot.changes.proposals import Proposal
@@ -21,11 +18,11 @@ from bot.store.queues import MAX_ATTEMPTS, TimerKind
 from bot.store.tables import changes, inbox, micros, outbox, timers
 from sandbox.demo import Sandbox, running_sandbox
 from sandbox.gatehouse import ALICE
-from sandbox.services.faults import Faults
 from sandbox.slack.story import Person
 from tests.conftest import OPS, QUICK, Clock
 from tests.databases import BOTH
 from tests.drills.fleet import until
+from tests.held_service import Held
 from tests.proposing import record_only
 
 OLD = "Redirect_x1old"
@@ -209,19 +206,6 @@ async def test_a_request_that_waits_for_its_turn_is_not_an_attempt(workspace: Sa
     service.free.set()
     assert attempts == {"first": 2, "second": 1}
     await alice.sees("Login without www is off")
-
-
-@dataclass(slots=True)
-class Held(Faults):
-    """A service that takes until it is *free* to answer."""
-
-    asked: asyncio.Event = field(default_factory=asyncio.Event)
-    free: asyncio.Event = field(default_factory=asyncio.Event)
-
-    async def met(self, request: Request, body: bytes, answer: Callable[[bytes], Awaitable[Response]]) -> Response:
-        self.asked.set()
-        await self.free.wait()
-        return await answer(body)
 
 
 async def held(workspace: Sandbox, alice: Person) -> Held:

@@ -7,10 +7,15 @@ from typing import Any
 import pytest
 
 from sandbox.demo import Sandbox
+from sandbox.slack.state import View
 from sandbox.slack.story import Person
 from tests.conftest import until
+from tests.held_service import Held
 
 OLD = "Redirect_x1old"
+RULE_MENU = "v1.pick.rule.menu"
+AT_ONCE = pytest.mark.parametrize("form_patience", [0.0])
+"""Forms are acknowledged as being saved, before anything else is known of them."""
 ANNA = "anna.berg@example.com"
 
 
@@ -35,7 +40,7 @@ async def test_a_rule_with_a_thousand_pairs_and_long_texts_is_edited(
     await alice.clicks(view, "v1.form.remove.o2", opens="Pair")
     alice.fills(Name="Short")
     assert await alice.submits() == {}
-    await alice.sees_form("Saved")
+    await alice.sees("changed")
 
     after = workspace.services.rules.get("Redirect_1") or {}
     assert after["pairs"] == [pairs[0], *pairs[2:]]
@@ -49,7 +54,7 @@ async def test_the_reason_of_a_new_member_is_kept_whole(workspace: Sandbox, bob:
     await bob.opens(f"/members add fresh@example.com because {reason}")
     bob.fills(Name="Fresh")
     assert await bob.submits() == {}
-    await bob.sees_form("Saved")
+    await bob.sees("Fresh")
 
     change = (await workspace.bot.gatehouse.store.changes.of_requester(bob.id, limit=1))[0]
     assert change.reason == reason
@@ -67,7 +72,7 @@ async def test_a_member_with_three_hundred_segments_keeps_those_that_the_menu_ha
     assert "200 more segments don’t fit" in bob.form
     bob.fills(Name="More", Segments=names[1:100])
     assert await bob.submits() == {}
-    await bob.sees_form("Saved")
+    await bob.sees("More")
 
     after = workspace.services.members.get("site_1", "many@example.com") or {}
     assert (after["name"], sorted(after["allowedSegments"])) == ("More", sorted(names[1:]))
@@ -99,6 +104,7 @@ async def test_what_was_typed_stays_where_slack_does_not_take_one_more_pair(work
     assert (form["callback_id"], notice["callback_id"]) == ("v1.rule.form", "v1.notice")
 
 
+@AT_ONCE
 @pytest.mark.parametrize(("fault", "words"), [("", "See the card"), ("refused_200", "Nothing was saved")])
 async def test_the_end_of_a_form_that_slack_does_not_take_says_whether_anything_was_saved(
     workspace: Sandbox, alice: Person, fault: str, words: str
@@ -114,18 +120,23 @@ async def test_the_end_of_a_form_that_slack_does_not_take_says_whether_anything_
     await alice.sees_form(words)
 
 
-async def test_whoever_closes_a_form_while_it_loads_hears_nothing_of_it(workspace: Sandbox, alice: Person) -> None:
+@pytest.mark.parametrize("code", ["not_found", "expired_trigger_id"])
+async def test_whoever_closes_a_form_while_it_loads_hears_nothing_of_it(
+    workspace: Sandbox, alice: Person, code: str
+) -> None:
     for text in (f"/rules edit {OLD}", f"/members edit {ANNA}", f"/rules copy {OLD}"):
-        workspace.slack.faults.add("not_found", method="views.update")
+        workspace.slack.faults.add(code, method="views.update")
         await alice.types(text)
+    heard = len(workspace.slack.state.messages)
     await until(lambda: not workspace.slack.faults.waiting or workspace.slack.faults.waiting[-1].times == 0)
 
     reply = await alice.says("/rules list checkout")
 
     assert "4 rules" in alice.slack_text(reply)
-    assert not any("refused" in alice.slack_text(one) for one in workspace.slack.state.messages)
+    assert len(workspace.slack.state.messages) == heard + 1
 
 
+@AT_ONCE
 async def test_whoever_closes_a_form_while_it_is_saved_hears_what_was_not_saved(
     workspace: Sandbox, alice: Person
 ) -> None:
@@ -138,3 +149,39 @@ async def test_whoever_closes_a_form_while_it_is_saved_hears_what_was_not_saved(
 
     told = await alice.sees("The rules service refused")
     assert told.visible_to == alice.id
+
+
+async def test_whoever_closes_a_rule_right_after_switching_it_off_has_switched_it_off(
+    workspace: Sandbox, alice: Person
+) -> None:
+    rule = await shown_in_a_modal(alice)
+    workspace.slack.faults.add("not_found", method="views.update")
+
+    await alice.clicks(rule, "Switch off")
+
+    await alice.sees("is off")
+    assert (workspace.services.rules.get(OLD) or {})["status"] == "Inactive"
+
+
+async def test_whoever_closes_a_rule_while_a_click_is_worked_on_hears_privately_why_nothing_came_of_it(
+    workspace: Sandbox, alice: Person
+) -> None:
+    rule = await shown_in_a_modal(alice)
+    workspace.services.rules.put({**(workspace.services.rules.get(OLD) or {}), "status": "Inactive"})
+    workspace.services.rules.stage.faults = service = Held()
+
+    await alice.clicks(rule, "Switch off")
+    await service.asked.wait()
+    await alice.slack.acting.close(alice.id, rule["id"], clear=True)
+    service.free.set()
+
+    told = await alice.sees("already off")
+    assert told.visible_to == alice.id
+
+
+async def shown_in_a_modal(alice: Person) -> View:
+    """The rule OLD, in a modal in which somebody searched for it."""
+    search = await alice.opens("/rules show")
+    offered = await alice.offered(search, RULE_MENU, "old shop")
+    await alice.chooses(search, RULE_MENU, next(iter(offered.values())))
+    return await alice.sees_form(OLD)

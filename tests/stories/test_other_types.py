@@ -75,7 +75,8 @@ async def test_what_the_service_refuses_stands_above_the_field_with_all_that_was
     await alice.sees_form("Not saved yet")
     assert alice.form.count("Not saved yet") == 1
     assert await alice.submits() == {}
-    await alice.sees_form("Rule pairs are invalid")
+    told = await alice.sees("Rule pairs are invalid")
+    await alice.clicks(told, "Open the form again", opens="Rule pairs are invalid")
 
     assert "Renamed" in alice.form
     assert "typed" in alice.form
@@ -89,9 +90,10 @@ async def test_pairs_that_no_form_holds_are_kept_and_the_rest_is_offered(workspa
     workspace.services.rules.put({**(workspace.services.rules.get("Script_chat1") or {}), "pairs": long})
 
     assert "(9,000 characters)" in alice.slack_text(await alice.says("/rules show Script_chat1"))
-    await alice.opens("/rules edit Script_chat1")
+    view = await alice.opens("/rules edit Script_chat1")
     assert "the limit is 3,000" in alice.form
     assert JSON not in alice.form
+    await alice.clicks(view, "More options", opens="Description")
     alice.fills(Description="Long")
     assert await alice.submits() == {}
     await alice.sees("Chat widget: description changed")

@@ -327,7 +327,6 @@ async def test_a_rule_is_made_in_a_modal_after_a_wrong_field(workspace: Sandbox,
         }
     ]
     assert card.visible_to is None
-    await alice.sees_form("Saved")
 
 
 async def test_fields_follow_the_type_and_keep_what_was_typed(workspace: Sandbox, alice: Person) -> None:
@@ -341,6 +340,37 @@ async def test_fields_follow_the_type_and_keep_what_was_typed(workspace: Sandbox
 
     assert "https://shop.example.com/y" in alice.form
     assert "https://shop.example.com/x" in alice.form
+
+
+async def test_more_options_open_in_place_and_keep_what_was_typed(workspace: Sandbox, alice: Person) -> None:
+    view = await alice.opens("/rules new")
+    assert "Operator" not in alice.form
+    assert "Status" not in alice.form
+    alice.fills(From="https://shop.example.com/sale", To="https://shop.example.com/spring", Why="It is over")
+
+    await alice.clicks(view, "More options", opens="Operator")
+
+    assert "https://shop.example.com/spring" in alice.form
+    assert "It is over" in alice.form
+    alice.fills(Operator="Contains", Status="Inactive", Revert_after="2h")
+    assert await alice.submits() == {}
+    await alice.sees("created")
+    made = next(one for one in workspace.services.rules.all() if "/spring" in one["name"])
+    assert made["name"] == "shop.example.com/sale → /spring"
+    assert (made["status"], made["pairs"][0]["source"]["operator"]) == ("Inactive", "Contains")
+
+
+async def test_more_options_are_open_where_one_is_not_its_default(workspace: Sandbox, alice: Person) -> None:
+    rule = workspace.services.rules.get(OLD) or {}
+    pairs = [{**rule["pairs"][0], "source": {"key": "Url", "operator": "Equals", "value": "https://a.example/"}}]
+    workspace.services.rules.put({**rule, "id": "Redirect_plain", "description": "", "pairs": pairs})
+    workspace.services.rules.put({**rule, "id": "Redirect_other", "description": "By hand", "pairs": pairs})
+
+    await alice.opens("/rules edit Redirect_plain")
+    assert "More options" in alice.form
+    await alice.opens("/rules edit Redirect_other")
+    assert "More options" not in alice.form
+    assert "Operator" in alice.form
 
 
 async def test_pairs_are_added_and_removed(workspace: Sandbox, alice: Person) -> None:
@@ -382,7 +412,8 @@ async def test_sixty_pairs_and_long_values_survive_an_edit(workspace: Sandbox, a
 
     shown = await alice.says("/rules show Redirect_long1")
     assert "48 more pairs" in alice.slack_text(shown)
-    await alice.opens("/rules edit Redirect_long1")
+    view = await alice.opens("/rules edit Redirect_long1")
+    await alice.clicks(view, "More options", opens="Description")
     alice.fills(Description="Kept")
     assert await alice.submits() == {}
     await alice.sees("Kept")
@@ -399,7 +430,9 @@ async def test_a_refusal_of_the_service_comes_back_with_all_that_was_typed(works
     workspace.services.rules.stage.faults.add("refused_200", method="POST", times=2)  # also to the mended body
 
     assert await alice.submits() == {}
-    await alice.sees_form("refused")
+    told = await alice.sees("refused")
+    assert told.visible_to == alice.id
+    await alice.clicks(told, "Open the form again", opens="refused")
 
     assert "Refused" in alice.form
     assert "https://shop.example.com/b" in alice.form

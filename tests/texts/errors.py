@@ -66,6 +66,7 @@ def slack() -> Iterator[Sample]:
     yield "Slack is away", of(SlackUnreachable())
     yield "an old button", of(errors.OldButton())
     yield "an old card", of(errors.OldCard("<https://slack.example/p1|this card>"))
+    yield "a form of yesterday", of(errors.FormForgotten())
     yield "no form from here", of(errors.NoTrigger())
     yield "an edited message", of(errors.EditedMessage())
     yield "a message without a URL", of(errors.NothingInMessage("URL"))

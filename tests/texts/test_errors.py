@@ -186,6 +186,11 @@ This card is out of date.
 (warning) This card is out of date.
 Use the newer one: this card\
 """,
+            "a form of yesterday": """\
+This form is no longer kept.
+(warning) This form is no longer kept.
+Run the command again for a new one.\
+""",
             "no form from here": """\
 Slack can’t open a form from here.
 (warning) Slack can’t open a form from here.

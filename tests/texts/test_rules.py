@@ -438,15 +438,10 @@ def test_forms() -> None:
 Type: <Redirect>
 From: <https://shop.example.com/old>
 To: <>
-Operator: <Equals>
-Match on: <Url>
-Destination type: <url>
 [Add pair]
 Name (optional): <>
 Why (optional): <>
-Description (optional): <>
-Status: <Active>
-Revert after (optional): <>
+[More options]
 [Create]\
 """,
             "new, with a warning": """\
@@ -455,15 +450,10 @@ Revert after (optional): <>
 Type: <Redirect>
 From: <https://shop.example.com/old>
 To: <>
-Operator: <Equals>
-Match on: <Url>
-Destination type: <url>
 [Add pair]
 Name (optional): <>
 Why (optional): <>
-Description (optional): <>
-Status: <Active>
-Revert after (optional): <>
+[More options]
 [Create anyway]\
 """,
             "new, with a loop and no reason": """\
@@ -472,16 +462,11 @@ Revert after (optional): <>
 Type: <Redirect>
 From: <https://shop.example.com/old>
 To: <>
-Operator: <Equals>
-Match on: <Url>
-Destination type: <url>
 [Add pair]
 Name (optional): <>
 (warning) This loops, so it needs a reason.
 Why (optional): <>
-Description (optional): <>
-Status: <Active>
-Revert after (optional): <>
+[More options]
 [Create]\
 """,
             "new, of a type that is written as JSON": """\
@@ -499,9 +484,7 @@ Pairs, as JSON: <[
 ]>
 Name: <>
 Why (optional): <>
-Description (optional): <>
-Status: <Active>
-Revert after (optional): <>
+[More options]
 [Create]\
 """,
             "edit": """\
@@ -509,14 +492,10 @@ Revert after (optional): <>
 Redirect `Redirect_x6`
 From: <https://shop.example.com/old>
 To: <https://shop.example.com/new>
-Operator: <Equals>
-Match on: <Url>
-Destination type: <url>
 [Add pair]
 Name: <Blog readers to new shop>
 Why (optional): <>
-Description (optional): <>
-Status: <Active>
+[More options]
 [Save]\
 """,
             "edit, two pairs": """\
@@ -526,20 +505,13 @@ Redirect `Redirect_x13`
 Pair 1  [Remove pair]
 From: <https://shop.example.com/a>
 To: <https://shop.example.com/b>
-Operator: <Equals>
-Match on: <Url>
-Destination type: <url>
 Pair 2  [Remove pair]
 From: <https://shop.example.com/c>
 To: <https://shop.example.com/d>
-Operator: <Equals>
-Match on: <Url>
-Destination type: <url>
 [Add pair]
 Name: <Two pairs>
 Why (optional): <>
-Description (optional): <>
-Status: <Active>
+[More options]
 [Save]\
 """,
             "copy": """\
