@@ -70,6 +70,11 @@ def _clipped(text: str, limit: int, more: int = 0) -> str:
     return clip(visible(text[:limit]), limit, more + max(0, len(text) - limit))
 
 
+def ended(text: str) -> str:
+    """Return *text* as a sentence: what services say often has no full stop."""
+    return text if text.endswith((".", "!", "?", "…")) else f"{text}."
+
+
 def plural(count: int, noun: str) -> str:
     """``1 rule``, ``0 rules``, ``3,000 rules``."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

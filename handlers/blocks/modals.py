@@ -8,7 +8,7 @@ from typing import Any, Final
 from bot.changes.model import Change, State
 from handlers.blocks import inputs
 from handlers.blocks.inputs import Block, plain
-from handlers.blocks.messages import Message, actions, button, esc, message, run_button
+from handlers.blocks.messages import Message, actions, button, ended, esc, message, run_button
 from handlers.grammar.command import Command, slash
 from handlers.grammar.fields import parse_lasts
 
@@ -155,7 +155,7 @@ def end_of_form(change: Change) -> View:
     about = change.after or change.before or {}
     title = esc(str(about.get("name") or change.target.key))
     if change.state is State.FAILED:
-        return unsaved("Gatehouse", f":warning: *The service refused this:* {esc(change.outcome)} Nothing was changed.")
+        return unsaved("Gatehouse", f":warning: *Nothing was changed.* {ended(esc(change.outcome))}")
     if change.state is State.STALE:
         return unsaved("Gatehouse", f":arrows_counterclockwise: {MOVED}")
     if change.is_set:

@@ -327,9 +327,9 @@ def label(change: Change) -> str:
 
 
 def actions(change: Change, blocks: Iterable[Block], buttons: Sequence[Block | None]) -> list[Block]:
-    """The buttons below *blocks*, with the one that opens everything: while somebody has to decide, and where a rule is masked.
+    """The buttons below *blocks*, with the one that opens everything where they don't show it, and for a review.
 
-    Where the card is not everything, that one comes first while somebody has to decide, below a line that says so.
+    While somebody has to decide, that one comes first, below a line that says why.
     """
     drawn = list(blocks)
     full = messages.run_button(label(change), GatehouseInspect(change.id), "full")
@@ -338,8 +338,7 @@ def actions(change: Change, blocks: Iterable[Block], buttons: Sequence[Block | N
         why = "Emails are masked in channels" if change.target.service == "members" else why
         words = f"{why}. Press *{label(change)}* before you decide."
         return [messages.context(words), *_rows([full, *buttons])]
-    is_open = change.state is State.PROPOSED or change.review_owed
-    is_needed = is_open or (change.target.service == "rules" and is_masked(drawn))
+    is_needed = change.review_owed or (change.target.service == "rules" and is_masked(drawn))
     return _rows([*buttons, full if is_needed else None])
 
 

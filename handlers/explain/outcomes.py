@@ -24,7 +24,7 @@ from bot.policy.limits import StillRunning, TooFast
 from bot.store.db import StoreError, TargetBusy
 from bot.store.settings import SettingsMoved
 from bot.store.tables import NewerRelease
-from handlers.blocks.messages import clock_time, code, esc, plural
+from handlers.blocks.messages import clock_time, code, ended, esc, plural
 from handlers.changes.card_view import label
 from handlers.changes.sentences import WORDS as WORDS_OF_STATES
 from handlers.changes.sentences import plain_title
@@ -174,7 +174,7 @@ def _refused(error: client.ClientError) -> Words:
             again={"Check status": STATUS},
         )
     said = said or "it gave no reason"
-    return Words(f"The {error.service} service refused: {said}{'' if said.endswith('.') else '.'}")
+    return Words(f"The {error.service} service refused: {ended(said)}")
 
 
 SERVICE_WORDS: Final[Table] = {

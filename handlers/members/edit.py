@@ -15,6 +15,7 @@ from bot.gatehouse import Gatehouse, Site
 from bot.members.model import Catalogue, Member, nearest, spelled
 from bot.text.emails import BadEmail, checked_email, masked
 from handlers.blocks import modals
+from handlers.blocks.messages import ended
 from handlers.blocks.modals import MOVED, end_of_form, lasts_errors
 from handlers.changes.requests import as_typed, propose, submit, with_expiry
 from handlers.errors import NoMember, NothingToChange, UnknownSegment
@@ -119,7 +120,7 @@ def _end(form: MemberForm, change: Change) -> View:
     if change.state is not State.FAILED:
         return end_of_form(change)
     field = "segments" if "segment" in change.outcome.lower() and form.known else ""
-    words = f"The membership service refused: {change.outcome} Nothing was changed."
+    words = f"Nothing was changed. {ended(change.outcome)}"
     return form.noted({field: words}, form.known).view()
 
 

@@ -19,6 +19,7 @@ from bot.rules.edit import Problem, introduced, problems
 from bot.rules.lint.findings import key_of
 from bot.rules.model import ACTIVE, Rule, RuleDraft
 from handlers.blocks import inputs, modals
+from handlers.blocks.messages import ended
 from handlers.blocks.modals import MOVED, end_of_form, lasts_errors, metadata
 from handlers.changes.full_view import draft_warnings
 from handlers.changes.requests import propose, with_expiry
@@ -178,7 +179,7 @@ def _rule_notes(change: Change, form: RuleForm) -> dict[str, str]:
         TypeChangeRefused.__name__: "type" if form.mode == "new" else "name",
         GroupNotFound.__name__: "",
     }
-    return {where.get(change.refusal or "", ""): f"The rules service refused: {change.outcome} Nothing was changed."}
+    return {where.get(change.refusal or "", ""): f"Nothing was changed. {ended(change.outcome)}"}
 
 
 @clicks("form.type")

@@ -60,6 +60,7 @@ def test_which_explains_any_rule_alone_and_all_together(address: str, groups: Gr
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_every_rule_is_checked_alone_and_among_the_others() -> None:
     everything = check(RULES, GROUPS)
     assert everything

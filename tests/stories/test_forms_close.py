@@ -56,7 +56,7 @@ async def refused(workspace: Sandbox, alice: Person) -> Message:
     workspace.services.rules.stage.faults.add("refused_200", method="PUT")
     assert await alice.submits() == {}
     assert alice.modal is None
-    return await alice.sees("The rules service refused")
+    return await alice.sees("Rule Payload is invalid")
 
 
 @PATIENT
@@ -66,7 +66,7 @@ async def test_a_refusal_comes_privately_with_a_button_that_opens_the_form_as_it
     told = await refused(workspace, alice)
 
     assert told.visible_to == alice.id
-    await alice.clicks(told, "Open the form again", opens="The rules service refused")
+    await alice.clicks(told, "Open the form again", opens="Rule Payload is invalid")
     assert "Spring" in alice.form
     assert "The summer is over" in alice.form
     assert await alice.submits() == {}

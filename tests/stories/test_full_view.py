@@ -125,7 +125,7 @@ async def test_the_thirteenth_line_of_an_edit_is_seen_before_it_is_approved(
 async def test_a_card_that_shows_everything_asks_for_no_look(workspace: Sandbox, alice: Person, cara: Person) -> None:
     card = await alice.says(f"/rules set {OLD} destination=https://shop.example.com/other")
     assert LOOK not in alice.slack_text(card)
-    assert "[Show full change]" in alice.slack_text(card)
+    assert "[Show full change]" not in alice.slack_text(card)
 
     await cara.clicks(card, "v1.decide.approve")
 
@@ -240,7 +240,7 @@ async def test_invisible_letters_and_other_scripts_are_visible_and_warned_of(wor
 
 
 async def test_a_look_is_on_record_once(workspace: Sandbox, alice: Person, cara: Person) -> None:
-    card = await alice.says(f"/rules delete {OLD}")
+    card = await alice.says("/members remove chloe.diaz@example.com")
     await looks(cara, card)
     await looks(cara, card)
 

@@ -147,7 +147,7 @@ async def test_whoever_closes_a_form_while_it_is_saved_hears_what_was_not_saved(
 
     assert await alice.submits() == {}
 
-    told = await alice.sees("The rules service refused")
+    told = await alice.sees("Rule Payload is invalid")
     assert told.visible_to == alice.id
 
 

@@ -430,9 +430,9 @@ async def test_a_refusal_of_the_service_comes_back_with_all_that_was_typed(works
     workspace.services.rules.stage.faults.add("refused_200", method="POST", times=2)  # also to the mended body
 
     assert await alice.submits() == {}
-    told = await alice.sees("refused")
+    told = await alice.sees("Rule Payload is invalid")
     assert told.visible_to == alice.id
-    await alice.clicks(told, "Open the form again", opens="refused")
+    await alice.clicks(told, "Open the form again", opens="Rule Payload is invalid")
 
     assert "Refused" in alice.form
     assert "https://shop.example.com/b" in alice.form

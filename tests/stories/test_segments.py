@@ -67,8 +67,8 @@ async def test_where_nothing_is_known_the_service_judges(workspace: Sandbox, bob
     await bob.opens("/members add first@example.com")
     bob.fills(Name="First", Segments="vip, platinum")
     assert await bob.submits() == {}
-    await bob.sees_form("Unknown segment: platinum")
-
+    refused = await bob.sees("Unknown segment: platinum.")
+    await bob.clicks(refused, "Open the form again", opens="Unknown segment: platinum.")
     bob.fills(Segments=["vip"])
     assert await bob.submits() == {}
     await bob.sees("added")

@@ -21,7 +21,7 @@ On · Redirect
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
 [Approve deletion]  [Deny…]  [Withdraw]
-[Ask…]  [Switch off instead]  [Show full change]
+[Ask…]  [Switch off instead]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`
   [Approve deletion] asks: Delete Sale 2026? / All 3 pairs are deleted. It stops working at once. Undo creates it again, under a new id. [Cancel] [Approve deletion]\
 """,
@@ -33,7 +33,7 @@ Needs 2 approvals from @oncall or @bob by 2026-11-22 01:24 UTC. 1 of 2: approved
 Off · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Approve deletion]  [Deny…]  [Withdraw]
-[Ask…]  [Emergency override…]  [Show full change]
+[Ask…]  [Emergency override…]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`
   [Approve deletion] asks: Delete Old shop to new shop? / Undo creates it again, under a new id. [Cancel] [Approve deletion]\
 """,
@@ -85,7 +85,7 @@ Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
 [Approve]  [Deny…]  [Withdraw]
-[Ask…]  [Show full change]
+[Ask…]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "change a destination, with a warning": """\
@@ -96,7 +96,7 @@ Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 Warning: It loops with “Back to the old shop”.
 destination  `https://shop.example.com/new` → `https://shop.example.com/landing`
 [Approve]  [Deny…]  [Withdraw]
-[Ask…]  [Show full change]
+[Ask…]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "create a rule": """\
@@ -110,7 +110,7 @@ On · Redirect
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
 [Approve]  [Deny…]  [Withdraw]
-[Ask…]  [Emergency override…]  [Show full change]
+[Ask…]  [Emergency override…]
 rules at rules.example.com · change `0343eab7`\
 """,
             "switch off a group": """\
@@ -120,7 +120,7 @@ Requested by @alice · “we test”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 All rules in this group stop working.
 [Approve]  [Deny…]  [Withdraw]
-[Ask…]  [Show full change]
+[Ask…]
 groups · `Group_1` · change `0343eab7`\
 """,
             "remove a member": """\
