@@ -10,7 +10,7 @@ import { tableNode } from "./table.js";
 const BLOCKS = {
   section: sectionNode,
   header: (block, surface) =>
-    h("div", { class: "block-header", role: "heading", "aria-level": "3" }, textNodes(block.text, surface.names)),
+    h("div", { class: "block-header", role: "heading", "aria-level": "2" }, textNodes(block.text, surface.names)),
   divider: () => h("hr", { class: "block-divider" }),
   context: contextNode,
   actions: (block, surface) =>

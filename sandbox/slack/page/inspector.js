@@ -27,7 +27,7 @@ export class Inspector {
       "aria-label": "Filter the traffic",
       on: { input: () => this.#sift() },
     });
-    this.list = h("div", { class: "traffic", role: "list" });
+    this.list = h("div", { class: "traffic" });
     this.empty = h("p", {
       class: "traffic-empty",
       text: "Nothing yet. Send a command and each request appears here, with its answer.",
@@ -128,7 +128,7 @@ function rowNode(entry, store) {
     status,
     h("span", { class: "took", text: `${Math.round(entry.ms ?? 0)} ms` }),
   ]);
-  const row = h("details", { class: "request", role: "listitem", data: { id: entry.id } }, head);
+  const row = h("details", { class: "request", data: { id: entry.id } }, head);
   row.addEventListener(
     "toggle",
     () => row.open && row.childElementCount === 1 && row.append(detailsNode(entry, way, clockTime(time, store.zone))),

@@ -79,7 +79,7 @@ async def test_the_services_are_in_it_and_their_calls_in_the_inspector(
     await expect(page.get_by_role("article").filter(has_text="Assets to the EU host")).to_be_visible()
     await page.get_by_role("button", name="Inspector").click()
     inspector = page.get_by_role("complementary", name="Inspector")
-    calls = inspector.get_by_role("listitem").filter(has_text="GET /v1/rules")
+    calls = inspector.get_by_role("group").filter(has_text="GET /v1/rules")
     await expect(calls).to_have_count(2)
     await expect(calls.last).to_contain_text(re.compile(r"500.*\d+ ms", re.DOTALL))
     await calls.first.locator("summary").click()
