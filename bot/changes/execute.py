@@ -58,7 +58,7 @@ def no_failpoint(_: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Executor:
-    """Carries out changes that this process claimed: one by itself, or the steps of many for `bot.changes.batch`."""
+    """Carries out changes that this process claimed: a single one, or the items of many for `bot.changes.batch`."""
 
     journal: Journal
     adapter: AdapterOf

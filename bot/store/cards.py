@@ -33,7 +33,7 @@ class Cards:
         await tx.execute(sa.insert(cards).values(row))
 
     async def forget(self, tx: AsyncConnection, change_id: str, purpose: str) -> None:
-        """Note that there is no such message after all."""
+        """Forget a message that was never posted, or is gone."""
         await tx.execute(sa.delete(cards).where(cards.c.change_id == change_id, cards.c.purpose == purpose))
 
     async def stands(self, change_id: str, channel: str, ts: str) -> bool | None:

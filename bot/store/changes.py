@@ -399,7 +399,7 @@ class Changes:
                 continue
             made = _moved(change_of(row), move, fields)  # what its owner has done is recorded in any case
             moved.append((made, move))
-            # An item is free for whoever reconciles it; one by itself is, when its owner's lease is over.
+            # An item is free for reconciling; a single change is free once its owner's lease is over.
             lease = row.lease if made.part_of is None else self._session.now()
             values.append(
                 {"which": made.id, "due": row.due if due is None else micros(due), "lease": lease, **row_of(made)}

@@ -105,7 +105,7 @@ def notice(change: Change, kind: str, *, link: str, undone_by: str = "") -> Mess
 
 
 def _outcome(change: Change) -> str:
-    """What has come of it, for whoever asked for it."""
+    """Return what became of *change*, for its requester."""
     return f"{plain_title(change)}: {STATES[change.state]}" if change.is_set else title_of(change).replace("`", "")
 
 
