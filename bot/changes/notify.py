@@ -88,7 +88,7 @@ class OutboxWorker:
         self._ended = Wake()
         """Set whenever one of them has got its message, or was tried."""
         self._slack_was_away = self._slack_is_back = False
-        self._nudged = now() - MIN_HURRY_INTERVAL
+        self._back_at = now() - MIN_HURRY_INTERVAL
 
     async def run(self, *, every: float) -> None:
         """Deliver until cancelled; look for the work of others every so many seconds."""
@@ -106,8 +106,8 @@ class OutboxWorker:
     async def _claim(self, _: str) -> Delivery | None:
         """Claim the next message for a channel or person that gets none at the moment."""
         if self._slack_is_back:
+            self._slack_is_back = False
             log.info("slack_is_back", messages=await self._store.outbox.hurry())
-            self._slack_is_back, self._slack_was_away, self._nudged = False, False, self._now()
         if not self._claimed:
             self._claimed = await self._take(DELIVERIES_AT_ONCE - len(self._busy))
         return self._claimed.pop(0) if self._claimed else None
@@ -119,8 +119,8 @@ class OutboxWorker:
 
     def slack_answered(self) -> None:
         """Slack took something: what waits because it was away is due at once."""
-        if self._slack_was_away and self._now() - self._nudged >= MIN_HURRY_INTERVAL:
-            self._slack_is_back = True
+        if self._slack_was_away and self._now() - self._back_at >= MIN_HURRY_INTERVAL:
+            self._slack_is_back, self._slack_was_away, self._back_at = True, False, self._now()
             self._wake()
 
     async def _due_in(self, most: float) -> float:
@@ -150,6 +150,7 @@ class OutboxWorker:
             self._ended()
 
     async def _try(self, message: Delivery) -> None:
+        began = self._now()
         try:
             note = None
             if (change := await self._store.changes.get(message.change_id)) is not None:
@@ -163,24 +164,24 @@ class OutboxWorker:
             self._store.newer.pass_over(message.change_id)
             await self._store.outbox.give_back(message, self._now())
         except Exception as error:  # noqa: BLE001  whatever went wrong, it is tried again
-            await self._again(message, error)
+            await self._again(message, error, began)
         else:
             await self._store.outbox.done(message, note)
             DELIVERED.inc()
 
-    async def _again(self, message: Delivery, error: Exception) -> None:
+    async def _again(self, message: Delivery, error: Exception, began: datetime) -> None:
         away = bool(getattr(error, "is_away", False))
         self._slack_was_away = self._slack_was_away or away
+        reason = str(error)[:200] or type(error).__name__
         if message.attempt >= (MAX_TRIES_AWAY if away else MAX_TRIES):
-            log.error("undeliverable", change=message.change_id[:8], purpose=message.purpose, error=str(error)[:200])
+            log.error("undeliverable", change=message.change_id[:8], purpose=message.purpose, error=reason)
             UNDELIVERED.inc()
-            await self._store.outbox.give_up(message, str(error)[:200])
+            await self._store.outbox.give_up(message, reason)
             return
-        asked = getattr(error, "seconds", None)
-        wait = timedelta(
-            seconds=asked or min(MAX_WAIT_AWAY_SECONDS if away else MAX_WAIT_SECONDS, 2.0 ** min(message.attempt, 10))
-        )
-        log.warning(
-            "not_delivered", change=message.change_id[:8], error=type(error).__name__, again_in=wait.total_seconds()
-        )
-        await self._store.outbox.retry(message, self._now() + wait, str(error)[:200])
+        most = MAX_WAIT_AWAY_SECONDS if away else MAX_WAIT_SECONDS
+        wait = getattr(error, "seconds", None) or min(most, 2.0 ** min(message.attempt, 10))
+        log.warning("not_delivered", change=message.change_id[:8], error=type(error).__name__, again_in=wait)
+        await self._store.outbox.retry(message, self._now() + timedelta(seconds=wait), reason)
+        if away and began < self._back_at:  # it was claimed when what waited was hurried
+            self._slack_is_back = True
+            self._wake()

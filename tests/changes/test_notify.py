@@ -9,6 +9,7 @@ from typing import Final
 
 import pytest
 import sqlalchemy as sa
+import structlog
 
 from bot.changes.model import Change
 from bot.changes.notify import OutboxWorker
@@ -105,6 +106,56 @@ async def test_a_channel_that_hangs_delays_no_other_and_keeps_its_order(store: S
 
     await until(nothing_waits, "all is delivered")
     assert [each for each in begun if each != elsewhere] == [first, next_one]
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+
+
+class SlackAway(Exception):
+    is_away = True
+
+
+async def test_what_was_under_way_when_slack_came_back_is_tried_again_at_once(
+    store: Store, clock: StandingClock
+) -> None:
+    change = a_change(clock)
+    async with store.transaction() as tx:
+        await store.changes.add(tx, change, "one")
+        await store.outbox.enqueue(tx, change.id, "card")
+    tries: list[asyncio.Event] = []
+
+    async def deliver(change: Change, _: str) -> None:
+        tries.append(asyncio.Event())
+        if len(tries) == 2:
+            await tries[1].wait()
+        if len(tries) < 3:
+            raise SlackAway
+
+    wake = Wake()
+    deliverer = OutboxWorker(store, deliver, owner="first", now=clock, wake=wake, lease=timedelta(hours=1))
+    with structlog.testing.capture_logs() as logs:
+
+        async def refused_once() -> bool:
+            return await store.outbox.late() == 1
+
+        async def under_way() -> bool:
+            return len(tries) == 2
+
+        async def hurried() -> bool:
+            return any(log["event"] == "slack_is_back" for log in logs)
+
+        async def nothing_waits() -> bool:
+            return await store.outbox.waiting() == 0
+
+        running = asyncio.create_task(deliverer.run(every=3600))
+        await until(refused_once, "the first try fails")
+        clock.moment += timedelta(minutes=1)
+        wake()
+        await until(under_way, "the second try is under way")
+        clock.moment += timedelta(minutes=1)
+        deliverer.slack_answered()
+        await until(hurried, "what waits is due")
+        tries[1].set()
+        await until(nothing_waits, "the third try, at the time at which the second failed")
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
 
