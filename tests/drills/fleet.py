@@ -49,7 +49,7 @@ from tests.programs import environment, is_ready
 from tests.proposing import record_only
 
 OPS: Final = "C0OPS0001"
-PATIENCE: Final = 60.0
+PATIENCE: Final = 240.0
 LOOK: Final = 0.03
 """Seconds between two looks at a condition that no event tells of: that of other processes."""
 
