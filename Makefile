@@ -57,8 +57,9 @@ pictures: develop ## the screenshots of README and docs, made anew
 threats: ## the table of docs/security.md, from tests/threats.toml and the markers of tests
 	$(PYTHON) -m tests.threats
 
-commands: setup ## the table of commands in docs/commands.md, from their declarations
+commands: setup ## the tables of commands and of metrics in docs/, from their declarations
 	$(BIN)/python -m tests.commands
+	$(BIN)/python -m tests.metrics
 
 texts: develop ## every message, card and form that people read, as one page
 	@$(BIN)/python -m tests.texts

@@ -18,7 +18,7 @@ from sandbox.services.running import running_services
 from sandbox.services.seed import RULES
 from sandbox.slack.running import running_slack
 from sandbox.slack.story import Person
-from tests import commands
+from tests import commands, metrics
 from tests.conftest import OPS
 from tests.programs import ROOT, ran, serving
 
@@ -131,10 +131,11 @@ def test_the_manifest_in_the_tree_is_the_one_that_is_printed() -> None:
     assert {name for name, _, _ in COMMANDS} == {kind.service for kind in ALL}
 
 
-def test_the_docs_have_every_command_and_every_setting() -> None:
+def test_the_docs_have_every_command_metric_and_setting() -> None:
     page, operating = ((ROOT / "docs" / name).read_text() for name in ("commands.md", "operating.md"))
 
     assert page == commands.updated(page), "run make commands"
+    assert operating == metrics.updated(operating), "run make commands"
     for name in Settings.model_fields:
         assert f"`{name.upper()}`" in operating, name
 

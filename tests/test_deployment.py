@@ -161,7 +161,7 @@ def test_kubernetes_refers_to_what_is_there_and_probes_what_is_served() -> None:
     maps |= {each["configMap"]["name"] for each in pod["volumes"] if "configMap" in each}
     assert maps == {name for kind, name in objects if kind == "ConfigMap"}
     assert {each["name"] for each in container["volumeMounts"]} == {each["name"] for each in pod["volumes"]}
-    served = {getattr(route, "path", "") for route in web_app(None, _ready).routes}
+    served = {getattr(route, "path", "") for route in web_app(None, _ready, _measured).routes}
     probes = {name: container[f"{name}Probe"]["httpGet"]["path"] for name in ("startup", "liveness", "readiness")}
     assert probes == {"startup": "/healthz", "liveness": "/healthz", "readiness": "/readyz"}
     assert set(probes.values()) <= served
@@ -176,6 +176,9 @@ def test_kubernetes_refers_to_what_is_there_and_probes_what_is_served() -> None:
 
 async def _ready() -> dict[str, str]:
     return {}
+
+
+async def _measured() -> None: ...
 
 
 def test_compose_runs_two_replicas_that_can_write_nowhere_else() -> None:

@@ -9,8 +9,9 @@ from typing import Any, Final, TypeVar
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.changes.model import Change, Ended, Guard, Kind, Move, Outcome, Part, Question, State, canonical_form
+from bot.changes.model import LIVE, Change, Ended, Guard, Kind, Move, Outcome, Part, Question, State, canonical_form
 from bot.changes.refusals import AlreadyDecided, NotTemporary, TooManyQuestions, TooManyRequests, UnknownChange
+from bot.metrics import ENDED_CHANGES
 from bot.policy.limits import DEFAULT_LIMITS, MAX_QUESTIONS_PER_REQUEST, OpenLimits
 from bot.store.audit import Event
 from bot.store.engine import Store
@@ -180,6 +181,7 @@ class Journal:
         async with self.store.transaction() as tx:
             moved = await self._moved(tx, change, move, by, (), **fields)
         if moved is not None:
+            count_ends([moved])
             self.tell()
         return moved
 
@@ -226,8 +228,8 @@ class Journal:
         for some in slices(ended):
             items, applied, events = [], [], []
             async with self.store.transaction() as tx:
-                for change, move in await self.store.changes.finish(tx, some, self.owner):
-                    finished.append(change)
+                moved = await self.store.changes.finish(tx, some, self.owner)
+                for change, move in moved:
                     events.append(event_of(EVENTS[move], change, GATEHOUSE, **told(change)))
                     if change.state is State.APPLIED:
                         applied.append(change)
@@ -237,23 +239,27 @@ class Journal:
                         await self._follow(tx, change, move, GATEHOUSE)
                 if items:
                     await self.store.parts.note(tx, items)
-                events += await self._applied(tx, applied)
+                stale = await self._applied(tx, applied)
+                events += [event_of(EVENTS[Move.OUTDATE], each, GATEHOUSE, **told(each)) for each in stale]
                 for set_id in sorted({item.part_of or "" for item in items} if items else ()):
                     await self.store.outbox.enqueue(tx, set_id, "card", within=PROGRESS)
                 await self.store.audit.append(tx, *events)
+            ends = [change for change, _ in moved]
+            finished += ends
+            count_ends([*ends, *stale])
         if finished:
             self.tell()
         return finished
 
-    async def _applied(self, tx: AsyncConnection, changes: Sequence[Change]) -> Sequence[Event]:
-        """Mark what applied *changes* took back, and as stale the requests that they overtook; return the events of these.
+    async def _applied(self, tx: AsyncConnection, changes: Sequence[Change]) -> Sequence[Change]:
+        """Mark what applied *changes* took back, and as stale the requests that they overtook; return these.
 
         A request was made for what there was before: an applied change of the same target, or another undo of the same
         change, leaves nothing to decide.
         """
         by_target = {change.target: change for change in changes}
         undone = {change.undoes for change in changes if change.undoes}
-        events = []
+        overtaken = []
         for request in await self.store.changes.requested(tx, changes):
             change = by_target.get(request.target)
             found = None if change is None else change.result
@@ -262,11 +268,11 @@ class Journal:
             fields: dict[str, Any] = {"result": found, "finished_at": self.now()}
             if (stale := await self.store.changes.move(tx, request.id, Move.OUTDATE, **fields)) is not None:
                 await self._follow(tx, stale, Move.OUTDATE, change.requester if change else GATEHOUSE)
-                events.append(event_of(EVENTS[Move.OUTDATE], stale, GATEHOUSE, **told(stale)))
+                overtaken.append(stale)
         sets = {await self._undone(tx, change): change for change in changes if change.undoes}
         for set_id, undo in sets.items():
             await self._undone_whole(tx, set_id, undo.part_of or undo.id)
-        return events
+        return overtaken
 
     async def _set_timers(self, tx: AsyncConnection, moved: Change) -> None:
         """Nothing waits for a decision any more; what ends by itself and what must be looked at does from now on."""
@@ -432,6 +438,13 @@ def slices(all_of: Sequence[T]) -> Iterator[Sequence[T]]:
     """*all_of*, so many at a time as one transaction moves."""
     for first in range(0, len(all_of), SLICE):
         yield all_of[first : first + SLICE]
+
+
+def count_ends(changes: Sequence[Change]) -> None:
+    """Count those of *changes*, which were moved and committed, that ended or are not confirmed."""
+    for change in changes:
+        if change.state is State.UNKNOWN or change.state not in LIVE:
+            ENDED_CHANGES.labels(change.state, "bulk" if change.is_set else change.kind).inc()
 
 
 def event_of(name: str, change: Change, by: str, **detail: Any) -> Event:

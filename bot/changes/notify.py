@@ -10,10 +10,10 @@ from functools import partial
 from typing import Final
 
 import structlog
-from prometheus_client import Counter
 
 from bot.changes.model import Change
 from bot.changes.worker import Wake, keep_renewing, work_off
+from bot.metrics import DELIVERED, UNDELIVERED
 from bot.store.engine import Store
 from bot.store.leases import Note
 from bot.store.queues import Delivery
@@ -32,9 +32,6 @@ MAX_TRIES_AWAY = 720
 MAX_WAIT_AWAY_SECONDS = 120.0
 MIN_HURRY_INTERVAL = timedelta(seconds=30)
 """At least from one hurry to the next: Slack may answer one method and refuse another."""
-
-UNDELIVERED = Counter("gatehouse_undelivered_messages_total", "Messages that Slack never took, given up")
-DELIVERED = Counter("gatehouse_delivered_messages_total", "Messages and edits that Slack took")
 
 
 class TooSoon(Exception):

@@ -22,6 +22,7 @@ import stamina
 from bot.clients.errors import OutcomeUnknown, RateLimited, Refusal, Refused, TooLarge, Unreachable, Unreadable, refusal
 from bot.clients.json_stream import parsed
 from bot.clients.urls import BadUrl, checked_base
+from bot.metrics import SERVICE_CALLS
 
 MAX_WAIT_SECONDS: Final = 5.0
 """Seconds that a request waits for its turn; where it would be longer, the caller gets an error."""
@@ -257,8 +258,13 @@ class Service:
         content = None if body is None else self._encoded(body)
         headers = {} if content is None else {"Content-Type": "application/json"}
         request = self._http.build_request(method, url, content=content, headers=headers)
-        async with asyncio.timeout(self.limits.deadline), self._streamed(request) as response:
-            answer = Answer.of(response, await self._capped(response))
+        began, status = time.perf_counter(), "none"
+        try:
+            async with asyncio.timeout(self.limits.deadline), self._streamed(request) as response:
+                answer = Answer.of(response, await self._capped(response))
+            status = f"{answer.status // 100}xx"
+        finally:
+            SERVICE_CALLS.labels(self.name, method, status).observe(time.perf_counter() - began)
         if answer.status == TOO_MANY:
             self._gate.close(answer.retry_after)
         return answer

@@ -37,6 +37,7 @@ from bot.policy.access import Access
 from bot.policy.file import BadPolicy, CurrentPolicy
 from bot.policy.limits import RateLimiter
 from bot.server.edge import WARNING, Verifier, slack_endpoint, web_app
+from bot.server.figures import measure, watch_loop
 from bot.server.slack import ConnectTimeouts, Envelopes, answer, bolt_app, connected, open_slack, sign_in
 from bot.settings import CannotStart, Settings
 from bot.store.db import StoreError
@@ -238,6 +239,7 @@ async def running(
             policy.watch(every=5),
             pipeline.refusals.run(every=timing.look_every),
             _once_a_day(store),
+            watch_loop(),
         ):
             await stack.enter_async_context(_in_background(work))
         stack.push_async_callback(pipeline.refusals.flush)
@@ -250,7 +252,9 @@ async def running(
             await stack.enter_async_context(connected(envelopes, within=timing.connecting.attempt, drain=DRAIN))
         verifier = Verifier(settings.signing_secrets, time.time)
         events = slack_endpoint(verifier, partial(answer, bolt)) if settings.signing_secrets else None
-        yield Running(web_app(events, health), gatehouse, tell)
+        yield Running(
+            web_app(events, health, partial(measure, store, health, gatehouse.policy_trouble)), gatehouse, tell
+        )
 
 
 @asynccontextmanager

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
-from prometheus_client import CONTENT_TYPE_LATEST, Counter, Info, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from bot import __version__
+from bot.metrics import ACCEPTED, REJECTED
 
 MAX_BODY: Final = 1024 * 1024
 SMALL_BODY: Final = 64 * 1024
@@ -34,10 +34,6 @@ MAX_DRIFT: Final = 300
 
 TIMESTAMP: Final = re.compile(rb"[0-9]{10}")
 SIGNATURE: Final = re.compile(rb"v0=[0-9a-f]{64}")
-
-REJECTED = Counter("gatehouse_rejected_requests_total", "Requests to /slack/events refused before Bolt", ["why"])
-ACCEPTED = Counter("gatehouse_accepted_requests_total", "Signed requests handed to Bolt")
-Info("gatehouse", "The release of Gatehouse that runs").info({"version": __version__})
 
 
 class Rejected(Exception):
@@ -162,11 +158,19 @@ def slack_endpoint(verifier: Verifier, bolt: SlackHandler, *, unsigned_limit: in
 Readiness = Callable[[], Awaitable[dict[str, str]]]
 """What each part says of itself: "ok", or in a few words what is wrong."""
 
+Measure = Callable[[], Awaitable[None]]
+"""Sets the metrics that are read only when somebody asks for them; raises nothing."""
+
 WARNING: Final = "warning: "
 """Begins what a part says that works, but that somebody should look at."""
 
 
-def web_app(events: Endpoint | None, readiness: Readiness) -> Starlette:
+def is_ready(says: str) -> bool:
+    """Whether a part that *says* so of itself can work."""
+    return says == "ok" or says.startswith(WARNING)
+
+
+def web_app(events: Endpoint | None, readiness: Readiness, measure: Measure) -> Starlette:
     """The one ASGI application: Slack's requests (unless Socket Mode brings them), health, readiness, metrics."""
 
     async def healthz(_: Request) -> Response:
@@ -174,10 +178,11 @@ def web_app(events: Endpoint | None, readiness: Readiness) -> Starlette:
 
     async def readyz(_: Request) -> Response:
         parts = await readiness()
-        ready = all(says == "ok" or says.startswith(WARNING) for says in parts.values())
+        ready = all(map(is_ready, parts.values()))
         return JSONResponse(parts, status_code=200 if ready else 503)
 
     async def metrics(_: Request) -> Response:
+        await measure()
         return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
 
     routes = [Route("/healthz", healthz), Route("/readyz", readyz), Route("/metrics", metrics)]

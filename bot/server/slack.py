@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import structlog
-from aiohttp import ClientError, ClientSession, ClientTimeout, DummyCookieJar
+from aiohttp import ClientError, ClientSession, ClientTimeout, DummyCookieJar, TraceConfig, TraceRequestEndParams
 from slack_bolt.adapter.socket_mode.async_base_handler import AsyncBaseSocketModeHandler
 from slack_bolt.adapter.socket_mode.async_internals import run_async_bolt_app, send_async_response
 from slack_bolt.adapter.starlette.async_handler import to_starlette_response
@@ -29,11 +29,23 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.web.async_client import AsyncWebClient
 from starlette.responses import Response
 
+from bot.metrics import ACKNOWLEDGEMENTS, SLACK_RATE_LIMITS
 from bot.settings import MEND, CannotStart, Settings
 from handlers.slack.client import FATAL, Slack, SlackRefused, SlackUnreachable
 
 log = structlog.get_logger(__name__)
 
+TOO_MANY: Final = 429
+KINDS: Final = {
+    "block_actions": "click",
+    "block_suggestion": "menu",
+    "event_callback": "event",
+    "message_action": "shortcut",
+    "shortcut": "shortcut",
+    "view_closed": "form",
+    "view_submission": "form",
+}
+"""What a payload of each of Slack's types is counted as."""
 API_TIMEOUT: Final = ClientTimeout(total=15)
 RESPONSE_TIMEOUT: Final = ClientTimeout(total=10)
 FILE_TIMEOUT: Final = ClientTimeout(total=60, sock_connect=10)
@@ -52,7 +64,21 @@ async def open_slack(settings: Settings, token: str) -> AsyncIterator[Slack]:
 
 def _session(timeout: ClientTimeout, *, auto_decompress: bool = True) -> ClientSession:
     """A pool of connections that carries nothing from one request to the next, and ignores the environment."""
-    return ClientSession(timeout=timeout, auto_decompress=auto_decompress, cookie_jar=DummyCookieJar(), trust_env=False)
+    trace = TraceConfig()
+    trace.on_request_end.append(_count_rate_limit)
+    return ClientSession(
+        timeout=timeout,
+        auto_decompress=auto_decompress,
+        cookie_jar=DummyCookieJar(),
+        trust_env=False,
+        trace_configs=[trace],
+    )
+
+
+async def _count_rate_limit(_: ClientSession, __: object, ended: TraceRequestEndParams) -> None:
+    """Count an answer 429, also one that the SDK then waits for and tries again."""
+    if ended.response.status == TOO_MANY:
+        SLACK_RATE_LIMITS.inc()
 
 
 def _web_client(settings: Settings, token: str, session: ClientSession) -> AsyncWebClient:
@@ -98,7 +124,9 @@ class App(AsyncApp):
         if req.body.get("type") == "app_rate_limited":  # no event, so Bolt would call it unhandled
             log.warning("slack_withholds_events", minute=req.body.get("minute_rate_limited"))
             return BoltResponse(status=200)
-        return await super().async_dispatch(req)
+        kind = "command" if "command" in req.body else KINDS.get(str(req.body.get("type")), "other")
+        with ACKNOWLEDGEMENTS.labels(kind).time():
+            return await super().async_dispatch(req)
 
 
 async def answer(bolt: AsyncApp, headers: Mapping[str, str], body: dict[str, Any]) -> Response:

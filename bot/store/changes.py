@@ -151,6 +151,14 @@ class Changes:
         query = sa.select(changes.c.state, sa.func.count().label("many")).group_by(changes.c.state)
         return {row.state: row.many for row in await self._rows(query)}
 
+    async def backlogs(self) -> dict[str, tuple[int, float]]:
+        """For each state that is no end, how many changes are in it, and for how many seconds the oldest is on record."""
+        oldest = sa.func.min(changes.c.created)
+        query = sa.select(changes.c.state, sa.func.count().label("many"), oldest.label("oldest"))
+        rows = await self._rows(query.where(changes.c.state.in_(LIVE_STATES)).group_by(changes.c.state))
+        found = {row.state: (row.many, self._session.seconds_since(row.oldest)) for row in rows}
+        return {state: found.get(state, (0, 0.0)) for state in LIVE_STATES}
+
     async def creations(self, target: Target) -> Sequence[Change]:
         """The changes that may have made the rule *target*: one that did, and those of which it is not known yet."""
         unnamed = changes.c.target.startswith(f"rules/{NEW}")

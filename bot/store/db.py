@@ -262,6 +262,17 @@ class Session:
         async with _translated(), self._engine.connect() as connection:
             yield await connection.execution_options(reading=True)
 
+    async def backlog(self, since: sa.ColumnElement[int], *which: sa.ColumnElement[bool]) -> tuple[int, float]:
+        """How many rows there are *which* hold, and how many seconds ago the earliest *since* of them was; 0 for none."""
+        query = sa.select(sa.func.count(), sa.func.min(since)).where(*which)
+        async with self.reading() as connection:
+            count, earliest = (await connection.execute(query)).one()
+        return count, self.seconds_since(earliest)
+
+    def seconds_since(self, stored: int | None) -> float:
+        """The seconds from *stored* to this moment; 0 where there is nothing, or it lies ahead."""
+        return 0.0 if stored is None else max(0, self.now() - stored) / 1_000_000
+
     @asynccontextmanager
     async def _queued(self) -> AsyncIterator[None]:
         if not self.sqlite:

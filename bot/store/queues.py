@@ -169,6 +169,10 @@ class Outbox:
         """How many of them were tried and not taken."""
         return await self._count(WAITS, outbox.c.last_error != "")
 
+    async def seconds_overdue(self) -> float:
+        """For how many seconds the message waits that was to be tried the longest ago."""
+        return (await self._session.backlog(outbox.c.due, WAITS, outbox.c.due <= self._session.now()))[1]
+
     async def hurry(self) -> int:
         """Make due what waits after it was not taken, but for what Slack asked to wait with; how many that is."""
         failed = outbox.c.last_error.not_in(["", "ratelimited"])
@@ -209,6 +213,10 @@ SAME_ACT_WITHIN = timedelta(minutes=10)
 """How long an act is remembered by what it was: Slack's own retries end after five minutes."""
 MAX_ATTEMPTS: Final = 10
 """Processes that may begin a request and die; after that it is handed out once more, to be given up in words."""
+
+
+OPEN: Final[sa.ColumnElement[bool]] = sa.literal_column("done IS FALSE")
+"""Requests that are not done, in the words of the index of them: SQLite finds it by no others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,6 +306,10 @@ class Inbox:
         """Keep a request for another *lease*; False where another process has it."""
         return await self.leases.renew(_request(request), request.owner, lease)
 
+    async def backlog(self) -> tuple[int, float]:
+        """How many requests are not done yet, and the age of the oldest in seconds."""
+        return await self._session.backlog(inbox.c.received, OPEN)
+
     async def give_back(self, request: StoredRequest) -> None:
         """Release a request for the next process, at once; one that releases it did not die of it."""
         await self.leases.release(_request(request), request.owner, attempt=request.attempts)
@@ -384,6 +396,14 @@ class Timers:
         """Remove what is done, unless it was set again in the meantime."""
         async with self._session.writing() as tx:
             await tx.execute(sa.delete(timers).where(_timer(timer), timers.c.owner == timer.owner))
+
+    async def overdue(self) -> tuple[int, float]:
+        """How many timers are due, and for how many seconds the longest."""
+        return await self._session.backlog(timers.c.due, timers.c.due <= self._session.now(), KNOWN_TIMERS)
+
+    async def reviews(self) -> int:
+        """How many reviews are due: each has a timer until somebody made it."""
+        return (await self._session.backlog(timers.c.due, timers.c.kind == TimerKind.REVIEW))[0]
 
     async def pending(self, kind: TimerKind, limit: int = 50) -> Sequence[Timer]:
         """What will fall due, soonest first."""

@@ -370,6 +370,13 @@ TROUBLE: Final = (
 """Errors that somebody may have to look up in the log."""
 
 
+def outcome_of(error: Exception) -> str:
+    """What a command that ended with *error* is counted as."""
+    if not expected(error):
+        return "failed"
+    return "trouble" if isinstance(error, TROUBLE) else "refused"
+
+
 def answer(error: Exception, *, asked: str, caller: Caller, attempted: bool = False) -> Message:
     """What the person who asked is told about *error*. *attempted*: they wanted to change something."""
     if isinstance(error, Unclear):

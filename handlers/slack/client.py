@@ -15,6 +15,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
+from bot.metrics import SLACK_CALLS
 from handlers.blocks.masking import is_public, masked_part, public
 from handlers.blocks.messages import Message
 from handlers.slack.reply import Caller, View
@@ -97,26 +98,31 @@ class Slack:
 
     async def call(self, method: str, **arguments: Any) -> dict[str, Any]:
         """Call *method* with a JSON body; return Slack's answer."""
-        return await self._answer_to(self.client.api_call(method, json=arguments))
+        return await self._answer_to(method, self.client.api_call(method, json=arguments))
 
     async def form(self, method: str, **arguments: Any) -> dict[str, Any]:
         """Call a method that writes, but takes a form and no JSON."""
-        return await self._answer_to(self.client.api_call(method, data=arguments))
+        return await self._answer_to(method, self.client.api_call(method, data=arguments))
 
     async def ask(self, method: str, **arguments: Any) -> dict[str, Any]:
         """Call a method that only reads: Slack takes no JSON bodies for those."""
-        return await self._answer_to(self.client.api_call(method, http_verb="GET", params=arguments))
+        return await self._answer_to(method, self.client.api_call(method, http_verb="GET", params=arguments))
 
-    async def _answer_to(self, call: Awaitable[AsyncSlackResponse]) -> dict[str, Any]:
+    async def _answer_to(self, method: str, call: Awaitable[AsyncSlackResponse]) -> dict[str, Any]:
+        began, outcome = time.perf_counter(), "unreachable"
         try:
             response = await call
+            outcome = "ok"
         except SlackApiError as error:
+            outcome = "refused"
             refusal = _refusal(error, self.redact)
             if refusal.code in FATAL:
                 self.says = refusal.code
             raise refusal from error
         except (aiohttp.ClientError, TimeoutError, OSError, *UNREADABLE) as error:
             raise SlackUnreachable(type(error).__name__) from error
+        finally:
+            SLACK_CALLS.labels(method, outcome).observe(time.perf_counter() - began)
         self.says = "ok"
         self._note_headers(response)
         self.heard()

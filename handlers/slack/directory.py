@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
+from bot.metrics import DIRECTORY_FAILURES
 from bot.policy.access import DirectoryUnavailable
 from bot.policy.model import Channel, Person, Why
 from handlers.slack.client import Slack, SlackRefused, SlackUnreachable
@@ -119,7 +120,11 @@ class SlackDirectory:
         if known is not None and timedelta(0) <= self._now() - known[0] < fresh:
             found: T = known[1]
             return found
-        found = await look()
+        try:
+            found = await look()
+        except DirectoryUnavailable:
+            DIRECTORY_FAILURES.labels(kind).inc()
+            raise
         if len(self._known) >= MOST_KEPT:
             self._known.clear()
         self._known[kind, key] = (self._now(), found)

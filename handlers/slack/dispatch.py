@@ -13,13 +13,14 @@ import structlog
 from bot.changes.model import Change
 from bot.clients.cache import one_command
 from bot.gatehouse import Gatehouse
+from bot.metrics import CommandTimer
 from bot.policy.access import NotAllowed
 from bot.policy.limits import COMMAND_RATE
 from bot.policy.model import Why
 from handlers import errors
 from handlers.blocks import menus, modals
 from handlers.blocks.messages import Block
-from handlers.explain.table import expected, words_for
+from handlers.explain.table import expected, outcome_of, words_for
 from handlers.gatehouse.commands import GatehouseUndo
 from handlers.grammar.command import Command, Unclear, command_prefix
 from handlers.grammar.intent_view import read_as
@@ -80,9 +81,11 @@ class Dispatcher:
             with one_command():
                 await self._forms.finish(request.caller, request.view, self._save_form(request), ack)
             return
+        timer = CommandTimer(_counted_as(request))
         try:
             await self._admit(request)
         except Exception as error:  # noqa: BLE001  one place turns every error into one answer and one log line
+            timer.ended(outcome_of(error))
             home = isinstance(request, EventRequest) and request.is_home
             await self._answers.refuse(request.caller, error, request.asked, home=home, attempted=_attempts(request))
             return
@@ -91,6 +94,7 @@ class Dispatcher:
                 _speaker(request),
                 request.asked,
                 self._outcome(request),
+                timer,
                 _typed(request),
                 attempted=_attempts(request),
             )
@@ -122,7 +126,8 @@ class Dispatcher:
         if isinstance(request, FormRequest):
             await self._forms.resume(request.caller, request.view, change)
         else:
-            await self._carry_out(request.caller, request.asked, self._resume_change(change), attempted=True)
+            timer = CommandTimer(_counted_as(request))
+            await self._carry_out(request.caller, request.asked, self._resume_change(change), timer, attempted=True)
 
     async def _resume_change(self, change: Change) -> Outcome:
         """Go on with *change*; its card says what became of it."""
@@ -176,6 +181,7 @@ class Dispatcher:
         caller: Caller,
         asked: str,
         work: Awaitable[Outcome | None],
+        timer: CommandTimer,
         typed: tuple[str, str] | None = None,
         *,
         attempted: bool,
@@ -187,6 +193,7 @@ class Dispatcher:
                 outcome = await work
                 if isinstance(outcome, Command):
                     command, attempted = outcome, outcome.writes
+                    timer.command = _named(command)
                     caller = await self._show_waiting(caller, command)
                     outcome = await self._run(command, caller)
             except MISUNDERSTOOD as error:
@@ -195,7 +202,9 @@ class Dispatcher:
                 caller, outcome = await self._answer_guess(typed, command, error, caller, asked)
             if outcome is not None:
                 await self._answers.send(caller, outcome)
+            timer.ended("answered")
         except Exception as error:  # noqa: BLE001  one place turns every error into one answer and one log line
+            timer.ended(outcome_of(error))
             await self._answers.say(caller, error, asked, attempted=attempted)
 
     async def _answer_guess(
@@ -254,12 +263,34 @@ class Dispatcher:
             raise NotAllowed(Why.SHARED_CHANNEL, "share", caller.user, channel=caller.channel)
 
     async def _save_form(self, request: FormRequest) -> View | Recorded:
-        await self._admit(request)
-        if request.form is None:
-            raise errors.OldButton
-        if isinstance(request.sent, Exception):
-            raise request.sent
-        return await request.form.save(request.sent, request.caller, self._gatehouse)
+        timer = CommandTimer(_counted_as(request))
+        try:
+            await self._admit(request)
+            if request.form is None:
+                raise errors.OldButton
+            if isinstance(request.sent, Exception):
+                raise request.sent
+            saved = await request.form.save(request.sent, request.caller, self._gatehouse)
+        except Exception as error:
+            timer.ended(outcome_of(error))
+            raise
+        timer.ended("answered")
+        return saved
+
+
+def _counted_as(request: Request) -> str:
+    """The command that *request* is known to be, the button that was clicked, or its kind; never what was typed."""
+    match request:
+        case CommandRequest(command=Command() as command) | ClickRequest(command=Command() as command):
+            return _named(command)
+        case ClickRequest(click=Click(action=action)):
+            return f"click {action}"
+        case _:
+            return request.kind
+
+
+def _named(command: Command) -> str:
+    return f"{command.service} {command.verb}".strip()
 
 
 def _counts(request: Request) -> bool:

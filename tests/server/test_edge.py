@@ -167,8 +167,10 @@ async def served(
     async def ready() -> dict[str, str]:
         return {}
 
+    async def measured() -> None: ...
+
     events = slack_endpoint(Verifier((SECRET,), time.time), handler, unsigned_limit=unsigned_limit)
-    server = web_server(web_app(events, ready), host="127.0.0.1", port=0, **limits)
+    server = web_server(web_app(events, ready, measured), host="127.0.0.1", port=0, **limits)
     listener = listening(0)
     listener.listen()
     running = asyncio.create_task(server.serve([listener]))

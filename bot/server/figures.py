@@ -1,0 +1,64 @@
+"""Figures that nobody counts while they change: what is open and how old it is, what is ready, how late the event loop runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final
+
+import structlog
+
+from bot import metrics
+from bot.server.edge import is_ready
+from bot.store.db import StoreError
+from bot.store.engine import Store
+
+log = structlog.get_logger(__name__)
+
+PATIENCE: Final = 5.0
+"""Seconds that the database has to say how much is open; Prometheus waits for ten."""
+
+
+async def measure(
+    store: Store, readiness: Callable[[], Awaitable[Mapping[str, str]]], policy_trouble: Callable[[], str | None]
+) -> None:
+    """Set the metrics that are read when somebody asks for them; a backlog that can't be read now has no value."""
+    metrics.POLICY_BROKEN.set(policy_trouble() is not None)
+    try:
+        async with asyncio.timeout(PATIENCE):
+            parts = await readiness()
+            backlogs = await _read_backlogs(store)
+    except (StoreError, TimeoutError) as error:
+        parts, backlogs = {"store": "not read"}, {}
+        log.warning("backlogs_not_read", error=type(error).__name__)
+    for gauge in (metrics.READY, metrics.BACKLOG, metrics.OLDEST):
+        gauge.clear()
+    for part, says in parts.items():
+        metrics.READY.labels(part).set(is_ready(says))
+    for what, (count, seconds) in backlogs.items():
+        metrics.BACKLOG.labels(what).set(count)
+        if seconds is not None:
+            metrics.OLDEST.labels(what).set(seconds)
+
+
+async def _read_backlogs(store: Store) -> dict[str, tuple[int, float | None]]:
+    """How much of everything is open, and for how many seconds, where that is known; raises StoreError."""
+    outbox = store.outbox
+    return {
+        **await store.changes.backlogs(),
+        "review": (await store.timers.reviews(), None),
+        "timer": await store.timers.overdue(),
+        "message": (await outbox.waiting(), await outbox.seconds_overdue()),
+        "late": (await outbox.late(), None),
+        "given_up": (await outbox.undelivered(), None),
+        "request": await store.inbox.backlog(),
+    }
+
+
+async def watch_loop(*, every: float = 1.0) -> None:
+    """Measure by how much the event loop is late, until cancelled."""
+    loop = asyncio.get_running_loop()
+    while True:
+        due = loop.time() + every
+        await asyncio.sleep(every)
+        metrics.LOOP_LAG.observe(max(0.0, loop.time() - due))

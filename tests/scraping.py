@@ -1,0 +1,16 @@
+"""What `/metrics` says."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+import httpx
+
+
+async def scraped(url: str) -> Mapping[str, float]:
+    """Every sample that the bot at *url* gives, such as ``gatehouse_backlog{what="timer"}``; 0 for one that it doesn't."""
+    async with httpx.AsyncClient(trust_env=False) as client:
+        text = (await client.get(f"{url}/metrics")).text
+    lines = [line.rpartition(" ") for line in text.splitlines() if not line.startswith("#")]
+    return defaultdict(float, {name: float(value) for name, _, value in lines})
