@@ -268,7 +268,7 @@ class Inbox:
 
         Requests of a kind that only a newer release takes in are left to it. *but*: ids of those not to be taken.
         """
-        left = sa.and_(inbox.c.done.is_(False), inbox.c.attempt <= MAX_ATTEMPTS, inbox.c.kind.in_(KINDS))
+        left = sa.and_(OPEN, inbox.c.attempt <= MAX_ATTEMPTS, inbox.c.kind.in_(KINDS))
         remembered = inbox.c.received >= self._session.now() - micros_of(REMEMBERED_FOR)
         query = sa.select(inbox).where(left, remembered, inbox.c.id.not_in(but)).order_by(inbox.c.received)
         for row in await self.leases.claim(query.limit(1), owner, lease):
