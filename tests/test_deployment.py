@@ -16,6 +16,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
+from bot.changes.model import State
 from bot.server.edge import web_app
 from bot.server.manifest import document
 from bot.settings import Settings
@@ -23,6 +24,7 @@ from sandbox.gatehouse import WORKSPACES
 from sandbox.services.running import running_services
 from sandbox.slack.running import running_slack
 from sandbox.slack.story import Person
+from tests import metrics
 from tests.conftest import OPS
 from tests.programs import ROOT, serving
 
@@ -245,3 +247,55 @@ def test_no_file_of_a_deployment_names_a_registry() -> None:
         hosts = re.findall(r"(?:FROM|image:|container:) +([\w-]+(?:\.[\w-]+)+)(?::\d+)?/", text)
         assert all(host.endswith(".example.com") for host in hosts), file
         assert "index-url" not in text, file
+
+
+SAMPLE: Final = re.compile(r"(gatehouse_\w+)(?:\{([^}]*)\})?")
+BY: Final = re.compile(r"\bby \(([^)]*)\)")
+
+
+def _alerts() -> dict[str, dict[str, Any]]:
+    (group,) = yaml.safe_load((DEPLOY / "alerts.yaml").read_text())["groups"]
+    return {rule["alert"]: rule for rule in group["rules"]}
+
+
+def _questions() -> dict[str, str]:
+    """What the alerts and the panels of the dashboard ask Prometheus, by name."""
+    panels = json.loads((DEPLOY / "dashboard.json").read_text())["panels"]
+    asked = {f"{each['title']} {target['refId']}": target["expr"] for each in panels for target in each["targets"]}
+    return asked | {name: rule["expr"] for name, rule in _alerts().items()}
+
+
+def test_alerts_and_dashboard_ask_for_metrics_and_labels_that_there_are() -> None:
+    known = metrics.samples()
+
+    for name, question in _questions().items():
+        asked = SAMPLE.findall(question)
+        assert asked or question.startswith("absent(up{"), name
+        labels = {"instance"}.union(*(known.get(sample, set()) for sample, _ in asked))
+        for sample, which in asked:
+            assert sample in known, f"{name} asks for {sample}"
+            assert set(re.findall(r"(\w+)[!=]", which)) <= known[sample], name
+        for by in BY.findall(question):
+            assert {label.strip() for label in by.split(",")} - {""} <= labels, name
+
+
+def test_what_alerts_tell_apart_is_what_is_counted() -> None:
+    asked = {
+        value
+        for question in _questions().values()
+        for value in re.findall(r'(?:what|outcome|state)!?="(\w+)"', question)
+    }
+
+    documented = " ".join(metric.documentation for metric, _ in metrics.described())
+    assert {value for value in asked if f"`{value}`" not in documented and value not in set(State)} == set()
+
+
+def test_each_alert_has_a_row_that_says_what_to_do() -> None:
+    rows = re.findall(
+        r"^\| `(Gatehouse\w+)` \| \S.* \| \S.* \|$", (ROOT / "docs" / "operating.md").read_text(), re.MULTILINE
+    )
+
+    assert rows == list(_alerts())
+    for name, rule in _alerts().items():
+        assert rule["labels"]["severity"] in {"page", "ticket"}, name
+        assert rule["annotations"]["summary"], name
