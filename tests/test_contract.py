@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from bot import __version__
 from bot.server.manifest import COMMANDS, PLACEHOLDER, document, manifest
 from bot.settings import Settings
 from handlers.grammar.parser import ALL
@@ -32,6 +33,15 @@ async def test_serve_answers_slack_with_nothing_but_its_variables(transport: Tra
         alice = Person(slack, "U0ALICE01", OPS)
         async with serving(slack, services, tmp_path) as (_, log):
             assert "[warning" not in log.read_text(), "nothing is wrong with this start"
+            assert found_at_start(log.read_text()) == {
+                "starting": f"slack={slack.api_url} transport={repr('Socket Mode') if transport == 'socket' else 'HTTP'}"
+                f" version={__version__}",
+                "rules_service": f"url={services.rules_url}",
+                "membership_service": f"sites='blog=site_1, docs=site_2' url={services.members_url}",
+                "database": f"url=sqlite:///{tmp_path}/served.db",
+                "policy": "found='no file, so the defaults hold'",
+                "schema": "found=0001_initial",
+            }
 
             reply = await alice.says("/rules list")
             assert f"{len(RULES)} rules" in alice.slack_text(reply)
@@ -39,6 +49,12 @@ async def test_serve_answers_slack_with_nothing_but_its_variables(transport: Tra
         rule = services.rules.get("Redirect_x1old")
     assert rule is not None
     assert rule["status"] == "Inactive"
+
+
+def found_at_start(log: str) -> dict[str, str]:
+    """What a start says of each part, but for Slack, whose answer may come at any time, and the record."""
+    lines = re.findall(r"\[info +\] (\w+) +\[[\w.]+\] (.*)", log.partition("listening")[0])
+    return {name: said.strip() for name, said in lines if name not in {"slack_signed_in", "audit_head"}}
 
 
 async def test_serve_says_which_variables_are_missing() -> None:

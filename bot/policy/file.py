@@ -65,6 +65,13 @@ class BadPolicy(Exception):
         self.wrong = tuple(wrong)
 
 
+def summary(path: str | None, policy: Policy) -> str:
+    """Say in a few words where *policy* comes from, and how much of it there is."""
+    if path is None:
+        return "no file, so the defaults hold"
+    return f"{path}: {len(policy.roles)} roles, {len(policy.guards)} guards"
+
+
 def read_policy(path: str) -> Policy:
     """The policy in the TOML file at *path*; raises BadPolicy, also for a file that says nothing."""
     try:

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 import structlog
 from starlette.applications import Starlette
 
+from bot import __version__
 from bot.changes.adapters import GroupAdapter, MemberAdapter, RuleAdapter
 from bot.changes.batch import BatchWorker
 from bot.changes.execute import RECONCILE_AFTER, Failpoint, no_failpoint
@@ -34,7 +35,7 @@ from bot.clients.rules import GroupsClient, RulesClient
 from bot.gatehouse import Gatehouse, Site
 from bot.members.model import reference
 from bot.policy.access import Access
-from bot.policy.file import BadPolicy, CurrentPolicy
+from bot.policy.file import BadPolicy, CurrentPolicy, summary
 from bot.policy.limits import RateLimiter
 from bot.server.edge import WARNING, Verifier, slack_endpoint, web_app
 from bot.server.figures import measure, watch_loop
@@ -146,6 +147,7 @@ async def running(
     timing = timing or Timing()
     command_prefix.set(settings.command_prefix)
     owner = f"{os.getpid()}-{secrets.token_hex(4)}"
+    _log_settings(settings)
     async with AsyncExitStack() as stack:
         policy = _policy(settings)
         slack = await stack.enter_async_context(open_slack(settings, settings.slack_bot_token.get_secret_value()))
@@ -257,11 +259,21 @@ async def running(
         )
 
 
+def _log_settings(settings: Settings) -> None:
+    """Say what starts and what it talks to, before any of that can keep it waiting."""
+    transport = "HTTP" if settings.slack_app_token is None else "Socket Mode"
+    log.info("starting", version=__version__, transport=transport, slack=settings.shown("slack_api_url"))
+    log.info("rules_service", url=settings.shown("rules_base_url"))
+    sites = ", ".join(f"{name}={site}" for name, site in settings.members_sites.items())
+    log.info("membership_service", url=settings.shown("members_base_url"), sites=sites)
+
+
 @asynccontextmanager
 async def _store(
     settings: Settings, now: Callable[[], datetime] | None
 ) -> AsyncIterator[tuple[Store, Callable[[], datetime]]]:
     """The store, and the clock that goes with it: *now* where it is given; raises CannotStart."""
+    log.info("database", url=settings.shown("database_url"))
     shared = DatabaseClock() if now is None and settings.database_url.startswith("postgres") else None
     now = now or shared or utc_now
     async with AsyncExitStack() as stack:
@@ -294,9 +306,11 @@ async def _once_a_day(store: Store) -> None:
 
 def _policy(settings: Settings) -> CurrentPolicy:
     try:
-        return CurrentPolicy(settings.policy_file)
+        policy = CurrentPolicy(settings.policy_file)
     except BadPolicy as error:
         raise CannotStart(f"the policy file is wrong. {error}") from error
+    log.info("policy", found=summary(settings.policy_file, policy()))
+    return policy
 
 
 @asynccontextmanager

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from bot.clients.errors import ClientError, NotFound, Unauthorized, Unreachable
 from bot.clients.lists import Listing
-from bot.policy.file import BadPolicy, read_policy
+from bot.policy.file import BadPolicy, read_policy, summary
 from bot.policy.model import DEFAULT, Policy
 from bot.server.app import open_services
 from bot.server.manifest import SCOPES
@@ -120,8 +120,7 @@ def _policy(findings: list[Finding]) -> Policy | None:
         mend = "See docs/operating.md#the-policy"
         findings += [_failed("policy", "policy_file", f"{path}: {wrong}", mend) for wrong in error.wrong]
         return None
-    many = f"{path}: {len(policy.roles)} roles, {len(policy.guards)} guards"
-    findings.append(Finding("policy", True, "no file, so the defaults hold" if path is None else many))
+    findings.append(Finding("policy", True, summary(path, policy)))
     return policy
 
 

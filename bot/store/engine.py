@@ -82,7 +82,7 @@ async def open_store(database_url: str, *, now: Callable[[], datetime]) -> Async
     """The store at *database_url*, with the schema of this release; raises StoreError or StoreCorrupt."""
     engine = make_engine(database_url)
     try:
-        await _upgrade(engine, MIGRATIONS)
+        log.info("schema", found=await _upgrade(engine, MIGRATIONS))
         session = Session(engine, now)
         audit, newer = Audit(session), Newer()
         yield Store(
@@ -159,7 +159,7 @@ async def upgrade(database_url: str, migrations: Path = MIGRATIONS) -> None:
         await engine.dispose()
 
 
-async def _upgrade(engine: AsyncEngine, migrations: Path) -> None:
+async def _upgrade(engine: AsyncEngine, migrations: Path) -> str:
     try:
         async with engine.begin() as connection:
             if connection.dialect.name == "sqlite":
@@ -167,7 +167,7 @@ async def _upgrade(engine: AsyncEngine, migrations: Path) -> None:
             else:
                 await connection.execute(sa.text(bound("0", locally=True)))  # another may have much to migrate
                 await connection.execute(sa.text("SELECT pg_advisory_xact_lock(7234015)"))
-            await connection.run_sync(upgrade_schema, migrations)
+            return await connection.run_sync(upgrade_schema, migrations)
     except (SQLAlchemyError, OSError, UnicodeError) as error:  # a damaged file garbles even what SQLite says of it
         cause = getattr(error, "orig", None) or error
         raise StoreError(f"the database cannot be opened: {str(cause)[:200]}") from error

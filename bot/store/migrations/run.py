@@ -24,11 +24,16 @@ DEVELOPMENT: Final = frozenset(f"{number:04}" for number in range(1, 10))
 """The revisions of development versions before 0.1.0; no migration leads on from them."""
 
 
-def upgrade_schema(connection: sa.Connection, migrations: Path = MIGRATIONS) -> None:
-    """Bring the schema to the newest of *migrations*; a newer one that suits is left alone. Raises StoreError."""
+def upgrade_schema(connection: sa.Connection, migrations: Path = MIGRATIONS) -> str:
+    """Bring the schema to the newest of *migrations*; a newer one that suits is left alone. Return the one that it is then.
+
+    Raises StoreError.
+    """
     found = usable_schema(connection, migrations)
-    if found is None or found in _known(migrations)[:-1]:
-        _migrate(connection, migrations)
+    if found is not None and found not in _known(migrations)[:-1]:
+        return found
+    _migrate(connection, migrations)
+    return newest_schema(migrations)
 
 
 def refuse_other_schema(connection: sa.Connection, migrations: Path = MIGRATIONS) -> None:
