@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any, Final
 
 from bot.changes.model import Change, State
 from handlers.blocks import inputs
 from handlers.blocks.inputs import Block, plain
-from handlers.blocks.messages import Message, actions, button, ended, esc, message, run_button
+from handlers.blocks.messages import Message, actions, button, code, context, ended, esc, message, run_button
 from handlers.grammar.command import Command, slash
 from handlers.grammar.fields import parse_lasts
 
@@ -82,6 +83,46 @@ def unsaved_words(view: View, request: str) -> Message | None:
         return None
     again = actions([button("Open the form again", "v1.form.again", request, style="primary")])
     return message(words, [section(f"*{words}*"), *notes, *again])
+
+
+SENT: Final = ("type", "callback_id", "title", "close", "submit", "private_metadata")
+"""What Slack takes of a view that it sent, beside its blocks."""
+INITIAL: Final = {
+    "value": "initial_value",
+    "selected_option": "initial_option",
+    "selected_options": "initial_options",
+    "selected_conversation": "initial_conversation",
+}
+"""What an input holds, by the names that Slack has for it in a view's state and in the block."""
+KEPT: Final = "kept"
+KEPT_HOW: Final = "kept.how"
+"""The ids of the blocks that say why a form is still there, and what to do."""
+
+
+def kept_form(view: View, words: str, reference: str) -> View:
+    """The form that was sent as *view*, with all that was typed, under *words* (mrkdwn) on why nothing came of it."""
+    values = inputs.values_of(view)
+    blocks = [block for block in view.get("blocks") or () if block.get("block_id") not in {KEPT, KEPT_HOW}]
+    states = (state for block_values in values.values() for state in block_values.values())
+    has_file = any((state or {}).get("files") for state in states)
+    then = "Choose the file again, then submit the form." if has_file else "You can submit the form again."
+    how = f"What you typed is kept. {then} Reference {code(reference)}"
+    head = [section(f":warning: {words}") | {"block_id": KEPT}, context(how) | {"block_id": KEPT_HOW}]
+    kept: View = {name: view[name] for name in SENT if name in view}
+    return kept | {"blocks": [*head, *(_refilled(block, values) for block in blocks)]}
+
+
+def _refilled(block: Block, values: Mapping[str, Any]) -> Block:
+    """*block* of a form that was sent; an input holds what it had then, even where Slack has drawn something else since."""
+    if block["type"] != "input":
+        return block
+    element = block["element"]
+    state = values.get(block["block_id"], {}).get(element["action_id"]) or {}
+    held = {initial: state[name] for name, initial in INITIAL.items() if state.get(name)}
+    unfilled = {name: value for name, value in element.items() if name not in INITIAL.values()}
+    if "initial_conversation" in held:
+        unfilled.pop("default_to_current_conversation", None)
+    return block | {"element": unfilled | held}
 
 
 def instead(view: View, *, passes: bool, ended: bool) -> View:

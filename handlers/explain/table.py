@@ -8,6 +8,7 @@ from typing import Final
 from bot.clients.errors import ClientError
 from bot.gatehouse import UnknownSite
 from bot.policy.access import DirectoryUnavailable, NobodyCanApprove, NotAllowed
+from bot.policy.limits import TooFast
 from bot.policy.model import Irreconcilable, Why
 from bot.rules.edit import Problem
 from bot.rules.model import Groups, Rule
@@ -15,7 +16,7 @@ from bot.rules.url import NoAddress
 from bot.store.db import StoreError
 from bot.text.emails import BadEmail
 from bot.text.encoding import BadFile
-from handlers.blocks import menus, messages
+from handlers.blocks import menus, messages, modals
 from handlers.blocks.messages import Block, Message, code, esc, plural
 from handlers.errors import (
     EmailsInFile,
@@ -46,7 +47,7 @@ from handlers.rules.reasons import problem_words
 from handlers.rules.refs import BareNumber, NotOne
 from handlers.slack.client import SlackRefused, SlackUnreachable
 from handlers.slack.files import FileGone, FileTooLarge, FileUnreadable
-from handlers.slack.reply import Caller
+from handlers.slack.reply import Caller, View
 
 
 def _problem_lines(problems: Sequence[Problem]) -> str:
@@ -261,16 +262,19 @@ def problem(words: Words, *, asked: str, reference: str = "", attempted: bool = 
     *asked* is the person's own text; *reference* finds the log line, where somebody may have to. *attempted*: they
     wanted to change something.
     """
-    head = words.what if "*" in words.what or "\n" in words.what else f"*{words.what}*"
     unchanged = "Nothing was changed." if attempted and words.unchanged else ""
-    more = " ".join(filter(None, (unchanged, words.cause, words.next)))
     buttons = (messages.run_button(label, one, number) for number, (label, one) in enumerate(words.again.items()))
     blocks = [
-        messages.section("\n".join(filter(None, (f":warning: {head}", more)))),
+        messages.section(f":warning: {_told(words, unchanged)}"),
         *messages.actions(buttons),
         *_footer(asked, f"Reference {code(reference)}" if reference else ""),
     ]
     return _message(" ".join(filter(None, (words.what, unchanged))), blocks)
+
+
+def _told(words: Words, unchanged: str) -> str:
+    head = words.what if "*" in words.what or "\n" in words.what else f"*{words.what}*"
+    return f"{head}\n{' '.join(filter(None, (unchanged, words.cause, words.next)))}".strip()
 
 
 def _footer(asked: str, more: str = "") -> list[Block]:
@@ -375,6 +379,17 @@ def outcome_of(error: Exception) -> str:
     if not expected(error):
         return "failed"
     return "trouble" if isinstance(error, TROUBLE) else "refused"
+
+
+PASSING: Final = (*TROUBLE, TooFast)
+"""Errors of a form's checks that the same form, sent again later, may not meet."""
+
+
+def unsaved_form(error: Exception, view: View, *, caller: Caller) -> View | None:
+    """The form that was sent as *view*, kept because *error* may pass; None where it would only be refused again."""
+    if not isinstance(error, PASSING):
+        return None
+    return modals.kept_form(view, _told(words_for(error), "Nothing was changed."), caller.request[:8])
 
 
 def answer(error: Exception, *, asked: str, caller: Caller, attempted: bool = False) -> Message:

@@ -14,7 +14,7 @@ from bot.store.db import StoreError
 from handlers.blocks import messages, modals
 from handlers.blocks.messages import Message
 from handlers.errors import NoTrigger
-from handlers.explain.table import answer, expected
+from handlers.explain.table import answer, expected, unsaved_form
 from handlers.grammar import intent_view
 from handlers.slack.client import ModalGone, Slack, SlackRefused, SlackUnreachable
 from handlers.slack.files import SlackFiles
@@ -153,6 +153,13 @@ class Answers:
         except Exception as error:  # noqa: BLE001  the modal is open: it is where the person looks
             view = self.failed_view(error, caller)
         await self.redraw(opened, view)
+
+    def unsaved_view(self, error: Exception, caller: Caller, view: View) -> View:
+        """What the form that was sent as *view* shows where nothing was saved: itself, where it may be sent again."""
+        if (kept := unsaved_form(error, view, caller=caller)) is None:
+            return self.failed_view(error, caller, attempted=True)
+        _note(error, caller, "form")
+        return kept
 
     def failed_view(self, error: Exception, caller: Caller, *, attempted: bool = False) -> View:
         """What a form shows that could not be opened, or, where a change was *attempted*, saved."""

@@ -74,7 +74,7 @@ class Forms:
         A change that *work* recorded is gone on with once the form is closed.
         """
         landed = asyncio.get_running_loop().time() + ACKNOWLEDGEMENT_LANDS
-        found = await self._or_why_not(work, caller)
+        found = await self._or_why_not(work, caller, view)
         if not isinstance(found, Recorded):
             if ack is None or not ack.show(found):
                 await self._show(found, caller, view, landed)
@@ -93,12 +93,14 @@ class Forms:
     async def _go_on(self, recorded: Recorded) -> View:
         return recorded.end(await self._gatehouse.changes.executor.go_on(recorded.change))
 
-    async def _or_why_not(self, work: Awaitable[R], caller: Caller) -> R | View:
-        """What *work* comes to, or what the form shows where it failed."""
+    async def _or_why_not(self, work: Awaitable[R], caller: Caller, sent: View | None = None) -> R | View:
+        """What *work* comes to, or what the form shows where it failed: *sent*, if that is given and may be sent again."""
         try:
             return await work
         except Exception as error:  # noqa: BLE001  whatever it is, the person must learn that nothing was saved
             await self._answers.put_on_record(error, caller)
+            if sent is not None:
+                return self._answers.unsaved_view(error, caller, sent)
             return self._answers.failed_view(error, caller, attempted=True)
 
     async def _show(self, final: View, caller: Caller, view: View, landed: float) -> None:

@@ -30,7 +30,7 @@ from handlers.slack.answers import Answers
 from handlers.slack.client import Slack
 from handlers.slack.dispatch import Dispatcher
 from handlers.slack.forms import FORM_PATIENCE, FormAck
-from handlers.slack.payloads import EventRequest, Request, read, read_form, read_typing
+from handlers.slack.payloads import EventRequest, FormRequest, Request, read, read_form, read_typing
 
 log = structlog.get_logger(__name__)
 
@@ -112,6 +112,10 @@ class Intake:
             payload = {**request.body, SHORTHAND: short.model_dump()}
             kept = await self._inbox.take_in(key, natural, request.kind, payload, owner=self._owner, lease=self._lease)
         except Exception as error:  # noqa: BLE001  not stored: not promised, and said so
+            if isinstance(request, FormRequest):
+                unsaved = self._answers.unsaved_view(error, request.caller, request.view)
+                await ack(response_action="update", view=unsaved)
+                return
             await ack()
             self._tasks.start(self._answers.say(request.caller, error, request.asked, attempted=True))
             return
