@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from bot.changes.model import Change, State
@@ -46,6 +46,16 @@ def section(text: str) -> Block:
 def note(words: str) -> Block:
     """What is wrong, or what to know, right above the field that it is about."""
     return section(f":warning: {esc(words, 2500)}")
+
+
+def with_notes(blocks: Sequence[Block], notes: Mapping[str, str]) -> list[Block]:
+    """*blocks* with each of *notes* (block id -> words) right above its block; what belongs to none of them comes first."""
+    shown = {block.get("block_id") for block in blocks}
+    placed = [note(words) for block_id, words in notes.items() if block_id not in shown]
+    for block in blocks:
+        words = notes.get(block.get("block_id", ""))
+        placed += [block] if words is None or "block_id" not in block else [note(words), block]
+    return placed
 
 
 def loading(title: str, channel: str = "") -> View:

@@ -97,11 +97,14 @@ def change_warnings(change: Change) -> tuple[str, ...]:
     return (*found, *warnings([("reason", change.reason)]))
 
 
-def draft_warnings(before: Document, after: Document) -> tuple[str, ...]:
-    """The same for a rule that is not saved yet; *before*: the rule that it replaces."""
+def draft_warnings(before: Document, after: Document) -> dict[str, str]:
+    """The same for a rule that is not saved yet, each with the path of its field; *before*: the rule that it replaces."""
     kind = Kind.RULE_CREATE if before is None else Kind.RULE_UPDATE
     name = str((after or {}).get("name") or "")
-    return warnings(_values(name, "", lines_of(kind, before, after)))
+    found = dict.fromkeys(warnings([("name", name)]), "name")
+    for line in lines_of(kind, before, after):
+        found |= dict.fromkeys(warnings(_values_of(line, name)), line.field)
+    return found
 
 
 def part_warnings(listed: Iterable[Part]) -> tuple[str, ...]:
@@ -113,9 +116,13 @@ def _values(name: str, key: str, lines: Iterable[Line]) -> Iterator[tuple[str, s
     yield "name", name
     yield ("email" if "@" in key else "id"), key
     for line in lines:
-        for value in line.after if isinstance(line.after, list) else [line.after]:
-            if isinstance(value, str) and value not in {name, key}:
-                yield field_name(line.field), value
+        yield from _values_of(line, name, key)
+
+
+def _values_of(line: Line, *told: str) -> Iterator[tuple[str, str]]:
+    for value in line.after if isinstance(line.after, list) else [line.after]:
+        if isinstance(value, str) and value not in told:
+            yield field_name(line.field), value
 
 
 def text_of(value: Any) -> list[str]:

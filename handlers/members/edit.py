@@ -56,7 +56,7 @@ async def add(command: MembersAdd, caller: Caller, gatehouse: Gatehouse) -> Repl
             lasts=as_typed(command.lasts),
             channel=caller.channel,
         )
-        return form.noted(form_view.segment_notes(wrong, known.names), known.names).view()
+        return form.noted(form_view.segment_notes(form, wrong), known.names).view()
 
     return Modal(modals.loading("Add member"), fill)
 
@@ -107,7 +107,7 @@ async def _save_member(form: MemberForm, caller: Caller, gatehouse: Gatehouse) -
         return form.noted({"email": words}, form.known).view()
     names = spelled(form.segments, form.known)
     if unknown := known.strangers(names, base.segments if base else ()):
-        return form.noted(form_view.segment_notes(unknown, form.known), form.known).view()
+        return form.noted(form_view.segment_notes(form, unknown), form.known).view()
     after = replace(form, segments=names).document(base)
     if base is not None and after == _as_it_is(base):
         return modals.done("Edit member", "You changed nothing, so nothing was saved.")
@@ -119,7 +119,7 @@ async def _save_member(form: MemberForm, caller: Caller, gatehouse: Gatehouse) -
 def _end(form: MemberForm, change: Change) -> View:
     if change.state is not State.FAILED:
         return end_of_form(change)
-    field = "segments" if "segment" in change.outcome.lower() and form.known else ""
+    field = form.segments_block if "segment" in change.outcome.lower() else ""
     words = f"Nothing was changed. {ended(change.outcome)}"
     return form.noted({field: words}, form.known).view()
 

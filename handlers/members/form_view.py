@@ -10,10 +10,12 @@ from bot.changes.model import canonical_form, fingerprint
 from bot.members.model import Member, nearest
 from handlers.blocks import inputs
 from handlers.blocks.messages import code, esc, plural
-from handlers.blocks.modals import View, frame, metadata, note, section
+from handlers.blocks.modals import View, frame, metadata, section, with_notes
 from handlers.grammar.command import slash
 
 CALLBACK: Final = "v1.member.form"
+SEGMENTS: Final = "segments"
+SEGMENT_NAMES: Final = "segment_names"
 SEGMENTS_HINT: Final = "Segments are created in the site’s dashboard; this lists those that members have."
 
 
@@ -82,14 +84,7 @@ class MemberForm:
         return frame(title, self._blocks(), callback_id=CALLBACK, submit=submit, metadata=kept | about)
 
     def _blocks(self) -> list[View]:
-        blocks = [section(f":globe_with_meridians: Site *{esc(self.site)}*")]
-        if "" in self.notes:
-            blocks.append(note(self.notes[""]))
-        for block in self._inputs():
-            if (words := self.notes.get(block.get("block_id", "no input"))) is not None:
-                blocks.append(note(words))
-            blocks.append(block)
-        return blocks
+        return with_notes([section(f":globe_with_meridians: Site *{esc(self.site)}*"), *self._inputs()], self.notes)
 
     def _inputs(self) -> list[View]:
         email = (
@@ -101,12 +96,17 @@ class MemberForm:
         hidden = len(set(self.segments)) - len(inputs.offered((), self.segments))
         return [email, name, self._segments(), *self._kept(hidden), *self._ends()]
 
+    @property
+    def segments_block(self) -> str:
+        """The block id of the menu of segments, or of the line in which they are typed where none is known."""
+        return SEGMENTS if inputs.offered(self.known, self.segments) else SEGMENT_NAMES
+
     def _segments(self) -> View:
-        if inputs.offered(self.known, self.segments):
-            return inputs.choices("segments", "Segments", self.known, self.segments, hint=SEGMENTS_HINT)
+        if self.segments_block == SEGMENTS:
+            return inputs.choices(SEGMENTS, "Segments", self.known, self.segments, hint=SEGMENTS_HINT)
         named = inputs.shortened(", ".join(self.segments)) if self.mode == "add" else None
         hint = "Separate names with commas. " + SEGMENTS_HINT
-        return inputs.text("segment_names", "Segments", named, optional=True, hint=hint)
+        return inputs.text(SEGMENT_NAMES, "Segments", named, optional=True, hint=hint)
 
     def _kept(self, hidden: int) -> list[View]:
         if not hidden or self.mode == "add":
@@ -124,23 +124,24 @@ def _name_shown(name: str | None) -> str:
     return inputs.shortened(name or "")
 
 
-def segment_notes(unknown: Sequence[str], known: Sequence[str]) -> dict[str, str]:
+def segment_notes(form: MemberForm, unknown: Sequence[str]) -> dict[str, str]:
     """What to say above the field of the segments about names that the site does not have."""
     if not unknown:
         return {}
+    known = form.known
     near = [f"{name} (like {' or '.join(alike)})" if (alike := nearest(name, known)) else name for name in unknown[:5]]
     made = f"If it is new and nobody has it yet, add it under Extra segments in {slash('gatehouse settings')}."
     words = f"Unknown segment: {', '.join(near)}. {made}"
-    return {"segments": words, "segment_names": words}
+    return {form.segments_block: words}
 
 
 def read_form(view: View) -> MemberForm:
     """The form as a person left it: *view* with its state."""
     about = metadata(view)
     values = inputs.values_of(view)
-    segments = inputs.picked(values, "segments")
+    segments = inputs.picked(values, SEGMENTS)
     if segments is None:
-        line = inputs.typed(values, "segment_names") or ""
+        line = inputs.typed(values, SEGMENT_NAMES) or ""
         segments = tuple(part.strip() for part in line.split(",") if part.strip())
     return MemberForm(
         mode=about.get("mode", "add"),

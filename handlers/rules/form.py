@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from pydantic import ValidationError
 
@@ -16,7 +16,7 @@ from bot.clients.errors import GroupNotFound, InvalidPairs, NotFound, TypeChange
 from bot.gatehouse import Gatehouse
 from bot.policy.access import NotAllowed
 from bot.rules.edit import Problem, introduced, problems
-from bot.rules.lint.findings import key_of
+from bot.rules.lint.findings import Finding, FindingKind, key_of
 from bot.rules.model import ACTIVE, Rule, RuleDraft
 from handlers.blocks import inputs, modals
 from handlers.blocks.messages import ended
@@ -25,7 +25,8 @@ from handlers.changes.full_view import draft_warnings
 from handlers.changes.requests import propose, with_expiry
 from handlers.explain.table import words_for
 from handlers.grammar.fields import parse_lasts
-from handlers.rules import form_fields_view, form_view
+from handlers.rules import check_view, form_fields_view, form_view
+from handlers.rules.check_view import MOST_WARNINGS
 from handlers.rules.edit import update_of
 from handlers.rules.form_fields_view import (
     LABELS,
@@ -38,7 +39,7 @@ from handlers.rules.form_fields_view import (
     unpack_keys,
 )
 from handlers.rules.form_view import RuleForm
-from handlers.rules.lookup import Look, look_at, preview
+from handlers.rules.lookup import NEW, Look, look_at, preview
 from handlers.rules.reasons import problem_words
 from handlers.slack.registry import Click, Form, Recorded, clicks, submits
 from handlers.slack.reply import Caller, Refilled, Reply, View
@@ -116,7 +117,8 @@ async def _save_rule(sent: SentForm, caller: Caller, gatehouse: Gatehouse) -> Vi
     shifts = await preview(gatehouse, caller, edited, draft, (form.reason,))
     before = edited.document() if edited is not None else None
     doubts = await asyncio.to_thread(draft_warnings, before, draft.body())
-    if (warned := _with_warnings(form, look, shifts, doubts)) is not None:
+    rule_id = edited.id if edited is not None else NEW
+    if (warned := _with_warnings(form, look, shifts, doubts, rule_id)) is not None:
         return warned.view()
     shown: dict[str, Any] = {"warnings": look.warnings, "preview": shifts, "quiet_refusal": True}
     if edited is not None:
@@ -136,10 +138,13 @@ def _unfit(rule: Rule, draft: RuleDraft, form: RuleForm) -> View | None:
     return None
 
 
-def _with_warnings(form: RuleForm, look: Look, shifts: Sequence[str], doubts: Sequence[str]) -> RuleForm | None:
-    """The form with what is wrong, to be sent again; None where nothing is, or where that was seen and answered.
+def _with_warnings(
+    form: RuleForm, look: Look, shifts: Sequence[str], doubts: Mapping[str, str], rule_id: str
+) -> RuleForm | None:
+    """The form with what is wrong at its fields, to be sent again; None where nothing is, or where that was seen and answered.
 
-    *doubts*: warnings about text that looks like something else, which the card repeats on its own.
+    *doubts*: warnings about text that looks like something else, each with the path of its field. *rule_id*: what the
+    rule of the form is called in the findings.
     """
     if not look.findings and not doubts:
         return None
@@ -149,10 +154,53 @@ def _with_warnings(form: RuleForm, look: Look, shifts: Sequence[str], doubts: Se
         return None
     anyway = "Save anyway" if form.mode == "edit" else "Create anyway"
     then = "It needs a reason: see “Why” below." if silent else f"Press {anyway} if that is what you want."
-    notes = {"": " ".join(["Not saved yet.", *look.warnings, *doubts, *shifts[:1], then])}
+    notes = _placed_warnings(form, look, doubts, rule_id)
+    unplaced = notes.pop("", "")
+    lead = "Not saved yet: see below." if notes else "Not saved yet."
+    notes[""] = " ".join(filter(None, (lead, unplaced, *look.limits, *shifts[:1], then)))
     if silent:
         notes[inputs.REASON] = "This loops, so it needs a reason. Enter one here, or change where it redirects."
     return replace(form, warned=seen).noted(notes)
+
+
+def _placed_warnings(form: RuleForm, look: Look, doubts: Mapping[str, str], rule_id: str) -> dict[str, str]:
+    """What is wrong with the rule, by the block id of the input that it is about; the empty id where that is none."""
+    lines, named = check_view.warnings(look.findings), look.findings[:MOST_WARNINGS]
+    placed = [(_block_of_finding(one, form, rule_id), words) for one, words in zip(named, lines, strict=False)]
+    placed += [("", words) for words in lines[MOST_WARNINGS:]]
+    placed += [(_block_of_path(path, form), words) for words, path in doubts.items()]
+    notes: dict[str, str] = {}
+    for block_id, words in placed:
+        notes[block_id] = f"{notes[block_id]} {words}" if block_id in notes else words
+    return notes
+
+
+FIELDS: Final = {
+    FindingKind.LOOP: ("destination", "to"),
+    FindingKind.ITSELF: ("destination",),
+    FindingKind.NO_ADDRESS: ("destination",),
+    FindingKind.NO_GROUP: ("destination",),
+    FindingKind.CHAIN: ("destination",),
+    FindingKind.REPEATS: ("to",),
+    FindingKind.NO_EFFECT: ("from",),
+}
+"""The fields of a pair that are wrong, by what is wrong; what is not here is wrong with the source."""
+
+
+def _block_of_finding(finding: Finding, form: RuleForm, rule_id: str) -> str:
+    """The block id of the input that *finding* is about; empty where the form has none."""
+    if finding.kind is FindingKind.ONE_NAME:
+        return "name"
+    pair = next((place.pair for place in finding.places if place.rule.id == rule_id), 0)
+    return form.block_of_pair(pair, *FIELDS.get(finding.kind, ("value",)))
+
+
+def _block_of_path(path: str, form: RuleForm) -> str:
+    """The block id of the input of the field at *path*, ``pair 2.source.value``; empty where the form has none."""
+    place, _, rest = path.partition(".")
+    if not place.startswith("pair "):
+        return path
+    return form.block_of_pair(int(place.removeprefix("pair ")), rest.removeprefix("source."))
 
 
 async def _record(proposal: Proposal, form: RuleForm, caller: Caller, gatehouse: Gatehouse) -> View | Recorded:

@@ -17,7 +17,7 @@ from bot.rules.edit import STATUSES, Problem, source_reaching
 from bot.rules.model import ACTIVE, INACTIVE, KNOWN_TYPES, TYPED, Groups, Rule, RuleDraft, why_group_is_off
 from handlers.blocks import inputs
 from handlers.blocks.messages import clip, code, esc, plural
-from handlers.blocks.modals import View, frame, note, section
+from handlers.blocks.modals import View, frame, note, section, with_notes
 from handlers.grammar.command import slash
 from handlers.rules import form_fields_view
 from handlers.rules.form_fields_view import (
@@ -194,13 +194,16 @@ class RuleForm:
             return "name"
         if problem.field == "ruleType":
             return "type" if self.mode == "new" else "name"
+        return self.block_of_pair(problem.pair or 0, problem.field if problem.field != "source" else "value") or "name"
+
+    def block_of_pair(self, number: int, *fields: str) -> str:
+        """The block id of the first of *fields* that this type has, in the pair of that *number*; empty where none is shown."""
         if not self.typed:
             return self.pairs_block
-        if problem.pair is not None and problem.pair <= len(self.pairs):
-            pair = self.pairs[problem.pair - 1]
-            if pair.key in self.shown_keys:
-                return pair.block_id(problem.field if problem.field != "source" else "value")
-        return "name"
+        field = next((field for field in fields if field in names_of(self.rule_type)), "value")
+        keys = [pair.key for pair in self.pairs]
+        shown = 0 < number <= len(keys) and keys[number - 1] in self.shown_keys
+        return self.pairs[number - 1].block_id(field) if shown else ""
 
     def named(self) -> Self:
         """With a suggested name, where a new rule has none and one can be told from its first pair."""
@@ -282,7 +285,7 @@ class RuleForm:
         return len(json.dumps(self._put_aside, ensure_ascii=False).encode("utf-8", "surrogatepass")) <= MOST_ASIDE
 
     def _blocks(self) -> list[View]:
-        blocks = [note(self.notes[""])] if "" in self.notes else []
+        blocks = []
         if not self._is_kept_aside:
             blocks.append(note("What you typed for the other type is too long to keep while this one is selected."))
         lasts = () if self.mode == "edit" else (inputs.lasts(self.lasts),)
@@ -290,11 +293,8 @@ class RuleForm:
         reason = inputs.reason(self.reason, loops=True)
         name, *rest = self._head()
         more = (*rest, *lasts) if self.shows_more else (MORE_OPTIONS,)
-        for block in (self._type_block(), *self._pair_blocks(), name, reason, *more, *where):
-            if (words := self.notes.get(block.get("block_id", "no input"))) is not None:
-                blocks.append(note(words))
-            blocks.append(block)
-        return blocks
+        blocks += [self._type_block(), *self._pair_blocks(), name, reason, *more, *where]
+        return with_notes(blocks, self.notes)
 
     def _head(self) -> list[View]:
         document = self.document

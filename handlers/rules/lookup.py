@@ -217,11 +217,16 @@ class Look:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What its card and its form say of it, in plain lines."""
+        """What its card says of it, in plain lines."""
+        return (*check_view.warnings(self.findings), *self.limits)
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """What was not looked at, in plain lines."""
         compare = f"Not compared with the other rules; {slash('rules check')} does that."
         blind, partly = [compare] if self.blind else [], [PARTLY] if self.partly else []
         unread = [f"{self.gap.sentence('rules')} It was not compared with the others."] if self.gap else []
-        return (*check_view.warnings(self.findings), *blind, *unread, *partly)
+        return (*blind, *unread, *partly)
 
 
 async def look_at(gatehouse: Gatehouse, before: Rule | None, after: RuleDraft) -> Look:

@@ -69,7 +69,7 @@ def forms() -> Iterator[Sample]:
     """The form, new, with a refusal, and on a member."""
     blank = MemberForm.blank(site="blog", known=("vip", "staff"), channel="C0SUPPORT")
     yield "add", blank.view()
-    notes = form_view.segment_notes(["vpi"], ["vip", "staff"])
+    notes = form_view.segment_notes(blank, ["vpi"])
     yield "add, unknown segment", blank.noted(notes, ("vip", "staff")).view()
     yield "edit", MemberForm.of(ANNA, site="blog", known=("vip", "newsletter"), channel="C0SUPPORT").view()
 

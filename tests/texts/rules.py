@@ -160,10 +160,14 @@ def forms() -> Iterator[Sample]:
     """The forms of rules."""
     new = RuleForm.blank(source=f"{SHOP}/old", channel="C0OPS0001")
     yield "new", new.view()
-    warning = {"": "Not saved yet. Press Create anyway if that is what you want."}
+    warning = {
+        "": "Not saved yet: see below. Press Create anyway if that is what you want.",
+        "p.n1.value": "“Jobs” never matches “https://jobs.example”: a browser sends https://jobs.example/.",
+    }
     yield "new, with a warning", replace(new, warned="x", notes=warning).view()
     loops = {
-        "": "Not saved yet. It needs a reason: see “Why” below.",
+        "": "Not saved yet: see below. It needs a reason: see “Why” below.",
+        "p.n1.destination": "“Way back” redirects to the same URL: https://shop.example.com/old.",
         inputs.REASON: "This loops, so it needs a reason.",
     }
     yield "new, with a loop and no reason", replace(new, warned="x", notes=loops).view()

@@ -446,8 +446,9 @@ Why (optional): <>
 """,
             "new, with a warning": """\
 ┌ New rule
-(warning) Not saved yet. Press Create anyway if that is what you want.
+(warning) Not saved yet: see below. Press Create anyway if that is what you want.
 Type: <Redirect>
+(warning) “Jobs” never matches “https://jobs.example”: a browser sends https://jobs.example/.
 From: <https://shop.example.com/old>
 To: <>
 [Add pair]
@@ -458,9 +459,10 @@ Why (optional): <>
 """,
             "new, with a loop and no reason": """\
 ┌ New rule
-(warning) Not saved yet. It needs a reason: see “Why” below.
+(warning) Not saved yet: see below. It needs a reason: see “Why” below.
 Type: <Redirect>
 From: <https://shop.example.com/old>
+(warning) “Way back” redirects to the same URL: https://shop.example.com/old.
 To: <>
 [Add pair]
 Name (optional): <>
