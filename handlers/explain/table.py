@@ -293,7 +293,8 @@ def unclear(error: Unclear, *, asked: str) -> Message:
             f"`{slash(f'{kind.service} {messages.entities(kind.example or kind.verb)}')}`  {kind.summary}"
             for kind in error.about
         )
-        blocks.append(messages.section(f"{'For example' if len(error.about) == 1 else 'Try one of these'}:\n{lines}"))
+        lead = f"{error.can} For example" if error.can else "For example" if len(error.about) == 1 else "Did you mean"
+        blocks.append(messages.section(f"{lead}:\n{lines}"))
     service = error.about[0].service if error.about else "gatehouse"
     suggested = None
     if error.suggestion is not None:

@@ -22,13 +22,19 @@ def slash(words: str) -> str:
 
 
 class Unclear(Exception):
-    """A text that is not a command. *suggestion*: the nearest one, ready to be run; *about*: those whose usage helps."""
+    """A text that is not a command. *suggestion*: the nearest one, ready to be run; *about*: those whose usage helps.
 
-    def __init__(self, what: str, *, suggestion: str | None = None, about: Sequence[type[Command]] = ()) -> None:
+    *can*: what can be done, in one sentence, where *about* are examples of that and have nothing to do with the text.
+    """
+
+    def __init__(
+        self, what: str, *, suggestion: str | None = None, about: Sequence[type[Command]] = (), can: str = ""
+    ) -> None:
         super().__init__(what)
         self.what = what
         self.suggestion = suggestion
         self.about = tuple(about)
+        self.can = can
 
 
 FILTER: Final = re.compile(r"([a-z]+):(.*)", re.DOTALL | re.IGNORECASE)

@@ -13,15 +13,16 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict
-from rapidfuzz import fuzz, process
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
 
 from handlers.errors import Refusal
-from handlers.gatehouse.commands import GatehouseCommand, GatehouseHelp, GatehouseUndo
+from handlers.gatehouse.commands import GatehouseCommand, GatehouseHelp, GatehousePending, GatehouseUndo
 from handlers.grammar.command import Command, Rest, Unclear, slash
 from handlers.grammar.fields import NUMBER, is_reference
 from handlers.grammar.tokens import MOST, WEB, Word, cleaned, split
-from handlers.members.commands import MembersCommand, MembersMenu, MembersShow, MembersWhy
-from handlers.rules.commands import RulesCommand, RulesMenu, RulesShow, RulesWhich
+from handlers.members.commands import MembersCommand, MembersGrant, MembersList, MembersMenu, MembersShow, MembersWhy
+from handlers.rules.commands import RulesCommand, RulesList, RulesMenu, RulesSet, RulesShow, RulesWhich
 
 ALL: tuple[type[Command], ...] = tuple(
     kind for base in (RulesCommand, MembersCommand, GatehouseCommand) for kind in base.__subclasses__()
@@ -34,7 +35,6 @@ def of_service(service: str) -> tuple[type[Command], ...]:
     return tuple(kind for kind in ALL if kind.service == service)
 
 
-CLOSE_ENOUGH: Final = 60
 EMAIL: Final = re.compile(r"[^<@]@")
 
 
@@ -102,17 +102,31 @@ def _root_of(words: Sequence[Word]) -> str:
 
 
 def _unknown(service: str, verb: str, rest: Sequence[Word]) -> Unclear:
-    """The nearest harmless command as a suggestion: a typo never leads to something that takes away."""
-    harmless = {name: kind for name, kind in VERBS[service].items() if not kind.destroys and not kind.writes}
-    found = process.extractOne(verb, harmless.keys(), scorer=fuzz.ratio, score_cutoff=CLOSE_ENOUGH)
+    """The harmless commands that *verb* is a typo of, or else what can be done: a typo never leads to what takes away."""
     gentle = {name: kind for name, kind in VERBS[service].items() if not kind.destroys}
-    near = process.extract(verb, gentle.keys(), scorer=fuzz.ratio, limit=6)
+    near = process.extract(verb, gentle.keys(), scorer=OSA.distance, score_cutoff=_wrong_letters(verb), limit=6)
     about = list(dict.fromkeys(gentle[name] for name, _, _ in near))[:3]
-    suggestion = None
-    if found is not None:
-        suggestion = _suggested(harmless[found[0]], rest)
-    shown = verb if len(verb) <= 40 else verb[:39] + "…"
-    return Unclear(f"Unknown command “{shown}”.", suggestion=suggestion, about=about)
+    harmless = next((kind for kind in about if not kind.writes), None)
+    what = f"Unknown command “{verb if len(verb) <= 40 else verb[:39] + '…'}”."
+    if not about:
+        return Unclear(what, about=TYPICAL[service][1], can=TYPICAL[service][0])
+    return Unclear(what, about=about, suggestion=_suggested(harmless, rest) if harmless is not None else None)
+
+
+def _wrong_letters(word: str) -> int:
+    """Letters that may be wrong in *word*, missing, too many or swapped, for it to be a typo of another."""
+    return 0 if len(word) < 2 else 1 if len(word) < 6 else 2
+
+
+TYPICAL: Final[dict[str, tuple[str, tuple[type[Command], ...]]]] = {
+    "rules": ("Ask where a URL goes, find rules, or change one.", (RulesWhich, RulesList, RulesSet)),
+    "members": ("Ask why someone gets in, find members, or grant access.", (MembersWhy, MembersList, MembersGrant)),
+    "gatehouse": (
+        "Ask what is pending, where a URL goes, or why someone gets in.",
+        (GatehousePending, RulesWhich, MembersWhy),
+    ),
+}
+"""What people do most with a service, in one sentence, and the commands for it."""
 
 
 def _suggested(kind: type[Command], rest: Sequence[Word]) -> str | None:

@@ -376,20 +376,18 @@ def test_typed() -> None:
             "/rules bogus": """\
 Unknown command “bogus”.
 (thinking_face) Unknown command “bogus”.
-Try one of these:
-`/rules groups`  List the groups, with how many rules each has
-`/rules history #1`  Show who changed a rule, when and why
+Ask where a URL goes, find rules, or change one. For example:
+`/rules which https://shop.example.com/old`  Show where a URL ends up, by which rules; with REF, why that rule matches or not
 `/rules list checkout type:redirect`  List or search rules by name, id or URL; filters combine
+`/rules set #1 destination=https://shop.example.com/new`  Change single fields of one rule or several
 [All commands]
 You typed `/rules bogus`\
 """,
             "/rules liist": """\
 Unknown command “liist”.
 (thinking_face) Unknown command “liist”.
-Try one of these:
+For example:
 `/rules list checkout type:redirect`  List or search rules by name, id or URL; filters combine
-`/rules check`  Find loops, shadowed rules, duplicates and dead rules
-`/rules set #1 destination=https://shop.example.com/new`  Change single fields of one rule or several
 [Run /rules list]  [All commands]
 You typed `/rules liist`\
 """,

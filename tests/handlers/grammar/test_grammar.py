@@ -199,6 +199,37 @@ def test_a_typo_gets_the_nearest_harmless_command() -> None:
     assert caught.value.suggestion == "rules list checkout"
 
 
+@pytest.mark.parametrize(
+    ("service", "typo", "meant"),
+    [
+        ("rules", "liist", ["list", "lint"]),
+        ("rules", "shwo #1", ["show"]),
+        ("rules", "histroy #1", ["history"]),
+        ("rules", "ofn #1", ["on"]),
+        ("members", "grnat anna@example.com vip", ["grant"]),
+        ("gatehouse", "pendign", ["pending"]),
+    ],
+)
+def test_a_typo_is_taken_for_what_it_is_close_to(service: str, typo: str, meant: list[str]) -> None:
+    with pytest.raises(Unclear) as caught:
+        parse(service, typo)
+    assert not caught.value.can
+    assert set(caught.value.about) <= {VERBS[service][name] for name in meant}
+    assert caught.value.about[0] in {VERBS[service][meant[0]], VERBS[service][meant[-1]]}
+
+
+@pytest.mark.parametrize("service", VERBS)
+@pytest.mark.parametrize("word", ["bogus", "x", "turn", "flurbl", "everything", "лист"])
+def test_a_word_that_is_close_to_nothing_gets_three_examples_that_work(service: str, word: str) -> None:
+    with pytest.raises(Unclear) as caught:
+        parse(service, f"{word} me")
+    assert caught.value.suggestion is None
+    assert caught.value.can
+    assert len(caught.value.about) == 3
+    for kind in caught.value.about:
+        assert type(parse(kind.service, kind.example or kind.verb)) is kind
+
+
 @pytest.mark.parametrize(("service", "verb"), [(s, v) for s in VERBS for v, k in VERBS[s].items() if k.destroys])
 def test_no_typo_leads_to_something_that_takes_away(service: str, verb: str) -> None:
     for typo in (verb + "x", verb[1:] + verb[0], verb[0] + verb):
