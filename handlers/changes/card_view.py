@@ -272,8 +272,9 @@ def _items_applied(change: Change, progress: Progress) -> list[Block | None]:
 
 
 def _try_again(change: Change, progress: Progress) -> Block | None:
-    rest = progress.tally.of(NOT_DONE)
-    return _decide(change, f"Try the other {rest:,} again", "again") if rest else None
+    rest, done = progress.tally.of(NOT_DONE), progress.tally.of(DONE)
+    others = "one" if rest == 1 else f"{rest:,}"
+    return _decide(change, f"Try the other {others} again" if done else "Try again", "again") if rest else None
 
 
 def _buttons(change: Change, progress: Progress | None) -> list[Block | None]:

@@ -61,7 +61,7 @@ def entries(change: Change, listed: Iterable[Part] = ()) -> Iterator[Entry]:
 
 def _entry(part: Part) -> Entry:
     kind, target = part.kind, part.target
-    verb = VERBS[kind][2] if kind is not None else "Left out:"
+    verb = VERBS[kind][2] if kind is not None else "Skipped:"
     name = str((part.before or part.after or {}).get("name") or "")
     key = target.key or str((part.after or {}).get("email") or "") or ("" if name else part.source)
     one_sided = kind is None or kind.creates or kind.destroys

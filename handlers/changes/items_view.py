@@ -15,9 +15,7 @@ from handlers.blocks import messages
 from handlers.blocks.messages import Block, code, esc
 from handlers.changes.diff import differences, render, without_only_pair
 from handlers.changes.full_view import says
-from handlers.changes.sentences import (
-    words,
-)
+from handlers.changes.sentences import past, words
 from handlers.members.views import segments_line
 from handlers.rules.pairs_view import effect_line, filters_words, source_line
 
@@ -34,13 +32,13 @@ OUTCOMES: Final[Mapping[Outcome, str]] = {
     Outcome.UNDONE: "undone",
     Outcome.FAILED: "failed",
     Outcome.STALE: "changed since the request, left alone",
-    Outcome.BUSY: "has another change under way, left alone",
+    Outcome.BUSY: "left alone because another change is under way",
     Outcome.UNKNOWN: "not confirmed yet",
     Outcome.UNSETTLED: "not confirmed, check it yourself",
     Outcome.STOPPED: "not started",
     Outcome.APPLYING: "under way",
     Outcome.WAITING: "to do",
-    Outcome.SKIPPED: "left out",
+    Outcome.SKIPPED: "skipped",
 }
 AS_PLANNED: Final = frozenset({Outcome.WAITING, Outcome.APPLIED})
 """Outcomes of an item whose line says what is done to it, and no more."""
@@ -66,7 +64,7 @@ def line_of(part: Part) -> str:
     what, name = part_name(part), OUTCOMES[part.outcome]
     why = words(part.why, 160)
     if part.outcome is Outcome.SKIPPED:
-        return f"• {what}: left out" + (f", {why}" if why else "")
+        return f"• {what}: " + (why if part.follows and why else f"skipped ({why})" if why else "skipped")
     if part.outcome not in AS_PLANNED:
         return f"• {what}: *{name}*" + (f". {why}" if why else "")
     done = _what(part)
@@ -207,9 +205,11 @@ def comment(whole: Change, parts: Sequence[Part]) -> str:
     """What goes with the file, mrkdwn."""
     meant = sum(part.kind is not None for part in parts)
     done = sum(part.outcome in DONE for part in parts)
-    left_out = sum(part.outcome is Outcome.SKIPPED and not part.follows for part in parts)
-    others = f", {left_out:,} left out" if left_out else ""
-    return f"*{esc(whole.title, 150)}*: {done:,} of {meant:,} done{others}. The file says what became of each row."
+    skipped = sum(part.outcome is Outcome.SKIPPED and not part.follows for part in parts)
+    head = past(whole.title) if done == meant else f"{whole.title}: {done:,} of {meant:,} done"
+    entries = "1 entry was" if skipped == 1 else f"{skipped:,} entries were"
+    why = f" {entries} skipped. The attached file says why, and what" if skipped else " The attached file says what"
+    return f"*{esc(head, 180)}.*{why} became of each entry."
 
 
 def lines(progress: Progress) -> list[Block]:

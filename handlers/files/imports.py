@@ -220,12 +220,14 @@ def _rule_part(entry: import_plan.Entry, wanted: PlannedChange | None) -> Part:
 
 
 NO_RULES: Final[dict[type, Callable[[Any], str]]] = {
-    import_plan.New: lambda _: "skipped, as chosen",
-    import_plan.Differs: lambda _: "exists and kept, as chosen",
-    import_plan.Same: lambda _: "exists already, identical",
+    import_plan.New: lambda _: "the import was set to skip new rules",
+    import_plan.Differs: lambda _: "the import was set to keep current rules",
+    import_plan.Same: lambda _: "already here and identical",
     import_plan.InvalidRecord: lambda entry: reason_words(entry.reason),
     import_plan.Twice: lambda entry: f"duplicate of record {entry.first:,}",
-    import_plan.Skipped: lambda entry: "a group" if entry.why is import_plan.NoRule.GROUP else "not a rule",
+    import_plan.Skipped: lambda entry: (
+        "groups are not imported" if entry.why is import_plan.NoRule.GROUP else "not a rule"
+    ),
 }
 """What is said of a record that nothing is done with."""
 
@@ -351,7 +353,7 @@ def _member_part(
 NO_MEMBERS: Final[dict[type, Callable[[Any], str]]] = {
     import_entries.NothingToDo: lambda entry: NOTHING_TO_DO[entry.why],
     import_entries.Invalid: lambda entry: reason_words(entry.reason),
-    import_entries.Together: lambda entry: f"together with line {entry.line:,}",
+    import_entries.Together: lambda entry: f"merged with line {entry.line:,}",
 }
 """What is said of a row that nothing is done with."""
 

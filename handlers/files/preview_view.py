@@ -310,8 +310,8 @@ REASONS: Final[Mapping[type, Callable[[Any], str]]] = {
 }
 
 NOTHING_TO_DO: Final = {
-    import_entries.Nothing.AS_ASKED: "already so",
-    import_entries.Nothing.HAS_NONE_OF_THEM: "has none of them",
+    import_entries.Nothing.AS_ASKED: "nothing to change",
+    import_entries.Nothing.HAS_NONE_OF_THEM: "has none of these segments",
 }
 
 

@@ -210,10 +210,12 @@ def why(email: str, said: Sequence[Verdict | Unasked], *, command: MembersWhy, a
     """Whether somebody has access, and what each site says. In a channel, emails are masked and no button has one."""
     mark, answer = _answer(email, said, command.segment, audience)
     blocks = [messages.section(f"{mark} *{answer}*\n{address(email, audience)}")]
-    apart = [one for one in said if isinstance(one, Verdict) and one.member is None and not one.near]
+    asked = [one for one in said if isinstance(one, Verdict)]
+    apart = [one for one in asked if one.member is None and not one.near]
+    is_had = any(one.asked is not None and _has(one.asked) for one in asked)
     for number, one in enumerate(said):
         if one not in apart:
-            blocks.append(messages.section(_site(one, email, audience)))
+            blocks.append(messages.section(_site(one, email, audience, is_had=is_had)))
         if audience == "private" and isinstance(one, Verdict) and one not in apart:
             blocks += messages.actions(_buttons(one, email, f"why.{number}"))
     if apart:
@@ -259,12 +261,13 @@ def _missing(one: Verdict) -> str:
     return f"{esc(one.site, 60)}: not a member"
 
 
-def _site(one: Verdict | Unasked, email: str, audience: Audience) -> str:
+def _site(one: Verdict | Unasked, email: str, audience: Audience, *, is_had: bool) -> str:
+    """What one site says. *is_had*: another site has the segment, so that the answer doesn't say who lacks it where."""
     if isinstance(one, Unasked):
         return f"*{esc(one.site, 60)}* couldn’t be asked. {one.words}"
     lines = [_known(one, email, audience)]
     if one.asked is not None:
-        lines.append(_segment(one.asked, member=one.member is not None))
+        lines.append(_segment(one.asked, is_lacked=is_had and one.member is not None))
     if one.near:
         lines.append("Similar emails there:")
         lines += [_near(near, audience) for near in one.near]
@@ -280,7 +283,7 @@ def _known(one: Verdict, email: str, audience: Audience) -> str:
     return f"{site} · segments: {segments_line(member.segments) if member.segments else '_none_'}{since}{spelt}"
 
 
-def _segment(asked: Asked, *, member: bool) -> str:
+def _segment(asked: Asked, *, is_lacked: bool) -> str:
     """What the answer does not say already of the segment."""
     name, alike = code(asked.name, 80), " or ".join(code(each, 80) for each in asked.alike)
     match asked.standing:
@@ -292,7 +295,7 @@ def _segment(asked: Asked, *, member: bool) -> str:
             return f"No member here has a segment {name}, and it isn’t in the settings." + (
                 f" Did you mean {alike}?" if alike else ""
             )
-    return f"There is also {alike}." if alike else f"Lacks {name}." if member else ""
+    return f"There is also {alike}." if alike else f"Lacks {name}." if is_lacked else ""
 
 
 def _near(near: Near, audience: Audience) -> str:

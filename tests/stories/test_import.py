@@ -51,7 +51,7 @@ async def test_rules_are_shown_then_created_inactive_and_taken_back(
 
     result, _ = await alice.sees_file("result")
     rows = list(csv.DictReader(io.StringIO((result.content or b"").decode("utf-8-sig"))))
-    assert [row["outcome"] for row in rows] == ["done", "done", "left out", "left out"]
+    assert [row["outcome"] for row in rows] == ["done", "done", "skipped", "skipped"]
     assert "duplicate" in rows[2]["reason"]
 
     await alice.clicks(card, "Undo")
@@ -172,12 +172,12 @@ async def test_members_are_added_from_what_was_pasted(workspace: Sandbox, bob: P
     assert "new@example.net" in bob.form, "a modal is private"
     assert await bob.submits() == {}
 
-    card = await bob.sees("1 of 1")
+    card = await bob.sees("1 row imported")
     assert "new@example.net" not in bob.slack_text(card)
     assert workspace.services.members.get("site_1", "new@example.net") is not None
     result, _ = await bob.sees_file("result")
     rows = list(csv.DictReader(io.StringIO((result.content or b"").decode("utf-8-sig")), delimiter=";"))
-    assert [row["outcome"] for row in rows] == ["done", "left out", "left out"]
+    assert [row["outcome"] for row in rows] == ["done", "skipped", "skipped"]
 
 
 async def test_what_changed_since_it_was_shown_is_shown_again(workspace: Sandbox, alice: Person) -> None:
@@ -265,7 +265,7 @@ async def test_which_column_is_meant_is_asked_and_what_happens_then_is_shown(wor
     await bob.sees_form("segments from column 3")
     await bob.submits()
 
-    await bob.sees("2 of 2")
+    await bob.sees("2 rows imported")
     added = workspace.services.members.get("site_1", "new@b.example") or {}
     assert (added["name"], added["allowedSegments"]) == ("Bo Day", ["vip"])
 
@@ -281,7 +281,7 @@ async def test_what_was_chosen_last_is_never_imported_unseen(workspace: Sandbox,
     await bob.sees_form("review it again")
     await bob.submits()
 
-    await bob.sees("1 of 1")
+    await bob.sees("1 row imported")
     assert (workspace.services.members.get("site_1", "new@b.example") or {})["allowedSegments"] == ["vip"]
 
 
@@ -294,4 +294,4 @@ async def test_a_row_without_an_email_is_called_by_its_line(workspace: Sandbox, 
     await bob.submits()
 
     card = await bob.sees("1 row imported")
-    assert "line 3 on blog: left out" in bob.slack_text(card)
+    assert "line 3 on blog: skipped" in bob.slack_text(card)

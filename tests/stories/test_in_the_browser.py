@@ -218,7 +218,7 @@ SUGGESTED = [
         "C0OPS0001",
         ["shop.example.com/new", "Old shop to new shop is off", "Delete Old shop to new shop?", "3 findings"],
     ),
-    ("C0SUPPORT", ["Lacks vip", "from every site?", "20 members", "What you can do with Gatehouse"]),
+    ("C0SUPPORT", ["but lacks vip", "from every site?", "20 members", "What you can do with Gatehouse"]),
 ]
 
 

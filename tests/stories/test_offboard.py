@@ -50,7 +50,7 @@ async def test_a_site_that_does_not_answer_hides_no_other_and_is_tried_again(
     done = await alice.sees("1 of 2 done")
     assert present(workspace) == [False, True]
 
-    await alice.clicks(done, "Try the other 1 again")
+    await alice.clicks(done, "Try the other one again")
     again = await alice.sees("every site?")
     await approves(cara, again)
     await alice.sees("removed from every site")

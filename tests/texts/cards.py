@@ -360,7 +360,7 @@ def imported(first: Outcome, second: Outcome) -> list[Part]:
     return [
         item(1, Kind.RULE_CREATE, None, off(SALE), outcome=first),
         item(2, Kind.RULE_UPDATE, OLD_SHOP, MOVED, outcome=second),
-        item(3, None, MANY, None, outcome=Outcome.SKIPPED, why="is the same already"),
+        item(3, None, MANY, None, outcome=Outcome.SKIPPED, why="already here and identical"),
     ]
 
 
@@ -408,13 +408,13 @@ def bulk_changes() -> Iterator[Sample]:
     yield "offboarding", bulk_card(OFFBOARD, State.PROPOSED, removals(waiting), **asked(reason="she left"))
     yield "offboarded", bulk_card(OFFBOARD, State.APPLIED, removals(applied), **approved(reason="she left"))
     yield (
-        "import of 3 rules",
-        bulk_card("Import 3 rules from campaign.json", State.PROPOSED, imported(waiting, waiting), **asked(reason="")),
+        "import of 2 rules",
+        bulk_card("Import 2 rules from campaign.json", State.PROPOSED, imported(waiting, waiting), **asked(reason="")),
     )
     yield (
         "imported",
         bulk_card(
-            "Import 3 rules from campaign.json", State.APPLIED, imported(applied, applied), **approved(reason="")
+            "Import 2 rules from campaign.json", State.APPLIED, imported(applied, applied), **approved(reason="")
         ),
     )
     yield (
@@ -427,8 +427,10 @@ def bulk_changes() -> Iterator[Sample]:
             **asked(),
         ),
     )
-    whole, progress = bulk("Import 3 rules from campaign.json", State.APPLIED, imported(applied, Outcome.FAILED))
+    whole, progress = bulk("Import 2 rules from campaign.json", State.APPLIED, imported(applied, Outcome.FAILED))
     yield "what goes with the table of results", items_view.comment(whole, progress.first)
+    whole, progress = bulk("Import 2 rules from campaign.json", State.APPLIED, imported(applied, applied))
+    yield "the same, where all was done", items_view.comment(whole, progress.first)
 
 
 def notes() -> Iterator[Sample]:

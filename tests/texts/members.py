@@ -58,7 +58,14 @@ def access() -> Iterator[Sample]:
         sites = {"blog": ALL, "docs": (CHLOE,)}
         said = [explained(email, segment, site=site, members=them, extra=()) for site, them in sites.items()]
         yield title, views.why(email, said, command=MembersWhy(email=email, segment=segment), audience="private")
-    said = [explained(ANNA.email, "staff", site="blog", members=ALL, extra=())]
+    there = ANNA.model_copy(update={"segments": ("staff",)})
+    said = [
+        explained(ANNA.email, "staff", site=site, members=them, extra=())
+        for site, them in (("blog", ALL), ("docs", (there, CHLOE)))
+    ]
+    command = MembersWhy(email=ANNA.email, segment="staff")
+    yield "has it on one of two sites", views.why(ANNA.email, said, command=command, audience="private")
+    said = said[:1]
     unasked = views.Unasked("docs", "The members service doesn’t answer.")
     command = MembersWhy(email=ANNA.email, segment="staff")
     yield "a site is away", views.why(ANNA.email, [*said, unasked], command=command, audience="private")

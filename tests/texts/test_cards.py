@@ -821,7 +821,7 @@ Switch off 3 rules: 2 of 3 done
 • Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
 • Sale 2026: off, `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
 • Campaign links: changed since the request, left alone
-[Try the other 1 again]  [Undo]
+[Try the other one again]  [Undo]
 rules at rules.example.com · 3 items · change `0343eab7`\
 """,
             "stopped": """\
@@ -852,10 +852,10 @@ Switch off 2 rules: failed
 ✗ Switch off 2 rules: failed
 Nothing was changed.
 Requested by @alice · “we test”
-1 failed · 1 has another change under way, left alone
+1 failed · 1 left alone because another change is under way
 • Old shop to new shop: failed
-• Sale 2026: has another change under way, left alone
-[Try the other 2 again]
+• Sale 2026: left alone because another change is under way
+[Try again]
 rules at rules.example.com · 2 items · change `0343eab7`\
 """,
             "undone": """\
@@ -896,28 +896,28 @@ Requested by @alice · approved by @cara · “she left” · 2026-11-21 01:26 U
 [Undo]  [Undo on blog]  [Undo on docs]
 members at members.example.com · 2 items · change `0343eab7`\
 """,
-            "import of 3 rules": """\
-Import 3 rules from campaign.json?
-(raising_hand) Import 3 rules from campaign.json?
+            "import of 2 rules": """\
+Import 2 rules from campaign.json?
+(raising_hand) Import 2 rules from campaign.json?
 Requested by @alice
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 • Sale 2026: create, off, Redirect, `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
 • Old shop to new shop: destination  `https://shop.example.com/new` → `https://shop.example.com/landing` at `shop.example.com`
-• Campaign links: left out, is the same already
+• Campaign links: skipped (already here and identical)
 This card doesn’t show everything. Press Show all 3 rules before you decide.
 [Show all 3 rules]  [Approve]  [Deny…]
 [Withdraw]  [Ask…]
 rules at rules.example.com · 3 items · change `0343eab7`
-  [Approve] asks: Import 3 rules from campaign.json? / It takes effect at once. You can undo it. [Cancel] [Approve]\
+  [Approve] asks: Import 2 rules from campaign.json? / It takes effect at once. You can undo it. [Cancel] [Approve]\
 """,
             "imported": """\
-3 rules imported from campaign.json
-(white_check_mark) 3 rules imported from campaign.json
+2 rules imported from campaign.json
+(white_check_mark) 2 rules imported from campaign.json
 Requested by @alice · approved by @cara · 2026-11-21 01:26 UTC
-2 done · 1 left out
+2 done · 1 skipped
 • Sale 2026: created, off, Redirect, `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
 • Old shop to new shop: destination  `https://shop.example.com/new` → `https://shop.example.com/landing` at `shop.example.com`
-• Campaign links: left out, is the same already
+• Campaign links: skipped (already here and identical)
 [Undo]
 rules at rules.example.com · 3 items · change `0343eab7`\
 """,
@@ -945,7 +945,8 @@ This card doesn’t show everything. Press Show all 12,000 rules before you deci
 rules at rules.example.com · 12,000 items · change `0343eab7`
   [Approve deletion] asks: Delete 12,000 rules? / 12,000 rules stop working at once. Undo creates them again, under new ids. [Cancel] [Approve deletion]\
 """,
-            "what goes with the table of results": "*Import 3 rules from campaign.json*: 1 of 2 done, 1 left out. The file says what became of each row.",
+            "what goes with the table of results": "*Import 2 rules from campaign.json: 1 of 2 done.* 1 entry was skipped. The attached file says why, and what became of each entry.",
+            "the same, where all was done": "*2 rules imported from campaign.json.* 1 entry was skipped. The attached file says why, and what became of each entry.",
         }
     )
 

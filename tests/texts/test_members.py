@@ -116,7 +116,6 @@ No: Anna Berg is on blog but lacks `staff`.
 ✗ No: Anna Berg is on blog but lacks `staff`.
 `anna.berg@example.com`
 blog · segments: `newsletter`
-Lacks `staff`.
 [Grant staff on blog]
 docs: not a member
 [Add on docs…]  [Share in channel]\
@@ -156,12 +155,21 @@ No: nobody on blog or docs has exactly this email.
 blog: not a member   docs: not a member
 [Add on blog…]  [Add on docs…]  [Share in channel]\
 """,
+            "has it on one of two sites": """\
+Yes: Anna Berg has `staff` on docs.
+(white_check_mark) Yes: Anna Berg has `staff` on docs.
+`anna.berg@example.com`
+blog · segments: `newsletter`
+Lacks `staff`.
+[Grant staff on blog]
+docs · segments: `staff`
+[Share in channel]\
+""",
             "a site is away": """\
 No: Anna Berg is on blog but lacks `staff`. docs couldn’t be asked.
 ✗ No: Anna Berg is on blog but lacks `staff`. docs couldn’t be asked.
 `anna.berg@example.com`
 blog · segments: `newsletter`
-Lacks `staff`.
 [Grant staff on blog]
 docs couldn’t be asked. The members service doesn’t answer.
 [Share in channel]\
@@ -171,7 +179,6 @@ No: Anna Berg is on blog but lacks `staff`. docs couldn’t be asked.
 ✗ No: Anna Berg is on blog but lacks `staff`. docs couldn’t be asked.
 `a***@example.com`
 blog · segments: `newsletter`
-Lacks `staff`.
 docs couldn’t be asked. The members service doesn’t answer.\
 """,
         }
