@@ -48,7 +48,7 @@ def entries(
         messages.share_button(command),
     )
     title = messages.section(f"*What happened*{_looked_for(filters, command)}")
-    blocks = [title, *map(messages.section, messages.packed(dict.fromkeys(lines)))]
+    blocks = [title, *map(messages.section, messages.packed(dict.fromkeys(f"• {line}" for line in lines)))]
     return messages.message("What happened", [*blocks, *messages.actions(buttons)])
 
 
@@ -234,7 +234,7 @@ def history(changes: Sequence[Change], links: Mapping[str, str], *, command: Com
         none = ":mag: *No history.* Gatehouse hasn’t changed this rule."
         return messages.message("No history", [messages.section(none)])
     name = subject(changes[0])
-    lines = [change_line(change, links, public=public) for change in changes]
+    lines = [f"• {change_line(change, links, public=public)}" for change in changes]
     blocks = [messages.section(f"History of {name}"), *map(messages.section, messages.packed(lines))]
     return messages.message("History of a rule", [*blocks, *messages.actions([messages.share_button(command)])])
 

@@ -185,6 +185,18 @@ async def test_a_member_on_a_phone_in_the_dark(browser: Browser, workspace: Sand
     assert "vip" in member["allowedSegments"]
 
 
+async def test_buttons_with_long_labels_are_as_high_as_others_on_a_phone(browser: Browser, workspace: Sandbox) -> None:
+    page = await opened(browser, workspace, "U0ALICE01", "C0OPS0001")
+    await page.set_viewport_size({"width": 390, "height": 844})
+    await say(page, "/rules check")
+    buttons = page.get_by_role("article").get_by_role("button", name="Switch off")
+    await expect(buttons).to_have_count(6)
+
+    boxes = [await button.bounding_box() for button in await buttons.all()]
+    assert len({box["height"] for box in boxes if box}) == 1
+    assert all(box and box["x"] + box["width"] <= 390 for box in boxes)
+
+
 @pytest.mark.parametrize(
     ("scene", "command", "answer"),
     [

@@ -210,21 +210,21 @@ def test_records() -> None:
             "audit": """\
 What happened
 What happened
-2026-11-21 01:26 UTC @alice changed the destination of Old shop to new shop: `https://shop.example.com/new` → `https://shop.example.com/landing` because “the landing page moved” · card
-2026-11-21 01:26 UTC @alice switched off Sale 2026 because “we test” · card
-2026-11-21 01:24 UTC @alice requested: Delete Sale 2026 because “we test” · waiting for a decision · card
-2026-11-21 01:26 UTC @alice requested: Give Anna Berg access to vip on blog because “she upgraded” · denied by @cara · card
-2026-11-21 01:26 UTC @alice deleted Old shop to new shop because “we test” · emergency override · card
-2026-11-21 01:24 UTC @alice was refused 3 times: delete rules (no role allows it)
-2026-11-21 01:24 UTC @alice exported rules: 25 as a file to the channel
+• 2026-11-21 01:26 UTC @alice changed the destination of Old shop to new shop: `https://shop.example.com/new` → `https://shop.example.com/landing` because “the landing page moved” · card
+• 2026-11-21 01:26 UTC @alice switched off Sale 2026 because “we test” · card
+• 2026-11-21 01:24 UTC @alice requested: Delete Sale 2026 because “we test” · waiting for a decision · card
+• 2026-11-21 01:26 UTC @alice requested: Give Anna Berg access to vip on blog because “she upgraded” · denied by @cara · card
+• 2026-11-21 01:26 UTC @alice deleted Old shop to new shop because “we test” · emergency override · card
+• 2026-11-21 01:24 UTC @alice was refused 3 times: delete rules (no role allows it)
+• 2026-11-21 01:24 UTC @alice exported rules: 25 as a file to the channel
 [Older ›]  [Share in channel]\
 """,
             "audit of an approver": """\
 What happened
 What happened by @cara
-2026-11-21 01:24 UTC @alice requested: Delete Sale 2026 because “we test” · waiting for a decision · looked at by @cara · card
-2026-11-21 01:26 UTC @alice changed the destination of Old shop to new shop: `https://shop.example.com/new` → `https://shop.example.com/landing` because “the landing page moved” · card
-2026-11-21 01:26 UTC @alice requested: Give Anna Berg access to vip on blog because “she upgraded” · denied by @cara · card
+• 2026-11-21 01:24 UTC @alice requested: Delete Sale 2026 because “we test” · waiting for a decision · looked at by @cara · card
+• 2026-11-21 01:26 UTC @alice changed the destination of Old shop to new shop: `https://shop.example.com/new` → `https://shop.example.com/landing` because “the landing page moved” · card
+• 2026-11-21 01:26 UTC @alice requested: Give Anna Berg access to vip on blog because “she upgraded” · denied by @cara · card
 [Share in channel]\
 """,
             "audit, nothing": """\
@@ -234,9 +234,9 @@ Nothing is on record by @alice since <!date^1795224240^{date_short_pretty} {time
             "history": """\
 History of a rule
 History of Old shop to new shop
-2026-11-21 01:26 UTC @alice changed the destination of Old shop to new shop: `https://shop.example.com/new` → `https://shop.example.com/landing` because “the landing page moved” · card
-2026-11-21 01:26 UTC @alice switched off Sale 2026 because “we test” · card
-2026-11-21 01:24 UTC @alice requested: Delete Sale 2026 because “we test” · waiting for a decision · card
+• 2026-11-21 01:26 UTC @alice changed the destination of Old shop to new shop: `https://shop.example.com/new` → `https://shop.example.com/landing` because “the landing page moved” · card
+• 2026-11-21 01:26 UTC @alice switched off Sale 2026 because “we test” · card
+• 2026-11-21 01:24 UTC @alice requested: Delete Sale 2026 because “we test” · waiting for a decision · card
 [Share in channel]\
 """,
             "no history": """\

@@ -186,7 +186,7 @@ export function dateNode(seconds, pattern, fallback, names, url) {
   const text = dateText(seconds, pattern, fallback, names.zone);
   if (url && SAFE_LINK.test(url)) return link(url, [text]);
   const title = Number.isFinite(seconds) ? fullTime(seconds, names.zone) : null;
-  return h("time", { class: "moment", title, text });
+  return h("time", { title, text });
 }
 
 /** An emoji that screen readers call by its name. */
