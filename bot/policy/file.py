@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -42,6 +42,11 @@ EMPTY: Final = "the file is empty. Write a policy, or leave POLICY_FILE unset to
 NO_ROLES: Final = (
     "there are none any more, so everybody could do everything. If that is what you want, restart Gatehouse"
 )
+ALIAS: Final = re.compile(r"[\w-]+(?: +[\w-]+)*")
+NOT_AN_ALIAS: Final = "write words of letters, digits and hyphens, such as kill"
+NO_COMMAND: Final = "“{}” begins with no command: write one, such as off or members offboard"
+Commands = Mapping[str, Collection[str]]
+"""The words that commands begin with, under each of the roots: whoever reads commands knows them."""
 LINE: Final = re.compile(r"at line (\d+)")
 
 
@@ -69,16 +74,19 @@ def summary(path: str | None, policy: Policy) -> str:
     """Say in a few words where *policy* comes from, and how much of it there is."""
     if path is None:
         return "no file, so the defaults hold"
-    return f"{path}: {len(policy.roles)} roles, {len(policy.guards)} guards"
+    return f"{path}: {len(policy.roles)} roles, {len(policy.guards)} guards, {len(policy.aliases)} aliases"
 
 
-def read_policy(path: str) -> Policy:
-    """The policy in the TOML file at *path*; raises BadPolicy, also for a file that says nothing."""
+def read_policy(path: str, commands: Commands) -> Policy:
+    """The policy in the TOML file at *path*, whose aliases stand for *commands*.
+
+    Raises BadPolicy, also for a file that says nothing.
+    """
     try:
         text = Path(path).read_text(encoding="utf-8")
         if not (tables := tomllib.loads(text)):
             raise BadPolicy(path, [Wrong(1, "", EMPTY)])
-        unknown = _unknown_roles(text, tables)
+        unknown = [*_unknown_roles(text, tables), *_wrong_aliases(text, tables, commands)]
         policy = Policy.model_validate(tables)
     except FileNotFoundError as error:
         raise BadPolicy(path, [Wrong(0, "", "the file is not there")]) from error
@@ -113,6 +121,26 @@ def _unknown_roles(text: str, tables: dict[str, Any]) -> list[Wrong]:
                 if isinstance(name, str) and name not in known:
                     wrong.append(_wrong(text, ("guards", index, key, place), f"there is no role “{name}”; {there}"))
     return wrong
+
+
+def _wrong_aliases(text: str, tables: dict[str, Any], commands: Commands) -> Iterator[Wrong]:
+    """The aliases that hide a command or lead to none."""
+    aliases = tables.get("aliases")
+    for alias, command in aliases.items() if isinstance(aliases, dict) else ():
+        if isinstance(command, str) and (words := _alias_refusal(alias, command, commands)):
+            yield _wrong(text, ("aliases", alias), words)
+
+
+def _alias_refusal(alias: str, command: str, commands: Commands) -> str:
+    """Why *alias* can't stand for *command*; nothing where it can."""
+    verbs = {verb for root in commands.values() for verb in root}
+    if not ALIAS.fullmatch(alias):
+        return NOT_AN_ALIAS
+    if (first := alias.casefold().split()[0]) in {*commands, *verbs}:
+        return f"“{first}” is a word of Gatehouse's own: write another"
+    root, *others = command.removeprefix("/").casefold().split() or [""]
+    led = others[:1] if root in commands else [root]
+    return "" if {*led} & {*commands.get(root, verbs)} else NO_COMMAND.format(command[:40])
 
 
 def _words(error: Any) -> str:
@@ -153,12 +181,13 @@ def line_of(text: str, path: Sequence[str | int]) -> int:
 class CurrentPolicy:
     """The policy in force. *trouble*: what is wrong with the file, while an older version of it stays in force."""
 
-    def __init__(self, path: str | None) -> None:
+    def __init__(self, path: str | None, commands: Commands) -> None:
         """Raises BadPolicy: there is no older one to stay with at the start."""
         self._path = path
+        self._commands = commands
         self._seen = self._stamp()
         self.trouble: str | None = None
-        self.policy = DEFAULT if path is None else read_policy(path)
+        self.policy = DEFAULT if path is None else read_policy(path, commands)
 
     def __call__(self) -> Policy:
         return self.policy
@@ -175,7 +204,7 @@ class CurrentPolicy:
             return
         self._seen = stamp
         try:
-            policy = read_policy(self._path)
+            policy = read_policy(self._path, self._commands)
             if self.policy.roles and not policy.roles:
                 raise BadPolicy(self._path, [Wrong(1, "roles", NO_ROLES)])
             self.policy = policy

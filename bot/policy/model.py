@@ -208,12 +208,20 @@ class Channels(_Strict):
     act: tuple[ChannelId, ...] = ()
 
 
+def _normal(aliases: dict[str, str]) -> dict[str, str]:
+    return {
+        " ".join(alias.casefold().split()): " ".join(text.removeprefix("/").split()) for alias, text in aliases.items()
+    }
+
+
 class Policy(_Strict):
     """One deployment's rules. The one without any roles lets every full member do everything, under guards."""
 
     channels: Channels = Channels()
     roles: dict[str, Role] = Field(default_factory=dict)
     guards: tuple[GuardRule, ...] = ()
+    aliases: Annotated[dict[str, str], AfterValidator(_normal)] = Field(default_factory=dict)
+    """A team's own words for the beginning of a command, in lower case."""
 
     @property
     def groups(self) -> frozenset[str]:

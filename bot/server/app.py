@@ -45,6 +45,7 @@ from bot.store.db import StoreError
 from bot.store.engine import DatabaseClock, Store, alone, open_store
 from handlers.changes.cards import Cards
 from handlers.grammar.command import command_prefix
+from handlers.grammar.parser import VERBS
 from handlers.slack.directory import SlackDirectory
 from handlers.slack.files import SlackFiles
 from handlers.slack.forms import FORM_PATIENCE
@@ -306,7 +307,7 @@ async def _once_a_day(store: Store) -> None:
 
 def _policy(settings: Settings) -> CurrentPolicy:
     try:
-        policy = CurrentPolicy(settings.policy_file)
+        policy = CurrentPolicy(settings.policy_file, VERBS)
     except BadPolicy as error:
         raise CannotStart(f"the policy file is wrong. {error}") from error
     log.info("policy", found=summary(settings.policy_file, policy()))

@@ -28,6 +28,7 @@ from bot.settings import (
 )
 from bot.store.db import StoreError
 from bot.store.engine import check as check_database
+from handlers.grammar.parser import VERBS
 from handlers.slack.client import SlackRefused, SlackUnreachable
 
 MARKS: Final = {True: "✓", False: "✗", None: "–"}
@@ -113,7 +114,7 @@ def _policy(findings: list[Finding]) -> Policy | None:
     """The policy, which is read even where other settings are wrong."""
     try:
         path = read_settings(PolicySettings).policy_file
-        policy = DEFAULT if path is None else read_policy(path)
+        policy = DEFAULT if path is None else read_policy(path, VERBS)
     except BadSettings:
         return None  # .env can't be read, which is told already
     except BadPolicy as error:

@@ -75,6 +75,21 @@ def _alone(service: str, word: Word) -> Command | None:
     return None
 
 
+def spelled_out(text: str, aliases: Mapping[str, str]) -> str | None:
+    """Return *text* with the command in place of the alias that it begins with, or has after a root; None without one."""
+    root, *rest = text.split(maxsplit=1) or [""]
+    said = rest[0] if rest else ""
+    if root.casefold().lstrip("/") not in EMPTY:
+        root, said = "", text
+    words = said.casefold().split()
+    for alias, command in sorted(aliases.items(), key=lambda named: -len(named[0].split())):
+        length = len(alias.split())
+        if words[:length] == alias.split():
+            under = "" if command.partition(" ")[0].casefold() in EMPTY else root
+            return " ".join(filter(None, [under, command, *said.split(maxsplit=length)[length:]]))
+    return None
+
+
 def parse_mention(text: str) -> Command:
     """The command in ``@Gatehouse rules which …``; raises Unclear."""
     words = re.sub(r"^\s*<@[UW][A-Z0-9]*(\|[^>]*)?>\s*", "", text).strip()

@@ -53,7 +53,6 @@ from handlers.slack.registry import (
     ShortcutRoute,
 )
 from handlers.slack.reply import Announced, Caller, Modal, Private, Reply, View
-from handlers.slack.shortcuts import said_to_us
 
 log = structlog.get_logger(__name__)
 
@@ -96,6 +95,7 @@ class Dispatcher:
                 self._outcome(request),
                 timer,
                 _typed(request),
+                has_alias=request.has_alias,
                 attempted=_attempts(request),
             )
 
@@ -184,6 +184,7 @@ class Dispatcher:
         timer: CommandTimer,
         typed: tuple[str, str] | None = None,
         *,
+        has_alias: bool = False,
         attempted: bool,
     ) -> None:
         """See an act to its answer: its own, or that of the command that it stands for. *typed*: a root and its text."""
@@ -196,6 +197,7 @@ class Dispatcher:
                     timer.command = _named(command)
                     caller = await self._show_waiting(caller, command)
                     outcome = await self._run(command, caller)
+                    outcome = _under_reading(outcome, command) if has_alias else outcome
             except MISUNDERSTOOD as error:
                 if typed is None:
                     raise
@@ -216,9 +218,7 @@ class Dispatcher:
         if not readings.commands:
             raise error
         if (meant := runs_at_once(readings.commands)) is not None:
-            reply = await self._run(meant, caller)
-            shown = Private(read_as(reply.message, meant, readings.ignored)) if isinstance(reply, Private) else reply
-            return caller, shown
+            return caller, _under_reading(await self._run(meant, caller), meant, readings.ignored)
         await self._check_right(readings.commands[0], caller)
         card = await self._guesses.preview(readings, caller, asked)
         return caller.placed(public=False, replacing=False), Private(card)
@@ -293,6 +293,11 @@ def _named(command: Command) -> str:
     return f"{command.service} {command.verb}".strip()
 
 
+def _under_reading(reply: Reply, command: Command, ignored: Sequence[str] = ()) -> Reply:
+    """*reply* under a line on the *command* that it answers, which nobody typed."""
+    return Private(read_as(reply.message, command, ignored)) if isinstance(reply, Private) else reply
+
+
 def _counts(request: Request) -> bool:
     """Whether this is a command, typed, clicked or mentioned; undo, decisions and the home are never too many."""
     match request:
@@ -313,7 +318,7 @@ def _typed(request: Request) -> tuple[str, str] | None:
             service = str(body.get("command", "")).lstrip("/").removeprefix(command_prefix.get())
             return service, str(body.get("text") or "")
         case EventRequest(heard=heard) if heard.event.get("type") in {"app_mention", "message"}:
-            return "", said_to_us(heard)
+            return "", payloads.said_to_us(heard)
         case _:
             return None
 

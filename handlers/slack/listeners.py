@@ -30,7 +30,7 @@ from handlers.slack.answers import Answers
 from handlers.slack.client import Slack
 from handlers.slack.dispatch import Dispatcher
 from handlers.slack.forms import FORM_PATIENCE, FormAck
-from handlers.slack.payloads import EventRequest, FormRequest, Request, read, read_form, read_typing
+from handlers.slack.payloads import Body, EventRequest, FormRequest, Request, read, read_form, read_typing, spelled_out
 
 log = structlog.get_logger(__name__)
 
@@ -248,7 +248,7 @@ class Router:
         await ack()
 
     async def on_command(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:
-        await self._take_in(read("command", body), ack, req)
+        await self._take_in(read("command", self._spelled_out(body)), ack, req)
 
     async def on_click(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:
         await self._take_in(read("click", body), ack, req)
@@ -258,11 +258,16 @@ class Router:
 
     async def on_event(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:
         """Slack tells an event again until it is acknowledged, and others may too: what is answered is stored first."""
-        request = read("event", body)
+        request = read("event", self._spelled_out(body))
         if isinstance(request, EventRequest) and request.route is None:
             await ack()
         else:
             await self._take_in(request, ack, req)
+
+    def _spelled_out(self, body: dict[str, Any]) -> Body:
+        """*body* with the command that a team's own words stand for in the policy."""
+        aliases = self._gatehouse.access.policy().aliases
+        return spelled_out(body, aliases) if aliases else body
 
     async def _take_in(self, request: Request, ack: AsyncAck, req: AsyncBoltRequest) -> None:
         """Acknowledge *request* and start on it; what could change something is stored before that."""

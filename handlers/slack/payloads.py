@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final
 from handlers.blocks.inputs import chosen_channel
 from handlers.blocks.modals import metadata
 from handlers.grammar import parser
-from handlers.grammar.command import Command, command_prefix
+from handlers.grammar.command import Command, command_prefix, slash
 from handlers.grammar.tokens import MOST, cleaned
 from handlers.slack.registry import (
     CLICKS,
@@ -135,6 +135,11 @@ class Request:
     asked: str = ""
 
     @property
+    def has_alias(self) -> bool:
+        """Whether an alias stood for the command, so that people see what it stood for."""
+        return TYPED in self.body
+
+    @property
     def could_change(self) -> bool:
         """Whether it could change something, and so is on disk before Slack hears that we have it."""
         return False
@@ -219,11 +224,49 @@ def read(kind: str, body: Body) -> Request:
     return READERS[kind](body)
 
 
+TYPED: Final = "gatehouse_typed"
+"""The name under which a payload keeps what somebody typed, where the command stands in place of an alias."""
+
+
+def spelled_out(body: Body, aliases: Mapping[str, str]) -> Body:
+    """Return the *body* of a command or a message with the command in place of the alias in it, before it is stored.
+
+    A request that is resumed means what it meant when it was made, whatever the policy says by then.
+    """
+    if (event := body.get("event")) is not None:
+        heard = Heard(event, _us(body))
+        if (meant := parser.spelled_out(said_to_us(heard), aliases)) is None:
+            return body
+        mention = f"<@{heard.us}> " if heard.us else ""
+        return {**body, "event": {**event, "text": f"{mention}{meant}"}, TYPED: event["text"]}
+    service, text = str(body.get("command", "")), str(body.get("text") or "")
+    if (meant := parser.spelled_out(f"{_root(service)} {text}", aliases)) is None:
+        return body
+    root, _, rest = meant.partition(" ")
+    return {**body, "command": slash(root.casefold()), "text": rest, TYPED: f"{service} {text}"}
+
+
+def said_to_us(heard: Heard) -> str:
+    """Return what a message says to Gatehouse, without the mention."""
+    text = str(heard.event.get("text") or "")
+    before, mention, after = text.partition(f"<@{heard.us}") if heard.us else (text, "", "")
+    return (after.partition(">")[2].strip() or before.strip()) if mention else text
+
+
+def _root(command: str) -> str:
+    return command.lstrip("/").removeprefix(command_prefix.get())
+
+
+def _us(body: Body) -> str:
+    """The id of Gatehouse's own user."""
+    return str(_inner((body.get("authorizations") or [{}])[0], "user_id") or "")
+
+
 def read_command(body: Body) -> CommandRequest:
     service, text = str(body.get("command", "")), str(body.get("text") or "")
-    command = _parse(service.lstrip("/").removeprefix(command_prefix.get()), text)
+    asked = cleaned(str(body.get(TYPED) or f"{service} {text}")[:MOST])
     return CommandRequest(
-        body=body, caller=caller_of("command", body), asked=cleaned(f"{service} {text}"[:MOST]), command=command
+        body=body, caller=caller_of("command", body), asked=asked, command=_parse(_root(service), text)
     )
 
 
@@ -244,9 +287,9 @@ def read_shortcut(body: Body) -> ShortcutRequest:
 def read_event(body: Body) -> EventRequest:
     """An event; the bot hears nothing of what it says itself."""
     event: Body = body.get("event") or {}
-    us = str(_inner((body.get("authorizations") or [{}])[0], "user_id") or "")
+    us = _us(body)
     route = None if event.get("user") == us else find_event(event)
-    asked = cleaned(str(event.get("text") or "")[:MOST])
+    asked = cleaned(str(body.get(TYPED) or event.get("text") or "")[:MOST])
     return EventRequest(body=body, caller=caller_of("event", body), asked=asked, heard=Heard(event, us), route=route)
 
 

@@ -15,6 +15,7 @@ from handlers.grammar.tokens import addresses_in, emails_in
 from handlers.members.commands import MembersWhy
 from handlers.rules.commands import RulesNew, RulesWhich
 from handlers.rules.form_view import RuleForm
+from handlers.slack.payloads import said_to_us
 from handlers.slack.registry import Click, Heard, Shortcut, clicks, hears, shortcut
 from handlers.slack.reply import Caller, Modal, Private, Reply
 
@@ -78,13 +79,6 @@ async def on_mention(heard: Heard, caller: Caller, gatehouse: Gatehouse) -> Comm
 async def on_direct_message(heard: Heard, caller: Caller, gatehouse: Gatehouse) -> Command:
     """The same in a direct message, where nobody needs to be mentioned."""
     return _command_in(said_to_us(heard), heard)
-
-
-def said_to_us(heard: Heard) -> str:
-    """Return what a message says to Gatehouse, without the mention."""
-    text = str(heard.event.get("text") or "")
-    before, mention, after = text.partition(f"<@{heard.us}") if heard.us else (text, "", "")
-    return (after.partition(">")[2].strip() or before.strip()) if mention else text
 
 
 def _command_in(text: str, heard: Heard) -> Command:

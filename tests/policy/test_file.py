@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from bot.changes.model import Guard, Kind
 from bot.policy.file import BadPolicy, CurrentPolicy, Wrong, read_policy
 from bot.policy.model import Policy
+from handlers.grammar.parser import VERBS
 
 GOOD = """\
 # Who may do what.
@@ -39,6 +40,10 @@ expires = "2h"
 [[guards]]
 operation = "rule.*"
 guard = "confirm"
+
+[aliases]
+kill = "off"
+"Mach  Schluss mit" = "/members offboard"
 """
 
 
@@ -50,11 +55,12 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_a_right_file_is_read(file: Path) -> None:
-    policy = read_policy(str(file))
+    policy = read_policy(str(file), VERBS)
 
     assert policy.guard_for(Kind.RULE_DELETE, None).approvals == 2
     assert policy.guard_for(Kind.RULE_UPDATE, None).guard is Guard.CONFIRM
     assert set(policy.roles) == {"team", "the leads"}
+    assert policy.aliases == {"kill": "off", "mach schluss mit": "members offboard"}
 
 
 @pytest.mark.parametrize(
@@ -93,6 +99,17 @@ def test_a_right_file_is_read(file: Path) -> None:
         ('expires = "2h"', 'expires = "31d"', 18, "guards.1.expires", "at most 30d"),
         ('guard = "confirm"', "guard = 1", 22, "guards.2.guard", "approve"),
         ('guard = "confirm"', 'reason = "none"', 20, "guards.2.guard", "is not set"),
+        ('kill = "off"', "kill = 1", 25, "aliases.kill", "text in quotes"),
+        ('kill = "off"', "delete = 'off'", 25, "aliases.delete", "“delete” is a word of Gatehouse's own"),
+        ('kill = "off"', "'List all' = 'off'", 25, "aliases.List all", "“list” is a word of Gatehouse's own"),
+        ('kill = "off"', "members = 'rules off'", 25, "aliases.members", "“members” is a word of Gatehouse's own"),
+        ('kill = "off"', "'#1' = 'off'", 25, "aliases.#1", "write words of letters"),
+        ('kill = "off"', "'' = 'off'", 25, "aliases.", "write words of letters"),
+        ('kill = "off"', 'kill = "of"', 25, "aliases.kill", "“of” begins with no command"),
+        ('kill = "off"', 'kill = ""', 25, "aliases.kill", "“” begins with no command"),
+        ('kill = "off"', 'kill = "rules"', 25, "aliases.kill", "“rules” begins with no command"),
+        ('kill = "off"', 'kill = "members off"', 25, "aliases.kill", "“members off” begins with no command"),
+        ('kill = "off"', 'kill = "kill"', 25, "aliases.kill", "“kill” begins with no command"),
     ],
 )
 def test_what_is_wrong_is_told_by_line_and_key(
@@ -102,7 +119,7 @@ def test_what_is_wrong_is_told_by_line_and_key(
     file.write_text(GOOD.replace(right, wrong))
 
     with pytest.raises(BadPolicy) as caught:
-        read_policy(str(file))
+        read_policy(str(file), VERBS)
 
     found = [(each.line, each.key) for each in caught.value.wrong if words in each.words]
     assert found == [(line, key)] or ("TOML" in words and found == [(line, "")]), [*map(str, caught.value.wrong)]
@@ -113,7 +130,7 @@ def test_everything_that_is_wrong_is_told_at_once(file: Path) -> None:
     file.write_text(wrong.replace('approvers = ["the leads"]', 'break_glass = ["the leads", "team", "leads"]'))
 
     with pytest.raises(BadPolicy) as caught:
-        read_policy(str(file))
+        read_policy(str(file), VERBS)
 
     assert [(each.line, each.key) for each in caught.value.wrong] == [
         (7, "roles.team.may.2"),
@@ -134,7 +151,7 @@ def test_what_cannot_be_read_is_told(file: Path, break_it: Callable[[Path], None
     break_it(file)
 
     with pytest.raises(BadPolicy, match=words):
-        read_policy(str(file))
+        read_policy(str(file), VERBS)
 
 
 PYDANTIC = re.compile("Input should|Value error|String should|Field required|[A-Z][a-z]+ input")
@@ -161,7 +178,7 @@ def test_no_text_makes_it_fail_otherwise(file: Path, text: str) -> None:
 
     wrong: Sequence[Wrong] = ()
     try:
-        assert isinstance(read_policy(str(file)), Policy)
+        assert isinstance(read_policy(str(file), VERBS), Policy)
     except BadPolicy as error:
         wrong = error.wrong
     assert [each for each in wrong if PYDANTIC.match(each.words)] == []
@@ -173,7 +190,7 @@ def test_nor_do_any_bytes(file: Path, raw: bytes) -> None:
     file.write_bytes(raw)
 
     with suppress(BadPolicy):
-        assert isinstance(read_policy(str(file)), Policy)
+        assert isinstance(read_policy(str(file), VERBS), Policy)
 
 
 @pytest.mark.parametrize("value", ["[" * 5000 + "]" * 5000, "9" * 5000])
@@ -181,7 +198,7 @@ def test_what_is_too_long_is_told(file: Path, value: str) -> None:
     file.write_text(f"x = {value}")
 
     with pytest.raises(BadPolicy):
-        read_policy(str(file))
+        read_policy(str(file), VERBS)
 
 
 def changed(file: Path, text: str, second: int) -> None:
@@ -191,7 +208,7 @@ def changed(file: Path, text: str, second: int) -> None:
 
 
 def test_a_broken_file_leaves_the_old_policy_in_force_and_says_so_until_it_is_right(file: Path) -> None:
-    current = CurrentPolicy(str(file))
+    current = CurrentPolicy(str(file), VERBS)
     before = current()
 
     changed(file, GOOD.replace("rule.delete", "rule.destroy"), 1)
@@ -215,11 +232,11 @@ def test_at_the_start_there_is_no_older_one_to_stay_with(file: Path) -> None:
     file.write_text("[")
 
     with pytest.raises(BadPolicy):
-        CurrentPolicy(str(file))
+        CurrentPolicy(str(file), VERBS)
 
 
 def test_without_a_file_the_policy_is_the_one_without_roles() -> None:
-    current = CurrentPolicy(None)
+    current = CurrentPolicy(None, VERBS)
     current.look()
 
     assert current() == Policy()
@@ -231,13 +248,13 @@ def test_an_empty_file_is_no_policy(file: Path, text: str) -> None:
     file.write_text(text)
 
     with pytest.raises(BadPolicy, match="the file is empty"):
-        CurrentPolicy(str(file))
+        CurrentPolicy(str(file), VERBS)
 
 
 @pytest.mark.parametrize("length", range(0, len(GOOD), 7))
 def test_a_file_that_is_cut_never_takes_the_roles_away(file: Path, length: int) -> None:
     file.write_text(GOOD)
-    current = CurrentPolicy(str(file))
+    current = CurrentPolicy(str(file), VERBS)
 
     file.write_text(GOOD[:length])
     os.utime(file, ns=(1, 1))

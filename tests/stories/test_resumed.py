@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from structlog.testing import capture_logs
 
 from bot.changes.model import Change, Kind
+from bot.policy.file import CurrentPolicy
 from bot.store.engine import Store
 from bot.store.tables import changes, inbox
 from sandbox.demo import Sandbox, running_sandbox
@@ -55,6 +56,7 @@ class World:
     alice: Person
     clock: Clock
     reaper: Reaper
+    policy: Path
     cards: dict[str, Message] = field(default_factory=dict)
     """Of changes that were there before: target -> card."""
 
@@ -119,6 +121,7 @@ ASKS: Final = (
     clicks(ENDED, "v1.decide.end"),
     types("/rules off {Redirect_chk01}", (UPDATE, "rules/Redirect_chk01")),
     types("/rules off Redirect_help1", (UPDATE, "rules/Redirect_help1")),
+    types("/rules zap Replace_host1", (UPDATE, "rules/Replace_host1")),
     types("/rules off Seasonal campaigns to the sale", (UPDATE, "rules/Redirect_seas1")),
     types("/rules on {Redirect_bfri1}", (UPDATE, "rules/Redirect_bfri1")),
     types("/rules set {Redirect_wild1} description=Checked for 2h", (UPDATE, "rules/Redirect_wild1")),
@@ -143,11 +146,13 @@ async def interrupted_world(folder: Path, database_url: str, clock: Clock) -> As
     """A sandbox in which Alice has lists and changes, and requests die when she wants them to."""
     reaper = Reaper()
     timing = replace(QUICK, failpoint=reaper, recover_every=0.05)
-    sandboxed = running_sandbox(folder, timing=timing, now=clock, database_url=database_url)
+    policy = folder / "policy.toml"
+    policy.write_text('[aliases]\nzap = "off"')
+    sandboxed = running_sandbox(folder, timing=timing, now=clock, database_url=database_url, policy=policy)
     with capture_logs():  # each death would be shown with all that the process knew
         async with sandboxed as sandbox:
             clock.tell = sandbox.bot.tell
-            yield World(sandbox, Person(sandbox.slack, ALICE.id, OPS), clock, reaper)
+            yield World(sandbox, Person(sandbox.slack, ALICE.id, OPS), clock, reaper, policy)
 
 
 async def settled(world: World) -> None:
@@ -216,7 +221,10 @@ BETWEEN: Final = Counter([(UPDATE, "rules/Cancel_ads001")])
 
 
 async def things_change(world: World, step: str) -> None:
-    """Alice gets other lists and another last change, her channel another site; and some requests look undone."""
+    """Alice gets other lists and another last change, her channel another site, an alias another meaning.
+
+    And some requests look undone.
+    """
     alice, store = world.alice, world.store
     await alice.says("/rules list type:cancel")
     await alice.says("/members list site:docs")
@@ -224,6 +232,11 @@ async def things_change(world: World, step: str) -> None:
     await alice.sees("Block the ad network is off")
     await settled(world)
     await store.channel_settings.change(OPS, {}, {"site": "docs"}, by=alice.id)
+    world.policy.write_text('[aliases]\nzap = "rules delete"')
+    current = world.sandbox.bot.gatehouse.access.policy
+    assert isinstance(current, CurrentPolicy)
+    current.look()
+    assert current().aliases == {"zap": "rules delete"}
     if step == "done":
         async with store.transaction() as tx:
             await tx.execute(sa.update(inbox).values(done=False, lease=0))
