@@ -298,6 +298,7 @@ async def _once_a_day(store: Store) -> None:
             number, seal = await store.audit.head()
             log.info("audit_head", number=number, hash=seal)
             await store.inbox.forget()
+            await store.misses.forget()
             if newer := await store.left_to_newer_release():
                 log.warning("changes_of_a_newer_release", count=newer)
         except StoreError as error:

@@ -24,6 +24,7 @@ from bot.store.changes import Changes, Newer
 from bot.store.db import Session, StoreCorrupt, StoreError, StoreMissing, async_url, bound, make_engine, private
 from bot.store.items import Parts
 from bot.store.migrations.run import MIGRATIONS, newest_schema, refuse_other_schema, upgrade_schema, usable_schema
+from bot.store.misses import Misses
 from bot.store.queues import Inbox, Outbox, Timers
 from bot.store.settings import Aliases, ChannelSettings, LastLists, TestUrls
 from bot.store.tables import changes
@@ -47,6 +48,7 @@ class Store:
     parts: Parts
     channel_settings: ChannelSettings
     test_urls: TestUrls
+    misses: Misses
     newer: Newer
 
     def transaction(self) -> AbstractAsyncContextManager[AsyncConnection]:
@@ -98,6 +100,7 @@ async def open_store(database_url: str, *, now: Callable[[], datetime]) -> Async
             parts=Parts(session),
             channel_settings=ChannelSettings(session, audit),
             test_urls=TestUrls(session),
+            misses=Misses(session),
             newer=newer,
         )
     finally:

@@ -171,6 +171,15 @@ settings = sa.Table(
 )
 """What a channel or a person has under a name: what they set, their test URLs, the last list that they were shown."""
 
+misses = sa.Table(
+    "misses",
+    metadata,
+    sa.Column("text", sa.String(300), primary_key=True),
+    sa.Column("count", sa.Integer, nullable=False),
+    sa.Column("last", sa.BigInteger, nullable=False),
+)
+"""What people typed that was not understood, without what would say who or what it was about."""
+
 compatibility = sa.Table(
     "compatibility",
     metadata,

@@ -27,6 +27,7 @@ from handlers.gatehouse.commands import (
     GatehouseAudit,
     GatehouseDigest,
     GatehouseHelp,
+    GatehouseMisses,
     GatehousePending,
     GatehouseStatus,
     GatehouseTimers,
@@ -274,6 +275,11 @@ async def digest(command: GatehouseDigest, caller: Caller, gatehouse: Gatehouse)
             command=command,
         )
     )
+
+
+@handles(GatehouseMisses)
+async def misses(command: GatehouseMisses, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    return Private(views.misses(await gatehouse.store.misses.most(views.MOST)))
 
 
 A_DAY: Final = "24h"

@@ -98,6 +98,13 @@ class GatehouseDigest(GatehouseCommand):
 
 
 @dataclass(frozen=True)
+class GatehouseMisses(GatehouseCommand):
+    needs = "audit.read"
+    verb, summary = "misses", "List what people typed that Gatehouse didn’t understand"
+    example = "misses"
+
+
+@dataclass(frozen=True)
 class GatehouseStatus(GatehouseCommand):
     verb, synonyms = "status", ("health", "ping")
     summary = "Check the services, Slack and the database"

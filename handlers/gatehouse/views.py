@@ -8,6 +8,7 @@ from typing import Final
 from bot import __version__
 from bot.changes.model import Change, Guard, State
 from bot.policy.model import GuardRule, Person, Why
+from bot.store.misses import Miss
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, Message, code, entities, esc
 from handlers.changes.sentences import WORDS, card_link, plain_title, when, words
@@ -324,6 +325,27 @@ def timers(ending: Sequence[Change], links: Mapping[str, str]) -> Message:
     ]
     count = messages.plural(len(ending), "temporary change")
     return _listed(count, [messages.section(f":stopwatch: *{count}*"), *lines], GatehouseTimers())
+
+
+def misses(found: Sequence[Miss]) -> Message:
+    """Texts that were not understood, the most frequent first, and how to make commands of them."""
+    if not found:
+        head = "Everything that people typed was understood."
+        return messages.message(head, [messages.section(f":white_check_mark: *{head}*")])
+    head = "What people typed that was not understood"
+    lines = [
+        f"{code(_as_said(each.text), 300)}  {messages.plural(each.count, 'time')}, last {when(each.last)}"
+        for each in found
+    ]
+    way_on = 'To make a word work, add it to the policy file under `[aliases]`, such as `kill = "off"`.'
+    kept = "Emails, URLs and ids are not kept."
+    blocks = [messages.section(text) for text in messages.packed([f"*{head}*", *lines])]
+    return messages.message(head, [*blocks, messages.context(f"{way_on} {kept}")])
+
+
+def _as_said(text: str) -> str:
+    """A text as it was typed: after a slash command, or to Gatehouse itself."""
+    return slash(text) if text.partition(" ")[0] in TOPICS else f"@Gatehouse {text}"
 
 
 def _nothing(mark: str, head: str, more: str, command: GatehousePending | GatehouseTimers) -> Message:

@@ -59,6 +59,11 @@ class Names:
         """Whether a name begins with *word*."""
         return word.casefold() in self._begins
 
+    def has_word(self, word: str) -> bool:
+        """Whether *word* is a whole word of a name."""
+        wanted = folded(word)
+        return any(wanted in line.split() for line in self._lines if wanted in line)
+
     def holding(self, text: str) -> list[str]:
         """The keys of what is called exactly so, or else has each word of *text* in its name; some of very many."""
         if exact := self.called(text):

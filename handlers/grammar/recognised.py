@@ -11,11 +11,12 @@ from typing import Final
 from rapidfuzz import fuzz, process
 
 from bot.rules.model import KNOWN_TYPES, USUAL_RULE_ID
+from bot.rules.secrets import names_secret
 from bot.text.duration import DAYS, seconds_of
 from handlers.grammar.command import Rest
 from handlers.grammar.fields import EXPIRY, NUMBER, REASON, Lasts, rows_in
 from handlers.grammar.known import MIN_PART, Known, Names, folded, words_of
-from handlers.grammar.tokens import WEB, Word, addresses_typed
+from handlers.grammar.tokens import WEB, Word, addresses_typed, cleaned, split
 from handlers.rules.commands import (
     RulesOff,
 )
@@ -398,3 +399,44 @@ def _verb_like(word: str) -> str | None:
 
 def _is_time(text: str) -> bool:
     return text.casefold().strip("?") in DAYS or bool(seconds_of(text.strip("?")))
+
+
+MAX_WORDS_KEPT: Final = 12
+MAX_LETTERS: Final = 15
+"""Letters of a word that is kept: what is longer may be a secret."""
+PLAIN: Final = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
+
+
+def without_names(text: str, known: Known) -> str:
+    """*text* as it may be kept: of an email, a URL, an id, a name and all that may be a secret only the kind is left."""
+    kept: list[str] = []
+    secret = False
+    for word in split(cleaned(text))[:MAX_WORDS_KEPT]:
+        if word.keyword in BECAUSE:
+            return " ".join([*kept, "because <reason>"])
+        kept.append("<secret>" if secret else _kind_of(word, known))
+        secret = names_secret(word.text)
+    return " ".join(kept)
+
+
+def _kind_of(word: Word, known: Known) -> str:
+    """*word* where it is a plain one, else what kind of thing it is."""
+    text = word.text.strip(f"{AFTER_ALL}()[]{{}}*_~`")
+    plain = PLAIN.fullmatch(text) and len(text) <= MAX_LETTERS and text in {text.lower(), text.upper(), text.title()}
+    if text.startswith("<"):
+        return "<mention>"
+    if "@" in text:
+        return "<email>"
+    if WEB.match(text) or HOST.fullmatch(text) or PATH.fullmatch(text):
+        return "<url>"
+    if word.quoted or known.members.has_word(text):
+        return "<name>"
+    if plain:
+        return text.casefold()
+    return (
+        "<time>"
+        if seconds_of(text)
+        else "<id>"
+        if NUMBER.fullmatch(text) or USUAL_RULE_ID.fullmatch(text)
+        else "<other>"
+    )

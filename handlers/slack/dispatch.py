@@ -17,6 +17,7 @@ from bot.metrics import CommandTimer
 from bot.policy.access import NotAllowed
 from bot.policy.limits import COMMAND_RATE
 from bot.policy.model import Why
+from bot.store.db import StoreError
 from handlers import errors
 from handlers.blocks import menus, modals
 from handlers.blocks.messages import Block
@@ -216,12 +217,19 @@ class Dispatcher:
         caller = replace(caller, shorthand=None)  # what was stored is of another reading
         readings = await self._guesses.of(typed, command, error, caller)
         if not readings.commands:
+            await self._count_miss(typed, error)
             raise error
         if (meant := runs_at_once(readings.commands)) is not None:
             return caller, _under_reading(await self._run(meant, caller), meant, readings.ignored)
         await self._check_right(readings.commands[0], caller)
         card = await self._guesses.preview(readings, caller, asked)
         return caller.placed(public=False, replacing=False), Private(card)
+
+    async def _count_miss(self, typed: tuple[str, str], error: Exception) -> None:
+        """Count a text that is no command; one that names something which isn't there was understood."""
+        if isinstance(error, Unclear):
+            with suppress(StoreError):  # the person gets their answer all the same
+                await self._gatehouse.store.misses.add(await self._guesses.without_names(typed))
 
     async def _show_waiting(self, caller: Caller, command: Command) -> Caller:
         """Open a modal at once, while the trigger lives, for a caller who asked from a view.

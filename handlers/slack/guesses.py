@@ -26,7 +26,7 @@ from handlers.grammar.fields import Lasts
 from handlers.grammar.intents import Readings, read
 from handlers.grammar.known import Known
 from handlers.grammar.parser import expand
-from handlers.grammar.recognised import EMAIL
+from handlers.grammar.recognised import EMAIL, without_names
 from handlers.members.commands import MembersCommand
 from handlers.members.refs import SiteGone, extra_segments, site_for
 from handlers.rules.commands import RulesCommand
@@ -57,6 +57,11 @@ class Guesses:
             return Readings()
         readings = read(*typed, await self._names(caller))
         return Readings() if command in readings.commands else readings
+
+    async def without_names(self, typed: tuple[str, str]) -> str:
+        """What was *typed*, as it may be kept."""
+        root, text = typed
+        return f"{root} {without_names(text, await self._all_names())}".strip()
 
     def _one_of(self, command: Command | None, error: NotOne) -> Sequence[Command]:
         """*command* for each rule that its reference fits: the verb, the duration and the reason stay."""

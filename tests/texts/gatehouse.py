@@ -10,6 +10,7 @@ from typing import Any, Final
 from bot.changes.model import Guard, Kind, State
 from bot.policy.model import OPERATIONS, GuardRule, Person, Why
 from bot.store.audit import Entry, Filters
+from bot.store.misses import Miss
 from bot.store.settings import Preferences
 from handlers.gatehouse import audit_view, home_view, views
 from handlers.gatehouse.commands import GatehouseAudit, GatehouseDigest
@@ -72,6 +73,8 @@ def waiting() -> Iterator[Sample]:
     yield "nothing pending", views.pending([], [], {}, total=0)
     yield "pending", views.pending([CHANGES[2]], [CHANGES[4]], LINKS, total=1)
     yield "nothing temporary", views.timers([], {})
+    yield "all understood", views.misses([])
+    yield "misses", views.misses([Miss("rules zap <url>", 3, NOW), Miss("what is <email>", 1, NOW)])
     yield "temporary", views.timers([CHANGES[1]], LINKS)
 
 

@@ -74,6 +74,7 @@ Gatehouse
 `/gatehouse timers`  List temporary changes, and when they revert
 `/gatehouse audit [who:@x] [since:24h] [REF] [page:N]`  List who changed what, when and why
 `/gatehouse digest [DUR]`  Summarize what changed in the last day, or another time
+`/gatehouse misses`  List what people typed that Gatehouse didn’t understand
 `/gatehouse status`  Check the services, Slack and the database
 `/gatehouse whoami`  Show what you can do here
 `/gatehouse help [TOPIC]`  Examples, or all commands on a topic
@@ -192,6 +193,17 @@ Nothing is temporary right now.
 (stopwatch) Nothing is temporary right now.
 Add `for 2h` or `until 18:00` to a change, and Gatehouse reverts it then.
 [Refresh]\
+""",
+            "all understood": """\
+Everything that people typed was understood.
+(white_check_mark) Everything that people typed was understood.\
+""",
+            "misses": """\
+What people typed that was not understood
+What people typed that was not understood
+`/rules zap <url>`  3 times, last 2026-11-21 01:24 UTC
+`@Gatehouse what is <email>`  1 time, last 2026-11-21 01:24 UTC
+To make a word work, add it to the policy file under `[aliases]`, such as `kill = "off"`. Emails, URLs and ids are not kept.\
 """,
             "temporary": """\
 1 temporary change

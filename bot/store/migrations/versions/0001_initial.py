@@ -171,6 +171,12 @@ def _create_settings() -> None:
         sa.Column("name", sa.String(32), primary_key=True),
         sa.Column("value", sa.Text, nullable=False),
     )
+    op.create_table(
+        "misses",
+        sa.Column("text", sa.String(300), primary_key=True),
+        sa.Column("count", sa.Integer, nullable=False),
+        sa.Column("last", sa.BigInteger, nullable=False),
+    )
 
 
 def _create_compatibility() -> None:
