@@ -168,7 +168,7 @@ def _listed(words: Sequence[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _people(command: MembersGrant | MembersRevoke) -> str:
+def _people(command: MembersGrant | MembersRevoke | MembersRemove | MembersOffboard) -> str:
     """All of them: who is changed is never left to be guessed."""
     return _listed([code(email) for email in command.emails])
 
@@ -215,8 +215,8 @@ SENTENCES: Final[dict[type[Command], Callable[[Any, Context], str]]] = {
     MembersAdd: lambda command, _: f"Add {code(command.email)}{_site(command)}",
     MembersGrant: lambda command, _: f"Give {_people(command)} {_segments(command)}{_site(command)}",
     MembersRevoke: lambda command, _: f"Take {_segments(command)} from {_people(command)}{_site(command)}",
-    MembersRemove: lambda command, _: f"Remove {code(command.email)}{_site(command)}. It waits for a decision",
-    MembersOffboard: lambda command, _: f"Remove {code(command.email)} from every site. It waits for a decision",
+    MembersRemove: lambda command, _: f"Remove {_people(command)}{_site(command)}. It waits for a decision",
+    MembersOffboard: lambda command, _: f"Remove {_people(command)} from every site. It waits for a decision",
     GatehouseUndo: lambda *_: "Undo your last change here",
 }
 

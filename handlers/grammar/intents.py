@@ -441,13 +441,15 @@ def _delete(found: Recognised) -> list[Command]:
     if found.segments and found.people():
         return _take(found)
     if found.emails or (found.root == "members" and found.people()):
-        return [MembersRemove(email, found.site, found.reason) for email in found.people()]
+        return _for_people(found, lambda emails: MembersRemove(emails, found.site, found.reason))
     return _each(found, lambda refs: RulesDelete(refs, found.reason))
 
 
-def _for_people(found: Recognised, command: Callable[[tuple[str, ...]], Command]) -> list[Command]:
+def _for_people(
+    found: Recognised, command: Callable[[tuple[str, ...]], Command], *, anywhere: bool = False
+) -> list[Command]:
     """One command for all who are named; where a name or a part of one fits several, one for each."""
-    people = found.people()
+    people = found.people(anywhere=anywhere)
     if (found.emails or found.rows) and not found.namesakes:
         return [command(tuple(dict.fromkeys(people)))]
     return [command((email,)) for email in people]
@@ -476,11 +478,11 @@ def _offboard(found: Recognised) -> list[Command]:
         return _block(found)
     if found.segments:
         return _take(found)
-    people = found.people(anywhere=True)
-    everywhere: list[Command] = [MembersOffboard(email, found.reason) for email in people]
+    everywhere = _for_people(found, lambda emails: MembersOffboard(emails, found.reason), anywhere=True)
     if "offboard" in found.text.casefold():
         return everywhere
-    return [*everywhere, *(MembersRemove(email, found.site, found.reason) for email in people)]
+    here = _for_people(found, lambda emails: MembersRemove(emails, found.site, found.reason), anywhere=True)
+    return [*everywhere, *here]
 
 
 def _rename(found: Recognised) -> list[Command]:

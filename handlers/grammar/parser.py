@@ -229,8 +229,8 @@ def expand(command: Command, short: Shorthand) -> Command:
     if "emails" in given:
         rows = [_row(email, command, short).rpartition("\n") for email in given["emails"]]
         full["emails"] = tuple(dict.fromkeys(email for _, _, email in rows))
-        if site := next((site for site, _, _ in rows if site), None):  # one list, so one site
-            full["site"] = site
+        site = next((site for site, _, _ in rows if site), None)  # one list, so one site
+        full |= {"site": site} if site and "site" in given else {}
     if needs_last_change(command):
         full["change"] = short.change
     if needs_site(command):

@@ -81,6 +81,15 @@ class Emails(Part):
         return " ".join(map(one_word, value))
 
 
+class OnlyEmails(Emails):
+    """All words that are left, where no segments follow: the first that is neither an email nor ``#n`` begins a name."""
+
+    def read(self, rest: Rest) -> tuple[str, ...]:
+        if rest.words and not any(map(_is_person, rest.words)):
+            return (rest.take_all(),)
+        return super().read(rest)
+
+
 def _is_person(word: Word) -> bool:
     return "@" in word.text or bool(NUMBER.fullmatch(word.keyword))
 
@@ -93,6 +102,7 @@ def _one_by_one(word: Word) -> list[Word]:
 
 
 EMAILS: Final = Emails("EMAIL…", WHOSE)
+ONLY_EMAILS: Final = OnlyEmails("EMAIL…", WHOSE)
 SEGMENTS: Final = Segments("SEG,…", "which segment")
 
 
@@ -202,11 +212,11 @@ class MembersRevoke(MembersCommand):
 class MembersRemove(MembersCommand):
     needs = "member.remove"
     verb, synonyms = "remove", ("delete", "rm", "del")
-    summary = "Remove a member; asks before it does"
+    summary = "Remove members; asks before it does"
     example = "remove anna@example.com because she asked for it"
     writes = True
     destroys = True
-    email: str = takes(Text("EMAIL", WHOSE))
+    emails: tuple[str, ...] = takes(ONLY_EMAILS)
     site: str | None = takes(SITE)
     because: str | None = takes(REASON)
 
@@ -215,11 +225,11 @@ class MembersRemove(MembersCommand):
 class MembersOffboard(MembersCommand):
     needs = "member.remove"
     verb = "offboard"
-    summary = "Remove someone from every site; asks before it does"
+    summary = "Remove people from every site; asks before it does"
     example = "offboard anna@example.com"
     writes = True
     destroys = True
-    email: str = takes(Text("EMAIL", WHOSE))
+    emails: tuple[str, ...] = takes(ONLY_EMAILS)
     because: str | None = takes(REASON)
 
 

@@ -18,7 +18,7 @@ from handlers.blocks import modals
 from handlers.blocks.messages import ended
 from handlers.blocks.modals import MOVED, end_of_form, lasts_errors
 from handlers.changes.requests import as_typed, propose, submit, with_expiry
-from handlers.errors import NoMember, NothingToChange, UnknownSegment
+from handlers.errors import NoMember, NothingToChange, TooMany, UnknownSegment
 from handlers.grammar.command import Command, slash
 from handlers.grammar.fields import parse_lasts
 from handlers.members import form_view
@@ -31,7 +31,14 @@ from handlers.members.commands import (
     MembersRevoke,
 )
 from handlers.members.form_view import MemberForm
-from handlers.members.refs import catalogue, find_member, find_member_named, find_members, site_for
+from handlers.members.refs import (
+    MAX_MEMBERS_PER_COMMAND,
+    catalogue,
+    find_member,
+    find_member_named,
+    find_members,
+    site_for,
+)
 from handlers.slack.registry import Form, Recorded, handles, submits
 from handlers.slack.reply import Announced, Caller, Modal, Reply, View
 
@@ -77,10 +84,18 @@ async def edit(command: MembersEdit, caller: Caller, gatehouse: Gatehouse) -> Re
 @handles(MembersRemove)
 async def remove(command: MembersRemove, caller: Caller, gatehouse: Gatehouse) -> Reply:
     site = await site_for(command.site, caller, gatehouse)
-    member = await find_member_named(command, site, gatehouse)
-    target = Target(service="members", site=site.name, key=member.email)
-    proposal = propose(caller, Kind.MEMBER_REMOVE, target, member.document(), None, command.because)
-    return await submit([proposal], caller, gatehouse)
+    proposals = [
+        propose(
+            caller,
+            Kind.MEMBER_REMOVE,
+            Target(service="members", site=site.name, key=member.email),
+            member.document(),
+            None,
+            command.because,
+        )
+        for member in await find_members(command, command.emails, site, gatehouse)
+    ]
+    return await submit(proposals, caller, gatehouse, title=f"Remove {len(proposals)} members")
 
 
 def _member_errors(form: MemberForm) -> dict[str, str]:
@@ -215,22 +230,20 @@ async def _change_segments(
 
 
 EVERY_SITE = "any site"
+Found = Member | ClientError | None
 
 
 @handles(MembersOffboard)
 async def offboard(command: MembersOffboard, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    email = checked_email(command.email)
-    sites = list(gatehouse.sites.values())
-    found = await asyncio.gather(*(_find_on(site, email) for site in sites))
-    parts = [
-        _part(number, site, email, there) for number, (site, there) in enumerate(zip(sites, found, strict=True), 1)
-    ]
-    if not any(isinstance(there, Member) for there in found):
-        failed = next((there for there in found if isinstance(there, ClientError)), None)
-        raise failed or NoMember(email, EVERY_SITE)
+    emails = list(dict.fromkeys(map(checked_email, command.emails)))
+    if len(emails) > MAX_MEMBERS_PER_COMMAND:
+        raise TooMany(len(emails), MAX_MEMBERS_PER_COMMAND, "members")
+    found = [(email, await _find_everywhere(email, gatehouse)) for email in emails]
+    on_sites = [(email, site, there) for email, everywhere in found for site, there in everywhere]
+    who = _called([there for _, _, there in on_sites], emails[0]) if len(emails) == 1 else f"{len(emails)} people"
     proposal = SetProposal(
-        title=f"Remove {_called(found, email)} from every site",
-        parts=parts,
+        title=f"Remove {who} from every site",
+        parts=[_part(number, site, email, there) for number, (email, site, there) in enumerate(on_sites, 1)],
         requester=caller.user,
         channel=caller.channel,
         reason=command.because or "",
@@ -239,21 +252,31 @@ async def offboard(command: MembersOffboard, caller: Caller, gatehouse: Gatehous
     return Announced()
 
 
-def _called(found: Sequence[Member | ClientError | None], email: str) -> str:
+async def _find_everywhere(email: str, gatehouse: Gatehouse) -> Sequence[tuple[Site, Found]]:
+    """What each site says of *email*; raises NoMember where all say no, or why none that has it could be asked."""
+    sites = list(gatehouse.sites.values())
+    found = await asyncio.gather(*(_find_on(site, email) for site in sites))
+    if not any(isinstance(there, Member) for there in found):
+        failed = next((there for there in found if isinstance(there, ClientError)), None)
+        raise failed or NoMember(email, EVERY_SITE)
+    return list(zip(sites, found, strict=True))
+
+
+def _called(found: Sequence[Found], email: str) -> str:
     """Somebody as a channel may know them: by name, where a site has one, else by the masked email."""
     names = (there.name or "" for there in found if isinstance(there, Member))
     name = next((name.strip() for name in names if name.strip() and "@" not in name), "")
     return name or f"`{masked(email)}`"
 
 
-async def _find_on(site: Site, email: str) -> Member | ClientError | None:
+async def _find_on(site: Site, email: str) -> Found:
     try:
         return await site.members.find(email)
     except ClientError as error:
         return error
 
 
-def _part(number: int, site: Site, email: str, there: Member | ClientError | None) -> Part:
+def _part(number: int, site: Site, email: str, there: Found) -> Part:
     """What happens on one site; where it could not be asked, nothing, and it can be tried again from the card."""
     if isinstance(there, Member):
         target = Target(service="members", site=site.name, key=there.email)

@@ -182,7 +182,7 @@ def member_card(
     buttons = (
         messages.run_button("Edit…", MembersEdit(email=member.email, site=site), "edit"),
         messages.run_button("Why?", MembersWhy(email=member.email), "why"),
-        messages.run_button("Remove", MembersRemove(email=member.email, site=site), "remove"),
+        messages.run_button("Remove", MembersRemove(emails=(member.email,), site=site), "remove"),
         messages.share_button(command),
     )
     privately = messages.button("Show me privately", "v1.members.whisper", f"{site} {masked(member.email)} {reference}")

@@ -6,11 +6,14 @@ from sandbox.demo import Sandbox
 from sandbox.slack.story import Person
 from tests.looking import approves
 
-ANNA = "anna.berg@example.com"
+ANNA, BEN = "anna.berg@example.com", "ben.costa@example.com"
+NEVER = (BEN, "site_2")
 
 
-def present(workspace: Sandbox) -> list[bool]:
-    return [workspace.services.members.get(site, ANNA) is not None for site in ("site_1", "site_2")]
+def present(workspace: Sandbox, *emails: str) -> list[bool]:
+    """Whether each of *emails*, Anna's if none is named, is on each site; Ben is known to one alone."""
+    wanted = [(email, site) for email in emails or (ANNA,) for site in ("site_1", "site_2")]
+    return [workspace.services.members.get(site, email) is not None for email, site in wanted if (email, site) != NEVER]
 
 
 def everywhere(workspace: Sandbox) -> None:
@@ -61,3 +64,56 @@ async def test_who_is_nowhere_is_said(workspace: Sandbox, alice: Person) -> None
     reply = await alice.says("/members offboard nobody@example.org")
 
     assert "is not a member of" in alice.slack_text(reply)
+
+
+async def test_several_people_leave_on_one_card_and_one_undo_brings_all_back(
+    workspace: Sandbox, alice: Person, cara: Person
+) -> None:
+    everywhere(workspace)
+    card = await alice.says(f"/members offboard {ANNA} and {BEN} because they left")
+    shown = alice.slack_text(card)
+    assert "Remove 2 people from every site?" in shown
+    assert ANNA not in shown
+    assert present(workspace, ANNA, BEN) == [True] * 3
+
+    await approves(cara, card)
+    done = await alice.sees("2 people removed from every site")
+    assert present(workspace, ANNA, BEN) == [False] * 3
+    assert "Undo on" not in alice.slack_text(done)
+
+    await alice.clicks(done, "Undo")
+    await alice.sees("undone")
+    assert present(workspace, ANNA, BEN) == [True] * 3
+
+
+async def test_of_several_people_one_who_is_nowhere_changes_nothing(workspace: Sandbox, alice: Person) -> None:
+    reply = await alice.says(f"/members offboard {ANNA} nobody@example.com")
+
+    assert "`nobody@example.com` is not a member" in alice.slack_text(reply)
+    assert present(workspace)[0]
+
+
+async def test_rows_of_a_list_are_removed_together_from_the_site_of_the_list(
+    workspace: Sandbox, alice: Person, cara: Person
+) -> None:
+    everywhere(workspace)
+    await alice.says("/members list Berg site:docs")
+    workspace.services.members.put("site_2", {"email": BEN, "name": "Ben", "allowedSegments": []})
+
+    card = await alice.says(f"/members remove #1 {BEN}")
+    assert "Remove 2 members?" in alice.slack_text(card)
+    await approves(cara, card)
+
+    await alice.sees("2 members removed")
+    assert present(workspace, ANNA) == [True, False]
+    assert workspace.services.members.get("site_2", BEN) is None
+
+
+async def test_more_people_than_a_card_can_have_are_refused(workspace: Sandbox, alice: Person) -> None:
+    many = ",".join(f"m{number}@e.io" for number in range(101))
+
+    reply = alice.slack_text(await alice.says(f"/members offboard {many}"))
+
+    assert "101" in reply
+    assert "100" in reply
+    assert workspace.services.members.calls() == []

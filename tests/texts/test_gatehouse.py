@@ -58,8 +58,8 @@ Members
 `/members edit EMAIL [named "NAME"] [site:blog]`  Edit a member’s name and segments (opens a form)
 `/members grant EMAIL… SEG,… [site:blog] [for DUR] [because TEXT]`  Grant access to segments, also for a limited time
 `/members revoke EMAIL… SEG,… [site:blog] [because TEXT]`  Revoke access to segments
-`/members remove EMAIL [site:blog] [because TEXT]`  Remove a member; asks before it does
-`/members offboard EMAIL [because TEXT]`  Remove someone from every site; asks before it does
+`/members remove EMAIL… [site:blog] [because TEXT]`  Remove members; asks before it does
+`/members offboard EMAIL… [because TEXT]`  Remove people from every site; asks before it does
 `/members export [TEXT] [segment:vip] [no:SEGMENT] [site:blog]`  Export members as a table, sent only to you
 `/members import [site:blog]`  Import members from a file (opens a form)
 REF: a name or part of one, an id, a source URL, or `#n` of your last list. EMAIL: an email or `#n`. Anything in [brackets] is optional.

@@ -33,6 +33,7 @@ from handlers.members.commands import (
     MembersAdd,
     MembersGrant,
     MembersList,
+    MembersOffboard,
     MembersRemove,
     MembersRevoke,
     MembersShow,
@@ -131,7 +132,10 @@ MEMBERS = [
     ("grant a@b.example and #2 to vip", MembersGrant(("a@b.example", "#2"), ("vip",))),
     ("revoke #1-3 vip", MembersRevoke(("#1", "#2", "#3"), ("vip",))),
     ("revoke a@b.example from vip", MembersRevoke(("a@b.example",), ("vip",))),
-    ("remove a@b.example site:docs because gone", MembersRemove("a@b.example", "docs", "gone")),
+    ("remove a@b.example site:docs because gone", MembersRemove(("a@b.example",), "docs", "gone")),
+    ("remove a@b.example, c@d.example and #3", MembersRemove(("a@b.example", "c@d.example", "#3"))),
+    ("remove Anna Berg", MembersRemove(("Anna Berg",))),
+    ("offboard #1-2 a@b.example because gone", MembersOffboard(("#1", "#2", "a@b.example"), "gone")),
     ("list no:vip anna", MembersList(text="anna", without_segment="vip")),
 ]
 
