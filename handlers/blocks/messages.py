@@ -293,6 +293,13 @@ def message(text: str, blocks: Sequence[Block]) -> Message:
     return Message(clip_markup(text, FALLBACK), tuple(kept))
 
 
+def joined(parts: Sequence[Message]) -> Message:
+    """*parts* one after the other, as one message."""
+    if len(parts) == 1:
+        return parts[0]
+    return message("\n".join(part.text for part in parts), [block for part in parts for block in part.blocks])
+
+
 def _last_text(blocks: Sequence[Block]) -> int:
     """Which block can be missed first: the last text but the footer, then whatever comes last."""
     texts = [at for at, block in enumerate(blocks[:-1]) if at and block["type"] != "actions"]

@@ -103,7 +103,7 @@ def _no_member(error: NoMember) -> Words:
         f"{code(error.email)} is not a member of *{esc(error.site)}*.",
         f"They are a member of {_names(error.again)}." if again else "",
         "" if again else "Check for a typo, or look for similar emails on every site.",
-        again=again or {"Find similar": MembersWhy(email=error.email)},
+        again=again or {"Find similar": MembersWhy(emails=(error.email,))},
     )
 
 

@@ -240,9 +240,9 @@ IDENTITY: Final = frozenset({"who", "who's", "what", "is"})
 
 def _why_people(found: Recognised, people: Sequence[str]) -> list[Command]:
     if found.question in IDENTITY and not found.segments:
-        return [MembersShow(email, found.site) for email in people]
+        return _show_people(found, people)
     segment = next(iter(found.segments), None)
-    return [MembersWhy(email, segment, found.site) for email in people]
+    return _for_people(found, lambda emails: MembersWhy(emails, segment, found.site), people)
 
 
 LACKING: Final = frozenset({"without", "no", "not", "lacks", "lack"})
@@ -263,7 +263,7 @@ def _bare(found: Recognised) -> list[Command]:
     if found.emails and found.segments:
         return _for_people(found, lambda emails: _grant(found, emails))
     if found.emails:
-        return [MembersWhy(email, site=found.site) for email in found.emails]
+        return _for_people(found, lambda emails: MembersWhy(emails, site=found.site))
     if found.several:
         return [RulesShow(ref) for ref in found.rule_refs()]
     if found.rules:
@@ -291,7 +291,7 @@ def _search(found: Recognised) -> list[Command]:
             return commands
     found.used |= {*found.words}
     near: list[Command] = [RulesShow(rule) for rule in found.known.rules.alike(text)]
-    return near or [MembersShow(email) for email in found.known.members.alike(text)]
+    return near or [MembersShow((email,)) for email in found.known.members.alike(text)]
 
 
 def _find_rules(found: Recognised, text: str) -> list[Command]:
@@ -307,7 +307,7 @@ def _find_members(found: Recognised, text: str) -> list[Command]:
     people = found.people()
     if len(people) > 1:
         return [MembersList(text=text, site=found.site)]
-    return [MembersShow(email, found.site) for email in people]
+    return _show_people(found, people)
 
 
 def _shown(found: Recognised) -> list[Command]:
@@ -316,7 +316,7 @@ def _shown(found: Recognised) -> list[Command]:
         return _which(found)
     if refs := found.rule_refs():
         return [RulesShow(ref) for ref in refs]
-    return [MembersShow(email, found.site) for email in found.people()]
+    return _show_people(found)
 
 
 def _whole(url: str, found: Recognised, beside: str = "") -> list[str]:
@@ -446,13 +446,17 @@ def _delete(found: Recognised) -> list[Command]:
 
 
 def _for_people(
-    found: Recognised, command: Callable[[tuple[str, ...]], Command], *, anywhere: bool = False
+    found: Recognised, command: Callable[[tuple[str, ...]], Command], people: Sequence[str] | None = None
 ) -> list[Command]:
-    """One command for all who are named; where a name or a part of one fits several, one for each."""
-    people = found.people(anywhere=anywhere)
-    if (found.emails or found.rows) and not found.namesakes:
+    """One command for all *people* who are named; where a name or a part of one fits several, one for each."""
+    people = found.people() if people is None else people
+    if people and (found.emails or found.rows) and not found.namesakes:
         return [command(tuple(dict.fromkeys(people)))]
     return [command((email,)) for email in people]
+
+
+def _show_people(found: Recognised, people: Sequence[str] | None = None) -> list[Command]:
+    return _for_people(found, lambda emails: MembersShow(emails, found.site), people)
 
 
 def _grant(found: Recognised, emails: tuple[str, ...]) -> MembersGrant:
@@ -463,13 +467,13 @@ def _give(found: Recognised) -> list[Command]:
     if found.urls:
         return _which(found)
     if not found.segments:
-        return [MembersWhy(email, site=found.site) for email in found.people()]
+        return _for_people(found, lambda emails: MembersWhy(emails, site=found.site))
     return _for_people(found, lambda emails: _grant(found, emails))
 
 
 def _take(found: Recognised) -> list[Command]:
     if not found.segments:
-        return [MembersShow(email, found.site) for email in found.people()]
+        return _show_people(found)
     return _for_people(found, lambda emails: MembersRevoke(emails, tuple(found.segments), found.site, found.reason))
 
 
@@ -478,10 +482,11 @@ def _offboard(found: Recognised) -> list[Command]:
         return _block(found)
     if found.segments:
         return _take(found)
-    everywhere = _for_people(found, lambda emails: MembersOffboard(emails, found.reason), anywhere=True)
+    people = found.people(anywhere=True)
+    everywhere = _for_people(found, lambda emails: MembersOffboard(emails, found.reason), people)
     if "offboard" in found.text.casefold():
         return everywhere
-    here = _for_people(found, lambda emails: MembersRemove(emails, found.site, found.reason), anywhere=True)
+    here = _for_people(found, lambda emails: MembersRemove(emails, found.site, found.reason), people)
     return [*everywhere, *here]
 
 
@@ -514,7 +519,7 @@ def _edit(found: Recognised) -> list[Command]:
 
 def _show(found: Recognised) -> list[Command]:
     if found.emails:
-        return [MembersShow(email, found.site) for email in found.emails]
+        return _show_people(found)
     if not found.urls and not found.groups and not found.several and not found.segments and not found.phrase:
         return [MembersList()] if found.root == "members" else [RulesList()]
     return _bare(found)

@@ -69,9 +69,9 @@ def _alone(service: str, word: Word) -> Command | None:
     if service == "rules" and is_reference(word):
         return RulesShow(ref=word.text)
     if service == "members" and NUMBER.fullmatch(word.text):
-        return MembersShow(email=word.text)
+        return MembersShow((word.text,))
     if service == "members" and "@" in word.text:
-        return MembersWhy(email=word.text)
+        return MembersWhy((word.text,))
     return None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
-from typing import Final
+from typing import Any, Final
 
 from handlers.grammar.command import Command, Part, Rank, Rest
 from handlers.grammar.fields import (
@@ -52,6 +52,18 @@ class Segments(Part):
         return f"to {said}" if "@" in value[0] else said
 
 
+class Segment(Text):
+    """All words that are left, as one segment; after ``to`` where it would be read as an email or ``#n`` without."""
+
+    def read(self, rest: Rest) -> Any:
+        if rest.words and rest.words[0].keyword == "to":
+            rest.words.pop(0)
+        return super().read(rest)
+
+    def write(self, value: str) -> str:
+        return f"to {quoted(value)}" if set(value) & set("@#,") else super().write(value)
+
+
 class ToSegments(Segments):
     """All words after ``to``."""
 
@@ -75,7 +87,7 @@ class Emails(Part):
         named = list(takewhile(lambda word: _is_person(word) or word.keyword in {"and", "&"}, words)) or words[:1]
         rest.words = words[len(named) :]
         emails = [word.text.strip() for word in named if _is_person(word) or len(named) == 1]
-        return tuple(self.needed(list(dict.fromkeys(filter(None, emails))), rest))
+        return tuple(self.needed(list(dict.fromkeys(filter(None, emails))), rest) or ())
 
     def write(self, value: Sequence[str]) -> str:
         return " ".join(map(one_word, value))
@@ -85,7 +97,7 @@ class OnlyEmails(Emails):
     """All words that are left, where no segments follow: the first that is neither an email nor ``#n`` begins a name."""
 
     def read(self, rest: Rest) -> tuple[str, ...]:
-        if rest.words and not any(map(_is_person, rest.words)):
+        if rest.words and not any(_is_person(part) for word in rest.words for part in _one_by_one(word)):
             return (rest.take_all(),)
         return super().read(rest)
 
@@ -131,9 +143,9 @@ class MembersList(MembersCommand):
 @dataclass(frozen=True)
 class MembersShow(MembersCommand):
     verb, synonyms = "show", ("get", "view", "info")
-    summary = "Show a member; without EMAIL, search as you type"
+    summary = "Show members; without EMAIL, search as you type"
     example = "show anna@example.com"
-    email: str = takes(Text("EMAIL"), "")
+    emails: tuple[str, ...] = takes(OnlyEmails("EMAIL…"), ())
     site: str | None = takes(SITE)
 
 
@@ -150,8 +162,8 @@ class MembersWhy(MembersCommand):
     verb = "why"
     summary = "Say why someone has access or doesn’t, on every site"
     example = "why anna@example.com vip"
-    email: str = takes(First("EMAIL", WHOSE))
-    segment: str | None = takes(Text("SEGMENT"))
+    emails: tuple[str, ...] = takes(EMAILS)
+    segment: str | None = takes(Segment("SEGMENT"))
     site: str | None = takes(SITE)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from bot.clients.cache import looked_up
 from bot.clients.errors import ClientError
@@ -14,10 +15,10 @@ from bot.members.access_check import Verdict, explained
 from bot.members.model import Member, counted, known_segments
 from bot.text.emails import checked_email, masked
 from bot.text.search import has_words
-from handlers.blocks import menus
+from handlers.blocks import menus, messages
 from handlers.blocks.inputs import MOST_OPTIONS
-from handlers.blocks.messages import Block, ListPage
-from handlers.errors import MemberGone
+from handlers.blocks.messages import Block, ListPage, Message
+from handlers.errors import MemberGone, TooMany
 from handlers.explain.table import words_for
 from handlers.grammar.command import Command
 from handlers.grammar.intents import LACKING
@@ -30,7 +31,7 @@ from handlers.members.commands import (
     MembersShow,
     MembersWhy,
 )
-from handlers.members.refs import extra_segments, find_member_named, others, site_for
+from handlers.members.refs import extra_segments, find_members, others, site_for
 from handlers.members.views import Unasked
 from handlers.slack.registry import Click, Typed, clicks, handles, offers
 from handlers.slack.reply import Caller, Modal, Private, Reply
@@ -94,23 +95,33 @@ def meant_by(command: MembersList, known: Sequence[str]) -> MembersList | None:
 
 @handles(MembersShow)
 async def show(command: MembersShow, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    if not command.email.strip():
+    if not command.emails:
         return Modal(menus.member_modal(caller.channel))
+    _refuse_many(command.emails)
     site = await site_for(command.site, caller, gatehouse)
-    member = await find_member_named(command, site, gatehouse)
-    return _card(member, site, gatehouse, public=caller.public, others=() if command.site else others(site, gatehouse))
+    members = await find_members(command, command.emails, site, gatehouse)
+    elsewhere = () if command.site else others(site, gatehouse)
+    cards = [_card(member, site, gatehouse, public=caller.public, others=elsewhere) for member in members]
+    return Private(messages.joined(cards))
 
 
-def _card(member: Member, site: Site, gatehouse: Gatehouse, *, public: bool, others: Sequence[str] = ()) -> Reply:
-    return Private(
-        views.member_card(
-            member,
-            site=site.name,
-            command=MembersShow(email=member.email, site=site.name),
-            audience="channel" if public else "private",
-            reference=gatehouse.reference(site.name, member.email),
-            others=others,
-        )
+MAX_MEMBERS_SHOWN: Final = 5
+"""Members that one answer tells of: Slack takes no longer message."""
+
+
+def _refuse_many(emails: Sequence[str]) -> None:
+    if len(emails) > MAX_MEMBERS_SHOWN:
+        raise TooMany(len(emails), MAX_MEMBERS_SHOWN, "members")
+
+
+def _card(member: Member, site: Site, gatehouse: Gatehouse, *, public: bool, others: Sequence[str] = ()) -> Message:
+    return views.member_card(
+        member,
+        site=site.name,
+        command=MembersShow(emails=(member.email,), site=site.name),
+        audience="channel" if public else "private",
+        reference=gatehouse.reference(site.name, member.email),
+        others=others,
     )
 
 
@@ -130,7 +141,7 @@ async def show_privately(click: Click, caller: Caller, gatehouse: Gatehouse) -> 
     if (member := await asyncio.to_thread(find)) is None:
         listing.whole()
         raise MemberGone(site.name)
-    return _card(member, site, gatehouse, public=False)
+    return Private(_card(member, site, gatehouse, public=False))
 
 
 @offers("pick.member", needs="member.read")
@@ -150,16 +161,22 @@ async def offer_members(typed: Typed, caller: Caller, gatehouse: Gatehouse) -> S
 @clicks("pick.member")
 async def pick_member(click: Click, caller: Caller, gatehouse: Gatehouse) -> Command:
     site, _, email = menus.picked(click.value).partition(" ")
-    return MembersShow(email=email, site=site)
+    return MembersShow(emails=(email,), site=site)
 
 
 @handles(MembersWhy)
 async def why(command: MembersWhy, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    email = checked_email(command.email)
+    _refuse_many(command.emails)
+    emails = list(dict.fromkeys(map(checked_email, command.emails)))
+    return Private(messages.joined([await _why(email, command, caller, gatehouse) for email in emails]))
+
+
+async def _why(email: str, command: MembersWhy, caller: Caller, gatehouse: Gatehouse) -> Message:
     extra = await extra_segments(caller, gatehouse)
     sites = [gatehouse.site(command.site)] if command.site or not gatehouse.sites else list(gatehouse.sites.values())
     said = await asyncio.gather(*(_ask_site(site, email, command.segment, extra) for site in sites))
-    return Private(views.why(email, said, command=command, audience="channel" if caller.public else "private"))
+    alone = replace(command, emails=(email,))
+    return views.why(email, said, command=alone, audience="channel" if caller.public else "private")
 
 
 async def _ask_site(site: Site, email: str, segment: str | None, extra: tuple[str, ...]) -> Verdict | Unasked:

@@ -14,7 +14,7 @@ from bot.store.settings import Preferences
 from bot.text.emails import checked_email
 from handlers.errors import NoMember, Refusal, TooMany
 from handlers.grammar.command import Command
-from handlers.members.commands import MembersEdit, MembersShow
+from handlers.members.commands import MembersEdit
 from handlers.slack.reply import Caller
 
 MAX_MEMBERS_PER_COMMAND: Final = 100
@@ -68,7 +68,7 @@ async def find_member(email: str, site: Site) -> Member:
     return member
 
 
-async def find_member_named(command: MembersShow | MembersEdit, site: Site, gatehouse: Gatehouse) -> Member:
+async def find_member_named(command: MembersEdit, site: Site, gatehouse: Gatehouse) -> Member:
     """The member that *command* names; NoMember says on which other sites it would have found them."""
     return (await find_members(command, [command.email], site, gatehouse))[0]
 

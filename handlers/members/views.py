@@ -83,7 +83,7 @@ def member_list(
     title = f"*{count} of {esc(site, 60)}*{_filters(command)}"
     blocks = [messages.section(title), *messages.gap_lines(gap, "members")]
     for number, member in enumerate(page.items, start=page.first):
-        show = messages.run_button("Show", MembersShow(email=member.email, site=site), number)
+        show = messages.run_button("Show", MembersShow(emails=(member.email,), site=site), number)
         lead = f"{number}. " if audience == "private" else ""
         text = (
             f"*{lead}{name_of(member, audience)}*   {address(member.email, audience)}\n{segments_line(member.segments)}"
@@ -181,7 +181,7 @@ def member_card(
         blocks.append(messages.context(*texts))
     buttons = (
         messages.run_button("Edit…", MembersEdit(email=member.email, site=site), "edit"),
-        messages.run_button("Why?", MembersWhy(email=member.email), "why"),
+        messages.run_button("Why?", MembersWhy(emails=(member.email,)), "why"),
         messages.run_button("Remove", MembersRemove(emails=(member.email,), site=site), "remove"),
         messages.share_button(command),
     )
@@ -314,5 +314,5 @@ def _buttons(one: Verdict, email: str, number: str) -> Iterator[Block | None]:
         grant = MembersGrant(emails=(one.member.email,), segments=(one.missing,), site=one.site)
         yield messages.run_button(f"Grant {one.missing} on {site}", grant, f"{number}.grant", style="primary")
     for place, near in enumerate(one.near):
-        show = MembersShow(email=near.member.email, site=one.site)
+        show = MembersShow(emails=(near.member.email,), site=one.site)
         yield messages.run_button(f"Show {near.member.email}", show, f"{number}.near.{place}")

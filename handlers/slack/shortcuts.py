@@ -53,7 +53,7 @@ async def rule_from_message(used: Shortcut, caller: Caller, gatehouse: Gatehouse
 @shortcut("member_info", stands_for=MembersWhy)
 async def member_info(used: Shortcut, caller: Caller, gatehouse: Gatehouse) -> Command | Reply:
     """Why they get in, or do not, on every site: that says more than who they are."""
-    commands = [(email, MembersWhy(email)) for email in emails_in(used.text)]
+    commands = [(email, MembersWhy((email,))) for email in emails_in(used.text)]
     if not commands:
         raise NothingInMessage("email")
     if len(commands) == 1:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from types import FrameType
 
+import pytest
+
 from handlers.explain.table import PROBLEM
 from sandbox.demo import Sandbox
 from sandbox.slack.story import Person
@@ -148,3 +150,35 @@ async def test_long_lists_are_counted_and_sorted_beside_the_event_loop(workspace
 
     assert "show_segments" in seen
     assert seen & work == set()
+
+
+async def test_several_members_are_shown_one_after_the_other(workspace: Sandbox, bob: Person) -> None:
+    await bob.says("/members list chloe")
+
+    shown = await bob.says(f"/members show {BEN} #1")
+
+    text = bob.slack_text(shown)
+    assert shown.visible_to == bob.id
+    assert text.index(BEN) < text.index("chloe.diaz@example.com")
+    assert text.count("[Edit…]") == 2
+
+    await bob.clicks(shown, "Why?")
+    assert BEN in bob.slack_text(await bob.sees("is a member of"))
+
+
+async def test_of_several_members_each_is_told_why(workspace: Sandbox, bob: Person) -> None:
+    text = bob.slack_text(await bob.says(f"/members why {BEN} nobody@example.com vip"))
+
+    assert "lacks `vip`" in text
+    assert text.index(BEN) < text.index("nobody on blog or docs has exactly this email")
+
+
+@pytest.mark.parametrize("verb", ["show", "why"])
+async def test_more_members_than_an_answer_has_room_for_are_refused(workspace: Sandbox, bob: Person, verb: str) -> None:
+    reply = bob.slack_text(
+        await bob.says(f"/members {verb} " + " ".join(f"m{number}@example.com" for number in range(6)))
+    )
+
+    assert "6" in reply
+    assert "5" in reply
+    assert workspace.services.members.calls() == []

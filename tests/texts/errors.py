@@ -110,7 +110,7 @@ def typed() -> Iterator[Sample]:
     yield "not an email", of(BadEmail("It must have an @-sign."), "/members why anna")
     member = errors.NoMember("anna@example.com", "blog")
     yield "no member", of(member, "/members show anna@example.com")
-    there = {"docs": MembersShow(email="anna@example.com", site="docs")}
+    there = {"docs": MembersShow(emails=("anna@example.com",), site="docs")}
     yield "a member of another site", of(errors.NoMember("anna@example.com", "blog", there))
     grant = {"Grant vip instead": MembersGrant(emails=("anna@example.com",), segments=("vip",))}
     segment = errors.UnknownSegment("vpi", "blog", ["vip"], grant)

@@ -39,9 +39,9 @@ def lists() -> Iterator[Sample]:
 def cards() -> Iterator[Sample]:
     """One member."""
     for one in (ANNA, NAMELESS):
-        command = MembersShow(email=one.email)
+        command = MembersShow(emails=(one.email,))
         yield f"show {one.email}", views.member_card(one, site="blog", command=command, audience="private")
-    command = MembersShow(email=ANNA.email)
+    command = MembersShow(emails=(ANNA.email,))
     yield "show in a channel", views.member_card(ANNA, site="blog", command=command, audience="channel", reference="x")
 
 
@@ -57,17 +57,17 @@ def access() -> Iterator[Sample]:
     ):
         sites = {"blog": ALL, "docs": (CHLOE,)}
         said = [explained(email, segment, site=site, members=them, extra=()) for site, them in sites.items()]
-        yield title, views.why(email, said, command=MembersWhy(email=email, segment=segment), audience="private")
+        yield title, views.why(email, said, command=MembersWhy(emails=(email,), segment=segment), audience="private")
     there = ANNA.model_copy(update={"segments": ("staff",)})
     said = [
         explained(ANNA.email, "staff", site=site, members=them, extra=())
         for site, them in (("blog", ALL), ("docs", (there, CHLOE)))
     ]
-    command = MembersWhy(email=ANNA.email, segment="staff")
+    command = MembersWhy(emails=(ANNA.email,), segment="staff")
     yield "has it on one of two sites", views.why(ANNA.email, said, command=command, audience="private")
     said = said[:1]
     unasked = views.Unasked("docs", "The members service doesn’t answer.")
-    command = MembersWhy(email=ANNA.email, segment="staff")
+    command = MembersWhy(emails=(ANNA.email,), segment="staff")
     yield "a site is away", views.why(ANNA.email, [*said, unasked], command=command, audience="private")
     yield "in a channel", views.why(ANNA.email, [*said, unasked], command=command, audience="channel")
 

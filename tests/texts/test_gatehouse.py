@@ -51,9 +51,9 @@ REF: a name or part of one, an id, a source URL, or `#n` of your last list. EMAI
 Gatehouse help
 Members
 `/members list [TEXT] [segment:vip] [no:SEGMENT] [site:blog] [page:N]`  List or search members
-`/members show [EMAIL] [site:blog]`  Show a member; without EMAIL, search as you type
+`/members show [EMAIL…] [site:blog]`  Show members; without EMAIL, search as you type
 `/members segments [site:blog]`  List the segments of a site, with how many members have each
-`/members why EMAIL [SEGMENT] [site:blog]`  Say why someone has access or doesn’t, on every site
+`/members why EMAIL… [SEGMENT] [site:blog]`  Say why someone has access or doesn’t, on every site
 `/members add [EMAIL] [named "NAME"] [to SEG,…] [site:blog] [for DUR] [because TEXT]`  Add a member (opens a form)
 `/members edit EMAIL [named "NAME"] [site:blog]`  Edit a member’s name and segments (opens a form)
 `/members grant EMAIL… SEG,… [site:blog] [for DUR] [because TEXT]`  Grant access to segments, also for a limited time

@@ -38,6 +38,7 @@ from handlers.members.commands import (
     MembersRevoke,
     MembersShow,
     MembersWhy,
+    Segment,
     Segments,
 )
 from handlers.rules.commands import (
@@ -118,8 +119,8 @@ RULES = [
     ("help", GatehouseHelp("rules")),
 ]
 MEMBERS = [
-    ("show <mailto:a@b.example|a@b.example>", MembersShow("a@b.example")),
-    ("a@b.example", MembersWhy("a@b.example")),
+    ("show <mailto:a@b.example|a@b.example>", MembersShow(("a@b.example",))),
+    ("a@b.example", MembersWhy(("a@b.example",))),
     ("add a@b.example named 'A B' to vip, free site:docs", MembersAdd("a@b.example", "A B", ("vip", "free"), "docs")),
     (
         "grant a@b.example vip,free for 7d",
@@ -133,6 +134,9 @@ MEMBERS = [
     ("revoke #1-3 vip", MembersRevoke(("#1", "#2", "#3"), ("vip",))),
     ("revoke a@b.example from vip", MembersRevoke(("a@b.example",), ("vip",))),
     ("remove a@b.example site:docs because gone", MembersRemove(("a@b.example",), "docs", "gone")),
+    ("show", MembersShow()),
+    ("show #1-2 site:docs", MembersShow(("#1", "#2"), "docs")),
+    ("why a@b.example #3 vip", MembersWhy(("a@b.example", "#3"), "vip")),
     ("remove a@b.example, c@d.example and #3", MembersRemove(("a@b.example", "c@d.example", "#3"))),
     ("remove Anna Berg", MembersRemove(("Anna Berg",))),
     ("offboard #1-2 a@b.example because gone", MembersOffboard(("#1", "#2", "a@b.example"), "gone")),
@@ -305,7 +309,7 @@ EMAILS = st.sampled_from(["a@b.example", "o'brien@c.example", "_d+e@f.example", 
 
 SEVERAL = st.lists(TEXTS, min_size=1, max_size=3, unique=True).map(tuple)
 VALUES: dict[type[Part], st.SearchStrategy[object]] = {
-    **dict.fromkeys((Filter, Led, Text, First, GroupName), TEXTS),
+    **dict.fromkeys((Filter, Led, Text, First, GroupName, Segment), TEXTS),
     **dict.fromkeys((Refs, Segments, Urls), SEVERAL),
     Emails: TEXTS.map(lambda text: (text,)) | st.lists(EMAILS, min_size=1, unique=True).map(tuple),
     Page: st.integers(1, 999_999),

@@ -143,7 +143,7 @@ def _lists() -> Iterator[Message]:
             ListPage(people, 2, 3, 41, 21), site="blog", command=MembersList(text="an"), audience="private"
         )
     for audience in get_args(Audience):
-        yield member_views.member_card(ANNA, site="blog", command=MembersShow(email=ANNA.email), audience=audience)
+        yield member_views.member_card(ANNA, site="blog", command=MembersShow(emails=(ANNA.email,)), audience=audience)
     yield pending_views.pending(
         [OPEN], [change(Kind.RULE_DELETE, State.APPLIED, glass_broken=True)], {OPEN.id: "https://x"}, total=41
     )
