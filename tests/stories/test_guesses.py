@@ -15,9 +15,29 @@ from tests.conftest import OPS
 
 PROMO = "https://shop.example.com/promo"
 OLD = "https://shop.example.com/old"
-DOCS = Path(__file__).parents[2] / "docs" / "commands.md"
-SAID = re.findall(r"^\| `([^`]+)` \| (.+) \|$", DOCS.read_text().partition("## How things are named")[0], re.MULTILINE)
-"""What the docs say that people type, and what they get."""
+ROOT = Path(__file__).parents[2]
+README = {
+    "/rules which https://shop.example.com/old": "redirects to `https://shop.example.com/new`",
+    "/rules off Old shop for 2h because checkout loops": "Old shop to new shop is off until",
+    "/rules block https://shop.example.com/promo": "Nothing was changed yet",
+    "/rules delete Old shop": "Needs approval from",
+    "/rules check": "loop: https://shop.example.com/gift-cards",
+    "/members why anna.berg@example.com vip": "lacks `vip`",
+    "/members grant anna.berg@example.com vip for 7d": "has access to vip on blog until",
+    "/gatehouse undo": "Old shop to new shop is on",
+}
+"""What comes of each example of the README."""
+ACTS = {text for text in README if text.split()[1] in {"off", "grant", "undo"}}
+"""Those that change something at once."""
+
+
+def rows(page: str) -> list[tuple[str, str]]:
+    """What a page says that people type, and what they get."""
+    return re.findall(r"^\| `([^`]+)` \| (.+) \|$", page, re.MULTILINE)
+
+
+SAID = rows((ROOT / "docs" / "commands.md").read_text().partition("## How things are named")[0])
+TRIED = [(text, f'"{README[text]}"') for text, _ in rows((ROOT / "README.md").read_text()) if text[0] == "/"]
 WRITES = ("POST", "PUT", "DELETE", "PATCH")
 
 
@@ -221,17 +241,21 @@ async def test_what_nobody_understands_is_refused_with_the_nearest_commands(
     assert writes(workspace) == 0
 
 
-@pytest.mark.parametrize(("text", "shown"), SAID, ids=[text for text, _ in SAID])
+@pytest.mark.parametrize(("text", "shown"), [*SAID, *TRIED], ids=[text for text, _ in (*SAID, *TRIED)])
 async def test_what_the_docs_say_that_people_type_gets_what_they_promise(
     workspace: Sandbox, alice: Person, text: str, shown: str
 ) -> None:
+    if text == "/gatehouse undo":
+        await alice.says("/rules off Redirect_x1old")
+    before = writes(workspace)
+
     answer = alice.slack_text(await alice.says(text))
 
     assert not answer.startswith("!")
     assert "Unknown command" not in answer
     for words in re.findall(r'"([^"]+)"', shown):
         assert words in answer
-    assert writes(workspace) == 0
+    assert (writes(workspace) > before) == (text in ACTS)
 
 
 async def test_a_name_to_correct_is_in_the_form(workspace: Sandbox, alice: Person) -> None:
