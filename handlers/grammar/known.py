@@ -42,9 +42,10 @@ class Names:
         self._text = "\n".join(self._lines)
         self._begins = {line.partition(" ")[0] for line in self._lines}
         self._starts = [0]
-        self._by_length: dict[int, list[int]] = {}
-        for place, line in enumerate(self._lines):
-            self._by_length.setdefault(len(line), []).append(place)
+        self._by_length: dict[int, list[str]] = {}
+        for line in self._exact:
+            self._by_length.setdefault(len(line), []).append(line)
+        for line in self._lines:
             self._starts.append(self._starts[-1] + len(line) + 1)
 
     def called(self, name: str) -> list[str]:
@@ -87,10 +88,15 @@ class Names:
         if "@" in wanted:
             return []
         lengths = range(len(wanted) * 3 // 4, len(wanted) * 4 // 3 + 1)
-        places = [place for length in lengths for place in self._by_length.get(length, ())]
-        lines = [self._lines[place] for place in places]
-        found = process.extract(wanted, lines, scorer=fuzz.ratio, score_cutoff=LIKE_A_NAME, limit=2)
-        return list(dict.fromkeys(self._keys[places[at]] for _, _, at in found))
+        found = [
+            alike
+            for length in lengths
+            for alike in process.extract(
+                wanted, self._by_length.get(length, ()), scorer=fuzz.ratio, score_cutoff=LIKE_A_NAME, limit=2
+            )
+        ]
+        likest = sorted(found, key=lambda alike: -alike[1])[:2]
+        return list(dict.fromkeys(key for line, _, _ in likest for key in self._exact[line]))[:2]
 
 
 @dataclass(frozen=True, slots=True)
