@@ -310,7 +310,7 @@ class Journal:
             await self.store.parts.taken_back(tx, change.part_of, change.part_number)
         await self.store.outbox.enqueue(tx, change.part_of or change.id, "card")
         if undo.kind is Kind.RULE_CREATE and change.target.key and undo.target.key:
-            await self.store.aliases.put(tx, change.target.key, undo.target.key)
+            await self.store.former_ids.put(tx, change.target.key, undo.target.key)
         return change.id if change.is_set else change.part_of or ""
 
     async def _undone_whole(self, tx: AsyncConnection, set_id: str, undo_id: str) -> None:

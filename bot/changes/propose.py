@@ -217,7 +217,7 @@ class FollowUps:
         """*target* under the id that it has now: a rule that came back has a new one."""
         if target.service != "rules" or target.key is None:
             return target
-        return target.model_copy(update={"key": await self.store.aliases.resolve(target.key)})
+        return target.model_copy(update={"key": await self.store.former_ids.resolve(target.key)})
 
 
 def _serves(undo: Change, change: Change, by: str, channel: str) -> bool:

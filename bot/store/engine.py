@@ -26,7 +26,7 @@ from bot.store.items import Parts
 from bot.store.migrations.run import MIGRATIONS, newest_schema, refuse_other_schema, upgrade_schema, usable_schema
 from bot.store.misses import Misses
 from bot.store.queues import Inbox, Outbox, Timers
-from bot.store.settings import Aliases, ChannelSettings, LastLists, TestUrls
+from bot.store.settings import ChannelSettings, FormerIds, LastLists, TestUrls
 from bot.store.tables import changes
 
 log = structlog.get_logger(__name__)
@@ -42,7 +42,7 @@ class Store:
     outbox: Outbox
     cards: Cards
     lists: LastLists
-    aliases: Aliases
+    former_ids: FormerIds
     timers: Timers
     audit: Audit
     parts: Parts
@@ -94,7 +94,7 @@ async def open_store(database_url: str, *, now: Callable[[], datetime]) -> Async
             outbox=Outbox(session, newer),
             cards=Cards(session),
             lists=LastLists(session),
-            aliases=Aliases(session),
+            former_ids=FormerIds(session),
             timers=Timers(session, newer),
             audit=audit,
             parts=Parts(session),

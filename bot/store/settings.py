@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.store.audit import Audit, Event
 from bot.store.db import Session, insert_new, upsert
-from bot.store.tables import aliases, settings
+from bot.store.tables import former_ids, settings
 
 
 class SettingsMoved(Exception):
@@ -120,13 +120,13 @@ MAX_LINKS: Final = 100
 """Times that one rule may have come back before its first id is no longer followed."""
 
 
-class Aliases:
+class FormerIds:
     def __init__(self, session: Session) -> None:
         self._session = session
 
     async def put(self, tx: AsyncConnection, old: str, new: str) -> None:
         """From now on *old* means *new*."""
-        await upsert(tx, aliases, {"old": old, "new": new})
+        await upsert(tx, former_ids, {"old": old, "new": new})
 
     async def resolve(self, rule_id: str) -> str:
         """The id under which the rule once called *rule_id* is now; *rule_id* itself where it never moved."""
@@ -137,7 +137,7 @@ class Aliases:
         now = {rule_id: rule_id for rule_id in rule_ids}
         async with self._session.reading() as connection:
             for _ in range(MAX_LINKS):
-                moved = sa.select(aliases.c.old, aliases.c.new).where(aliases.c.old.in_(set(now.values())))
+                moved = sa.select(former_ids.c.old, former_ids.c.new).where(former_ids.c.old.in_(set(now.values())))
                 links = {row.old: row.new for row in await connection.execute(moved)}
                 if not links:
                     break
@@ -149,7 +149,7 @@ class Aliases:
         ids = [await self.resolve(rule_id)]
         async with self._session.reading() as connection:
             for _ in range(MAX_LINKS):
-                older = await connection.scalars(sa.select(aliases.c.old).where(aliases.c.new.in_(ids)))
+                older = await connection.scalars(sa.select(former_ids.c.old).where(former_ids.c.new.in_(ids)))
                 if not (fresh := [each for each in older if each not in ids]):
                     break
                 ids += fresh

@@ -110,8 +110,8 @@ cards = sa.Table(
     sa.Column("permalink", sa.Text, nullable=False, server_default=""),
 )
 
-aliases = sa.Table(
-    "aliases",
+former_ids = sa.Table(
+    "former_ids",
     metadata,
     sa.Column("old", sa.String(128), primary_key=True),
     sa.Column("new", sa.String(128), nullable=False, index=True),

@@ -113,7 +113,7 @@ async def _about_rule(ref: str, caller: Caller, gatehouse: Gatehouse) -> _About:
 
 async def _rule_called(rule_id: str, gatehouse: Gatehouse) -> _About:
     """A rule, also under the ids that it had before."""
-    ids = await gatehouse.store.aliases.all_of(rule_id)
+    ids = await gatehouse.store.former_ids.all_of(rule_id)
     return _About(targets=tuple(f"rules/{each}" for each in ids))
 
 
@@ -297,7 +297,7 @@ async def history(command: RulesHistory, caller: Caller, gatehouse: Gatehouse) -
         if isinstance(error, NotOne) and error.candidates:
             raise
         missing = error
-    ids = await gatehouse.store.aliases.all_of(rule_id)
+    ids = await gatehouse.store.former_ids.all_of(rule_id)
     changes = await gatehouse.store.changes.for_targets([f"rules/{each}" for each in ids])
     if not changes and missing is not None:
         raise missing

@@ -111,7 +111,7 @@ async def _find_all(
     command: OfRule | OfRules, refs: Sequence[str], caller: Caller, gatehouse: Gatehouse
 ) -> Sequence[Rule]:
     """A rule for each of *refs*; all rules are read at most once."""
-    ids = await gatehouse.store.aliases.resolve_all(refs)
+    ids = await gatehouse.store.former_ids.resolve_all(refs)
     found = await asyncio.gather(*(_rule_with_id(ids[ref], gatehouse) for ref in refs))
     if None not in found:
         return [rule for rule in found if rule is not None]

@@ -180,7 +180,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 async with store.transaction() as tx:
                     await store.outbox.enqueue(tx, one.id, "card")
                     await store.cards.put(tx, one.id, "C1", "1.0", "card")
-                    await store.aliases.put(tx, f"old{number}", f"new{number}")
+                    await store.former_ids.put(tx, f"old{number}", f"new{number}")
                     await store.audit.append(tx, Event("requested", "U1", "C1", one.id))
 
     asyncio.run(fill())

@@ -15,7 +15,7 @@ from bot.store.db import TargetBusy
 from bot.store.engine import Store, open_store
 from bot.store.queues import TimerKind
 from bot.store.settings import SettingsMoved
-from bot.store.tables import aliases, cards, outbox, settings, timers
+from bot.store.tables import cards, former_ids, outbox, settings, timers
 from tests.clocks import StandingClock
 from tests.databases import BOTH
 from tests.store.test_store import LEASE, added, change, moved
@@ -57,7 +57,7 @@ def within(write: Callable[[Store, Any, int], Awaitable[Any]]) -> Write:
 
 REPLACED: Final[dict[str, tuple[sa.Table, Write]]] = {
     "list": (settings, lambda store, number: store.lists.put("U1", "rules", [str(number)])),
-    "alias": (aliases, within(lambda store, tx, number: store.aliases.put(tx, "old", f"new{number}"))),
+    "former id": (former_ids, within(lambda store, tx, number: store.former_ids.put(tx, "old", f"new{number}"))),
     "card": (cards, within(lambda store, tx, number: store.cards.put(tx, "c", "C1", f"{number}.0", "card"))),
     "message": (outbox, within(lambda store, tx, _: store.outbox.enqueue(tx, "c", "card"))),
     "timer": (timers, within(lambda store, tx, _: store.timers.set(tx, "c", TimerKind.EXPIRE, CLOCK()))),

@@ -14,7 +14,7 @@ from bot.changes.model import Target
 from bot.store.audit import Filters
 from bot.store.engine import Store, open_store
 from bot.store.queues import TimerKind
-from bot.store.tables import aliases, audit, changes, inbox, micros, outbox
+from bot.store.tables import audit, changes, former_ids, inbox, micros, outbox
 from tests.clocks import StandingClock
 from tests.databases import BOTH
 from tests.store.test_store import LEASE
@@ -64,7 +64,7 @@ def rows(number: int) -> dict[sa.Table, dict[str, Any]]:
             "done": True,
             **held,
         },
-        aliases: {"old": name, "new": f"new{name}"},
+        former_ids: {"old": name, "new": f"new{name}"},
         audit: {"seq": number, "at": then, "change_id": name, "target": change["target"], "hash": "", **event},
     }
 
@@ -104,11 +104,11 @@ LOOKS: Final[dict[str, Callable[[Store], Awaitable[object]]]] = {
     "changes: of a person": lambda store: store.changes.of_requester("U7", 5),
     "changes: what a person may undo": lambda store: store.changes.undoable("U7", "C1"),
     "changes: called so": lambda store: store.changes.called("00000007"),
-    "aliases: older ids": lambda store: store.aliases.all_of("new7"),
+    "former_ids: older ids": lambda store: store.former_ids.all_of("new7"),
     "audit: since then": lambda store: store.audit.found(Filters(since=CLOCK() - timedelta(hours=1))),
     "audit: of a person": lambda store: store.audit.found(Filters(who="U7")),
 }
-WALK: Final = re.compile(r"(?:SCAN|Seq Scan on) (changes|outbox|inbox|aliases|audit)\b(?! USING)")
+WALK: Final = re.compile(r"(?:SCAN|Seq Scan on) (changes|outbox|inbox|former_ids|audit)\b(?! USING)")
 
 
 async def plans_of(store: Store, look: Callable[[Store], Awaitable[object]]) -> list[str]:

@@ -161,7 +161,7 @@ def _create_audit() -> None:
 
 def _create_settings() -> None:
     op.create_table(
-        "aliases",
+        "former_ids",
         sa.Column("old", sa.String(128), primary_key=True),
         sa.Column("new", sa.String(128), nullable=False, index=True),
     )
