@@ -6,7 +6,9 @@ Nothing else in the project reads the environment.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, Final, TypeVar
@@ -21,6 +23,20 @@ SECRET_PARAMETERS: Final = ("pass", "pwd", "secret", "token", "key")
 """What the name of a parameter holds whose value is secret."""
 SHORTEST_SECRET: Final = 4
 """Characters; cutting shorter ones out of every text would leave no text."""
+
+
+SLACK_TOKEN: Final = re.compile(r"xox[a-z]-[A-Za-z0-9-]+|xapp-[A-Za-z0-9-]+")
+SECRET_SETTINGS: Final = frozenset(
+    {
+        "slack_bot_token",
+        "slack_app_token",
+        "slack_signing_secret",
+        "rules_api_key",
+        "members_api_key",
+        "members_api_keys",
+    }
+)
+"""The settings that are secret as a whole; of DATABASE_URL it is a part."""
 
 
 def _credentials(url: str) -> Iterator[tuple[int, int]]:
@@ -67,6 +83,19 @@ def _sendable(value: SecretStr) -> SecretStr:
     if not text.isascii() or not text.isprintable():
         raise ValueError("has a character that can't be sent in a header")
     return SecretStr(text)
+
+
+def _spellings(secrets: Iterable[str]) -> list[str]:
+    """Each of *secrets* that is long enough to be cut, in each way that a text may hold it, the longest first."""
+    values = {value for value in secrets if len(value) >= SHORTEST_SECRET}
+    spelled = {spelling for value in values for spelling in (value, quote(value, safe=""), unquote(value))}
+    return sorted(spelled, key=len, reverse=True)
+
+
+def _cut(text: str, secrets: Sequence[str]) -> str:
+    for secret in secrets:
+        text = text.replace(secret, "[secret]")
+    return text
 
 
 class CannotStart(Exception):
@@ -195,15 +224,11 @@ class Settings(BaseSettings):
     @cached_property
     def _spelled_secrets(self) -> list[str]:
         """Every secret value, in each way that a text may hold it, the longest first."""
-        values = {value for value in self._secrets() if len(value) >= SHORTEST_SECRET}
-        spelled = {spelling for value in values for spelling in (value, quote(value, safe=""), unquote(value))}
-        return sorted(spelled, key=len, reverse=True)
+        return _spellings(self._secrets())
 
     def redacted(self, text: str) -> str:
         """*text*, which others wrote, without any secret of these settings."""
-        for secret in self._spelled_secrets:
-            text = text.replace(secret, "[secret]")
-        return text
+        return _cut(text, self._spelled_secrets)
 
     def shown(self, name: str) -> str:
         """The setting *name* as it may be printed."""
@@ -332,14 +357,40 @@ def _problem(name: str, error: Any) -> Problem:
         words = "has a character that it can't have"
     else:
         words = f"can't be “{error['input']}”"
-    return Problem(name.upper(), source_of(name), words, MEND[name])
+    return Problem(name.upper(), source_of(name), redacted(words), MEND[name])
+
+
+def redacted(text: str) -> str:
+    """*text* without any secret that the environment and ``.env`` hold, however wrong the settings are.
+
+    Somebody may have put a secret into another variable, or into the policy.
+    """
+    return SLACK_TOKEN.sub("[secret]", _cut(text, _spellings(_secrets_around())))
+
+
+def _secrets_around() -> Iterator[str]:
+    for _, values in _sources():
+        for variable, value in values.items():
+            if value and variable.lower() == "database_url":
+                yield from (value[start:end] for start, end in _credentials(value))
+            elif value and variable.lower() in SECRET_SETTINGS:
+                for part in (value, *value.split(",")):  # several keys, or two signing secrets
+                    yield part.strip()
+                    yield part.partition("=")[2].strip()
 
 
 def source_of(name: str) -> str:
     """Where the value of setting *name* comes from: the environment, ``.env``, or nothing where it has none."""
-    from dotenv import dotenv_values  # noqa: PLC0415  only for what is wrong, and for `check`
-
-    for source, values in (("environment", os.environ), (ENV_FILE, dotenv_values(ENV_FILE))):
+    for source, values in _sources():
         if any(variable.lower() == name and value for variable, value in values.items()):
             return source
     return ""
+
+
+def _sources() -> Iterator[tuple[str, Mapping[str, str | None]]]:
+    """The environment and ``.env``, where it can be read, with their names."""
+    from dotenv import dotenv_values  # noqa: PLC0415  only for what is wrong, and for `check`
+
+    yield "environment", os.environ
+    with suppress(OSError, UnicodeDecodeError):
+        yield ENV_FILE, dotenv_values(ENV_FILE)

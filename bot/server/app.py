@@ -205,7 +205,7 @@ async def running(
             extra_segments=settings.segments,
             places=_places(settings),
             reference=partial(reference, settings.members_api_key.get_secret_value().encode()),
-            policy_trouble=lambda: policy.trouble,
+            policy_trouble=lambda: policy.trouble and settings.redacted(policy.trouble),
         )
         router = Router(
             gatehouse,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from bot.clients.errors import ClientError, NotFound, Unauthorized, Unreachable
@@ -24,6 +24,7 @@ from bot.settings import (
     PolicySettings,
     Settings,
     read_settings,
+    redacted,
     source_of,
 )
 from bot.store.db import StoreError
@@ -98,7 +99,7 @@ async def check(*, online: bool) -> Report:
     else:
         for found in await asyncio.gather(_slack(settings), _app_token(settings), _services(settings)):
             findings += found
-    return Report(findings, settings, policy)
+    return Report([replace(each, words=redacted(each.words)) for each in findings], settings, policy)
 
 
 def _failed(part: str, name: str, words: str, mend: str = "") -> Finding:

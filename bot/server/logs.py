@@ -10,11 +10,10 @@ from typing import Any, Final
 
 import structlog
 
+from bot.settings import SLACK_TOKEN
 from bot.text.emails import MAX_EMAIL, all_masked
 
-SECRETS: Final = re.compile(
-    r"xox[a-z]-[A-Za-z0-9-]+|xapp-[A-Za-z0-9-]+|(?i:bearer )[^\s\"']+|(?i:x-api-key:? ?)[^\s\"']+"
-)
+SECRETS: Final = re.compile(SLACK_TOKEN.pattern + r"|(?i:bearer )[^\s\"']+|(?i:x-api-key:? ?)[^\s\"']+")
 MAX_LOGGED: Final = 20_000
 """Characters of one value: a traceback has fewer, and a body that some error quotes has no place in a log."""
 

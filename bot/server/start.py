@@ -44,7 +44,7 @@ def serve() -> None:
     try:
         asyncio.run(process.serve(settings))
     except CannotStart as error:
-        print(f"Gatehouse cannot start: {error}", file=sys.stderr)
+        print(f"Gatehouse cannot start: {settings.redacted(str(error))}", file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(0)
