@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
@@ -126,6 +127,12 @@ async def test_what_succeeds_and_what_fails_tells_no_secret(tmp_path: Path, tran
         slack.faults.add("invalid_auth", method="chat.postMessage")
         await alice.says("/rules off Redirect_chk01")
         await alice.says("/gatehouse status")
+
+        with closing(sqlite3.connect(tmp_path / "served.db")) as database:
+            database.execute("ALTER TABLE changes RENAME TO elsewhere")
+            await bob.says(f"/members grant {ANNA} vip because {ANNA} asked")
+            await bob.says("/gatehouse pending")
+            database.execute("ALTER TABLE elsewhere RENAME TO changes")
 
 
 @pytest.mark.threat("E3")
