@@ -23,8 +23,8 @@ from tests.stories.test_break_glass import ANNA, GLASS, granted_alone
 
 OLD: Final = "Redirect_x1old"
 LABEL: Final = re.compile(r'(\w+)="([^"]*)"')
-OURS: Final = re.compile(r"[A-Za-z0-9_.+-]+( [a-z0-9_.-]+)?")
-"""A word or two of ours or of the client library, a method, or a bucket."""
+OURS: Final = re.compile(r"[A-Za-z0-9_.+-]+( [a-z0-9_.-]+)?|<context block>")
+"""A word or two of ours or of the client library, a method, a bucket, or what stamina calls each read that it repeats."""
 ID: Final = re.compile(r"[ACDTUW]0[A-Z0-9]{5,}")
 
 
