@@ -17,7 +17,7 @@ import stamina
 
 from bot.server.app import Timing
 from bot.server.slack import ConnectTimeouts
-from handlers.slack.forms import FORM_PATIENCE
+from handlers.slack.forms import FORM_TIMEOUT
 from sandbox.demo import Sandbox, Transport, running_sandbox
 from sandbox.services.switches import Switches
 from sandbox.slack.story import Person
@@ -69,7 +69,7 @@ class Clock:
 
     def __init__(self) -> None:
         self._ahead = timedelta(0)
-        self.tell: Callable[[], None] = lambda: None
+        self.wake_workers: Callable[[], None] = lambda: None
 
     @property
     def ahead(self) -> timedelta:
@@ -78,7 +78,7 @@ class Clock:
     @ahead.setter
     def ahead(self, ahead: timedelta) -> None:
         self._ahead = ahead
-        self.tell()
+        self.wake_workers()
 
     def __call__(self) -> datetime:
         return datetime.now(UTC) + self._ahead
@@ -115,9 +115,9 @@ def switches(request: pytest.FixtureRequest) -> Switches:
 
 
 @pytest.fixture
-def form_patience() -> float:
+def form_timeout() -> float:
     """Seconds that the acknowledgement of a form waits for its checks; a test may be parametrised with others."""
-    return FORM_PATIENCE
+    return FORM_TIMEOUT
 
 
 @pytest.fixture
@@ -128,18 +128,18 @@ async def workspace(
     transport: Transport,
     switches: Switches,
     database_url: str,
-    form_patience: float,
+    form_timeout: float,
 ) -> AsyncIterator[Sandbox]:
     async with running_sandbox(
         tmp_path,
         switches=switches,
         policy=policy,
-        timing=replace(QUICK, form_patience=form_patience),
+        timing=replace(QUICK, form_timeout=form_timeout),
         now=clock,
         transport=transport,
         database_url=database_url,
     ) as sandbox:
-        clock.tell = sandbox.bot.tell
+        clock.wake_workers = sandbox.bot.wake_workers
         with channels_watched(sandbox.slack.state):
             yield sandbox
 

@@ -7,9 +7,9 @@ from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import Proposal
 
 
-async def record_only(pipeline: Pipeline, proposal: Proposal, *, origin: str) -> Change:
+async def record_only(pipeline: Pipeline, proposal: Proposal, *, idempotency_key: str) -> Change:
     proposer = pipeline.proposer
     change = proposal.change(proposer.new_id(), proposer.journal.now())
     if not proposal.agreed:
         change = await proposer._under_guard(change, proposal.guard)
-    return await proposer.journal.open(change, origin)
+    return await proposer.journal.open(change, idempotency_key)

@@ -36,7 +36,7 @@ from handlers.blocks.messages import code, esc, plain_text
 from handlers.changes.diff import around, differences, render
 from handlers.changes.sentences import words
 from handlers.grammar.command import Unclear
-from handlers.grammar.fields import parse_lasts
+from handlers.grammar.fields import parse_expiry
 from handlers.grammar.parser import parse, parse_mention
 from handlers.grammar.tokens import MOST, addresses_in, emails_in
 from handlers.slack.payloads import read_event, text_of_message
@@ -183,7 +183,7 @@ def read_answer(text: str) -> None:
 ENTRIES: Final[dict[str, Callable[[str], Any]]] = {
     "a message": read_message,
     "a command": read_command,
-    "a duration": lambda text: (parse_lasts(text), seconds_of(text)),
+    "a duration": lambda text: (parse_expiry(text), seconds_of(text)),
     "an address": read_address,
     "a log value": redacted,
     "a reason, a name": show,

@@ -1,4 +1,4 @@
-"""Execute bulk changes: portions of items go the way of any change together, several of them at a time."""
+"""Execute bulk changes: chunks of items go the way of any change together, several of them at a time."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Final, TypeVar
 import structlog
 
 from bot.changes import batch_items
-from bot.changes.batch_items import Portions
+from bot.changes.batch_items import Chunks
 from bot.changes.execute import TOO_OLD, Executor
 from bot.changes.journal import Journal
-from bot.changes.model import Change, Kind, Move, Outcome, Part, Target
+from bot.changes.model import Change, Item, Kind, Move, Outcome, Target
 from bot.changes.proposals import begun
 from bot.changes.verify import Look, Snapshot
 from bot.changes.worker import Backoff, ChangeLease, LeaseLost, Wake, keep_change_lease, work_off
@@ -40,7 +40,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class ServiceSite:
-    """One service and site, as all portions of a bulk change share it."""
+    """One service and site, as all chunks of a bulk change share it."""
 
     backoff: Backoff
     sending: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -52,7 +52,7 @@ class BatchExecutor:
 
     whole: Change
     lease: ChangeLease
-    portions: Portions
+    chunks: Chunks
     journal: Journal
     executor: Executor
     new_id: Callable[[], str]
@@ -66,23 +66,23 @@ class BatchExecutor:
         """Do the items that are left, as far as they need not wait for somebody; raises LeaseLost."""
         async with asyncio.TaskGroup() as group:
             for _ in range(PORTIONS_AT_ONCE):
-                group.create_task(self._portions())
+                group.create_task(self._chunks())
 
-    async def _portions(self) -> None:
-        """One portion after the other: while it is read and recorded, another one is sent."""
+    async def _chunks(self) -> None:
+        """One chunk after the other: while it is read and recorded, another one is sent."""
         while True:
             await self.lease.require()
-            async with self.portions.next() as portion:
-                if not portion:
+            async with self.chunks.next() as chunk:
+                if not chunk:
                     return
-                left = portion[0].outcome is Outcome.APPLYING
-                await (self._take_over(portion) if left else self._begin(portion))
+                left = chunk[0].outcome is Outcome.APPLYING
+                await (self._take_over(chunk) if left else self._begin(chunk))
 
-    async def _take_over(self, parts: Sequence[Part]) -> None:
+    async def _take_over(self, items: Sequence[Item]) -> None:
         """Reconcile what was under way when its process died, or when its answer was lost: what is not done by now is
         sent again, if that is safe.
         """
-        taken = await batch_items.take_over(self.journal, [part.change_id or "" for part in parts])
+        taken = await batch_items.take_over(self.journal, [item.change_id or "" for item in items])
         if not taken:
             await self.sleep(LOOK_AGAIN)  # another process has them
             return
@@ -96,25 +96,25 @@ class BatchExecutor:
             await self._execute(await self.executor.begin_resending(list(again.values())), self.executor.look(taken))
             await _each(self.executor.carry_out, [change for change, _ in left if change.id not in again])
 
-    async def _begin(self, parts: Sequence[Part]) -> None:
+    async def _begin(self, items: Sequence[Item]) -> None:
         """Read items that wait, record them, and execute them."""
-        numbers = [part.number for part in parts]
-        look = self.executor.look(parts)
+        numbers = [item.number for item in items]
+        look = self.executor.look(items)
         try:
-            before = await self._place(parts[0].target).backoff.retry(look.take)
+            before = await self._place(items[0].target).backoff.retry(look.take)
         except ClientError as error:
             await batch_items.give_up(self.journal, self.whole, numbers, str(error))
             return
         self.executor.failpoint("begin")
-        wanted = [self._begun(part, before) for part in parts]
+        wanted = [self._begun(item, before) for item in items]
         at_work = await batch_items.begin(self.journal, self.whole, wanted)
         with self.lease.also(at_work):
             await self._execute(at_work, look)
 
-    def _begun(self, part: Part, before: Snapshot) -> Change:
-        change = begun(self.whole, part, change_id=self.new_id(), now=self.journal.now())
-        if part.kind is Kind.RULE_CREATE:
-            return change.model_copy(update={"result": {"twins": before.lookalikes(change)}})
+    def _begun(self, item: Item, before: Snapshot) -> Change:
+        change = begun(self.whole, item, change_id=self.new_id(), now=self.journal.now())
+        if item.kind is Kind.RULE_CREATE:
+            return change.model_copy(update={"result": {"lookalikes": before.lookalikes(change)}})
         return change
 
     async def _execute(self, changes: Sequence[Change], look: Look) -> None:
@@ -127,7 +127,7 @@ class BatchExecutor:
             sent = await _each(partial(self.executor.send, look=look, backoff=place.backoff), changes)
         sending = time.monotonic() - began
         ended = await self.executor.read_back(sent)
-        self.portions.took(len(changes), sending, time.monotonic() - began - sending)
+        self.chunks.took(len(changes), sending, time.monotonic() - began - sending)
         await self.journal.finish(ended)
 
     def _place(self, target: Target) -> ServiceSite:
@@ -180,7 +180,7 @@ class BatchWorker:
 
     async def carry_out(self, whole: Change) -> None:
         """Do every item of a bulk change that this process claimed, and end it; raises LeaseLost where another took it over."""
-        parts = self.journal.store.parts
+        items = self.journal.store.items
         try:
             refusal = await self.executor.refusal(whole)
         except DirectoryUnavailable as error:
@@ -189,12 +189,12 @@ class BatchWorker:
             return
         if refusal:
             async with self.journal.store.transaction() as tx:
-                await parts.stop(tx, whole.id)
+                await items.stop(tx, whole.id)
         async with keep_change_lease(self.journal, whole) as lease:
             batch = BatchExecutor(
                 whole,
                 lease,
-                Portions(parts, whole.id),
+                Chunks(items, whole.id),
                 self.journal,
                 self.executor,
                 self.new_id,
@@ -202,14 +202,14 @@ class BatchWorker:
                 self.sleep,
                 refused=bool(refusal),
             )
-            while await parts.left(whole.id, 1):
+            while await items.left(whole.id, 1):
                 await batch.carry_out()
             self.executor.failpoint("end of set")
             await self._end(whole, refusal)
 
     async def _end(self, whole: Change, refusal: Mapping[str, str]) -> None:
         """Done where anything was, or may have been; the card has the outcome of each item."""
-        tally = await self.journal.store.parts.tally(whole.id)
+        tally = await self.journal.store.items.tally(whole.id)
         done = tally.of((Outcome.APPLIED, Outcome.UNKNOWN, Outcome.UNSETTLED)) > 0
         was_begun = done or whole.attempt > 1
         fields = {} if was_begun and refusal.get("refusal") == TOO_OLD else refusal

@@ -148,7 +148,7 @@ class Decisions:
         Where nobody has to decide any more: where they may read such things. Raises NotYours, NotAllowed or
         DirectoryUnavailable.
         """
-        if change.state is not State.PROPOSED and not change.review_owed:
+        if change.state is not State.PROPOSED and not change.review_due:
             return await self._require_read(change, by)
         if by == change.requester:
             return await self.access.require_all(change, by)
@@ -198,7 +198,7 @@ class Decisions:
         """Sign what somebody did alone; raises NothingToReview, NotYours, NotAllowed, DirectoryUnavailable."""
 
         def signed(held: Change) -> Mapping[str, Any]:
-            if not held.review_owed:
+            if not held.review_due:
                 raise NothingToReview(held)
             return {"reviewed_by": by}
 
@@ -211,9 +211,9 @@ class Decisions:
         """Let a temporary *change* end so much later; raises NotTemporary, NotAllowed, DirectoryUnavailable."""
 
         def extended(held: Change) -> Mapping[str, Any]:
-            if not held.temporary or held.ends is None:
+            if not held.temporary or held.reverts_at is None:
                 raise NotTemporary(held)
-            return {"ends": max(held.ends, self.journal.now()) + timedelta(seconds=seconds)}
+            return {"reverts_at": max(held.reverts_at, self.journal.now()) + timedelta(seconds=seconds)}
 
         await self._may_reschedule(change, by)
         return await self.journal.record(change, "extended", by, extended, request=request)
@@ -222,9 +222,9 @@ class Decisions:
         """Let a temporary *change* stay; raises NotTemporary, NotAllowed, DirectoryUnavailable."""
 
         def kept(held: Change) -> Mapping[str, Any]:
-            if held.state is not State.APPLIED or held.ends is None or held.undone_by is not None:
+            if held.state is not State.APPLIED or held.reverts_at is None or held.undone_by is not None:
                 raise NotTemporary(held)
-            return {"ends": None, "ending": ""}
+            return {"reverts_at": None, "revert_failure": ""}
 
         await self._may_reschedule(change, by)
         return await self.journal.record(change, "made_permanent", by, kept, request=request)

@@ -12,7 +12,7 @@ from typing import Any, Final
 import structlog
 
 from bot.changes.journal import Journal
-from bot.changes.model import Change, Ended, Guard, Kind, Move, Part, State, canonical_form
+from bot.changes.model import Change, Ended, Guard, Item, Kind, Move, State, canonical_form
 from bot.changes.verify import UNREADABLE, AdapterOf, Differs, Look, Reading, Sent, Verification, classify, read_back
 from bot.changes.worker import Backoff, LeaseLost, keep_change_lease
 from bot.clients.errors import ClientError, OutcomeUnknown, RateLimited, Unreachable
@@ -117,7 +117,7 @@ class Executor:
         One that may have been sent before is not deferred, which would forget that: it is looked at again when its lease
         is over.
         """
-        whole = await self.journal.store.changes.get(change.part_of) if change.part_of is not None else None
+        whole = await self.journal.store.changes.get(change.set_id) if change.set_id is not None else None
         try:
             refusal = await self.refusal(whole or change)
         except DirectoryUnavailable as error:
@@ -145,7 +145,7 @@ class Executor:
         ended = moved[0] if moved else await self._as_it_stands(change)
         return await self._reconciled(ended) if ended.state is State.UNKNOWN else ended
 
-    def look(self, changes: Sequence[Change | Part]) -> Look:
+    def look(self, changes: Sequence[Change | Item]) -> Look:
         """A look at the targets of changes of one service and site."""
         return Look(self.adapter, [change.target for change in changes], self.journal.now)
 
@@ -188,10 +188,10 @@ class Executor:
 
         Of the items of a bulk change, that is noted as they are begun.
         """
-        if change.kind is not Kind.RULE_CREATE or change.part_of is not None:
+        if change.kind is not Kind.RULE_CREATE or change.set_id is not None:
             return change
         alike = await self.adapter(change.target).snapshot([change.target], shared=True)
-        noted = {"result": {"twins": alike.lookalikes(change)}}
+        noted = {"result": {"lookalikes": alike.lookalikes(change)}}
         (change,) = await self.journal.remember([change], lambda _: noted)
         return change
 
@@ -279,8 +279,8 @@ class Executor:
     def _ended(self, change: Change, move: Move, fields: dict[str, Any]) -> Ended:
         """A move to the end of a change that this process claimed, with the times that go with it."""
         times: dict[str, Any] = {"finished_at": self.journal.now()}
-        if move is Move.FINISH and change.lasts is not None:
-            times["ends"] = times["finished_at"] + timedelta(seconds=change.lasts)
+        if move is Move.FINISH and change.revert_after is not None:
+            times["reverts_at"] = times["finished_at"] + timedelta(seconds=change.revert_after)
         return Ended(change, move, times | fields)
 
     async def end(self, change: Change, move: Move, **fields: Any) -> Change:
@@ -297,4 +297,4 @@ class Executor:
 
 def _may_have_been_sent(change: Change) -> bool:
     """Whether a process that had it before may have sent it. A create notes first what looks like it."""
-    return change.attempt > 1 and (change.kind is not Kind.RULE_CREATE or "twins" in (change.result or {}))
+    return change.attempt > 1 and (change.kind is not Kind.RULE_CREATE or "lookalikes" in (change.result or {}))

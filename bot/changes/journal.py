@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.changes.model import LIVE, Change, Ended, Guard, Kind, Move, Outcome, Part, Question, State, canonical_form
+from bot.changes.model import LIVE, Change, Ended, Guard, Item, Kind, Move, Outcome, Question, State, canonical_form
 from bot.changes.refusals import AlreadyDecided, NotTemporary, TooManyQuestions, TooManyRequests, UnknownChange
 from bot.metrics import ENDED_CHANGES
 from bot.policy.limits import DEFAULT_LIMITS, MAX_QUESTIONS_PER_REQUEST, OpenLimits
@@ -59,17 +59,17 @@ EVENTS: Final = {
     Move.LEAVE: "unsettled",
 }
 UNBEGUN: Final = frozenset({Move.CANCEL, Move.WITHDRAW, Move.DENY, Move.EXPIRE, Move.OUTDATE})
-"""Moves that end a change set before any of its parts was begun."""
+"""Moves that end a change set before any of its items was begun."""
 ENDS_OF_SETS: Final = frozenset({Move.FINISH, Move.FAIL})
 UNDOABLE: Final = (Outcome.APPLIED, Outcome.UNKNOWN)
-"""Outcomes of parts that are, or may be, there to be taken back."""
+"""Outcomes of items that are, or may be, there to be taken back."""
 NOTICES: Final = {
-    Move.APPROVE: "tell-approved",
-    Move.DENY: "tell-denied",
-    Move.EXPIRE: "tell-expired",
-    Move.OUTDATE: "tell-failed",
-    Move.FAIL: "tell-failed",
-    Move.LEAVE: "tell-failed",
+    Move.APPROVE: "notify-approved",
+    Move.DENY: "notify-denied",
+    Move.EXPIRE: "notify-expired",
+    Move.OUTDATE: "notify-failed",
+    Move.FAIL: "notify-failed",
+    Move.LEAVE: "notify-failed",
 }
 """Moves of a request that its requester hears of in a direct message, and that message's purpose."""
 DECISIONS: Final = frozenset({Move.CANCEL, Move.WITHDRAW, Move.DENY})
@@ -83,7 +83,7 @@ class Journal:
     store: Store
     now: Callable[[], datetime]
     owner: str
-    tell: Callable[[], None]
+    wake_workers: Callable[[], None]
     """Wakes the workers; called after every commit."""
     lease: timedelta = LEASE
     open_limits: OpenLimits = DEFAULT_LIMITS
@@ -93,28 +93,28 @@ class Journal:
     async def open(
         self,
         change: Change,
-        origin: str,
-        parts: Sequence[Part] = (),
+        idempotency_key: str,
+        items: Sequence[Item] = (),
         *,
         reverts: Change | None = None,
         begin: bool = False,
     ) -> Change:
-        """Record a new change, once per *origin*; one without a guard is approved with it.
+        """Record a new change, once per *idempotency_key*; one without a guard is approved with it.
 
         *begin*: claim what is approved, too, for this process to carry out. *reverts*: the temporary change whose end it
         is; raises NotTemporary where that has another end now, or none.
         Raises TargetBusy, and TooManyRequests where it would wait beside too many others.
         """
-        rows = await rows_of(change.id, parts)
+        rows = await rows_of(change.id, items)
         async with self.store.transaction() as tx:
-            kept = await self.store.changes.add(tx, change, origin)
+            kept = await self.store.changes.add(tx, change, idempotency_key)
             if kept.id != change.id:
                 return kept
             if reverts is not None:
                 await self._require_end(tx, reverts)
             if change.guard is not Guard.NONE and change.undoes is None:
                 await self._within_limits(tx, change)
-            await self.store.parts.add(tx, rows)
+            await self.store.items.add(tx, rows)
             events = [event_of("requested", change, change.requester, **_asked(change))]
             if change.guard is Guard.NONE:
                 kept = await self._approved_at_once(tx, change)
@@ -124,12 +124,12 @@ class Journal:
                 await self.store.outbox.enqueue(tx, change.id, "card")
                 await self._set_waiting(tx, change)
             await self.store.audit.append(tx, *events)
-        self.tell()
+        self.wake_workers()
         return kept
 
     async def _require_end(self, tx: AsyncConnection, change: Change) -> None:
         held = await self.store.changes.held(tx, change.id) or change
-        if not held.temporary or held.ends != change.ends:
+        if not held.temporary or held.reverts_at != change.reverts_at:
             raise NotTemporary(held)
 
     async def _within_limits(self, tx: AsyncConnection, change: Change) -> None:
@@ -170,7 +170,7 @@ class Journal:
                 await self.store.audit.append(tx, *events)
             if completes and last is not None:
                 held = await self._moved(tx, held, Move.APPROVE, by, events, approvals=held.approvals, **last)
-        self.tell()
+        self.wake_workers()
         return held
 
     async def move(self, change: Change, move: Move, *, by: str = GATEHOUSE, **fields: Any) -> Change | None:
@@ -182,7 +182,7 @@ class Journal:
             moved = await self._moved(tx, change, move, by, (), **fields)
         if moved is not None:
             count_ends([moved])
-            self.tell()
+            self.wake_workers()
         return moved
 
     async def _moved(
@@ -213,11 +213,11 @@ class Journal:
             await self.store.outbox.enqueue(tx, moved.id, "result")
         if _is_news_to_requester(moved, by):
             if not within:
-                await self.store.outbox.hasten(tx, moved.id)
+                await self.store.outbox.make_due(tx, moved.id)
             if move in NOTICES:
                 await self.store.outbox.enqueue(tx, moved.id, NOTICES[move], within=within)
         if moved.is_set and move in UNBEGUN:
-            await self.store.parts.stop(tx, moved.id)
+            await self.store.items.stop(tx, moved.id)
         if moved.glass_broken and move is Move.APPROVE:
             await self.store.outbox.enqueue(tx, moved.id, "glass")
         await self._set_timers(tx, moved)
@@ -233,22 +233,22 @@ class Journal:
                     events.append(event_of(EVENTS[move], change, GATEHOUSE, **told(change)))
                     if change.state is State.APPLIED:
                         applied.append(change)
-                    if change.part_of is not None:
+                    if change.set_id is not None:
                         items.append(change)
                     else:
                         await self._follow(tx, change, move, GATEHOUSE)
                 if items:
-                    await self.store.parts.note(tx, items)
+                    await self.store.items.note(tx, items)
                 stale = await self._applied(tx, applied)
                 events += [event_of(EVENTS[Move.OUTDATE], each, GATEHOUSE, **told(each)) for each in stale]
-                for set_id in sorted({item.part_of or "" for item in items} if items else ()):
+                for set_id in sorted({item.set_id or "" for item in items} if items else ()):
                     await self.store.outbox.enqueue(tx, set_id, "card", within=PROGRESS)
                 await self.store.audit.append(tx, *events)
-            ends = [change for change, _ in moved]
-            finished += ends
-            count_ends([*ends, *stale])
+            reverts_at = [change for change, _ in moved]
+            finished += reverts_at
+            count_ends([*reverts_at, *stale])
         if finished:
-            self.tell()
+            self.wake_workers()
         return finished
 
     async def _applied(self, tx: AsyncConnection, changes: Sequence[Change]) -> Sequence[Change]:
@@ -271,54 +271,54 @@ class Journal:
                 overtaken.append(stale)
         sets = {await self._undone(tx, change): change for change in changes if change.undoes}
         for set_id, undo in sets.items():
-            await self._undone_whole(tx, set_id, undo.part_of or undo.id)
+            await self._undone_whole(tx, set_id, undo.set_id or undo.id)
         return overtaken
 
     async def _set_timers(self, tx: AsyncConnection, moved: Change) -> None:
         """Nothing waits for a decision any more; what ends by itself and what must be looked at does from now on."""
         if moved.state is not State.PROPOSED:
             await self.store.timers.clear(tx, moved.id, TimerKind.EXPIRE, TimerKind.REMIND)
-        if moved.state is State.APPLIED and moved.ends is not None:
-            await self.set_end(tx, moved, moved.ends)
-        if moved.review_owed:
+        if moved.state is State.APPLIED and moved.reverts_at is not None:
+            await self.set_end(tx, moved, moved.reverts_at)
+        if moved.review_due:
             await self.store.timers.set(tx, moved.id, TimerKind.REVIEW, self.now() + REVIEW_AFTER)
 
-    async def set_end(self, tx: AsyncConnection, change: Change, ends: datetime) -> None:
+    async def set_end(self, tx: AsyncConnection, change: Change, reverts_at: datetime) -> None:
         """From now on *change* ends at *ends*; somewhat before, its people hear of it."""
-        left = ends - self.now()
+        left = reverts_at - self.now()
         early = min(OFFER_BEFORE, left * SHORTEST_OFFER)
-        await self.store.timers.set(tx, change.id, TimerKind.REVERT, ends)
-        await self.store.timers.set(tx, change.id, TimerKind.OFFER, ends - early)
+        await self.store.timers.set(tx, change.id, TimerKind.REVERT, reverts_at)
+        await self.store.timers.set(tx, change.id, TimerKind.OFFER, reverts_at - early)
 
     async def _undone(self, tx: AsyncConnection, undo: Change) -> str:
         """Mark what *undo* took back, and let the old id of a rule that came back mean the new one. Return the id of
-        the change set that it is, or is a part of.
+        the change set that it is, or is an item of.
         """
         change = await self.store.changes.held(tx, undo.undoes or "")
         if change is None:
             return ""
         fields: dict[str, Any] = {} if change.is_set else {"undone_by": undo.id}
-        if change.review_owed and undo.settles_review:
+        if change.review_due and undo.settles_review:
             fields["reviewed_by"] = undo.requester
         await self.store.changes.record(tx, change, **fields)
         over = set() if change.is_set else set(TimerKind) - {TimerKind.REVIEW}
-        reviewed = set() if change.review_owed and not undo.settles_review else {TimerKind.REVIEW}
+        reviewed = set() if change.review_due and not undo.settles_review else {TimerKind.REVIEW}
         await self.store.timers.clear(tx, change.id, *over, *reviewed)
-        if change.part_of is None and change.ends is not None and undo.requester != change.requester:
-            await self.store.outbox.enqueue(tx, change.id, "tell-reverted")
-        if change.part_of is not None:
-            await self.store.parts.taken_back(tx, change.part_of, change.part_number)
-        await self.store.outbox.enqueue(tx, change.part_of or change.id, "card")
+        if change.set_id is None and change.reverts_at is not None and undo.requester != change.requester:
+            await self.store.outbox.enqueue(tx, change.id, "notify-reverted")
+        if change.set_id is not None:
+            await self.store.items.taken_back(tx, change.set_id, change.item_number)
+        await self.store.outbox.enqueue(tx, change.set_id or change.id, "card")
         if undo.kind is Kind.RULE_CREATE and change.target.key and undo.target.key:
             await self.store.former_ids.put(tx, change.target.key, undo.target.key)
-        return change.id if change.is_set else change.part_of or ""
+        return change.id if change.is_set else change.set_id or ""
 
     async def _undone_whole(self, tx: AsyncConnection, set_id: str, undo_id: str) -> None:
         """Mark a change set as undone where nothing of it is left; what is left of a temporary one still has its end."""
         whole = await self.store.changes.held(tx, set_id) if set_id else None
         if whole is None or whole.state is not State.APPLIED or whole.undone_by is not None:
             return
-        if not await self.store.parts.has_any(tx, set_id, UNDOABLE):
+        if not await self.store.items.has_any(tx, set_id, UNDOABLE):
             await self.store.changes.record(tx, whole, undone_by=undo_id)
             await self.store.timers.clear(tx, set_id, *(set(TimerKind) - {TimerKind.REVIEW}))
 
@@ -356,7 +356,7 @@ class Journal:
             if claimed is not None and claimed.state is State.APPLYING:
                 await self.store.audit.append(tx, began(claimed))
         if sets:
-            self.tell()
+            self.wake_workers()
         return claimed
 
     async def ask(self, change: Change, question: Question) -> Change:
@@ -376,7 +376,7 @@ class Journal:
             await self.store.changes.record(tx, asked)
             await self.store.outbox.enqueue(tx, asked.id, f"ask-{len(asked.questions)}")
             await self.store.audit.append(tx, event_of("asked", asked, question.by, question=question.text))
-        self.tell()
+        self.wake_workers()
         return asked
 
     async def record(
@@ -393,7 +393,7 @@ class Journal:
                 return held
             if not (fields := update(held)):
                 return held
-            if "ends" in fields and await self.store.changes.is_being_reverted(tx, held.id):
+            if "reverts_at" in fields and await self.store.changes.is_being_reverted(tx, held.id):
                 raise NotTemporary(held)
             noted = held.model_copy(update=dict(fields))
             await self.store.changes.record(tx, noted)
@@ -401,22 +401,22 @@ class Journal:
                 await self.store.outbox.enqueue(tx, change.id, purpose)
             await self._follow_fields(tx, noted, fields)
             await self.store.audit.append(tx, event_of(event, noted, by))
-        self.tell()
+        self.wake_workers()
         return noted
 
     async def _follow_fields(self, tx: AsyncConnection, noted: Change, fields: Mapping[str, Any]) -> None:
-        if "ends" in fields:
+        if "reverts_at" in fields:
             await self._set_end_anew(tx, noted)
         if "reviewed_by" in fields:
             await self.store.timers.clear(tx, noted.id, TimerKind.REVIEW)
         if "stopped_by" in fields:
-            await self.store.parts.stop(tx, noted.id)
+            await self.store.items.stop(tx, noted.id)
 
     async def _set_end_anew(self, tx: AsyncConnection, change: Change) -> None:
-        if change.ends is None:
+        if change.reverts_at is None:
             await self.store.timers.clear(tx, change.id, TimerKind.REVERT, TimerKind.OFFER)
         else:
-            await self.set_end(tx, change, change.ends)
+            await self.set_end(tx, change, change.reverts_at)
 
     async def remember(self, changes: Sequence[Change], update: Update) -> Sequence[Change]:
         """Note what *update* gives for the work under way, where it is still this process's; nobody needs to be told."""
@@ -458,7 +458,7 @@ def began(change: Change) -> Event:
 
 def _asked(change: Change) -> dict[str, Any]:
     if change.is_set:
-        return {"title": change.title, "parts": change.size, "kinds": list(change.kinds)}
+        return {"title": change.title, "items": change.size, "kinds": list(change.kinds)}
     return {"before": change.before, "after": change.after}
 
 
@@ -474,7 +474,7 @@ def told(change: Change) -> dict[str, Any]:
 
 def _is_news_to_requester(change: Change, by: str) -> bool:
     """Whether its requester waited for an approval, and neither decided about *change* nor did what moved it, as *by* did."""
-    waited = change.guard is Guard.APPROVE and change.part_of is None
+    waited = change.guard is Guard.APPROVE and change.set_id is None
     return waited and change.requester not in {change.decided_by, by}
 
 

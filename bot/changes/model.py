@@ -212,15 +212,15 @@ class Change(Stored):
     questions: tuple[Question, ...] = ()
     break_glass: tuple[str, ...] = ()
     """Names of the roles whose people may go ahead alone."""
-    lasts: int | None = None
+    revert_after: int | None = None
     """Seconds after which the change takes itself back; counted from when it was applied."""
-    ends: datetime | None = None
+    reverts_at: datetime | None = None
     """When it takes itself back, once that is known; None again when it was made to stay."""
-    ends_as_typed: str = ""
+    reverts_at_as_typed: str = ""
     """``18:00 Europe/Berlin``: the end as somebody wrote it, with the zone that it was read in."""
     agreed: bool = False
     """Agreed to before, as the end of a temporary change is: nobody's right to it is asked for."""
-    ending: str = ""
+    revert_failure: str = ""
     """Why a temporary change did not take itself back as agreed: ``changed`` meanwhile, ``gone``, ``refused``."""
     state: State = State.PROPOSED
     created: datetime
@@ -259,21 +259,21 @@ class Change(Stored):
     settles_review: bool = False
     """Of an undo: it is the review of what it takes back, since somebody else who may review it asked for it."""
     size: int = 0
-    """Of a change set: how many parts it has; 0 for a change of one thing."""
+    """Of a change set: how many items it has; 0 for a change of one thing."""
     kinds: tuple[Kind, ...] = ()
-    """Of a change set: every kind among its parts; *kind* is the weightiest."""
-    needs_of_parts: tuple[Need, ...] = ()
-    """Of a change set: every operation that its parts need, by site; records of older releases have none."""
+    """Of a change set: every kind among its items; *kind* is the weightiest."""
+    needs_of_items: tuple[Need, ...] = ()
+    """Of a change set: every operation that its items need, by site; records of older releases have none."""
     title: str = ""
     """Of a change set: what it does, in a few words."""
     columns: tuple[str, ...] = ()
     """Of an imported set: the headings of its table, which whoever asked gets back with an outcome for each row."""
     separator: str = ","
     stopped_by: str | None = None
-    """Of a change set: who stopped it before all of its parts were done."""
-    part_of: str | None = None
-    """The id of the change set that this change is a part of."""
-    part_number: int = 0
+    """Of a change set: who stopped it before all of its items were done."""
+    set_id: str | None = None
+    """The id of the change set that this change is an item of."""
+    item_number: int = 0
     warnings: tuple[str, ...] = ()
     """What is wrong with it all the same, one plain sentence each; whoever decides is to see them."""
     preview: tuple[str, ...] = ()
@@ -291,7 +291,7 @@ class Change(Stored):
     def needs(self) -> tuple[Need, ...]:
         """Every operation of the policy that it takes to ask for this, by site."""
         if self.is_set:
-            return self.needs_of_parts or tuple(
+            return self.needs_of_items or tuple(
                 dict.fromkeys((kind.operation, None) for kind in self.kinds or (self.kind,))
             )
         found = operations_of(self.kind.operation, self.before, self.after)
@@ -309,7 +309,7 @@ class Change(Stored):
         return self.model_copy(update={"approvals": (*self.approvals, Approval(by=person, at=at))})
 
     @property
-    def review_owed(self) -> bool:
+    def review_due(self) -> bool:
         """Whether somebody acted alone and nobody else has looked at it since; its end or an undo of theirs is no look."""
         open_ = self.state in {State.APPLIED, State.UNKNOWN, State.UNSETTLED}
         return self.glass_broken and open_ and self.reviewed_by is None
@@ -317,7 +317,12 @@ class Change(Stored):
     @property
     def temporary(self) -> bool:
         """Whether it is in force and will take itself back."""
-        return self.state is State.APPLIED and self.ends is not None and self.undone_by is None and not self.ending
+        return (
+            self.state is State.APPLIED
+            and self.reverts_at is not None
+            and self.undone_by is None
+            and not self.revert_failure
+        )
 
     @property
     def fingerprint(self) -> str:
@@ -336,7 +341,7 @@ class Ended(NamedTuple):
 
 
 class Outcome(StrEnum):
-    """How far a part has come."""
+    """How far an item has come."""
 
     WAITING = "waiting"
     APPLYING = "applying"
@@ -358,7 +363,7 @@ class Outcome(StrEnum):
 DONE: Final = frozenset({Outcome.APPLIED, Outcome.UNDONE})
 OPEN: Final = frozenset({Outcome.WAITING, Outcome.APPLYING})
 NOT_DONE: Final = frozenset({Outcome.FAILED, Outcome.STALE, Outcome.BUSY, Outcome.STOPPED})
-"""Parts that may be asked for again: nothing of them happened."""
+"""Items that may be asked for again: nothing of them happened."""
 
 OUTCOMES: Final[Mapping[State, Outcome]] = {
     State.APPROVED: Outcome.APPLYING,
@@ -369,26 +374,26 @@ OUTCOMES: Final[Mapping[State, Outcome]] = {
     State.UNKNOWN: Outcome.UNKNOWN,
     State.UNSETTLED: Outcome.UNSETTLED,
 }
-"""What the state of a part's change means for the part."""
+"""What the state of an item's change means for the item."""
 
 
-class Part(Stored):
+class Item(Stored):
     """One thing of a change set: what a change of it would be, and what became of it."""
 
     number: int
     kind: Kind | None = None
-    """None for a part that is only on record, because nothing was to be done."""
+    """None for an item that is only on record, because nothing was to be done."""
     target: Target
     before: dict[str, Any] | None = None
     after: dict[str, Any] | None = None
     undoes: str | None = None
-    """The change that this part takes back."""
+    """The change that this item takes back."""
     source: str = ""
-    """Where the part comes from, such as the line of a file."""
+    """Where the item comes from, such as the line of a file."""
     cells: tuple[str, ...] = ()
     """The row that it came from, under the columns of the set."""
     follows: int = 0
-    """The number of the part that it is done together with, if it is."""
+    """The number of the item that it is done together with, if it is."""
     outcome: Outcome = Outcome.WAITING
     change_id: str | None = None
     why: str = ""
@@ -402,14 +407,14 @@ class Part(Stored):
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """Every operation of the policy that it takes to ask for this part, by site."""
+        """Every operation of the policy that it takes to ask for this item, by site."""
         found = operations_of(self.kind.operation, self.before, self.after) if self.kind is not None else ()
         return tuple((operation, self.target.site) for operation in found)
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How many parts of a set are where."""
+    """How many items of a set are where."""
 
     counts: Mapping[Outcome, int]
 
@@ -421,7 +426,7 @@ class Tally:
 
     @property
     def meant(self) -> int:
-        """Parts that were to be done."""
+        """Items that were to be done."""
         return sum(self.counts.values()) - self[Outcome.SKIPPED]
 
     @property

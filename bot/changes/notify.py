@@ -104,7 +104,7 @@ class OutboxWorker:
         """Claim the next message for a channel or person that gets none at the moment."""
         if self._slack_is_back:
             self._slack_is_back = False
-            log.info("slack_is_back", messages=await self._store.outbox.hurry())
+            log.info("slack_is_back", messages=await self._store.outbox.retry_failed_now())
         if not self._claimed:
             self._claimed = await self._take(DELIVERIES_AT_ONCE - len(self._busy))
         return self._claimed.pop(0) if self._claimed else None

@@ -78,14 +78,14 @@ def open_pipeline(
     now: Callable[[], datetime],
     new_id: Callable[[], str],
     owner: str,
-    tell: Callable[[], None],
+    wake_workers: Callable[[], None],
     reconcile_after: Sequence[float] = RECONCILE_AFTER,
     lease: timedelta = LEASE,
     failpoint: Failpoint = no_failpoint,
     open_limits: OpenLimits = DEFAULT_LIMITS,
 ) -> Pipeline:
     """Make the steps of one process. *tell* wakes the workers, after every commit that gives them something to do."""
-    journal = Journal(store, now, owner, tell, lease, open_limits)
+    journal = Journal(store, now, owner, wake_workers, lease, open_limits)
     executor = Executor(journal, adapter, access, reconcile_after, failpoint)
     proposer = Proposer(journal, access, executor, new_id)
     return Pipeline(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any, Final
 
-from bot.changes.model import NOT_CONTENT, Change, Guard, Kind, Part, State, Target, canonical_form, weightiest
+from bot.changes.model import NOT_CONTENT, Change, Guard, Item, Kind, State, Target, canonical_form, weightiest
 from bot.changes.verify import Document, Snapshot
 from bot.rules.model import Rule, RuleDraft
 
@@ -41,11 +41,11 @@ class Terms:
     """What is wrong with it all the same, in plain words for its card."""
     undoes: str | None = None
     """The change that this one takes back."""
-    lasts: int | None = None
+    revert_after: int | None = None
     """Seconds after which it takes itself back, counted from when it was applied."""
-    ends: datetime | None = None
+    reverts_at: datetime | None = None
     """When it takes itself back."""
-    ends_as_typed: str = ""
+    reverts_at_as_typed: str = ""
     agreed: bool = False
     """Agreed to before, as the end of a temporary change is: nobody's right is asked again."""
     settles_review: bool = False
@@ -136,9 +136,9 @@ def request_again(change: Change, live: Document | None, *, by: str, channel: st
         guard=Guard.CONFIRM if moved else None,
         reason=change.reason,
         warnings=change.warnings,
-        lasts=change.lasts,
-        ends=None if change.lasts else change.ends,
-        ends_as_typed=change.ends_as_typed,
+        revert_after=change.revert_after,
+        reverts_at=None if change.revert_after else change.reverts_at,
+        reverts_at_as_typed=change.reverts_at_as_typed,
     )
 
 
@@ -165,7 +165,7 @@ def applied_to(live: Document, before: Document, after: Document) -> Document:
 
 
 class NothingInSet(Exception):
-    """A set without a part that is to be done."""
+    """A set without an item that is to be done."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,29 +173,29 @@ class SetProposal(Terms):
     """Several changes, to be decided as one. *title*: what it does, in a few words that a channel may see."""
 
     title: str
-    parts: Sequence[Part]
+    items: Sequence[Item]
     columns: tuple[str, ...] = ()
-    """The headings of the table that the parts come from."""
+    """The headings of the table that the items come from."""
     separator: str = ","
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
         """Every kind that is to be done, the weightiest first; raises NothingInSet."""
-        if not (kinds := weightiest(part.kind for part in self.parts if part.kind is not None)):
+        if not (kinds := weightiest(item.kind for item in self.items if item.kind is not None)):
             raise NothingInSet(self.title)
         return kinds
 
     def change(self, id_: str, created: datetime) -> Change:
-        """The change that stands for all parts, with no guard before it yet; raises NothingInSet."""
+        """The change that stands for all items, with no guard before it yet; raises NothingInSet."""
         kinds = self.kinds
         return Change(
             id=id_,
             kind=kinds[0],
             kinds=kinds,
-            needs_of_parts=tuple(dict.fromkeys(need for part in self.parts for need in part.needs)),
-            size=len(self.parts),
+            needs_of_items=tuple(dict.fromkeys(need for item in self.items for need in item.needs)),
+            size=len(self.items),
             title=self.title,
-            target=Target(service=self.parts[0].target.service),
+            target=Target(service=self.items[0].target.service),
             before=None,
             after=None,
             columns=self.columns,
@@ -210,19 +210,19 @@ def set_of(title: str, proposals: Sequence[Proposal]) -> SetProposal:
     first = proposals[0]
     return SetProposal(
         title=title,
-        parts=[part_of(number, proposal) for number, proposal in enumerate(proposals, 1)],
+        items=[item_of(number, proposal) for number, proposal in enumerate(proposals, 1)],
         requester=first.requester,
         channel=first.channel,
         reason=first.reason,
-        lasts=first.lasts,
-        ends=first.ends,
-        ends_as_typed=first.ends_as_typed,
+        revert_after=first.revert_after,
+        reverts_at=first.reverts_at,
+        reverts_at_as_typed=first.reverts_at_as_typed,
         warnings=tuple(dict.fromkeys(line for proposal in proposals for line in proposal.warnings)),
     )
 
 
-def part_of(number: int, proposal: Proposal, source: str = "") -> Part:
-    return Part(
+def item_of(number: int, proposal: Proposal, source: str = "") -> Item:
+    return Item(
         number=number,
         kind=proposal.kind,
         target=proposal.target,
@@ -236,11 +236,11 @@ def part_of(number: int, proposal: Proposal, source: str = "") -> Part:
 def inverse_of(
     whole: Change, done: Iterable[tuple[Change, Document | None]], *, by: str, channel: str, reason: str = ""
 ) -> SetProposal:
-    """What takes back those parts of *whole* that were *done*, on what there is now of each, the last one first."""
+    """What takes back those items of *whole* that were *done*, on what there is now of each, the last one first."""
     proposals = [inverse(change, live, by=by, channel=channel, reason=reason) for change, live in done]
     return SetProposal(
         title=f"Undo: {whole.title}" if whole.undoes is None else whole.title.removeprefix("Undo: "),
-        parts=[part_of(number, proposal) for number, proposal in enumerate(reversed(proposals), 1)],
+        items=[item_of(number, proposal) for number, proposal in enumerate(reversed(proposals), 1)],
         requester=by,
         channel=channel,
         reason=reason or f"undo of {whole.id[:8]}",
@@ -248,45 +248,45 @@ def inverse_of(
     )
 
 
-def again(whole: Change, failed: Iterable[tuple[Part, Snapshot]], *, by: str, channel: str) -> SetProposal:
+def again(whole: Change, failed: Iterable[tuple[Item, Snapshot]], *, by: str, channel: str) -> SetProposal:
     """Once more what was not done, on what there is now and until the same end.
 
-    Parts whose target is gone, or there already, are left out. Where a target is no longer what was shown, the
+    Items whose target is gone, or there already, are left out. Where a target is no longer what was shown, the
     requester is asked first.
     """
     proposals = []
-    for part, snapshot in failed:
-        live = snapshot.live(part.target)
-        if part.kind is not None and (live is not None) != part.kind.creates:
-            proposals.append((_renewed(whole, part, live, by=by, channel=channel), part.source))
+    for item, snapshot in failed:
+        live = snapshot.live(item.target)
+        if item.kind is not None and (live is not None) != item.kind.creates:
+            proposals.append((_renewed(whole, item, live, by=by, channel=channel), item.source))
     if not proposals:
         raise NothingInSet(whole.title)
-    parts = [part_of(number, proposal, source) for number, (proposal, source) in enumerate(proposals, 1)]
+    items = [item_of(number, proposal, source) for number, (proposal, source) in enumerate(proposals, 1)]
     asks = any(proposal.guard is Guard.CONFIRM for proposal, _ in proposals)
     return replace(
         set_of(whole.title, [proposal for proposal, _ in proposals]),
-        parts=parts,
+        items=items,
         guard=Guard.CONFIRM if asks else None,
     )
 
 
-def _renewed(whole: Change, part: Part, live: Document | None, *, by: str, channel: str) -> Proposal:
+def _renewed(whole: Change, item: Item, live: Document | None, *, by: str, channel: str) -> Proposal:
     change = whole.model_copy(
-        update={"kind": part.kind, "target": part.target, "before": part.before, "after": part.after, "size": 0}
+        update={"kind": item.kind, "target": item.target, "before": item.before, "after": item.after, "size": 0}
     )
     return request_again(change, live, by=by, channel=channel)
 
 
-def begun(whole: Change, part: Part, *, change_id: str, now: datetime) -> Change:
-    """The change that a part of *whole* is, as it is written down just before it is sent."""
-    if part.kind is None:
+def begun(whole: Change, item: Item, *, change_id: str, now: datetime) -> Change:
+    """The change that an item of *whole* is, as it is written down just before it is sent."""
+    if item.kind is None:
         raise ValueError("a part that is only on record")
     return Change(
         id=change_id,
-        kind=part.kind,
-        target=part.target,
-        before=part.before,
-        after=part.after,
+        kind=item.kind,
+        target=item.target,
+        before=item.before,
+        after=item.after,
         requester=whole.requester,
         channel=whole.channel,
         reason=whole.reason,
@@ -297,8 +297,8 @@ def begun(whole: Change, part: Part, *, change_id: str, now: datetime) -> Change
         created=now,
         state=State.APPLYING,
         attempt=1,
-        undoes=part.undoes,
-        part_of=whole.id,
-        part_number=part.number,
+        undoes=item.undoes,
+        set_id=whole.id,
+        item_number=item.number,
         quiet_refusal=True,
     )

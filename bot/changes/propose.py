@@ -27,19 +27,23 @@ class Proposer:
     executor: Executor
     new_id: Callable[[], str]
 
-    async def submit(self, proposal: Proposal | SetProposal, *, origin: str, reverts: Change | None = None) -> Change:
+    async def submit(
+        self, proposal: Proposal | SetProposal, *, idempotency_key: str, reverts: Change | None = None
+    ) -> Change:
         """Record what is proposed, and apply a single change that nothing stands before; return it as it then stands."""
-        return await self.executor.go_on(await self.record(proposal, origin=origin, reverts=reverts))
+        return await self.executor.go_on(await self.record(proposal, idempotency_key=idempotency_key, reverts=reverts))
 
-    async def record(self, proposal: Proposal | SetProposal, *, origin: str, reverts: Change | None = None) -> Change:
-        """Record what is proposed, once per *origin*; what nothing stands before is claimed, to be gone on with at once.
+    async def record(
+        self, proposal: Proposal | SetProposal, *, idempotency_key: str, reverts: Change | None = None
+    ) -> Change:
+        """Record what is proposed, once per *idempotency_key*; what nothing stands before is claimed, to be gone on with at once.
 
         *reverts*: the temporary change whose end it is.
         Raises TargetBusy while another change holds the target, NotAllowed and NobodyCanApprove as the policy says,
         DirectoryUnavailable where Slack does not tell who asks, NotTemporary where *reverts* has another end now, and
         NothingInSet.
         """
-        if (known := await self.journal.store.changes.of_origin(origin)) is not None:
+        if (known := await self.journal.store.changes.of_key(idempotency_key)) is not None:
             return known
         change = proposal.change(self.new_id(), self.journal.now())
         if not proposal.agreed:
@@ -47,8 +51,8 @@ class Proposer:
         self.executor.failpoint("propose")
         if change.guard is Guard.NONE and not change.is_set:
             self.executor.failpoint("claim")
-        parts = proposal.parts if isinstance(proposal, SetProposal) else ()
-        return await self.journal.open(change, origin, parts, reverts=reverts, begin=not change.is_set)
+        items = proposal.items if isinstance(proposal, SetProposal) else ()
+        return await self.journal.open(change, idempotency_key, items, reverts=reverts, begin=not change.is_set)
 
     async def _under_guard(self, change: Change, asked: Guard | None) -> Change:
         """*change* with what must stand before it here and now: the strictest guard of all that it needs."""
@@ -63,7 +67,7 @@ class Proposer:
                 "self_approval": rule.self_approval,
                 "break_glass": rule.break_glass,
                 "summoned": await self.access.summoned(rule, change.requester, change.channel),
-                "expires": expires if change.ends is None else min(expires, change.ends),
+                "expires": expires if change.reverts_at is None else min(expires, change.reverts_at),
             }
         )
 
@@ -90,9 +94,9 @@ class FollowUps:
         if (same := next((undo for undo in undos if _serves(undo, change, by, channel)), None)) is not None:
             return same
         proposal = await self._inverse(change, by=by, channel=channel)
-        if change.review_owed:
+        if change.review_due:
             proposal = replace(proposal, settles_review=await self._may_review(change, by))
-        return await self.proposer.submit(proposal, origin=f"undo:{change.id}:{len(undos)}")
+        return await self.proposer.submit(proposal, idempotency_key=f"undo:{change.id}:{len(undos)}")
 
     async def revert(self, change: Change, *, by: str, reason: str, since: datetime | None = None) -> Change:
         """Take a temporary *change* back, as was agreed when it was asked for; once, no matter who asks, and how often.
@@ -108,13 +112,15 @@ class FollowUps:
         if change.undone_by is None and not change.temporary:
             raise NotTemporary(change)
         proposal = await self._inverse(change, by=by, channel=change.channel, reason=reason)
-        origin = f"revert:{change.id}:{len(reverts)}"
-        return await self.proposer.submit(replace(proposal, agreed=True), origin=origin, reverts=change)
+        idempotency_key = f"revert:{change.id}:{len(reverts)}"
+        return await self.proposer.submit(
+            replace(proposal, agreed=True), idempotency_key=idempotency_key, reverts=change
+        )
 
-    async def _made_since(self, change: Change, origin: str, by: str, since: datetime | None) -> Change | None:
+    async def _made_since(self, change: Change, idempotency_key: str, by: str, since: datetime | None) -> Change | None:
         if since is None:
             return None
-        undos = await self._undos(change, origin)
+        undos = await self._undos(change, idempotency_key)
         return next((undo for undo in undos if undo.requester == by and undo.created >= since), None)
 
     async def _inverse(self, change: Change, *, by: str, channel: str, reason: str = "") -> Proposal | SetProposal:
@@ -123,17 +129,17 @@ class FollowUps:
         if not change.is_set:
             moved, live = (await self._as_they_are([change]))[0]
             return inverse(moved, live, by=by, channel=channel, reason=reason)
-        done = await self._as_they_are(await self._done_parts(change))
+        done = await self._as_they_are(await self._done_items(change))
         return inverse_of(change, done, by=by, channel=channel, reason=reason)
 
-    async def _done_parts(self, whole: Change) -> Sequence[Change]:
-        """The parts of a set that were done and can be taken back; raises NotUndoable where there is none."""
-        parts = await self.store.parts.some(whole.id, (Outcome.APPLIED,), whole.size)
-        changes = await self.store.changes.many([part.change_id for part in parts if part.change_id])
+    async def _done_items(self, whole: Change) -> Sequence[Change]:
+        """The items of a set that were done and can be taken back; raises NotUndoable where there is none."""
+        items = await self.store.items.some(whole.id, (Outcome.APPLIED,), whole.size)
+        changes = await self.store.changes.many([item.change_id for item in items if item.change_id])
         done = [change for change in changes.values() if change.state is State.APPLIED and change.undone_by is None]
         if not done:
             raise NotUndoable(whole)
-        return sorted(done, key=lambda change: change.part_number)
+        return sorted(done, key=lambda change: change.item_number)
 
     async def _as_they_are(self, changes: Sequence[Change]) -> Sequence[tuple[Change, Document | None]]:
         """Each change under the id that its target has now, with what is there: of members only, as an undo of theirs
@@ -179,39 +185,43 @@ class FollowUps:
         """The last try to take a temporary *change* back at its end; None where there was none yet."""
         return next(iter((await self._undos(change, "revert"))[-1:]), None)
 
-    async def _undos(self, change: Change, origin: str) -> Sequence[Change]:
+    async def _undos(self, change: Change, idempotency_key: str) -> Sequence[Change]:
         """Every undo of *change* that was ever asked for by people, or every *revert* by its end, the oldest first."""
         found: list[Change] = []
-        while (known := await self.store.changes.of_origin(f"{origin}:{change.id}:{len(found)}")) is not None:
+        while (known := await self.store.changes.of_key(f"{idempotency_key}:{change.id}:{len(found)}")) is not None:
             found.append(known)
         return found
 
-    async def put_back(self, change: Change, *, by: str, channel: str, origin: str) -> Change:
+    async def put_back(self, change: Change, *, by: str, channel: str, idempotency_key: str) -> Change:
         """Propose the end of a temporary *change* that was left because somebody changed its target."""
-        if change.state is not State.APPLIED or not change.ending or change.undone_by is not None:
+        if change.state is not State.APPLIED or not change.revert_failure or change.undone_by is not None:
             raise NotTemporary(change)
         moved, live = await self._with_live(change)
         if live is None:
             raise NotTemporary(change)
-        return await self.proposer.submit(put_back(moved, live, by=by, channel=channel), origin=origin)
+        return await self.proposer.submit(
+            put_back(moved, live, by=by, channel=channel), idempotency_key=idempotency_key
+        )
 
-    async def request_again(self, change: Change, *, by: str, channel: str, origin: str) -> Change:
+    async def request_again(self, change: Change, *, by: str, channel: str, idempotency_key: str) -> Change:
         """Propose what a stale *change* asked for on its target as it is now; raises AlreadyDecided for another one."""
         if change.state is not State.STALE:
             raise AlreadyDecided(change)
         moved, live = await self._with_live(change)
         if live is None or change.kind.creates:
             raise AlreadyDecided(change)
-        return await self.proposer.submit(request_again(moved, live, by=by, channel=channel), origin=origin)
+        return await self.proposer.submit(
+            request_again(moved, live, by=by, channel=channel), idempotency_key=idempotency_key
+        )
 
-    async def again(self, whole: Change, *, by: str, channel: str, origin: str) -> Change:
-        """Propose those parts of an ended set that were not done, on what there is now; raises NothingInSet."""
+    async def again(self, whole: Change, *, by: str, channel: str, idempotency_key: str) -> Change:
+        """Propose those items of an ended set that were not done, on what there is now; raises NothingInSet."""
         if not whole.is_set or whole.state in LIVE:
             raise AlreadyDecided(whole)
-        parts = await self.store.parts.some(whole.id, NOT_DONE, whole.size)
-        snapshots = await self._snapshots([part.target for part in parts])
-        failed = [(part, snapshots[_place(part.target)]) for part in parts]
-        return await self.proposer.submit(again(whole, failed, by=by, channel=channel), origin=origin)
+        items = await self.store.items.some(whole.id, NOT_DONE, whole.size)
+        snapshots = await self._snapshots([item.target for item in items])
+        failed = [(item, snapshots[_place(item.target)]) for item in items]
+        return await self.proposer.submit(again(whole, failed, by=by, channel=channel), idempotency_key=idempotency_key)
 
     async def now_called(self, target: Target) -> Target:
         """*target* under the id that it has now: a rule that came back has a new one."""

@@ -93,12 +93,12 @@ class TimerWorker:
         return self._now + REMINDERS[min(timer.number, len(REMINDERS) - 1)]
 
     async def _offer(self, change: Change, _: Timer) -> datetime | None:
-        if change.temporary and change.ends is not None and change.ends > self._now:
-            await self._enqueue(change, f"offer-{int(change.ends.timestamp()) % 100_000_000}")
+        if change.temporary and change.reverts_at is not None and change.reverts_at > self._now:
+            await self._enqueue(change, f"offer-{int(change.reverts_at.timestamp()) % 100_000_000}")
         return None
 
     async def _review(self, change: Change, timer: Timer) -> datetime | None:
-        if not change.review_owed:
+        if not change.review_due:
             return None
         await self._enqueue(change, f"review-{timer.number + 1}")
         return self._now + REVIEWS[min(timer.number, len(REVIEWS) - 1)]
@@ -106,16 +106,16 @@ class TimerWorker:
     async def _enqueue(self, change: Change, purpose: str) -> None:
         async with self.pipeline.journal.store.transaction() as tx:
             await self.pipeline.journal.store.outbox.enqueue(tx, change.id, purpose)
-        self.pipeline.journal.tell()
+        self.pipeline.journal.wake_workers()
 
     async def _revert(self, change: Change, timer: Timer) -> datetime | None:
         """The end of a temporary change: taken back where nobody touched it since, else left and said so."""
-        if not change.temporary or change.ends is None:
+        if not change.temporary or change.reverts_at is None:
             return None
         if await self.pipeline.followups.being_undone(change):
             return self._later(change)
         last = await self.pipeline.followups.last_revert(change)
-        if last is not None and last.created >= change.ends and (last.state in LIVE or not _service_away(last)):
+        if last is not None and last.created >= change.reverts_at and (last.state in LIVE or not _service_away(last)):
             return await self._reverted(change, last)
         try:
             if why_not := await self._in_the_way(change):
@@ -143,26 +143,26 @@ class TimerWorker:
         return self._later(now) if await self._has_unknown(revert) else await self._leave(now, "partly")
 
     async def _why_left(self, revert: Change) -> str:
-        tally = await self.pipeline.journal.store.parts.tally(revert.id)
+        tally = await self.pipeline.journal.store.items.tally(revert.id)
         refused = tally[Outcome.FAILED] > 0 if revert.is_set else revert.state is State.FAILED
         return "refused" if refused else "changed"
 
     async def _nothing_to_revert(self, change: Change) -> datetime | None:
-        """Nobody left anything of *change* to be taken back, unless the outcome of a part is not known yet."""
+        """Nobody left anything of *change* to be taken back, unless the outcome of an item is not known yet."""
         now = await self.pipeline.journal.get(change.id)
         if not now.temporary:
             return None
         return self._later(now) if await self._has_unknown(now) else await self._leave(now, "gone")
 
     async def _has_unknown(self, whole: Change) -> bool:
-        return (await self.pipeline.journal.store.parts.tally(whole.id))[Outcome.UNKNOWN] > 0
+        return (await self.pipeline.journal.store.items.tally(whole.id))[Outcome.UNKNOWN] > 0
 
     def _later(self, change: Change) -> datetime:
-        return self._now + min(max(MIN_RETRY, (self._now - (change.ends or self._now)) / 4), MAX_RETRY)
+        return self._now + min(max(MIN_RETRY, (self._now - (change.reverts_at or self._now)) / 4), MAX_RETRY)
 
     async def _in_the_way(self, change: Change) -> str:
         """Why the change cannot simply be taken back: somebody changed what it made, or it is gone."""
-        if change.is_set:  # each of its parts is looked at on its own
+        if change.is_set:  # each of its items is looked at on its own
             return ""
         target = await self.pipeline.followups.now_called(change.target)
         live = await read_live(self.pipeline.executor.adapter(target), target)
@@ -174,7 +174,7 @@ class TimerWorker:
         """Say on the card, and to the requester, why *change* was not taken back at its end; it is not due again."""
 
         def left(held: Change) -> Mapping[str, Any]:
-            return {"ending": why} if held.temporary and held.ends == change.ends else {}
+            return {"revert_failure": why} if held.temporary and held.reverts_at == change.reverts_at else {}
 
         await self.pipeline.journal.record(change, "left_in_force", GATEHOUSE, left, note="left")
         return None

@@ -95,7 +95,7 @@ async def read_back(adapter: Adapter, changes: Sequence[Change]) -> Sequence[Rea
     request twice, and then one of the two is too many. Beside an item of a bulk change, another item may have made its like.
     """
     first = changes[0]
-    if first.kind is Kind.RULE_CREATE and first.part_of is None:
+    if first.kind is Kind.RULE_CREATE and first.set_id is None:
         born = _born(first, await adapter.snapshot([_with_key(first.target, None)]))
         key = first.target.key or next(iter(born), None)
         return [SEVERAL if len(born) > 1 else verdict(first, await read_live(adapter, _with_key(first.target, key)))]
@@ -129,7 +129,7 @@ def _with_key(target: Target, key: str | None) -> Target:
 
 def alike_before(change: Change) -> Sequence[str]:
     """The keys of what looked just like the thing to be created before it was: noted by the pipeline."""
-    found: Sequence[str] = (change.result or {}).get("twins", ())
+    found: Sequence[str] = (change.result or {}).get("lookalikes", ())
     return found
 
 
@@ -284,7 +284,7 @@ def classify(sent: Sent, reading: Reading) -> tuple[Move, dict[str, Any]] | None
     if sent.answer is not None:
         return Move.LOSE, {"outcome": sent.answer, "accepted": True, "target": change.target}
     refused = isinstance(error, Refusal) and not isinstance(error, RateLimited)
-    if change.part_of is not None and change.kind is not Kind.RULE_CREATE and not diverged and not refused:
+    if change.set_id is not None and change.kind is not Kind.RULE_CREATE and not diverged and not refused:
         return None
     return Move.LOSE, said(error)
 

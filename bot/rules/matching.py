@@ -243,7 +243,7 @@ def filters_of(filters: Any) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Fate:
+class UrlOutcome:
     """What becomes of an address. *results*: where it may lead, in no promised order; empty where it stays."""
 
     blocked: bool = False
@@ -257,8 +257,8 @@ class Difference:
     """An address that fares otherwise after the change."""
 
     address: str
-    before: Fate
-    after: Fate
+    before: UrlOutcome
+    after: UrlOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,8 +301,8 @@ def _acts(rule: Rule | None, address: Address, groups: Groups | None) -> Match |
     return found if isinstance(found, Match) and not found.off else None
 
 
-def _url_outcome(acting: Iterable[Match | None]) -> Fate:
+def _url_outcome(acting: Iterable[Match | None]) -> UrlOutcome:
     acts = [each for each in acting if each is not None]
     results = {each.result for each in acts if each.result is not None}
     touched = {each.rule.id for each in acts if each.result is None and not each.blocks and not each.idle}
-    return Fate(any(each.blocks for each in acts), tuple(sorted(results)), tuple(sorted(touched)))
+    return UrlOutcome(any(each.blocks for each in acts), tuple(sorted(results)), tuple(sorted(touched)))

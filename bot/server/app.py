@@ -48,7 +48,7 @@ from handlers.grammar.command import command_prefix
 from handlers.grammar.parser import VERBS
 from handlers.slack.directory import SlackDirectory
 from handlers.slack.files import SlackFiles
-from handlers.slack.forms import FORM_PATIENCE
+from handlers.slack.forms import FORM_TIMEOUT
 from handlers.slack.listeners import Router
 
 log = structlog.get_logger(__name__)
@@ -120,7 +120,7 @@ class Timing:
     reconcile_after: tuple[float, ...] = RECONCILE_AFTER
     connecting: ConnectTimeouts = field(default_factory=ConnectTimeouts)
     failpoint: Failpoint = no_failpoint
-    form_patience: float = FORM_PATIENCE
+    form_timeout: float = FORM_TIMEOUT
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class Running:
 
     web: Starlette
     gatehouse: Gatehouse
-    tell: Callable[[], None]
+    wake_workers: Callable[[], None]
     """Wakes the workers: for a clock that was set, of which nothing else tells them."""
 
 
@@ -172,7 +172,7 @@ async def running(
 
         wakes = Wake(), Wake(), Wake()
 
-        def tell() -> None:
+        def wake_workers() -> None:
             for wake in wakes:
                 wake()
 
@@ -186,7 +186,7 @@ async def running(
             now=clock,
             new_id=lambda: secrets.token_hex(16),
             owner=owner,
-            tell=tell,
+            wake_workers=wake_workers,
             reconcile_after=timing.reconcile_after,
             lease=lease,
             failpoint=timing.failpoint,
@@ -213,7 +213,7 @@ async def running(
             owner=owner,
             lease=lease,
             failpoint=timing.failpoint,
-            form_patience=timing.form_patience,
+            form_timeout=timing.form_timeout,
         )
         bolt = bolt_app(settings)
         router.register(bolt)
@@ -232,7 +232,7 @@ async def running(
         timers = TimerWorker(pipeline, owner=owner, wake=wakes[1], lease=lease)
         sets = BatchWorker(pipeline.executor, pipeline.proposer.new_id, wakes[2])
         await signing_in
-        await store.outbox.try_again()
+        await store.outbox.retry_given_up()
         for work in (
             router.resume(every=timing.recover_every),
             outbox.run(every=timing.look_every),
@@ -256,7 +256,7 @@ async def running(
         verifier = Verifier(settings.signing_secrets, time.time)
         events = slack_endpoint(verifier, partial(answer, bolt)) if settings.signing_secrets else None
         yield Running(
-            web_app(events, health, partial(measure, store, health, gatehouse.policy_trouble)), gatehouse, tell
+            web_app(events, health, partial(measure, store, health, gatehouse.policy_trouble)), gatehouse, wake_workers
         )
 
 

@@ -189,12 +189,12 @@ class Client(SocketModeClient):
     the address that it has, though each is good for one attempt and some seconds.
     """
 
-    def __init__(self, bolt: AsyncApp, slack: Slack, patience: ConnectTimeouts) -> None:
+    def __init__(self, bolt: AsyncApp, slack: Slack, timeouts: ConnectTimeouts) -> None:
         super().__init__(str(slack.client.token), logger=bolt.logger, web_client=slack.client)
         self.proxy = None  # the SDK takes one from the environment where it is given none
         self.has_started = False
         self._slack = slack
-        self._patience = patience
+        self._timeouts = timeouts
         self._renewing = asyncio.Lock()
         self._connected = 0.0
 
@@ -203,7 +203,7 @@ class Client(SocketModeClient):
         async with self._renewing:
             if self.current_session is ended and (force or not await self.is_connected()):
                 # Slack may end each one at once: with too many of them, or with Socket Mode switched off.
-                await asyncio.sleep(self._connected + self._patience.pause - time.monotonic())
+                await asyncio.sleep(self._connected + self._timeouts.pause - time.monotonic())
                 try:
                     await self.connect_anew()
                 finally:  # an attempt that was given up leaves it off, and with it the SDK's watch over the connection
@@ -215,10 +215,10 @@ class Client(SocketModeClient):
     async def connect_anew(self) -> None:
         """Connect, however long it takes; during the start raises CannotStart where Slack will never have this app token."""
         while not self.closed:
-            pause = self._patience.pause
+            pause = self._timeouts.pause
             try:
                 self.wss_uri = await self.issue_new_wss_url()
-                async with asyncio.timeout(self._patience.attempt):
+                async with asyncio.timeout(self._timeouts.attempt):
                     await self.connect()  # type: ignore[no-untyped-call]  # the SDK's own
             except SlackRefused as refusal:
                 self._refused(refusal.code)
@@ -242,9 +242,9 @@ class Envelopes(AsyncBaseSocketModeHandler):
 
     client: Client
 
-    def __init__(self, bolt: AsyncApp, slack: Slack, patience: ConnectTimeouts) -> None:
+    def __init__(self, bolt: AsyncApp, slack: Slack, timeouts: ConnectTimeouts) -> None:
         self.app: AsyncApp = bolt
-        self.client = Client(bolt, slack, patience)
+        self.client = Client(bolt, slack, timeouts)
         self.client.socket_mode_request_listeners.append(self.handle)  # type: ignore[arg-type]  # as Bolt does
         self._tasks: set[asyncio.Task[None]] = set()
 

@@ -197,7 +197,7 @@ def _flaw(row: sa.RowMapping, last: int, seal: str) -> Flaw | None:
 def _wanted(filters: Filters) -> sa.Select[Any]:
     query = sa.select(audit)
     if filters.last_of_each:
-        of_set = sa.select(sa.func.nullif(changes.c.part_of, "")).where(changes.c.id == audit.c.change_id)
+        of_set = sa.select(sa.func.nullif(changes.c.set_id, "")).where(changes.c.id == audit.c.change_id)
         about = sa.func.coalesce(of_set.scalar_subquery(), audit.c.change_id)
         each = sa.case((audit.c.change_id == "", sa.cast(audit.c.seq, sa.String)), else_=about)
         plain = _wanted(replace(filters, last_of_each=False))

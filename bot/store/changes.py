@@ -69,8 +69,8 @@ def of_service(service: str) -> sa.ColumnElement[bool]:
     return members if service == "members" else sa.not_(members)
 
 
-def _new_row(change: Change, origin: str) -> dict[str, Any]:
-    return row_of(change) | {"id": change.id, "origin": origin, "created": micros(change.created)}
+def _new_row(change: Change, idempotency_key: str) -> dict[str, Any]:
+    return row_of(change) | {"id": change.id, "idempotency_key": idempotency_key, "created": micros(change.created)}
 
 
 def _moved(change: Change, move: Move, fields: Mapping[str, Any]) -> Change:
@@ -82,7 +82,7 @@ def _moved(change: Change, move: Move, fields: Mapping[str, Any]) -> Change:
 
 
 class Changes:
-    """All of them: looked up, and written one by one or, as the parts of a set, many at once.
+    """All of them: looked up, and written one by one or, as the items of a set, many at once.
 
     What looks up one change raises NewerRelease where it is a newer release's; lists leave such changes out.
     """
@@ -108,9 +108,9 @@ class Changes:
             found.update((change.id, change) for change in map(ours, rows))
         return found
 
-    async def of_origin(self, origin: str) -> Change | None:
-        """The change that this origin made."""
-        return next(map(change_of, await self._rows(_stored(changes.c.origin == origin))), None)
+    async def of_key(self, idempotency_key: str) -> Change | None:
+        """The change of this key."""
+        return next(map(change_of, await self._rows(_stored(changes.c.idempotency_key == idempotency_key))), None)
 
     async def called(self, reference: str) -> Sequence[Change]:
         """The changes whose id begins with *reference*, hexadecimal as people read it off a card; at most two."""
@@ -169,7 +169,7 @@ class Changes:
     async def is_being_reverted(self, tx: AsyncConnection, change_id: str) -> bool:
         """Whether the end of a temporary change is at work, or of unknown outcome."""
         query = sa.select(changes.c.id).where(
-            changes.c.origin.startswith(f"revert:{change_id}:"), changes.c.state.in_(HOLDING_STATES)
+            changes.c.idempotency_key.startswith(f"revert:{change_id}:"), changes.c.state.in_(HOLDING_STATES)
         )
         return await tx.scalar(query.limit(1)) is not None
 
@@ -191,23 +191,25 @@ class Changes:
         known = {"change_id": change_id, "person": person, "decision": decision, "reason": reason}
         return bool(await self._rows(sa.select(decisions.c.at).filter_by(**known)))
 
-    async def add(self, tx: AsyncConnection, change: Change, origin: str) -> Change:
-        """Store *change*; a second one of the same *origin* is the first one.
+    async def add(self, tx: AsyncConnection, change: Change, idempotency_key: str) -> Change:
+        """Store *change*; a second one of the same *idempotency_key* is the first one.
 
         Raises TargetBusy where another change holds the target.
         """
-        if (known := await self._of_origin(tx, origin)) is not None:
+        if (known := await self._of_key(tx, idempotency_key)) is not None:
             return known
         await self._refuseheld_by(tx, change)
-        if await insert_new(tx, changes, _new_row(change, origin)):
+        if await insert_new(tx, changes, _new_row(change, idempotency_key)):
             return change
-        if (known := await self._of_origin(tx, origin)) is not None:  # another one was faster
+        if (known := await self._of_key(tx, idempotency_key)) is not None:  # another one was faster
             return known
         await self._refuseheld_by(tx, change)
         raise StoreError(f"the change {change.id} is there already")
 
-    async def _of_origin(self, tx: AsyncConnection, origin: str) -> Change | None:
-        return next(map(change_of, (await tx.execute(_stored(changes.c.origin == origin))).all()), None)
+    async def _of_key(self, tx: AsyncConnection, idempotency_key: str) -> Change | None:
+        return next(
+            map(change_of, (await tx.execute(_stored(changes.c.idempotency_key == idempotency_key))).all()), None
+        )
 
     async def _refuseheld_by(self, tx: AsyncConnection, change: Change) -> None:
         """Return where nothing holds what *change* would; raises TargetBusy."""
@@ -223,7 +225,7 @@ class Changes:
         """
         targets = [str(change.target) for change in applied if change.target.key]
         undone = [f"undo:{change.undoes}:" for change in applied if change.undoes]
-        about = sa.or_(changes.c.target.in_(targets), *map(changes.c.origin.startswith, undone))
+        about = sa.or_(changes.c.target.in_(targets), *map(changes.c.idempotency_key.startswith, undone))
         wanted = _stored(changes.c.state == State.PROPOSED, about)
         return list(readable(await tx.execute(self._session.skipping_locked(wanted))))
 
@@ -295,9 +297,9 @@ class Changes:
         return bool(await self._rows(self._due(sets, but, service)))
 
     def _due(self, sets: bool, but: Collection[str], service: str | None) -> sa.Select[Any]:
-        """What may be taken. A part that is being applied is its set's; one whose outcome is not known is anybody's."""
+        """What may be taken. An item that is being applied is its set's; one whose outcome is not known is anybody's."""
         claimed = sa.or_(
-            changes.c.state == State.UNKNOWN, sa.and_(changes.c.state == State.APPLYING, changes.c.part_of == "")
+            changes.c.state == State.UNKNOWN, sa.and_(changes.c.state == State.APPLYING, changes.c.set_id == "")
         )
         abandoned = sa.and_(claimed, self.leases.free)
         left = sa.and_(changes.c.state == State.APPROVED, changes.c.due < self._session.now())
@@ -355,7 +357,7 @@ class Changes:
         return query if self._session.sqlite else query.order_by(changes.c.id).with_for_update()
 
     async def take_up(self, tx: AsyncConnection, change_id: str, owner: str, lease: timedelta) -> Change | None:
-        """Take a part that is being applied over from a process that died; None where its owner's lease still runs.
+        """Take an item that is being applied over from a process that died; None where its owner's lease still runs.
 
         Raises NewerRelease.
         """
@@ -365,30 +367,30 @@ class Changes:
         return await self._taken(tx, row, State.APPLYING, owner, lease)
 
     async def begin(
-        self, tx: AsyncConnection, parts: Sequence[Change], owner: str, lease: timedelta
+        self, tx: AsyncConnection, items: Sequence[Change], owner: str, lease: timedelta
     ) -> Sequence[Change]:
         """Store new changes that are being applied already; those whose target is held by then are left out."""
         until = self.leases.until(lease)
         # In the same order by all: two sets with the same targets would wait for each other.
-        ordered = sorted(parts, key=held_by)
-        rows = [_new_row(part, f"part:{part.id}") | {"owner": owner, "lease": until} for part in ordered]
+        ordered = sorted(items, key=held_by)
+        rows = [_new_row(item, f"item:{item.id}") | {"owner": owner, "lease": until} for item in ordered]
         if not rows:
             return []
         begin = insert(tx, changes).on_conflict_do_nothing().returning(changes.c.id)
         begun = set(await tx.scalars(begin, rows))
-        return [part for part in parts if part.id in begun]
+        return [item for item in items if item.id in begun]
 
     async def renew(
-        self, tx: AsyncConnection, change: Change, parts: Sequence[str], owner: str, lease: timedelta
+        self, tx: AsyncConnection, change: Change, items: Sequence[str], owner: str, lease: timedelta
     ) -> bool:
-        """Keep *change* and those *parts* of it for another *lease*; False where *owner* no longer has the change."""
+        """Keep *change* and those *items* of it for another *lease*; False where *owner* no longer has the change."""
         until = {"lease": self.leases.until(lease)}
         open_ = changes.c.state.in_((State.APPLYING, State.UNKNOWN))
         this = sa.and_(changes.c.id == change.id, changes.c.token == change.token, open_)
         if not await self.leases.write(tx, this, owner, until):
             return False
-        if parts:
-            theirs = sa.and_(changes.c.id.in_(parts), open_)
+        if items:
+            theirs = sa.and_(changes.c.id.in_(items), open_)
             await tx.execute(self._locking(sa.select(changes.c.id).where(theirs, changes.c.owner == owner)))
             await self.leases.write(tx, theirs, owner, until)
         return True
@@ -408,7 +410,7 @@ class Changes:
             made = _moved(change_of(row), move, fields)  # what its owner has done is recorded in any case
             moved.append((made, move))
             # An item is free for reconciling; a single change is free once its owner's lease is over.
-            lease = row.lease if made.part_of is None else self._session.now()
+            lease = row.lease if made.set_id is None else self._session.now()
             values.append(
                 {"which": made.id, "due": row.due if due is None else micros(due), "lease": lease, **row_of(made)}
             )

@@ -22,7 +22,7 @@ from bot.store.audit import Audit
 from bot.store.cards import Cards
 from bot.store.changes import Changes, Newer
 from bot.store.db import Session, StoreCorrupt, StoreError, StoreMissing, async_url, bound, make_engine, private
-from bot.store.items import Parts
+from bot.store.items import Items
 from bot.store.migrations.run import MIGRATIONS, newest_schema, refuse_other_schema, upgrade_schema, usable_schema
 from bot.store.misses import Misses
 from bot.store.queues import Inbox, Outbox, Timers
@@ -45,7 +45,7 @@ class Store:
     former_ids: FormerIds
     timers: Timers
     audit: Audit
-    parts: Parts
+    items: Items
     channel_settings: ChannelSettings
     test_urls: TestUrls
     misses: Misses
@@ -97,7 +97,7 @@ async def open_store(database_url: str, *, now: Callable[[], datetime]) -> Async
             former_ids=FormerIds(session),
             timers=Timers(session, newer),
             audit=audit,
-            parts=Parts(session),
+            items=Items(session),
             channel_settings=ChannelSettings(session, audit),
             test_urls=TestUrls(session),
             misses=Misses(session),

@@ -1,4 +1,4 @@
-"""The parts of change sets: what each is to do, written when the set is asked for, and what became of it."""
+"""The items of change sets: what each is to do, written when the set is asked for, and what became of it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.changes.model import OPEN, OUTCOMES, Change, Outcome, Part, State, Tally
+from bot.changes.model import OPEN, OUTCOMES, Change, Item, Outcome, State, Tally
 from bot.store.db import Session
-from bot.store.tables import NewerRelease, parts
+from bot.store.tables import NewerRelease, items
 from bot.text.documents import restored, stored
 
 PAGE = 500
@@ -20,73 +20,73 @@ PAGE = 500
 Row = dict[str, Any]
 
 
-async def rows_of(set_id: str, wanted: Sequence[Part]) -> Sequence[Row]:
-    """The parts of a new set as they are stored; made before the transaction, and with the loop let in between."""
+async def rows_of(set_id: str, wanted: Sequence[Item]) -> Sequence[Row]:
+    """The items of a new set as they are stored; made before the transaction, and with the loop let in between."""
     rows: list[Row] = []
-    for number, part in enumerate(wanted):
+    for number, item in enumerate(wanted):
         if number % PAGE == 0:
             await asyncio.sleep(0)
         rows.append(
             {
                 "set_id": set_id,
-                "number": part.number,
-                "outcome": part.outcome,
-                "change_id": part.change_id,
-                "why": part.why,
-                "document": stored(part, exclude={"outcome", "change_id", "why"}),
+                "number": item.number,
+                "outcome": item.outcome,
+                "change_id": item.change_id,
+                "why": item.why,
+                "document": stored(item, exclude={"outcome", "change_id", "why"}),
             }
         )
     return rows
 
 
-class Parts:
+class Items:
     def __init__(self, session: Session) -> None:
         self._session = session
 
     async def add(self, tx: AsyncConnection, rows: Sequence[Row]) -> None:
-        """Write the parts of a new set, as `rows_of` made them."""
+        """Write the items of a new set, as `rows_of` made them."""
         for first in range(0, len(rows), PAGE):
-            await tx.execute(sa.insert(parts), rows[first : first + PAGE])
+            await tx.execute(sa.insert(items), rows[first : first + PAGE])
 
-    async def left(self, set_id: str, limit: int) -> Sequence[Part]:
-        """The first parts that are not at their end: those at work, left by a process that died, and waiting ones."""
+    async def left(self, set_id: str, limit: int) -> Sequence[Item]:
+        """The first items that are not at their end: those at work, left by a process that died, and waiting ones."""
         return await self._read(set_id, OPEN, limit)
 
-    async def some(self, set_id: str, outcomes: Collection[Outcome], limit: int) -> Sequence[Part]:
-        """The first parts with one of these outcomes."""
+    async def some(self, set_id: str, outcomes: Collection[Outcome], limit: int) -> Sequence[Item]:
+        """The first items with one of these outcomes."""
         return await self._read(set_id, outcomes, limit)
 
-    async def _read(self, set_id: str, outcomes: Collection[Outcome], limit: int) -> Sequence[Part]:
-        unknown = parts.c.outcome.not_in(sorted(Outcome))  # read as well, so that it is noticed
-        wanted = sa.and_(parts.c.set_id == set_id, sa.or_(parts.c.outcome.in_(sorted(outcomes)), unknown))
-        query = sa.select(parts).where(wanted).order_by(parts.c.number).limit(limit)
+    async def _read(self, set_id: str, outcomes: Collection[Outcome], limit: int) -> Sequence[Item]:
+        unknown = items.c.outcome.not_in(sorted(Outcome))  # read as well, so that it is noticed
+        wanted = sa.and_(items.c.set_id == set_id, sa.or_(items.c.outcome.in_(sorted(outcomes)), unknown))
+        query = sa.select(items).where(wanted).order_by(items.c.number).limit(limit)
         async with self._session.reading() as connection:
-            return [_part(row) for row in await connection.execute(query)]
+            return [_item(row) for row in await connection.execute(query)]
 
-    async def all(self, set_id: str) -> AsyncIterator[Part]:
-        """Every part, in order, a page at a time."""
+    async def all(self, set_id: str) -> AsyncIterator[Item]:
+        """Every item, in order, a page at a time."""
         last = -1
         while True:
-            wanted = sa.and_(parts.c.set_id == set_id, parts.c.number > last)
-            query = sa.select(parts).where(wanted).order_by(parts.c.number).limit(PAGE)
+            wanted = sa.and_(items.c.set_id == set_id, items.c.number > last)
+            query = sa.select(items).where(wanted).order_by(items.c.number).limit(PAGE)
             async with self._session.reading() as connection:
-                found = [_part(row) for row in await connection.execute(query)]
+                found = [_item(row) for row in await connection.execute(query)]
             if not found:
                 return
-            for part in found:
-                yield part
+            for item in found:
+                yield item
             last = found[-1].number
 
-    async def get(self, set_id: str, number: int) -> Part | None:
-        query = sa.select(parts).where(parts.c.set_id == set_id, parts.c.number == number)
+    async def get(self, set_id: str, number: int) -> Item | None:
+        query = sa.select(items).where(items.c.set_id == set_id, items.c.number == number)
         async with self._session.reading() as connection:
             row = (await connection.execute(query)).one_or_none()
-        return None if row is None else _part(row)
+        return None if row is None else _item(row)
 
     async def tally(self, set_id: str) -> Tally:
-        """How many parts of a set have which outcome."""
+        """How many items of a set have which outcome."""
         many = sa.func.count().label("many")
-        query = sa.select(parts.c.outcome, many).where(parts.c.set_id == set_id).group_by(parts.c.outcome)
+        query = sa.select(items.c.outcome, many).where(items.c.set_id == set_id).group_by(items.c.outcome)
         async with self._session.reading() as connection:
             rows = list(await connection.execute(query))
         if not {row.outcome for row in rows} <= set(Outcome):
@@ -94,21 +94,21 @@ class Parts:
         return Tally({Outcome(row.outcome): row.many for row in rows})
 
     async def has_any(self, tx: AsyncConnection, set_id: str, outcomes: Collection[Outcome]) -> bool:
-        """Whether a part of a set has one of these outcomes."""
-        wanted = sa.and_(parts.c.set_id == set_id, parts.c.outcome.in_(sorted(outcomes)))
-        return await tx.scalar(sa.select(parts.c.number).where(wanted).limit(1)) is not None
+        """Whether an item of a set has one of these outcomes."""
+        wanted = sa.and_(items.c.set_id == set_id, items.c.outcome.in_(sorted(outcomes)))
+        return await tx.scalar(sa.select(items.c.number).where(wanted).limit(1)) is not None
 
     async def waiting(self, tx: AsyncConnection, set_id: str, numbers: Collection[int]) -> set[int]:
         """Those of *numbers* that nobody has begun or stopped."""
-        wanted = sa.and_(parts.c.set_id == set_id, parts.c.number.in_(numbers), parts.c.outcome == Outcome.WAITING)
-        return set(await tx.scalars(sa.select(parts.c.number).where(wanted)))
+        wanted = sa.and_(items.c.set_id == set_id, items.c.number.in_(numbers), items.c.outcome == Outcome.WAITING)
+        return set(await tx.scalars(sa.select(items.c.number).where(wanted)))
 
     async def note(self, tx: AsyncConnection, changes: Iterable[Change]) -> None:
-        """Write what became of parts whose *changes* moved."""
+        """Write what became of items whose *changes* moved."""
         rows = [
             {
-                "which_set": change.part_of,
-                "which": change.part_number,
+                "which_set": change.set_id,
+                "which": change.item_number,
                 "outcome": OUTCOMES[change.state],
                 "change_id": change.id,
                 "why": "" if change.state is State.APPLIED else change.outcome,
@@ -118,33 +118,33 @@ class Parts:
         await self._mark(tx, rows)
 
     async def end(self, tx: AsyncConnection, set_id: str, numbers: Iterable[int], outcome: Outcome, why: str) -> None:
-        """Write that parts came to their end without a change."""
+        """Write that items came to their end without a change."""
         same = {"which_set": set_id, "outcome": outcome, "change_id": None, "why": why}
         await self._mark(tx, [same | {"which": number} for number in numbers])
 
     async def _mark(self, tx: AsyncConnection, rows: list[Row]) -> None:
-        mine = sa.and_(parts.c.set_id == sa.bindparam("which_set"), parts.c.number == sa.bindparam("which"))
+        mine = sa.and_(items.c.set_id == sa.bindparam("which_set"), items.c.number == sa.bindparam("which"))
         names: dict[str, Any] = {name: sa.bindparam(name) for name in ("outcome", "change_id", "why")}
         if rows:
-            await tx.execute(sa.update(parts).where(mine).values(names), rows)
+            await tx.execute(sa.update(items).where(mine).values(names), rows)
 
     async def taken_back(self, tx: AsyncConnection, set_id: str, number: int) -> None:
-        """Write that a part was done and is undone."""
-        mine = sa.and_(parts.c.set_id == set_id, parts.c.number == number)
-        await tx.execute(sa.update(parts).where(mine).values(outcome=Outcome.UNDONE))
+        """Write that an item was done and is undone."""
+        mine = sa.and_(items.c.set_id == set_id, items.c.number == number)
+        await tx.execute(sa.update(items).where(mine).values(outcome=Outcome.UNDONE))
 
     async def stop(self, tx: AsyncConnection, set_id: str) -> None:
-        """End every part that nobody has begun."""
-        waiting = sa.and_(parts.c.set_id == set_id, parts.c.outcome == Outcome.WAITING)
-        await tx.execute(sa.update(parts).where(waiting).values(outcome=Outcome.STOPPED))
+        """End every item that nobody has begun."""
+        waiting = sa.and_(items.c.set_id == set_id, items.c.outcome == Outcome.WAITING)
+        await tx.execute(sa.update(items).where(waiting).values(outcome=Outcome.STOPPED))
 
 
-def _part(row: sa.Row[*tuple[Any, ...]]) -> Part:
-    """The part of a row; raises NewerRelease, for what a set is about must be known as a whole."""
+def _item(row: sa.Row[*tuple[Any, ...]]) -> Item:
+    """The item of a row; raises NewerRelease, for what a set is about must be known as a whole."""
     try:
-        part, outcome = restored(Part, row.document), Outcome(row.outcome)
+        item, outcome = restored(Item, row.document), Outcome(row.outcome)
     except ValueError as error:
         raise NewerRelease(row.set_id) from error
-    if part.unknown_fields:
+    if item.unknown_fields:
         raise NewerRelease(row.set_id)
-    return part.model_copy(update={"outcome": outcome, "change_id": row.change_id, "why": row.why})
+    return item.model_copy(update={"outcome": outcome, "change_id": row.change_id, "why": row.why})

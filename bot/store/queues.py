@@ -39,7 +39,7 @@ CAN_GO: Final = sa.or_(
 """A note in a card's thread waits for the card: nobody can answer a reminder of a request that nobody sees."""
 
 
-_direct = sa.or_(outbox.c.purpose == "result", outbox.c.purpose.startswith("tell-"), changes.c.channel == "")
+_direct = sa.or_(outbox.c.purpose == "result", outbox.c.purpose.startswith("notify-"), changes.c.channel == "")
 _place = sa.select(sa.case((_direct, changes.c.requester), else_=changes.c.channel))
 TO: Final = sa.func.coalesce(
     _place.where(changes.c.id == outbox.c.change_id).correlate(outbox).scalar_subquery(), outbox.c.change_id
@@ -70,7 +70,7 @@ class Purpose(StrEnum):
     OFFER = "offer"
     REVIEW = "review"
     ASK = "ask"
-    TELL = "tell"
+    NOTIFY = "notify"
 
 
 KNOWN_PURPOSES: Final = sa.or_(
@@ -101,7 +101,7 @@ class Outbox:
         first = fresh | {"version": 1, "delivered": 0, "due": latest}
         await upsert(tx, outbox, {"change_id": change_id, "purpose": purpose, **first}, fresh)
 
-    async def hasten(self, tx: AsyncConnection, change_id: str) -> None:
+    async def make_due(self, tx: AsyncConnection, change_id: str) -> None:
         """Make due what was to wait for the news of a change that there are now; what Slack did not take keeps its time."""
         untried = sa.and_(outbox.c.change_id == change_id, outbox.c.attempt == 0, self.leases.free)
         await tx.execute(sa.update(outbox).where(untried, WAITS).values(due=self._session.now()))
@@ -173,7 +173,7 @@ class Outbox:
         """For how many seconds the message waits that was to be tried the longest ago."""
         return (await self._session.backlog(outbox.c.due, WAITS, outbox.c.due <= self._session.now()))[1]
 
-    async def hurry(self) -> int:
+    async def retry_failed_now(self) -> int:
         """Make due what waits after it was not taken, but for what Slack asked to wait with; how many that is."""
         failed = outbox.c.last_error.not_in(["", "ratelimited"])
         update = sa.update(outbox).where(WAITS, failed, self.leases.free).values(due=self._session.now())
@@ -185,7 +185,7 @@ class Outbox:
         async with self._session.reading() as connection:
             return int(await connection.scalar(query) or 0)
 
-    async def try_again(self) -> None:
+    async def retry_given_up(self) -> None:
         """Enqueue again what was given up: somebody may have put Slack right since."""
         given_up = sa.and_(outbox.c.delivered >= outbox.c.version, outbox.c.last_error != "")
         fresh = {"version": outbox.c.version + 1, "due": self._session.now(), "attempt": 0}

@@ -34,7 +34,7 @@ changes = sa.Table(
     "changes",
     metadata,
     sa.Column("id", sa.String(32), primary_key=True),
-    sa.Column("origin", sa.String(64), nullable=False, unique=True),
+    sa.Column("idempotency_key", sa.String(64), nullable=False, unique=True),
     sa.Column("target", sa.Text, nullable=False),
     sa.Column("state", sa.String(16), nullable=False),
     sa.Column("document", sa.Text, nullable=False),
@@ -48,7 +48,7 @@ changes = sa.Table(
     sa.Column("undoable", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column("due", sa.BigInteger, nullable=False, server_default="0"),
     sa.Column("size", sa.Integer, nullable=False, server_default="0"),
-    sa.Column("part_of", sa.String(32), nullable=False, server_default=""),
+    sa.Column("set_id", sa.String(32), nullable=False, server_default=""),
     sa.Index("changes_by_state", "state", "created"),
     sa.Index("changes_by_target", "target", "created"),
     sa.Index("changes_by_requester", "requester", "created"),
@@ -57,8 +57,8 @@ changes = sa.Table(
     ),
 )
 
-parts = sa.Table(
-    "parts",
+items = sa.Table(
+    "items",
     metadata,
     sa.Column("set_id", sa.String(32), primary_key=True),
     sa.Column("number", sa.Integer, primary_key=True),
@@ -66,7 +66,7 @@ parts = sa.Table(
     sa.Column("change_id", sa.String(32)),
     sa.Column("why", sa.Text, nullable=False, server_default=""),
     sa.Column("document", sa.Text, nullable=False),
-    sa.Index("parts_by_outcome", "set_id", "outcome", "number"),
+    sa.Index("items_by_outcome", "set_id", "outcome", "number"),
 )
 
 inbox = sa.Table(
@@ -268,7 +268,7 @@ def row_of(change: Change) -> dict[str, Any]:
         "token": change.token,
         "requester": change.requester,
         "channel": change.channel,
-        "undoable": change.state is State.APPLIED and change.undone_by is change.undoes is change.part_of is None,
+        "undoable": change.state is State.APPLIED and change.undone_by is change.undoes is change.set_id is None,
         "size": change.size,
-        "part_of": change.part_of or "",
+        "set_id": change.set_id or "",
     }

@@ -77,13 +77,13 @@ def text(
     return _input(block_id, label, element, optional=optional, hint=hint)
 
 
-LASTS: Final = "lasts"
+EXPIRY: Final = "expiry"
 
 
-def lasts(value: str) -> Block:
+def expiry(value: str) -> Block:
     """When what is made ends by itself; empty for never."""
     hint = "A duration such as 2h or 7d, or a time such as 18:00. Leave it empty to keep the change."
-    return text(LASTS, "Revert after", value, optional=True, placeholder="2h", hint=hint)
+    return text(EXPIRY, "Revert after", value, optional=True, placeholder="2h", hint=hint)
 
 
 CHANNEL: Final = "channel"

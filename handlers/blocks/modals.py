@@ -11,7 +11,7 @@ from handlers.blocks import inputs
 from handlers.blocks.inputs import Block, plain
 from handlers.blocks.messages import Message, actions, button, code, context, ended, esc, message, run_button
 from handlers.grammar.command import Command, slash
-from handlers.grammar.fields import parse_lasts
+from handlers.grammar.fields import parse_expiry
 
 View = dict[str, Any]
 
@@ -194,11 +194,11 @@ def metadata(view: View) -> dict[str, Any]:
 MOVED = "*This changed after you opened the form.* Nothing was saved. Open it again to see the current version."
 
 
-def lasts_errors(text: str) -> dict[str, str]:
+def expiry_errors(text: str) -> dict[str, str]:
     """What is wrong with the typed end, under its input."""
-    if not text.strip() or parse_lasts(text):
+    if not text.strip() or parse_expiry(text):
         return {}
-    return {inputs.LASTS: "Enter a duration such as 2h or 7d, or a time such as 18:00."}
+    return {inputs.EXPIRY: "Enter a duration such as 2h or 7d, or a time such as 18:00."}
 
 
 def end_of_form(change: Change) -> View:

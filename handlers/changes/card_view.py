@@ -13,9 +13,9 @@ from bot.changes.model import (
     NOT_DONE,
     Change,
     Guard,
+    Item,
     Kind,
     Outcome,
-    Part,
     State,
     Tally,
     canonical_form,
@@ -27,17 +27,17 @@ from handlers.blocks import messages
 from handlers.blocks.messages import Block, Message, code, esc
 from handlers.changes import items_view
 from handlers.changes.diff import Line, differences, render, without_only_pair
-from handlers.changes.full_view import THINGS, change_warnings, hides, is_masked, part_warnings
+from handlers.changes.full_view import THINGS, change_warnings, hides, is_masked, item_warnings
 from handlers.changes.items_view import Progress, counts_text, progress_text
 from handlers.changes.sentences import (
     ACCESS,
     VERBS,
     WORDS,
-    ending_line,
     is_switched,
     mark_of,
     past,
     plain_title,
+    revert_failure_line,
     review_line,
     sentence,
     title_of,
@@ -256,7 +256,7 @@ def _applied(change: Change) -> list[Block | None]:
         if (switched := is_switched(change)) is not None:
             back = "on" if switched == "off" else "off"
             buttons = {"end": f"Back {back} now", "extend": "+1 h", "stay": f"Keep {switched}"}
-    elif change.ending == "changed" and not change.is_set:
+    elif change.revert_failure == "changed" and not change.is_set:
         buttons = {"putback": "Revert anyway", "stay": "Keep"}
     else:
         buttons = {"undo": "Undo"}
@@ -278,7 +278,7 @@ def _try_again(change: Change, progress: Progress) -> Block | None:
 
 
 def _buttons(change: Change, progress: Progress | None) -> list[Block | None]:
-    sign = _decide(change, "Mark as reviewed", "sign", style="primary") if change.review_owed else None
+    sign = _decide(change, "Mark as reviewed", "sign", style="primary") if change.review_due else None
     match change.state:
         case State.PROPOSED:
             return _proposed(change)
@@ -306,24 +306,24 @@ def _switch_off(change: Change) -> Block | None:
 MOST_SINGLE: Final = 6
 
 
-def _single_undos(shown: Sequence[Part]) -> list[Block | None]:
+def _single_undos(shown: Sequence[Item]) -> list[Block | None]:
     """Where one person was changed on several sites: a way back for each site alone."""
-    done = [part for part in shown if part.outcome is Outcome.APPLIED and part.change_id and part.target.site]
-    if len({part.target.key for part in shown}) != 1 or not 1 < len(shown) <= MOST_SINGLE:
+    done = [item for item in shown if item.outcome is Outcome.APPLIED and item.change_id and item.target.site]
+    if len({item.target.key for item in shown}) != 1 or not 1 < len(shown) <= MOST_SINGLE:
         return []
     return [
-        messages.decide_button(f"Undo on {part.target.site}", f"undo.{part.number}", part.change_id or "")
-        for part in done
+        messages.decide_button(f"Undo on {item.target.site}", f"undo.{item.number}", item.change_id or "")
+        for item in done
     ]
 
 
 def label(change: Change) -> str:
     """What the button that shows everything is called."""
-    if change.state is not State.PROPOSED and not change.review_owed:
+    if change.state is not State.PROPOSED and not change.review_due:
         return "Show to me"
     if not change.is_set:
         return "Show full change"
-    thing = THINGS.get(change.target.service, "part")
+    thing = THINGS.get(change.target.service, "item")
     return f"Show all {change.size:,} {thing}s" if change.size > 1 else f"Show the {thing}"
 
 
@@ -339,7 +339,7 @@ def actions(change: Change, blocks: Iterable[Block], buttons: Sequence[Block | N
         why = "Emails are masked in channels" if change.target.service == "members" else why
         words = f"{why}. Press *{label(change)}* before you decide."
         return [messages.context(words), *_rows([full, *buttons])]
-    is_needed = change.review_owed or (change.target.service == "rules" and is_masked(drawn))
+    is_needed = change.review_due or (change.target.service == "rules" and is_masked(drawn))
     return _rows([*buttons, full if is_needed else None])
 
 
@@ -385,9 +385,9 @@ def card(
 
 def _remarks(change: Change, progress: Progress | None) -> Iterator[str]:
     """What else there is to know before a click."""
-    if change.review_owed:
+    if change.review_due:
         yield review_line(change)
-    if ending := ending_line(change):
+    if ending := revert_failure_line(change):
         yield ending
     if progress is None or change.state is not State.APPLIED:
         return
@@ -446,7 +446,7 @@ def _how_far(change: Change, tally: Tally) -> str:
 
 def _warnings(change: Change, progress: Progress | None) -> list[Block]:
     """What is wrong with *change*, while it may come true; of many lines the first."""
-    of_items = part_warnings(progress.first[: items_view.SHOWN]) if progress is not None else ()
+    of_items = item_warnings(progress.first[: items_view.SHOWN]) if progress is not None else ()
     lines = (*change.warnings, *change_warnings(change), *of_items)
     if not lines or change.state not in WARNED:
         return []

@@ -11,7 +11,7 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.changes.execute import Failpoint, no_failpoint
-from bot.changes.model import NOT_DONE, Change, Outcome, Part, Tally
+from bot.changes.model import NOT_DONE, Change, Item, Outcome, Tally
 from bot.changes.notify import Pace
 from bot.gatehouse import GroupsReader
 from bot.policy.access import Directory
@@ -43,23 +43,23 @@ def _without_secrets(change: Change) -> Change:
     return change.model_copy(update={"before": before, "after": after, "result": result})
 
 
-def _part_without_secrets(part: Part) -> Part:
-    before, after = hidden(part.before, part.after)
-    return part.model_copy(update={"before": before, "after": after})
+def _item_without_secrets(item: Item) -> Item:
+    before, after = hidden(item.before, item.after)
+    return item.model_copy(update={"before": before, "after": after})
 
 
 async def _progress(whole: Change, store: Store) -> items_view.Progress:
     """How far a set is; of a long one, first what went wrong."""
-    tally = await store.parts.tally(whole.id)
+    tally = await store.items.tally(whole.id)
     if whole.size <= items_view.SHOWN:
-        return _progress_of(tally, await store.parts.some(whole.id, set(Outcome), items_view.SHOWN))
-    wrong = await store.parts.some(whole.id, WRONG, items_view.SHOWN)
-    others = await store.parts.some(whole.id, set(Outcome) - WRONG, items_view.SHOWN - len(wrong))
+        return _progress_of(tally, await store.items.some(whole.id, set(Outcome), items_view.SHOWN))
+    wrong = await store.items.some(whole.id, WRONG, items_view.SHOWN)
+    others = await store.items.some(whole.id, set(Outcome) - WRONG, items_view.SHOWN - len(wrong))
     return _progress_of(tally, [*wrong, *others])
 
 
-def _progress_of(tally: Tally, first: Sequence[Part]) -> items_view.Progress:
-    return items_view.Progress(tally, [_part_without_secrets(part) for part in first])
+def _progress_of(tally: Tally, first: Sequence[Item]) -> items_view.Progress:
+    return items_view.Progress(tally, [_item_without_secrets(item) for item in first])
 
 
 async def _groups(change: Change, groups: GroupsReader | None) -> Groups | None:
@@ -84,7 +84,7 @@ ELSEWHERE: Final = frozenset(
 GONE: Final = frozenset({"message_not_found", "cant_update_message", "edit_window_closed"})
 CARD: Final = "card"
 RESULT: Final = "result"
-NOTICE: Final = "tell-"
+NOTICE: Final = "notify-"
 """What the purpose of a direct message to the requester begins with."""
 UNREACHABLE: Final = frozenset(
     {"channel_not_found", "user_not_found", "user_disabled", "is_inactive", "messages_tab_disabled"}
@@ -151,7 +151,7 @@ class Cards:
         known = await self.store.cards.get(whole.id, RESULT)
         if known is not None and (not known[1] or (await files.look(known[1], known[0])).shown):
             return
-        rows = [part async for part in self.store.parts.all(whole.id)]
+        rows = [item async for item in self.store.items.all(whole.id)]
         channel, file_id = known or await self._upload(whole, rows)
         self.failpoint("share result")
         try:
@@ -162,7 +162,7 @@ class Cards:
             raise
         self.failpoint("shared result")
 
-    async def _upload(self, whole: Change, rows: Sequence[Part]) -> tuple[str, str]:
+    async def _upload(self, whole: Change, rows: Sequence[Item]) -> tuple[str, str]:
         """Upload the table; return the conversation that it goes to, and its file id."""
         table = await asyncio.to_thread(items_view.table, whole, rows)
         files = SlackFiles(self.slack)

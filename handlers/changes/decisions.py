@@ -38,7 +38,7 @@ async def inspect(command: GatehouseInspect, caller: Caller, gatehouse: Gatehous
 
 
 async def _show_all(change: Change, gatehouse: Gatehouse) -> Reply:
-    listed = [part async for part in gatehouse.store.parts.all(change.id)] if change.is_set else []
+    listed = [item async for item in gatehouse.store.items.all(change.id)] if change.is_set else []
     title = plain_title(change)
     if len(listed) <= MAX_PARTS:
         view = full_view.modal(change, list(full_view.entries(change, listed)), title)
@@ -79,11 +79,11 @@ async def change_of_click(click: Click, caller: Caller, gatehouse: Gatehouse) ->
 
     A button's value says no more than which change is meant: what it is about is read from the store, and where the
     card stands must be where we put it. Somebody quick may click on a card in the moment before it is on record.
-    The card of a part is that of its change set.
+    The card of an item is that of its change set.
     """
     for _ in range(LOOKS_FOR_CARD):
         change = await gatehouse.changes.journal.get(click.value)
-        card = change.part_of or change.id
+        card = change.set_id or change.id
         stands = await gatehouse.store.cards.stands(card, caller.channel, caller.message)
         if stands is not None:
             break
@@ -115,7 +115,7 @@ def _by(caller: Caller) -> dict[str, str]:
 
 
 def _from(caller: Caller) -> dict[str, str]:
-    return {"by": caller.user, "channel": caller.channel, "origin": caller.request}
+    return {"by": caller.user, "channel": caller.channel, "idempotency_key": caller.request}
 
 
 ACTS: Final[dict[str, Callable[[Change, Caller, Gatehouse], Awaitable[object]]]] = {

@@ -1,4 +1,4 @@
-"""Everything that a change does, for a person who decides about it: whole emails, every part, every field."""
+"""Everything that a change does, for a person who decides about it: whole emails, every item, every field."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from bot.changes.model import NOT_CONTENT, Change, Kind, Part, State
+from bot.changes.model import NOT_CONTENT, Change, Item, Kind, State
 from bot.rules.model import Rule
 from bot.rules.secrets import MARK
 from bot.rules.url import authority
@@ -51,24 +51,24 @@ class Entry:
         return warnings(_values(self.name, self.key, self.lines))
 
 
-def entries(change: Change, listed: Iterable[Part] = ()) -> Iterator[Entry]:
-    """What *change* is about; of a change set, each of its parts, *listed* in order."""
+def entries(change: Change, listed: Iterable[Item] = ()) -> Iterator[Entry]:
+    """What *change* is about; of a change set, each of its items, *listed* in order."""
     if not change.is_set:
-        listed = [Part(number=0, kind=change.kind, target=change.target, before=change.before, after=change.after)]
-    for part in listed:
-        yield _entry(part)
+        listed = [Item(number=0, kind=change.kind, target=change.target, before=change.before, after=change.after)]
+    for item in listed:
+        yield _entry(item)
 
 
-def _entry(part: Part) -> Entry:
-    kind, target = part.kind, part.target
+def _entry(item: Item) -> Entry:
+    kind, target = item.kind, item.target
     verb = VERBS[kind][2] if kind is not None else "Skipped:"
-    name = str((part.before or part.after or {}).get("name") or "")
-    key = target.key or str((part.after or {}).get("email") or "") or ("" if name else part.source)
+    name = str((item.before or item.after or {}).get("name") or "")
+    key = target.key or str((item.after or {}).get("email") or "") or ("" if name else item.source)
     one_sided = kind is None or kind.creates or kind.destroys
     headed = {("name", name), ("email", key)} if one_sided else set()
     empty: list[Any] = ["", [], {}] if one_sided else []
     return Entry(
-        number=part.number,
+        number=item.number,
         verb=verb,
         thing=THINGS.get(target.service, ""),
         name=name,
@@ -76,11 +76,11 @@ def _entry(part: Part) -> Entry:
         site=target.site or "",
         lines=tuple(
             line
-            for line in lines_of(kind, part.before, part.after)
+            for line in lines_of(kind, item.before, item.after)
             if (line.field, str(line.after)) not in headed and line.after not in empty
         ),
         one_sided=one_sided,
-        note=part.why,
+        note=item.why,
     )
 
 
@@ -107,9 +107,9 @@ def draft_warnings(before: Document, after: Document) -> dict[str, str]:
     return found
 
 
-def part_warnings(listed: Iterable[Part]) -> tuple[str, ...]:
-    """The same for the parts of a set, each by its number."""
-    return tuple(f"Part {part.number}: {line}" for part in listed for line in _entry(part).warnings)
+def item_warnings(listed: Iterable[Item]) -> tuple[str, ...]:
+    """The same for the items of a set, each by its number."""
+    return tuple(f"Part {item.number}: {line}" for item in listed for line in _entry(item).warnings)
 
 
 def _values(name: str, key: str, lines: Iterable[Line]) -> Iterator[tuple[str, str]]:
@@ -216,7 +216,7 @@ def modal(change: Change, listed: Sequence[Entry], title: str) -> modals.View | 
     if len(texts) > MAX_BLOCKS or sum(map(len, texts)) > MAX_CHARACTERS or max(map(len, texts)) > messages.MOST_TEXT:
         return None
     blocks: list[Block] = [messages.section(text) for text in texts]
-    is_open = change.state is State.PROPOSED or change.review_owed
+    is_open = change.state is State.PROPOSED or change.review_due
     blocks.append(messages.context("This is everything." + (" Decide on the card in the channel." if is_open else "")))
     return modals.frame("Full change", blocks, callback_id="v1.full", metadata={"channel": change.channel})
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from bot.changes.model import DONE, OPEN, Change, Kind, Outcome, Part, Tally
+from bot.changes.model import DONE, OPEN, Change, Item, Kind, Outcome, Tally
 from bot.members.csv import result_table
 from bot.rules.model import RuleDraft
 from bot.rules.url import authority
@@ -55,69 +55,69 @@ VERBS: Final[Mapping[Kind, tuple[str, str]]] = {
 }
 
 
-def _verb(part: Part) -> str:
+def _verb(item: Item) -> str:
     """What is done to it, or was."""
-    return VERBS[part.kind][part.outcome is Outcome.APPLIED] if part.kind is not None else ""
+    return VERBS[item.kind][item.outcome is Outcome.APPLIED] if item.kind is not None else ""
 
 
-def line_of(part: Part) -> str:
-    what, name = part_name(part), OUTCOMES[part.outcome]
-    why = words(part.why, 160)
-    if part.outcome is Outcome.SKIPPED:
-        return f"• {what}: " + (why if part.follows and why else f"skipped ({why})" if why else "skipped")
-    if part.outcome not in AS_PLANNED:
+def line_of(item: Item) -> str:
+    what, name = item_name(item), OUTCOMES[item.outcome]
+    why = words(item.why, 160)
+    if item.outcome is Outcome.SKIPPED:
+        return f"• {what}: " + (why if item.follows and why else f"skipped ({why})" if why else "skipped")
+    if item.outcome not in AS_PLANNED:
         return f"• {what}: *{name}*" + (f". {why}" if why else "")
-    done = _what(part)
+    done = _what(item)
     return f"• {what}" + (f": {done}" if done else "") + (f". {why}" if why else "")
 
 
-def part_name(part: Part) -> str:
-    """What a part is about, as a channel may see it."""
-    site = f" on {esc(part.target.site, 40)}" if part.target.site else ""
-    if part.target.service == "members":
-        named = f"*{esc(part.name, NAME)}* " if part.name and "@" not in part.name else ""
-        email = code(masked(part.target.key)) if part.target.key else ""
-        return f"{named}{email}{site}" if named or email else f"{esc(part.source or 'a member', 40)}{site}"
-    return f"*{esc(part.name or 'a rule', NAME)}*"
+def item_name(item: Item) -> str:
+    """What an item is about, as a channel may see it."""
+    site = f" on {esc(item.target.site, 40)}" if item.target.site else ""
+    if item.target.service == "members":
+        named = f"*{esc(item.name, NAME)}* " if item.name and "@" not in item.name else ""
+        email = code(masked(item.target.key)) if item.target.key else ""
+        return f"{named}{email}{site}" if named or email else f"{esc(item.source or 'a member', 40)}{site}"
+    return f"*{esc(item.name or 'a rule', NAME)}*"
 
 
-def _what(part: Part) -> str:
+def _what(item: Item) -> str:
     """What is done to it, in one line; a ``…`` stands for what has no room there."""
-    if part.kind is None:
+    if item.kind is None:
         return ""
-    if part.target.service == "members":
-        return _what_of_member(part)
-    if part.kind.destroys or part.kind.creates:
-        return _whole_rule(part)
-    if switched := _switched(part):
-        return ", ".join(filter(None, [switched, _first_pair(RuleDraft.model_validate(part.after or {}))]))
-    at = f" at {hosts}" if (hosts := _hosts(part.before)) else ""
-    return f"{_differing(part)}{at}"
+    if item.target.service == "members":
+        return _what_of_member(item)
+    if item.kind.destroys or item.kind.creates:
+        return _whole_rule(item)
+    if switched := _switched(item):
+        return ", ".join(filter(None, [switched, _first_pair(RuleDraft.model_validate(item.after or {}))]))
+    at = f" at {hosts}" if (hosts := _hosts(item.before)) else ""
+    return f"{_differing(item)}{at}"
 
 
-def _what_of_member(part: Part) -> str:
-    document = part.before if part.kind is Kind.MEMBER_REMOVE else part.after
-    if part.kind in {Kind.MEMBER_REMOVE, Kind.MEMBER_ADD} and document is not None:
+def _what_of_member(item: Item) -> str:
+    document = item.before if item.kind is Kind.MEMBER_REMOVE else item.after
+    if item.kind in {Kind.MEMBER_REMOVE, Kind.MEMBER_ADD} and document is not None:
         segments = [all_masked(str(one)) for one in document.get("allowedSegments") or ()]
-        return f"{_verb(part)}, {f'segments {segments_line(segments)}' if segments else 'no segments'}"
-    return _differing(part)
+        return f"{_verb(item)}, {f'segments {segments_line(segments)}' if segments else 'no segments'}"
+    return _differing(item)
 
 
-def _switched(part: Part) -> str:
+def _switched(item: Item) -> str:
     """Return ``on`` or ``off`` where only that changes."""
-    lines = differences(part.before, part.after) if part.before and part.after else []
+    lines = differences(item.before, item.after) if item.before and item.after else []
     is_only = [line.field for line in lines] == ["status"]
     return ("on" if lines[0].after == "Active" else "off") if is_only else ""
 
 
-def _differing(part: Part) -> str:
-    lines = differences(part.before, part.after) if part.before and part.after else []
+def _differing(item: Item) -> str:
+    lines = differences(item.before, item.after) if item.before and item.after else []
     if not lines:
-        return _verb(part)
-    shown = all_masked if part.target.service == "members" else str
+        return _verb(item)
+    shown = all_masked if item.target.service == "members" else str
     left = len(lines) - MAX_FIELDS
     more = f", …and {messages.plural(left, 'more field')}" if left > 0 else ""
-    lines = without_only_pair(lines, part.before, part.after)
+    lines = without_only_pair(lines, item.before, item.after)
     return render(lines[:MAX_FIELDS], shown=shown).replace("\n", ", ") + more
 
 
@@ -131,12 +131,12 @@ def _first_pair(rule: RuleDraft) -> str:
     return ", ".join(filter(None, [first, filters_words(pairs[0]), more]))
 
 
-def _whole_rule(part: Part) -> str:
+def _whole_rule(item: Item) -> str:
     """A rule that comes or goes: its first pair, and a mark where there is more to it."""
-    rule = RuleDraft.model_validate((part.before if part.before is not None else part.after) or {})
-    state = f", {'on' if rule.active else 'off'}, {esc(rule.rule_type or 'no type', 40)}" if part.before is None else ""
-    line = ", ".join(filter(None, [f"{_verb(part)}{state}", _first_pair(rule)]))
-    is_told = "…" in line or part.before is not None or says(f"{part_name(part)} {line}", None, part.after)
+    rule = RuleDraft.model_validate((item.before if item.before is not None else item.after) or {})
+    state = f", {'on' if rule.active else 'off'}, {esc(rule.rule_type or 'no type', 40)}" if item.before is None else ""
+    line = ", ".join(filter(None, [f"{_verb(item)}{state}", _first_pair(rule)]))
+    is_told = "…" in line or item.before is not None or says(f"{item_name(item)} {line}", None, item.after)
     return line if is_told else f"{line} …"
 
 
@@ -155,17 +155,17 @@ def _hosts_of(rule: RuleDraft) -> Iterator[str]:
 
 
 SHOWN: Final = 12
-"""Parts that a card has a line for."""
+"""Items that a card has a line for."""
 
 BAR: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What a card shows of the parts: how many are where, and the first of those that matter now."""
+    """What a card shows of the items: how many are where, and the first of those that matter now."""
 
     tally: Tally
-    first: Sequence[Part]
+    first: Sequence[Item]
 
 
 def progress_text(tally: Tally) -> str:
@@ -183,29 +183,29 @@ def counts_text(tally: Tally) -> str:
     )
 
 
-def table(whole: Change, parts: Sequence[Part]) -> bytes:
+def table(whole: Change, items: Sequence[Item]) -> bytes:
     """The rows as they came, each with its outcome; one that was done together with another has that one's."""
-    by_number = {part.number: part for part in parts}
-    rows = [(part.cells, *_outcome(part, by_number)) for part in parts]
+    by_number = {item.number: item for item in items}
+    rows = [(item.cells, *_outcome(item, by_number)) for item in items]
     return result_table(whole.columns, rows, whole.separator)
 
 
-def _outcome(part: Part, by_number: Mapping[int, Part]) -> tuple[str, str]:
-    done_with = by_number.get(part.follows, part) if part.follows else part
-    if done_with is not part:
-        return OUTCOMES[done_with.outcome], part.why
-    return OUTCOMES[part.outcome], part.why
+def _outcome(item: Item, by_number: Mapping[int, Item]) -> tuple[str, str]:
+    done_with = by_number.get(item.follows, item) if item.follows else item
+    if done_with is not item:
+        return OUTCOMES[done_with.outcome], item.why
+    return OUTCOMES[item.outcome], item.why
 
 
 def file_name(whole: Change) -> str:
     return f"gatehouse-{whole.target.service}-result-{whole.id[:8]}.csv"
 
 
-def comment(whole: Change, parts: Sequence[Part]) -> str:
+def comment(whole: Change, items: Sequence[Item]) -> str:
     """What goes with the file, mrkdwn."""
-    meant = sum(part.kind is not None for part in parts)
-    done = sum(part.outcome in DONE for part in parts)
-    skipped = sum(part.outcome is Outcome.SKIPPED and not part.follows for part in parts)
+    meant = sum(item.kind is not None for item in items)
+    done = sum(item.outcome in DONE for item in items)
+    skipped = sum(item.outcome is Outcome.SKIPPED and not item.follows for item in items)
     head = past(whole.title) if done == meant else f"{whole.title}: {done:,} of {meant:,} done"
     entries = "1 entry was" if skipped == 1 else f"{skipped:,} entries were"
     why = f" {entries} skipped. The attached file says why, and what" if skipped else " The attached file says what"
@@ -214,7 +214,7 @@ def comment(whole: Change, parts: Sequence[Part]) -> str:
 
 def lines(progress: Progress) -> list[Block]:
     """A line for each item that has room, and how many more there are."""
-    shown = [line_of(part).strip() for part in progress.first[:SHOWN]]
+    shown = [line_of(item).strip() for item in progress.first[:SHOWN]]
     total = sum(progress.tally.counts.values())
     if total > len(shown):
         shown.append(f"…and {total - len(shown):,} more.")

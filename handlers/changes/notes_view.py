@@ -12,10 +12,10 @@ from handlers.blocks.messages import Message
 from handlers.blocks.modals import View, done, frame, metadata, section
 from handlers.changes.sentences import WORDS as STATES
 from handlers.changes.sentences import (
-    ending_line,
     mention,
     phrases,
     plain_title,
+    revert_failure_line,
     review_line,
     sentence,
     title_of,
@@ -41,13 +41,13 @@ def _remind(change: Change, _: str) -> str:
 def _offer(change: Change, _: str) -> str:
     if not change.temporary:
         return ""
-    ends = f"{plain_title(change)}: reverts at {when(change.ends)}" if change.is_set else title_of(change)
+    ends = f"{plain_title(change)}: reverts at {when(change.reverts_at)}" if change.is_set else title_of(change)
     return f":bell: <@{change.requester}> *{ends}*\nExtend or keep it on the card."
 
 
 def _review(change: Change, _: str) -> str:
     who = " ".join(map(mention, change.summoned))
-    return f":eyes: *{plain_title(change)}*\n{review_line(change)} {who}".strip() if change.review_owed else ""
+    return f":eyes: *{plain_title(change)}*\n{review_line(change)} {who}".strip() if change.review_due else ""
 
 
 def _glass(change: Change, _: str) -> str:
@@ -58,7 +58,11 @@ def _glass(change: Change, _: str) -> str:
 
 
 def _left(change: Change, _: str) -> str:
-    return f":warning: <@{change.requester}> *{plain_title(change)}*\n{ending_line(change)}" if change.ending else ""
+    return (
+        f":warning: <@{change.requester}> *{plain_title(change)}*\n{revert_failure_line(change)}"
+        if change.revert_failure
+        else ""
+    )
 
 
 def _ask(change: Change, number: str) -> str:

@@ -13,7 +13,7 @@ from bot.changes.proposals import Proposal, set_of
 from bot.gatehouse import Gatehouse
 from bot.text.times import next_time
 from handlers.errors import EndIsFar, EndIsPast
-from handlers.grammar.fields import LONGEST_DURATION, Lasts
+from handlers.grammar.fields import LONGEST_DURATION, Expiry
 from handlers.slack.reply import Announced, Caller, Reply
 
 Document = dict[str, Any]
@@ -46,36 +46,38 @@ def propose(
 async def submit(proposals: Sequence[Proposal], caller: Caller, gatehouse: Gatehouse, *, title: str = "") -> Reply:
     """Request one change, or several as one bulk change called *title*; announced by their one card."""
     proposal = proposals[0] if len(proposals) == 1 else set_of(title, proposals)
-    await gatehouse.changes.proposer.submit(proposal, origin=caller.request)
+    await gatehouse.changes.proposer.submit(proposal, idempotency_key=caller.request)
     return Announced()
 
 
-async def with_expiry(proposal: Proposal, lasts: Lasts | None, caller: Caller, gatehouse: Gatehouse) -> Proposal:
+async def with_expiry(proposal: Proposal, expiry: Expiry | None, caller: Caller, gatehouse: Gatehouse) -> Proposal:
     """Return *proposal* with the end that *lasts* means to the caller.
 
     Raises DirectoryUnavailable, EndIsPast and EndIsFar.
     """
-    if lasts is None:
+    if expiry is None:
         return proposal
-    if lasts.seconds is not None:
-        return replace(proposal, lasts=lasts.seconds)
+    if expiry.seconds is not None:
+        return replace(proposal, revert_after=expiry.seconds)
     zone = zone_of((await gatehouse.access.person(caller.user)).tz)
-    ends = end_of(lasts, zone, caller.asked_at or gatehouse.now())
-    if ends is None or ends <= gatehouse.now():  # or a process died in between
-        raise EndIsPast(lasts.as_typed)
-    if ends > gatehouse.now() + timedelta(seconds=LONGEST_DURATION):
-        raise EndIsFar(lasts.as_typed)
-    return replace(proposal, ends=ends, ends_as_typed=f"{ends.astimezone(zone):%H:%M} {zone.key}")
+    reverts_at = end_of(expiry, zone, caller.asked_at or gatehouse.now())
+    if reverts_at is None or reverts_at <= gatehouse.now():  # or a process died in between
+        raise EndIsPast(expiry.as_typed)
+    if reverts_at > gatehouse.now() + timedelta(seconds=LONGEST_DURATION):
+        raise EndIsFar(expiry.as_typed)
+    return replace(
+        proposal, reverts_at=reverts_at, reverts_at_as_typed=f"{reverts_at.astimezone(zone):%H:%M} {zone.key}"
+    )
 
 
-def end_of(lasts: Lasts, zone: ZoneInfo, now: datetime) -> datetime | None:
+def end_of(expiry: Expiry, zone: ZoneInfo, now: datetime) -> datetime | None:
     """The moment until which *lasts* is, said at *now* by somebody in *zone*; None where that is past."""
-    return lasts.at if lasts.until is None else next_time(lasts.until, zone, now)
+    return expiry.at if expiry.until is None else next_time(expiry.until, zone, now)
 
 
-def as_typed(lasts: Lasts | None) -> str:
+def as_typed(expiry: Expiry | None) -> str:
     """The end as a form shows it: without the word that led it."""
-    return "" if lasts is None else lasts.as_typed.partition(" ")[2]
+    return "" if expiry is None else expiry.as_typed.partition(" ")[2]
 
 
 def zone_of(name: str) -> ZoneInfo:

@@ -183,7 +183,7 @@ def review_line(change: Change) -> str:
     return f"*Review due:* someone other than <@{change.decided_by}> has to look at this."
 
 
-ENDINGS: Final = {
+REVERT_FAILURES: Final = {
     "changed": "*Not reverted* at {when}: someone changed it first, so Gatehouse left it as it is.",
     "gone": "*Nothing to revert* at {when}: it is gone already.",
     "refused": "*Not reverted* at {when}: the service refused. Press *Undo* to try again.",
@@ -191,26 +191,26 @@ ENDINGS: Final = {
 }
 
 
-def ending_line(change: Change) -> str:
+def revert_failure_line(change: Change) -> str:
     """Why a temporary change was not reverted as planned; empty where it was, or will be."""
-    if change.undone_by is not None or not change.ending or change.ends is None:
+    if change.undone_by is not None or not change.revert_failure or change.reverts_at is None:
         return ""
-    return ENDINGS[change.ending].format(when=when(change.ends))
+    return REVERT_FAILURES[change.revert_failure].format(when=when(change.reverts_at))
 
 
 def until(change: Change) -> str:
     """Until when a change is, as the end of a sentence; empty for one that is not temporary."""
-    if change.ends is None:
+    if change.reverts_at is None:
         return ""
-    typed = f" ({esc(change.ends_as_typed, 60)})" if change.ends_as_typed else ""
-    return f" until {when(change.ends)}{typed}"
+    typed = f" ({esc(change.reverts_at_as_typed, 60)})" if change.reverts_at_as_typed else ""
+    return f" until {when(change.reverts_at)}{typed}"
 
 
 def _temporary(change: Change) -> str:
     """How long a change is to last that was not made yet."""
-    if change.ends is not None:
+    if change.reverts_at is not None:
         return f"Temporary{until(change)}"
-    return f"Temporary: for {in_words(change.lasts)}" if change.lasts else ""
+    return f"Temporary: for {in_words(change.revert_after)}" if change.revert_after else ""
 
 
 def card_link(change: Change, links: Mapping[str, str]) -> str:
@@ -296,7 +296,7 @@ def mark_of(change: Change) -> str:
         return ":leftwards_arrow_with_hook:"
     if change.glass_broken:
         return ":rotating_light:"
-    if change.ending or change.warnings:
+    if change.revert_failure or change.warnings:
         return ":warning:"
     return ":double_vertical_bar:" if is_switched(change) == "off" else MARKS[change.state]
 
@@ -449,11 +449,15 @@ def title_of(change: Change) -> str:
     said = phrases(change)
     match change.state:
         case State.PROPOSED:
-            span = f" for {in_words(change.lasts)}" if change.lasts and change.ends is None else until(change)
+            span = (
+                f" for {in_words(change.revert_after)}"
+                if change.revert_after and change.reverts_at is None
+                else until(change)
+            )
             return f"{said.request}{span}?"
         case State.APPLIED if change.undone_by:
             return said.undone
-        case State.APPLIED if change.ending in {"changed", "gone"}:
+        case State.APPLIED if change.revert_failure in {"changed", "gone"}:
             return f"{said.request}: not reverted"
         case State.APPLIED:
             return said.done + (until(change) if change.temporary else "")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from bot.changes.model import Outcome, Part, PlannedChange, Target, canonical_form, fingerprint
+from bot.changes.model import Item, Outcome, PlannedChange, Target, canonical_form, fingerprint
 from bot.changes.proposals import SetProposal
 from bot.clients.errors import ClientError
 from bot.clients.json_stream import cooperatively
@@ -116,7 +116,7 @@ async def fingerprint_of_entries(entries: Iterable[Any]) -> str:
 
 async def record_import(proposal: SetProposal, caller: Caller, gatehouse: Gatehouse) -> Recorded:
     """Record what was agreed to; its card shows the progress."""
-    return Recorded(await gatehouse.changes.proposer.record(proposal, origin=caller.request))
+    return Recorded(await gatehouse.changes.proposer.record(proposal, idempotency_key=caller.request))
 
 
 RULE_COLUMNS: Final = ("record", "name", "id")
@@ -180,13 +180,13 @@ async def _import_rules(agreed: tuple[Handed, Choices], caller: Caller, gatehous
     plan = await _rule_plan(handed, gatehouse)
     if (now := await _rules_seen(plan)) != handed.seen:
         return import_form_view.rule_form(plan, filename=handed.name, metadata=handed.metadata(seen=now), moved=True)
-    parts = _rule_parts(plan, choices)
-    count = sum(part.kind is not None for part in parts)
+    items = _rule_items(plan, choices)
+    count = sum(item.kind is not None for item in items)
     title = f"Import {plural(count, 'rule')} from {handed.name[:60]}"
     return await record_import(
         SetProposal(
             title=title,
-            parts=parts,
+            items=items,
             requester=caller.user,
             channel=caller.channel,
             reason=handed.reason,
@@ -197,13 +197,13 @@ async def _import_rules(agreed: tuple[Handed, Choices], caller: Caller, gatehous
     )
 
 
-def _rule_parts(plan: RulePlan, choices: Choices) -> list[Part]:
-    """A part for each record: those that are to be done, and the others with the reason why not."""
+def _rule_items(plan: RulePlan, choices: Choices) -> list[Item]:
+    """An item for each record: those that are to be done, and the others with the reason why not."""
     wanted = {each.number: each for each in proposals(plan, choices)}
-    return [_rule_part(entry, wanted.get(entry.number)) for entry in plan.entries]
+    return [_rule_item(entry, wanted.get(entry.number)) for entry in plan.entries]
 
 
-def _rule_part(entry: import_plan.Entry, wanted: PlannedChange | None) -> Part:
+def _rule_item(entry: import_plan.Entry, wanted: PlannedChange | None) -> Item:
     live = getattr(entry, "live", None)
     title = (
         entry.draft.title if isinstance(entry, import_plan.New | import_plan.Differs) else getattr(entry, "title", "")
@@ -214,9 +214,9 @@ def _rule_part(entry: import_plan.Entry, wanted: PlannedChange | None) -> Part:
     about = {"number": entry.number, "source": f"record {entry.number}", "cells": cells}
     target = Target(service="rules", key=key)
     if wanted is not None:
-        return Part(kind=wanted.kind, target=target, before=wanted.before, after=wanted.after, **about)
+        return Item(kind=wanted.kind, target=target, before=wanted.before, after=wanted.after, **about)
     why = NO_RULES[type(entry)](entry)
-    return Part(target=target, after={"name": name}, outcome=Outcome.SKIPPED, why=why, **about)
+    return Item(target=target, after={"name": name}, outcome=Outcome.SKIPPED, why=why, **about)
 
 
 NO_RULES: Final[dict[type, Callable[[Any], str]]] = {
@@ -309,12 +309,12 @@ async def _import_members(
     plan = await _member_plan(handed, caller, gatehouse, columns)
     if await _members_seen(plan) != handed.seen:
         return await _draw(handed, plan, moved=True)
-    parts = _member_parts(plan, handed.site)
-    if not (count := sum(part.kind is not None for part in parts)):
+    items = _member_items(plan, handed.site)
+    if not (count := sum(item.kind is not None for item in items)):
         return await _draw(handed, plan)
     proposal = SetProposal(
         title=f"Import {plural(count, 'row')} from {handed.name[:60]} into {handed.site}",
-        parts=parts,
+        items=items,
         requester=caller.user,
         channel=caller.channel,
         reason=handed.reason,
@@ -324,19 +324,19 @@ async def _import_members(
     return await record_import(proposal, caller, gatehouse)
 
 
-def _member_parts(plan: MemberPlan, site: str) -> list[Part]:
-    """A part for each row: those that are to be done, and the others with the reason why not."""
+def _member_items(plan: MemberPlan, site: str) -> list[Item]:
+    """An item for each row: those that are to be done, and the others with the reason why not."""
     wanted = {each.number: each for each in import_entries.intended(plan)}
     numbers = {entry.row.line: number for number, entry in enumerate(plan.entries, 1)}
     return [
-        _member_part(number, entry, wanted.get(entry.row.line), site, numbers)
+        _member_item(number, entry, wanted.get(entry.row.line), site, numbers)
         for number, entry in enumerate(plan.entries, 1)
     ]
 
 
-def _member_part(
+def _member_item(
     number: int, entry: import_entries.Entry, wanted: PlannedChange | None, site: str, numbers: dict[int, int]
-) -> Part:
+) -> Item:
     about: dict[str, Any] = {
         "number": number,
         "source": f"line {entry.row.line}",
@@ -344,10 +344,10 @@ def _member_part(
     }
     if wanted is not None:
         target = Target(service="members", site=site, key=wanted.key)
-        return Part(kind=wanted.kind, target=target, before=wanted.before, after=wanted.after, **about)
+        return Item(kind=wanted.kind, target=target, before=wanted.before, after=wanted.after, **about)
     follows = numbers.get(entry.line, 0) if isinstance(entry, import_entries.Together) else 0
     target = Target(service="members", site=site, key=entry.row.email[:320] or None)
-    return Part(target=target, outcome=Outcome.SKIPPED, why=NO_MEMBERS[type(entry)](entry), follows=follows, **about)
+    return Item(target=target, outcome=Outcome.SKIPPED, why=NO_MEMBERS[type(entry)](entry), follows=follows, **about)
 
 
 NO_MEMBERS: Final[dict[type, Callable[[Any], str]]] = {

@@ -66,8 +66,8 @@ async def _changes_behind(found: Sequence[Entry], gatehouse: Gatehouse, *, as_se
     changes = await gatehouse.store.changes.many(list({entry.change_id for entry in found if entry.change_id}))
     if not as_sets:
         return changes
-    wholes = await gatehouse.store.changes.many(list({each.part_of for each in changes.values() if each.part_of}))
-    return {each: wholes.get(change.part_of or "", change) for each, change in changes.items()}
+    wholes = await gatehouse.store.changes.many(list({each.set_id for each in changes.values() if each.set_id}))
+    return {each: wholes.get(change.set_id or "", change) for each, change in changes.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +229,7 @@ async def pending(command: GatehousePending, caller: Caller, gatehouse: Gatehous
 async def waiting(gatehouse: Gatehouse, *, most: int) -> tuple[Sequence[Change], Sequence[Change]]:
     """What waits for somebody: the changes that are open, so *most* of them, and those whose review is due."""
     due = await changes_of(TimerKind.REVIEW, gatehouse)
-    return await gatehouse.store.changes.open(limit=most), [change for change in due if change.review_owed]
+    return await gatehouse.store.changes.open(limit=most), [change for change in due if change.review_due]
 
 
 async def _open_count(gatehouse: Gatehouse) -> int:

@@ -30,7 +30,7 @@ from handlers.members.refs import preferences
 from handlers.slack.registry import Click, Form, Heard, clicks, handles, hears, submits
 from handlers.slack.reply import Caller, HomeTab, Modal, Private, Reply, View
 
-PATIENCE: Final = 2.0
+TIMEOUT: Final = 2.0
 """Seconds that a service has to say that it is there."""
 LAST: Final = 5
 MOST_OPEN: Final = 50
@@ -105,7 +105,7 @@ async def _services(gatehouse: Gatehouse) -> dict[str, str]:
 
 async def _ask_service(asked: Awaitable[Listing[Any]]) -> str:
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT):
             found = await asked
     except ClientError as error:
         return trouble_words(error)

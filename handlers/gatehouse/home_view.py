@@ -45,7 +45,7 @@ def home(
     """What waits comes first: it is what somebody else is waiting for."""
     nothing = "" if reviews else ":white_check_mark: *Nothing waits for you.* Requests that you can decide appear here."
     listed = {change.id for change in (*decisions, *reviews, *ending)}
-    rest = [change for change in last if change.id not in listed and change.part_of not in listed]
+    rest = [change for change in last if change.id not in listed and change.set_id not in listed]
     blocks = [
         messages.header("Gatehouse"),
         *_change_list("Waiting for you", decisions, links, _request_line, nothing),
@@ -105,7 +105,7 @@ def _review_line(change: Change) -> str:
 
 
 def _expiry_line(change: Change) -> str:
-    return f":stopwatch: Reverts {when(change.ends)}"
+    return f":stopwatch: Reverts {when(change.reverts_at)}"
 
 
 def _outcome_line(change: Change) -> str:

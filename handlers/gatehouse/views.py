@@ -319,7 +319,7 @@ def timers(ending: Sequence[Change], links: Mapping[str, str]) -> Message:
         return _nothing(":stopwatch:", "Nothing is temporary right now.", teaching, GatehouseTimers())
     lines = [
         messages.section(
-            f"*{safe_title(change)}*\nReverts {when(change.ends)} · <@{change.requester}>{card_link(change, links)}"
+            f"*{safe_title(change)}*\nReverts {when(change.reverts_at)} · <@{change.requester}>{card_link(change, links)}"
         )
         for change in ending[:MOST]
     ]

@@ -104,7 +104,7 @@ INSTANT: Final = re.compile(r"\d{4}-\d{2}-\d{2}t\d{2}:\d{2}z")
 
 
 @dataclass(frozen=True, slots=True)
-class Lasts:
+class Expiry:
     """How long a change is to last: for so many seconds, until clocks show a time, or until a moment (in UTC)."""
 
     as_typed: str
@@ -113,44 +113,44 @@ class Lasts:
     at: datetime | None = None
 
     @classmethod
-    def until_moment(cls, moment: datetime) -> Lasts:
+    def until_moment(cls, moment: datetime) -> Expiry:
         """Until *moment*, whenever that is read and by whom."""
         return cls(f"until {moment:%Y-%m-%dT%H:%MZ}", at=moment)
 
 
-def parse_lasts(text: str) -> Lasts | None:
+def parse_expiry(text: str) -> Expiry | None:
     """``2h``, ``for 2 hours``, ``18:00`` or ``until tomorrow 9:30``; None for a text that is none of those."""
     words = text.split()
     if words and words[0].casefold() in {"for", "until"}:
         words = words[1:]
     said = " ".join(words)
-    return lasts_in("for", said) or lasts_in("until", said)
+    return expiry_in("for", said) or expiry_in("until", said)
 
 
-def lasts_in(keyword: str, text: str) -> Lasts | None:
+def expiry_in(keyword: str, text: str) -> Expiry | None:
     """What *text* means after ``for`` or ``until``; None where it is nothing of the kind, or longer than a year."""
     if keyword == "until":
         if INSTANT.fullmatch(text.casefold()):
-            return Lasts(f"until {text.upper()}", at=datetime.fromisoformat(text.upper()))
+            return Expiry(f"until {text.upper()}", at=datetime.fromisoformat(text.upper()))
         wall = wall_time(text)
-        return Lasts(f"until {text}", until=wall) if wall else None
+        return Expiry(f"until {text}", until=wall) if wall else None
     seconds = seconds_of(text)
-    return Lasts(f"for {text}", seconds=seconds) if 0 < seconds <= LONGEST_DURATION else None
+    return Expiry(f"for {text}", seconds=seconds) if 0 < seconds <= LONGEST_DURATION else None
 
 
-class Expiry(Part):
+class ForOrUntil(Part):
     """``for 2h`` or ``until tomorrow 9:30``, wherever it stands; a “for” before other words is just a word."""
 
     rank = Rank.EXPIRY
 
-    def read(self, rest: Rest) -> Lasts | None:
+    def read(self, rest: Rest) -> Expiry | None:
         for index, word in enumerate(rest.words[:-1]):
             if word.keyword not in {"for", "until"}:
                 continue
             following = rest.words[index + 1 : index + 1 + MAX_WORDS_OF_TIME]
             for length in range(len(following), 0, -1):
                 text = " ".join(each.text.strip() for each in following[:length])
-                if not any(each.quoted for each in following[:length]) and (found := lasts_in(word.keyword, text)):
+                if not any(each.quoted for each in following[:length]) and (found := expiry_in(word.keyword, text)):
                     del rest.words[index : index + 1 + length]
                     return found
             if following[0].text[:1].isdigit():
@@ -159,11 +159,11 @@ class Expiry(Part):
                 raise rest.unclear(f"“{word.text} {following[0].text[:20]}” isn’t a time. Write {wanted}.")
         return None
 
-    def write(self, value: Lasts) -> str:
+    def write(self, value: Expiry) -> str:
         return value.as_typed
 
 
-EXPIRY: Final = Expiry("for DUR")
+EXPIRY: Final = ForOrUntil("for DUR")
 
 
 class Led(Part):

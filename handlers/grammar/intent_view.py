@@ -12,7 +12,7 @@ from handlers.blocks import messages
 from handlers.blocks.messages import Block, Message, code, esc, moment, url_code
 from handlers.gatehouse.commands import GatehouseUndo
 from handlers.grammar.command import Command, slash
-from handlers.grammar.fields import Lasts
+from handlers.grammar.fields import Expiry
 from handlers.members.commands import (
     MembersAdd,
     MembersEdit,
@@ -116,7 +116,7 @@ def _form(command: Command) -> Command | None:
     match command:
         case RulesMake():
             return RulesNew(
-                command.type, command.source, command.destination, command.name, command.lasts, command.because
+                command.type, command.source, command.destination, command.name, command.expiry, command.because
             )
         case RulesSet(refs=(ref,)):
             return RulesEdit(ref)
@@ -141,15 +141,15 @@ def _as_typed(command: Command) -> str:
 
 
 def _until(command: Command, context: Context) -> str:
-    lasts: Lasts | None = getattr(command, "lasts", None)
-    if lasts is None:
+    expiry: Expiry | None = getattr(command, "expiry", None)
+    if expiry is None:
         return ", until you switch it off." if isinstance(command, RulesMake) else "."
-    if lasts.seconds is not None:
-        return f", for {in_words(lasts.seconds)}."
-    if lasts.at is None:
-        return f", {esc(lasts.as_typed)}."
-    there = f"{lasts.at.astimezone(context.zone):%H:%M} {context.zone}"
-    return f", until {moment(int(lasts.at.timestamp() * 1000))} ({esc(there)})."
+    if expiry.seconds is not None:
+        return f", for {in_words(expiry.seconds)}."
+    if expiry.at is None:
+        return f", {esc(expiry.as_typed)}."
+    there = f"{expiry.at.astimezone(context.zone):%H:%M} {context.zone}"
+    return f", until {moment(int(expiry.at.timestamp() * 1000))} ({esc(there)})."
 
 
 def _reason(command: Command) -> str:

@@ -109,8 +109,8 @@ def _ignored(found: Recognised, readings: Sequence[Command]) -> tuple[str, ...]:
         if thing not in found.used and not any(each.casefold() in text for each in (thing, titles.get(thing, thing)))
     ]
     left += [word for word in found.words if word not in words]
-    if found.lasts and all(getattr(each, "lasts", None) != found.lasts for each in readings):
-        left.append(found.lasts.as_typed)
+    if found.expiry and all(getattr(each, "expiry", None) != found.expiry for each in readings):
+        left.append(found.expiry.as_typed)
     if found.reason and any(each.writes and getattr(each, "because", None) is None for each in readings):
         left.append(f"because {found.reason}")
     return tuple(dict.fromkeys(left))
@@ -344,7 +344,7 @@ def _block(found: Recognised) -> list[Command]:
             return [RulesShow(ref) for ref in refs]
         return _offboard(found) or ([GatehouseUndo(), GatehousePending()] if "cancel" in found.text.casefold() else [])
     made = [
-        RulesMake("Cancel", url, name=f"Block {_short(url)}", lasts=found.lasts, because=found.reason)
+        RulesMake("Cancel", url, name=f"Block {_short(url)}", expiry=found.expiry, because=found.reason)
         for url in _whole(found.urls[0], found)
     ]
     return [replace(one, match=reach) for one in made for reach in (None, *REACHES)] if len(made) == 1 else [*made]
@@ -360,13 +360,13 @@ def _redirect(found: Recognised) -> list[Command]:
         url = found.urls[0]
         named = [*found.rows, *found.rules] or found.part_of(found.known.rules)
         sets: list[Command] = [
-            RulesSet((ref,), (("destination", url),), found.lasts, found.reason)
+            RulesSet((ref,), (("destination", url),), found.expiry, found.reason)
             for ref in named
             if ref.startswith("#") or ref in found.known.redirects
         ]
         if sets or url.startswith("/"):
             return sets
-        return [RulesNew("Redirect", url, lasts=found.lasts, because=found.reason)] if not named else []
+        return [RulesNew("Redirect", url, expiry=found.expiry, because=found.reason)] if not named else []
     if len(found.urls) != 2:
         return []
     first, second = reversed(found.urls) if _is_turned(found) else found.urls
@@ -374,9 +374,9 @@ def _redirect(found: Recognised) -> list[Command]:
     for source in _whole(first, found, second):
         there = [rule for rule in found.known.sources.get(source.casefold(), ()) if rule in found.known.redirects]
         destination = _whole(second, found, source)[0]
-        made += [RulesSet((rule,), (("destination", destination),), found.lasts, found.reason) for rule in there]
+        made += [RulesSet((rule,), (("destination", destination),), found.expiry, found.reason) for rule in there]
         name = f"{_short(source)} to {_short(destination)}"
-        made.append(RulesMake("Redirect", source, destination, name, lasts=found.lasts, because=found.reason))
+        made.append(RulesMake("Redirect", source, destination, name, expiry=found.expiry, because=found.reason))
     return made
 
 
@@ -392,11 +392,11 @@ def _make(found: Recognised) -> list[Command]:
     if len(found.urls) == 2:
         return _redirect(found)
     if len(found.urls) == 1:
-        return [RulesNew(source=url, lasts=found.lasts, because=found.reason) for url in _whole(found.urls[0], found)]
+        return [RulesNew(source=url, expiry=found.expiry, because=found.reason) for url in _whole(found.urls[0], found)]
     if found.segments and all(email in found.known.sites_of for email in found.emails):
         return _give(found)
     return [
-        MembersAdd(email, None, tuple(found.segments), found.site, found.lasts, found.reason) for email in found.emails
+        MembersAdd(email, None, tuple(found.segments), found.site, found.expiry, found.reason) for email in found.emails
     ]
 
 
@@ -407,8 +407,8 @@ def _switch(kind: type[RulesOn | RulesOff]) -> Acting:
     def reader(found: Recognised) -> list[Command]:
         if len(found.urls) == 1 and not found.rule_refs():
             return _which(found)
-        groups: list[Command] = [RulesGroup(kind.verb, key, found.lasts, found.reason) for key in _groups_of(found)]
-        return [*groups, *_each(found, lambda refs: kind(refs, found.lasts, found.reason))]
+        groups: list[Command] = [RulesGroup(kind.verb, key, found.expiry, found.reason) for key in _groups_of(found)]
+        return [*groups, *_each(found, lambda refs: kind(refs, found.expiry, found.reason))]
 
     return reader
 
@@ -460,7 +460,7 @@ def _show_people(found: Recognised, people: Sequence[str] | None = None) -> list
 
 
 def _grant(found: Recognised, emails: tuple[str, ...]) -> MembersGrant:
-    return MembersGrant(emails, tuple(found.segments), found.site, found.lasts, found.reason)
+    return MembersGrant(emails, tuple(found.segments), found.site, found.expiry, found.reason)
 
 
 def _give(found: Recognised) -> list[Command]:

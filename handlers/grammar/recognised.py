@@ -14,7 +14,7 @@ from bot.rules.model import KNOWN_TYPES, USUAL_RULE_ID
 from bot.rules.secrets import names_secret
 from bot.text.duration import DAYS, seconds_of
 from handlers.grammar.command import Rest
-from handlers.grammar.fields import EXPIRY, NUMBER, REASON, Lasts, rows_in
+from handlers.grammar.fields import EXPIRY, NUMBER, REASON, Expiry, rows_in
 from handlers.grammar.known import MIN_PART, Known, Names, folded, words_of
 from handlers.grammar.tokens import WEB, Word, addresses_typed, cleaned, split
 from handlers.rules.commands import (
@@ -147,7 +147,7 @@ class Recognised:
         self.root, self.known = root, known
         self.text = ""
         self.reason: str | None = None
-        self.lasts: Lasts | None = None
+        self.expiry: Expiry | None = None
         self.urls: list[str] = []
         """Web addresses and paths, in their order."""
         self.turned = False
@@ -198,7 +198,7 @@ class Recognised:
 
     def _without_end(self, words: list[Word]) -> list[Word]:
         rest = Rest(RulesOff, [replace(word, text="until") if word.keyword in UNTIL else word for word in words])
-        self.lasts = EXPIRY.read(rest)
+        self.expiry = EXPIRY.read(rest)
         return rest.words
 
     def _without_names(self, words: list[Word]) -> list[Word]:

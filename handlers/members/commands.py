@@ -14,9 +14,9 @@ from handlers.grammar.fields import (
     PAGE,
     REASON,
     SITE,
+    Expiry,
     Filter,
     First,
-    Lasts,
     Led,
     Text,
     one_word,
@@ -177,7 +177,7 @@ class MembersAdd(MembersCommand):
     name: str | None = takes(Led('named "NAME"'))
     segments: tuple[str, ...] = takes(ToSegments("to SEG,…"), ())
     site: str | None = takes(SITE)
-    lasts: Lasts | None = takes(EXPIRY)
+    expiry: Expiry | None = takes(EXPIRY)
     because: str | None = takes(REASON)
 
 
@@ -202,7 +202,7 @@ class MembersGrant(MembersCommand):
     emails: tuple[str, ...] = takes(EMAILS)
     segments: tuple[str, ...] = takes(SEGMENTS)
     site: str | None = takes(SITE)
-    lasts: Lasts | None = takes(EXPIRY)
+    expiry: Expiry | None = takes(EXPIRY)
     because: str | None = takes(REASON)
 
 

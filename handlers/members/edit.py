@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from bot.changes.model import Change, Kind, Outcome, Part, State, Target, canonical_form, fingerprint
+from bot.changes.model import Change, Item, Kind, Outcome, State, Target, canonical_form, fingerprint
 from bot.changes.proposals import Proposal, SetProposal
 from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse, Site
@@ -16,11 +16,11 @@ from bot.members.model import Catalogue, Member, nearest, spelled
 from bot.text.emails import BadEmail, checked_email, masked
 from handlers.blocks import modals
 from handlers.blocks.messages import ended
-from handlers.blocks.modals import MOVED, end_of_form, lasts_errors
+from handlers.blocks.modals import MOVED, end_of_form, expiry_errors
 from handlers.changes.requests import as_typed, propose, submit, with_expiry
 from handlers.errors import NoMember, NothingToChange, TooMany, UnknownSegment
 from handlers.grammar.command import Command, slash
-from handlers.grammar.fields import parse_lasts
+from handlers.grammar.fields import parse_expiry
 from handlers.members import form_view
 from handlers.members.commands import (
     MembersAdd,
@@ -60,7 +60,7 @@ async def add(command: MembersAdd, caller: Caller, gatehouse: Gatehouse) -> Repl
             site=site.name,
             known=known.names,
             reason=command.because or "",
-            lasts=as_typed(command.lasts),
+            expiry=as_typed(command.expiry),
             channel=caller.channel,
         )
         return form.noted(form_view.segment_notes(form, wrong), known.names).view()
@@ -105,7 +105,7 @@ def _member_errors(form: MemberForm) -> dict[str, str]:
         checked_email(form.email)
     except BadEmail as error:
         return {"email": f"This is not an email. {error}"[:300]}
-    return lasts_errors(form.lasts)
+    return expiry_errors(form.expiry)
 
 
 async def _save_member(form: MemberForm, caller: Caller, gatehouse: Gatehouse) -> View | Recorded:
@@ -127,8 +127,10 @@ async def _save_member(form: MemberForm, caller: Caller, gatehouse: Gatehouse) -
     if base is not None and after == _as_it_is(base):
         return modals.done("Edit member", "You changed nothing, so nothing was saved.")
     proposal = _proposal(form, base, after, site, caller)
-    proposal = await with_expiry(proposal, parse_lasts(form.lasts), caller, gatehouse)
-    return Recorded(await gatehouse.changes.proposer.record(proposal, origin=caller.request), partial(_end, form))
+    proposal = await with_expiry(proposal, parse_expiry(form.expiry), caller, gatehouse)
+    return Recorded(
+        await gatehouse.changes.proposer.record(proposal, idempotency_key=caller.request), partial(_end, form)
+    )
 
 
 def _end(form: MemberForm, change: Change) -> View:
@@ -225,7 +227,7 @@ async def _change_segments(
     if not proposals:
         raise NothingToChange([member.email for member, _ in wanted], None)
     if isinstance(command, MembersGrant):
-        proposals[0] = await with_expiry(proposals[0], command.lasts, caller, gatehouse)
+        proposals[0] = await with_expiry(proposals[0], command.expiry, caller, gatehouse)
     return await submit(proposals, caller, gatehouse, title=f"{title} {len(proposals)} members")
 
 
@@ -243,12 +245,12 @@ async def offboard(command: MembersOffboard, caller: Caller, gatehouse: Gatehous
     who = _called([there for _, _, there in on_sites], emails[0]) if len(emails) == 1 else f"{len(emails)} people"
     proposal = SetProposal(
         title=f"Remove {who} from every site",
-        parts=[_part(number, site, email, there) for number, (email, site, there) in enumerate(on_sites, 1)],
+        items=[_item(number, site, email, there) for number, (email, site, there) in enumerate(on_sites, 1)],
         requester=caller.user,
         channel=caller.channel,
         reason=command.because or "",
     )
-    await gatehouse.changes.proposer.submit(proposal, origin=caller.request)
+    await gatehouse.changes.proposer.submit(proposal, idempotency_key=caller.request)
     return Announced()
 
 
@@ -276,15 +278,15 @@ async def _find_on(site: Site, email: str) -> Found:
         return error
 
 
-def _part(number: int, site: Site, email: str, there: Found) -> Part:
+def _item(number: int, site: Site, email: str, there: Found) -> Item:
     """What happens on one site; where it could not be asked, nothing, and it can be tried again from the card."""
     if isinstance(there, Member):
         target = Target(service="members", site=site.name, key=there.email)
-        return Part(number=number, kind=Kind.MEMBER_REMOVE, target=target, before=there.document())
+        return Item(number=number, kind=Kind.MEMBER_REMOVE, target=target, before=there.document())
     target = Target(service="members", site=site.name, key=email)
     if there is None:
-        return Part(number=number, target=target, outcome=Outcome.SKIPPED, why="not a member here")
-    return Part(
+        return Item(number=number, target=target, outcome=Outcome.SKIPPED, why="not a member here")
+    return Item(
         number=number,
         kind=Kind.MEMBER_REMOVE,
         target=target,

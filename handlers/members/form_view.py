@@ -33,7 +33,7 @@ class MemberForm:
     seen: str | None = None
     """Fingerprint of the member as it was when the form opened."""
     reason: str = ""
-    lasts: str = ""
+    expiry: str = ""
     """``2h`` or ``18:00``, as typed."""
     notes: Mapping[str, str] = field(default_factory=dict)
     """Block id -> what was refused about it; the empty id is the whole form."""
@@ -48,11 +48,11 @@ class MemberForm:
         name: str | None = None,
         segments: Sequence[str] = (),
         reason: str = "",
-        lasts: str = "",
+        expiry: str = "",
         channel: str = "",
     ) -> Self:
         """An empty form, with whatever the command already said."""
-        return cls("add", site, email or "", name or "", tuple(segments), known, channel, reason=reason, lasts=lasts)
+        return cls("add", site, email or "", name or "", tuple(segments), known, channel, reason=reason, expiry=expiry)
 
     @classmethod
     def of(cls, member: Member, *, site: str, known: tuple[str, ...], channel: str) -> Self:
@@ -116,8 +116,8 @@ class MemberForm:
         return [section(f":lock: {plural(hidden, 'more segment')} {words}. {how}")]
 
     def _ends(self) -> list[View]:
-        lasts = [inputs.lasts(self.lasts)] if self.mode == "add" else []
-        return [*lasts, inputs.reason(self.reason)]
+        expiry = [inputs.expiry(self.expiry)] if self.mode == "add" else []
+        return [*expiry, inputs.reason(self.reason)]
 
 
 def _name_shown(name: str | None) -> str:
@@ -152,5 +152,5 @@ def read_form(view: View) -> MemberForm:
         channel=str(about.get("channel") or ""),
         seen=about.get("seen"),
         reason=inputs.typed(values, inputs.REASON) or str(about.get("reason") or ""),
-        lasts=inputs.typed(values, inputs.LASTS) or "",
+        expiry=inputs.typed(values, inputs.EXPIRY) or "",
     )

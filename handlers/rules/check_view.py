@@ -7,7 +7,7 @@ from typing import Final
 
 from bot.clients.lists import Gap
 from bot.rules.lint.findings import Finding, FindingKind, Location, Reason
-from bot.rules.matching import Difference, Fate, Impact
+from bot.rules.matching import Difference, Impact, UrlOutcome
 from bot.rules.model import Rule
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, ListPage, Message, clip, code, esc
@@ -261,21 +261,23 @@ def lines(found: Impact) -> tuple[str, ...]:
     changed = len(found.shifts)
     head = f"{changed} of {messages.plural(found.known, 'test URL')} {'changes' if changed == 1 else 'change'}"
     told = [
-        f"{clip(shift.address, 120)}: {_fate(shift.before, shift)} → {_fate(shift.after, shift)}"
+        f"{clip(shift.address, 120)}: {_url_outcome(shift.before, shift)} → {_url_outcome(shift.after, shift)}"
         for shift in found.shifts[:MOST_SHIFTS]
     ]
     more = [f"…and {changed - MOST_SHIFTS} more"] if changed > MOST_SHIFTS else []
     return head, *told, *more
 
 
-def _fate(fate: Fate, shift: Difference) -> str:
+def _url_outcome(outcome: UrlOutcome, shift: Difference) -> str:
     """Where the address goes; what else acts on it only where nothing but that differs."""
-    if fate.blocked:
+    if outcome.blocked:
         return "blocked"
-    if fate.results:
-        return clip(" or ".join(fate.results), 160)
+    if outcome.results:
+        return clip(" or ".join(outcome.results), 160)
     goes_the_same = (shift.before.blocked, shift.before.results) == (shift.after.blocked, shift.after.results)
-    return f"changed by {clip(', '.join(fate.touched), 120)}" if fate.touched and goes_the_same else "not redirected"
+    return (
+        f"changed by {clip(', '.join(outcome.touched), 120)}" if outcome.touched and goes_the_same else "not redirected"
+    )
 
 
 def test_urls(urls: Sequence[str], *, said: str, actions: bool) -> Message:

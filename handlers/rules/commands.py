@@ -17,10 +17,10 @@ from handlers.grammar.fields import (
     REASON,
     REFS,
     Choice,
+    Expiry,
     Filter,
     First,
     Flag,
-    Lasts,
     Led,
     Text,
     Urls,
@@ -214,7 +214,7 @@ class RulesNew(RulesCommand):
     source: str | None = takes(Source("FROM"))
     destination: str | None = takes(Destination("to TO"))
     name: str | None = takes(Led('named "NAME"'))
-    lasts: Lasts | None = takes(EXPIRY)
+    expiry: Expiry | None = takes(EXPIRY)
     because: str | None = takes(REASON)
 
     def check(self, rest: Rest) -> None:
@@ -250,7 +250,7 @@ class RulesMake(RulesCommand):
     destination: str | None = takes(Led("to TO"))
     name: str | None = takes(Led('named "NAME"'))
     match: str | None = takes(Reach("match:query|below"))
-    lasts: Lasts | None = takes(EXPIRY)
+    expiry: Expiry | None = takes(EXPIRY)
     because: str | None = takes(REASON)
 
     def check(self, rest: Rest) -> None:
@@ -290,7 +290,7 @@ class RulesSet(RulesCommand):
     writes = True
     refs: tuple[str, ...] = takes(REFS)
     fields: tuple[tuple[str, str], ...] = takes(Assignments("field=value …", "which field gets which value"))
-    lasts: Lasts | None = takes(EXPIRY)
+    expiry: Expiry | None = takes(EXPIRY)
     because: str | None = takes(REASON)
 
 
@@ -310,17 +310,17 @@ class Switch(Command):
     needs = "rule.update"
     writes = True
     refs: tuple[str, ...] = takes(REFS)
-    lasts: Lasts | None = takes(EXPIRY)
+    expiry: Expiry | None = takes(EXPIRY)
     because: str | None = takes(REASON)
 
     @classmethod
     def read(cls, rest: Rest) -> Command:
-        because, lasts = REASON.read(rest), EXPIRY.read(rest)
+        because, expiry = REASON.read(rest), EXPIRY.read(rest)
         if "group" not in rest.take_filters("group"):
-            return cls(REFS.read(rest), lasts, because)
+            return cls(REFS.read(rest), expiry, because)
         group = GROUP.read(rest)
         rest.nothing_more()
-        return RulesGroup(cls.verb, group, lasts, because)
+        return RulesGroup(cls.verb, group, expiry, because)
 
 
 @dataclass(frozen=True)
@@ -354,7 +354,7 @@ class RulesGroup(RulesCommand):
     destroys = True
     switch: str = takes(Choice("on|off", "on or off, and which group", SWITCHED))
     group: str = takes(GROUP)
-    lasts: Lasts | None = takes(EXPIRY)
+    expiry: Expiry | None = takes(EXPIRY)
     because: str | None = takes(REASON)
 
 

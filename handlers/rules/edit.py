@@ -123,7 +123,7 @@ async def _edit(
     if not wanted:
         status = None if isinstance(command, RulesSet) else "on" if rules[0].active else "off"
         raise NothingToChange([rule.title for rule in rules], status)
-    wanted[0] = await with_expiry(wanted[0], command.lasts, caller, gatehouse)
+    wanted[0] = await with_expiry(wanted[0], command.expiry, caller, gatehouse)
     return await submit(wanted, caller, gatehouse, title=f"{EDITS[type(command)]} {len(wanted)} rules")
 
 
@@ -166,7 +166,7 @@ async def new(command: RulesNew, caller: Caller, gatehouse: Gatehouse) -> Reply:
         destination=command.destination,
         name=command.name,
         reason=command.because or "",
-        lasts=as_typed(command.lasts),
+        expiry=as_typed(command.expiry),
         channel=caller.channel,
     )
     return Modal(form.view())
@@ -196,7 +196,7 @@ async def make(command: RulesMake, caller: Caller, gatehouse: Gatehouse) -> Repl
         warnings=look.warnings,
         preview=await preview(gatehouse, caller, None, draft, (command.because, command.source)),
     )
-    return await submit([await with_expiry(proposal, command.lasts, caller, gatehouse)], caller, gatehouse)
+    return await submit([await with_expiry(proposal, command.expiry, caller, gatehouse)], caller, gatehouse)
 
 
 @handles(RulesEdit)
@@ -237,7 +237,7 @@ async def switch_group(command: RulesGroup, caller: Caller, gatehouse: Gatehouse
         raise NothingToChange([group.title], command.switch)
     target = Target(service="groups", key=group.id)
     proposal = propose(caller, Kind.GROUP_UPDATE, target, group.document(), after, command.because)
-    return await submit([await with_expiry(proposal, command.lasts, caller, gatehouse)], caller, gatehouse)
+    return await submit([await with_expiry(proposal, command.expiry, caller, gatehouse)], caller, gatehouse)
 
 
 async def _list_groups(gatehouse: Gatehouse) -> Listing[Group]:

@@ -20,11 +20,11 @@ from bot.rules.lint.findings import Finding, FindingKind, key_of
 from bot.rules.model import ACTIVE, Rule, RuleDraft
 from handlers.blocks import inputs, modals
 from handlers.blocks.messages import ended
-from handlers.blocks.modals import MOVED, end_of_form, lasts_errors, metadata
+from handlers.blocks.modals import MOVED, end_of_form, expiry_errors, metadata
 from handlers.changes.full_view import draft_warnings
 from handlers.changes.requests import propose, with_expiry
 from handlers.explain.table import words_for
-from handlers.grammar.fields import parse_lasts
+from handlers.grammar.fields import parse_expiry
 from handlers.rules import check_view, form_fields_view, form_view
 from handlers.rules.check_view import MOST_WARNINGS
 from handlers.rules.edit import update_of
@@ -85,7 +85,7 @@ def rule_errors(sent: SentForm) -> dict[str, str]:
         block_id = looked_at.block_of(problem)
         if block_id in inputs and _is_asked(problem, form):
             wrong.setdefault(block_id, problem_words(problem))
-    return wrong | lasts_errors(form.lasts)
+    return wrong | expiry_errors(form.expiry)
 
 
 def _is_asked(problem: Problem, form: RuleForm) -> bool:
@@ -125,7 +125,7 @@ async def _save_rule(sent: SentForm, caller: Caller, gatehouse: Gatehouse) -> Vi
         proposal = update_of(edited, draft, caller, reason=form.reason, **shown)
     else:
         proposal = propose(caller, Kind.RULE_CREATE, Target(service="rules"), None, draft.body(), form.reason, **shown)
-    proposal = await with_expiry(proposal, parse_lasts(form.lasts), caller, gatehouse)
+    proposal = await with_expiry(proposal, parse_expiry(form.expiry), caller, gatehouse)
     return await _record(proposal, form, caller, gatehouse)
 
 
@@ -206,7 +206,7 @@ def _block_of_path(path: str, form: RuleForm) -> str:
 async def _record(proposal: Proposal, form: RuleForm, caller: Caller, gatehouse: Gatehouse) -> View | Recorded:
     """Record what the form asks for. A channel that was chosen in it, and does not fit, is refused right there."""
     try:
-        change = await gatehouse.changes.proposer.record(proposal, origin=caller.request)
+        change = await gatehouse.changes.proposer.record(proposal, idempotency_key=caller.request)
     except NotAllowed as error:
         if form.channel:
             raise
@@ -276,7 +276,7 @@ def read_form(view: View, base: Rule | None = None) -> RuleForm:
         seen=about.get("seen"),
         reason=inputs.typed(values, inputs.REASON) or "",
         warned=str(about.get("warned") or ""),
-        lasts=inputs.typed(values, inputs.LASTS) or "",
+        expiry=inputs.typed(values, inputs.EXPIRY) or "",
         group=str(about.get("group") or ""),
         announce=inputs.chosen_channel(view),
         more=bool(about.get("more")),

@@ -76,7 +76,7 @@ class RuleForm:
     seen: str | None = None
     """Fingerprint of the rule as it was when the form opened; if it has moved since, nothing is overwritten."""
     reason: str = ""
-    lasts: str = ""
+    expiry: str = ""
     """``2h`` or ``18:00``, as typed."""
     group: str = ""
     """The group that the rule is in and whether that holds it back, in words; empty where there is nothing to say."""
@@ -102,7 +102,7 @@ class RuleForm:
         destination: str | None = None,
         name: str | None = None,
         reason: str = "",
-        lasts: str = "",
+        expiry: str = "",
         channel: str = "",
         reach: str | None = None,
     ) -> Self:
@@ -115,7 +115,7 @@ class RuleForm:
         if destination:
             pair = pair | {"destination": destination}
         document = {"name": name or "", "description": "", "status": ACTIVE, "ruleType": rule_type}
-        form = cls("new", document, (FormPair("n1", pair),), channel=channel, reason=reason, lasts=lasts)
+        form = cls("new", document, (FormPair("n1", pair),), channel=channel, reason=reason, expiry=expiry)
         return form if form.typed else form.with_json([pair])
 
     @classmethod
@@ -162,7 +162,7 @@ class RuleForm:
     def shows_more(self) -> bool:
         """Whether the inputs that are rarely used are shown: somebody asked for them, or one holds more than its default."""
         document = self.document
-        own = document.get("description") or str(document.get("status") or ACTIVE) != ACTIVE or self.lasts
+        own = document.get("description") or str(document.get("status") or ACTIVE) != ACTIVE or self.expiry
         return self.more or bool(own) or (self.typed and any(is_unusual(pair, self.rule_type) for pair in self.shown))
 
     @property
@@ -288,11 +288,11 @@ class RuleForm:
         blocks = []
         if not self._is_kept_aside:
             blocks.append(note("What you typed for the other type is too long to keep while this one is selected."))
-        lasts = () if self.mode == "edit" else (inputs.lasts(self.lasts),)
+        expiry = () if self.mode == "edit" else (inputs.expiry(self.expiry),)
         where = () if self.channel else (inputs.channel(self.announce),)
         reason = inputs.reason(self.reason, loops=True)
         name, *rest = self._head()
-        more = (*rest, *lasts) if self.shows_more else (MORE_OPTIONS,)
+        more = (*rest, *expiry) if self.shows_more else (MORE_OPTIONS,)
         blocks += [self._type_block(), *self._pair_blocks(), name, reason, *more, *where]
         return with_notes(blocks, self.notes)
 

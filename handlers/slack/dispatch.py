@@ -58,9 +58,9 @@ from handlers.slack.reply import Announced, Caller, Modal, Private, Reply, View
 log = structlog.get_logger(__name__)
 
 
-LINK_PATIENCE = 1.0
+LINK_TIMEOUT = 1.0
 """Seconds of a trigger's three that Slack has to say where a message stands."""
-OPTIONS_PATIENCE = 2.5
+OPTIONS_TIMEOUT = 2.5
 """Seconds of Slack's three after which a menu's options must be on their way."""
 SLOW = "The service takes its time. Type on to look again."
 
@@ -112,7 +112,7 @@ class Dispatcher:
             return ()
         route, caller = OPTIONS[typed.action], request.caller
         try:
-            async with asyncio.timeout(OPTIONS_PATIENCE):
+            async with asyncio.timeout(OPTIONS_TIMEOUT):
                 await self._gatehouse.access.require(route.needs, caller.user, caller.channel)
                 return await route.run(typed, caller, self._gatehouse)
         except NotAllowed:
@@ -172,7 +172,7 @@ class Dispatcher:
     async def _link(self, caller: Caller) -> str:
         """Where the message stands, unless Slack takes so long to say it that the trigger would be gone."""
         try:
-            async with asyncio.timeout(LINK_PATIENCE):
+            async with asyncio.timeout(LINK_TIMEOUT):
                 return await self._slack.permalink(caller.channel, caller.message)
         except TimeoutError:
             return ""

@@ -21,7 +21,7 @@ log = structlog.get_logger(__name__)
 
 R = TypeVar("R")
 
-FORM_PATIENCE: Final = 1.5
+FORM_TIMEOUT: Final = 1.5
 """Seconds of Slack's three that a form's checks may take; after that it is acknowledged as being saved."""
 ACKNOWLEDGEMENT_LANDS: Final = 0.4
 """Seconds until Slack has surely drawn what a submission was acknowledged with. An update that overtook it would be
@@ -33,9 +33,9 @@ ACKNOWLEDGEMENT_LEAVES: Final = 0.2
 class FormAck:
     """The acknowledgement of a form, which waits a while for what to say: Slack closes a form by nothing else."""
 
-    def __init__(self, working: View, patience: float) -> None:
+    def __init__(self, working: View, timeout: float) -> None:
         self._working = working
-        self._patience = patience
+        self._timeout = timeout
         self._content: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
 
     def close(self) -> bool:
@@ -54,7 +54,7 @@ class FormAck:
 
     async def content(self) -> dict[str, Any]:
         """What to acknowledge the form with: what it came to, or that it is being saved."""
-        await asyncio.wait({self._content}, timeout=self._patience)
+        await asyncio.wait({self._content}, timeout=self._timeout)
         self.show(self._working)
         return self._content.result()
 

@@ -22,7 +22,7 @@ from handlers.changes.requests import end_of, zone_of
 from handlers.errors import EndIsPast, NoMember, NothingToUndo
 from handlers.grammar import intent_view
 from handlers.grammar.command import Command, Unclear
-from handlers.grammar.fields import Lasts
+from handlers.grammar.fields import Expiry
 from handlers.grammar.intents import Readings, read
 from handlers.grammar.known import Known
 from handlers.grammar.parser import expand
@@ -33,7 +33,7 @@ from handlers.rules.commands import RulesCommand
 from handlers.rules.refs import NotOne, look_up
 from handlers.slack.reply import Caller
 
-PATIENCE: Final = 2.0
+TIMEOUT: Final = 2.0
 """Seconds that the services have to say what exists: without names, URLs and emails are still known."""
 MAX_HOSTS: Final = 4
 
@@ -87,12 +87,12 @@ class Guesses:
 
     def _fixed(self, command: Command, zone: ZoneInfo, now: datetime) -> Command:
         """*command* with the moment that its time means now."""
-        lasts: Lasts | None = getattr(command, "lasts", None)
-        if lasts is None or lasts.until is None:
+        expiry: Expiry | None = getattr(command, "expiry", None)
+        if expiry is None or expiry.until is None:
             return command
-        if (ends := end_of(lasts, zone, now)) is None:
-            raise EndIsPast(lasts.as_typed)
-        fixed: Command = replace(cast("Any", command), lasts=Lasts.until_moment(ends))
+        if (ends := end_of(expiry, zone, now)) is None:
+            raise EndIsPast(expiry.as_typed)
+        fixed: Command = replace(cast("Any", command), expiry=Expiry.until_moment(ends))
         return fixed
 
     async def _names(self, caller: Caller) -> Known:
@@ -131,7 +131,7 @@ class Guesses:
     async def _listed(self, asked: Any) -> Sequence[Any]:
         """What a service lists; nothing where it does not answer soon: a guess is not worth waiting for."""
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(TIMEOUT):
                 listing: Listing[Any] = await asked
         except (ClientError, TimeoutError):
             return ()

@@ -29,7 +29,7 @@ from handlers.slack import registry
 from handlers.slack.answers import Answers
 from handlers.slack.client import Slack
 from handlers.slack.dispatch import Dispatcher
-from handlers.slack.forms import FORM_PATIENCE, FormAck
+from handlers.slack.forms import FORM_TIMEOUT, FormAck
 from handlers.slack.payloads import Body, EventRequest, FormRequest, Request, read, read_form, read_typing, spelled_out
 
 log = structlog.get_logger(__name__)
@@ -154,7 +154,7 @@ class Intake:
         request = _read_stored(kept)
         if kept.attempts >= MAX_ATTEMPTS:
             await self._give_up(kept, request)
-        elif (change := await self._gatehouse.store.changes.of_origin(kept.id)) is not None:
+        elif (change := await self._gatehouse.store.changes.of_key(kept.id)) is not None:
             log.info("resuming", kind=kept.kind, request=kept.id[:8], change=change.id[:8])
             await self._dispatcher.go_on(request, change)
             await self._inbox.done(kept.id)
@@ -213,10 +213,10 @@ class Router:
         owner: str,
         lease: timedelta = LEASE,
         failpoint: Failpoint = no_failpoint,
-        form_patience: float = FORM_PATIENCE,
+        form_timeout: float = FORM_TIMEOUT,
     ) -> None:
         self.tasks = Tasks()
-        self._form_patience = form_patience
+        self._form_timeout = form_timeout
         self._gatehouse = gatehouse
         self._answers = Answers(gatehouse, slack)
         self._dispatcher = Dispatcher(gatehouse, slack, self._answers)
@@ -292,7 +292,7 @@ class Router:
             if wrong := request.form.errors(request.sent):
                 await ack(response_action="errors", errors=wrong)
                 return
-            pending = FormAck(request.form.working(request.view), self._form_patience)
+            pending = FormAck(request.form.working(request.view), self._form_timeout)
         except Exception as error:  # noqa: BLE001  whatever it is, the person must learn that nothing was saved
             await ack(response_action="update", view=self._answers.failed_view(error, request.caller, attempted=True))
             return

@@ -16,7 +16,7 @@ import httpx
 from pydantic import SecretStr
 
 from bot.changes.batch import AT_ONCE
-from bot.changes.model import Change, Kind, Part, State, Target
+from bot.changes.model import Change, Item, Kind, State, Target
 from bot.changes.proposals import Proposal, SetProposal
 from bot.gatehouse import Gatehouse
 from bot.server import collector, logs
@@ -66,8 +66,8 @@ def members(rows: int) -> Sheet:
         {"name": f"Person {number}", "email": f"person{number}@example.net", "allowedSegments": ["free"]}
         for number in range(1, rows + 1)
     ]
-    parts = [
-        Part(
+    items = [
+        Item(
             number=number,
             kind=Kind.MEMBER_ADD,
             target=Target(service="members", site="blog", key=each["email"]),
@@ -75,17 +75,17 @@ def members(rows: int) -> Sheet:
         )
         for number, each in enumerate(wanted, 1)
     ]
-    return _compared("Import of members", wanted, f"sites/{SITE}/members/", parts)
+    return _compared("Import of members", wanted, f"sites/{SITE}/members/", items)
 
 
 def rules(rows: int) -> Sheet:
     """Creations of rules: each costs a second request, since an answer could name another's rule."""
     wanted = [_rule(number) for number in range(1, rows + 1)]
-    parts = [
-        Part(number=number, kind=Kind.RULE_CREATE, target=Target(service="rules"), after=each)
+    items = [
+        Item(number=number, kind=Kind.RULE_CREATE, target=Target(service="rules"), after=each)
         for number, each in enumerate(wanted, 1)
     ]
-    return _compared("Import of rules", wanted, "rules", parts)
+    return _compared("Import of rules", wanted, "rules", items)
 
 
 def _rule(number: int) -> Record:
@@ -98,12 +98,12 @@ def _rule(number: int) -> Record:
     return document | {"pairs": [pair]}
 
 
-def _compared(title: str, wanted: Sequence[Record], path: str, parts: Sequence[Part]) -> Sheet:
+def _compared(title: str, wanted: Sequence[Record], path: str, items: Sequence[Item]) -> Sheet:
     """The bare loop before and after, so that a machine that gets busier is on both sides."""
     with standing_in() as places:
         first = asyncio.run(_bare(places, path, wanted))
     with standing_in() as places, TemporaryDirectory() as folder:
-        ours = asyncio.run(_set(places, parts, Path(folder)))
+        ours = asyncio.run(_set(places, items, Path(folder)))
     with standing_in() as places:
         second = asyncio.run(_bare(places, path, wanted))
     bare = Taken(first.rows + second.rows, first.seconds + second.seconds, stall=max(first.stall, second.stall))
@@ -153,33 +153,33 @@ async def _bare(places: Places, path: str, wanted: Sequence[Record]) -> Taken:
     return taken
 
 
-async def _set(places: Places, parts: Sequence[Part], folder: Path) -> Taken:
+async def _set(places: Places, items: Sequence[Item], folder: Path) -> Taken:
     """The whole bot with its card in the local Slack, and somebody on call who wants something else meanwhile."""
     logs.configure("ERROR", "text")
-    taken = Taken(len(parts))
+    taken = Taken(len(items))
     async with running(_settings(places, folder / "gatehouse.db")) as bot:
         collector.take_over()
         async with worked() as longest:
-            await _carried_out(bot.gatehouse, parts, taken)
+            await _carried_out(bot.gatehouse, items, taken)
     taken.stall = longest.seconds
     return taken
 
 
-async def _carried_out(gatehouse: Gatehouse, parts: Sequence[Part], taken: Taken) -> None:
+async def _carried_out(gatehouse: Gatehouse, items: Sequence[Item], taken: Taken) -> None:
     """Let the set be carried out, and note how long that, and the change of another meanwhile, takes."""
     proposal = SetProposal(
-        title=f"Add {len(parts)}", parts=parts, requester=ALICE.id, channel=OPS, reason="a bench", agreed=True
+        title=f"Add {len(items)}", items=items, requester=ALICE.id, channel=OPS, reason="a bench", agreed=True
     )
     began = time.perf_counter()
-    whole = await gatehouse.changes.proposer.submit(proposal, origin="bench")
+    whole = await gatehouse.changes.proposer.submit(proposal, idempotency_key="bench")
     taken.asked = time.perf_counter() - began
     aside = asyncio.create_task(_others(gatehouse, taken))
     with _timed(taken):
         await _ended(gatehouse, whole)
     aside.cancel()
     await asyncio.gather(aside, return_exceptions=True)
-    tally = await gatehouse.store.parts.tally(whole.id)
-    if tally.counts != {"applied": len(parts)}:
+    tally = await gatehouse.store.items.tally(whole.id)
+    if tally.counts != {"applied": len(items)}:
         raise RuntimeError(f"the set did not come to its end as it should: {tally.counts}")
 
 
@@ -208,7 +208,7 @@ async def _others(gatehouse: Gatehouse, taken: Taken) -> None:
             channel=OPS,
             agreed=True,
         )
-        change = await gatehouse.changes.proposer.submit(wanted, origin=f"aside {number}")
+        change = await gatehouse.changes.proposer.submit(wanted, idempotency_key=f"aside {number}")
         if change.state is not State.APPLIED:
             raise RuntimeError(f"the change of another is {change.state}: {change.outcome}")
         taken.aside.append(time.perf_counter() - began)

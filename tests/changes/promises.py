@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from bot.changes.model import OPEN, OUTCOMES, Change, Guard, Kind, Outcome, Part, State, Tally
+from bot.changes.model import OPEN, OUTCOMES, Change, Guard, Item, Kind, Outcome, State, Tally
 from bot.store.db import TargetBusy
 from tests.changes.world import DAN, SITE, Sent, World, content, holds
 
@@ -35,12 +35,12 @@ TOLD_AS: Final[Mapping[str, frozenset[str]]] = {
 """The event that must be on record for each state."""
 
 FIXED: Final = ("id", "kind", "requester", "channel", "before", "after", "reason", "created", "expires")
-FIXED_TOO: Final = ("undoes", "lasts", "quiet_refusal")
-FIXED_IN_SETS: Final = ("size", "kinds", "needs_of_parts", "title", "part_of", "part_number")
+FIXED_TOO: Final = ("undoes", "revert_after", "quiet_refusal")
+FIXED_IN_SETS: Final = ("size", "kinds", "needs_of_items", "title", "set_id", "item_number")
 DONE: Final = (Outcome.APPLIED, Outcome.UNKNOWN, Outcome.UNSETTLED)
 SEGMENTS_OF: Final = "allowedSegments"
 UNTOUCHED: Final = frozenset({Outcome.WAITING, Outcome.BUSY, Outcome.FAILED, Outcome.STOPPED})
-"""What a part may be that never became a change."""
+"""What an item may be that never became a change."""
 FIXED_AT_THE_END: Final = ("state", "result", "outcome", "refusal", "finished_at", "decided_by", "target", "attempt")
 
 LEAST: Final[Mapping[str, Mapping[str, Guard]]] = {
@@ -78,8 +78,8 @@ class Promises:
     applied: Counter[str] = field(default_factory=Counter)
     reverts: set[str] = field(default_factory=set)
     """What takes temporary changes back, at their end or when somebody ends them early."""
-    parts: dict[tuple[str, int], Part] = field(default_factory=dict)
-    """The parts of all change sets, by set and number."""
+    items: dict[tuple[str, int], Item] = field(default_factory=dict)
+    """The items of all change sets, by set and number."""
     _documents: dict[str, str] = field(default_factory=dict)
     _versions: dict[str, int] = field(default_factory=dict)
     _now: dict[str, Change] = field(default_factory=dict)
@@ -101,7 +101,7 @@ class Promises:
         self._creations_are_their_own()
 
     async def _read(self) -> tuple[list[Any], dict[str, int], defaultdict[str, list[str]]]:
-        """All changes, the version of each card, and what is new on record; notes how the parts of sets are."""
+        """All changes, the version of each card, and what is new on record; notes how the items of sets are."""
         changes, versions, events = [], {}, defaultdict(list)
         async with self.world.store.session.reading() as connection:
             rows = (await connection.execute(EVERYTHING, {"last": self.entries})).all()
@@ -121,24 +121,24 @@ class Promises:
 
     def _note_part(self, row: Any) -> None:
         key = row.id, row.number
-        part = self.parts.get(key) or Part.model_validate_json(row.document)
-        self.parts[key] = part.model_copy(update={"outcome": Outcome(row.state), "change_id": row.target})
+        item = self.items.get(key) or Item.model_validate_json(row.document)
+        self.items[key] = item.model_copy(update={"outcome": Outcome(row.state), "change_id": row.target})
 
     def _parts_are_as_their_changes(self) -> None:
-        """Each part became one change at most, which is what was decided on; and its outcome is that change's."""
-        sizes = Counter(set_id for set_id, _ in self.parts)
+        """Each item became one change at most, which is what was decided on; and its outcome is that change's."""
+        sizes = Counter(set_id for set_id, _ in self.items)
         assert sizes == {change.id: change.size for change in self.seen.values() if change.is_set}
-        begun = [change for change in self.seen.values() if change.part_of]
-        assert len({(change.part_of, change.part_number) for change in begun}) == len(begun), "a part was begun twice"
-        for (set_id, _), part in self.parts.items():
-            if part.change_id is None:
-                assert part.outcome in UNTOUCHED, f"{part.outcome}, without a change"
+        begun = [change for change in self.seen.values() if change.set_id]
+        assert len({(change.set_id, change.item_number) for change in begun}) == len(begun), "a part was begun twice"
+        for (set_id, _), item in self.items.items():
+            if item.change_id is None:
+                assert item.outcome in UNTOUCHED, f"{item.outcome}, without a change"
                 continue
-            change = self.seen[part.change_id]
-            assert part.outcome is (Outcome.UNDONE if change.undone_by else OUTCOMES[change.state])
-            assert (change.part_of, change.part_number) == (set_id, part.number)
-            assert (change.kind, change.before, change.after) == (part.kind, part.before, part.after)
-            assert change.target == part.target or part.kind is Kind.RULE_CREATE
+            change = self.seen[item.change_id]
+            assert item.outcome is (Outcome.UNDONE if change.undone_by else OUTCOMES[change.state])
+            assert (change.set_id, change.item_number) == (set_id, item.number)
+            assert (change.kind, change.before, change.after) == (item.kind, item.before, item.after)
+            assert change.target == item.target or item.kind is Kind.RULE_CREATE
 
     def _creations_are_their_own(self) -> None:
         """No rule is claimed by two creations."""
@@ -150,7 +150,7 @@ class Promises:
         assert not made or max(made.values()) == 1, f"made twice: {made}"
 
     def tally(self, whole: Change) -> Tally:
-        return Tally(Counter(part.outcome for (set_id, _), part in self.parts.items() if set_id == whole.id))
+        return Tally(Counter(item.outcome for (set_id, _), item in self.items.items() if set_id == whole.id))
 
     def _moved(self, row: Any, old: Change | None, versions: dict[str, int], events: list[str]) -> None:
         new = Change.model_validate_json(row.document)
@@ -161,7 +161,7 @@ class Promises:
             self._the_same(old, new)
             self._reviewed(old, new)
         if old is None or old.state is not new.state:
-            card = new.part_of or new.id
+            card = new.set_id or new.id
             self._told(new, self._versions.get(card, 0) < versions.get(card, 0), events)
             if _passed_a_decision(old, new):
                 self._decided(new)
@@ -176,11 +176,11 @@ class Promises:
         if self.by_timer or new.agreed:
             self.reverts.add(new.id)
             taken_back = self.seen[new.undoes or ""]
-            assert taken_back.ends is not None, "its end, though it was to stay"
-            assert not self.by_timer or taken_back.ends <= self.world.clock(), "taken back too early"
+            assert taken_back.reverts_at is not None, "its end, though it was to stay"
+            assert not self.by_timer or taken_back.reverts_at <= self.world.clock(), "taken back too early"
             return
-        if new.part_of:
-            whole = self.seen[new.part_of]
+        if new.set_id:
+            whole = self.seen[new.set_id]
             assert whole.stopped_by is None, "begun, though the set was stopped"
             assert whole.state not in {State.PROPOSED, State.CANCELLED, State.DENIED, State.EXPIRED}
             return
@@ -211,7 +211,7 @@ class Promises:
 
     def _reviewed(self, old: Change, new: Change) -> None:
         """What somebody did alone stays to be reviewed until somebody else signs it or takes it back."""
-        if old.review_owed and not new.review_owed and new.state in {State.APPLIED, State.UNKNOWN, State.UNSETTLED}:
+        if old.review_due and not new.review_due and new.state in {State.APPLIED, State.UNKNOWN, State.UNSETTLED}:
             undo = (self.seen | self._now).get(new.undone_by or "")
             by_undo = undo.requester if undo is not None and undo.id not in self.reverts else None
             reviewer = new.reviewed_by or by_undo
@@ -226,9 +226,9 @@ class Promises:
     def ends_came(self) -> None:
         """Long after every timer was due, with nothing in their way: what was temporary is gone, or it is said why not."""
         held = {str(change.target) for change in self.seen.values() if change.state in HOLDS_ITS_TARGET}
-        held |= {str(part.target) for (set_id, _), part in self.parts.items() if part.outcome in OPEN}
+        held |= {str(item.target) for (set_id, _), item in self.items.items() if item.outcome in OPEN}
         for change in self.seen.values():
-            if not change.temporary or change.ends is None or change.ends > self.world.clock():
+            if not change.temporary or change.reverts_at is None or change.reverts_at > self.world.clock():
                 continue
             if not change.is_set:
                 assert str(change.target) in held, f"its end has come, and it is still in force: {change.kind}"
@@ -256,8 +256,8 @@ class Promises:
     def _decided(self, new: Change) -> None:
         """I2: whoever decided had the right to, in time, and is not who asked."""
         by, world = new.decided_by or "", self.world
-        if new.part_of:
-            assert by == self.seen[new.part_of].decided_by
+        if new.set_id:
+            assert by == self.seen[new.set_id].decided_by
             return
         if new.guard is Guard.NONE:
             assert by == new.requester
@@ -342,9 +342,9 @@ class Promises:
             assert undo.kind is Kind.MEMBER_ADD or gained <= {"createdAt", "objectType"}, f"it differs in {gained}"
 
     def _in_force(self, whole: Change) -> bool:
-        """Whether a part of the set was done and not taken back by itself."""
-        parts = [change for change in self.seen.values() if change.part_of == whole.id]
-        return any(part.state is State.APPLIED and part.undone_by is None for part in parts)
+        """Whether an item of the set was done and not taken back by itself."""
+        items = [change for change in self.seen.values() if change.set_id == whole.id]
+        return any(item.state is State.APPLIED and item.undone_by is None for item in items)
 
     async def end(self) -> None:
         """Once everything has calmed down: nothing is stuck, nobody is left without an answer."""
@@ -361,7 +361,7 @@ class Promises:
             assert not clear, "unknown, though anybody can see how it is"
         else:
             assert change.state in ENDS, f"stuck: {change.state}"
-        card, quiet = self.world.cards.get(change.id), _quiet(change) or bool(change.part_of)
+        card, quiet = self.world.cards.get(change.id), _quiet(change) or bool(change.set_id)
         assert quiet or card is not None
         assert quiet or card is None or card.state is change.state, "the card tells of another end"
         if change.is_set:
@@ -369,7 +369,7 @@ class Promises:
             assert self.world.tallies[change.id].counts == self.tally(change).counts, "the card tells of other ends"
             if not self._in_force(change):
                 return
-        if change.temporary and change.ends is not None and change.ends <= self.world.clock():
+        if change.temporary and change.reverts_at is not None and change.reverts_at <= self.world.clock():
             states = [undo.state.value for undo in self.seen.values() if undo.undoes == change.id]
             # A change of the same target whose outcome nobody knows yet keeps the end waiting.
             states += [other.state.value for other in self.seen.values() if other.target == change.target]
@@ -378,7 +378,7 @@ class Promises:
 
 def _quiet(change: Change) -> bool:
     """Whether only the one who asked is told."""
-    refused = change.state in {State.FAILED, State.STALE} and not change.part_of
+    refused = change.state in {State.FAILED, State.STALE} and not change.set_id
     return refused and change.quiet_refusal and change.guard is Guard.NONE and change.attempt <= 1
 
 

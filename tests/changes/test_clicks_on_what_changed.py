@@ -63,10 +63,10 @@ async def renamed(world: World, mine: Replica, guard: Guard | None = None) -> Ch
         after=(live or {}) | {"name": "For now"},
         requester=ALICE,
         channel=OPS,
-        lasts=3600,
+        revert_after=3600,
         guard=guard,
     )
-    return await mine.pipeline.proposer.submit(proposal, origin=f"origin {next(world.names)}")
+    return await mine.pipeline.proposer.submit(proposal, idempotency_key=f"request {next(world.names)}")
 
 
 async def events(world: World, change: Change) -> list[str]:
@@ -128,7 +128,7 @@ async def _under_way(world: World, mine: Replica, change: Change) -> None:
 
 
 async def _set(world: World, mine: Replica) -> Change:
-    return await mine.pipeline.proposer.submit(renames(world, "Ours"), origin="set")
+    return await mine.pipeline.proposer.submit(renames(world, "Ours"), idempotency_key="set")
 
 
 async def _carried_out(world: World, mine: Replica, change: Change) -> None:
@@ -219,10 +219,10 @@ async def test_two_who_extend_at_once_extend_by_both(world: World, mine: Replica
 
     await asyncio.gather(extend(mine.pipeline, change, "one"), extend(other.pipeline, change, "another"))
 
-    ends = (await mine.pipeline.journal.get(change.id)).ends
+    ends = (await mine.pipeline.journal.get(change.id)).reverts_at
     assert ends is not None
-    assert change.ends is not None
-    assert ends - change.ends == 2 * HOUR
+    assert change.reverts_at is not None
+    assert ends - change.reverts_at == 2 * HOUR
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +255,7 @@ async def test_what_is_kept_or_extended_while_its_end_is_being_looked_at_stays(
         pass
 
     now = await mine.pipeline.journal.get(change.id)
-    assert now.ends != change.ends
-    assert (now.undone_by, now.ending) == (None, "")
+    assert now.reverts_at != change.reverts_at
+    assert (now.undone_by, now.revert_failure) == (None, "")
     assert "left_in_force" not in await events(world, change)
     assert (world.live(TARGET) or {})["name"] == ("Theirs" if changed_since else "For now")

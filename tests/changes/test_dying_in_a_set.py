@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from bot.changes.model import Change, Kind, Outcome, Part, State, Target
+from bot.changes.model import Change, Item, Kind, Outcome, State, Target
 from bot.changes.proposals import Proposal, set_of
 from bot.store.db import TargetBusy
 from tests.changes.world import ALICE, OPS, POLICIES, Died, Replica, World, a_world, replica, rule
@@ -58,13 +58,13 @@ def made(world: World) -> list[str]:
     return sorted(key for (_, key), record in world.truth().items() if record["name"] == NAME)
 
 
-async def parts_of(world: World, whole: Change) -> list[Part]:
-    return [part async for part in world.store.parts.all(whole.id)]
+async def items_of(world: World, whole: Change) -> list[Item]:
+    return [item async for item in world.store.items.all(whole.id)]
 
 
 async def claimed(world: World, whole: Change) -> list[str]:
     """The ids of the rules that the parts say they made."""
-    changes = await world.store.changes.many([part.change_id or "" for part in await parts_of(world, whole)])
+    changes = await world.store.changes.many([item.change_id or "" for item in await items_of(world, whole)])
     return sorted(change.target.key or "" for change in changes.values() if change.state is State.APPLIED)
 
 
@@ -72,13 +72,15 @@ async def claimed(world: World, whole: Change) -> list[str]:
 async def test_of_two_alike_neither_is_taken_for_the_other_wherever_the_process_died(world: World) -> None:
     for step in count(1):
         first, second = await begun_anew(world)
-        whole = await first.pipeline.proposer.submit(set_of("Create 2 rules", [CREATION] * 2), origin="origin")
+        whole = await first.pipeline.proposer.submit(
+            set_of("Create 2 rules", [CREATION] * 2), idempotency_key="request"
+        )
         if not await dies(first, step):
             break
         await taken_over(world, second)
 
         assert await claimed(world, whole) == made(world)
-        left = [part.outcome for part in await parts_of(world, whole)]
+        left = [item.outcome for item in await items_of(world, whole)]
         assert {*left} <= {Outcome.APPLIED, Outcome.UNSETTLED, Outcome.BUSY}
         assert left[0] is not Outcome.BUSY
     assert step > 10, "there were places to die at"
@@ -87,22 +89,22 @@ async def test_of_two_alike_neither_is_taken_for_the_other_wherever_the_process_
 async def test_a_part_that_was_left_does_not_claim_the_rule_that_a_command_made_since(world: World) -> None:
     for step in count(1):
         first, second = await begun_anew(world)
-        whole = await first.pipeline.proposer.submit(set_of("Create a rule", [CREATION]), origin="origin")
+        whole = await first.pipeline.proposer.submit(set_of("Create a rule", [CREATION]), idempotency_key="request")
         if not await dies(first, step):
             break
         world.clock.moment += timedelta(seconds=1)
         try:
-            single = await second.pipeline.proposer.submit(CREATION, origin="a command")
+            single = await second.pipeline.proposer.submit(CREATION, idempotency_key="a command")
         except TargetBusy:  # while it is not known what became of the part
             await taken_over(world, second)
-            single = await second.pipeline.proposer.submit(CREATION, origin="the command, later")
+            single = await second.pipeline.proposer.submit(CREATION, idempotency_key="the command, later")
         await taken_over(world, second)
 
         assert single.state is State.APPLIED
         ours = await claimed(world, whole)
         assert single.target.key not in ours
         assert {*ours, single.target.key} <= {*made(world)}
-        assert {part.outcome for part in await parts_of(world, whole)} <= {
+        assert {item.outcome for item in await items_of(world, whole)} <= {
             Outcome.APPLIED,
             Outcome.UNKNOWN,
             Outcome.UNSETTLED,

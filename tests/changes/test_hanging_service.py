@@ -92,8 +92,8 @@ async def ends_as(mine: Replica, change: Change, state: State) -> None:
 async def test_what_is_taken_over_at_one_service_waits_for_no_other(world: World) -> None:
     mine = with_rules_hanging(world)
     for target in rules():
-        await record_only(mine.pipeline, renamed(world, target), origin=target.key or "")
-    member = await record_only(mine.pipeline, renamed(world, MEMBER), origin="a member")
+        await record_only(mine.pipeline, renamed(world, target), idempotency_key=target.key or "")
+    member = await record_only(mine.pipeline, renamed(world, MEMBER), idempotency_key="a member")
     world.clock.moment += LEASE * 2
 
     async with at_work(mine.pipeline.recover(every=0.05)):
@@ -104,8 +104,12 @@ async def test_what_falls_due_at_one_service_waits_for_no_other(world: World) ->
     ids = count(1000)
     before = replica(world, "before", ids)
     for target in rules():
-        await before.pipeline.proposer.submit(renamed(world, target, lasts=3600), origin=target.key or "")
-    member = await before.pipeline.proposer.submit(renamed(world, MEMBER, lasts=3601), origin="a member")
+        await before.pipeline.proposer.submit(
+            renamed(world, target, revert_after=3600), idempotency_key=target.key or ""
+        )
+    member = await before.pipeline.proposer.submit(
+        renamed(world, MEMBER, revert_after=3601), idempotency_key="a member"
+    )
     asked = Proposal(
         kind=Kind.RULE_CREATE,
         target=Target(service="rules"),
@@ -115,7 +119,7 @@ async def test_what_falls_due_at_one_service_waits_for_no_other(world: World) ->
         channel=OPS,
         guard=Guard.CONFIRM,
     )
-    waiting = await before.pipeline.proposer.submit(asked, origin="a request")
+    waiting = await before.pipeline.proposer.submit(asked, idempotency_key="a request")
     assert waiting.expires is not None
     mine = with_rules_hanging(world)
     world.clock.moment = waiting.expires + HOUR
@@ -132,8 +136,12 @@ async def test_what_falls_due_at_one_service_waits_for_no_other(world: World) ->
 async def test_a_set_at_one_service_waits_for_no_set_at_another(world: World) -> None:
     mine = with_rules_hanging(world)
     for target in rules():
-        await mine.pipeline.proposer.submit(set_of("Rename a rule", [renamed(world, target)]), origin=target.key or "")
-    whole = await mine.pipeline.proposer.submit(set_of("Rename a member", [renamed(world, MEMBER)]), origin="a member")
+        await mine.pipeline.proposer.submit(
+            set_of("Rename a rule", [renamed(world, target)]), idempotency_key=target.key or ""
+        )
+    whole = await mine.pipeline.proposer.submit(
+        set_of("Rename a member", [renamed(world, MEMBER)]), idempotency_key="a member"
+    )
     world.clock.moment += timedelta(seconds=1)
 
     async with at_work(mine.sets.run(every=0.05)):
@@ -144,7 +152,7 @@ async def test_what_was_looked_at_the_longest_ago_is_taken_over_first(world: Wor
     mine = replica(world, "mine", count(1))
     changes = []
     for target in rules()[:3]:
-        changes.append(await record_only(mine.pipeline, renamed(world, target), origin=target.key or ""))
+        changes.append(await record_only(mine.pipeline, renamed(world, target), idempotency_key=target.key or ""))
         world.clock.moment += timedelta(seconds=1)
     world.clock.moment += LEASE * 2
     first = await mine.pipeline.journal.claim_due()

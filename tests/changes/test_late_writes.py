@@ -58,7 +58,7 @@ async def test_what_a_slow_service_does_after_the_first_look_ends_as_applied(
     world: World, mine: Replica, kind: Kind
 ) -> None:
     world.slow = 1
-    change = await mine.pipeline.proposer.submit(asked(world, kind), origin="origin")
+    change = await mine.pipeline.proposer.submit(asked(world, kind), idempotency_key="request")
     assert change.state is State.UNKNOWN
     assert world.calls_that_write() == 0
 
@@ -74,7 +74,7 @@ async def test_what_never_arrived_is_looked_at_several_times_before_it_is_called
     world: World, mine: Replica, kind: Kind, end: State
 ) -> None:
     world.services.rules.stage.faults.add("cut_before", method="(?!GET).*", times=1)
-    change = await mine.pipeline.proposer.submit(asked(world, kind), origin="origin")
+    change = await mine.pipeline.proposer.submit(asked(world, kind), idempotency_key="request")
     found = [change.state]
     while found[-1] is State.UNKNOWN:
         world.clock.moment += A_LEASE_LATER
@@ -86,10 +86,10 @@ async def test_what_never_arrived_is_looked_at_several_times_before_it_is_called
 
 async def test_a_creation_whose_process_died_is_not_given_up_at_the_first_look(world: World, mine: Replica) -> None:
     """Its request may be on its way still, though nobody waits for the answer any more."""
-    change = await record_only(mine.pipeline, asked(world, Kind.RULE_CREATE), origin="origin")
+    change = await record_only(mine.pipeline, asked(world, Kind.RULE_CREATE), idempotency_key="request")
     held = await mine.pipeline.journal.claim(change.id)
     assert held is not None
-    await mine.pipeline.journal.remember([held], lambda _: {"result": {"twins": []}})
+    await mine.pipeline.journal.remember([held], lambda _: {"result": {"lookalikes": []}})
     other = replica(world, "other", count(1))
 
     world.clock.moment += A_LEASE_LATER
@@ -107,7 +107,7 @@ async def test_what_a_dead_process_may_have_sent_is_not_failed_where_the_service
     world: World, mine: Replica
 ) -> None:
     """The first request may be on its way still."""
-    change = await record_only(mine.pipeline, asked(world, Kind.RULE_UPDATE), origin="origin")
+    change = await record_only(mine.pipeline, asked(world, Kind.RULE_UPDATE), idempotency_key="request")
     held = await mine.pipeline.journal.claim(change.id)
     assert held is not None
     other = replica(world, "other", count(1))
@@ -127,14 +127,14 @@ async def test_a_creation_that_is_asked_for_again_while_the_first_may_still_come
     world: World, mine: Replica
 ) -> None:
     world.slow = 1
-    first = await mine.pipeline.proposer.submit(asked(world, Kind.RULE_CREATE), origin="origin")
+    first = await mine.pipeline.proposer.submit(asked(world, Kind.RULE_CREATE), idempotency_key="request")
 
     with pytest.raises(TargetBusy) as busy:
-        await mine.pipeline.proposer.submit(asked(world, Kind.RULE_CREATE), origin="again")
+        await mine.pipeline.proposer.submit(asked(world, Kind.RULE_CREATE), idempotency_key="again")
     world.clock.moment += A_LEASE_LATER
     await mine.pipeline.recover_one()
 
     assert busy.value.change.id == first.id
     assert [record["name"] for record in world.services.rules.all()].count("Born late") == 1
-    await mine.pipeline.proposer.submit(asked(world, Kind.RULE_CREATE), origin="once that is known")
+    await mine.pipeline.proposer.submit(asked(world, Kind.RULE_CREATE), idempotency_key="once that is known")
     assert [record["name"] for record in world.services.rules.all()].count("Born late") == 2

@@ -32,7 +32,7 @@ async def test_who_renews_a_set_and_who_records_its_parts_lock_them_in_one_order
 
 async def _in_one_order(world: World, step: str) -> None:
     store, whole = world.store, await kept(world, rename(world))
-    parts = [
+    items = [
         rename(world).model_copy(
             update={"id": name * 32, "target": Target(service="rules", key=name), "state": State.APPLYING}
         )
@@ -41,14 +41,14 @@ async def _in_one_order(world: World, step: str) -> None:
     async with store.transaction() as tx:
         held = await store.changes.claim(tx, whole.id, "mine", LEASE)
         assert held is not None
-        await store.changes.begin(tx, parts, "mine", LEASE)
+        await store.changes.begin(tx, items, "mine", LEASE)
 
     async def other() -> None:
         async with store.transaction() as tx:
             if step == "renew":
-                await store.changes.renew(tx, held, [part.id for part in parts], "mine", LEASE)
+                await store.changes.renew(tx, held, [item.id for item in items], "mine", LEASE)
             else:
-                await store.changes.finish(tx, [Ended(part, Move.FAIL, {}) for part in parts], "mine")
+                await store.changes.finish(tx, [Ended(item, Move.FAIL, {}) for item in items], "mine")
 
     async with store.transaction() as tx:
         await store.changes.held(tx, "a" * 32)

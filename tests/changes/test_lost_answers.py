@@ -42,10 +42,10 @@ async def carried_out(world: World, kind: Kind) -> tuple[Replica, Change]:
     """A process that carried out a set with one part, which does *kind*, and the change of that part."""
     mine, (target, after) = replica(world, "mine", count(1)), WRITES[kind]
     wanted = Proposal(kind=kind, target=target, before=world.live(target), after=after, requester=ALICE, channel=OPS)
-    whole = await mine.pipeline.proposer.submit(set_of("Import 1 row", [wanted]), origin="origin")
+    whole = await mine.pipeline.proposer.submit(set_of("Import 1 row", [wanted]), idempotency_key="request")
     await mine.carry_out_a_set()
-    (part,) = [part async for part in world.store.parts.all(whole.id)]
-    return mine, await now(world, part.change_id or "")
+    (item,) = [item async for item in world.store.items.all(whole.id)]
+    return mine, await now(world, item.change_id or "")
 
 
 async def now(world: World, change_id: str) -> Change:

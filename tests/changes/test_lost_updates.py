@@ -93,7 +93,7 @@ def once(step: str, act: Callable[[], None]) -> Callable[[str], None]:
 
 
 async def outcomes(world: World, whole: Change) -> Sequence[Outcome]:
-    return [part.outcome async for part in world.store.parts.all(whole.id)]
+    return [item.outcome async for item in world.store.items.all(whole.id)]
 
 
 @pytest.mark.threat("B11")
@@ -102,8 +102,8 @@ async def outcomes(world: World, whole: Change) -> Sequence[Outcome]:
 async def test_a_rule_that_was_edited_is_not_written_over(world: World, kind: Kind, moment: str) -> None:
     mine, last = replica(world, "mine", count(1)), ("rules", KEYS[-1])
     made = None if kind is Kind.RULE_DELETE else {"status": "Inactive"}
-    parts = [wanted(world, kind, ("rules", key), made) for key in KEYS]
-    whole = await mine.pipeline.proposer.submit(set_of("All of them", parts), origin="origin")
+    items = [wanted(world, kind, ("rules", key), made) for key in KEYS]
+    whole = await mine.pipeline.proposer.submit(set_of("All of them", items), idempotency_key="request")
     theirs = fixed(world.truth()[last])
 
     assert await carried_out(world, mine, once(moment, lambda: world.edit(last, theirs)))
@@ -118,8 +118,8 @@ async def test_a_whole_that_was_edited_is_not_written_over(world: World, place: 
     """A group goes back whole, and the name of a member takes the segments along."""
     mine = replica(world, "mine", count(1))
     kind = Kind.GROUP_UPDATE if place[0] == "groups" else Kind.MEMBER_UPDATE
-    parts = [wanted(world, kind, place, {"name": "Ours"})]
-    await mine.pipeline.proposer.submit(set_of("One", parts), origin="origin")
+    items = [wanted(world, kind, place, {"name": "Ours"})]
+    await mine.pipeline.proposer.submit(set_of("One", items), idempotency_key="request")
     theirs = fixed(world.truth()[place])
 
     assert await carried_out(world, mine, once(moment, lambda: world.edit(place, theirs)))
@@ -134,8 +134,8 @@ async def test_a_member_that_was_edited_some_seconds_ago_is_not_removed(world: W
     for email in emails:
         world.services.members.put(SITE, {"name": "Many", "email": email, "allowedSegments": ["free"]})
     last = ("members", emails[-1])
-    parts = [wanted(world, Kind.MEMBER_REMOVE, ("members", email), None) for email in emails]
-    whole = await mine.pipeline.proposer.submit(set_of("All of them", parts), origin="origin")
+    items = [wanted(world, Kind.MEMBER_REMOVE, ("members", email), None) for email in emails]
+    whole = await mine.pipeline.proposer.submit(set_of("All of them", items), idempotency_key="request")
     theirs = fixed(world.truth()[last])
 
     def edited() -> None:
@@ -155,8 +155,8 @@ async def test_segments_that_somebody_else_gave_stay(world: World, kind: Kind, m
     mine, ann, ben = replica(world, "mine", count(1)), ("members", EMAILS[0]), ("members", EMAILS[1])
     world.edit(ben, world.truth()[ann])
     segments = ["free", "vip"] if kind is Kind.MEMBER_GRANT else []
-    parts = [wanted(world, kind, place, {"allowedSegments": segments}) for place in (ann, ben)]
-    await mine.pipeline.proposer.submit(set_of("Both", parts), origin="origin")
+    items = [wanted(world, kind, place, {"allowedSegments": segments}) for place in (ann, ben)]
+    await mine.pipeline.proposer.submit(set_of("Both", items), idempotency_key="request")
     theirs = fixed(world.truth()[ann])
 
     assert await carried_out(world, mine, once(moment, lambda: world.edit(ann, theirs)))
@@ -166,8 +166,8 @@ async def test_segments_that_somebody_else_gave_stay(world: World, kind: Kind, m
 
 async def test_a_process_that_was_stopped_before_it_sent_a_part_looks_again(world: World) -> None:
     mine, last = replica(world, "mine", count(1)), ("rules", KEYS[-1])
-    parts = [wanted(world, Kind.RULE_UPDATE, last, {"status": "Inactive"})]
-    whole = await mine.pipeline.proposer.submit(set_of("One", parts), origin="origin")
+    items = [wanted(world, Kind.RULE_UPDATE, last, {"status": "Inactive"})]
+    whole = await mine.pipeline.proposer.submit(set_of("One", items), idempotency_key="request")
     theirs = fixed(world.truth()[last])
 
     def stopped() -> None:
@@ -185,8 +185,8 @@ async def test_a_process_that_was_stopped_before_it_sent_a_part_looks_again(worl
 async def test_who_takes_a_set_over_writes_over_no_edit(world: World, died_at: str, edited_at: str) -> None:
     ids, last = count(1), ("rules", KEYS[-1])
     first, second = replica(world, "first", ids), replica(world, "second", ids)
-    parts = [wanted(world, Kind.RULE_UPDATE, ("rules", key), {"status": "Inactive"}) for key in KEYS]
-    whole = await first.pipeline.proposer.submit(set_of("All of them", parts), origin="origin")
+    items = [wanted(world, Kind.RULE_UPDATE, ("rules", key), {"status": "Inactive"}) for key in KEYS]
+    whole = await first.pipeline.proposer.submit(set_of("All of them", items), idempotency_key="request")
     theirs = fixed(world.truth()[last])
 
     def dies() -> None:
@@ -210,8 +210,8 @@ async def test_who_takes_a_set_over_writes_over_no_edit(world: World, died_at: s
 async def test_what_a_dead_process_sent_and_comes_true_late_is_done_and_not_out_of_date(world: World) -> None:
     ids, place = count(1), ("rules", KEYS[0])
     first, second = replica(world, "first", ids), replica(world, "second", ids)
-    parts = [wanted(world, Kind.RULE_UPDATE, place, {"status": "Inactive"})]
-    whole = await first.pipeline.proposer.submit(set_of("One", parts), origin="origin")
+    items = [wanted(world, Kind.RULE_UPDATE, place, {"status": "Inactive"})]
+    whole = await first.pipeline.proposer.submit(set_of("One", items), idempotency_key="request")
     late = world.truth()[place] | {"status": "Inactive"}
 
     def dies() -> None:
@@ -251,7 +251,7 @@ async def test_one_change_is_not_sent_again_on_a_look_of_before_the_last(world: 
             raise Died
 
     proposal = wanted(world, Kind.RULE_UPDATE, place, {"status": "Inactive"})
-    approved = await record_only(first.pipeline, proposal, origin="origin")
+    approved = await record_only(first.pipeline, proposal, idempotency_key="request")
     with pytest.raises(Died):
         await replace(first.pipeline.executor, failpoint=dies).go_on(approved)
     world.clock.moment += timedelta(seconds=61)

@@ -115,7 +115,7 @@ class Asked:
     which: int
     by: str
     guard: Guard | None
-    lasts: int | None
+    revert_after: int | None
     until: bool = False
     quiet: bool = False
     outdated: bool = False
@@ -133,7 +133,7 @@ def proposals(*kinds: Kind) -> st.SearchStrategy[Asked]:
         which=anything,
         by=people,
         guard=st.sampled_from([None, None, Guard.CONFIRM]),
-        lasts=st.none() | spans,
+        revert_after=st.none() | spans,
         until=st.booleans(),
         quiet=st.booleans(),
         outdated=st.sampled_from([False, False, False, True]),
@@ -264,8 +264,12 @@ class Machine(RuleBasedStateMachine):
         shown = None if asked.kind.creates else self.world.live(target)
         if shown is not None and asked.outdated:
             shown = shown | {"name": "As it was shown long ago"}
-        span = asked.lasts
-        ends = {"ends": self.world.clock() + timedelta(seconds=span)} if span and asked.until else {"lasts": span}
+        span = asked.revert_after
+        ends = (
+            {"reverts_at": self.world.clock() + timedelta(seconds=span)}
+            if span and asked.until
+            else {"revert_after": span}
+        )
         return Proposal(
             kind=asked.kind,
             target=target,
@@ -282,7 +286,7 @@ class Machine(RuleBasedStateMachine):
         number = asked.number
         if asked.fault:
             self.fail(asked.fault, "(?!GET).*", 1)
-        self.asked.append((proposal, f"origin {next(self.names)}"))
+        self.asked.append((proposal, f"request {next(self.names)}"))
         self.replicas[number % 2].fuse.left = None if asked.helped else asked.accident
         self.submit(number, *self.asked[-1])
         self.replicas[number % 2].fuse.left = asked.accident
@@ -311,21 +315,21 @@ class Machine(RuleBasedStateMachine):
             self.replicas[first.number % 2].fuse.left = accident
             self.take(first.number, lambda mine: mine.carry_out_a_set())
 
-    def submit(self, number: int, proposal: Proposal | SetProposal, origin: str) -> None:
+    def submit(self, number: int, proposal: Proposal | SetProposal, idempotency_key: str) -> None:
         if isinstance(proposal, SetProposal):
-            self.take(number, lambda mine: mine.pipeline.proposer.submit(proposal, origin=origin))
+            self.take(number, lambda mine: mine.pipeline.proposer.submit(proposal, idempotency_key=idempotency_key))
         else:
-            self.take(number, lambda mine: mine.pipeline.proposer.submit(proposal, origin=origin))
+            self.take(number, lambda mine: mine.pipeline.proposer.submit(proposal, idempotency_key=idempotency_key))
 
     @rule(number=anything, which=anything)
     def ask_again(self, number: int, which: int) -> None:
         """Slack delivers a request once more: it is the same change."""
         if not self.asked:
             return
-        proposal, origin = self.asked[-1 - which % min(4, len(self.asked))]
+        proposal, idempotency_key = self.asked[-1 - which % min(4, len(self.asked))]
         before = {change.id for change in self.changes()}
-        known = self.runner.run(_of(self.world.store.changes.of_origin(origin)))
-        self.submit(number, proposal, origin)
+        known = self.runner.run(_of(self.world.store.changes.of_key(idempotency_key)))
+        self.submit(number, proposal, idempotency_key)
         assert known is None or before == {change.id for change in self.changes()}
 
     def _target(self, kind: Kind, which: int) -> Target | None:
@@ -455,16 +459,20 @@ class Machine(RuleBasedStateMachine):
     @rule(number=anything, which=anything, by=people)
     def again(self, number: int, which: int, by: str) -> None:
         change = self.pick(which, [each for each in self.changes() if each.is_set and each.state not in LIVE])
-        origin = f"origin {next(self.names)}"
+        idempotency_key = f"request {next(self.names)}"
         self.clicked(
-            number, lambda pipeline, now: pipeline.followups.again(now, by=by, channel=OPS, origin=origin), change
+            number,
+            lambda pipeline, now: pipeline.followups.again(now, by=by, channel=OPS, idempotency_key=idempotency_key),
+            change,
         )
-        asked = self.runner.run(_of(self.world.store.changes.of_origin(origin)))
+        asked = self.runner.run(_of(self.world.store.changes.of_key(idempotency_key)))
         if change is not None and asked is not None:
-            agreed = (change.lasts, None if change.lasts else change.ends, change.warnings)
-            assert (asked.lasts, asked.ends if not asked.lasts else None, asked.warnings) == agreed, (
-                "asked for otherwise"
-            )
+            agreed = (change.revert_after, None if change.revert_after else change.reverts_at, change.warnings)
+            assert (
+                asked.revert_after,
+                asked.reverts_at if not asked.revert_after else None,
+                asked.warnings,
+            ) == agreed, "asked for otherwise"
 
     # What people do with what was done
 
@@ -478,7 +486,7 @@ class Machine(RuleBasedStateMachine):
     @rule(number=anything, which=anything, by=people, seconds=st.none() | spans)
     def reschedule(self, number: int, which: int, by: str, seconds: int | None) -> None:
         found = self.changes(State.APPLIED)
-        change = self.pick(which, [each for each in found if each.ends] or found)
+        change = self.pick(which, [each for each in found if each.reverts_at] or found)
 
         async def click(pipeline: Pipeline, now: Change, request: str) -> Change:
             if seconds is None:
@@ -499,18 +507,22 @@ class Machine(RuleBasedStateMachine):
 
     @rule(number=anything, which=anything, by=people)
     def put_back(self, number: int, which: int, by: str) -> None:
-        change = self.pick(which, [each for each in self.changes() if each.ending])
-        origin = f"origin {next(self.names)}"
+        change = self.pick(which, [each for each in self.changes() if each.revert_failure])
+        idempotency_key = f"request {next(self.names)}"
         self.clicked(
-            number, lambda pipeline, now: pipeline.followups.put_back(now, by=by, channel=OPS, origin=origin), change
+            number,
+            lambda pipeline, now: pipeline.followups.put_back(now, by=by, channel=OPS, idempotency_key=idempotency_key),
+            change,
         )
 
     @rule(number=anything, which=anything, by=people)
     def request_again(self, number: int, which: int, by: str) -> None:
-        change, origin = self.pick(which, self.changes(State.STALE)), f"origin {next(self.names)}"
+        change, idempotency_key = self.pick(which, self.changes(State.STALE)), f"request {next(self.names)}"
         self.clicked(
             number,
-            lambda pipeline, now: pipeline.followups.request_again(now, by=by, channel=OPS, origin=origin),
+            lambda pipeline, now: pipeline.followups.request_again(
+                now, by=by, channel=OPS, idempotency_key=idempotency_key
+            ),
             change,
         )
 

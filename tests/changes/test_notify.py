@@ -195,7 +195,7 @@ async def test_a_note_waits_for_the_card_that_it_is_about(store: Store, clock: S
     assert not await store.outbox.claim("me", LEASE)
     assert await store.outbox.next_due() == clock() + timedelta(hours=1), "nobody looks in vain for the note"
 
-    assert await store.outbox.hurry() == 1
+    assert await store.outbox.retry_failed_now() == 1
     (card,) = await store.outbox.claim("me", LEASE)
     async with store.transaction() as tx:
         await store.cards.put(tx, change.id, "C0OPS0001", "1.1", "card")
@@ -212,5 +212,5 @@ async def test_what_slack_asked_to_wait_with_is_not_hurried(store: Store, clock:
     (card,) = await store.outbox.claim("me", LEASE)
     await store.outbox.retry(card, clock() + timedelta(seconds=30), "ratelimited")
 
-    assert await store.outbox.hurry() == 0
+    assert await store.outbox.retry_failed_now() == 0
     assert not await store.outbox.claim("me", LEASE)

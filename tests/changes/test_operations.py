@@ -105,6 +105,6 @@ def test_a_set_needs_what_its_parts_need_at_their_sites_also_read_back_from_its_
 
 def test_the_record_of_an_older_release_needs_what_its_kinds_say() -> None:
     whole = set_of("Several", [proposal(Kind.MEMBER_UPDATE, ZED, ZED_VIP)]).change("3" * 32, NOW)
-    old = Change.model_validate(whole.model_dump(exclude={"needs_of_parts"}))
+    old = Change.model_validate(whole.model_dump(exclude={"needs_of_items"}))
 
     assert old.operations == ("member.update",)

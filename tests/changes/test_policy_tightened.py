@@ -38,9 +38,9 @@ async def asked(world: World, then: Policy, now: Policy, *, many: bool = False) 
     world.policy = then
     mine = replica(world, "mine", count(1))
     if many:
-        change = await mine.pipeline.proposer.submit(renames(world, "Ours"), origin="origin")
+        change = await mine.pipeline.proposer.submit(renames(world, "Ours"), idempotency_key="request")
     else:
-        change = await mine.pipeline.proposer.submit(rename(world), origin="origin")
+        change = await mine.pipeline.proposer.submit(rename(world), idempotency_key="request")
     assert change.state is State.PROPOSED
     world.policy = now
     return mine, change

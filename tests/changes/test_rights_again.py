@@ -82,7 +82,7 @@ LOSSES: Final = [
 ]
 
 
-def rename(world: World, *, lasts: int | None = None) -> Proposal:
+def rename(world: World, *, revert_after: int | None = None) -> Proposal:
     live = world.truth()["rules", RULE_IDS[0]]
     return Proposal(
         kind=Kind.RULE_UPDATE,
@@ -91,7 +91,7 @@ def rename(world: World, *, lasts: int | None = None) -> Proposal:
         after=live | {"name": "Ours"},
         requester=ALICE,
         channel=OPS,
-        lasts=lasts,
+        revert_after=revert_after,
     )
 
 
@@ -106,7 +106,7 @@ async def started(world: World, policy: str) -> Replica:
 
 async def waiting(world: World, mine: Replica) -> Change:
     """A change that was approved by Bob while the service was away."""
-    change = await mine.pipeline.proposer.submit(rename(world), origin="origin")
+    change = await mine.pipeline.proposer.submit(rename(world), idempotency_key="request")
     world.services.rules.stage.faults.add("500", times=99)
     waits = await mine.pipeline.decisions.decide(change, Decision.APPROVE, BOB)
     world.services.rules.stage.faults.clear()
@@ -137,7 +137,7 @@ async def test_what_waited_for_its_service_is_not_done_by_those_who_may_not_any_
 
 async def test_an_approval_of_somebody_who_left_stands_in_nobodys_way(world: World) -> None:
     mine = await started(world, "two")
-    change = await mine.pipeline.proposer.submit(rename(world), origin="origin")
+    change = await mine.pipeline.proposer.submit(rename(world), idempotency_key="request")
     await mine.pipeline.decisions.decide(change, Decision.APPROVE, BOB)
     barred(BOB)(world)
 
@@ -149,7 +149,7 @@ async def test_an_approval_of_somebody_who_left_stands_in_nobodys_way(world: Wor
 
 async def test_who_went_ahead_alone_must_still_be_one_who_may(world: World) -> None:
     mine = await started(world, "two")
-    change = await mine.pipeline.proposer.submit(rename(world), origin="origin")
+    change = await mine.pipeline.proposer.submit(rename(world), idempotency_key="request")
     world.services.rules.stage.faults.add("500", times=99)
     await mine.pipeline.decisions.decide(change, Decision.BREAK_GLASS, DAN, reason="It loops and everybody sleeps")
     world.services.rules.stage.faults.clear()
@@ -169,9 +169,9 @@ async def test_what_a_process_left_is_not_done_by_somebody_who_may_not_any_more(
     mine.fuse.left = step
     change = None
     try:
-        change = await mine.pipeline.proposer.submit(rename(world), origin="origin")
+        change = await mine.pipeline.proposer.submit(rename(world), idempotency_key="request")
     except Died:
-        change = await world.store.changes.of_origin("origin")
+        change = await world.store.changes.of_key("request")
     if change is None:
         return
     before = world.calls_that_write()
@@ -202,7 +202,7 @@ async def test_where_slack_does_not_say_it_waits_and_is_done_once_slack_does(wor
 
 async def test_who_only_waits_for_slack_uses_up_none_of_the_times_that_a_change_may_be_sent(world: World) -> None:
     mine = await started(world, "free")
-    approved = await record_only(mine.pipeline, rename(world), origin="origin")
+    approved = await record_only(mine.pipeline, rename(world), idempotency_key="request")
 
     def dies(step: str) -> None:
         if step == "write":
@@ -237,7 +237,7 @@ async def test_it_waits_no_longer_for_slack_than_an_approval_holds(world: World)
 async def test_what_is_temporary_ends_though_its_requester_left(world: World, accident: int | None) -> None:
     """Also where the process that ends it dies, and another one goes on minutes later."""
     mine = await started(world, "free")
-    change = await mine.pipeline.proposer.submit(rename(world, lasts=600), origin="origin")
+    change = await mine.pipeline.proposer.submit(rename(world, revert_after=600), idempotency_key="request")
     assert names(world)[0] == "Ours"
     barred(ALICE)(world)
     world.clock.moment += timedelta(minutes=11)
@@ -259,7 +259,7 @@ async def test_what_is_temporary_ends_though_its_requester_left(world: World, ac
 
 
 async def approved_set(world: World, mine: Replica) -> Change:
-    whole = await mine.pipeline.proposer.submit(renames(world, "Ours"), origin="origin")
+    whole = await mine.pipeline.proposer.submit(renames(world, "Ours"), idempotency_key="request")
     return await mine.pipeline.decisions.decide(whole, Decision.APPROVE, BOB)
 
 
@@ -274,7 +274,7 @@ async def test_a_set_that_waited_is_not_begun(world: World, loss: Loss, who: str
 
     ended = await mine.pipeline.journal.get(whole.id)
     assert (ended.state, ended.refusal, ended.lost_right, ended.outcome) == (State.FAILED, LOST_RIGHT, who, why)
-    assert (await world.store.parts.tally(whole.id)).counts == {Outcome.STOPPED: 2}
+    assert (await world.store.items.tally(whole.id)).counts == {Outcome.STOPPED: 2}
     assert world.calls_that_write() == 0
 
 
@@ -296,7 +296,7 @@ async def test_a_set_that_a_process_left_is_not_gone_on_with(world: World, step:
         world.clock.moment += A_WHILE
 
     ended = await mine.pipeline.journal.get(whole.id)
-    counts = (await world.store.parts.tally(whole.id)).counts
+    counts = (await world.store.items.tally(whole.id)).counts
     assert world.calls_that_write() == before
     assert counts.get(Outcome.APPLIED, 0) == names(world).count("Ours")
     assert ended.state is (State.APPLIED if counts.get(Outcome.APPLIED) else State.FAILED)

@@ -30,7 +30,7 @@ def addition(email: str) -> Proposal:
 
 async def a_set(mine: Replica) -> Change:
     wanted = [addition(f"person{number}@example.com") for number in range(3)]
-    return await mine.pipeline.proposer.submit(set_of("Add 3 members", wanted), origin="origin")
+    return await mine.pipeline.proposer.submit(set_of("Add 3 members", wanted), idempotency_key="request")
 
 
 async def carried_out(world: World, mine: Replica, failpoint: Callable[[str], None] | None = None) -> None:
@@ -54,9 +54,9 @@ async def test_parts_there_fail_with_why(database_url: str) -> None:
 
         await carried_out(world, mine)
 
-        parts = [part async for part in world.store.parts.all(whole.id)]
+        items = [item async for item in world.store.items.all(whole.id)]
         ended = await mine.pipeline.journal.get(whole.id)
-    assert {(part.outcome, part.why) for part in parts} == {(Outcome.FAILED, "no setting names the site gone any more")}
+    assert {(item.outcome, item.why) for item in items} == {(Outcome.FAILED, "no setting names the site gone any more")}
     assert ended.state is State.FAILED
 
 
@@ -75,7 +75,7 @@ async def test_a_set_that_was_left_there_half_done_ends(database_url: str) -> No
 
         await carried_out(world, mine)
 
-        tally = await world.store.parts.tally(whole.id)
+        tally = await world.store.items.tally(whole.id)
         ended = await mine.pipeline.journal.get(whole.id)
     assert tally.counts == {Outcome.UNKNOWN: 3}
     assert ended.state is State.APPLIED
@@ -85,7 +85,7 @@ async def test_one_change_there_fails_with_why(database_url: str) -> None:
     async with a_world(database_url) as world:
         await world.begin(POLICIES["free"])
         mine = replica(world, "mine", count(1))
-        approved = await record_only(mine.pipeline, addition("ann@example.com"), origin="origin")
+        approved = await record_only(mine.pipeline, addition("ann@example.com"), idempotency_key="request")
 
         executor = replace(mine.pipeline.executor, adapter=Services(world.rules, world.groups, {}).adapter)
         ended = await executor.go_on(approved)

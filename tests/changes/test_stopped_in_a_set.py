@@ -18,7 +18,7 @@ async def test_the_look_is_taken_anew(database_url: str, step: str, away: bool) 
     async with a_world(database_url) as world:
         await world.begin(POLICIES["free"])
         mine = replica(world, "mine", count(1))
-        whole = await mine.pipeline.proposer.submit(renames(world, "Ours"), origin="origin")
+        whole = await mine.pipeline.proposer.submit(renames(world, "Ours"), idempotency_key="request")
 
         def failpoint(name: str) -> None:
             if name == step:
@@ -32,7 +32,7 @@ async def test_the_look_is_taken_anew(database_url: str, step: str, away: bool) 
             await mine.sets.journal.claim_due(sets=True) or whole
         )
 
-        tally = await world.store.parts.tally(whole.id)
+        tally = await world.store.items.tally(whole.id)
         names = [world.truth()["rules", key]["name"] for key in RULE_IDS]
     expected = {Outcome.FAILED: 2} if away else {Outcome.STALE: 1, Outcome.APPLIED: 1}
     assert tally.counts == expected

@@ -16,7 +16,9 @@ pytestmark = pytest.mark.slow
 
 async def is_effective(world: World, mine: Replica, *, hours: int = 2) -> Change:
     """A rename for some hours, of two rules, approved and carried out."""
-    whole = await mine.pipeline.proposer.submit(renames(world, "For now", lasts=hours * 3600), origin="origin")
+    whole = await mine.pipeline.proposer.submit(
+        renames(world, "For now", revert_after=hours * 3600), idempotency_key="request"
+    )
     await mine.pipeline.decisions.decide(whole, Decision.APPROVE, BOB)
     assert await mine.carry_out_a_set()
     return await mine.pipeline.journal.get(whole.id)
@@ -29,9 +31,9 @@ async def as_time_goes_on(world: World, mine: Replica) -> None:
             pass
 
 
-async def tried(world: World, whole: Change, origin: str) -> list[State]:
+async def tried(world: World, whole: Change, idempotency_key: str) -> list[State]:
     """What became of each *origin*: ``undo``, by a person, or ``revert``, at its end."""
-    found = [await world.store.changes.of_origin(f"{origin}:{whole.id}:{number}") for number in range(9)]
+    found = [await world.store.changes.of_key(f"{idempotency_key}:{whole.id}:{number}") for number in range(9)]
     return [undo.state for undo in found if undo is not None]
 
 
@@ -50,7 +52,7 @@ async def test_an_undo_that_was_denied_before_does_not_let_the_end_be_tried_for_
 
         assert await tried(world, whole, "undo") == [State.DENIED]
         assert await tried(world, whole, "revert") == [State.FAILED], "tried once at its end"
-        assert (await mine.pipeline.journal.get(whole.id)).ending == "changed", "left in force, and said so"
+        assert (await mine.pipeline.journal.get(whole.id)).revert_failure == "changed", "left in force, and said so"
 
 
 async def test_an_undo_that_failed_before_its_time_does_not_keep_the_end_from_being_tried(database_url: str) -> None:
@@ -84,7 +86,7 @@ async def test_requests_and_undos_that_wait_do_not_put_the_end_off(database_url:
             undo = await mine.pipeline.followups.undo(whole, by=ALICE, channel=OPS)
             await mine.pipeline.decisions.decide(undo, Decision.KEEP, ALICE)
         undo = await mine.pipeline.followups.undo(whole, by=ALICE, channel=OPS)
-        other = await mine.pipeline.proposer.submit(renames(world, "Once more"), origin="another")
+        other = await mine.pipeline.proposer.submit(renames(world, "Once more"), idempotency_key="another")
 
         world.clock.moment += timedelta(hours=1)
         await as_time_goes_on(world, mine)
@@ -101,7 +103,9 @@ async def test_what_an_undo_could_not_take_back_still_ends(database_url: str) ->
     async with a_world(database_url) as world:
         await world.begin(POLICIES["free"])
         mine = replica(world, "mine", count(1))
-        whole = await mine.pipeline.proposer.submit(renames(world, "For now", lasts=7200), origin="origin")
+        whole = await mine.pipeline.proposer.submit(
+            renames(world, "For now", revert_after=7200), idempotency_key="request"
+        )
         assert await mine.carry_out_a_set()
         left = world.truth()["rules", RULE_IDS[0]]
         world.edit(("rules", RULE_IDS[0]), left | {"name": "Theirs"})
@@ -123,7 +127,9 @@ async def test_what_could_not_be_taken_back_at_its_end_is_said(database_url: str
     async with a_world(database_url) as world:
         await world.begin(POLICIES["free"])
         mine = replica(world, "mine", count(1))
-        whole = await mine.pipeline.proposer.submit(renames(world, "For now", lasts=7200), origin="origin")
+        whole = await mine.pipeline.proposer.submit(
+            renames(world, "For now", revert_after=7200), idempotency_key="request"
+        )
         assert await mine.carry_out_a_set()
         world.edit(("rules", RULE_IDS[0]), world.truth()["rules", RULE_IDS[0]] | {"name": "Theirs"})
 
@@ -132,5 +138,5 @@ async def test_what_could_not_be_taken_back_at_its_end_is_said(database_url: str
         while await mine.outbox.deliver_one():
             pass
 
-        assert (await mine.pipeline.journal.get(whole.id)).ending == "partly"
+        assert (await mine.pipeline.journal.get(whole.id)).revert_failure == "partly"
         assert world.told[whole.id, "left"] == 1, "the requester is told"

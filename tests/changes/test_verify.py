@@ -107,7 +107,7 @@ def test_a_change_ends_as_it_reads_where_it_may_have_been_done(
 
 
 def test_an_item_whose_answer_was_lost_stays_under_way_unless_it_reads_otherwise() -> None:
-    item = update(RULE, RULE | {"name": "B"}).model_copy(update={"part_of": "2" * 32})
+    item = update(RULE, RULE | {"name": "B"}).model_copy(update={"set_id": "2" * 32})
     creation = item.model_copy(update={"kind": Kind.RULE_CREATE, "before": None})
 
     assert ends(LOST, item) == [Move.FINISH, None, Move.LOSE, None]
@@ -124,7 +124,7 @@ def test_what_is_gone_before_it_is_deleted_is_out_of_date_and_a_deletion_that_sh
 
 def test_what_an_earlier_process_may_have_sent_is_never_failed_at_once() -> None:
     taken_over = update(RULE, RULE | {"name": "B"}).model_copy(update={"attempt": 2})
-    item = taken_over.model_copy(update={"part_of": "2" * 32})
+    item = taken_over.model_copy(update={"set_id": "2" * 32})
 
     assert ends(GONE, taken_over) == ends(BUSY, taken_over) == [Move.FINISH, Move.LOSE, Move.LOSE, Move.LOSE]
     assert ends(BUSY, item) == [Move.FINISH, None, Move.LOSE, None]

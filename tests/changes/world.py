@@ -363,7 +363,7 @@ class Watched:
         decided = change.decided_at or change.created
         assert self.world.step_began <= decided + timedelta(hours=1), "an approval of long ago came true"
         waited = self.world.step_began > decided + timedelta(minutes=1)
-        if waited and recorded.part_of is None and not recorded.agreed:
+        if waited and recorded.set_id is None and not recorded.agreed:
             assert self.world.may(recorded.requester), "done for somebody who may not any more"
             assert recorded.glass_broken or not recorded.approvals or self.world.has_approvals(recorded)
 
@@ -439,7 +439,7 @@ def replica(world: World, owner: str, ids: count[int]) -> Replica:
             async with world.store.transaction() as tx:
                 await world.store.cards.put(tx, change.id, OPS, f"1.{len(world.cards)}", purpose)
             if change.is_set:
-                world.tallies[change.id] = await world.store.parts.tally(change.id)
+                world.tallies[change.id] = await world.store.items.tally(change.id)
         world.told[change.id, purpose] += 1
         fuse("told")
 
@@ -450,7 +450,7 @@ def replica(world: World, owner: str, ids: count[int]) -> Replica:
         now=world.clock,
         new_id=lambda: f"{next(ids):032x}",
         owner=owner,
-        tell=fuse,
+        wake_workers=fuse,
         reconcile_after=(0.0, 0.0),
         failpoint=fuse,
     )
@@ -529,7 +529,7 @@ async def a_world(database_url: str) -> AsyncIterator[World]:
         yield World(services, store, RulesClient(rules), groups, MembersClient(members, SITE), clock)
 
 
-def renames(world: World, name: str, *, lasts: int | None = None) -> SetProposal:
+def renames(world: World, name: str, *, revert_after: int | None = None) -> SetProposal:
     """Both rules, as they are, to be called *name*, as one set."""
     wanted = [
         Proposal(
@@ -539,7 +539,7 @@ def renames(world: World, name: str, *, lasts: int | None = None) -> SetProposal
             after=live | {"name": name},
             requester=ALICE,
             channel=OPS,
-            lasts=lasts,
+            revert_after=revert_after,
         )
         for key in RULE_IDS
     ]

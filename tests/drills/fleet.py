@@ -202,7 +202,7 @@ class Fleet:
                 channel=OPS,
                 reason="a drill",
             )
-            asked.append(await record_only(self.pipeline, proposal, origin=uuid4().hex))
+            asked.append(await record_only(self.pipeline, proposal, idempotency_key=uuid4().hex))
             assert asked[-1].guard is Guard.APPROVE
         return asked
 
@@ -314,7 +314,7 @@ def _pipeline(store: Store, client: RulesClient, here: Sequence[str]) -> Pipelin
         now=now,
         new_id=lambda: uuid4().hex,
         owner="the drill",
-        tell=lambda: None,
+        wake_workers=lambda: None,
         open_limits=OpenLimits(per_person=1_000_000, per_channel=1_000_000),
     )
 

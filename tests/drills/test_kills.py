@@ -65,8 +65,8 @@ async def test_killed_at_random_moments_every_delete_is_done_once(
         asked = await fleet.deletions(kills * EACH)
         cards = await fleet.cards(asked)
         for number in range(kills):
-            portion = asked[number * EACH : (number + 1) * EACH]
-            approvals = [insisted(fleet, chance, cards[change.id]) for change in portion]
+            chunk = asked[number * EACH : (number + 1) * EACH]
+            approvals = [insisted(fleet, chance, cards[change.id]) for change in chunk]
             await asyncio.gather(killed_once(chance, chance.choice(fleet.replicas)), *approvals)
         await fleet.settled(patience=120)
 

@@ -57,8 +57,8 @@ class Race:
     async def run(self, fleet: Fleet, many: int, clicks: Callable[[Change, Message], list[Act]]) -> None:
         """Ask for so many deletes, and let *clicks* race for each."""
         await fleet.start()
-        for portion in range(0, many, 250):
-            asked = await fleet.deletions(min(250, many - portion), first=portion)
+        for chunk in range(0, many, 250):
+            asked = await fleet.deletions(min(250, many - chunk), first=chunk)
             cards = await fleet.cards(asked)
             turns = asyncio.Semaphore(AT_ONCE)
             await asyncio.gather(*(self._one(fleet, clicks(change, cards[change.id]), turns) for change in asked))

@@ -97,7 +97,7 @@ async def test_temporary_changes_end_late_rather_than_early(
         made = await temporary(fleet, many, chance, first=many)
 
         async def all_due() -> bool:
-            return all(change.ends is not None and change.ends < now() for change in made)
+            return all(change.reverts_at is not None and change.reverts_at < now() for change in made)
 
         await until(all_due, "all are due while nobody runs", 120)
         began = now()
@@ -105,8 +105,8 @@ async def test_temporary_changes_end_late_rather_than_early(
         after = await taken_back(fleet, made)
         caught_up = (max(at for _, at in after) - began).total_seconds()
 
-        late = [(at - change.ends).total_seconds() for change, at in live if change.ends is not None]
-        early = sum(at < change.ends for change, at in [*live, *after] if change.ends is not None)
+        late = [(at - change.reverts_at).total_seconds() for change, at in live if change.reverts_at is not None]
+        early = sum(at < change.reverts_at for change, at in [*live, *after] if change.reverts_at is not None)
         assert early == 0
         assert len(fleet.services.rules.calls("PUT")) == 4 * many, "each switched off once, and on once"
         assert await fleet.store.audit.verify() is None
@@ -136,9 +136,9 @@ async def temporary(fleet: Fleet, many: int, chance: random.Random, *, first: in
             requester=ALICE.id,
             channel=OPS,
             reason="a drill",
-            lasts=chance.randint(2, 5),
+            revert_after=chance.randint(2, 5),
         )
-        made.append(await fleet.pipeline.proposer.submit(proposal, origin=uuid4().hex))
+        made.append(await fleet.pipeline.proposer.submit(proposal, idempotency_key=uuid4().hex))
         assert made[-1].state is State.APPLIED, made[-1].outcome
     return made
 

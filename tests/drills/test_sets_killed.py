@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from bot.changes.model import OPEN, Change, Kind, Outcome, Part, State, Target
+from bot.changes.model import OPEN, Change, Item, Kind, Outcome, State, Target
 from bot.changes.proposals import SetProposal
 from sandbox.gatehouse import ALICE
 from tests.databases import BOTH
@@ -35,9 +35,9 @@ SHARED: Final = BOTH[1:]
 """Where a set can be taken over while the process that had it still lives: SQLite has one process."""
 
 
-def additions(many: int) -> list[Part]:
+def additions(many: int) -> list[Item]:
     return [
-        Part(
+        Item(
             number=number,
             kind=Kind.MEMBER_ADD,
             target=Target(service="members", site="blog", key=f"person{number}@example.net"),
@@ -48,16 +48,16 @@ def additions(many: int) -> list[Part]:
     ]
 
 
-async def submitted(fleet: Fleet, parts: Sequence[Part]) -> Change:
+async def submitted(fleet: Fleet, items: Sequence[Item]) -> Change:
     proposal = SetProposal(
-        title=f"Add {len(parts)} members",
-        parts=parts,
+        title=f"Add {len(items)} members",
+        items=items,
         requester=ALICE.id,
         channel=OPS,
         reason="a drill",
         columns=("email",),
     )
-    return await fleet.pipeline.proposer.submit(proposal, origin="drill")
+    return await fleet.pipeline.proposer.submit(proposal, idempotency_key="drill")
 
 
 async def as_if_never_killed(fleet: Fleet, whole: Change, many: int) -> None:
@@ -65,7 +65,7 @@ async def as_if_never_killed(fleet: Fleet, whole: Change, many: int) -> None:
     ended = await fleet.store.changes.get(whole.id)
     assert ended is not None
     assert ended.state is State.APPLIED
-    tally = await fleet.store.parts.tally(whole.id)
+    tally = await fleet.store.items.tally(whole.id)
     assert tally.counts == {Outcome.APPLIED: many}
     added = [each["email"] for each in fleet.services.members.all("site_1") if each["email"].endswith("example.net")]
     assert len(added) == len(set(added)) == many
@@ -74,7 +74,7 @@ async def as_if_never_killed(fleet: Fleet, whole: Change, many: int) -> None:
     assert await fleet.store.audit.verify() is None
     (result,) = [file for message in fleet.slack.state.messages for file in message.files]
     rows = (result.content or b"").decode("utf-8-sig").splitlines()
-    assert rows == ["email,outcome,reason", *(f"{part.cells[0]},done," for part in additions(many))]
+    assert rows == ["email,outcome,reason", *(f"{item.cells[0]},done," for item in additions(many))]
 
 
 def events_of(events: dict[str, list[str]], name: str) -> list[str]:
@@ -95,7 +95,7 @@ async def test_killed_at_random_moments_each_part_is_done_once(
         for moment in moments:
 
             async def far_enough(wanted: int = moment) -> bool:
-                tally = await fleet.store.parts.tally(whole.id)
+                tally = await fleet.store.items.tally(whole.id)
                 return many - tally.of(OPEN) >= wanted
 
             await until(far_enough, f"{moment} parts are done", 600)
@@ -142,7 +142,7 @@ async def test_a_process_that_was_stopped_sends_nothing_more_once_it_was_replace
         second.start()
 
         async def taken_over() -> bool:
-            return (await fleet.store.parts.tally(whole.id))[Outcome.APPLIED] == 40
+            return (await fleet.store.items.tally(whole.id))[Outcome.APPLIED] == 40
 
         await until(taken_over, "the second one has done it all", 120)
         first.signal(18)

@@ -169,7 +169,7 @@ class World:
             now=self.now,
             new_id=lambda: uuid4().hex,
             owner="the test",
-            tell=lambda: None,
+            wake_workers=lambda: None,
             reconcile_after=(0.0, 0.01, 0.02),
         )
 
@@ -181,7 +181,7 @@ class World:
         proposal = Proposal(
             kind=kind, target=target, before=before, after=after, requester="U1", channel="C1", guard=Guard.NONE
         )
-        return await self.pipeline().proposer.submit(proposal, origin=uuid4().hex)
+        return await self.pipeline().proposer.submit(proposal, idempotency_key=uuid4().hex)
 
     async def later(self, change: Change) -> Change:
         """*change* as it is once its service may have done it, if it ever does."""
@@ -200,13 +200,13 @@ class World:
             lambda: Backoff(clock=lambda: pauses.passed, sleep=pauses.sleep),
             pauses.sleep,
         )
-        whole = await pipeline.proposer.submit(set_of("Several", wanted), origin=uuid4().hex)
+        whole = await pipeline.proposer.submit(set_of("Several", wanted), idempotency_key=uuid4().hex)
         claimed = await sets.journal.claim_due(sets=True)
         assert claimed is not None
         assert claimed.id == whole.id
         await sets.carry_out(claimed)
         await self.later(claimed)
-        ids = [part.change_id async for part in self.store.parts.all(whole.id)]
+        ids = [item.change_id async for item in self.store.items.all(whole.id)]
         changes = await self.store.changes.many([each for each in ids if each])
         return [changes[each] for each in ids if each]
 

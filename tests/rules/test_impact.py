@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bot.rules.matching import Fate, Impact, impact
+from bot.rules.matching import Impact, UrlOutcome, impact
 from bot.rules.model import Rule
 from bot.rules.url import Address
 
@@ -39,7 +39,7 @@ def test_a_deletion_and_a_creation_are_each_others_opposite() -> None:
     gone = impact([block], block, None, known(A)).shifts[0]
     made = impact([], None, block, known(A)).shifts[0]
 
-    assert (gone.before, gone.after) == (Fate(blocked=True), Fate())
+    assert (gone.before, gone.after) == (UrlOutcome(blocked=True), UrlOutcome())
     assert (made.before, made.after) == (gone.after, gone.before)
 
 

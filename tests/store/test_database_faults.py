@@ -134,12 +134,12 @@ async def test_a_disk_that_takes_no_more_stops_a_change_before_its_effect_or_is_
         proposal, before = proposed(world, kind), world.truth()
         struck = False
         try:
-            asked = await mine.pipeline.proposer.submit(proposal, origin="origin")
+            asked = await mine.pipeline.proposer.submit(proposal, idempotency_key="request")
             await mine.pipeline.decisions.decide(asked, Decision.CONFIRM, BOB)
         except StoreError as error:
             struck = any(word in str(error) for word in ("full", "readonly"))
             assert struck
-        row, effect = await world.store.changes.of_origin("origin"), world.truth() != before
+        row, effect = await world.store.changes.of_key("request"), world.truth() != before
         assert struck == (at <= STEPS[kind]) or (fault == "full" and at > 2)  # the last pages may do for a rule's end
         assert (row is None) == (at == 1)
         assert effect == (at >= STEPS[kind]) or (fault == "full" and at > 2)
@@ -151,7 +151,7 @@ async def test_a_disk_that_takes_no_more_stops_a_change_before_its_effect_or_is_
 
         disk.at = 1_000_000
         world.clock.moment += timedelta(seconds=61)
-        asked = await mine.pipeline.proposer.submit(proposal, origin="origin")
+        asked = await mine.pipeline.proposer.submit(proposal, idempotency_key="request")
         while await mine.pipeline.recover_one():
             pass
         if (asked := await mine.pipeline.journal.get(asked.id)).state is State.PROPOSED:

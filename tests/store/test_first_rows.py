@@ -139,11 +139,11 @@ async def test_parts_of_sets_with_the_same_targets_are_begun_once_each(store: St
     keys = [f"Redirect_{number}" for number in range(MANY)]
 
     async def begin(store: Store, tx: Any, number: int) -> Any:
-        parts = [change(CLOCK, key, State.APPLYING) for key in keys[number:] + keys[:number]]
-        begun = await store.changes.begin(tx, parts, f"owner {number}", LEASE)
-        assert [part for part in parts if part in begun] == list(begun)
+        items = [change(CLOCK, key, State.APPLYING) for key in keys[number:] + keys[:number]]
+        begun = await store.changes.begin(tx, items, f"owner {number}", LEASE)
+        assert [item for item in items if item in begun] == list(begun)
         return begun
 
     got = await all_at_once(store, within(begin))
 
-    assert sorted(part.target.key for begun in got for part in begun) == keys
+    assert sorted(item.target.key for begun in got for item in begun) == keys

@@ -30,7 +30,7 @@ def rows(number: int) -> dict[sa.Table, dict[str, Any]]:
     then = micros(CLOCK() - timedelta(minutes=MANY - number))
     name, held = f"{number:032x}", {"attempt": 1, "owner": "me", "lease": then}
     change = {
-        "origin": name,
+        "idempotency_key": name,
         "target": f"rules/{number % TARGETS}",
         "state": "applied",
         "document": "{}",
@@ -89,8 +89,8 @@ LOOKS: Final[dict[str, Callable[[Store], Awaitable[object]]]] = {
     "outbox: how many are late": lambda store: store.outbox.late(),
     "outbox: how many were given up": lambda store: store.outbox.undelivered(),
     "outbox: the most overdue": lambda store: store.outbox.seconds_overdue(),
-    "outbox: once more": lambda store: store.outbox.try_again(),
-    "outbox: at once": lambda store: store.outbox.hurry(),
+    "outbox: once more": lambda store: store.outbox.retry_given_up(),
+    "outbox: at once": lambda store: store.outbox.retry_failed_now(),
     "inbox: what was left": lambda store: store.inbox.claim("me", LEASE),
     "inbox: how many are open": lambda store: store.inbox.backlog(),
     "timers: what is due": lambda store: store.timers.claim("me", LEASE),

@@ -37,9 +37,9 @@ def change(clock: StandingClock, key: str | None = "Redirect_x", state: State = 
     )
 
 
-async def added(store: Store, one: Change, origin: str | None = None) -> Change:
+async def added(store: Store, one: Change, idempotency_key: str | None = None) -> Change:
     async with store.transaction() as tx:
-        return await store.changes.add(tx, one, origin or one.id)
+        return await store.changes.add(tx, one, idempotency_key or one.id)
 
 
 async def moved(store: Store, one: Change, move: Move) -> Change | None:
@@ -54,8 +54,8 @@ async def test_what_is_added_is_read_back_whole(store: Store, clock: StandingClo
 
 
 async def test_one_origin_makes_one_change(store: Store, clock: StandingClock) -> None:
-    first = await added(store, change(clock), "origin")
-    second = await added(store, change(clock, "Redirect_y"), "origin")
+    first = await added(store, change(clock), "request")
+    second = await added(store, change(clock, "Redirect_y"), "request")
 
     assert second == first
 

@@ -18,7 +18,7 @@ from structlog.testing import capture_logs
 from bot.changes.decisions import Decision
 from bot.changes.model import Change, State, Target
 from bot.store.queues import KINDS, Purpose, TimerKind
-from bot.store.tables import NewerRelease, changes, inbox, micros, outbox, parts, timers
+from bot.store.tables import NewerRelease, changes, inbox, items, micros, outbox, timers
 from tests.changes.test_leases import kept, rename
 from tests.changes.world import ALICE, BOB, POLICIES, RULE_IDS, Watched, World, a_world, renames, replica
 from tests.databases import BOTH
@@ -234,14 +234,14 @@ async def test_a_set_with_a_part_of_a_newer_release_is_left_to_it_and_the_next_o
 ) -> None:
     world.policy = POLICIES["free"]
     mine = replica(world, "mine", count(1))
-    theirs = await mine.pipeline.proposer.submit(renames(world, "Theirs"), origin="theirs")
+    theirs = await mine.pipeline.proposer.submit(renames(world, "Theirs"), idempotency_key="theirs")
     async with world.store.transaction() as tx:
-        last = sa.and_(parts.c.set_id == theirs.id, parts.c.number == len(RULE_IDS))
-        document = json.loads(await tx.scalar(sa.select(parts.c.document).where(last)) or "")
+        last = sa.and_(items.c.set_id == theirs.id, items.c.number == len(RULE_IDS))
+        document = json.loads(await tx.scalar(sa.select(items.c.document).where(last)) or "")
         values = more or {"document": json.dumps(document | {"second_factor": "webauthn"})}
-        await tx.execute(sa.update(parts).where(last).values(values))
+        await tx.execute(sa.update(items).where(last).values(values))
     world.clock.moment += timedelta(milliseconds=1)
-    ours = await mine.pipeline.proposer.submit(renames(world, "Ours"), origin="ours")
+    ours = await mine.pipeline.proposer.submit(renames(world, "Ours"), idempotency_key="ours")
     world.clock.moment += timedelta(milliseconds=1)
     working = asyncio.create_task(mine.sets.run(every=0.05))
 

@@ -140,7 +140,7 @@ async def test_a_change_that_was_claimed_and_left_is_settled_by_looking(workspac
         channel=alice.channel,
         agreed=True,
     )
-    change = await record_only(gatehouse.changes, proposal, origin="origin")
+    change = await record_only(gatehouse.changes, proposal, idempotency_key="request")
     async with gatehouse.store.transaction() as tx:
         await gatehouse.store.changes.claim(tx, change.id, "a dead process", GONE)
     workspace.services.rules.remove(OLD)  # the dead process's write went through
@@ -156,9 +156,9 @@ async def test_a_click_that_a_process_left_after_doing_it_is_not_done_twice(
     card = await alice.says(f"/rules off {OLD} for 2h")
     store = workspace.bot.gatehouse.store
     (change,) = await store.changes.for_targets([f"rules/{OLD}"])
-    assert change.ends is not None
+    assert change.reverts_at is not None
     await cara.clicks(card, "v1.decide.extend")
-    await alice.sees(f"until {change.ends + timedelta(hours=1):%Y-%m-%d %H:%M}")
+    await alice.sees(f"until {change.reverts_at + timedelta(hours=1):%Y-%m-%d %H:%M}")
     async with store.transaction() as tx:
         await tx.execute(sa.update(inbox).values(done=False, owner="a dead process", lease=0))
 
@@ -169,7 +169,7 @@ async def test_a_click_that_a_process_left_after_doing_it_is_not_done_twice(
     await until(done_again, "every request is done again")
 
     (now,) = await store.changes.for_targets([f"rules/{OLD}"])
-    assert now.ends == change.ends + timedelta(hours=1)
+    assert now.reverts_at == change.reverts_at + timedelta(hours=1)
     assert len(workspace.services.rules.calls("PUT")) == 1
 
 

@@ -18,9 +18,9 @@ from tests.held_service import Held
 
 OLD = "Redirect_x1old"
 ANNA = "anna.berg@example.com"
-PATIENT = pytest.mark.parametrize("form_patience", [60.0])
+PATIENT = pytest.mark.parametrize("form_timeout", [60.0])
 """However loaded this machine is, forms are acknowledged with what they come to."""
-AT_ONCE = pytest.mark.parametrize("form_patience", [0.0])
+AT_ONCE = pytest.mark.parametrize("form_timeout", [0.0])
 
 
 @PATIENT

@@ -14,7 +14,7 @@ from tests.held_service import Held
 
 OLD = "Redirect_x1old"
 RULE_MENU = "v1.pick.rule.menu"
-AT_ONCE = pytest.mark.parametrize("form_patience", [0.0])
+AT_ONCE = pytest.mark.parametrize("form_timeout", [0.0])
 """Forms are acknowledged as being saved, before anything else is known of them."""
 ANNA = "anna.berg@example.com"
 

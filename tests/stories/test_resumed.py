@@ -151,7 +151,7 @@ async def interrupted_world(folder: Path, database_url: str, clock: Clock) -> As
     sandboxed = running_sandbox(folder, timing=timing, now=clock, database_url=database_url, policy=policy)
     with capture_logs():  # each death would be shown with all that the process knew
         async with sandboxed as sandbox:
-            clock.tell = sandbox.bot.tell
+            clock.wake_workers = sandbox.bot.wake_workers
             yield World(sandbox, Person(sandbox.slack, ALICE.id, OPS), clock, reaper, policy)
 
 

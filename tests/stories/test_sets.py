@@ -143,12 +143,12 @@ async def test_a_set_that_its_process_left_is_finished_by_the_next(workspace: Sa
         )
         for rule in rules
     ]
-    whole = await gatehouse.changes.proposer.submit(set_of("Switch off 3 rules", wanted), origin="origin")
-    same = await gatehouse.changes.proposer.submit(set_of("Switch off 3 rules", wanted), origin="origin")
+    whole = await gatehouse.changes.proposer.submit(set_of("Switch off 3 rules", wanted), idempotency_key="request")
+    same = await gatehouse.changes.proposer.submit(set_of("Switch off 3 rules", wanted), idempotency_key="request")
     await alice.sees("3 rules switched off")
 
     assert same.id == whole.id
-    tally = await gatehouse.store.parts.tally(whole.id)
+    tally = await gatehouse.store.items.tally(whole.id)
     assert tally[Outcome.APPLIED] == 3
     assert len(workspace.services.rules.calls("PUT")) == 3
 
@@ -170,13 +170,13 @@ async def test_of_two_rules_alike_the_second_waits_until_it_is_known_what_became
     ] * 2
     services.rules.stage.faults.add("cut_before", method="POST", times=1)
 
-    whole = await gatehouse.changes.proposer.submit(set_of("Create 2 rules", twice), origin="origin")
+    whole = await gatehouse.changes.proposer.submit(set_of("Create 2 rules", twice), idempotency_key="request")
     await alice.sees("1 not confirmed yet")
     clock.ahead += timedelta(minutes=3)
     await alice.sees("not confirmed, check it yourself")
 
     made = [rule for rule in services.rules.all() if rule["name"] == "Twice in the file"]
-    tally = await gatehouse.store.parts.tally(whole.id)
+    tally = await gatehouse.store.items.tally(whole.id)
     assert tally.counts == {Outcome.UNSETTLED: 1, Outcome.BUSY: 1}
     assert made == []
 
@@ -194,7 +194,7 @@ async def test_what_a_set_does_twice_to_one_rule_it_does_one_after_the_other(wor
         for before, after in steps
     ]
 
-    await gatehouse.changes.proposer.submit(set_of("Off and on", wanted), origin="origin")
+    await gatehouse.changes.proposer.submit(set_of("Off and on", wanted), idempotency_key="request")
     await alice.sees("Off and on: done")
 
     assert [call.body["status"] for call in workspace.services.rules.calls("PUT")] == ["Inactive", "Active"]

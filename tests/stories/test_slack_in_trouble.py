@@ -98,7 +98,7 @@ async def test_what_slack_never_takes_is_given_up_loudly_and_tried_again_later(
     assert "Slack rejected 1" in status
     assert "is off" not in "".join(alice.slack_text(one) for one in alice.cards)
 
-    await store.outbox.try_again()  # as every start does
+    await store.outbox.retry_given_up()  # as every start does
     await alice.sees("is off")
     assert await store.outbox.undelivered() == 0
 

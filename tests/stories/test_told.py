@@ -29,7 +29,7 @@ guard = "approve"
 
 async def notices(workspace: Sandbox) -> list[str]:
     """What direct messages were ever owed, delivered or not."""
-    query = sa.select(outbox.c.purpose).where(outbox.c.purpose.startswith("tell-")).order_by(outbox.c.purpose)
+    query = sa.select(outbox.c.purpose).where(outbox.c.purpose.startswith("notify-")).order_by(outbox.c.purpose)
     async with workspace.bot.gatehouse.store.session.reading() as connection:
         return list(await connection.scalars(query))
 
@@ -44,7 +44,7 @@ async def test_an_approval_is_told_to_its_requester_alone(workspace: Sandbox, al
     assert f"Approved by @{cara.id}" in alice.slack_text(told)
     assert "Open the card" in str(told.blocks)
     assert cara.slack.state.direct(cara.id) is None or cara.dms == []
-    assert await notices(workspace) == ["tell-approved"]
+    assert await notices(workspace) == ["notify-approved"]
 
 
 async def test_a_denial_is_told_with_its_reason(workspace: Sandbox, alice: Person, cara: Person) -> None:
@@ -57,7 +57,7 @@ async def test_a_denial_is_told_with_its_reason(workspace: Sandbox, alice: Perso
 
     assert told.channel == alice.dm
     assert f"Denied by @{cara.id}: “It is still in use”" in alice.slack_text(told)
-    assert await notices(workspace) == ["tell-denied"]
+    assert await notices(workspace) == ["notify-denied"]
 
 
 async def test_a_request_that_nobody_approved_in_time(workspace: Sandbox, alice: Person, clock: Clock) -> None:
@@ -66,7 +66,7 @@ async def test_a_request_that_nobody_approved_in_time(workspace: Sandbox, alice:
     clock.ahead += timedelta(hours=25)
 
     assert (await alice.sees("Open the card")).channel == alice.dm
-    assert await notices(workspace) == ["tell-expired"]
+    assert await notices(workspace) == ["notify-expired"]
 
 
 @pytest.mark.policy(WAITS)
@@ -79,7 +79,7 @@ async def test_what_the_service_refuses_after_an_approval(workspace: Sandbox, al
 
     assert told.channel == alice.dm
     assert "Nothing was changed" in alice.slack_text(told)
-    assert await notices(workspace) == ["tell-approved", "tell-failed"]
+    assert await notices(workspace) == ["notify-approved", "notify-failed"]
 
 
 async def test_a_temporary_change_that_somebody_else_ends(workspace: Sandbox, alice: Person, cara: Person) -> None:
@@ -90,7 +90,7 @@ async def test_a_temporary_change_that_somebody_else_ends(workspace: Sandbox, al
 
     assert told.channel == alice.dm
     assert f"was reverted early by @{cara.id}" in alice.slack_text(told)
-    assert await notices(workspace) == ["tell-reverted"]
+    assert await notices(workspace) == ["notify-reverted"]
 
 
 async def test_nobody_hears_of_their_own_clicks(workspace: Sandbox, alice: Person) -> None:
@@ -125,7 +125,7 @@ async def test_a_process_that_dies_before_it_tells_is_followed_by_one_that_does_
         clock.ahead += timedelta(minutes=1)
 
         await alice.sees("Open the card")
-        await workspace.bot.gatehouse.store.outbox.try_again()
+        await workspace.bot.gatehouse.store.outbox.retry_given_up()
 
         assert deaths == []
         assert [one for one in alice.dms if "Approved" in alice.slack_text(one)] == alice.dms
@@ -186,7 +186,7 @@ async def test_a_kind_of_notice_can_be_turned_off(workspace: Sandbox, alice: Per
     clock.ahead += timedelta(hours=25)
     await alice.sees("Nobody approved your request in time")
 
-    assert await notices(workspace) == ["tell-approved", "tell-expired"]
+    assert await notices(workspace) == ["notify-approved", "notify-expired"]
     assert len(alice.dms) == 1
     await alice.clicks(await alice.says("/gatehouse settings"), "My notifications…", opens="when my request is")
     assert "approved" not in str((alice.modal or {})["blocks"][0]["element"]["initial_options"])

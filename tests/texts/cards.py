@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from bot.changes.execute import LOST_RIGHT, TOO_OLD
-from bot.changes.model import Approval, Change, Guard, Kind, Outcome, Part, Question, State, Tally, Target
+from bot.changes.model import Approval, Change, Guard, Item, Kind, Outcome, Question, State, Tally, Target
 from bot.policy.model import Why
 from bot.rules.model import Groups
 from bot.rules.secrets import hidden
@@ -156,7 +156,7 @@ def requests() -> Iterator[Sample]:
     )
     yield (
         "switch off a rule for two hours",
-        card(change(Kind.RULE_UPDATE, State.PROPOSED, SALE, off(SALE), **asked(lasts=7200))),
+        card(change(Kind.RULE_UPDATE, State.PROPOSED, SALE, off(SALE), **asked(revert_after=7200))),
     )
     yield (
         "change a destination, with a warning",
@@ -199,7 +199,7 @@ def requests() -> Iterator[Sample]:
                 State.PROPOSED,
                 ANNA,
                 with_vip(ANNA),
-                **asked(ends=NOW + timedelta(hours=2), ends_as_typed="03:24 Europe/Berlin"),
+                **asked(reverts_at=NOW + timedelta(hours=2), reverts_at_as_typed="03:24 Europe/Berlin"),
             )
         ),
     )
@@ -253,7 +253,7 @@ def endings() -> Iterator[Sample]:
         "service down, waits",
         card(change(Kind.RULE_DELETE, State.APPROVED, *delete, **approved(waits="the rules service is down"))),
     )
-    temporary: Document = {"ends": NOW + timedelta(hours=2), "lasts": 7200}
+    temporary: Document = {"reverts_at": NOW + timedelta(hours=2), "revert_after": 7200}
     yield "off for two hours", card(change(Kind.RULE_UPDATE, State.APPLIED, *switch, **temporary))
     yield (
         "granted until a time that was typed",
@@ -263,7 +263,7 @@ def endings() -> Iterator[Sample]:
                 State.APPLIED,
                 ANNA,
                 with_vip(ANNA),
-                **approved(**temporary, ends_as_typed="03:24 Europe/Berlin"),
+                **approved(**temporary, reverts_at_as_typed="03:24 Europe/Berlin"),
             )
         ),
     )
@@ -272,7 +272,7 @@ def endings() -> Iterator[Sample]:
         card(change(Kind.RULE_UPDATE, State.APPLIED, OLD_SHOP, MOVED, **temporary)),
     )
     for why in ("changed", "gone", "refused"):
-        left = temporary | {"ending": why}
+        left = temporary | {"revert_failure": why}
         yield f"not reverted: {why}", card(change(Kind.RULE_UPDATE, State.APPLIED, *switch, **left))
     undone: Document = {"undone_by": "b06889c4" * 4}
     yield "reverted", card(change(Kind.RULE_UPDATE, State.APPLIED, *switch, **temporary | undone))
@@ -308,17 +308,17 @@ def endings() -> Iterator[Sample]:
     yield "channel shared since", card_view.elsewhere(whole, OPS, shared=True)
 
 
-def item(number: int, kind: Kind | None, before: Document | None, after: Document | None, **more: Any) -> Part:
+def item(number: int, kind: Kind | None, before: Document | None, after: Document | None, **more: Any) -> Item:
     document = before or after or {}
     if "email" in document:
         site = more.pop("site", "blog")
         target = Target(service="members", site=site, key=document["email"])
     else:
         target = Target(service="rules", key=None if before is None else f"Redirect_x{number}")
-    return Part(number=number, kind=kind, target=target, before=before, after=after, **more)
+    return Item(number=number, kind=kind, target=target, before=before, after=after, **more)
 
 
-def bulk(title: str, state: State, items: Sequence[Part], total: int = 0, **more: Any) -> tuple[Change, Progress]:
+def bulk(title: str, state: State, items: Sequence[Item], total: int = 0, **more: Any) -> tuple[Change, Progress]:
     first = items[0]
     kind = first.kind or Kind.RULE_UPDATE
     counts: dict[Outcome, int] = {}
@@ -333,12 +333,12 @@ def bulk(title: str, state: State, items: Sequence[Part], total: int = 0, **more
     return whole.model_copy(update=update), Progress(Tally(counts), items)
 
 
-def bulk_card(title: str, state: State, items: Sequence[Part], total: int = 0, **more: Any) -> Message:
+def bulk_card(title: str, state: State, items: Sequence[Item], total: int = 0, **more: Any) -> Message:
     whole, progress = bulk(title, state, items, total, **more)
     return public(card_view.card(whole, places=PLACES, progress=progress))
 
 
-def switched(*outcomes: Outcome) -> list[Part]:
+def switched(*outcomes: Outcome) -> list[Item]:
     documents = (OLD_SHOP, SALE, MANY)
     return [
         item(at + 1, Kind.RULE_UPDATE, documents[at], off(documents[at]), outcome=outcome)
@@ -346,7 +346,7 @@ def switched(*outcomes: Outcome) -> list[Part]:
     ]
 
 
-def removals(outcome: Outcome) -> list[Part]:
+def removals(outcome: Outcome) -> list[Item]:
     return [
         item(1, Kind.MEMBER_REMOVE, CHLOE, None, outcome=outcome, change_id="1" * 32, site="blog"),
         item(2, Kind.MEMBER_REMOVE, CHLOE, None, outcome=outcome, change_id="2" * 32, site="docs"),
@@ -356,7 +356,7 @@ def removals(outcome: Outcome) -> list[Part]:
 OFFBOARD: Final = "Remove Chloe Diaz (c***@example.com) from every site"
 
 
-def imported(first: Outcome, second: Outcome) -> list[Part]:
+def imported(first: Outcome, second: Outcome) -> list[Item]:
     return [
         item(1, Kind.RULE_CREATE, None, off(SALE), outcome=first),
         item(2, Kind.RULE_UPDATE, OLD_SHOP, MOVED, outcome=second),
@@ -387,7 +387,9 @@ def bulk_changes() -> Iterator[Sample]:
     yield "two rules switched off", bulk_card(two, State.APPLIED, switched(applied, applied))
     yield (
         "two rules switched off for two hours",
-        bulk_card(two, State.APPLIED, switched(applied, applied), ends=NOW + timedelta(hours=2), lasts=7200),
+        bulk_card(
+            two, State.APPLIED, switched(applied, applied), reverts_at=NOW + timedelta(hours=2), revert_after=7200
+        ),
     )
     yield "two of three done", bulk_card("Switch off 3 rules", State.APPLIED, switched(applied, applied, Outcome.STALE))
     yield (
@@ -443,7 +445,12 @@ def notes() -> Iterator[Sample]:
         **asked(summoned=("S0ONCALL",), questions=(Question(by=CARA, text="Is the campaign over?"),)),
     )
     ending = change(
-        Kind.RULE_UPDATE, State.APPLIED, OLD_SHOP, off(OLD_SHOP), ends=NOW + timedelta(minutes=10), lasts=7200
+        Kind.RULE_UPDATE,
+        State.APPLIED,
+        OLD_SHOP,
+        off(OLD_SHOP),
+        reverts_at=NOW + timedelta(minutes=10),
+        revert_after=7200,
     )
     alone = change(
         Kind.RULE_DELETE,
@@ -458,8 +465,8 @@ def notes() -> Iterator[Sample]:
         "offer-1": ending,
         "review-1": alone,
         "glass": alone,
-        "left changed": ending.model_copy(update={"ending": "changed"}),
-        "left refused": ending.model_copy(update={"ending": "refused"}),
+        "left changed": ending.model_copy(update={"revert_failure": "changed"}),
+        "left refused": ending.model_copy(update={"revert_failure": "refused"}),
     }
     for purpose, about in shown.items():
         if (note := notes_view.note(about, purpose.partition(" ")[0])) is not None:

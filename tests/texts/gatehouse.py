@@ -20,7 +20,13 @@ from tests.texts.cards import ANNA, CARA, MOVED, NOW, OLD_SHOP, OPS, SALE, chang
 
 MOVE: Final = change(Kind.RULE_UPDATE, State.APPLIED, OLD_SHOP, MOVED, reason="the landing page moved")
 SWITCH: Final = change(
-    Kind.RULE_UPDATE, State.APPLIED, SALE, off(SALE), reason="we test", lasts=7200, ends=NOW + timedelta(hours=2)
+    Kind.RULE_UPDATE,
+    State.APPLIED,
+    SALE,
+    off(SALE),
+    reason="we test",
+    revert_after=7200,
+    reverts_at=NOW + timedelta(hours=2),
 )
 DELETE: Final = change(Kind.RULE_DELETE, State.PROPOSED, SALE, None, expires=NOW + timedelta(days=1))
 GRANT: Final = change(Kind.MEMBER_GRANT, State.DENIED, ANNA, with_vip(ANNA), reason="she upgraded", decided_by=CARA)

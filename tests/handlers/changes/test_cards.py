@@ -71,8 +71,8 @@ def _change(kind: Kind, state: State, guard: Guard, before: list[str], after: li
         decision_reason=words[1],
         outcome=words[2],
         waits=words[3],
-        ends_as_typed=words[0],
-        ends=NOW,
+        reverts_at_as_typed=words[0],
+        reverts_at=NOW,
         questions=(Question(by="U0CARA001", text=words[1]),),
         guard=guard,
         approvals=(Approval(by="U0CARA001", at=NOW),),
@@ -134,7 +134,7 @@ def test_a_card_is_taken_by_slack_and_rings_nobody_but_whom_it_means(change: Cha
 @given(CHANGES, st.sampled_from(["remind-1", "offer-1", "review-2", "glass", "left", "ask-1"]))
 @settings(max_examples=200, deadline=None)
 def test_a_note_is_taken_by_slack_and_rings_nobody_but_whom_it_means(change: Change, purpose: str) -> None:
-    ended = change.model_copy(update={"ending": "changed"}) if purpose == "left" else change
+    ended = change.model_copy(update={"revert_failure": "changed"}) if purpose == "left" else change
     if (noted := notes_view.note(ended, purpose)) is not None:
         _is_harmless(noted)
 

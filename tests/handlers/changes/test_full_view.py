@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.changes.model import Change, Guard, Kind, Outcome, Part, Tally, Target
+from bot.changes.model import Change, Guard, Item, Kind, Outcome, Tally, Target
 from handlers.blocks.messages import WORD_JOINER, Block, shortened
 from handlers.changes import card_view, full_view
 from handlers.changes.full_view import hides
@@ -166,7 +166,7 @@ def in_one_line(text: str) -> str:
 def test_the_full_view_of_a_set_has_each_part(number: int, before: dict[str, Any], after: dict[str, Any]) -> None:
     whole = made("rule", "update", {}, {}, size=number, title="Change rules")
     listed = [
-        Part(
+        Item(
             number=at,
             kind=Kind.RULE_UPDATE,
             target=Target(service="rules", key=f"Redirect_{at}"),
@@ -176,7 +176,7 @@ def test_the_full_view_of_a_set_has_each_part(number: int, before: dict[str, Any
         for at in range(1, number + 1)
     ]
     text = read(b"".join(full_view.file_pieces(whole, full_view.entries(whole, listed))).decode())
-    assert [part for part in listed if f"id: {part.target.key}\n" not in text] == []
+    assert [item for item in listed if f"id: {item.target.key}\n" not in text] == []
     for value in set(leaves(before)) ^ set(leaves(after)):
         assert text.count(value) >= number
 

@@ -26,7 +26,7 @@ from handlers.gatehouse.commands import (
     GatehouseWhoami,
 )
 from handlers.grammar.command import Command, Unclear
-from handlers.grammar.fields import Lasts, lasts_in
+from handlers.grammar.fields import Expiry, expiry_in
 from handlers.grammar.intents import read, runs_at_once
 from handlers.grammar.known import Known
 from handlers.grammar.parser import parse, parse_mention
@@ -101,20 +101,20 @@ def offers(*commands: Command) -> Outcome:
 NOTHING: Final[Outcome] = ("nothing", [])
 
 
-def block(url: str, lasts: Lasts | None = None, because: str | None = None) -> Outcome:
+def block(url: str, expiry: Expiry | None = None, because: str | None = None) -> Outcome:
     """How much is asked: exactly this URL, with any query, everything below."""
     made = RulesMake(
-        "Cancel", url, name=f"Block {url.removeprefix('https://').rstrip('/')}", lasts=lasts, because=because
+        "Cancel", url, name=f"Block {url.removeprefix('https://').rstrip('/')}", expiry=expiry, because=because
     )
     return offers(made, replace(made, match="query"), replace(made, match="below"))
 
 
-def redirect(url: str, to: str, lasts: Lasts | None = None, because: str | None = None) -> RulesMake:
+def redirect(url: str, to: str, expiry: Expiry | None = None, because: str | None = None) -> RulesMake:
     short = [each.removeprefix("https://") for each in (url, to)]
-    return RulesMake("Redirect", url, to, name=" to ".join(short), lasts=lasts, because=because)
+    return RulesMake("Redirect", url, to, name=" to ".join(short), expiry=expiry, because=because)
 
 
-HOURS_2: Final = Lasts("for 2h", 7200)
+HOURS_2: Final = Expiry("for 2h", 7200)
 
 GUESSES: Final[list[tuple[str, Outcome]]] = [
     # A URL: where it goes
@@ -306,7 +306,7 @@ UNSEEN: Final[list[tuple[str, Outcome]]] = [
     (f"/rules nobody should be able to open {SHOP}/beta", block(f"{SHOP}/beta")),
     (
         f"/rules send {SHOP}/returns to {SHOP}/help until monday",
-        offers(redirect(f"{SHOP}/returns", f"{SHOP}/help", lasts_in("until", "monday"))),
+        offers(redirect(f"{SHOP}/returns", f"{SHOP}/help", expiry_in("until", "monday"))),
     ),
     (f"/rules stop redirecting {SHOP}/old", offers(RulesOff((OLD,)))),
     ("/rules bring back black friday", offers(RulesOn((BLACK_FRIDAY,)))),
@@ -323,7 +323,7 @@ UNSEEN: Final[list[tuple[str, Outcome]]] = [
     ("/rules turn off experiments", offers(RulesGroup("off", "Group_trial"))),
     (
         "/rules disable all sales campaigns for 1 hour",
-        offers(RulesGroup("off", "Group_sales", lasts_in("for", "1 hour"))),
+        offers(RulesGroup("off", "Group_sales", expiry_in("for", "1 hour"))),
     ),
     (
         f"/rules vouchers should go to {SHOP}/coupons",
@@ -337,14 +337,14 @@ UNSEEN: Final[list[tuple[str, Outcome]]] = [
     (f"/rules {SHOP}/gift-cards is looping, why?", runs(RulesWhich(f"{SHOP}/gift-cards"))),
     (
         "/rules maintenance page for pricing api on for 30 min",
-        offers(RulesOn(("Response_maint1",), lasts_in("for", "30 min"))),
+        offers(RulesOn(("Response_maint1",), expiry_in("for", "30 min"))),
     ),
     ("/members let ben into vip", offers(MembersGrant(("ben.costa@example.com",), ("vip",)))),
     ("/members ben can't see the beta stuff", runs(MembersWhy(("ben.costa@example.com",), "beta"))),
     ("/members take vip away from david evans", offers(MembersRevoke(("david.evans@example.com",), ("vip",)))),
     (
         "/members give hugo beta until friday 5pm",
-        offers(MembersGrant(("hugo.ito@example.com",), ("beta",), None, lasts_in("until", "friday 5pm"))),
+        offers(MembersGrant(("hugo.ito@example.com",), ("beta",), None, expiry_in("until", "friday 5pm"))),
     ),
     ("/members does tara have premium?", runs(MembersWhy(("tara.unger@example.com",), "premium"))),
     ("/members is grace.hansen@example.com a member", runs(MembersShow(("grace.hansen@example.com",)))),

@@ -172,7 +172,7 @@ def test_what_the_form_does_not_show_is_no_reason_to_refuse_it(count: int) -> No
         destination=texts.map(str),
         name=texts.map(str),
         reason=texts.map(str),
-        lasts=st.sampled_from(["", "2h"]),
+        expiry=st.sampled_from(["", "2h"]),
     ),
     st.lists(st.sampled_from(KNOWN_TYPES), max_size=4),
 )

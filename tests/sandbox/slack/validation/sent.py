@@ -97,11 +97,11 @@ def change(kind: Kind, state: State, guard: Guard = Guard.CONFIRM, **more: Any) 
 
 OPEN: Final = change(Kind.RULE_DELETE, State.PROPOSED, Guard.APPROVE)
 GROUPS: Final = Groups({"Group_0": "Sales"}, frozenset())
-ENDING: Final = change(Kind.RULE_CREATE, State.APPLIED, ends=NOW + timedelta(hours=2), ends_as_typed="2h")
+ENDING: Final = change(Kind.RULE_CREATE, State.APPLIED, reverts_at=NOW + timedelta(hours=2), reverts_at_as_typed="2h")
 LATER: Final[list[Payload]] = [
     {},
-    {"ends": NOW + timedelta(hours=2), "ends_as_typed": "2h"},
-    {"ends": NOW, "ending": "changed"},
+    {"reverts_at": NOW + timedelta(hours=2), "reverts_at_as_typed": "2h"},
+    {"reverts_at": NOW, "revert_failure": "changed"},
     {"undone_by": "fedcba9876543210" * 2},
     {"glass_broken": True},
     {"waits": "503"},
@@ -177,7 +177,7 @@ def _answers() -> Iterator[Message]:
 def _views() -> Iterator[Payload]:
     yield menus.rule_modal(OPS)
     yield menus.member_modal(OPS)
-    new = RuleForm.blank(name="Old shop", source="https://shop.example.com/old", channel=OPS, lasts="2h")
+    new = RuleForm.blank(name="Old shop", source="https://shop.example.com/old", channel=OPS, expiry="2h")
     for rule in (
         new,
         new.with_pair(),
@@ -189,7 +189,7 @@ def _views() -> Iterator[Payload]:
     ):
         yield rule.view()
     for member in (
-        MemberForm.blank(site="blog", known=("vip", "new"), email=ANNA.email, segments=("vip",), lasts="2h"),
+        MemberForm.blank(site="blog", known=("vip", "new"), email=ANNA.email, segments=("vip",), expiry="2h"),
         MemberForm.blank(site="blog", known=()),
         MemberForm.of(ANNA, site="blog", known=("vip",), channel=OPS),
     ):

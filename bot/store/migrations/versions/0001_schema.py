@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0001_initial"
+revision = "0001_schema"
 down_revision = None
 branch_labels = None
 depends_on = None
@@ -16,7 +16,7 @@ START = "0" * 64
 
 def upgrade() -> None:
     _create_changes()
-    _create_parts_and_decisions()
+    _create_items_and_decisions()
     _create_inbox()
     _create_outbox()
     _create_timers()
@@ -35,7 +35,7 @@ def _create_changes() -> None:
     op.create_table(
         "changes",
         sa.Column("id", sa.String(32), primary_key=True),
-        sa.Column("origin", sa.String(64), nullable=False, unique=True),
+        sa.Column("idempotency_key", sa.String(64), nullable=False, unique=True),
         sa.Column("target", sa.Text, nullable=False),
         sa.Column("state", sa.String(16), nullable=False),
         sa.Column("document", sa.Text, nullable=False),
@@ -49,7 +49,7 @@ def _create_changes() -> None:
         sa.Column("undoable", sa.Boolean, nullable=False, server_default=sa.false()),
         sa.Column("due", sa.BigInteger, nullable=False, server_default="0"),
         sa.Column("size", sa.Integer, nullable=False, server_default="0"),
-        sa.Column("part_of", sa.String(32), nullable=False, server_default=""),
+        sa.Column("set_id", sa.String(32), nullable=False, server_default=""),
         sa.Index("changes_by_requester", "requester", "created"),
         sa.Index("changes_by_state", "state", "created"),
         sa.Index("changes_by_target", "target", "created"),
@@ -62,16 +62,16 @@ def _create_changes() -> None:
     )
 
 
-def _create_parts_and_decisions() -> None:
+def _create_items_and_decisions() -> None:
     op.create_table(
-        "parts",
+        "items",
         sa.Column("set_id", sa.String(32), primary_key=True),
         sa.Column("number", sa.Integer, primary_key=True),
         sa.Column("outcome", sa.String(16), nullable=False),
         sa.Column("change_id", sa.String(32)),
         sa.Column("why", sa.Text, nullable=False, server_default=""),
         sa.Column("document", sa.Text, nullable=False),
-        sa.Index("parts_by_outcome", "set_id", "outcome", "number"),
+        sa.Index("items_by_outcome", "set_id", "outcome", "number"),
     )
     op.create_table(
         "decisions",
