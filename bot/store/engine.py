@@ -21,12 +21,12 @@ from bot.changes.model import State
 from bot.store.audit import Audit
 from bot.store.cards import Cards
 from bot.store.changes import Changes, Newer
+from bot.store.channel_settings import ChannelSettings, FormerIds, LastLists, TestUrls
 from bot.store.db import Session, StoreCorrupt, StoreError, StoreMissing, async_url, bound, make_engine, private
 from bot.store.items import Items
 from bot.store.migrations.run import MIGRATIONS, newest_schema, refuse_other_schema, upgrade_schema, usable_schema
 from bot.store.misses import Misses
 from bot.store.queues import Inbox, Outbox, Timers
-from bot.store.settings import ChannelSettings, FormerIds, LastLists, TestUrls
 from bot.store.tables import changes
 
 log = structlog.get_logger(__name__)

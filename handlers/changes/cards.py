@@ -18,9 +18,9 @@ from bot.policy.access import Directory
 from bot.rules.model import Groups
 from bot.rules.secrets import hidden
 from bot.store.audit import Event
+from bot.store.channel_settings import wanted_notices
 from bot.store.engine import Store
 from bot.store.leases import Note
-from bot.store.settings import wanted_notices
 from handlers.blocks.messages import Message
 from handlers.changes import card_view, items_view, notes_view
 from handlers.slack.client import Slack, SlackRefused

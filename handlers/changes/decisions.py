@@ -18,7 +18,7 @@ from handlers.changes.full_view import hides
 from handlers.changes.sentences import plain_title
 from handlers.errors import LookFirst, NothingToUndo, OldButton, OldCard
 from handlers.gatehouse.commands import GatehouseInspect, GatehouseUndo
-from handlers.rules.refs import find_change
+from handlers.rules.rule_refs import find_change
 from handlers.slack.registry import Click, Form, Recorded, clicks, handles, submits
 from handlers.slack.reply import Announced, Attached, Caller, Modal, Reply
 

@@ -21,8 +21,8 @@ from bot.changes.refusals import (
 from bot.clients import errors as client
 from bot.clients.lists import Incomplete
 from bot.policy.limits import StillRunning, TooFast
+from bot.store.channel_settings import SettingsMoved
 from bot.store.db import StoreError, TargetBusy
-from bot.store.settings import SettingsMoved
 from bot.store.tables import NewerRelease
 from handlers.blocks.messages import clock_time, code, ended, esc, plural
 from handlers.changes.card_view import label

@@ -40,11 +40,11 @@ from handlers.gatehouse.commands import GatehouseHelp
 from handlers.grammar.command import Command, Unclear, slash
 from handlers.grammar.parser import NoSuchNumber, parse
 from handlers.members.commands import MembersList, MembersWhy
-from handlers.members.refs import SiteGone
+from handlers.members.member_refs import SiteGone
 from handlers.rules.commands import RulesGroups, RulesList, RulesShow
 from handlers.rules.pairs_view import status_name, type_name
 from handlers.rules.reasons import problem_words
-from handlers.rules.refs import BareNumber, NotOne
+from handlers.rules.rule_refs import BareNumber, NotOne
 from handlers.slack.client import SlackRefused, SlackUnreachable
 from handlers.slack.files import FileGone, FileTooLarge, FileUnreadable
 from handlers.slack.reply import Caller, View

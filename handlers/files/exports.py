@@ -23,9 +23,9 @@ from handlers.blocks.messages import code, esc
 from handlers.errors import EmailsInFile, NothingToExport
 from handlers.grammar.command import Command, slash
 from handlers.members.commands import MembersExport, MembersList
-from handlers.members.lookup import fits
+from handlers.members.member_lookup import fits
 from handlers.rules.commands import RulesExport, RulesList
-from handlers.rules.lookup import fitting
+from handlers.rules.rule_lookup import fitting
 from handlers.slack.registry import handles
 from handlers.slack.reply import Attached, Caller, Reply
 

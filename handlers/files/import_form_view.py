@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 from bot.members.csv import MAX_COLUMNS, MemberFile, Mode
 from bot.members.csv_columns import Column, Columns
 from bot.members.import_entries import MemberPlan, intended
-from bot.rules.import_plan import Arrival, Choices, Differs, New, OnDiffers, OnNew, RulePlan
+from bot.rules.rule_import_plan import Arrival, Choices, Differs, New, OnDiffers, OnNew, RulePlan
 from handlers.blocks import inputs, messages
 from handlers.blocks.inputs import Block, plain
 from handlers.blocks.messages import esc, plural

@@ -18,19 +18,19 @@ from bot.members import import_entries
 from bot.members.csv import Mode, headings, read_member_file
 from bot.members.csv_columns import Columns
 from bot.members.import_entries import MemberPlan
-from bot.members.import_plan import plan_members
+from bot.members.member_import_plan import plan_members
 from bot.policy.limits import IMPORT_RATE
-from bot.rules import import_plan
+from bot.rules import rule_import_plan
 from bot.rules.files import read_rule_file
-from bot.rules.import_plan import Choices, RulePlan, plan_entries, proposals
 from bot.rules.model import Groups
+from bot.rules.rule_import_plan import Choices, RulePlan, plan_entries, proposals
 from bot.text.encoding import BadFile
 from handlers.blocks import inputs, modals
 from handlers.blocks.messages import plural
 from handlers.files import import_form_view
 from handlers.files.preview_view import NOTHING_TO_DO, file_words, reason_words
 from handlers.members.commands import MembersImport
-from handlers.members.refs import extra_segments, site_for
+from handlers.members.member_refs import extra_segments, site_for
 from handlers.rules.commands import RulesImport
 from handlers.slack.registry import Click, Form, Recorded, clicks, handles, submits
 from handlers.slack.reply import Caller, Modal, Refilled, Reply, View
@@ -162,11 +162,11 @@ async def _rules_seen(plan: RulePlan) -> str:
     )
 
 
-def _rule_file(entry: import_plan.Entry) -> tuple[Any, ...]:
+def _rule_file(entry: rule_import_plan.Entry) -> tuple[Any, ...]:
     match entry:
-        case import_plan.New(draft=draft, namesake=namesake):
+        case rule_import_plan.New(draft=draft, namesake=namesake):
             return draft.body(), namesake
-        case import_plan.Differs(live=live, draft=draft):
+        case rule_import_plan.Differs(live=live, draft=draft):
             return live.id, canonical_form(live.document()), draft.body()
     return ()
 
@@ -203,10 +203,12 @@ def _rule_items(plan: RulePlan, choices: Choices) -> list[Item]:
     return [_rule_item(entry, wanted.get(entry.number)) for entry in plan.entries]
 
 
-def _rule_item(entry: import_plan.Entry, wanted: PlannedChange | None) -> Item:
+def _rule_item(entry: rule_import_plan.Entry, wanted: PlannedChange | None) -> Item:
     live = getattr(entry, "live", None)
     title = (
-        entry.draft.title if isinstance(entry, import_plan.New | import_plan.Differs) else getattr(entry, "title", "")
+        entry.draft.title
+        if isinstance(entry, rule_import_plan.New | rule_import_plan.Differs)
+        else getattr(entry, "title", "")
     )
     name = title or getattr(live, "title", "")
     key = None if wanted is not None and wanted.key is None else getattr(live, "id", None)
@@ -220,13 +222,13 @@ def _rule_item(entry: import_plan.Entry, wanted: PlannedChange | None) -> Item:
 
 
 NO_RULES: Final[dict[type, Callable[[Any], str]]] = {
-    import_plan.New: lambda _: "the import was set to skip new rules",
-    import_plan.Differs: lambda _: "the import was set to keep current rules",
-    import_plan.Same: lambda _: "already here and identical",
-    import_plan.InvalidRecord: lambda entry: reason_words(entry.reason),
-    import_plan.Twice: lambda entry: f"duplicate of record {entry.first:,}",
-    import_plan.Skipped: lambda entry: (
-        "groups are not imported" if entry.why is import_plan.NoRule.GROUP else "not a rule"
+    rule_import_plan.New: lambda _: "the import was set to skip new rules",
+    rule_import_plan.Differs: lambda _: "the import was set to keep current rules",
+    rule_import_plan.Same: lambda _: "already here and identical",
+    rule_import_plan.InvalidRecord: lambda entry: reason_words(entry.reason),
+    rule_import_plan.Twice: lambda entry: f"duplicate of record {entry.first:,}",
+    rule_import_plan.Skipped: lambda entry: (
+        "groups are not imported" if entry.why is rule_import_plan.NoRule.GROUP else "not a rule"
     ),
 }
 """What is said of a record that nothing is done with."""

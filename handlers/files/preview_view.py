@@ -12,9 +12,9 @@ from bot.members import csv, import_entries
 from bot.members.csv import MemberFile, Row
 from bot.members.csv_columns import Column
 from bot.members.import_entries import MemberPlan
-from bot.rules import files, import_plan
-from bot.rules.import_plan import NoRule, RulePlan
+from bot.rules import files, rule_import_plan
 from bot.rules.model import RuleDraft
+from bot.rules.rule_import_plan import NoRule, RulePlan
 from bot.text import encoding
 from bot.text.encoding import BadFile, FileKind
 from handlers.blocks import messages
@@ -96,12 +96,12 @@ def _rule_line(number: int, draft: RuleDraft, note: str = "") -> str:
     return f"{number:,}. *{esc(draft.title, 50)}*   {does}{more}{note}"
 
 
-def _new_line(entry: import_plan.New) -> str:
+def _new_line(entry: rule_import_plan.New) -> str:
     namesake = f"   :warning: {code(entry.namesake, 60)} has the same name" if entry.namesake else ""
     return _rule_line(entry.number, entry.draft, namesake + _lost(entry.ungrouped))
 
 
-def _differs_line(entry: import_plan.Differs) -> str:
+def _differs_line(entry: rule_import_plan.Differs) -> str:
     names = [field_name(line.field) for line in differences(entry.live.body(), entry.merged())]
     more = f" and {len(names) - 4} more" if len(names) > 4 else ""
     fields = f"{', '.join(esc(name, 30) for name in names[:4])}{more}"
@@ -112,27 +112,27 @@ def _lost(group: str | None) -> str:
     return f"   :warning: its group {code(group, 40)} doesn’t exist here" if group else ""
 
 
-def _invalid_line(entry: import_plan.InvalidRecord) -> str:
+def _invalid_line(entry: rule_import_plan.InvalidRecord) -> str:
     return f"{entry.number:,}. *{esc(entry.title, 50)}*: {esc(reason_words(entry.reason), 160)}"
 
 
-def _twice_line(entry: import_plan.Twice) -> str:
+def _twice_line(entry: rule_import_plan.Twice) -> str:
     how = "" if entry.alike else ", with other content, which is ignored"
     return f"{entry.number:,}. *{esc(entry.title, 50)}*: duplicate of record {entry.first:,}{how}"
 
 
-def _skipped_line(entry: import_plan.Skipped) -> str:
+def _skipped_line(entry: rule_import_plan.Skipped) -> str:
     what = "a group; groups are not imported" if entry.why is NoRule.GROUP else "not a rule"
     return f"{entry.number:,}. *{esc(entry.title, 50)}*: {what}"
 
 
 RULE_KINDS: Final = (
-    _Kind(import_plan.New, ":sparkles:", "new", _new_line),
-    _Kind(import_plan.Differs, ":twisted_rightwards_arrows:", "different here", _differs_line),
-    _Kind(import_plan.Same, ":heavy_check_mark:", "identical here"),
-    _Kind(import_plan.InvalidRecord, ":x:", "can’t be imported", _invalid_line),
-    _Kind(import_plan.Twice, ":repeat:", "repeated in the file", _twice_line),
-    _Kind(import_plan.Skipped, ":fast_forward:", "skipped: not rules", _skipped_line),
+    _Kind(rule_import_plan.New, ":sparkles:", "new", _new_line),
+    _Kind(rule_import_plan.Differs, ":twisted_rightwards_arrows:", "different here", _differs_line),
+    _Kind(rule_import_plan.Same, ":heavy_check_mark:", "identical here"),
+    _Kind(rule_import_plan.InvalidRecord, ":x:", "can’t be imported", _invalid_line),
+    _Kind(rule_import_plan.Twice, ":repeat:", "repeated in the file", _twice_line),
+    _Kind(rule_import_plan.Skipped, ":fast_forward:", "skipped: not rules", _skipped_line),
 )
 
 
@@ -291,8 +291,8 @@ REASONS: Final[Mapping[type, Callable[[Any], str]]] = {
     files.TooDeep: lambda _: "nested too deeply for a rule",
     files.NotSendable: lambda _: "it has a number or a character that can’t be sent",
     files.WrongField: lambda r: f"{_place(r.field, r.pair)} is of the wrong type",
-    import_plan.OtherType: lambda r: f"the rule with this id is a {r.live}, and its type can’t change",
-    import_plan.Flawed: lambda r: first_problem(r.problems),
+    rule_import_plan.OtherType: lambda r: f"the rule with this id is a {r.live}, and its type can’t change",
+    rule_import_plan.Flawed: lambda r: first_problem(r.problems),
     import_entries.MissingAddress: lambda _: "the email is missing",
     import_entries.BadAddress: lambda r: f"not an email: {r.why}",
     import_entries.FormulaCell: lambda r: f"the column {HEADINGS[r.column]} has a formula, which is not read as text",
@@ -324,7 +324,7 @@ def file_words(error: BadFile) -> tuple[str, str]:
     return FILES[next(kind for kind in type(error).__mro__ if kind in FILES)](error)
 
 
-def reason_words(reason: import_plan.Reason | import_entries.Reason) -> str:
+def reason_words(reason: rule_import_plan.Reason | import_entries.Reason) -> str:
     """Why one record or row is left out, as the rest of a sentence."""
     return REASONS[type(reason)](reason)
 

@@ -35,7 +35,7 @@ from handlers.gatehouse.commands import (
 )
 from handlers.grammar.command import Command
 from handlers.rules.commands import RulesHistory
-from handlers.rules.refs import REFERENCE, NotOne, find_rule
+from handlers.rules.rule_refs import REFERENCE, NotOne, find_rule
 from handlers.slack.registry import handles
 from handlers.slack.reply import Caller, Private, Reply
 

@@ -13,8 +13,7 @@ from bot.clients.lists import Listing
 from bot.gatehouse import Gatehouse
 from bot.policy.access import DirectoryUnavailable, NotAllowed
 from bot.policy.model import SETTINGS
-from bot.store.queues import TimerKind
-from bot.store.settings import (
+from bot.store.channel_settings import (
     MAX_SEGMENT_LENGTH,
     MAX_SEGMENTS,
     NOTICES_OFF,
@@ -22,11 +21,12 @@ from bot.store.settings import (
     stored_notices,
     wanted_notices,
 )
+from bot.store.queues import TimerKind
 from handlers.blocks import modals
 from handlers.gatehouse import home_view
 from handlers.gatehouse.answers import changes_of, trouble_words, waiting
 from handlers.gatehouse.commands import GatehouseSettings
-from handlers.members.refs import preferences
+from handlers.members.member_refs import preferences
 from handlers.slack.registry import Click, Form, Heard, clicks, handles, hears, submits
 from handlers.slack.reply import Caller, HomeTab, Modal, Private, Reply, View
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Final
 
 from bot.changes.model import Change, State, fingerprint
-from bot.store.settings import DELIMITER, NOTICES, Preferences
+from bot.store.channel_settings import DELIMITER, NOTICES, Preferences
 from handlers.blocks import inputs, messages
 from handlers.blocks.menus import member_menu, rule_menu
 from handlers.blocks.messages import Block, Message, code, esc

@@ -25,9 +25,8 @@ from handlers.changes.full_view import draft_warnings
 from handlers.changes.requests import propose, with_expiry
 from handlers.explain.table import words_for
 from handlers.grammar.fields import parse_expiry
-from handlers.rules import check_view, form_fields_view, form_view
+from handlers.rules import check_view, form_fields_view, rule_form_view
 from handlers.rules.check_view import MOST_WARNINGS
-from handlers.rules.edit import update_of
 from handlers.rules.form_fields_view import (
     LABELS,
     NEW_PAIR,
@@ -38,9 +37,10 @@ from handlers.rules.form_fields_view import (
     pairs_of_body,
     unpack_keys,
 )
-from handlers.rules.form_view import RuleForm
-from handlers.rules.lookup import NEW, Look, look_at, preview
 from handlers.rules.reasons import problem_words
+from handlers.rules.rule_edit import update_of
+from handlers.rules.rule_form_view import RuleForm
+from handlers.rules.rule_lookup import NEW, Look, look_at, preview
 from handlers.slack.registry import Click, Form, Recorded, clicks, submits
 from handlers.slack.reply import Caller, Refilled, Reply, View
 
@@ -257,7 +257,7 @@ async def _form_of_click(click: Click, gatehouse: Gatehouse) -> RuleForm:
     return (await SentForm.of(click.view or {}).on_rule(gatehouse))[1]
 
 
-submits(form_view.CALLBACK, Form(SentForm.of, _save_rule, rule_errors))
+submits(rule_form_view.CALLBACK, Form(SentForm.of, _save_rule, rule_errors))
 
 
 def read_form(view: View, base: Rule | None = None) -> RuleForm:

@@ -27,9 +27,8 @@ from handlers.grammar.command import Command, Unclear, command_prefix
 from handlers.grammar.intent_view import read_as
 from handlers.grammar.intents import runs_at_once
 from handlers.grammar.parser import Shorthand, expand
-from handlers.rules.refs import look_up
+from handlers.rules.rule_refs import look_up
 from handlers.slack import payloads
-from handlers.slack.answers import Answers
 from handlers.slack.client import ModalGone, Slack
 from handlers.slack.forms import FormAck, Forms
 from handlers.slack.guesses import MISUNDERSTOOD, Guesses
@@ -53,6 +52,7 @@ from handlers.slack.registry import (
     Shortcut,
     ShortcutRoute,
 )
+from handlers.slack.replies import Answers
 from handlers.slack.reply import Announced, Caller, Modal, Private, Reply, View
 
 log = structlog.get_logger(__name__)

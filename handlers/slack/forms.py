@@ -11,10 +11,10 @@ import structlog
 from bot.changes.model import Change
 from bot.gatehouse import Gatehouse
 from handlers.errors import FormForgotten
-from handlers.slack.answers import REFUSED_FORM, Answers
 from handlers.slack.client import SlackRefused, SlackUnreachable
 from handlers.slack.payloads import caller_of
 from handlers.slack.registry import Click, Recorded, clicks
+from handlers.slack.replies import REFUSED_FORM, Answers
 from handlers.slack.reply import Caller, Modal, Reply, View
 
 log = structlog.get_logger(__name__)

@@ -28,9 +28,9 @@ from handlers.grammar.known import Known
 from handlers.grammar.parser import expand
 from handlers.grammar.recognised import EMAIL, without_names
 from handlers.members.commands import MembersCommand
-from handlers.members.refs import SiteGone, extra_segments, site_for
+from handlers.members.member_refs import SiteGone, extra_segments, site_for
 from handlers.rules.commands import RulesCommand
-from handlers.rules.refs import NotOne, look_up
+from handlers.rules.rule_refs import NotOne, look_up
 from handlers.slack.reply import Caller
 
 TIMEOUT: Final = 2.0

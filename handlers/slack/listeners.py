@@ -26,11 +26,11 @@ from handlers import errors
 from handlers.blocks import modals
 from handlers.grammar.parser import Shorthand
 from handlers.slack import registry
-from handlers.slack.answers import Answers
 from handlers.slack.client import Slack
 from handlers.slack.dispatch import Dispatcher
 from handlers.slack.forms import FORM_TIMEOUT, FormAck
 from handlers.slack.payloads import Body, EventRequest, FormRequest, Request, read, read_form, read_typing, spelled_out
+from handlers.slack.replies import Answers
 
 log = structlog.get_logger(__name__)
 

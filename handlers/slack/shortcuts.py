@@ -14,7 +14,7 @@ from handlers.grammar.command import Command
 from handlers.grammar.tokens import addresses_in, emails_in
 from handlers.members.commands import MembersWhy
 from handlers.rules.commands import RulesNew, RulesWhich
-from handlers.rules.form_view import RuleForm
+from handlers.rules.rule_form_view import RuleForm
 from handlers.slack.payloads import said_to_us
 from handlers.slack.registry import Click, Heard, Shortcut, clicks, hears, shortcut
 from handlers.slack.reply import Caller, Modal, Private, Reply

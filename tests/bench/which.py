@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from bot.rules.url import Address
-from handlers.rules.lookup import explain_url
+from handlers.rules.rule_lookup import explain_url
 from tests.bench.measuring import awaited, bare, rules
 from tests.bench.sheets import Report, Sheet
 

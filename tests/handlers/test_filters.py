@@ -11,9 +11,9 @@ from bot.rules.model import Groups, Rule
 from handlers.grammar.command import Command
 from handlers.grammar.fields import Filter
 from handlers.members.commands import MembersList
-from handlers.members.lookup import fits
+from handlers.members.member_lookup import fits
 from handlers.rules.commands import RulesList
-from handlers.rules.lookup import fitting
+from handlers.rules.rule_lookup import fitting
 
 RULE = Rule.model_validate({"id": "Cancel_1", "name": "x", "ruleType": "Cancel", "status": "Active"})
 MEMBER = Member.model_validate({"email": "anna@example.com", "allowedSegments": ["vip"]})

@@ -49,7 +49,7 @@ from bot.members.import_entries import (
     UnknownSegments,
     intended,
 )
-from bot.members.import_plan import plan_members
+from bot.members.member_import_plan import plan_members
 from bot.members.model import Member
 from bot.text.encoding import (
     MAX_FILE_BYTES,

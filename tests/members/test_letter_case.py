@@ -9,7 +9,7 @@ from bot.changes.model import Target
 from bot.members.access_check import Likeness, Standing, explained
 from bot.members.csv import Mode, read_member_file
 from bot.members.import_entries import Add, NothingToDo
-from bot.members.import_plan import plan_members
+from bot.members.member_import_plan import plan_members
 from bot.members.model import Member, caseless, found, spelled
 
 SAME = [("ANNA", "anna"), ("Éva", "éva"), ("ΝΊΚΗ", "νίκη"), ("Straße", "straße")]

@@ -26,7 +26,9 @@ from bot.rules.files import (
     WrongField,
     read_rule_file,
 )
-from bot.rules.import_plan import (
+from bot.rules.model import KNOWN_TYPES, Groups, Rule
+from bot.rules.outcomes import NearKind
+from bot.rules.rule_import_plan import (
     Arrival,
     Choices,
     Differs,
@@ -43,8 +45,6 @@ from bot.rules.import_plan import (
     Twice,
     proposals,
 )
-from bot.rules.model import KNOWN_TYPES, Groups, Rule
-from bot.rules.outcomes import NearKind
 from bot.rules.url import Address
 from bot.text.encoding import MAX_FILE_BYTES, BadFile, EmptyFile, FileKind, FileTooLarge, Undecodable, WrongKind
 from tests.rules.whole import explain, plan_rules

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.rules.conditions import UndecidableKind, UndecidableReason
-from bot.rules.lint.check import check_all, check_change
 from bot.rules.lint.findings import Finding, FindingKind, Location, Reason, ordered
 from bot.rules.lint.redirects import Effort, Pairs
+from bot.rules.lint.rule_set import check_all, check_change
 from bot.rules.matching import judged
 from bot.rules.model import Groups, Rule
 from bot.rules.outcomes import Engine, Match

@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 from bot.changes.model import canonical_form
 from bot.clients.lists import Gap
 from bot.rules.files import export_lines, read_rule_file
-from bot.rules.import_plan import Arrival, Choices, InvalidRecord, Same, Skipped, proposals
 from bot.rules.matching import impact
 from bot.rules.model import Groups, Rule
 from bot.rules.outcomes import Explained
+from bot.rules.rule_import_plan import Arrival, Choices, InvalidRecord, Same, Skipped, proposals
 from bot.rules.url import Address
 from bot.text.search import text_of_rule
 from handlers.blocks.messages import ListPage
 from handlers.rules import check_view as check_views
 from handlers.rules import views, which_view
 from handlers.rules.commands import RulesCheck, RulesList, RulesShow, RulesWhich
-from handlers.rules.lookup import fitting, follow
-from handlers.rules.refs import fitting_rules
+from handlers.rules.rule_lookup import fitting, follow
+from handlers.rules.rule_refs import fitting_rules
 from sandbox.slack.validation import check_message
 from tests.real_rules import GROUP, RECORDS
 from tests.rules.whole import check, explain, introduced_by, plan_rules

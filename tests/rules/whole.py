@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from bot.rules.files import RuleFile
-from bot.rules.import_plan import RulePlan, plan_entries
-from bot.rules.lint.check import check_all, check_change
 from bot.rules.lint.findings import Finding, ordered
+from bot.rules.lint.rule_set import check_all, check_change
 from bot.rules.matching import judge_all
 from bot.rules.model import Groups, Rule
 from bot.rules.outcomes import Explained
+from bot.rules.rule_import_plan import RulePlan, plan_entries
 from bot.rules.url import Address
 
 

@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from bot.store.audit import Filters
+from bot.store.channel_settings import SettingsMoved
 from bot.store.engine import Store, open_store
-from bot.store.settings import SettingsMoved
 from tests.clocks import StandingClock
 from tests.databases import BOTH
 

@@ -11,10 +11,10 @@ import pytest
 import sqlalchemy as sa
 
 from bot.changes.model import Change, Move, State
+from bot.store.channel_settings import SettingsMoved
 from bot.store.db import TargetBusy
 from bot.store.engine import Store, open_store
 from bot.store.queues import TimerKind
-from bot.store.settings import SettingsMoved
 from bot.store.tables import cards, former_ids, outbox, settings, timers
 from tests.clocks import StandingClock
 from tests.databases import BOTH

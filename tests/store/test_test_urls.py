@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+from bot.store.channel_settings import MAX_TEST_URLS
 from bot.store.engine import Store
-from bot.store.settings import MAX_TEST_URLS
 
 A, B = "https://a.example/", "https://b.example/"
 

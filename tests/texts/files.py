@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from bot.clients.lists import Gap
 from bot.members.csv import BrokenTable, Mode, NoAddresses, read_member_file
-from bot.members.import_plan import plan_members
+from bot.members.member_import_plan import plan_members
 from bot.members.model import Member
 from bot.rules.files import BrokenJson, NoRules, NotRules, RuleFile
 from bot.text.encoding import EmptyFile, FileKind, FileTooLarge, Undecodable, WrongKind

@@ -10,8 +10,8 @@ from typing import Any, Final
 from bot.changes.model import Guard, Kind, State
 from bot.policy.model import OPERATIONS, GuardRule, Person, Why
 from bot.store.audit import Entry, Filters
+from bot.store.channel_settings import Preferences
 from bot.store.misses import Miss
-from bot.store.settings import Preferences
 from handlers.gatehouse import audit_view, home_view, views
 from handlers.gatehouse.commands import GatehouseAudit, GatehouseDigest
 from handlers.rules.commands import RulesHistory

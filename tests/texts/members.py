@@ -8,9 +8,9 @@ from typing import Final
 from bot.members.access_check import explained
 from bot.members.model import Member
 from handlers.blocks.messages import ListPage
-from handlers.members import form_view, views
+from handlers.members import member_form_view, views
 from handlers.members.commands import MembersList, MembersShow, MembersWhy
-from handlers.members.form_view import MemberForm
+from handlers.members.member_form_view import MemberForm
 from tests.texts import Sample
 
 ANNA: Final = Member(email="anna.berg@example.com", name="Anna Berg", allowedSegments=["newsletter"])
@@ -76,7 +76,7 @@ def forms() -> Iterator[Sample]:
     """The form, new, with a refusal, and on a member."""
     blank = MemberForm.blank(site="blog", known=("vip", "staff"), channel="C0SUPPORT")
     yield "add", blank.view()
-    notes = form_view.segment_notes(blank, ["vpi"])
+    notes = member_form_view.segment_notes(blank, ["vpi"])
     yield "add, unknown segment", blank.noted(notes, ("vip", "staff")).view()
     yield "edit", MemberForm.of(ANNA, site="blog", known=("vip", "newsletter"), channel="C0SUPPORT").view()
 

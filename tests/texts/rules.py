@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from bot.clients.lists import Gap
-from bot.rules.lint.check import check_all
 from bot.rules.lint.findings import ordered
+from bot.rules.lint.rule_set import check_all
 from bot.rules.matching import judge_all, near_miss, variants
 from bot.rules.model import Group, Groups, Rule
 from bot.rules.url import Address
@@ -17,8 +17,8 @@ from handlers.blocks import inputs
 from handlers.blocks.messages import ListPage, Message
 from handlers.rules import check_view, views, which_view
 from handlers.rules.commands import RulesCheck, RulesGroups, RulesList, RulesShow, RulesWhich
-from handlers.rules.form_view import RuleForm
-from handlers.rules.lookup import explain_url, follow
+from handlers.rules.rule_form_view import RuleForm
+from handlers.rules.rule_lookup import explain_url, follow
 from tests.texts import Sample
 
 Document = dict[str, Any]

@@ -15,9 +15,9 @@ from bot.members import import_entries
 from bot.members.csv import MAX_COLUMNS, BrokenTable, Mode, NoAddresses, TooManyRows, TooWide, read_member_file
 from bot.members.csv_columns import Column
 from bot.members.import_entries import MemberPlan
-from bot.members.import_plan import plan_members
+from bot.members.member_import_plan import plan_members
 from bot.members.model import Member
-from bot.rules import import_plan
+from bot.rules import rule_import_plan
 from bot.rules.edit import Problem, ProblemKind
 from bot.rules.files import (
     BrokenJson,
@@ -32,8 +32,8 @@ from bot.rules.files import (
     TooManyRules,
     WrongField,
 )
-from bot.rules.import_plan import Arrival, Choices, OnDiffers, OnNew, RulePlan
 from bot.rules.model import Groups, Rule
+from bot.rules.rule_import_plan import Arrival, Choices, OnDiffers, OnNew, RulePlan
 from bot.text.encoding import BadFile, EmptyFile, FileKind, FileTooLarge, Undecodable, WrongKind
 from handlers.explain.table import words_for
 from handlers.files import import_form_view, preview_view
@@ -229,8 +229,8 @@ REASONS: list[Any] = [
     TooDeep(),
     NotSendable(),
     WrongField("source.value", 2),
-    import_plan.OtherType("Cancel"),
-    import_plan.Flawed((Problem(ProblemKind.EMPTY_SOURCE, "value", 1), Problem(ProblemKind.NO_NAME, "name"))),
+    rule_import_plan.OtherType("Cancel"),
+    rule_import_plan.Flawed((Problem(ProblemKind.EMPTY_SOURCE, "value", 1), Problem(ProblemKind.NO_NAME, "name"))),
     import_entries.MissingAddress(),
     import_entries.BadAddress("there is no @"),
     import_entries.FormulaCell(Column.NAME),
@@ -247,7 +247,7 @@ REASONS: list[Any] = [
 
 
 def test_every_reason_has_words() -> None:
-    kinds = {*typing.get_args(import_plan.Reason), *typing.get_args(import_entries.Reason)}
+    kinds = {*typing.get_args(rule_import_plan.Reason), *typing.get_args(import_entries.Reason)}
 
     assert {type(reason) for reason in REASONS} == kinds
     assert len({reason_words(reason) for reason in REASONS}) == len(kinds)

@@ -16,16 +16,16 @@ from bot.changes.model import Change, Kind, Target
 from bot.members.model import Member
 from bot.rules.edit import has_field
 from bot.rules.model import KNOWN_TYPES, PAIR_FIELDS, Rule
-from bot.store.settings import Preferences
+from bot.store.channel_settings import Preferences
 from handlers.blocks.messages import plural
 from handlers.changes import notes_view
 from handlers.changes.sentences import plain_title
 from handlers.gatehouse import home_view as settings_form
-from handlers.members import form_view
-from handlers.members.form_view import MemberForm
+from handlers.members import member_form_view
+from handlers.members.member_form_view import MemberForm
 from handlers.rules.form import SentForm, read_form, rule_errors
 from handlers.rules.form_fields_view import pack_keys, unpack_keys
-from handlers.rules.form_view import RuleForm
+from handlers.rules.rule_form_view import RuleForm
 from sandbox.slack import filling
 from sandbox.slack.validation import check_view
 from tests.channels import as_read, escaped_twice
@@ -235,7 +235,7 @@ def test_a_member_of_any_size_is_edited_and_keeps_all_segments(
     form = MemberForm.of(member, site="blog", known=known, channel="C0SUPPORT")
 
     assert_taken(form.view())
-    read = form_view.read_form(sent_back(form.view()))
+    read = member_form_view.read_form(sent_back(form.view()))
     assert sorted(read.document(member)["allowedSegments"]) == sorted(segments)
     assert read.document(member)["name"] == member.name
 
@@ -249,7 +249,7 @@ def test_segments_are_counted_once() -> None:
 
     with at_most(100 * 3_000):
         form = MemberForm.of(member, site="blog", known=member.segments, channel="C0SUPPORT")
-        form_view.read_form(sent_back(form.view())).document(member)
+        member_form_view.read_form(sent_back(form.view())).document(member)
 
 
 @pytest.mark.parametrize("count", [1, 99, 100, 101, 500])

@@ -27,13 +27,13 @@ from handlers.gatehouse.commands import GatehouseAudit
 from handlers.grammar.command import Unclear
 from handlers.members import views as member_views
 from handlers.members.commands import MembersList, MembersShow
-from handlers.members.form_view import MemberForm
+from handlers.members.member_form_view import MemberForm
 from handlers.rules import views as group_views
 from handlers.rules import views as list_views
 from handlers.rules import views as rule_views
 from handlers.rules.commands import RulesGroups, RulesHistory, RulesList, RulesShow
-from handlers.rules.form_view import RuleForm
-from handlers.rules.refs import NotOne
+from handlers.rules.rule_form_view import RuleForm
+from handlers.rules.rule_refs import NotOne
 
 Payload = dict[str, Any]
 NOW: Final = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)

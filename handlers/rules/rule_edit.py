@@ -17,7 +17,7 @@ from handlers.blocks import menus, modals
 from handlers.changes.requests import as_typed, propose, submit, with_expiry
 from handlers.errors import InvalidDraft, NoGroups, NothingToChange, NotOneGroup, RefusedField
 from handlers.grammar.command import Command
-from handlers.rules import form_view, views
+from handlers.rules import rule_form_view, views
 from handlers.rules.commands import (
     RulesCopy,
     RulesDelete,
@@ -32,8 +32,8 @@ from handlers.rules.commands import (
     RulesSet,
     RulesShow,
 )
-from handlers.rules.lookup import Look, look_at, preview, refuse_silent_loop
-from handlers.rules.refs import find_rule, find_rules, groups_of, is_bare_number
+from handlers.rules.rule_lookup import Look, look_at, preview, refuse_silent_loop
+from handlers.rules.rule_refs import find_rule, find_rules, groups_of, is_bare_number
 from handlers.slack.registry import handles
 from handlers.slack.reply import Caller, Modal, Private, Reply
 
@@ -160,7 +160,7 @@ async def delete(command: RulesDelete, caller: Caller, gatehouse: Gatehouse) -> 
 
 @handles(RulesNew)
 async def new(command: RulesNew, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    form = form_view.RuleForm.blank(
+    form = rule_form_view.RuleForm.blank(
         type=command.type,
         source=command.source,
         destination=command.destination,
@@ -175,7 +175,7 @@ async def new(command: RulesNew, caller: Caller, gatehouse: Gatehouse) -> Reply:
 @handles(RulesMake)
 async def make(command: RulesMake, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """Create what the form would, without the form."""
-    form = form_view.RuleForm.blank(
+    form = rule_form_view.RuleForm.blank(
         type=command.type,
         source=command.source,
         destination=command.destination,
@@ -204,7 +204,7 @@ async def edit(command: RulesEdit, caller: Caller, gatehouse: Gatehouse) -> Repl
     async def fill() -> dict[str, Any]:
         rule = await find_rule(command, caller, gatehouse)
         groups = await groups_of([rule], gatehouse)
-        return form_view.RuleForm.of(rule, channel=caller.channel, groups=groups).view()
+        return rule_form_view.RuleForm.of(rule, channel=caller.channel, groups=groups).view()
 
     return Modal(modals.loading("Edit rule"), fill)
 
@@ -213,7 +213,7 @@ async def edit(command: RulesEdit, caller: Caller, gatehouse: Gatehouse) -> Repl
 async def copy(command: RulesCopy, caller: Caller, gatehouse: Gatehouse) -> Reply:
     async def fill() -> dict[str, Any]:
         rule = await find_rule(command, caller, gatehouse)
-        return form_view.RuleForm.copy_of(rule, channel=caller.channel).view()
+        return rule_form_view.RuleForm.copy_of(rule, channel=caller.channel).view()
 
     return Modal(modals.loading("Copy rule"), fill)
 

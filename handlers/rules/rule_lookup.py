@@ -15,15 +15,15 @@ from bot.clients.lists import Gap, Incomplete
 from bot.gatehouse import Gatehouse
 from bot.policy.model import SETTINGS
 from bot.rules.edit import SWITCHES
-from bot.rules.lint.check import check_all, check_change
 from bot.rules.lint.findings import Finding, ordered
 from bot.rules.lint.redirects import MAX_HOPS, Effort, is_effective
 from bot.rules.lint.route import Route, next_url
+from bot.rules.lint.rule_set import check_all, check_change
 from bot.rules.matching import impact, judge_all, judged, near_miss, variants
 from bot.rules.model import Groups, Rule, RuleDraft
 from bot.rules.outcomes import Explained
 from bot.rules.url import SCHEME, Address, NoAddress, is_address
-from bot.store.settings import MAX_TEST_URLS
+from bot.store.channel_settings import MAX_TEST_URLS
 from bot.text.search import has_words
 from handlers.blocks import menus
 from handlers.blocks.inputs import MOST_OPTIONS
@@ -34,7 +34,7 @@ from handlers.grammar.parser import NUMBERED_ROWS
 from handlers.grammar.recognised import STATUSES, TYPES
 from handlers.rules import check_view, views, which_view
 from handlers.rules.commands import RulesCheck, RulesList, RulesSamples, RulesShow, RulesWhich
-from handlers.rules.refs import BareNumber, NotOne, find_rule, groups_of
+from handlers.rules.rule_refs import BareNumber, NotOne, find_rule, groups_of
 from handlers.slack.registry import Click, Typed, clicks, handles, offers
 from handlers.slack.reply import Caller, Private, Reply
 

@@ -22,7 +22,7 @@ from handlers.errors import Refusal, TooMany
 from handlers.grammar.command import Command
 from handlers.grammar.known import MIN_PART
 from handlers.grammar.parser import Shorthand, listed_service, needs_last_change, needs_site, numbers_in
-from handlers.members.refs import SiteGone, site_for
+from handlers.members.member_refs import SiteGone, site_for
 from handlers.rules.commands import (
     RulesCheck,
     RulesCopy,

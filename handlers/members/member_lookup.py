@@ -31,7 +31,7 @@ from handlers.members.commands import (
     MembersShow,
     MembersWhy,
 )
-from handlers.members.refs import extra_segments, find_members, others, site_for
+from handlers.members.member_refs import extra_segments, find_members, others, site_for
 from handlers.members.views import Unasked
 from handlers.slack.registry import Click, Typed, clicks, handles, offers
 from handlers.slack.reply import Caller, Modal, Private, Reply

@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse, Site
 from bot.members.model import Catalogue, Member, found, known_segments
-from bot.store.settings import Preferences
+from bot.store.channel_settings import Preferences
 from bot.text.emails import checked_email
 from handlers.errors import NoMember, Refusal, TooMany
 from handlers.grammar.command import Command

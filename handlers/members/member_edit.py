@@ -21,7 +21,7 @@ from handlers.changes.requests import as_typed, propose, submit, with_expiry
 from handlers.errors import NoMember, NothingToChange, TooMany, UnknownSegment
 from handlers.grammar.command import Command, slash
 from handlers.grammar.fields import parse_expiry
-from handlers.members import form_view
+from handlers.members import member_form_view
 from handlers.members.commands import (
     MembersAdd,
     MembersEdit,
@@ -30,8 +30,8 @@ from handlers.members.commands import (
     MembersRemove,
     MembersRevoke,
 )
-from handlers.members.form_view import MemberForm
-from handlers.members.refs import (
+from handlers.members.member_form_view import MemberForm
+from handlers.members.member_refs import (
     MAX_MEMBERS_PER_COMMAND,
     catalogue,
     find_member,
@@ -53,7 +53,7 @@ async def add(command: MembersAdd, caller: Caller, gatehouse: Gatehouse) -> Repl
         known = await catalogue(site, caller, gatehouse)
         names = spelled(command.segments, known.names)
         wrong = known.strangers(names)
-        form = form_view.MemberForm.blank(
+        form = member_form_view.MemberForm.blank(
             email=command.email,
             name=command.name,
             segments=[name for name in names if name not in wrong],
@@ -63,7 +63,7 @@ async def add(command: MembersAdd, caller: Caller, gatehouse: Gatehouse) -> Repl
             expiry=as_typed(command.expiry),
             channel=caller.channel,
         )
-        return form.noted(form_view.segment_notes(form, wrong), known.names).view()
+        return form.noted(member_form_view.segment_notes(form, wrong), known.names).view()
 
     return Modal(modals.loading("Add member"), fill)
 
@@ -75,7 +75,7 @@ async def edit(command: MembersEdit, caller: Caller, gatehouse: Gatehouse) -> Re
     async def fill() -> dict[str, Any]:
         member = await find_member_named(command, site, gatehouse)
         known = await catalogue(site, caller, gatehouse)
-        form = form_view.MemberForm.of(member, site=site.name, known=known.names, channel=caller.channel)
+        form = member_form_view.MemberForm.of(member, site=site.name, known=known.names, channel=caller.channel)
         return replace(form, name=command.name or form.name).view()
 
     return Modal(modals.loading("Edit member"), fill)
@@ -122,7 +122,7 @@ async def _save_member(form: MemberForm, caller: Caller, gatehouse: Gatehouse) -
         return form.noted({"email": words}, form.known).view()
     names = spelled(form.segments, form.known)
     if unknown := known.strangers(names, base.segments if base else ()):
-        return form.noted(form_view.segment_notes(form, unknown), form.known).view()
+        return form.noted(member_form_view.segment_notes(form, unknown), form.known).view()
     after = replace(form, segments=names).document(base)
     if base is not None and after == _as_it_is(base):
         return modals.done("Edit member", "You changed nothing, so nothing was saved.")
@@ -153,7 +153,7 @@ def _proposal(form: MemberForm, base: Member | None, after: dict[str, Any], site
     return propose(caller, kind, target, before, after | {"email": email}, form.reason, quiet_refusal=True)
 
 
-submits(form_view.CALLBACK, Form(form_view.read_form, _save_member, _member_errors))
+submits(member_form_view.CALLBACK, Form(member_form_view.read_form, _save_member, _member_errors))
 
 
 @handles(MembersGrant)
