@@ -30,8 +30,8 @@ MAX_WAIT_SECONDS = 600.0
 MAX_TRIES_AWAY = 720
 """The same while Slack is away: a day."""
 MAX_WAIT_AWAY_SECONDS = 120.0
-MIN_HURRY_INTERVAL = timedelta(seconds=30)
-"""At least from one hurry to the next: Slack may answer one method and refuse another."""
+MIN_RETRY_INTERVAL = timedelta(seconds=30)
+"""At least from one early retry to the next: Slack may answer one method and refuse another."""
 
 
 class TooSoon(Exception):
@@ -85,7 +85,7 @@ class OutboxWorker:
         self._ended = Wake()
         """Set whenever one of them has got its message, or was tried."""
         self._slack_was_away = self._slack_is_back = False
-        self._back_at = now() - MIN_HURRY_INTERVAL
+        self._back_at = now() - MIN_RETRY_INTERVAL
 
     async def run(self, *, every: float) -> None:
         """Deliver until cancelled; look for the work of others every so many seconds."""
@@ -116,7 +116,7 @@ class OutboxWorker:
 
     def slack_answered(self) -> None:
         """Slack took something: what waits because it was away is due at once."""
-        if self._slack_was_away and self._now() - self._back_at >= MIN_HURRY_INTERVAL:
+        if self._slack_was_away and self._now() - self._back_at >= MIN_RETRY_INTERVAL:
             self._slack_is_back, self._slack_was_away, self._back_at = True, False, self._now()
             self._wake()
 
@@ -179,6 +179,6 @@ class OutboxWorker:
         wait = getattr(error, "seconds", None) or min(most, 2.0 ** min(message.attempt, 10))
         log.warning("not_delivered", change=message.change_id[:8], error=type(error).__name__, again_in=wait)
         await self._store.outbox.retry(message, self._now() + timedelta(seconds=wait), reason)
-        if away and began < self._back_at:  # it was claimed when what waited was hurried
+        if away and began < self._back_at:  # it was claimed when the others were made due
             self._slack_is_back = True
             self._wake()

@@ -15,7 +15,7 @@ from bot.store.engine import Store
 
 log = structlog.get_logger(__name__)
 
-PATIENCE: Final = 5.0
+TIMEOUT: Final = 5.0
 """Seconds that the database has to say how much is open; Prometheus waits for ten."""
 
 
@@ -25,7 +25,7 @@ async def measure(
     """Set the metrics that are read when somebody asks for them; a backlog that can't be read now has no value."""
     metrics.POLICY_BROKEN.set(policy_trouble() is not None)
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT):
             parts = await readiness()
             backlogs = await _read_backlogs(store)
     except (StoreError, TimeoutError) as error:

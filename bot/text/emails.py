@@ -62,7 +62,7 @@ def checked_email(text: str) -> str:
     try:
         validate_email(address, check_deliverability=False, test_environment=True)
     except EmailNotValidError as error:
-        raise BadEmail(str(error)) from error
+        raise BadEmail(str(error).replace("An email address must", "It must")) from error
     return address
 
 

@@ -66,7 +66,7 @@ def body(change: Change, groups: Groups | None) -> list[Block]:
     if change.state is State.APPLIED and (other := _stored_otherwise(change)):
         return [messages.section(f"*Requested → stored*\n{other}")]
     if change.kind.destroys:
-        gone = [messages.context("What it was:")] if change.state is State.APPLIED else []
+        gone = [messages.context("Before:")] if change.state is State.APPLIED else []
         return [*gone, *_whole(change, change.before, groups)]
     if change.kind.creates:
         return [*_whole(change, change.after, groups), *_not_restored(change)]

@@ -10,8 +10,8 @@ from bot.changes.model import Change, State
 from handlers.blocks import inputs, messages
 from handlers.blocks.messages import Message
 from handlers.blocks.modals import View, done, frame, metadata, section
-from handlers.changes.sentences import WORDS as STATES
 from handlers.changes.sentences import (
+    MARKS,
     mention,
     phrases,
     plain_title,
@@ -22,6 +22,7 @@ from handlers.changes.sentences import (
     when,
     words,
 )
+from handlers.changes.sentences import WORDS as STATES
 
 
 def note(change: Change, purpose: str) -> Message | None:
@@ -134,7 +135,7 @@ def _failed(change: Change, _undone_by: str) -> str:
     if change.state not in ENDED:
         return ""
     why, _, _ = sentence(change).partition("\n")
-    return f":x: *{_outcome(change)}*\n{why}"
+    return f"{MARKS[change.state]} *{_outcome(change)}*\n{why}"
 
 
 def _reverted(change: Change, undone_by: str) -> str:

@@ -51,7 +51,7 @@ async def submit(proposals: Sequence[Proposal], caller: Caller, gatehouse: Gateh
 
 
 async def with_expiry(proposal: Proposal, expiry: Expiry | None, caller: Caller, gatehouse: Gatehouse) -> Proposal:
-    """Return *proposal* with the end that *lasts* means to the caller.
+    """Return *proposal* with the end that *expiry* means to the caller.
 
     Raises DirectoryUnavailable, EndIsPast and EndIsFar.
     """
@@ -71,7 +71,7 @@ async def with_expiry(proposal: Proposal, expiry: Expiry | None, caller: Caller,
 
 
 def end_of(expiry: Expiry, zone: ZoneInfo, now: datetime) -> datetime | None:
-    """The moment until which *lasts* is, said at *now* by somebody in *zone*; None where that is past."""
+    """The moment that *expiry* means, said at *now* by somebody in *zone*; None where that is past."""
     return expiry.at if expiry.until is None else next_time(expiry.until, zone, now)
 
 

@@ -294,7 +294,7 @@ REASONS: Final[Mapping[type, Callable[[Any], str]]] = {
     rule_import_plan.OtherType: lambda r: f"the rule with this id is a {r.live}, and its type can’t change",
     rule_import_plan.Flawed: lambda r: first_problem(r.problems),
     import_entries.MissingAddress: lambda _: "the email is missing",
-    import_entries.BadAddress: lambda r: f"not an email: {r.why}",
+    import_entries.BadAddress: lambda r: f"not an email. {r.why}",
     import_entries.FormulaCell: lambda r: f"the column {HEADINGS[r.column]} has a formula, which is not read as text",
     import_entries.ExtraCells: lambda r: (
         f"{messages.plural(r.count, 'cell')} too many: put texts with separators in quotes"

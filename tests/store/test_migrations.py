@@ -198,7 +198,7 @@ async def test_what_only_reads_leaves_an_older_schema_to_the_older_release(empty
 @both
 async def test_a_database_of_a_development_version_is_refused_and_left_as_it_is(empty_database: str) -> None:
     await upgrade(empty_database)
-    for revision in ("0001", "0009"):
+    for revision in ("0001", "0009", "0001_initial"):
         await execute(empty_database, f"UPDATE alembic_version SET version_num = '{revision}'")  # noqa: S608  ours
         before = await content(empty_database)
 

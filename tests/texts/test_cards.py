@@ -270,7 +270,7 @@ rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 Old shop to new shop deleted
 (white_check_mark) Old shop to new shop deleted
 @alice · “we test” · 2026-11-21 01:26 UTC
-What it was:
+Before:
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Undo]
@@ -280,7 +280,7 @@ rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 Old shop to new shop deleted
 (white_check_mark) Old shop to new shop deleted
 Requested by @alice · approved by @cara · “we test” · 2026-11-21 01:26 UTC
-What it was:
+Before:
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Undo]
@@ -456,7 +456,7 @@ members at members.example.com · change `0343eab7`\
 Chloe Diaz removed from blog
 (white_check_mark) Chloe Diaz removed from blog
 `c***@example.com` · @alice · “we test” · 2026-11-21 01:26 UTC
-What it was:
+Before:
 Segments  `default` `staff`
 [Undo]
 members at members.example.com · change `0343eab7`\
@@ -465,7 +465,7 @@ members at members.example.com · change `0343eab7`\
 Chloe Diaz removed from blog
 (white_check_mark) Chloe Diaz removed from blog
 `c***@example.com` · Requested by @alice · approved by @cara · “we test” · 2026-11-21 01:26 UTC
-What it was:
+Before:
 Segments  `default` `staff`
 [Undo]
 members at members.example.com · change `0343eab7`\
@@ -643,7 +643,7 @@ rules at rules.example.com · `Redirect_x1` · change `0343eab7` · undone by ch
 Old shop to new shop is back
 (leftwards_arrow_with_hook) Old shop to new shop is back
 @alice · “we test” · 2026-11-21 01:26 UTC
-What it was:
+Before:
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
 rules at rules.example.com · `Redirect_x1` · change `0343eab7` · undone by change `b06889c4`\
@@ -673,7 +673,7 @@ Old shop to new shop deleted
 Emergency override by @alice: “checkout is down, nobody answers”
 Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 Review due: someone other than @alice has to look at this.
-What it was:
+Before:
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Mark as reviewed]  [Undo]  [Show full change]
@@ -684,7 +684,7 @@ Old shop to new shop deleted
 (rotating_light) Old shop to new shop deleted
 Emergency override by @alice: “checkout is down, nobody answers” · reviewed by @cara
 Requested by @alice · “we test” · 2026-11-21 01:26 UTC
-What it was:
+Before:
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Undo]
@@ -722,7 +722,7 @@ rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 Old shop to new shop deleted
 (white_check_mark) Old shop to new shop deleted
 @alice · “we test” · 2026-11-21 01:26 UTC
-What it was:
+Before:
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Undo]
@@ -733,7 +733,7 @@ You get this here because Gatehouse can’t post in #C0OPS0001. Add it there wit
 Old shop to new shop deleted
 (white_check_mark) Old shop to new shop deleted
 @alice · “we test” · 2026-11-21 01:26 UTC
-What it was:
+Before:
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Undo]
@@ -1026,12 +1026,12 @@ The service says: “503: down”. Nothing was changed. Open the card\
 """,
             "direct message: out of date": """\
 Sale 2026 was not deleted
-✗ Sale 2026 was not deleted
+(arrows_counterclockwise) Sale 2026 was not deleted
 Out of date: it changed after the request. Nothing was changed. Open the card\
 """,
             "direct message: outcome unknown": """\
 Deleting Sale 2026: not confirmed
-✗ Deleting Sale 2026: not confirmed
+(grey_question) Deleting Sale 2026: not confirmed
 Check it yourself: the service gave no clear answer, and Gatehouse has stopped checking. What the service shows is neither the old state nor the new one. Open the card\
 """,
             "direct message: reverted early": """\

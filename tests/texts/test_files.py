@@ -110,7 +110,7 @@ line 2  `anna@example.com` Anna Berg   (heavy_plus_sign) `vip`
 line 4  `ben@example.com` Ben   the same person as line 3
 ✗ Can’t be imported
 line 3  `ben@example.com` Ben   not a member of this site
-line 5  `not an email` Carl   not an email: An email address must have an @-sign.
+line 5  `not an email` Carl   not an email. It must have an @-sign.
 line 6  `dora@example.com` Dora   “platinum” is not a segment here; segments are created in the site’s dashboard
 Read as UTF-8 with commas: email from column 1, name from column 2, segments from column 3.
 [Import]\
