@@ -13,7 +13,7 @@ import structlog
 from bot.settings import SLACK_TOKEN
 from bot.text.emails import MAX_EMAIL, all_masked
 
-SECRETS: Final = re.compile(SLACK_TOKEN.pattern + r"|(?i:bearer )[^\s\"']+|(?i:x-api-key:? ?)[^\s\"']+")
+KEYS: Final = re.compile(r"(?i:bearer )[^\s\"']+|(?i:x-api-key:? ?)[^\s\"']+")
 MAX_LOGGED: Final = 20_000
 """Characters of one value: a traceback has fewer, and a body that some error quotes has no place in a log."""
 
@@ -37,7 +37,8 @@ Event = MutableMapping[str, Any]
 
 def redacted(text: str) -> str:
     """*text* with tokens and keys cut out and emails masked, up to a length that a line of a log may have."""
-    shown = all_masked(SECRETS.sub("[secret]", text[: MAX_LOGGED + MAX_EMAIL]), MAX_LOGGED)
+    shown = SLACK_TOKEN.sub("[secret]", KEYS.sub("[secret]", text[: MAX_LOGGED + MAX_EMAIL]))
+    shown = all_masked(shown, MAX_LOGGED)
     return shown if len(text) <= MAX_LOGGED else f"{shown}… ({len(text):,} characters)"
 
 

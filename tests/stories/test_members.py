@@ -136,7 +136,7 @@ async def test_long_lists_are_counted_and_sorted_beside_the_event_loop(workspace
 
     def called(frame: FrameType, event: str, _: object) -> None:
         if event == "call" and frame.f_code.co_filename.endswith(
-            ("members/lookup.py", "members/refs.py", "members/model.py")
+            ("member_lookup.py", "member_refs.py", "members/model.py")
         ):
             seen.add(frame.f_code.co_name)
 

@@ -181,7 +181,7 @@ async def test_who_may_give_access_may_do_so_in_the_form_and_change_no_name(
 @pytest.mark.policy(ONLY_ACCESS)
 async def test_who_may_give_access_may_do_so_from_a_file_and_add_nobody(workspace: Sandbox, bob: Person) -> None:
     await by_import_of_a_list(workspace, bob)
-    await bob.sees("done")
+    await bob.sees("1 row imported")
     assert segments(workspace) == ["free", "vip"]
 
     assert "None of your roles" in bob.slack_text(await bob.says(f"/members add {NEW}"))
