@@ -43,6 +43,7 @@ from sandbox.slack.message import Message
 from sandbox.slack.people import User
 from sandbox.slack.running import LocalSlack, running_slack
 from sandbox.slack.serving import listening
+from tests.databases import BOTH
 from tests.directories import Directory, access
 from tests.drills import replica as program
 from tests.programs import environment, is_ready
@@ -322,6 +323,11 @@ def _pipeline(store: Store, client: RulesClient, here: Sequence[str]) -> Pipelin
 def sized(quick: int, ci: int, long: int) -> int:
     """How many of something this run takes."""
     return (quick, ci, long)[SIZE]
+
+
+AT_LEAST_SQLITE: Final = BOTH if SIZE else BOTH[:1]
+AT_LEAST_POSTGRES: Final = BOTH if SIZE else BOTH[1:]
+"""Databases for `parametrize`: the quick size leaves the other one out, which would take a minute more of two cores."""
 
 
 def in_turn(cases: Sequence[Any]) -> list[Any]:

@@ -15,8 +15,7 @@ from bot.changes.model import Change, State
 from bot.store.tables import inbox
 from sandbox.gatehouse import BOB, CARA
 from sandbox.slack.message import Message
-from tests.databases import BOTH
-from tests.drills.fleet import Fleet, Replica, running_fleet, sized, spread, until
+from tests.drills.fleet import AT_LEAST_POSTGRES, AT_LEAST_SQLITE, Fleet, Replica, running_fleet, sized, spread, until
 from tests.drills.wire import Signed, click, delivered
 
 pytestmark = [pytest.mark.drill, pytest.mark.timeout(7200)]
@@ -52,7 +51,7 @@ async def killed_once(chance: random.Random, one: Replica) -> None:
 
 
 @pytest.mark.threat("B1")
-@pytest.mark.parametrize("database_url", BOTH, indirect=True)
+@pytest.mark.parametrize("database_url", AT_LEAST_POSTGRES, indirect=True)
 async def test_killed_at_random_moments_every_delete_is_done_once(
     database_url: str, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
@@ -95,7 +94,7 @@ async def bad_outcomes(fleet: Fleet, asked: list[Change]) -> tuple[int, int, int
 
 
 @pytest.mark.threat("A5")
-@pytest.mark.parametrize("database_url", BOTH, indirect=True)
+@pytest.mark.parametrize("database_url", AT_LEAST_SQLITE, indirect=True)
 async def test_what_was_acknowledged_is_stored_whenever_the_process_dies(
     database_url: str, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:

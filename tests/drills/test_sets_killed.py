@@ -14,7 +14,7 @@ from bot.changes.model import OPEN, Change, Item, Kind, Outcome, State, Target
 from bot.changes.proposals import SetProposal
 from sandbox.gatehouse import ALICE
 from tests.databases import BOTH
-from tests.drills.fleet import OPS, Fleet, in_turn, running_fleet, sized, until
+from tests.drills.fleet import AT_LEAST_SQLITE, OPS, Fleet, in_turn, running_fleet, sized, until
 from tests.drills.test_kills import named
 
 pytestmark = [pytest.mark.drill, pytest.mark.timeout(7200)]
@@ -82,7 +82,7 @@ def events_of(events: dict[str, list[str]], name: str) -> list[str]:
 
 
 @pytest.mark.threat("B13")
-@pytest.mark.parametrize("database_url", BOTH, indirect=True)
+@pytest.mark.parametrize("database_url", AT_LEAST_SQLITE, indirect=True)
 async def test_killed_at_random_moments_each_part_is_done_once(
     database_url: str, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:

@@ -77,7 +77,7 @@ async def planted(
             async with httpx.AsyncClient(trust_env=False) as client:
                 asked = [(await client.get(f"{url}/{page}")).text for page in ("metrics", "readyz")]
         found = environment(slack, services, f"sqlite:///{folder / 'served.db'}", 3000) | chosen
-        for command in ("check --json --online", "check --online", "audit export"):
+        for command in ("check --json --online", "audit export"):
             _, out, err = await ran("bot", *command.split(), environment=found)
             asked += [err] if command.startswith("audit") else [out, err]  # the record holds emails
             assert found_in(out) == [], command
@@ -96,8 +96,9 @@ async def test_every_secret_is_planted() -> None:
     assert {name.upper() for name in secret} == {*PLANTED, "SLACK_APP_TOKEN"}
 
 
+@pytest.mark.slow
 @pytest.mark.threat("E3", "E4")
-@pytest.mark.parametrize("transport", ["http", pytest.param("socket", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("transport", ["http", "socket"])
 async def test_what_succeeds_and_what_fails_tells_no_secret(tmp_path: Path, transport: Transport) -> None:
     async with planted(tmp_path, transport) as (slack, services, _):
         alice, bob = Person(slack, "U0ALICE01", OPS), Person(slack, "U0BOB0001", SUPPORT)
@@ -135,6 +136,7 @@ async def test_what_succeeds_and_what_fails_tells_no_secret(tmp_path: Path, tran
             database.execute("ALTER TABLE elsewhere RENAME TO changes")
 
 
+@pytest.mark.slow
 @pytest.mark.threat("E3")
 async def test_a_policy_that_became_wrong_tells_no_secret(tmp_path: Path) -> None:
     async with planted(tmp_path, "http") as (slack, _, url):
@@ -181,7 +183,7 @@ async def test_a_setting_that_is_wrong_tells_no_secret(tmp_path: Path, wrong: Ma
         "PORT": "0",
         **wrong,
     }
-    for command in ("serve", "check --json", "check --offline"):
+    for command in ("serve", "check --json"):
         code, out, err = await ran("bot", *command.split(), environment=variables, folder=tmp_path)
 
         assert code in {1, 2}, command
