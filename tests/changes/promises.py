@@ -58,7 +58,7 @@ STRENGTH: Final = (Guard.NONE, Guard.CONFIRM, Guard.APPROVE)
 
 EVERYTHING: Final = sa.text(
     "SELECT 'change' AS what, id, attempt AS number, state, target, document FROM changes"
-    " UNION ALL SELECT 'part', set_id, number, outcome, change_id, document FROM parts"
+    " UNION ALL SELECT 'item', set_id, number, outcome, change_id, document FROM items"
     " UNION ALL SELECT 'card', change_id, version, '', '', '' FROM outbox WHERE purpose = 'card'"
     " UNION ALL SELECT 'event', change_id, seq, event, '', '' FROM audit WHERE seq > :last"
 )
@@ -109,7 +109,7 @@ class Promises:
             match row.what:
                 case "change":
                     changes.append(row)
-                case "part":
+                case "item":
                     self._note_part(row)
                 case "card":
                     versions[row.id] = row.number
