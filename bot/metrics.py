@@ -52,7 +52,7 @@ SLACK_RATE_LIMITS: Final = Counter("gatehouse_slack_rate_limits_total", "Answers
 DIRECTORY_FAILURES: Final = Counter(
     "gatehouse_directory_failures_total",
     "Times that Slack did not say who somebody is (`person`), what a channel is (`place`), who is in it (`people`) or in a"
-    " user group (`group`); whoever needed it could do nothing",
+    " user group (`group`); people for whom it was needed could do nothing",
     ["what"],
 )
 DELIVERED: Final = Counter("gatehouse_delivered_messages_total", "Messages and edits that Slack took")

@@ -46,7 +46,7 @@ ALIAS: Final = re.compile(r"[\w-]+(?: +[\w-]+)*")
 NOT_AN_ALIAS: Final = "write words of letters, digits and hyphens, such as kill"
 NO_COMMAND: Final = "“{}” begins with no command: write one, such as off or members offboard"
 Commands = Mapping[str, Collection[str]]
-"""The words that commands begin with, under each of the roots: whoever reads commands knows them."""
+"""The words that commands begin with, under each of the roots."""
 LINE: Final = re.compile(r"at line (\d+)")
 
 

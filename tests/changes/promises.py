@@ -342,7 +342,7 @@ class Promises:
             assert undo.kind is Kind.MEMBER_ADD or gained <= {"createdAt", "objectType"}, f"it differs in {gained}"
 
     def _in_force(self, whole: Change) -> bool:
-        """Whether an item of the set was done and not taken back by itself."""
+        """Whether an item of the set was done and not undone on its own."""
         items = [change for change in self.seen.values() if change.set_id == whole.id]
         return any(item.state is State.APPLIED and item.undone_by is None for item in items)
 

@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import timedelta
 
 import pytest
 
-from bot.store.engine import Store, open_store
+from bot.store.engine import Store
 from bot.store.misses import MAX_MISSES, REMEMBERED_FOR
 from tests.clocks import StandingClock
 from tests.databases import BOTH
 
 pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
-
-
-@pytest.fixture
-def clock() -> StandingClock:
-    return StandingClock()
-
-
-@pytest.fixture
-async def store(database_url: str, clock: StandingClock) -> AsyncIterator[Store]:
-    async with open_store(database_url, now=clock) as opened:
-        yield opened
 
 
 async def test_each_is_counted_once_and_the_most_frequent_comes_first(store: Store, clock: StandingClock) -> None:
