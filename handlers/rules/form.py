@@ -184,7 +184,7 @@ FIELDS: Final = {
     FindingKind.REPEATS: ("to",),
     FindingKind.NO_EFFECT: ("from",),
 }
-"""The fields of a pair that are wrong, by what is wrong; what is not here is wrong with the source."""
+"""The fields of a pair that are wrong, by what is wrong; anything else is wrong with the source."""
 
 
 def _block_of_finding(finding: Finding, form: RuleForm, rule_id: str) -> str:

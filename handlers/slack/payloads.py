@@ -225,7 +225,7 @@ def read(kind: str, body: Body) -> Request:
 
 
 TYPED: Final = "gatehouse_typed"
-"""The name under which a payload keeps what somebody typed, where the command stands in place of an alias."""
+"""The name under which a payload keeps what somebody typed, where a command took the place of an alias."""
 
 
 def spelled_out(body: Body, aliases: Mapping[str, str]) -> Body:

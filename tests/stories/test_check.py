@@ -141,7 +141,7 @@ async def test_each_warning_stands_above_the_field_that_it_is_about(workspace: S
     assert f"2 rules are called “{taken}”" in said_above(alice.form, "Name")
     assert alice.form.count("a browser sends") == 1
     assert "The campaign starts" in alice.form
-    alice.typed.clear()  # what was typed stands in the form, and not in the client alone
+    alice.typed.clear()  # what was typed is in the form, not only in the client
     assert await alice.submits() == {}
     await alice.sees("created")
     assert workspace.services.rules.calls("POST")[0].body["name"] == taken
