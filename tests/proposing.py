@@ -1,15 +1,27 @@
-"""A change that is on record and not begun, as a process leaves it that dies right after."""
+"""Changes for tests: one of flat fields, and one on record that is not begun, as a process leaves it that dies then."""
 
 from __future__ import annotations
 
-from bot.changes.model import Change
+from collections.abc import Mapping
+from typing import Any
+
+from bot.changes.model import PART_OF, Change
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import Proposal
+
+
+def change_of(fields: Mapping[str, Any]) -> Change:
+    """The change with these *fields*, each in the part that has it."""
+    document: dict[str, Any] = {}
+    for name, value in fields.items():
+        part = document.setdefault(PART_OF[name], {}) if PART_OF[name] else document
+        part[name] = value
+    return Change.model_validate(document)
 
 
 async def record_only(pipeline: Pipeline, proposal: Proposal, *, idempotency_key: str) -> Change:
     proposer = pipeline.proposer
     change = proposal.change(proposer.new_id(), proposer.journal.now())
-    if not proposal.agreed:
+    if not proposal.request.agreed:
         change = await proposer._under_guard(change, proposal.guard)
     return await proposer.journal.open(change, idempotency_key)

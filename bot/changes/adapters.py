@@ -32,7 +32,7 @@ class RuleSnapshot:
         return None if rule is None else rule.document()
 
     def lookalikes(self, change: Change) -> list[str]:
-        wanted = canonical_form(change.after)
+        wanted = canonical_form(change.edit.after)
         name = (wanted or {}).get("name")
         rules = self._rules.values() if name is None else self._named.get(name, ())
         return [rule.id for rule in rules if holds(canonical_form(rule.document()), wanted)]
@@ -66,14 +66,14 @@ class RuleAdapter:
             return None
 
     async def write(self, change: Change) -> str:
-        match change.kind:
+        match change.edit.kind:
             case Kind.RULE_CREATE:
                 return await self._created(change)
             case Kind.RULE_UPDATE:
                 return (await self.client.update(key_of(change), _draft(change))).id
             case Kind.RULE_DELETE:
                 return await self._deleted(change)
-        raise ValueError(change.kind)
+        raise ValueError(change.edit.kind)
 
     async def _created(self, change: Change) -> str:
         """The id that the service gave, once it reads so: an answer meant for another names another's rule."""
@@ -83,7 +83,7 @@ class RuleAdapter:
         except ClientError as error:
             raise OutcomeUnknown(error.service, f"created, it says, but it could not be read: {error}") from error
         live = None if rule is None else rule.document()
-        ours = holds(canonical_form(live), canonical_form(change.after)) or canonical_form(live) == canonical_form(
+        ours = holds(canonical_form(live), canonical_form(change.edit.after)) or canonical_form(live) == canonical_form(
             made.document()
         )
         if not ours or made.id in alike_before(change):
@@ -98,7 +98,7 @@ class RuleAdapter:
 
 
 def _draft(change: Change) -> RuleDraft:
-    return RuleDraft.model_validate(change.after)
+    return RuleDraft.model_validate(change.edit.after)
 
 
 class MemberSnapshot:
@@ -135,9 +135,9 @@ class MemberAdapter:
     async def write(self, change: Change) -> str:
         email = key_of(change)
         try:
-            match change.kind:
+            match change.edit.kind:
                 case Kind.MEMBER_ADD:
-                    await self.client.add(Member.model_validate(change.after))
+                    await self.client.add(Member.model_validate(change.edit.after))
                 case Kind.MEMBER_REMOVE:
                     await self.client.remove(email)
                 case _:
@@ -158,7 +158,7 @@ class MemberAdapter:
 
     def _steps(self, email: str, change: Change) -> Iterator[Callable[[], Awaitable[None]]]:
         """Only what differs, and segments by their own operations: whether PATCH replaces or merges is not given."""
-        before, after = Member.model_validate(change.before), Member.model_validate(change.after)
+        before, after = Member.model_validate(change.edit.before), Member.model_validate(change.edit.after)
         if after.name != before.name:
             yield partial(self.client.update, email, name=after.name, segments=before.segments)
         if added := [name for name in after.segments if name not in before.segments]:
@@ -192,4 +192,4 @@ class GroupAdapter:
         return None if group is None else group.document()
 
     async def write(self, change: Change) -> str:
-        return (await self.client.update(Group.model_validate({**(change.after or {}), "id": key_of(change)}))).id
+        return (await self.client.update(Group.model_validate({**(change.edit.after or {}), "id": key_of(change)}))).id

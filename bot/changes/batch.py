@@ -93,13 +93,16 @@ class BatchExecutor:
                 for change, reading in left
                 if not self.refused and self.executor.may_be_resent(change, reading)
             }
-            await self._execute(await self.executor.begin_resending(list(again.values())), self.executor.look(taken))
+            await self._execute(
+                await self.executor.begin_resending(list(again.values())),
+                self.executor.look([change.edit.target for change in taken]),
+            )
             await _each(self.executor.carry_out, [change for change, _ in left if change.id not in again])
 
     async def _begin(self, items: Sequence[Item]) -> None:
         """Read items that wait, record them, and execute them."""
         numbers = [item.number for item in items]
-        look = self.executor.look(items)
+        look = self.executor.look([item.target for item in items])
         try:
             before = await self._place(items[0].target).backoff.retry(look.take)
         except ClientError as error:
@@ -114,14 +117,14 @@ class BatchExecutor:
     def _begun(self, item: Item, before: Snapshot) -> Change:
         change = begun(self.whole, item, change_id=self.new_id(), now=self.journal.now())
         if item.kind is Kind.RULE_CREATE:
-            return change.model_copy(update={"result": {"lookalikes": before.lookalikes(change)}})
+            return change.changed(lookalikes=tuple(before.lookalikes(change)))
         return change
 
     async def _execute(self, changes: Sequence[Change], look: Look) -> None:
         """Send what is recorded, when it is its turn, read it back together, and record what became of it."""
         if not changes:
             return
-        place = self._place(changes[0].target)
+        place = self._place(changes[0].edit.target)
         async with place.sending:
             began = time.monotonic()
             sent = await _each(partial(self.executor.send, look=look, backoff=place.backoff), changes)
@@ -184,7 +187,7 @@ class BatchWorker:
         try:
             refusal = await self.executor.refusal(whole)
         except DirectoryUnavailable as error:
-            if whole.attempt <= 1:  # else what was begun already is looked at again when the lease is over
+            if whole.run.attempt <= 1:  # else what was begun already is looked at again when the lease is over
                 await self.executor.wait(whole, f"Slack does not say {error}")
             return
         if refusal:
@@ -211,6 +214,6 @@ class BatchWorker:
         """Done where anything was, or may have been; the card has the outcome of each item."""
         tally = await self.journal.store.items.tally(whole.id)
         done = tally.of((Outcome.APPLIED, Outcome.UNKNOWN, Outcome.UNSETTLED)) > 0
-        was_begun = done or whole.attempt > 1
+        was_begun = done or whole.run.attempt > 1
         fields = {} if was_begun and refusal.get("refusal") == TOO_OLD else refusal
         await self.executor.end(whole, Move.FINISH if done else Move.FAIL, **fields)

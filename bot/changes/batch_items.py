@@ -100,7 +100,9 @@ async def begin(journal: Journal, whole: Change, wanted: Sequence[Change]) -> Se
 
 
 def _begun(item: Change) -> Event:
-    return event_of("begun", item, item.requester, before=item.before, after=item.after, set=item.set_id)
+    return event_of(
+        "begun", item, item.request.requester, before=item.edit.before, after=item.edit.after, set=item.set_id
+    )
 
 
 async def give_up(journal: Journal, whole: Change, numbers: Collection[int], why: str) -> None:

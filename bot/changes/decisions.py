@@ -43,11 +43,12 @@ class Decisions:
         """
         if not _open(change, decision):
             raise AlreadyDecided(change)
-        if change.expires is not None and self.journal.now() >= change.expires and change.state is State.PROPOSED:
+        expires = change.decision.expires
+        if expires is not None and self.journal.now() >= expires and change.state is State.PROPOSED:
             raise AlreadyDecided(await self.expire(change) or await self.journal.get(change.id))
         await self.require_decision(change, decision, by)
         if decision not in {Decision.KEEP, Decision.DENY} and (stricter := await self._tightened(change)) is not None:
-            if decision is Decision.CONFIRM and stricter.guard is not Guard.CONFIRM:
+            if decision is Decision.CONFIRM and stricter.decision.guard is not Guard.CONFIRM:
                 raise PolicyTightened(stricter)
             change = stricter
             await self.require_decision(change, decision, by)
@@ -94,21 +95,21 @@ class Decisions:
         """
         match decision:
             case Decision.CONFIRM:
-                if by != change.requester or change.guard is not Guard.CONFIRM:
+                if by != change.request.requester or change.decision.guard is not Guard.CONFIRM:
                     raise NotYours(change)
                 await self.access.require_all(change, by)
-            case Decision.KEEP if by == change.requester:
+            case Decision.KEEP if by == change.request.requester:
                 pass
-            case Decision.KEEP | Decision.DENY if change.guard is Guard.CONFIRM:
+            case Decision.KEEP | Decision.DENY if change.decision.guard is Guard.CONFIRM:
                 await self.access.require_all(change, by)  # anyone who could make it may also drop it
             case Decision.KEEP:
                 raise NotYours(change)
             case Decision.BREAK_GLASS:
-                await self.access.require_glass(change, by, change.channel)
+                await self.access.require_glass(change, by, change.request.channel)
             case _:
-                if change.guard is not Guard.APPROVE:
+                if change.decision.guard is not Guard.APPROVE:
                     raise NotYours(change)
-                await self.access.require_approver(change, by, change.channel)
+                await self.access.require_approver(change, by, change.request.channel)
 
     async def _approve(self, change: Change, by: str) -> Change:
         """One approval more; with the last one, whoever asked and approved before must still have their rights."""
@@ -121,7 +122,7 @@ class Decisions:
             raise
         if counted is None:
             raise AlreadyDecided(await self.journal.get(change.id))
-        if counted.state is State.PROPOSED and len(counted.approvals) > len(given.approvals):
+        if counted.state is State.PROPOSED and len(counted.decision.approvals) > len(given.decision.approvals):
             return await self._approve(counted, by)  # others approved at the same time
         return await self.executor.go_on(counted)
 
@@ -130,7 +131,7 @@ class Decisions:
 
         Raises NotAllowed where who asked, or approved, has lost their right to, and DirectoryUnavailable.
         """
-        if await self.access.people([each.by for each in given.approvals]) < given.approvals_needed:
+        if await self.access.people([each.by for each in given.decision.approvals]) < given.decision.approvals_needed:
             return None
         await self.access.require_still(given)
         self.executor.failpoint("claim")
@@ -150,20 +151,20 @@ class Decisions:
         """
         if change.state is not State.PROPOSED and not change.review_due:
             return await self._require_read(change, by)
-        if by == change.requester:
+        if by == change.request.requester:
             return await self.access.require_all(change, by)
-        if change.guard is Guard.CONFIRM:
+        if change.decision.guard is Guard.CONFIRM:
             raise NotYours(change)
         try:
-            await self.access.require_approver(change, by, change.channel)
+            await self.access.require_approver(change, by, change.request.channel)
         except NotAllowed:
-            if not change.break_glass:
+            if not change.decision.break_glass:
                 raise
-            await self.access.require_glass(change, by, change.channel)
+            await self.access.require_glass(change, by, change.request.channel)
         return None
 
     async def _require_read(self, change: Change, by: str) -> None:
-        await self.access.require(f"{change.kind.operation.partition('.')[0]}.read", by, change.channel)
+        await self.access.require(f"{change.edit.kind.operation.partition('.')[0]}.read", by, change.request.channel)
 
     async def note_look(self, change: Change, by: str) -> None:
         """Put on record that *by* was shown all of *change*; once, however often they look."""
@@ -189,7 +190,7 @@ class Decisions:
         def stopped(held: Change) -> Mapping[str, Any]:
             if not held.is_set or held.state not in {State.APPROVED, State.APPLYING}:
                 raise AlreadyDecided(held)
-            return {} if held.stopped_by else {"stopped_by": by}
+            return {} if held.run.stopped_by else {"stopped_by": by}
 
         await self.access.require_all(whole, by)
         return await self.journal.record(whole, "stopped", by, stopped, request=request)
@@ -202,7 +203,7 @@ class Decisions:
                 raise NothingToReview(held)
             return {"reviewed_by": by}
 
-        if by == change.decided_by:
+        if by == change.decision.decided_by:
             raise NotYours(change)
         await self.access.require_reviewer(change, by)
         return await self.journal.record(change, "reviewed", by, signed, request=request)
@@ -211,9 +212,9 @@ class Decisions:
         """Let a temporary *change* end so much later; raises NotTemporary, NotAllowed, DirectoryUnavailable."""
 
         def extended(held: Change) -> Mapping[str, Any]:
-            if not held.temporary or held.reverts_at is None:
+            if not held.temporary or held.request.reverts_at is None:
                 raise NotTemporary(held)
-            return {"reverts_at": max(held.reverts_at, self.journal.now()) + timedelta(seconds=seconds)}
+            return {"reverts_at": max(held.request.reverts_at, self.journal.now()) + timedelta(seconds=seconds)}
 
         await self._may_reschedule(change, by)
         return await self.journal.record(change, "extended", by, extended, request=request)
@@ -222,7 +223,7 @@ class Decisions:
         """Let a temporary *change* stay; raises NotTemporary, NotAllowed, DirectoryUnavailable."""
 
         def kept(held: Change) -> Mapping[str, Any]:
-            if held.state is not State.APPLIED or held.reverts_at is None or held.undone_by is not None:
+            if held.state is not State.APPLIED or held.request.reverts_at is None or held.run.undone_by is not None:
                 raise NotTemporary(held)
             return {"reverts_at": None, "revert_failure": ""}
 
@@ -232,11 +233,11 @@ class Decisions:
     async def _may_reschedule(self, change: Change, by: str) -> None:
         """What was approved for two hours is not one person's to make last: others decide."""
         await self.access.require_all(change, by)
-        if change.guard is Guard.APPROVE:
-            await self.access.require_approver(change, by, change.channel)
+        if change.decision.guard is Guard.APPROVE:
+            await self.access.require_approver(change, by, change.request.channel)
 
 
 def _open(change: Change, decision: Decision) -> bool:
     """Whether there is still something to decide; a change that waits for its service may still be withdrawn."""
-    waits_for_service = change.state is State.APPROVED and bool(change.waits)
+    waits_for_service = change.state is State.APPROVED and bool(change.run.waits)
     return change.state is State.PROPOSED or (decision is Decision.KEEP and waits_for_service)

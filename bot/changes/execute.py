@@ -12,7 +12,7 @@ from typing import Any, Final
 import structlog
 
 from bot.changes.journal import Journal
-from bot.changes.model import Change, Ended, Guard, Item, Kind, Move, State, canonical_form
+from bot.changes.model import Change, Ended, Guard, Kind, Move, State, Target, canonical_form
 from bot.changes.verify import UNREADABLE, AdapterOf, Differs, Look, Reading, Sent, Verification, classify, read_back
 from bot.changes.worker import Backoff, LeaseLost, keep_change_lease
 from bot.clients.errors import ClientError, OutcomeUnknown, RateLimited, Unreachable
@@ -71,7 +71,7 @@ class Executor:
 
         A bulk change is left to its own worker, for it may take long.
         """
-        if change.leased_until is not None and not change.is_set:
+        if change.run.leased_until is not None and not change.is_set:
             return await self.carry_out(change)
         if change.state is not State.APPROVED or change.is_set:
             return change
@@ -94,7 +94,7 @@ class Executor:
 
     def too_old(self, change: Change) -> bool:
         """An approval is for now: it does not come true hours later, from a backup or after a long outage."""
-        return change.decided_at is not None and self.journal.now() > change.decided_at + HELD_FOR
+        return change.decision.decided_at is not None and self.journal.now() > change.decision.decided_at + HELD_FOR
 
     async def refusal(self, change: Change) -> dict[str, str]:
         """Return the fields that say why a change may not be done any more, though it was decided; none where it may.
@@ -103,7 +103,7 @@ class Executor:
         """
         if self.too_old(change):
             return {"refusal": TOO_OLD}
-        if change.agreed or not (change.waits or self._waited(change) > ASKED_AGAIN_AFTER):
+        if change.request.agreed or not (change.run.waits or self._waited(change) > ASKED_AGAIN_AFTER):
             return {}
         try:
             await self.access.require_still(change)
@@ -121,7 +121,7 @@ class Executor:
         try:
             refusal = await self.refusal(whole or change)
         except DirectoryUnavailable as error:
-            return change if change.attempt > 1 else await self.wait(change, f"Slack does not say {error}")
+            return change if change.run.attempt > 1 else await self.wait(change, f"Slack does not say {error}")
         return await self.end(change, Move.FAIL, **refusal) if refusal else None
 
     async def wait(self, change: Change, why: str) -> Change:
@@ -130,14 +130,14 @@ class Executor:
         return await self._record(Ended(change, Move.DEFER, {"waits": why[:200]}, self.journal.now() + wait))
 
     def _waited(self, change: Change) -> timedelta:
-        return self.journal.now() - (change.decided_at or change.created)
+        return self.journal.now() - (change.decision.decided_at or change.created)
 
     # One attempt
 
     async def _attempted(self, change: Change) -> Change:
         """The change after it was sent and read back; without a clear outcome it is looked at until there is one."""
-        sent = await self.send(change, self.look([change]), Backoff(0))
-        away = isinstance(sent.error, Unreachable | RateLimited) and change.guard is not Guard.NONE
+        sent = await self.send(change, self.look([change.edit.target]), Backoff(0))
+        away = isinstance(sent.error, Unreachable | RateLimited) and change.decision.guard is not Guard.NONE
         if away and not _may_have_been_sent(change) and self._waited(change) < HELD_FOR:
             # Somebody's approval would be lost, though the service is only away.
             return await self.wait(change, f"the service is not answering ({sent.error})")
@@ -145,9 +145,9 @@ class Executor:
         ended = moved[0] if moved else await self._as_it_stands(change)
         return await self._reconciled(ended) if ended.state is State.UNKNOWN else ended
 
-    def look(self, changes: Sequence[Change | Item]) -> Look:
-        """A look at the targets of changes of one service and site."""
-        return Look(self.adapter, [change.target for change in changes], self.journal.now)
+    def look(self, targets: Sequence[Target]) -> Look:
+        """A look at *targets* of one service and site."""
+        return Look(self.adapter, targets, self.journal.now)
 
     async def send(self, change: Change, look: Look, backoff: Backoff) -> Sent:
         """Send a change whose target is as it was shown; while the service takes nothing, for as long as *backoff* has it."""
@@ -165,8 +165,8 @@ class Executor:
             return Sent(change, error=error)
         finally:
             self.failpoint("sent")
-        if change.kind is Kind.RULE_CREATE:
-            change = change.model_copy(update={"target": change.target.model_copy(update={"key": answer})})
+        if change.edit.kind is Kind.RULE_CREATE:
+            change = change.changed(target=change.edit.target.model_copy(update={"key": answer}))
         return Sent(change, answer)
 
     async def _as_shown(self, change: Change, look: Look) -> Change:
@@ -175,7 +175,7 @@ class Executor:
             self.failpoint("look")
             began = self.journal.now()
             live = await look.live(change)
-            if canonical_form(live) != canonical_form(change.before):
+            if canonical_form(live) != canonical_form(change.edit.before):
                 raise Differs(live)
             change = await self._remember_lookalikes(change)
             self.failpoint("write")
@@ -188,10 +188,10 @@ class Executor:
 
         Of the items of a bulk change, that is noted as they are begun.
         """
-        if change.kind is not Kind.RULE_CREATE or change.set_id is not None:
+        if change.edit.kind is not Kind.RULE_CREATE or change.set_id is not None:
             return change
-        alike = await self.adapter(change.target).snapshot([change.target], shared=True)
-        noted = {"result": {"lookalikes": alike.lookalikes(change)}}
+        alike = await self.adapter(change.edit.target).snapshot([change.edit.target], shared=True)
+        noted = {"lookalikes": tuple(alike.lookalikes(change))}
         (change,) = await self.journal.remember([change], lambda _: noted)
         return change
 
@@ -204,7 +204,7 @@ class Executor:
         """What reading back shows of each of *changes*, by its id; nothing where they can't be read."""
         readings: dict[str, Reading] = {}
         try:
-            found = await read_back(self.adapter(changes[0].target), changes) if changes else []
+            found = await read_back(self.adapter(changes[0].edit.target), changes) if changes else []
         except ClientError as error:
             log.warning("read_back_failed", change=changes[0].id[:8], error=type(error).__name__)
             return readings
@@ -214,13 +214,13 @@ class Executor:
 
     async def _ours(self, change: Change, reading: Reading) -> Reading:
         """What was read, unless the rule that was found is what another creation made of a draft just like this."""
-        if change.kind is not Kind.RULE_CREATE or change.target.key or not reading.is_done:
+        if change.edit.kind is not Kind.RULE_CREATE or change.edit.target.key or not reading.is_done:
             return reading
-        found = change.target.model_copy(update={"key": (reading.live or {}).get("id")})
+        found = change.edit.target.model_copy(update={"key": (reading.live or {}).get("id")})
         others = [each for each in await self.journal.store.changes.creations(found) if each.id != change.id]
-        if any(each.target == found for each in others):
+        if any(each.edit.target == found for each in others):
             return Reading(Verification.NOT_DONE)
-        alike = any(canonical_form(each.after) == canonical_form(change.after) for each in others)
+        alike = any(canonical_form(each.edit.after) == canonical_form(change.edit.after) for each in others)
         return Reading(Verification.DIVERGED, reading.live) if alike else reading
 
     # What is not clear yet
@@ -248,12 +248,12 @@ class Executor:
             return await self._refused(change) or await self._attempted(*await self.begin_resending([change]))
         if change.state is State.APPLYING:
             return await self.end(change, Move.LOSE)
-        late = (change.finished_at or change.created) + LATE_LEASES * self.journal.lease
+        late = (change.run.finished_at or change.created) + LATE_LEASES * self.journal.lease
         if reading.is_undone and self.journal.now() >= late:
             # A yes outweighs what is shown; and a new rule held no target, so others may have deleted it since.
-            leave = change.accepted or change.kind is Kind.RULE_CREATE
+            leave = change.run.accepted or change.edit.kind is Kind.RULE_CREATE
             return await self.end(change, Move.LEAVE if leave else Move.FAIL, result=reading.live)
-        return await self.end(change, Move.LEAVE, result=reading.live) if change.attempt >= MAX_LOOKS else change
+        return await self.end(change, Move.LEAVE, result=reading.live) if change.run.attempt >= MAX_LOOKS else change
 
     def may_be_resent(self, change: Change, reading: Reading) -> bool:
         """Whether a change whose process died, and that did not come true, is sent by the one that took over.
@@ -261,12 +261,14 @@ class Executor:
         Not a create: if the first request is still on its way somewhere, the second would make two. The others name
         what they change, so that the second finds the work of the first. Not for ever: it may be what they die of.
         """
-        taken_over = change.state is State.APPLYING and change.attempt > 1 and change.kind is not Kind.RULE_CREATE
-        return taken_over and reading.is_undone and change.resends < MAX_SENDS - 1 and not self.too_old(change)
+        taken_over = (
+            change.state is State.APPLYING and change.run.attempt > 1 and change.edit.kind is not Kind.RULE_CREATE
+        )
+        return taken_over and reading.is_undone and change.run.resends < MAX_SENDS - 1 and not self.too_old(change)
 
     async def begin_resending(self, changes: Sequence[Change]) -> Sequence[Change]:
         """Count that *changes* are about to be sent again, before they are."""
-        return await self.journal.remember(changes, lambda change: {"resends": change.resends + 1})
+        return await self.journal.remember(changes, lambda change: {"resends": change.run.resends + 1})
 
     # What is recorded
 
@@ -279,8 +281,8 @@ class Executor:
     def _ended(self, change: Change, move: Move, fields: dict[str, Any]) -> Ended:
         """A move to the end of a change that this process claimed, with the times that go with it."""
         times: dict[str, Any] = {"finished_at": self.journal.now()}
-        if move is Move.FINISH and change.revert_after is not None:
-            times["reverts_at"] = times["finished_at"] + timedelta(seconds=change.revert_after)
+        if move is Move.FINISH and change.request.revert_after is not None:
+            times["reverts_at"] = times["finished_at"] + timedelta(seconds=change.request.revert_after)
         return Ended(change, move, times | fields)
 
     async def end(self, change: Change, move: Move, **fields: Any) -> Change:
@@ -297,4 +299,4 @@ class Executor:
 
 def _may_have_been_sent(change: Change) -> bool:
     """Whether a process that had it before may have sent it. A create notes first what looks like it."""
-    return change.attempt > 1 and (change.kind is not Kind.RULE_CREATE or "lookalikes" in (change.result or {}))
+    return change.run.attempt > 1 and (change.edit.kind is not Kind.RULE_CREATE or change.run.lookalikes is not None)

@@ -112,11 +112,11 @@ class Journal:
                 return kept
             if reverts is not None:
                 await self._require_end(tx, reverts)
-            if change.guard is not Guard.NONE and change.undoes is None:
+            if change.decision.guard is not Guard.NONE and change.request.undoes is None:
                 await self._within_limits(tx, change)
             await self.store.items.add(tx, rows)
-            events = [event_of("requested", change, change.requester, **_asked(change))]
-            if change.guard is Guard.NONE:
+            events = [event_of("requested", change, change.request.requester, **_asked(change))]
+            if change.decision.guard is Guard.NONE:
                 kept = await self._approved_at_once(tx, change)
                 kept, began_now = await self._claimed(tx, kept) if begin else (kept, ())
                 events += began_now
@@ -129,24 +129,24 @@ class Journal:
 
     async def _require_end(self, tx: AsyncConnection, change: Change) -> None:
         held = await self.store.changes.held(tx, change.id) or change
-        if not held.temporary or held.reverts_at != change.reverts_at:
+        if not held.temporary or held.request.reverts_at != change.request.reverts_at:
             raise NotTemporary(held)
 
     async def _within_limits(self, tx: AsyncConnection, change: Change) -> None:
-        of_person, in_channel = await self.store.changes.waiting(tx, change.requester, change.channel)
+        of_person, in_channel = await self.store.changes.waiting(tx, change.request.requester, change.request.channel)
         if self.open_limits.exceeded(of_person, in_channel):
             of_one = of_person > self.open_limits.per_person
             raise TooManyRequests((of_person if of_one else in_channel) - 1, channel=not of_one)
 
     async def _approved_at_once(self, tx: AsyncConnection, change: Change) -> Change:
-        decided: dict[str, Any] = {"decided_by": change.requester, "decided_at": change.created}
+        decided: dict[str, Any] = {"decided_by": change.request.requester, "decided_at": change.created}
         due = change.created + (timedelta() if change.is_set else self.lease)
         return await self.store.changes.move(tx, change.id, Move.APPROVE, due=due, **decided) or change
 
     async def _set_waiting(self, tx: AsyncConnection, change: Change) -> None:
-        if change.expires is not None:
-            await self.store.timers.set(tx, change.id, TimerKind.EXPIRE, change.expires)
-        if change.guard is Guard.APPROVE:
+        if change.decision.expires is not None:
+            await self.store.timers.set(tx, change.id, TimerKind.EXPIRE, change.decision.expires)
+        if change.decision.guard is Guard.APPROVE:
             await self.store.timers.set(tx, change.id, TimerKind.REMIND, change.created + REMIND_AFTER)
 
     async def count(self, change: Change, by: str, *, last: Mapping[str, Any] | None = None) -> Change | None:
@@ -159,17 +159,17 @@ class Journal:
             held = await self.store.changes.held(tx, change.id)
             if held is None or held.state is not State.PROPOSED:
                 return None
-            completes = last is not None and held.approvals == change.approvals
+            completes = last is not None and held.decision.approvals == change.decision.approvals
             events = []
             if await self.store.changes.decided(tx, held.id, by, "approve", ""):
                 held = held.approved_by(by, self.now())
-                events = [event_of("approval", held, by, given=len(held.approvals))]
+                events = [event_of("approval", held, by, given=len(held.decision.approvals))]
             if events and not completes:
                 await self.store.changes.record(tx, held)
                 await self.store.outbox.enqueue(tx, held.id, "card")
                 await self.store.audit.append(tx, *events)
             if completes and last is not None:
-                held = await self._moved(tx, held, Move.APPROVE, by, events, approvals=held.approvals, **last)
+                held = await self._moved(tx, held, Move.APPROVE, by, events, approvals=held.decision.approvals, **last)
         self.wake_workers()
         return held
 
@@ -195,7 +195,7 @@ class Journal:
         if moved is None:
             return None
         if move in DECISIONS:
-            await self.store.changes.decided(tx, moved.id, by, move, moved.decision_reason)
+            await self.store.changes.decided(tx, moved.id, by, move, moved.decision.decision_reason)
         await self._follow(tx, moved, move, by)
         after: Sequence[Event] = ()
         event = event_of(EVENTS[move], moved, by, **told(moved))
@@ -209,7 +209,7 @@ class Journal:
         within = SHOWN_WITHIN if move is Move.APPROVE and not moved.is_set else timedelta()
         if not _only_the_asker_cares(moved):
             await self.store.outbox.enqueue(tx, moved.id, "card", within=within)
-        if moved.columns and move in ENDS_OF_SETS:
+        if moved.bulk.columns and move in ENDS_OF_SETS:
             await self.store.outbox.enqueue(tx, moved.id, "result")
         if _is_news_to_requester(moved, by):
             if not within:
@@ -218,7 +218,7 @@ class Journal:
                 await self.store.outbox.enqueue(tx, moved.id, NOTICES[move], within=within)
         if moved.is_set and move in UNBEGUN:
             await self.store.items.stop(tx, moved.id)
-        if moved.glass_broken and move is Move.APPROVE:
+        if moved.decision.glass_broken and move is Move.APPROVE:
             await self.store.outbox.enqueue(tx, moved.id, "glass")
         await self._set_timers(tx, moved)
 
@@ -257,19 +257,19 @@ class Journal:
         A request was made for what there was before: an applied change of the same target, or another undo of the same
         change, leaves nothing to decide.
         """
-        by_target = {change.target: change for change in changes}
-        undone = {change.undoes for change in changes if change.undoes}
+        by_target = {change.edit.target: change for change in changes}
+        undone = {change.request.undoes for change in changes if change.request.undoes}
         overtaken = []
-        for request in await self.store.changes.requested(tx, changes):
-            change = by_target.get(request.target)
-            found = None if change is None else change.result
-            if request.undoes not in undone and canonical_form(request.before) == canonical_form(found):
+        for waiting in await self.store.changes.requested(tx, changes):
+            change = by_target.get(waiting.edit.target)
+            found = None if change is None else change.run.result
+            if waiting.request.undoes not in undone and canonical_form(waiting.edit.before) == canonical_form(found):
                 continue
             fields: dict[str, Any] = {"result": found, "finished_at": self.now()}
-            if (stale := await self.store.changes.move(tx, request.id, Move.OUTDATE, **fields)) is not None:
-                await self._follow(tx, stale, Move.OUTDATE, change.requester if change else GATEHOUSE)
+            if (stale := await self.store.changes.move(tx, waiting.id, Move.OUTDATE, **fields)) is not None:
+                await self._follow(tx, stale, Move.OUTDATE, change.request.requester if change else GATEHOUSE)
                 overtaken.append(stale)
-        sets = {await self._undone(tx, change): change for change in changes if change.undoes}
+        sets = {await self._undone(tx, change): change for change in changes if change.request.undoes}
         for set_id, undo in sets.items():
             await self._undone_whole(tx, set_id, undo.set_id or undo.id)
         return overtaken
@@ -278,8 +278,8 @@ class Journal:
         """Nothing waits for a decision any more; what ends by itself and what must be looked at does from now on."""
         if moved.state is not State.PROPOSED:
             await self.store.timers.clear(tx, moved.id, TimerKind.EXPIRE, TimerKind.REMIND)
-        if moved.state is State.APPLIED and moved.reverts_at is not None:
-            await self.set_end(tx, moved, moved.reverts_at)
+        if moved.state is State.APPLIED and moved.request.reverts_at is not None:
+            await self.set_end(tx, moved, moved.request.reverts_at)
         if moved.review_due:
             await self.store.timers.set(tx, moved.id, TimerKind.REVIEW, self.now() + REVIEW_AFTER)
 
@@ -294,29 +294,30 @@ class Journal:
         """Mark what *undo* took back, and let the old id of a rule that came back mean the new one. Return the id of
         the change set that it is, or is an item of.
         """
-        change = await self.store.changes.held(tx, undo.undoes or "")
+        change = await self.store.changes.held(tx, undo.request.undoes or "")
         if change is None:
             return ""
         fields: dict[str, Any] = {} if change.is_set else {"undone_by": undo.id}
-        if change.review_due and undo.settles_review:
-            fields["reviewed_by"] = undo.requester
+        if change.review_due and undo.request.settles_review:
+            fields["reviewed_by"] = undo.request.requester
         await self.store.changes.record(tx, change, **fields)
         over = set() if change.is_set else set(TimerKind) - {TimerKind.REVIEW}
-        reviewed = set() if change.review_due and not undo.settles_review else {TimerKind.REVIEW}
+        reviewed = set() if change.review_due and not undo.request.settles_review else {TimerKind.REVIEW}
         await self.store.timers.clear(tx, change.id, *over, *reviewed)
-        if change.set_id is None and change.reverts_at is not None and undo.requester != change.requester:
+        was_temporary = change.set_id is None and change.request.reverts_at is not None
+        if was_temporary and undo.request.requester != change.request.requester:
             await self.store.outbox.enqueue(tx, change.id, "notify-reverted")
         if change.set_id is not None:
             await self.store.items.taken_back(tx, change.set_id, change.item_number)
         await self.store.outbox.enqueue(tx, change.set_id or change.id, "card")
-        if undo.kind is Kind.RULE_CREATE and change.target.key and undo.target.key:
-            await self.store.former_ids.put(tx, change.target.key, undo.target.key)
+        if undo.edit.kind is Kind.RULE_CREATE and change.edit.target.key and undo.edit.target.key:
+            await self.store.former_ids.put(tx, change.edit.target.key, undo.edit.target.key)
         return change.id if change.is_set else change.set_id or ""
 
     async def _undone_whole(self, tx: AsyncConnection, set_id: str, undo_id: str) -> None:
         """Mark a change set as undone where nothing of it is left; what is left of a temporary one still has its end."""
         whole = await self.store.changes.held(tx, set_id) if set_id else None
-        if whole is None or whole.state is not State.APPLIED or whole.undone_by is not None:
+        if whole is None or whole.state is not State.APPLIED or whole.run.undone_by is not None:
             return
         if not await self.store.items.has_any(tx, set_id, UNDOABLE):
             await self.store.changes.record(tx, whole, undone_by=undo_id)
@@ -366,15 +367,15 @@ class Journal:
         """
         async with self.store.transaction() as tx:
             held = await self.store.changes.held(tx, change.id) or change
-            if question in held.questions:
+            if question in held.decision.questions:
                 return held
             if held.state is not State.PROPOSED:
                 raise AlreadyDecided(held)
-            if len(held.questions) >= MAX_QUESTIONS_PER_REQUEST:
+            if len(held.decision.questions) >= MAX_QUESTIONS_PER_REQUEST:
                 raise TooManyQuestions(held)
-            asked = held.model_copy(update={"questions": (*held.questions, question)})
+            asked = held.changed(questions=(*held.decision.questions, question))
             await self.store.changes.record(tx, asked)
-            await self.store.outbox.enqueue(tx, asked.id, f"ask-{len(asked.questions)}")
+            await self.store.outbox.enqueue(tx, asked.id, f"ask-{len(asked.decision.questions)}")
             await self.store.audit.append(tx, event_of("asked", asked, question.by, question=question.text))
         self.wake_workers()
         return asked
@@ -395,7 +396,7 @@ class Journal:
                 return held
             if "reverts_at" in fields and await self.store.changes.is_being_reverted(tx, held.id):
                 raise NotTemporary(held)
-            noted = held.model_copy(update=dict(fields))
+            noted = held.changed(**fields)
             await self.store.changes.record(tx, noted)
             for purpose in filter(None, ("card", note)):
                 await self.store.outbox.enqueue(tx, change.id, purpose)
@@ -413,10 +414,10 @@ class Journal:
             await self.store.items.stop(tx, noted.id)
 
     async def _set_end_anew(self, tx: AsyncConnection, change: Change) -> None:
-        if change.reverts_at is None:
+        if change.request.reverts_at is None:
             await self.store.timers.clear(tx, change.id, TimerKind.REVERT, TimerKind.OFFER)
         else:
-            await self.set_end(tx, change, change.reverts_at)
+            await self.set_end(tx, change, change.request.reverts_at)
 
     async def remember(self, changes: Sequence[Change], update: Update) -> Sequence[Change]:
         """Note what *update* gives for the work under way, where it is still this process's; nobody needs to be told."""
@@ -424,9 +425,9 @@ class Journal:
             async with self.store.transaction() as tx:
                 for change in some:
                     held = await self.store.changes.held(tx, change.id)
-                    if held is not None and held.token == change.token:
+                    if held is not None and held.run.token == change.run.token:
                         await self.store.changes.record(tx, held, **update(change))
-        return [change.model_copy(update=dict(update(change))) for change in changes]
+        return [change.changed(**update(change)) for change in changes]
 
     async def note(self, event: Event) -> None:
         """Record what moves no change: a refusal, an export."""
@@ -444,41 +445,43 @@ def count_ends(changes: Sequence[Change]) -> None:
     """Count those of *changes*, which were moved and committed, that ended or are not confirmed."""
     for change in changes:
         if change.state is State.UNKNOWN or change.state not in LIVE:
-            ENDED_CHANGES.labels(change.state, "bulk" if change.is_set else change.kind).inc()
+            ENDED_CHANGES.labels(change.state, "bulk" if change.is_set else change.edit.kind).inc()
 
 
 def event_of(name: str, change: Change, by: str, **detail: Any) -> Event:
-    known = {"kind": change.kind, "reason": change.decision_reason or change.reason, "guard": change.guard}
-    return Event(name, by, change.channel, change.id, str(change.target), known | detail)
+    reason = change.decision.decision_reason or change.request.reason
+    known = {"kind": change.edit.kind, "reason": reason, "guard": change.decision.guard}
+    return Event(name, by, change.request.channel, change.id, str(change.edit.target), known | detail)
 
 
 def began(change: Change) -> Event:
-    return event_of("applying", change, GATEHOUSE, attempt=change.attempt)
+    return event_of("applying", change, GATEHOUSE, attempt=change.run.attempt)
 
 
 def _asked(change: Change) -> dict[str, Any]:
     if change.is_set:
-        return {"title": change.title, "items": change.size, "kinds": list(change.kinds)}
-    return {"before": change.before, "after": change.after}
+        return {"title": change.bulk.title, "items": change.bulk.size, "kinds": list(change.bulk.kinds)}
+    return {"before": change.edit.before, "after": change.edit.after}
 
 
 def told(change: Change) -> dict[str, Any]:
     """What the audit keeps of an end: the service's words, what it looks like now, and what it looked like before."""
-    told: dict[str, Any] = {name: getattr(change, name) for name in ("outcome", "undoes") if getattr(change, name)}
+    said = {"outcome": change.run.outcome, "undoes": change.request.undoes}
+    told: dict[str, Any] = {name: value for name, value in said.items() if value}
     if change.state in {State.APPLIED, State.STALE, State.FAILED}:
-        told |= {"before": change.before, "now": change.result}
-    if change.glass_broken:
+        told |= {"before": change.edit.before, "now": change.run.result}
+    if change.decision.glass_broken:
         told["glass_broken"] = True
     return told
 
 
 def _is_news_to_requester(change: Change, by: str) -> bool:
     """Whether its requester waited for an approval, and neither decided about *change* nor did what moved it, as *by* did."""
-    waited = change.guard is Guard.APPROVE and change.set_id is None
-    return waited and change.requester not in {change.decided_by, by}
+    waited = change.decision.guard is Guard.APPROVE and change.set_id is None
+    return waited and change.request.requester not in {change.decision.decided_by, by}
 
 
 def _only_the_asker_cares(change: Change) -> bool:
     """Whether a refusal is for the one who asked alone: where something stood before the change, others saw its card."""
-    quiet = change.quiet_refusal and change.guard is Guard.NONE and change.attempt <= 1
+    quiet = change.request.quiet_refusal and change.decision.guard is Guard.NONE and change.run.attempt <= 1
     return quiet and change.state in {State.FAILED, State.STALE, State.APPLYING}

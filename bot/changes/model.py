@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -190,60 +190,69 @@ class Question(Stored):
     text: str
 
 
-class Change(Stored):
-    """One recorded change. Times are UTC; *before* and *after* are the target's content, None where it is absent."""
+class Edit(Stored):
+    """What is to be written: *before* and *after* are the target's content, None where it is absent."""
 
-    id: str
     kind: Kind
     target: Target
     before: dict[str, Any] | None
     after: dict[str, Any] | None
+
+
+class ChangeRequest(Stored):
+    """Who asks for a change, where and why, what they say of it, and how long it is to last."""
+
     requester: str
     channel: str
     reason: str = ""
-    guard: Guard = Guard.NONE
-    approvals_needed: int = 1
-    approvals: tuple[Approval, ...] = ()
-    approvers: tuple[str, ...] = ()
-    """Names of the roles that may approve; none means whoever may, of the channel."""
-    self_approval: bool = False
-    summoned: tuple[str, ...] = ()
-    """Ids of the people and user groups that are asked by name."""
-    questions: tuple[Question, ...] = ()
-    break_glass: tuple[str, ...] = ()
-    """Names of the roles whose people may go ahead alone."""
+    warnings: tuple[str, ...] = ()
+    """What is wrong with it all the same, one plain sentence each; whoever decides is to see them."""
+    preview: tuple[str, ...] = ()
+    """What it does to addresses that people know, in plain lines, by the rules as they were when it was asked for."""
+    quiet_refusal: bool = False
+    """Whoever asked sees a refusal where they typed it, so the channel gets no card of it."""
+    agreed: bool = False
+    """Agreed to before, as the end of a temporary change is: nobody's right to it is asked for."""
+    undoes: str | None = None
+    """The id of the change that this one takes back."""
+    settles_review: bool = False
+    """Of an undo: it is the review of what it takes back, since somebody else who may review it asked for it."""
     revert_after: int | None = None
     """Seconds after which the change takes itself back; counted from when it was applied."""
     reverts_at: datetime | None = None
     """When it takes itself back, once that is known; None again when it was made to stay."""
     reverts_at_as_typed: str = ""
     """``18:00 Europe/Berlin``: the end as somebody wrote it, with the zone that it was read in."""
-    agreed: bool = False
-    """Agreed to before, as the end of a temporary change is: nobody's right to it is asked for."""
-    revert_failure: str = ""
-    """Why a temporary change did not take itself back as agreed: ``changed`` meanwhile, ``gone``, ``refused``."""
-    state: State = State.PROPOSED
-    created: datetime
+
+
+class ChangeDecision(Stored):
+    """What stands before a change, and what people have decided about it."""
+
+    guard: Guard = Guard.NONE
+    approvals_needed: int = 1
+    approvers: tuple[str, ...] = ()
+    """Names of the roles that may approve; none means whoever may, of the channel."""
+    self_approval: bool = False
+    break_glass: tuple[str, ...] = ()
+    """Names of the roles whose people may go ahead alone."""
+    summoned: tuple[str, ...] = ()
+    """Ids of the people and user groups that are asked by name."""
     expires: datetime | None = None
+    questions: tuple[Question, ...] = ()
+    approvals: tuple[Approval, ...] = ()
+    decided_by: str | None = None
+    decided_at: datetime | None = None
     decision_reason: str = ""
     """Why it was denied, or why somebody broke the glass."""
     glass_broken: bool = False
     reviewed_by: str | None = None
+
+
+class Run(Stored):
+    """How far a change has come since it was let through, and what came of it."""
+
     waits: str = ""
     """While approved: why it is not being applied yet."""
-    decided_by: str | None = None
-    decided_at: datetime | None = None
-    finished_at: datetime | None = None
-    outcome: str = ""
-    """After the end: the service's message or the id of what was created; for people, not for decisions."""
-    accepted: bool = False
-    """The service said yes, and what it shows does not say so yet: never to be called failed."""
-    refusal: str | None = None
-    """The name of the error that a service refused with, where one did."""
-    lost_right: str = ""
-    """Who had no right to it any more when it was to be carried out; *outcome* says why."""
-    result: dict[str, Any] | None = None
-    """What was read back after the change was applied, or found live when it turned out stale."""
     attempt: int = 0
     """How often it was taken up to be done, or settled, since it was approved or last put back."""
     resends: int = 0
@@ -252,82 +261,132 @@ class Change(Stored):
     """The fencing token: grows with every claim and never shrinks. A column of its own keeps it, not the document."""
     leased_until: datetime | None = Field(default=None, exclude=True)
     """When the lease ends that it was claimed with; None where it was only read."""
-    undoes: str | None = None
-    """The id of the change that this one takes back."""
+    lookalikes: tuple[str, ...] | None = None
+    """Of a rule to be created: the ids of those that looked just like it before it was sent; None until somebody looked."""
+    accepted: bool = False
+    """The service said yes, and what it shows does not say so yet: never to be called failed."""
+    refusal: str | None = None
+    """The name of the error that a service refused with, where one did."""
+    lost_right: str = ""
+    """Who had no right to it any more when it was to be carried out; *outcome* says why."""
+    outcome: str = ""
+    """After the end: the service's message or the id of what was created; for people, not for decisions."""
+    result: dict[str, Any] | None = None
+    """The target as it was last seen: read back after the change was applied, or found live when it turned out stale."""
+    finished_at: datetime | None = None
+    stopped_by: str | None = None
+    """Of a change set: who stopped it before all of its items were done."""
     undone_by: str | None = None
     """The id of the applied change that took this one back."""
-    settles_review: bool = False
-    """Of an undo: it is the review of what it takes back, since somebody else who may review it asked for it."""
+    revert_failure: str = ""
+    """Why a temporary change did not take itself back as agreed: ``changed`` meanwhile, ``gone``, ``refused``."""
+
+
+class Bulk(Stored):
+    """What a change set is beside its items."""
+
     size: int = 0
-    """Of a change set: how many items it has; 0 for a change of one thing."""
+    """How many items it has; 0 for a change of one thing."""
     kinds: tuple[Kind, ...] = ()
-    """Of a change set: every kind among its items; *kind* is the weightiest."""
+    """Every kind among its items, the weightiest first."""
     needs_of_items: tuple[Need, ...] = ()
-    """Of a change set: every operation that its items need, by site; records of older releases have none."""
+    """Every operation that its items need, by site."""
     title: str = ""
-    """Of a change set: what it does, in a few words."""
+    """What it does, in a few words."""
     columns: tuple[str, ...] = ()
     """Of an imported set: the headings of its table, which whoever asked gets back with an outcome for each row."""
     separator: str = ","
-    stopped_by: str | None = None
-    """Of a change set: who stopped it before all of its items were done."""
+
+
+class Change(Stored):
+    """One recorded change: what is to be written, who asked for it, who decided about it, and what came of it.
+
+    Times are UTC. No two of its parts have a field of the same name.
+    """
+
+    id: str
+    created: datetime
+    state: State = State.PROPOSED
+    edit: Edit
+    """Of a change set: the weightiest of its kinds and the service that it is for."""
+    request: ChangeRequest
+    decision: ChangeDecision = ChangeDecision()
+    run: Run = Run()
+    bulk: Bulk = Bulk()
     set_id: str | None = None
     """The id of the change set that this change is an item of."""
     item_number: int = 0
-    warnings: tuple[str, ...] = ()
-    """What is wrong with it all the same, one plain sentence each; whoever decides is to see them."""
-    preview: tuple[str, ...] = ()
-    """What it does to addresses that people know, in plain lines, by the rules as they were when it was asked for."""
-    quiet_refusal: bool = False
-    """Whoever asked sees a refusal where they typed it, so the channel gets no card of it."""
     ignorable: tuple[str, ...] = ()
     """Names of fields that an older release may act without, though it doesn't know them."""
 
+    def changed(self, **fields: Any) -> Change:
+        """A copy with *fields* set, each in the part that has it; raises KeyError for a name that none has."""
+        update: dict[str, Any] = {}
+        parts: dict[str, dict[str, Any]] = {}
+        for name, value in fields.items():
+            if part := PART_OF[name]:
+                parts.setdefault(part, {})[name] = value
+            else:
+                update[name] = value
+        for part, of_part in parts.items():
+            update[part] = getattr(self, part).model_copy(update=of_part)
+        return self.model_copy(update=update)
+
+    def approved_by(self, person: str, at: datetime) -> Change:
+        """This change with the approval of *person*, who counts once."""
+        given = self.decision.approvals
+        if any(approval.by == person for approval in given):
+            return self
+        return self.changed(approvals=(*given, Approval(by=person, at=at)))
+
     @property
     def is_set(self) -> bool:
-        return self.size > 0
+        return self.bulk.size > 0
 
     @property
     def needs(self) -> tuple[Need, ...]:
         """Every operation of the policy that it takes to ask for this, by site."""
         if self.is_set:
-            return self.needs_of_items or tuple(
-                dict.fromkeys((kind.operation, None) for kind in self.kinds or (self.kind,))
-            )
-        found = operations_of(self.kind.operation, self.before, self.after)
-        return tuple((operation, self.target.site) for operation in found)
+            return self.bulk.needs_of_items
+        edit = self.edit
+        found = operations_of(edit.kind.operation, edit.before, edit.after)
+        return tuple((operation, edit.target.site) for operation in found)
 
     @property
     def operations(self) -> tuple[str, ...]:
         """Every operation of the policy that it takes to ask for this."""
         return tuple(dict.fromkeys(operation for operation, _ in self.needs))
 
-    def approved_by(self, person: str, at: datetime) -> Change:
-        """This change with the approval of *person*, who counts once."""
-        if any(given.by == person for given in self.approvals):
-            return self
-        return self.model_copy(update={"approvals": (*self.approvals, Approval(by=person, at=at))})
-
     @property
     def review_due(self) -> bool:
         """Whether somebody acted alone and nobody else has looked at it since; its end or an undo of theirs is no look."""
         open_ = self.state in {State.APPLIED, State.UNKNOWN, State.UNSETTLED}
-        return self.glass_broken and open_ and self.reviewed_by is None
+        return self.decision.glass_broken and open_ and self.decision.reviewed_by is None
 
     @property
     def temporary(self) -> bool:
         """Whether it is in force and will take itself back."""
-        return (
-            self.state is State.APPLIED
-            and self.reverts_at is not None
-            and self.undone_by is None
-            and not self.revert_failure
-        )
+        run = self.run
+        ends = self.request.reverts_at is not None and not run.revert_failure
+        return self.state is State.APPLIED and ends and run.undone_by is None
 
     @property
     def fingerprint(self) -> str:
         """Of everything that a decider is shown: the same target, before and after give the same text."""
-        return fingerprint([self.kind, str(self.target), canonical_form(self.before), canonical_form(self.after)])
+        edit = self.edit
+        return fingerprint([edit.kind, str(edit.target), canonical_form(edit.before), canonical_form(edit.after)])
+
+
+def _names_of_parts() -> Iterator[tuple[str, str]]:
+    for own, field in Change.model_fields.items():
+        if isinstance(part := field.annotation, type) and issubclass(part, Stored):
+            yield from ((name, own) for name in part.model_fields)
+        else:
+            yield own, ""
+
+
+PART_OF: Final = dict(_names_of_parts())
+"""For the name of each field, the part of a change that has it; nothing for a field of the change itself."""
 
 
 class Ended(NamedTuple):

@@ -57,7 +57,7 @@ class Pipeline:
         return True
 
     async def _take_over(self, change: Change) -> None:
-        log.info("taking_over", change=change.id[:8], state=change.state, attempt=change.attempt)
+        log.info("taking_over", change=change.id[:8], state=change.state, attempt=change.run.attempt)
         await self.executor.carry_out(change)
 
     async def note_export(self, event: str, what: str, count: int, *, by: str, channel: str, here: bool) -> None:

@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from bot.changes.model import NOT_CONTENT, Change, Guard, Item, Kind, State, Target, canonical_form, weightiest
+from bot.changes.model import (
+    NOT_CONTENT,
+    Bulk,
+    Change,
+    ChangeDecision,
+    ChangeRequest,
+    Edit,
+    Guard,
+    Item,
+    Kind,
+    Run,
+    State,
+    Target,
+    canonical_form,
+    weightiest,
+)
 from bot.changes.verify import Document, Snapshot
 from bot.rules.model import Rule, RuleDraft
 
@@ -29,59 +44,17 @@ SEGMENTS: Final = "allowedSegments"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
-    """Who asks for something, where and why, what must stand before it, and how long it is to last."""
+class Proposal:
+    """What somebody wants changed; *edit.before* is what they were shown."""
 
-    requester: str
-    channel: str
-    reason: str = ""
+    edit: Edit
+    request: ChangeRequest
     guard: Guard | None = None
     """What must stand before it whatever the policy says; None leaves it to the policy."""
-    warnings: tuple[str, ...] = ()
-    """What is wrong with it all the same, in plain words for its card."""
-    undoes: str | None = None
-    """The change that this one takes back."""
-    revert_after: int | None = None
-    """Seconds after which it takes itself back, counted from when it was applied."""
-    reverts_at: datetime | None = None
-    """When it takes itself back."""
-    reverts_at_as_typed: str = ""
-    agreed: bool = False
-    """Agreed to before, as the end of a temporary change is: nobody's right is asked again."""
-    settles_review: bool = False
-    """Of an undo: the person who asks for it may review what it takes back, and so does."""
-
-    def kept(self) -> dict[str, Any]:
-        """What the record of a change keeps of these."""
-        return {each.name: getattr(self, each.name) for each in fields(Terms) if each.name != "guard"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Proposal(Terms):
-    """What somebody wants changed. *before* is what they were shown; None for something new."""
-
-    kind: Kind
-    target: Target
-    before: Document | None
-    after: Document | None
-    preview: tuple[str, ...] = ()
-    """What it does to known addresses, in plain words for its card."""
-    quiet_refusal: bool = False
-    """The one who asks sees a refusal where they typed, so the channel need not."""
 
     def change(self, id_: str, created: datetime) -> Change:
         """The change that this asks for, with no guard before it yet."""
-        return Change(
-            id=id_,
-            kind=self.kind,
-            target=self.target,
-            before=self.before,
-            after=self.after,
-            preview=self.preview,
-            quiet_refusal=self.quiet_refusal,
-            created=created,
-            **self.kept(),
-        )
+        return Change(id=id_, created=created, edit=self.edit, request=self.request)
 
 
 def inverse(change: Change, live: Document | None = None, *, by: str, channel: str, reason: str = "") -> Proposal:
@@ -90,30 +63,32 @@ def inverse(change: Change, live: Document | None = None, *, by: str, channel: s
     Of a member it is the difference that is taken back, so that segments which somebody gave or took since stay so.
     Where *live* no longer has what the change made, the proposal is for what it made, and will be found out of date.
     """
-    kind, before, after = UNDONE_BY[change.kind], change.result, change.before
-    if after is not None and change.target.service == "rules":
+    edit, before, after = change.edit, change.run.result, change.edit.before
+    kind, target = UNDONE_BY[edit.kind], edit.target
+    if after is not None and target.service == "rules":
         after = RuleDraft.model_validate(after).body()
     elif after is not None and kind is Kind.MEMBER_ADD:
         after = {name: after[name] for name in ("name", "email", "allowedSegments") if name in after}
-    elif change.target.service == "members" and None not in (before, after, live):
+    elif target.service == "members" and None not in (before, after, live):
         before = live if is_there(change, live) else before
-        after = applied_to(live or {}, change.result or {}, after or {})
+        after = applied_to(live or {}, change.run.result or {}, after or {})
     return Proposal(
-        kind=kind,
-        target=change.target.model_copy(update={"key": None}) if kind is Kind.RULE_CREATE else change.target,
-        before=before if change.after is not None else None,
-        after=after,
-        requester=by,
-        channel=channel,
-        reason=reason or f"undo of {change.id[:8]}",
-        undoes=change.id,
+        edit=Edit(
+            kind=kind,
+            target=target.model_copy(update={"key": None}) if kind is Kind.RULE_CREATE else target,
+            before=before if edit.after is not None else None,
+            after=after,
+        ),
+        request=ChangeRequest(
+            requester=by, channel=channel, reason=reason or f"undo of {change.id[:8]}", undoes=change.id
+        ),
     )
 
 
 def put_back(change: Change, live: Document, *, by: str, channel: str) -> Proposal:
     """The inverse of *change*, though somebody changed its target since: from *live*, and only after a look at it."""
     undo = inverse(change, live, by=by, channel=channel, reason=f"end of {change.id[:8]}, though it was changed since")
-    return replace(undo, before=live, guard=Guard.CONFIRM)
+    return replace(undo, edit=undo.edit.model_copy(update={"before": live}), guard=Guard.CONFIRM)
 
 
 def request_again(change: Change, live: Document | None, *, by: str, channel: str) -> Proposal:
@@ -121,36 +96,37 @@ def request_again(change: Change, live: Document | None, *, by: str, channel: st
 
     Where the target is no longer what was shown, the requester is asked first.
     """
-    after = change.after
-    if live is not None and change.before is not None and after is not None:
-        base = Rule.model_validate(live).body() if change.target.service == "rules" else live
-        after = applied_to(base, change.before, after)
-    moved = canonical_form(live) != canonical_form(change.before)
+    edit, asked = change.edit, change.request
+    after = edit.after
+    if live is not None and edit.before is not None and after is not None:
+        base = Rule.model_validate(live).body() if edit.target.service == "rules" else live
+        after = applied_to(base, edit.before, after)
+    moved = canonical_form(live) != canonical_form(edit.before)
     return Proposal(
-        kind=change.kind,
-        target=change.target,
-        before=live,
-        after=after,
-        requester=by,
-        channel=channel,
+        edit=Edit(kind=edit.kind, target=edit.target, before=live, after=after),
+        request=ChangeRequest(
+            requester=by,
+            channel=channel,
+            reason=asked.reason,
+            warnings=asked.warnings,
+            revert_after=asked.revert_after,
+            reverts_at=None if asked.revert_after else asked.reverts_at,
+            reverts_at_as_typed=asked.reverts_at_as_typed,
+        ),
         guard=Guard.CONFIRM if moved else None,
-        reason=change.reason,
-        warnings=change.warnings,
-        revert_after=change.revert_after,
-        reverts_at=None if change.revert_after else change.reverts_at,
-        reverts_at_as_typed=change.reverts_at_as_typed,
     )
 
 
 def is_there(change: Change, live: Document | None) -> bool:
     """Whether *live* still has what *change* made, so that it can be taken back without touching what others did."""
-    if canonical_form(live) == canonical_form(change.result):
+    before, made = change.edit.before, change.run.result
+    if canonical_form(live) == canonical_form(made):
         return True
-    if change.target.service != "members" or live is None or change.result is None or change.before is None:
+    if change.edit.target.service != "members" or live is None or made is None or before is None:
         return False
-    fields = {name for name, value in change.before.items() if change.result.get(name) != value} - {SEGMENTS}
-    untouched = all(live.get(name) == change.result.get(name) for name in fields)
-    return untouched and applied_to(live, change.result, change.before) != live
+    fields = {name for name, value in before.items() if made.get(name) != value} - {SEGMENTS}
+    untouched = all(live.get(name) == made.get(name) for name in fields)
+    return untouched and applied_to(live, made, before) != live
 
 
 def applied_to(live: Document, before: Document, after: Document) -> Document:
@@ -169,14 +145,17 @@ class NothingInSet(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SetProposal(Terms):
+class SetProposal:
     """Several changes, to be decided as one. *title*: what it does, in a few words that a channel may see."""
 
     title: str
     items: Sequence[Item]
+    request: ChangeRequest
     columns: tuple[str, ...] = ()
     """The headings of the table that the items come from."""
     separator: str = ","
+    guard: Guard | None = None
+    """As for a `Proposal`."""
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
@@ -188,47 +167,58 @@ class SetProposal(Terms):
     def change(self, id_: str, created: datetime) -> Change:
         """The change that stands for all items, with no guard before it yet; raises NothingInSet."""
         kinds = self.kinds
+        service = Target(service=self.items[0].target.service)
         return Change(
             id=id_,
-            kind=kinds[0],
-            kinds=kinds,
-            needs_of_items=tuple(dict.fromkeys(need for item in self.items for need in item.needs)),
-            size=len(self.items),
-            title=self.title,
-            target=Target(service=self.items[0].target.service),
-            before=None,
-            after=None,
-            columns=self.columns,
-            separator=self.separator,
             created=created,
-            **self.kept(),
+            edit=Edit(kind=kinds[0], target=service, before=None, after=None),
+            request=self.request,
+            bulk=Bulk(
+                size=len(self.items),
+                kinds=kinds,
+                needs_of_items=tuple(dict.fromkeys(need for item in self.items for need in item.needs)),
+                title=self.title,
+                columns=self.columns,
+                separator=self.separator,
+            ),
         )
+
+
+P = TypeVar("P", bound=Proposal | SetProposal)
+
+
+def amended(proposal: P, **fields: Any) -> P:
+    """*proposal* with these *fields* of its request set."""
+    return replace(proposal, request=proposal.request.model_copy(update=fields))
 
 
 def set_of(title: str, proposals: Sequence[Proposal]) -> SetProposal:
     """Proposals of one person as one set, with the reason and the end of the first."""
-    first = proposals[0]
+    first = proposals[0].request
     return SetProposal(
         title=title,
         items=[item_of(number, proposal) for number, proposal in enumerate(proposals, 1)],
-        requester=first.requester,
-        channel=first.channel,
-        reason=first.reason,
-        revert_after=first.revert_after,
-        reverts_at=first.reverts_at,
-        reverts_at_as_typed=first.reverts_at_as_typed,
-        warnings=tuple(dict.fromkeys(line for proposal in proposals for line in proposal.warnings)),
+        request=ChangeRequest(
+            requester=first.requester,
+            channel=first.channel,
+            reason=first.reason,
+            revert_after=first.revert_after,
+            reverts_at=first.reverts_at,
+            reverts_at_as_typed=first.reverts_at_as_typed,
+            warnings=tuple(dict.fromkeys(line for proposal in proposals for line in proposal.request.warnings)),
+        ),
     )
 
 
 def item_of(number: int, proposal: Proposal, source: str = "") -> Item:
+    edit = proposal.edit
     return Item(
         number=number,
-        kind=proposal.kind,
-        target=proposal.target,
-        before=proposal.before,
-        after=proposal.after,
-        undoes=proposal.undoes,
+        kind=edit.kind,
+        target=edit.target,
+        before=edit.before,
+        after=edit.after,
+        undoes=proposal.request.undoes,
         source=source,
     )
 
@@ -239,12 +229,11 @@ def inverse_of(
     """What takes back those items of *whole* that were *done*, on what there is now of each, the last one first."""
     proposals = [inverse(change, live, by=by, channel=channel, reason=reason) for change, live in done]
     return SetProposal(
-        title=f"Undo: {whole.title}" if whole.undoes is None else whole.title.removeprefix("Undo: "),
+        title=f"Undo: {whole.bulk.title}" if whole.request.undoes is None else whole.bulk.title.removeprefix("Undo: "),
         items=[item_of(number, proposal) for number, proposal in enumerate(reversed(proposals), 1)],
-        requester=by,
-        channel=channel,
-        reason=reason or f"undo of {whole.id[:8]}",
-        undoes=whole.id,
+        request=ChangeRequest(
+            requester=by, channel=channel, reason=reason or f"undo of {whole.id[:8]}", undoes=whole.id
+        ),
     )
 
 
@@ -258,47 +247,43 @@ def again(whole: Change, failed: Iterable[tuple[Item, Snapshot]], *, by: str, ch
     for item, snapshot in failed:
         live = snapshot.live(item.target)
         if item.kind is not None and (live is not None) != item.kind.creates:
-            proposals.append((_renewed(whole, item, live, by=by, channel=channel), item.source))
+            edit = Edit(kind=item.kind, target=item.target, before=item.before, after=item.after)
+            change = whole.model_copy(update={"edit": edit})
+            proposals.append((request_again(change, live, by=by, channel=channel), item.source))
     if not proposals:
-        raise NothingInSet(whole.title)
+        raise NothingInSet(whole.bulk.title)
     items = [item_of(number, proposal, source) for number, (proposal, source) in enumerate(proposals, 1)]
     asks = any(proposal.guard is Guard.CONFIRM for proposal, _ in proposals)
     return replace(
-        set_of(whole.title, [proposal for proposal, _ in proposals]),
+        set_of(whole.bulk.title, [proposal for proposal, _ in proposals]),
         items=items,
         guard=Guard.CONFIRM if asks else None,
     )
 
 
-def _renewed(whole: Change, item: Item, live: Document | None, *, by: str, channel: str) -> Proposal:
-    change = whole.model_copy(
-        update={"kind": item.kind, "target": item.target, "before": item.before, "after": item.after, "size": 0}
-    )
-    return request_again(change, live, by=by, channel=channel)
-
-
 def begun(whole: Change, item: Item, *, change_id: str, now: datetime) -> Change:
     """The change that an item of *whole* is, as it is written down just before it is sent."""
     if item.kind is None:
-        raise ValueError("a part that is only on record")
+        raise ValueError("an item that is only on record")
     return Change(
         id=change_id,
-        kind=item.kind,
-        target=item.target,
-        before=item.before,
-        after=item.after,
-        requester=whole.requester,
-        channel=whole.channel,
-        reason=whole.reason,
-        guard=whole.guard,
-        approvals=whole.approvals,
-        decided_by=whole.decided_by,
-        decided_at=whole.decided_at,
         created=now,
         state=State.APPLYING,
-        attempt=1,
-        undoes=item.undoes,
         set_id=whole.id,
         item_number=item.number,
-        quiet_refusal=True,
+        edit=Edit(kind=item.kind, target=item.target, before=item.before, after=item.after),
+        request=ChangeRequest(
+            requester=whole.request.requester,
+            channel=whole.request.channel,
+            reason=whole.request.reason,
+            undoes=item.undoes,
+            quiet_refusal=True,
+        ),
+        decision=ChangeDecision(
+            guard=whole.decision.guard,
+            approvals=whole.decision.approvals,
+            decided_by=whole.decision.decided_by,
+            decided_at=whole.decision.decided_at,
+        ),
+        run=Run(attempt=1),
     )

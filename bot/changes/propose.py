@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from bot.changes.execute import Executor
 from bot.changes.journal import Journal
-from bot.changes.model import HOLDING, LIVE, NOT_DONE, Change, Guard, Outcome, State, Target
-from bot.changes.proposals import Proposal, SetProposal, again, inverse, inverse_of, put_back, request_again
+from bot.changes.model import HOLDING, LIVE, NOT_DONE, Change, ChangeDecision, Guard, Outcome, State, Target
+from bot.changes.proposals import Proposal, SetProposal, again, amended, inverse, inverse_of, put_back, request_again
 from bot.changes.refusals import AlreadyDecided, NotTemporary, NotUndoable
 from bot.changes.verify import AdapterOf, Document, Snapshot, read_live
 from bot.clients.errors import ClientError
@@ -46,30 +46,29 @@ class Proposer:
         if (known := await self.journal.store.changes.of_key(idempotency_key)) is not None:
             return known
         change = proposal.change(self.new_id(), self.journal.now())
-        if not proposal.agreed:
+        if not proposal.request.agreed:
             change = await self._under_guard(change, proposal.guard)
         self.executor.failpoint("propose")
-        if change.guard is Guard.NONE and not change.is_set:
+        if change.decision.guard is Guard.NONE and not change.is_set:
             self.executor.failpoint("claim")
         items = proposal.items if isinstance(proposal, SetProposal) else ()
         return await self.journal.open(change, idempotency_key, items, reverts=reverts, begin=not change.is_set)
 
     async def _under_guard(self, change: Change, asked: Guard | None) -> Change:
         """*change* with what must stand before it here and now: the strictest guard of all that it needs."""
-        await self.access.require_all(change, change.requester)
-        rule = await self.access.guard_of_all(change.needs, change.requester, change.channel)
+        await self.access.require_all(change, change.request.requester)
+        rule = await self.access.guard_of_all(change.needs, change.request.requester, change.request.channel)
         expires = change.created + rule.expires
-        return change.model_copy(
-            update={
-                "guard": max(rule.guard, asked or Guard.NONE, key=STRENGTH.index),
-                "approvals_needed": rule.approvals,
-                "approvers": rule.approvers,
-                "self_approval": rule.self_approval,
-                "break_glass": rule.break_glass,
-                "summoned": await self.access.summoned(rule, change.requester, change.channel),
-                "expires": expires if change.reverts_at is None else min(expires, change.reverts_at),
-            }
+        decision = ChangeDecision(
+            guard=max(rule.guard, asked or Guard.NONE, key=STRENGTH.index),
+            approvals_needed=rule.approvals,
+            approvers=rule.approvers,
+            self_approval=rule.self_approval,
+            break_glass=rule.break_glass,
+            summoned=await self.access.summoned(rule, change.request.requester, change.request.channel),
+            expires=expires if change.request.reverts_at is None else min(expires, change.request.reverts_at),
         )
+        return change.model_copy(update={"decision": decision})
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +87,14 @@ class FollowUps:
         """
         if (made := await self._made_since(change, "undo", by, since)) is not None:
             return await self.proposer.executor.go_on(made)
-        if change.state is not State.APPLIED or change.undone_by is not None:
+        if change.state is not State.APPLIED or change.run.undone_by is not None:
             raise NotUndoable(change)
         undos = await self._undos(change, "undo")
         if (same := next((undo for undo in undos if _serves(undo, change, by, channel)), None)) is not None:
             return same
         proposal = await self._inverse(change, by=by, channel=channel)
         if change.review_due:
-            proposal = replace(proposal, settles_review=await self._may_review(change, by))
+            proposal = amended(proposal, settles_review=await self._may_review(change, by))
         return await self.proposer.submit(proposal, idempotency_key=f"undo:{change.id}:{len(undos)}")
 
     async def revert(self, change: Change, *, by: str, reason: str, since: datetime | None = None) -> Change:
@@ -107,24 +106,24 @@ class FollowUps:
         if (made := await self._made_since(change, "revert", by, since)) is not None:
             return await self.proposer.executor.go_on(made)
         reverts = await self._undos(change, "revert")
-        if reverts and (reverts[-1].state in LIVE or reverts[-1].id == change.undone_by):
+        if reverts and (reverts[-1].state in LIVE or reverts[-1].id == change.run.undone_by):
             return reverts[-1]
-        if change.undone_by is None and not change.temporary:
+        if change.run.undone_by is None and not change.temporary:
             raise NotTemporary(change)
-        proposal = await self._inverse(change, by=by, channel=change.channel, reason=reason)
+        proposal = await self._inverse(change, by=by, channel=change.request.channel, reason=reason)
         idempotency_key = f"revert:{change.id}:{len(reverts)}"
         return await self.proposer.submit(
-            replace(proposal, agreed=True), idempotency_key=idempotency_key, reverts=change
+            amended(proposal, agreed=True), idempotency_key=idempotency_key, reverts=change
         )
 
     async def _made_since(self, change: Change, idempotency_key: str, by: str, since: datetime | None) -> Change | None:
         if since is None:
             return None
         undos = await self._undos(change, idempotency_key)
-        return next((undo for undo in undos if undo.requester == by and undo.created >= since), None)
+        return next((undo for undo in undos if undo.request.requester == by and undo.created >= since), None)
 
     async def _inverse(self, change: Change, *, by: str, channel: str, reason: str = "") -> Proposal | SetProposal:
-        if change.state is not State.APPLIED or change.undone_by is not None:
+        if change.state is not State.APPLIED or change.run.undone_by is not None:
             raise NotUndoable(change)
         if not change.is_set:
             moved, live = (await self._as_they_are([change]))[0]
@@ -134,9 +133,9 @@ class FollowUps:
 
     async def _done_items(self, whole: Change) -> Sequence[Change]:
         """The items of a set that were done and can be taken back; raises NotUndoable where there is none."""
-        items = await self.store.items.some(whole.id, (Outcome.APPLIED,), whole.size)
+        items = await self.store.items.some(whole.id, (Outcome.APPLIED,), whole.bulk.size)
         changes = await self.store.changes.many([item.change_id for item in items if item.change_id])
-        done = [change for change in changes.values() if change.state is State.APPLIED and change.undone_by is None]
+        done = [change for change in changes.values() if change.state is State.APPLIED and change.run.undone_by is None]
         if not done:
             raise NotUndoable(whole)
         return sorted(done, key=lambda change: change.item_number)
@@ -145,23 +144,23 @@ class FollowUps:
         """Each change under the id that its target has now, with what is there: of members only, as an undo of theirs
         is a difference. Where that cannot be read, it is as the change left it, and looked at again before the write.
         """
-        called = [change.model_copy(update={"target": await self.now_called(change.target)}) for change in changes]
-        members = [change.target for change in called if change.target.service == "members"]
+        called = [change.changed(target=await self.now_called(change.edit.target)) for change in changes]
+        members = [change.edit.target for change in called if change.edit.target.service == "members"]
         try:
             snapshots = await self._snapshots(members)
         except ClientError:
             snapshots = {}
         return [
-            (change, snapshots[_place(change.target)].live(change.target))
-            if _place(change.target) in snapshots
-            else (change, change.result)
+            (change, snapshots[_place(change.edit.target)].live(change.edit.target))
+            if _place(change.edit.target) in snapshots
+            else (change, change.run.result)
             for change in called
         ]
 
     async def _with_live(self, change: Change) -> tuple[Change, Document | None]:
         """*change* under the id that its target has now, and what is there; raises a ClientError."""
-        target = await self.now_called(change.target)
-        return change.model_copy(update={"target": target}), await read_live(self.adapter(target), target)
+        target = await self.now_called(change.edit.target)
+        return change.changed(target=target), await read_live(self.adapter(target), target)
 
     async def _snapshots(self, targets: Sequence[Target]) -> Mapping[Place, Snapshot]:
         """*targets* as they are now, by service and site."""
@@ -194,7 +193,7 @@ class FollowUps:
 
     async def put_back(self, change: Change, *, by: str, channel: str, idempotency_key: str) -> Change:
         """Propose the end of a temporary *change* that was left because somebody changed its target."""
-        if change.state is not State.APPLIED or not change.revert_failure or change.undone_by is not None:
+        if change.state is not State.APPLIED or not change.run.revert_failure or change.run.undone_by is not None:
             raise NotTemporary(change)
         moved, live = await self._with_live(change)
         if live is None:
@@ -208,7 +207,7 @@ class FollowUps:
         if change.state is not State.STALE:
             raise AlreadyDecided(change)
         moved, live = await self._with_live(change)
-        if live is None or change.kind.creates:
+        if live is None or change.edit.kind.creates:
             raise AlreadyDecided(change)
         return await self.proposer.submit(
             request_again(moved, live, by=by, channel=channel), idempotency_key=idempotency_key
@@ -218,7 +217,7 @@ class FollowUps:
         """Propose those items of an ended set that were not done, on what there is now; raises NothingInSet."""
         if not whole.is_set or whole.state in LIVE:
             raise AlreadyDecided(whole)
-        items = await self.store.items.some(whole.id, NOT_DONE, whole.size)
+        items = await self.store.items.some(whole.id, NOT_DONE, whole.bulk.size)
         snapshots = await self._snapshots([item.target for item in items])
         failed = [(item, snapshots[_place(item.target)]) for item in items]
         return await self.proposer.submit(again(whole, failed, by=by, channel=channel), idempotency_key=idempotency_key)
@@ -236,7 +235,9 @@ def _serves(undo: Change, change: Change, by: str, channel: str) -> bool:
     One that waits for somebody else's own click would keep *by* from undoing it.
     """
     if undo.state is State.PROPOSED:
-        return undo.requester == by or (undo.guard is Guard.APPROVE and undo.channel == channel)
+        return undo.request.requester == by or (
+            undo.decision.guard is Guard.APPROVE and undo.request.channel == channel
+        )
     return undo.state in HOLDING or (undo.state is State.APPLIED and not change.is_set)
 
 

@@ -93,8 +93,8 @@ class TimerWorker:
         return self._now + REMINDERS[min(timer.number, len(REMINDERS) - 1)]
 
     async def _offer(self, change: Change, _: Timer) -> datetime | None:
-        if change.temporary and change.reverts_at is not None and change.reverts_at > self._now:
-            await self._enqueue(change, f"offer-{int(change.reverts_at.timestamp()) % 100_000_000}")
+        if change.temporary and change.request.reverts_at is not None and change.request.reverts_at > self._now:
+            await self._enqueue(change, f"offer-{int(change.request.reverts_at.timestamp()) % 100_000_000}")
         return None
 
     async def _review(self, change: Change, timer: Timer) -> datetime | None:
@@ -110,18 +110,19 @@ class TimerWorker:
 
     async def _revert(self, change: Change, timer: Timer) -> datetime | None:
         """The end of a temporary change: taken back where nobody touched it since, else left and said so."""
-        if not change.temporary or change.reverts_at is None:
+        ends = change.request.reverts_at
+        if not change.temporary or ends is None:
             return None
         if await self.pipeline.followups.being_undone(change):
             return self._later(change)
         last = await self.pipeline.followups.last_revert(change)
-        if last is not None and last.created >= change.reverts_at and (last.state in LIVE or not _service_away(last)):
+        if last is not None and last.created >= ends and (last.state in LIVE or not _service_away(last)):
             return await self._reverted(change, last)
         try:
             if why_not := await self._in_the_way(change):
                 return await self._leave(change, why_not)
             reason = _reason(change, self._now - timer.due)
-            revert = await self.pipeline.followups.revert(change, by=change.requester, reason=reason)
+            revert = await self.pipeline.followups.revert(change, by=change.request.requester, reason=reason)
         except (ClientError, TargetBusy) as error:
             log.warning("revert_waits", change=change.id[:8], error=type(error).__name__)
             return self._later(change)
@@ -158,13 +159,13 @@ class TimerWorker:
         return (await self.pipeline.journal.store.items.tally(whole.id))[Outcome.UNKNOWN] > 0
 
     def _later(self, change: Change) -> datetime:
-        return self._now + min(max(MIN_RETRY, (self._now - (change.reverts_at or self._now)) / 4), MAX_RETRY)
+        return self._now + min(max(MIN_RETRY, (self._now - (change.request.reverts_at or self._now)) / 4), MAX_RETRY)
 
     async def _in_the_way(self, change: Change) -> str:
         """Why the change cannot simply be taken back: somebody changed what it made, or it is gone."""
         if change.is_set:  # each of its items is looked at on its own
             return ""
-        target = await self.pipeline.followups.now_called(change.target)
+        target = await self.pipeline.followups.now_called(change.edit.target)
         live = await read_live(self.pipeline.executor.adapter(target), target)
         if is_there(change, live):
             return ""
@@ -174,7 +175,8 @@ class TimerWorker:
         """Say on the card, and to the requester, why *change* was not taken back at its end; it is not due again."""
 
         def left(held: Change) -> Mapping[str, Any]:
-            return {"revert_failure": why} if held.temporary and held.reverts_at == change.reverts_at else {}
+            is_same = held.temporary and held.request.reverts_at == change.request.reverts_at
+            return {"revert_failure": why} if is_same else {}
 
         await self.pipeline.journal.record(change, "left_in_force", GATEHOUSE, left, note="left")
         return None
@@ -182,7 +184,7 @@ class TimerWorker:
 
 def _service_away(revert: Change) -> bool:
     """Whether nothing was done because nothing could be sent: then it is tried again."""
-    return revert.state is State.FAILED and revert.refusal in {Unreachable.__name__, RateLimited.__name__}
+    return revert.state is State.FAILED and revert.run.refusal in {Unreachable.__name__, RateLimited.__name__}
 
 
 def _reason(change: Change, late: timedelta) -> str:

@@ -95,11 +95,13 @@ async def read_back(adapter: Adapter, changes: Sequence[Change]) -> Sequence[Rea
     request twice, and then one of the two is too many. Beside an item of a bulk change, another item may have made its like.
     """
     first = changes[0]
-    if first.kind is Kind.RULE_CREATE and first.set_id is None:
-        born = _born(first, await adapter.snapshot([_with_key(first.target, None)]))
-        key = first.target.key or next(iter(born), None)
-        return [SEVERAL if len(born) > 1 else verdict(first, await read_live(adapter, _with_key(first.target, key)))]
-    snapshot = await adapter.snapshot([change.target for change in changes])
+    if first.edit.kind is Kind.RULE_CREATE and first.set_id is None:
+        born = _born(first, await adapter.snapshot([_with_key(first.edit.target, None)]))
+        key = first.edit.target.key or next(iter(born), None)
+        return [
+            SEVERAL if len(born) > 1 else verdict(first, await read_live(adapter, _with_key(first.edit.target, key)))
+        ]
+    snapshot = await adapter.snapshot([change.edit.target for change in changes])
     readings = []
     for number, change in enumerate(changes):
         if number % AT_A_TIME == 0:
@@ -110,10 +112,10 @@ async def read_back(adapter: Adapter, changes: Sequence[Change]) -> Sequence[Rea
 
 def judge(change: Change, snapshot: Snapshot) -> Reading:
     """Say what *snapshot* shows of a change that was sent."""
-    if change.kind is not Kind.RULE_CREATE or change.target.key is not None:
-        return verdict(change, snapshot.live(change.target))
+    if change.edit.kind is not Kind.RULE_CREATE or change.edit.target.key is not None:
+        return verdict(change, snapshot.live(change.edit.target))
     born = _born(change, snapshot)
-    live = snapshot.live(_with_key(change.target, next(iter(born), None)))
+    live = snapshot.live(_with_key(change.edit.target, next(iter(born), None)))
     return SEVERAL if len(born) > 1 else verdict(change, live)
 
 
@@ -128,9 +130,8 @@ def _with_key(target: Target, key: str | None) -> Target:
 
 
 def alike_before(change: Change) -> Sequence[str]:
-    """The keys of what looked just like the thing to be created before it was: noted by the pipeline."""
-    found: Sequence[str] = (change.result or {}).get("lookalikes", ())
-    return found
+    """The keys of what looked just like the thing to be created before it was: noted by the executor."""
+    return change.run.lookalikes or ()
 
 
 def replaces(change: Change) -> bool:
@@ -141,10 +142,10 @@ def replaces(change: Change) -> bool:
     service that takes it for an update, would lose that. Both come by the thousand, and the service has no read of one
     member, so for them a look some seconds old has to do.
     """
-    if change.target.service != "members":
+    if change.edit.target.service != "members":
         return True
-    renamed = (change.before or {}).get("name") != (change.after or {}).get("name")
-    return change.kind is Kind.MEMBER_UPDATE and renamed
+    renamed = (change.edit.before or {}).get("name") != (change.edit.after or {}).get("name")
+    return change.edit.kind is Kind.MEMBER_UPDATE and renamed
 
 
 LOOKS: Final = 10
@@ -191,23 +192,23 @@ class Look:
         that once for each of them would take longer than all that is to be done.
         """
         if len(self.targets) == 1 or replaces(change):
-            return await read_live(self.adapter, change.target)
+            return await read_live(self.adapter, change.edit.target)
         async with self._reading:
             if self._all is None or self._counts_until is None or self.now() >= self._counts_until:
                 await self.take()
-            return None if self._all is None else self._all.live(change.target)
+            return None if self._all is None else self._all.live(change.edit.target)
 
 
 def key_of(change: Change) -> str:
     """The key of a target that is there already."""
-    if change.target.key is None:
-        raise ValueError(f"{change.kind} without a key")
-    return change.target.key
+    if change.edit.target.key is None:
+        raise ValueError(f"{change.edit.kind} without a key")
+    return change.edit.target.key
 
 
 def verdict(change: Change, live: Document | None) -> Reading:
     """What *live* says of *change*. As it was before is not done, even where the change only takes fields away."""
-    now, before, after = canonical_form(live), canonical_form(change.before), canonical_form(change.after)
+    now, before, after = canonical_form(live), canonical_form(change.edit.before), canonical_form(change.edit.after)
     if now == before != after:
         return Reading(Verification.NOT_DONE, live)
     done = now == after or (holds(now, after) and not _still_there(before, after, now))
@@ -257,7 +258,7 @@ class Sent:
 
         What an earlier process sent may still come, whatever this one is answered; a creation is not sent twice.
         """
-        sent_before = self.change.attempt > 1 and self.change.kind is not Kind.RULE_CREATE
+        sent_before = self.change.run.attempt > 1 and self.change.edit.kind is not Kind.RULE_CREATE
         return sent_before or self.error is None or isinstance(self.error, OutcomeUnknown)
 
 
@@ -273,18 +274,18 @@ def classify(sent: Sent, reading: Reading) -> tuple[Move, dict[str, Any]] | None
     if not sent.is_open:
         if isinstance(error, Differs):
             return Move.OUTDATE, {"result": error.live}
-        gone = isinstance(error, NotFound) and change.after is None
+        gone = isinstance(error, NotFound) and change.edit.after is None
         return Move.OUTDATE if gone else Move.FAIL, said(error)
     diverged = reading.verification is Verification.DIVERGED
-    altered = sent.answer is not None and diverged and None not in (reading.live, change.after)
+    altered = sent.answer is not None and diverged and None not in (reading.live, change.edit.after)
     if reading.is_done or altered:
-        target = _with_key(change.target, change.target.key or (reading.live or {}).get("id"))
+        target = _with_key(change.edit.target, change.edit.target.key or (reading.live or {}).get("id"))
         answer = {} if sent.answer is None else {"outcome": sent.answer}
         return Move.FINISH, {"result": reading.live, "target": target} | answer
     if sent.answer is not None:
-        return Move.LOSE, {"outcome": sent.answer, "accepted": True, "target": change.target}
+        return Move.LOSE, {"outcome": sent.answer, "accepted": True, "target": change.edit.target}
     refused = isinstance(error, Refusal) and not isinstance(error, RateLimited)
-    if change.set_id is not None and change.kind is not Kind.RULE_CREATE and not diverged and not refused:
+    if change.set_id is not None and change.edit.kind is not Kind.RULE_CREATE and not diverged and not refused:
         return None
     return Move.LOSE, said(error)
 

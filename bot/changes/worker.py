@@ -230,7 +230,7 @@ async def keep_change_lease(journal: Journal, change: Change) -> AsyncIterator[C
 
     Within the block, nothing is sent to a service once the lease is lost, and this process does not claim the change again.
     """
-    lease = ChangeLease(journal, change, change.leased_until or journal.now())
+    lease = ChangeLease(journal, change, change.run.leased_until or journal.now())
     journal.at_work.add(change.id)
     outer = fence.set(lease.require)
     try:

@@ -172,7 +172,7 @@ class Access:
     async def require_all(self, change: Change, user: str) -> None:
         """Return where *user* may ask for all of *change* in its channel now; raises as `require` does."""
         for operation in change.operations:
-            await self.require(operation, user, change.channel)
+            await self.require(operation, user, change.request.channel)
 
     async def require_somewhere(self, operation: str, user: str) -> None:
         """Return where *user* may do *operation* in some channel, to be chosen yet; raises as `require` does."""
@@ -264,29 +264,29 @@ class Access:
         Raises Irreconcilable where those who could approve then and those who can now have nobody in common.
         """
         try:
-            now = await self.guard_of_all(change.needs, change.requester, change.channel)
+            now = await self.guard_of_all(change.needs, change.request.requester, change.request.channel)
         except NobodyCanApprove:  # somebody may come
             rules = [self.policy().guard_for(operation, site) for operation, site in change.needs]
             now = strictest(rules).model_copy(update={"guard": Guard.APPROVE})
         then = GuardRule(
             operation="*",
-            guard=change.guard,
-            approvals=change.approvals_needed,
-            approvers=change.approvers,
-            self_approval=change.self_approval,
-            break_glass=change.break_glass,
+            guard=change.decision.guard,
+            approvals=change.decision.approvals_needed,
+            approvers=change.decision.approvers,
+            self_approval=change.decision.self_approval,
+            break_glass=change.decision.break_glass,
         )
         both = strictest([then, now])
         fields: dict[str, Any] = {
             "guard": both.guard,
             "approvals_needed": both.approvals,
             "approvers": both.approvers,
-            "self_approval": both.self_approval and change.self_approval,
+            "self_approval": both.self_approval and change.decision.self_approval,
             "break_glass": both.break_glass,
         }
-        if both.approvers != change.approvers:
+        if both.approvers != change.decision.approvers:
             fields["summoned"] = self.named(both.approvers)
-        return {name: value for name, value in fields.items() if value != getattr(change, name)}
+        return {name: value for name, value in fields.items() if value != getattr(change.decision, name)}
 
     async def people(self, users: Sequence[str]) -> int:
         """How many people these accounts are: two of one mailbox are one."""
@@ -324,30 +324,32 @@ class Access:
 
     async def require_approver(self, change: Change, user: str, channel: str) -> None:
         """Return where *user* may approve *change* now; raises NotAllowed or DirectoryUnavailable."""
-        why = await self._approve_refusal(change.approvers, user, channel)
-        if why is None and not change.self_approval:
-            asker, person = await self.person(change.requester), await self.person(user)
+        why = await self._approve_refusal(change.decision.approvers, user, channel)
+        if why is None and not change.decision.self_approval:
+            asker, person = await self.person(change.request.requester), await self.person(user)
             why = Why.OWN_REQUEST if person.same_as(asker) else None
         if why is not None:
-            roles = change.approvers or self._roles_for(APPROVE)
+            roles = change.decision.approvers or self._roles_for(APPROVE)
             raise NotAllowed(why, APPROVE, user, roles=roles, channel=channel)
 
     async def require_reviewer(self, change: Change, user: str) -> None:
         """Return where *user* may review what somebody did alone; raises NotAllowed or DirectoryUnavailable."""
-        alone = change.model_copy(update={"requester": change.decided_by, "self_approval": False})
-        await self.require_approver(alone, user, change.channel)
+        alone = change.changed(requester=change.decision.decided_by, self_approval=False)
+        await self.require_approver(alone, user, change.request.channel)
 
     async def require_glass(self, change: Change, user: str, channel: str) -> None:
         """Return where *user* may go ahead with *change* alone; raises NotAllowed or DirectoryUnavailable."""
         about = await self._inquiry(user, channel)
 
         def verdict(person: Person) -> Why | None:
-            return None if about.policy.holds_any(change.break_glass, person, about.place) else Why.NO_ROLE
+            return None if about.policy.holds_any(change.decision.break_glass, person, about.place) else Why.NO_ROLE
 
         refusals = [await self._refusal(operation, about) for operation in change.operations]
-        why = next((why for why in refusals if why is not None), None) or await about.judge(verdict, change.break_glass)
+        why = next((why for why in refusals if why is not None), None) or await about.judge(
+            verdict, change.decision.break_glass
+        )
         if why is not None:
-            raise NotAllowed(why, "break-glass", user, roles=change.break_glass, channel=channel)
+            raise NotAllowed(why, "break-glass", user, roles=change.decision.break_glass, channel=channel)
 
     async def look_at_groups(self) -> None:
         """Ask for every user group of the policy, so that the directory knows which are missing; an outage says nothing."""
@@ -357,19 +359,19 @@ class Access:
 
     async def require_still(self, change: Change) -> None:
         """Return where who asked for *change* and enough of those who decided about it still may; raises as `require` does."""
-        await self.require_all(change, change.requester)
-        if change.glass_broken:
-            await self.require_glass(change, change.decided_by or "", change.channel)
+        await self.require_all(change, change.request.requester)
+        if change.decision.glass_broken:
+            await self.require_glass(change, change.decision.decided_by or "", change.request.channel)
             return
         lost: list[NotAllowed | DirectoryUnavailable] = []
         able: list[str] = []
-        for given in change.approvals:
+        for given in change.decision.approvals:
             try:
-                await self.require_approver(change, given.by, change.channel)
+                await self.require_approver(change, given.by, change.request.channel)
                 able.append(given.by)
             except (NotAllowed, DirectoryUnavailable) as error:
                 lost.append(error)
-        if lost and await self.people(able) < change.approvals_needed:
+        if lost and await self.people(able) < change.decision.approvals_needed:
             raise next((error for error in lost if isinstance(error, DirectoryUnavailable)), lost[0])
 
     def guards(self) -> Mapping[str, GuardRule]:

@@ -76,9 +76,9 @@ def _new_row(change: Change, idempotency_key: str) -> dict[str, Any]:
 def _moved(change: Change, move: Move, fields: Mapping[str, Any]) -> Change:
     """The change after *move*, with *fields* set."""
     state = MOVES[change.state, move]
-    made = change.model_copy(update={**fields, "state": state})
     # Nothing was sent for what is approved yet, so whoever claims it next does so for the first time.
-    return made.model_copy(update={"attempt": 0}) if state is State.APPROVED else made
+    first = {"attempt": 0} if state is State.APPROVED else {}
+    return change.changed(**{**fields, **first}, state=state)
 
 
 class Changes:
@@ -164,7 +164,7 @@ class Changes:
         unnamed = changes.c.target.startswith(f"rules/{NEW}")
         open_ = sa.and_(unnamed, changes.c.state.in_((State.APPLYING, State.UNKNOWN)))
         rows = await self._rows(_stored(sa.or_(changes.c.target == str(target), open_)))
-        return [change for change in readable(rows, change_of) if change.kind is Kind.RULE_CREATE]
+        return [change for change in readable(rows, change_of) if change.edit.kind is Kind.RULE_CREATE]
 
     async def is_being_reverted(self, tx: AsyncConnection, change_id: str) -> bool:
         """Whether the end of a temporary change is at work, or of unknown outcome."""
@@ -223,8 +223,8 @@ class Changes:
         Those that somebody is deciding about at this moment are left out: once approved, they look at the target first. So
         are those of a newer release.
         """
-        targets = [str(change.target) for change in applied if change.target.key]
-        undone = [f"undo:{change.undoes}:" for change in applied if change.undoes]
+        targets = [str(change.edit.target) for change in applied if change.edit.target.key]
+        undone = [f"undo:{change.request.undoes}:" for change in applied if change.request.undoes]
         about = sa.or_(changes.c.target.in_(targets), *map(changes.c.idempotency_key.startswith, undone))
         wanted = _stored(changes.c.state == State.PROPOSED, about)
         return list(readable(await tx.execute(self._session.skipping_locked(wanted))))
@@ -316,13 +316,11 @@ class Changes:
         change = ours(row)
         now_held = {
             "state": state,
-            "attempt": change.attempt + 1,
+            "attempt": change.run.attempt + 1,
             "token": row.token + 1,
             "leased_until": moment(until),
         }
-        return await self._replace(
-            tx, row.state, row.token, change.model_copy(update=now_held), owner=owner, lease=until
-        )
+        return await self._replace(tx, row.state, row.token, change.changed(**now_held), owner=owner, lease=until)
 
     async def held(self, tx: AsyncConnection, change_id: str) -> Change | None:
         """The change, read within *tx* and kept from others until its end."""
@@ -332,11 +330,11 @@ class Changes:
     async def is_applying(self, tx: AsyncConnection, change: Change, owner: str) -> bool:
         """Whether *owner* still applies *change* as it claimed it; nobody else takes it before the end of *tx*."""
         row = (await tx.execute(self._locked(change.id))).one_or_none()
-        return row is not None and (row.state, row.owner, row.token) == (State.APPLYING, owner, change.token)
+        return row is not None and (row.state, row.owner, row.token) == (State.APPLYING, owner, change.run.token)
 
     async def record(self, tx: AsyncConnection, change: Change, **fields: Any) -> None:
         """Note *fields* on a change as `held` returned it, without moving it."""
-        await self._replace(tx, change.state, change.token, change.model_copy(update=fields))
+        await self._replace(tx, change.state, change.run.token, change.changed(**fields))
 
     async def _replace(
         self, tx: AsyncConnection, state: str, token: int, made: Change, **columns: Any
@@ -386,7 +384,7 @@ class Changes:
         """Keep *change* and those *items* of it for another *lease*; False where *owner* no longer has the change."""
         until = {"lease": self.leases.until(lease)}
         open_ = changes.c.state.in_((State.APPLYING, State.UNKNOWN))
-        this = sa.and_(changes.c.id == change.id, changes.c.token == change.token, open_)
+        this = sa.and_(changes.c.id == change.id, changes.c.token == change.run.token, open_)
         if not await self.leases.write(tx, this, owner, until):
             return False
         if items:
@@ -405,7 +403,7 @@ class Changes:
         moved, values = [], []
         for change, move, fields, due in ended:
             row = rows.get(change.id)
-            if row is None or row.token != change.token or row.state not in sources(move):
+            if row is None or row.token != change.run.token or row.state not in sources(move):
                 continue
             made = _moved(change_of(row), move, fields)  # what its owner has done is recorded in any case
             moved.append((made, move))

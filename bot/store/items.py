@@ -111,7 +111,7 @@ class Items:
                 "which": change.item_number,
                 "outcome": OUTCOMES[change.state],
                 "change_id": change.id,
-                "why": "" if change.state is State.APPLIED else change.outcome,
+                "why": "" if change.state is State.APPLIED else change.run.outcome,
             }
             for change in changes
         ]

@@ -221,7 +221,7 @@ Row = sa.Row[*tuple[Any, ...]]
 def change_of(row: Row) -> Change:
     """Return the change of a row that has the columns `STORED`; raises NewerRelease where it can't be read."""
     try:
-        return restored(Change, row.document).model_copy(update={"token": row.token})
+        return restored(Change, row.document).changed(token=row.token)
     except ValueError as error:
         raise NewerRelease(row.id) from error
 
@@ -251,24 +251,25 @@ NEW = "new:"
 
 def held_by(change: Change) -> str:
     """What one change at a time may hold: its target; of a rule that has no id yet, all that it is to be."""
-    if change.target.key:
-        return str(change.target)
-    return f"{change.target}/" + (
-        f"set:{change.id}" if change.is_set else f"{NEW}{fingerprint(canonical_form(change.after))}"
+    if change.edit.target.key:
+        return str(change.edit.target)
+    return f"{change.edit.target}/" + (
+        f"set:{change.id}" if change.is_set else f"{NEW}{fingerprint(canonical_form(change.edit.after))}"
     )
 
 
 def row_of(change: Change) -> dict[str, Any]:
     """The columns that follow from *change*, whenever it is written."""
+    is_done = change.state is State.APPLIED
     return {
         "target": held_by(change),
         "state": change.state,
         "document": stored(change),
-        "attempt": change.attempt,
-        "token": change.token,
-        "requester": change.requester,
-        "channel": change.channel,
-        "undoable": change.state is State.APPLIED and change.undone_by is change.undoes is change.set_id is None,
-        "size": change.size,
+        "attempt": change.run.attempt,
+        "token": change.run.token,
+        "requester": change.request.requester,
+        "channel": change.request.channel,
+        "undoable": is_done and change.run.undone_by is change.request.undoes is change.set_id is None,
+        "size": change.bulk.size,
         "set_id": change.set_id or "",
     }

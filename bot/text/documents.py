@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict
@@ -54,14 +54,13 @@ class Stored(BaseModel):
         Any of them may be a guard, so that nothing is done with such a document. The names in a field ``ignorable``
         are not among them: the release that wrote them says that nothing depends on them.
         """
-        own = {name for name, value in (self.model_extra or {}).items() if value}
-        own -= set(self.__dict__.get("ignorable", ()))
-        return frozenset(own).union(*(part.unknown_fields for part in _parts(self.__dict__.values())))
+        return frozenset(_unknown([self])) - set(self.__dict__.get("ignorable", ()))
 
 
-def _parts(values: object) -> Iterator[Stored]:
-    for value in values if isinstance(values, list | tuple | type({}.values())) else ():
+def _unknown(values: Iterable[Any]) -> Iterator[str]:
+    for value in values:
         if isinstance(value, Stored):
-            yield value
-        elif value and isinstance(value, tuple):
-            yield from _parts(value)
+            yield from (name for name, extra in (value.model_extra or {}).items() if extra)
+            yield from _unknown(value.__dict__.values())
+        elif isinstance(value, tuple):
+            yield from _unknown(value)

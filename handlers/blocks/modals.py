@@ -203,18 +203,18 @@ def expiry_errors(text: str) -> dict[str, str]:
 
 def end_of_form(change: Change) -> View:
     """What a form says in the end that is still open; the card in the channel says the rest."""
-    about = change.after or change.before or {}
-    title = esc(str(about.get("name") or change.target.key))
+    about = change.edit.after or change.edit.before or {}
+    title = esc(str(about.get("name") or change.edit.target.key))
     if change.state is State.FAILED:
-        return unsaved("Gatehouse", f":warning: *Nothing was changed.* {ended(esc(change.outcome))}")
+        return unsaved("Gatehouse", f":warning: *Nothing was changed.* {ended(esc(change.run.outcome))}")
     if change.state is State.STALE:
         return unsaved("Gatehouse", f":arrows_counterclockwise: {MOVED}")
     if change.is_set:
-        words = f":hourglass_flowing_sand: *Started.* Its card in <#{change.channel}> shows the progress."
+        words = f":hourglass_flowing_sand: *Started.* Its card in <#{change.request.channel}> shows the progress."
     elif change.state is State.APPLIED:
-        words = f":white_check_mark: *Saved: {title}.* See its card in <#{change.channel}>."
+        words = f":white_check_mark: *Saved: {title}.* See its card in <#{change.request.channel}>."
     elif change.state is State.PROPOSED:
-        words = f":hourglass_flowing_sand: *{title} needs approval.* Its card is in <#{change.channel}>."
+        words = f":hourglass_flowing_sand: *{title} needs approval.* Its card is in <#{change.request.channel}>."
     else:
         words = (
             ":grey_question: *Not confirmed yet: the service gave no clear answer.* Gatehouse is checking and will "

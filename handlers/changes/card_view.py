@@ -65,22 +65,22 @@ def body(change: Change, groups: Groups | None) -> list[Block]:
         return _stale(change)
     if change.state is State.APPLIED and (other := _stored_otherwise(change)):
         return [messages.section(f"*Requested → stored*\n{other}")]
-    if change.kind.destroys:
+    if change.edit.kind.destroys:
         gone = [messages.context("Before:")] if change.state is State.APPLIED else []
-        return [*gone, *_whole(change, change.before, groups)]
-    if change.kind.creates:
-        return [*_whole(change, change.after, groups), *_not_restored(change)]
+        return [*gone, *_whole(change, change.edit.before, groups)]
+    if change.edit.kind.creates:
+        return [*_whole(change, change.edit.after, groups), *_not_restored(change)]
     return _differing(change)
 
 
 def _differing(change: Change) -> list[Block]:
     """What an edit changes, and while somebody has to decide, what else a rule depends on; less what its title says."""
-    lines = without_only_pair(differences(change.before, change.after), change.before, change.after)
-    is_in_title = is_switched(change) or (change.kind in ACCESS and len(lines) == 1)
+    lines = without_only_pair(differences(change.edit.before, change.edit.after), change.edit.before, change.edit.after)
+    is_in_title = is_switched(change) or (change.edit.kind in ACCESS and len(lines) == 1)
     shown = [] if is_in_title else [messages.section(render(lines))] if lines else []
-    if change.kind is not Kind.RULE_UPDATE or not (is_switched(change) or change.state is State.PROPOSED):
+    if change.edit.kind is not Kind.RULE_UPDATE or not (is_switched(change) or change.state is State.PROPOSED):
         return shown
-    rule = RuleDraft.model_validate(change.after or {})
+    rule = RuleDraft.model_validate(change.edit.after or {})
     if is_switched(change):
         return pair_lines(rule, MAX_SHORT_PAIRS)
     filters = dict.fromkeys(filter(None, (filters_words(pair) for pair in rule.pairs or ())))
@@ -89,10 +89,10 @@ def _differing(change: Change) -> list[Block]:
 
 def _stored_otherwise(change: Change) -> str:
     """Where what was read back differs from what was asked for; fields that the service added do not count."""
-    if change.after is None or change.result is None:
+    if change.edit.after is None or change.run.result is None:
         return ""
-    asked = canonical_form(change.after) or {}
-    found = canonical_form(change.result) or {}
+    asked = canonical_form(change.edit.after) or {}
+    found = canonical_form(change.run.result) or {}
     lines = differences(asked, {name: found.get(name) for name in asked})
     return render([line for line in lines if not _added_in_pair(line)])
 
@@ -103,19 +103,19 @@ def _added_in_pair(line: Line) -> bool:
 
 
 def _stale(change: Change) -> list[Block]:
-    if change.result is None:
+    if change.run.result is None:
         return []
-    then_now = differences(change.before, change.result)
+    then_now = differences(change.edit.before, change.run.result)
     shown = [messages.section(f"*Then → now*\n{render(then_now)}")] if then_now else []
-    wanted = differences(change.before, change.after) if change.before and change.after else []
+    wanted = differences(change.edit.before, change.edit.after) if change.edit.before and change.edit.after else []
     return [*shown, messages.section(f"*Requested*\n{render(wanted)}")] if wanted and not is_switched(change) else shown
 
 
 def _not_restored(change: Change) -> list[Block]:
     """What an undo of a delete cannot bring back, said plainly."""
-    if not change.undoes or change.state is not State.APPLIED:
+    if not change.request.undoes or change.state is not State.APPLIED:
         return []
-    if change.target.service == "members":
+    if change.edit.target.service == "members":
         return [messages.context("Name and segments are restored; the join date is not.")]
     return [messages.context("It has a new id and creation date. Commands still find it by its old id.")]
 
@@ -123,10 +123,10 @@ def _not_restored(change: Change) -> list[Block]:
 def _whole(change: Change, document: Mapping[str, Any] | None, groups: Groups | None) -> list[Block]:
     if document is None:
         return []
-    if change.target.service == "members":
+    if change.edit.target.service == "members":
         member = Member.model_validate(document)
         return [messages.section(f"*Segments*  {segments_line(member.segments)}")]
-    rule = Rule.model_validate({"id": change.target.key or "new"} | dict(document))
+    rule = Rule.model_validate({"id": change.edit.target.key or "new"} | dict(document))
     held = why_group_is_off(rule, groups)
     status = ("On" if rule.active else "Off") + (f", {off_words([held])}" if held else "")
     about = [esc(rule.description or "", 400), f"{esc(status, 200)} · {esc(rule.rule_type or 'no type', 40)}"]
@@ -150,9 +150,9 @@ def pair_lines(rule: RuleDraft, limit: int) -> list[Block]:
 
 def is_effective(change: Change, groups: Groups | None) -> list[Block]:
     """What an edit of a rule or a group means for what is active, where its status alone does not tell."""
-    if change.after is None or change.state not in {State.PROPOSED, State.APPLIED} or change.undone_by:
+    if change.edit.after is None or change.state not in {State.PROPOSED, State.APPLIED} or change.run.undone_by:
         return []
-    if change.kind is Kind.GROUP_UPDATE:
+    if change.edit.kind is Kind.GROUP_UPDATE:
         if (switched := is_switched(change)) is None:
             return []
         rules = (
@@ -161,7 +161,7 @@ def is_effective(change: Change, groups: Groups | None) -> list[Block]:
             else "Rules in this group that are on work again"
         )
         return [messages.context(f"{rules}.")]
-    rule = RuleDraft.model_validate(change.after) if change.kind is Kind.RULE_UPDATE else RuleDraft()
+    rule = RuleDraft.model_validate(change.edit.after) if change.edit.kind is Kind.RULE_UPDATE else RuleDraft()
     held = why_group_is_off(rule, groups) if rule.active else None
     return [messages.context(f"On, but not active: {esc(off_words([held]), 200)}.")] if held else []
 
@@ -172,23 +172,23 @@ FIRST_ROW: Final = 3
 
 def _proposed(change: Change) -> list[Block | None]:
     """The clicks that are open; who may make them is looked at when they are made."""
-    style = "danger" if change.kind.destroys else "primary"
-    if change.guard is Guard.CONFIRM:
+    style = "danger" if change.edit.kind.destroys else "primary"
+    if change.decision.guard is Guard.CONFIRM:
         yes = _verb(change)
-        no = f"Keep {_thing(change)}" if change.kind.destroys and not change.is_set else "Withdraw"
+        no = f"Keep {_thing(change)}" if change.edit.kind.destroys and not change.is_set else "Withdraw"
         return [
             _decide(change, yes, "confirm", style=style, confirm=_question(change, yes)),
             _decide(change, no, "keep"),
         ]
-    yes = APPROVE.get(change.kind, "Approve")
-    asked = _question(change, yes) if change.is_set or change.kind.destroys else None
+    yes = APPROVE.get(change.edit.kind, "Approve")
+    asked = _question(change, yes) if change.is_set or change.edit.kind.destroys else None
     return [
         _decide(change, yes, "approve", style=style, confirm=asked),
         _decide(change, "Deny…", "deny"),
         _decide(change, "Withdraw", "keep"),
         _decide(change, "Ask…", "ask"),
         _switch_off(change),
-        _decide(change, "Emergency override…", "glass") if change.break_glass else None,
+        _decide(change, "Emergency override…", "glass") if change.decision.break_glass else None,
     ]
 
 
@@ -200,24 +200,24 @@ def _decide(change: Change, label: str, decision: str, **more: Any) -> Block | N
 
 
 def _thing(change: Change) -> str:
-    return THINGS.get(change.target.service, "it")
+    return THINGS.get(change.edit.target.service, "it")
 
 
 def _verb(change: Change) -> str:
     """The verb and the object of the button that confirms *change*."""
-    title = html.unescape(change.title)
+    title = html.unescape(change.bulk.title)
     if change.is_set:
         is_short = len(title) <= MAX_CONFIRM and "@" not in title
         return (
             title
             if is_short
-            else f"{VERBS[change.kind][2] if len(change.kinds) == 1 else 'Change'} all {change.size:,}"
+            else f"{VERBS[change.edit.kind][2] if len(change.bulk.kinds) == 1 else 'Change'} all {change.bulk.size:,}"
         )
     if (switched := is_switched(change)) is not None:
         return f"Switch {switched}"
-    if change.kind in ACCESS:
-        return "Give access" if change.kind is Kind.MEMBER_GRANT else "Revoke access"
-    return f"{VERBS[change.kind][2]} {_thing(change)}"
+    if change.edit.kind in ACCESS:
+        return "Give access" if change.edit.kind is Kind.MEMBER_GRANT else "Revoke access"
+    return f"{VERBS[change.edit.kind][2]} {_thing(change)}"
 
 
 MAX_CONFIRM: Final = 30
@@ -227,36 +227,38 @@ MAX_CONFIRM: Final = 30
 def _question(change: Change, yes: str) -> Block:
     title = html.unescape(plain_title(change)).replace(messages.WORD_JOINER, "")
     return messages.confirm(
-        f"{messages.clip(title, 90)}?", _consequence(change), yes, "Cancel", danger=change.kind.destroys
+        f"{messages.clip(title, 90)}?", _consequence(change), yes, "Cancel", danger=change.edit.kind.destroys
     )
 
 
 def _consequence(change: Change) -> str:
     """What happens after a click, for Slack's own question."""
-    pairs, is_on = len((change.before or {}).get("pairs") or ()), (change.before or {}).get("status") == "Active"
-    if change.kind is Kind.RULE_DELETE and change.is_set:
-        return f"{messages.plural(change.size, 'rule')} stop working at once. Undo creates them again, under new ids."
-    if change.kind is Kind.RULE_DELETE:
+    before = change.edit.before or {}
+    pairs, is_on = len(before.get("pairs") or ()), before.get("status") == "Active"
+    if change.edit.kind is Kind.RULE_DELETE and change.is_set:
+        rules = messages.plural(change.bulk.size, "rule")
+        return f"{rules} stop working at once. Undo creates them again, under new ids."
+    if change.edit.kind is Kind.RULE_DELETE:
         goes = f"All {pairs:,} pairs are deleted. " if pairs > 1 else ""
         return f"{goes}{'It stops working at once. ' if is_on else ''}Undo creates it again, under a new id."
-    if change.kind is Kind.MEMBER_REMOVE and change.is_set:
+    if change.edit.kind is Kind.MEMBER_REMOVE and change.is_set:
         return "Access ends at once. Undo restores names and segments."
-    if change.kind is Kind.MEMBER_REMOVE:
-        site = f" to {change.target.site}" if change.target.site else ""
-        return f"{masked(change.target.key or '')} loses all access{site}. Undo restores name and segments."
+    if change.edit.kind is Kind.MEMBER_REMOVE:
+        site = f" to {change.edit.target.site}" if change.edit.target.site else ""
+        return f"{masked(change.edit.target.key or '')} loses all access{site}. Undo restores name and segments."
     return "It takes effect at once. You can undo it."
 
 
 def _applied(change: Change) -> list[Block | None]:
     """How a change that was applied can be taken back, or kept; nothing once it was undone."""
-    if change.undone_by:
+    if change.run.undone_by:
         return []
     if change.temporary:
         buttons = {"end": "Revert now", "extend": "+1 h", "stay": "Keep"}
         if (switched := is_switched(change)) is not None:
             back = "on" if switched == "off" else "off"
             buttons = {"end": f"Back {back} now", "extend": "+1 h", "stay": f"Keep {switched}"}
-    elif change.revert_failure == "changed" and not change.is_set:
+    elif change.run.revert_failure == "changed" and not change.is_set:
         buttons = {"putback": "Revert anyway", "stay": "Keep"}
     else:
         buttons = {"undo": "Undo"}
@@ -265,7 +267,7 @@ def _applied(change: Change) -> list[Block | None]:
 
 def _items_applied(change: Change, progress: Progress) -> list[Block | None]:
     """The same for a bulk change, with a way to try again what was not done, and to undo what was done to one item."""
-    if change.undone_by or change.temporary:
+    if change.run.undone_by or change.temporary:
         return _applied(change)
     undo = _applied(change) if progress.tally[Outcome.APPLIED] else []
     return [_try_again(change, progress), *undo, *_single_undos(progress.first)]
@@ -285,22 +287,22 @@ def _buttons(change: Change, progress: Progress | None) -> list[Block | None]:
         case State.APPLIED:
             return [sign, *(_applied(change) if progress is None else _items_applied(change, progress))]
         case State.APPROVED | State.APPLYING if progress is not None:
-            return [] if change.stopped_by else [_decide(change, "Stop", "stop")]
+            return [] if change.run.stopped_by else [_decide(change, "Stop", "stop")]
         case State.FAILED if progress is not None:
             return [_try_again(change, progress)]
-        case State.APPROVED if change.waits:
+        case State.APPROVED if change.run.waits:
             return [_decide(change, "Withdraw", "keep")]
-        case State.STALE if progress is None and change.result is not None and not change.kind.creates:
+        case State.STALE if progress is None and change.run.result is not None and not change.edit.kind.creates:
             return [_decide(change, "Request again", "afresh")]
     return []
 
 
 def _switch_off(change: Change) -> Block | None:
     """Stop a rule at once that somebody else has yet to agree to delete, such as one that was made by mistake."""
-    is_on = (change.before or {}).get("status") == "Active"
-    if change.kind is not Kind.RULE_DELETE or not is_on or change.is_set:
+    is_on = (change.edit.before or {}).get("status") == "Active"
+    if change.edit.kind is not Kind.RULE_DELETE or not is_on or change.is_set:
         return None
-    return messages.run_button("Switch off instead", RulesOff(refs=(change.target.key or "",)), "off")
+    return messages.run_button("Switch off instead", RulesOff(refs=(change.edit.target.key or "",)), "off")
 
 
 MOST_SINGLE: Final = 6
@@ -323,8 +325,8 @@ def label(change: Change) -> str:
         return "Show to me"
     if not change.is_set:
         return "Show full change"
-    thing = THINGS.get(change.target.service, "item")
-    return f"Show all {change.size:,} {thing}s" if change.size > 1 else f"Show the {thing}"
+    thing = THINGS.get(change.edit.target.service, "item")
+    return f"Show all {change.bulk.size:,} {thing}s" if change.bulk.size > 1 else f"Show the {thing}"
 
 
 def actions(change: Change, blocks: Iterable[Block], buttons: Sequence[Block | None]) -> list[Block]:
@@ -336,10 +338,10 @@ def actions(change: Change, blocks: Iterable[Block], buttons: Sequence[Block | N
     full = messages.run_button(label(change), GatehouseInspect(change.id), "full")
     if change.state is State.PROPOSED and hides(change, drawn):
         why = "Some values are hidden in channels" if is_masked(drawn) else "This card doesn’t show everything"
-        why = "Emails are masked in channels" if change.target.service == "members" else why
+        why = "Emails are masked in channels" if change.edit.target.service == "members" else why
         words = f"{why}. Press *{label(change)}* before you decide."
         return [messages.context(words), *_rows([full, *buttons])]
-    is_needed = change.review_due or (change.target.service == "rules" and is_masked(drawn))
+    is_needed = change.review_due or (change.edit.target.service == "rules" and is_masked(drawn))
     return _rows([*buttons, full if is_needed else None])
 
 
@@ -364,7 +366,7 @@ def card(
     Addresses are masked: the card is for the channel.
     """
     if progress is None:
-        is_other = change.state is State.APPLIED and not change.undone_by and bool(_stored_otherwise(change))
+        is_other = change.state is State.APPLIED and not change.run.undone_by and bool(_stored_otherwise(change))
         title = f"{plain_title(change)}: not stored as requested" if is_other else title_of(change)
         said, blocks = sentence(change), [*body(change, groups), *is_effective(change, groups)]
     else:
@@ -375,8 +377,8 @@ def card(
         *(messages.section(line) for line in _remarks(change, progress)),
         *blocks,
     ]
-    if change.preview and change.state in WARNED:
-        head, *others = (esc(line, 600) for line in change.preview)
+    if change.request.preview and change.state in WARNED:
+        head, *others = (esc(line, 600) for line in change.request.preview)
         blocks.append(messages.section("\n".join([f"*{head}*", *(f"• {line}" for line in others)])))
     footer = messages.context(_footer(change, progress, places))
     blocks += [*actions(change, [*blocks, footer], _buttons(change, progress)), footer]
@@ -391,17 +393,17 @@ def _remarks(change: Change, progress: Progress | None) -> Iterator[str]:
         yield ending
     if progress is None or change.state is not State.APPLIED:
         return
-    if change.refusal == LOST_RIGHT:
+    if change.run.refusal == LOST_RIGHT:
         yield f"*The rest was not done:* {why_not_any_more(change)}."
-    elif change.stopped_by:
-        yield f"*Stopped* by <@{change.stopped_by}>."
+    elif change.run.stopped_by:
+        yield f"*Stopped* by <@{change.run.stopped_by}>."
     if progress.tally[Outcome.UNKNOWN]:
         yield "Gatehouse keeps checking what is not confirmed yet, and updates this card."
 
 
 def _mark(change: Change, progress: Progress | None) -> str:
     is_partial = progress is not None and _is_partial(change, progress.tally)
-    is_other = change.state is State.APPLIED and not change.undone_by and bool(_stored_otherwise(change))
+    is_other = change.state is State.APPLIED and not change.run.undone_by and bool(_stored_otherwise(change))
     return ":warning:" if is_partial or is_other else mark_of(change)
 
 
@@ -415,13 +417,13 @@ def _items_title(change: Change, tally: Tally) -> str:
     match change.state:
         case State.PROPOSED:
             return f"{title}?"
-        case State.APPLIED if change.undone_by:
+        case State.APPLIED if change.run.undone_by:
             return f"Undone: {title}"
         case State.APPLIED if done < meant:
             return f"{title}: {done:,} of {meant:,} done"
         case State.APPLIED:
             return past(title) + (until(change) if change.temporary else "")
-        case State.APPLYING if change.stopped_by:
+        case State.APPLYING if change.run.stopped_by:
             return f"{title}: stopping…"
         case State.APPROVED | State.APPLYING:
             return f"{title}…"
@@ -440,14 +442,14 @@ def _how_far(change: Change, tally: Tally) -> str:
     """How much is done: a bar while it goes on, afterwards the counts where not all is done."""
     if change.state in {State.APPROVED, State.APPLYING}:
         return progress_text(tally)
-    is_told = change.state is not State.PROPOSED and (tally.of(DONE) < sum(tally.counts.values()) or change.undone_by)
-    return counts_text(tally) if is_told else ""
+    is_partly_done = tally.of(DONE) < sum(tally.counts.values()) or change.run.undone_by
+    return counts_text(tally) if is_partly_done and change.state is not State.PROPOSED else ""
 
 
 def _warnings(change: Change, progress: Progress | None) -> list[Block]:
     """What is wrong with *change*, while it may come true; of many lines the first."""
     of_items = item_warnings(progress.first[: items_view.SHOWN]) if progress is not None else ()
-    lines = (*change.warnings, *change_warnings(change), *of_items)
+    lines = (*change.request.warnings, *change_warnings(change), *of_items)
     if not lines or change.state not in WARNED:
         return []
     left = len(lines) - MAX_WARNINGS
@@ -456,15 +458,15 @@ def _warnings(change: Change, progress: Progress | None) -> list[Block]:
 
 
 def _footer(change: Change, progress: Progress | None, places: Mapping[str, str]) -> str:
-    place = places.get(change.target.service)
-    about = [f"{change.target.service} at {esc(place, 80)}" if place else change.target.service]
+    place = places.get(change.edit.target.service)
+    about = [f"{change.edit.target.service} at {esc(place, 80)}" if place else change.edit.target.service]
     if progress is not None:
         about.append(messages.plural(sum(progress.tally.counts.values()), "item"))
-    elif change.target.service != "members" and change.target.key:
-        about.append(code(change.target.key, 100))
+    elif change.edit.target.service != "members" and change.edit.target.key:
+        about.append(code(change.edit.target.key, 100))
     about.append(f"change {code(change.id[:8])}")
-    if change.undone_by:
-        about.append(f"undone by change {code(change.undone_by[:8])}")
+    if change.run.undone_by:
+        about.append(f"undone by change {code(change.run.undone_by[:8])}")
     return " · ".join(about)
 
 

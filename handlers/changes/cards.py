@@ -39,8 +39,8 @@ async def draw_card(change: Change, store: Store, groups: GroupsReader | None, p
 
 
 def _without_secrets(change: Change) -> Change:
-    before, after, result = hidden(change.before, change.after, change.result)
-    return change.model_copy(update={"before": before, "after": after, "result": result})
+    before, after, result = hidden(change.edit.before, change.edit.after, change.run.result)
+    return change.changed(before=before, after=after, result=result)
 
 
 def _item_without_secrets(item: Item) -> Item:
@@ -51,7 +51,7 @@ def _item_without_secrets(item: Item) -> Item:
 async def _progress(whole: Change, store: Store) -> items_view.Progress:
     """How far a set is; of a long one, first what went wrong."""
     tally = await store.items.tally(whole.id)
-    if whole.size <= items_view.SHOWN:
+    if whole.bulk.size <= items_view.SHOWN:
         return _progress_of(tally, await store.items.some(whole.id, set(Outcome), items_view.SHOWN))
     wrong = await store.items.some(whole.id, WRONG, items_view.SHOWN)
     others = await store.items.some(whole.id, set(Outcome) - WRONG, items_view.SHOWN - len(wrong))
@@ -64,7 +64,7 @@ def _progress_of(tally: Tally, first: Sequence[Item]) -> items_view.Progress:
 
 async def _groups(change: Change, groups: GroupsReader | None) -> Groups | None:
     """The groups, where the change is about a rule in one: what is on may still be held back."""
-    in_group = any((document or {}).get("groupId") for document in (change.before, change.after))
+    in_group = any((document or {}).get("groupId") for document in (change.edit.before, change.edit.after))
     return await groups.groups() if in_group and groups is not None else None
 
 
@@ -124,11 +124,11 @@ class Cards:
     async def _card(self, change: Change) -> Note | None:
         place = await self.store.cards.get(change.id, CARD)
         card = message = await draw_card(change, self.store, self.groups, self.places)
-        if place is not None and place[0] != change.channel:
+        if place is not None and place[0] != change.request.channel:
             message = await self._elsewhere(message, change)
         if place is not None and await self._edit(place, change, message):
             return None
-        self.pace.take(change.channel)
+        self.pace.take(change.request.channel)
         self.failpoint("post")
         channel, ts = await self._post(change, card)
         self.failpoint("posted")
@@ -138,7 +138,9 @@ class Cards:
 
         async def announce(tx: AsyncConnection) -> None:
             await self.store.cards.put(tx, change.id, channel, ts, CARD, link)
-            await self.store.audit.append(tx, Event("announced", "gatehouse", channel, change.id, str(change.target)))
+            await self.store.audit.append(
+                tx, Event("announced", "gatehouse", channel, change.id, str(change.edit.target))
+            )
 
         return announce
 
@@ -166,14 +168,14 @@ class Cards:
         """Upload the table; return the conversation that it goes to, and its file id."""
         table = await asyncio.to_thread(items_view.table, whole, rows)
         files = SlackFiles(self.slack)
-        channel = await files.direct(whole.requester)
+        channel = await files.direct(whole.request.requester)
         file_id = await files.upload(items_view.file_name(whole), table)
         async with self.store.transaction() as tx:
             await self.store.cards.add(tx, whole.id, channel, file_id, RESULT)
         return channel, file_id
 
     async def _edit(self, place: tuple[str, str], change: Change, message: Message) -> bool:
-        if place[0] == change.channel and await self._is_shared(change):
+        if place[0] == change.request.channel and await self._is_shared(change):
             return False
         try:
             self.failpoint("edit")
@@ -188,29 +190,29 @@ class Cards:
     async def _post(self, change: Change, message: Message, *, thread: str | None = None) -> tuple[str, str]:
         """Where the message went: to the channel, or to the one who asked if it cannot, or must not, go there."""
         if await self._is_shared(change):
-            return await self.slack.post(change.requester, await self._elsewhere(message, change))
+            return await self.slack.post(change.request.requester, await self._elsewhere(message, change))
         try:
-            return await self.slack.post(change.channel or change.requester, message, thread=thread)
+            return await self.slack.post(change.request.channel or change.request.requester, message, thread=thread)
         except SlackRefused as refusal:
             if refusal.code not in ELSEWHERE:
                 raise
             log.info("to_requester", change=change.id[:8], code=refusal.code)
-            return await self.slack.post(change.requester, await self._elsewhere(message, change))
+            return await self.slack.post(change.request.requester, await self._elsewhere(message, change))
 
     async def _elsewhere(self, message: Message, change: Change) -> Message:
-        return card_view.elsewhere(message, change.channel, shared=await self._is_shared(change))
+        return card_view.elsewhere(message, change.request.channel, shared=await self._is_shared(change))
 
     async def _is_shared(self, change: Change) -> bool:
         """Whether people of another company read the channel now: changes are for our own people only."""
-        return (await self.directory.place(change.channel)).shared
+        return (await self.directory.place(change.request.channel)).shared
 
     async def _note(self, change: Change, purpose: str) -> Note | None:
         message = notes_view.note(change, purpose)
         if message is None:
             return None
-        self.pace.take(change.channel)
+        self.pace.take(change.request.channel)
         place = await self.store.cards.get(change.id, CARD)
-        thread = place[1] if place is not None and place[0] == change.channel else None
+        thread = place[1] if place is not None and place[0] == change.request.channel else None
         channel, ts = await self._post(change, message, thread=thread)
         return self._placed(change, channel, ts, purpose)
 
@@ -225,15 +227,15 @@ class Cards:
     async def _notify(self, change: Change, purpose: str) -> Note | None:
         """Tell the requester what became of *change*, unless they turned such messages off or can't get any."""
         kind = purpose.removeprefix(NOTICE)
-        if kind not in wanted_notices(await self.store.channel_settings.get(change.requester)):
+        if kind not in wanted_notices(await self.store.channel_settings.get(change.request.requester)):
             return None
         message = await self._notice(change, kind)
-        if message is None or (await self.directory.person(change.requester)).barred is not None:
+        if message is None or (await self.directory.person(change.request.requester)).barred is not None:
             return None
-        self.pace.take(change.requester)
+        self.pace.take(change.request.requester)
         self.failpoint("notify")
         try:
-            channel, ts = await self.slack.post(change.requester, message)
+            channel, ts = await self.slack.post(change.request.requester, message)
         except SlackRefused as refusal:
             if refusal.code not in UNREACHABLE:
                 raise
@@ -243,6 +245,6 @@ class Cards:
         return self._placed(change, channel, ts, purpose)
 
     async def _notice(self, change: Change, kind: str) -> Message | None:
-        undo = await self.store.changes.get(change.undone_by) if change.undone_by else None
+        undo = await self.store.changes.get(change.run.undone_by) if change.run.undone_by else None
         link = await self.store.cards.link(change.id)
-        return notes_view.notice(change, kind, link=link, undone_by=undo.requester if undo is not None else "")
+        return notes_view.notice(change, kind, link=link, undone_by=undo.request.requester if undo is not None else "")

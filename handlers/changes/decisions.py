@@ -53,7 +53,7 @@ async def require_seen(change: Change, decision: Decision, caller: Caller, gateh
 
     Somebody who may not decide is refused for that, whatever they have seen.
     """
-    expired = change.expires is not None and gatehouse.now() >= change.expires
+    expired = change.decision.expires is not None and gatehouse.now() >= change.decision.expires
     if (
         change.state is not State.PROPOSED
         or expired

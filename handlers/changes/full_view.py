@@ -54,7 +54,8 @@ class Entry:
 def entries(change: Change, listed: Iterable[Item] = ()) -> Iterator[Entry]:
     """What *change* is about; of a change set, each of its items, *listed* in order."""
     if not change.is_set:
-        listed = [Item(number=0, kind=change.kind, target=change.target, before=change.before, after=change.after)]
+        edit = change.edit
+        listed = [Item(number=0, kind=edit.kind, target=edit.target, before=edit.before, after=edit.after)]
     for item in listed:
         yield _entry(item)
 
@@ -94,7 +95,7 @@ def lines_of(kind: Kind | None, before: Document, after: Document) -> list[Line]
 def change_warnings(change: Change) -> tuple[str, ...]:
     """What in a single change, or in the reason for it, may be taken for something else."""
     found = [] if change.is_set else [line for entry in entries(change) for line in entry.warnings]
-    return (*found, *warnings([("reason", change.reason)]))
+    return (*found, *warnings([("reason", change.request.reason)]))
 
 
 def draft_warnings(before: Document, after: Document) -> dict[str, str]:
@@ -207,9 +208,9 @@ def _grouped(entry: Entry) -> Iterator[list[str]]:
 
 def modal(change: Change, listed: Sequence[Entry], title: str) -> modals.View | None:
     """Everything in one modal; None where it is too much for one."""
-    lead = f"Requested by <@{change.requester}>"
+    lead = f"Requested by <@{change.request.requester}>"
     texts = [f"*{title}*\n{lead}" if change.is_set else lead]
-    texts += [f"*Reason* {_code(change.reason)}"] if change.reason else []
+    texts += [f"*Reason* {_code(change.request.reason)}"] if change.request.reason else []
     texts += messages.packed((f"{lead}{esc(line, MAX_LINE)}" for lead, line in _remarks(change)), MAX_LINE)
     for entry in listed:
         texts += messages.packed(_section_lines(entry), MAX_LINE)
@@ -218,19 +219,19 @@ def modal(change: Change, listed: Sequence[Entry], title: str) -> modals.View | 
     blocks: list[Block] = [messages.section(text) for text in texts]
     is_open = change.state is State.PROPOSED or change.review_due
     blocks.append(messages.context("This is everything." + (" Decide on the card in the channel." if is_open else "")))
-    return modals.frame("Full change", blocks, callback_id="v1.full", metadata={"channel": change.channel})
+    return modals.frame("Full change", blocks, callback_id="v1.full", metadata={"channel": change.request.channel})
 
 
 def _remarks(change: Change) -> Iterator[tuple[str, str]]:
     """What Gatehouse says of the change."""
-    yield from (("*Warning:* ", line) for line in change.warnings)
-    yield from (("• ", line) for line in change.preview)
+    yield from (("*Warning:* ", line) for line in change.request.warnings)
+    yield from (("• ", line) for line in change.request.preview)
 
 
 def file_pieces(change: Change, listed: Iterable[Entry]) -> Iterator[bytes]:
     """Everything as text, piece by piece. What people or services wrote never begins a line."""
-    reason = f"Reason: {whole(change.reason)}\n" if change.reason else ""
-    title = whole(change.title) if change.is_set else VERBS[change.kind][2]
+    reason = f"Reason: {whole(change.request.reason)}\n" if change.request.reason else ""
+    title = whole(change.bulk.title) if change.is_set else VERBS[change.edit.kind][2]
     yield f"{title}\nChange {change.id}\n{reason}".encode(errors="replace")
     for _, line in _remarks(change):
         yield f"{whole(line)}\n".encode(errors="replace")
@@ -272,13 +273,13 @@ def hides(change: Change, blocks: Iterable[Block]) -> bool:
     text = "\n".join(_texts(drawn))
     if is_masked(drawn):
         return True
-    if change.target.service == "members" or "…" in text:
+    if change.edit.target.service == "members" or "…" in text:
         return True
-    if change.kind is Kind.RULE_DELETE:
-        return not says(
-            text, {name: value for name, value in (change.before or {}).items() if name not in SHOWN_IN_WORDS}, None
-        )
-    return not (change.is_set or change.kind.destroys or says(text, change.before, change.after))
+    before = change.edit.before
+    if change.edit.kind is Kind.RULE_DELETE:
+        rest = {name: value for name, value in (before or {}).items() if name not in SHOWN_IN_WORDS}
+        return not says(text, rest, None)
+    return not (change.is_set or change.edit.kind.destroys or says(text, before, change.edit.after))
 
 
 def is_masked(blocks: list[Block]) -> bool:

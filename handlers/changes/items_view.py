@@ -187,7 +187,7 @@ def table(whole: Change, items: Sequence[Item]) -> bytes:
     """The rows as they came, each with its outcome; one that was done together with another has that one's."""
     by_number = {item.number: item for item in items}
     rows = [(item.cells, *_outcome(item, by_number)) for item in items]
-    return result_table(whole.columns, rows, whole.separator)
+    return result_table(whole.bulk.columns, rows, whole.bulk.separator)
 
 
 def _outcome(item: Item, by_number: Mapping[int, Item]) -> tuple[str, str]:
@@ -198,7 +198,7 @@ def _outcome(item: Item, by_number: Mapping[int, Item]) -> tuple[str, str]:
 
 
 def file_name(whole: Change) -> str:
-    return f"gatehouse-{whole.target.service}-result-{whole.id[:8]}.csv"
+    return f"gatehouse-{whole.edit.target.service}-result-{whole.id[:8]}.csv"
 
 
 def comment(whole: Change, items: Sequence[Item]) -> str:
@@ -206,7 +206,7 @@ def comment(whole: Change, items: Sequence[Item]) -> str:
     meant = sum(item.kind is not None for item in items)
     done = sum(item.outcome in DONE for item in items)
     skipped = sum(item.outcome is Outcome.SKIPPED and not item.follows for item in items)
-    head = past(whole.title) if done == meant else f"{whole.title}: {done:,} of {meant:,} done"
+    head = past(whole.bulk.title) if done == meant else f"{whole.bulk.title}: {done:,} of {meant:,} done"
     entries = "1 entry was" if skipped == 1 else f"{skipped:,} entries were"
     why = f" {entries} skipped. The attached file says why, and what" if skipped else " The attached file says what"
     return f"*{esc(head, 180)}.*{why} became of each entry."

@@ -35,43 +35,44 @@ def note(change: Change, purpose: str) -> Message | None:
 def _remind(change: Change, _: str) -> str:
     if change.state is not State.PROPOSED:
         return ""
-    who = " ".join(map(mention, change.summoned))
-    return f":bell: {who} *{plain_title(change)}?* <@{change.requester}> needs approval by {when(change.expires)}."
+    who = " ".join(map(mention, change.decision.summoned))
+    by = when(change.decision.expires)
+    return f":bell: {who} *{plain_title(change)}?* <@{change.request.requester}> needs approval by {by}."
 
 
 def _offer(change: Change, _: str) -> str:
     if not change.temporary:
         return ""
-    ends = f"{plain_title(change)}: reverts at {when(change.reverts_at)}" if change.is_set else title_of(change)
-    return f":bell: <@{change.requester}> *{ends}*\nExtend or keep it on the card."
+    ends = f"{plain_title(change)}: reverts at {when(change.request.reverts_at)}" if change.is_set else title_of(change)
+    return f":bell: <@{change.request.requester}> *{ends}*\nExtend or keep it on the card."
 
 
 def _review(change: Change, _: str) -> str:
-    who = " ".join(map(mention, change.summoned))
+    who = " ".join(map(mention, change.decision.summoned))
     return f":eyes: *{plain_title(change)}*\n{review_line(change)} {who}".strip() if change.review_due else ""
 
 
 def _glass(change: Change, _: str) -> str:
-    who = " ".join(map(mention, change.summoned))
-    reason = f": “{words(change.decision_reason, 500)}”" if change.decision_reason else "."
+    who = " ".join(map(mention, change.decision.summoned))
+    reason = f": “{words(change.decision.decision_reason, 500)}”" if change.decision.decision_reason else "."
     lead = f":rotating_light: *Emergency override: {plain_title(change)}*"
-    return f"{lead}\n<@{change.decided_by}> went ahead without an approval{reason} {who}".strip()
+    return f"{lead}\n<@{change.decision.decided_by}> went ahead without an approval{reason} {who}".strip()
 
 
 def _left(change: Change, _: str) -> str:
     return (
-        f":warning: <@{change.requester}> *{plain_title(change)}*\n{revert_failure_line(change)}"
-        if change.revert_failure
+        f":warning: <@{change.request.requester}> *{plain_title(change)}*\n{revert_failure_line(change)}"
+        if change.run.revert_failure
         else ""
     )
 
 
 def _ask(change: Change, number: str) -> str:
     index = int(number) - 1 if number.isdigit() else -1
-    if not 0 <= index < len(change.questions):
+    if not 0 <= index < len(change.decision.questions):
         return ""
-    asked = change.questions[index]
-    return f":speech_balloon: <@{asked.by}> asks <@{change.requester}>: “{words(asked.text, 1000)}”"
+    asked = change.decision.questions[index]
+    return f":speech_balloon: <@{asked.by}> asks <@{change.request.requester}>: “{words(asked.text, 1000)}”"
 
 
 NOTES: Final[dict[str, Callable[[Change, str], str]]] = {
@@ -117,14 +118,15 @@ def _outcome(change: Change) -> str:
 def _approved(change: Change, _: str) -> str:
     if change.state in ENDED:
         return ""
-    by = " and ".join(mention(one.by) for one in change.approvals) or mention(change.decided_by or "")
-    how = f"Emergency override by <@{change.decided_by}>." if change.glass_broken else f"Approved by {by}."
+    decision = change.decision
+    by = " and ".join(mention(one.by) for one in decision.approvals) or mention(decision.decided_by or "")
+    how = f"Emergency override by <@{decision.decided_by}>." if decision.glass_broken else f"Approved by {by}."
     return f":white_check_mark: *{_outcome(change)}*\n{how}"
 
 
 def _denied(change: Change, _: str) -> str:
-    why = f": “{words(change.decision_reason, 500)}”" if change.decision_reason else "."
-    return f":no_entry_sign: *{_outcome(change)}*\nDenied by <@{change.decided_by}>{why}"
+    why = f": “{words(change.decision.decision_reason, 500)}”" if change.decision.decision_reason else "."
+    return f":no_entry_sign: *{_outcome(change)}*\nDenied by <@{change.decision.decided_by}>{why}"
 
 
 def _expired(change: Change, _: str) -> str:
@@ -187,7 +189,7 @@ def reason_form(name: str, change: Change, *, title: str, channel: str) -> View:
     """The form about *change*; *title* (mrkdwn) says what it is about."""
     words = WORDS[name]
     blocks = [
-        section(f"*{title}?*\nRequested by <@{change.requester}>"),
+        section(f"*{title}?*\nRequested by <@{change.request.requester}>"),
         section(words.intro),
         inputs.text(BLOCK, words.label, None, multiline=True, hint=words.hint),
     ]

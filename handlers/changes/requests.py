@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from bot.changes.model import Kind, Target
-from bot.changes.proposals import Proposal, set_of
+from bot.changes.model import ChangeRequest, Edit, Guard, Kind, Target
+from bot.changes.proposals import Proposal, amended, set_of
 from bot.gatehouse import Gatehouse
 from bot.text.times import next_time
 from handlers.errors import EndIsFar, EndIsPast
@@ -28,18 +27,15 @@ def propose(
     before: Document | None,
     after: Document | None,
     reason: str | None,
+    *,
+    guard: Guard | None = None,
     **more: Any,
 ) -> Proposal:
-    """Return what *caller* wants changed; *more*: other fields of a Proposal."""
+    """Return what *caller* wants changed, under *guard* at least; *more*: other fields of the request."""
     return Proposal(
-        kind=kind,
-        target=target,
-        before=before,
-        after=after,
-        requester=caller.user,
-        channel=caller.channel,
-        reason=reason or "",
-        **more,
+        edit=Edit(kind=kind, target=target, before=before, after=after),
+        request=ChangeRequest(requester=caller.user, channel=caller.channel, reason=reason or "", **more),
+        guard=guard,
     )
 
 
@@ -58,14 +54,14 @@ async def with_expiry(proposal: Proposal, expiry: Expiry | None, caller: Caller,
     if expiry is None:
         return proposal
     if expiry.seconds is not None:
-        return replace(proposal, revert_after=expiry.seconds)
+        return amended(proposal, revert_after=expiry.seconds)
     zone = zone_of((await gatehouse.access.person(caller.user)).tz)
     reverts_at = end_of(expiry, zone, caller.asked_at or gatehouse.now())
     if reverts_at is None or reverts_at <= gatehouse.now():  # or a process died in between
         raise EndIsPast(expiry.as_typed)
     if reverts_at > gatehouse.now() + timedelta(seconds=LONGEST_DURATION):
         raise EndIsFar(expiry.as_typed)
-    return replace(
+    return amended(
         proposal, reverts_at=reverts_at, reverts_at_as_typed=f"{reverts_at.astimezone(zone):%H:%M} {zone.key}"
     )
 

@@ -28,16 +28,17 @@ def _line(*parts: str) -> str:
 
 def _whom(change: Change) -> str:
     """The masked email of the member, where the title has only their name."""
-    email = masked(change.target.key or "") if change.target.service == "members" and not change.is_set else ""
+    target = change.edit.target
+    email = masked(target.key or "") if target.service == "members" and not change.is_set else ""
     return code(email) if email and _shown_name(change) else ""
 
 
 def _why(change: Change) -> str:
-    return f"“{words(change.reason, 500)}”" if change.reason else ""
+    return f"“{words(change.request.reason, 500)}”" if change.request.reason else ""
 
 
 def _requested(change: Change) -> str:
-    return f"Requested by <@{change.requester}>"
+    return f"Requested by <@{change.request.requester}>"
 
 
 def _request(change: Change) -> str:
@@ -45,10 +46,10 @@ def _request(change: Change) -> str:
 
 
 def _waiting(change: Change) -> str:
-    until = f" until {when(change.expires)}" if change.expires else ""
+    until = f" until {when(change.decision.expires)}" if change.decision.expires else ""
     lines = [_request(change)]
-    if change.guard is Guard.CONFIRM:
-        lines.append(f"Only <@{change.requester}> can confirm it{until}.")
+    if change.decision.guard is Guard.CONFIRM:
+        lines.append(f"Only <@{change.request.requester}> can confirm it{until}.")
     else:
         lines.append(f"Needs {_approvals_to_be(change)}{until.replace('until', 'by')}.{_given(change)}")
     return "\n".join(filter(None, lines))
@@ -56,40 +57,41 @@ def _waiting(change: Change) -> str:
 
 def _approvals_to_be(change: Change) -> str:
     """Whose approval is missing: that of those who are asked by name, or of anyone else in the channel."""
-    who = " or ".join(map(mention, change.summoned)) or "someone else in this channel"
-    return f"approval from {who}" if change.approvals_needed == 1 else f"{change.approvals_needed} approvals from {who}"
+    who = " or ".join(map(mention, change.decision.summoned)) or "someone else in this channel"
+    needed = change.decision.approvals_needed
+    return f"approval from {who}" if needed == 1 else f"{needed} approvals from {who}"
 
 
 def _given(change: Change) -> str:
-    given = ", ".join(mention(one.by) for one in change.approvals)
-    return f" *{len(change.approvals)} of {change.approvals_needed}:* approved by {given}." if given else ""
+    given = [mention(one.by) for one in change.decision.approvals]
+    return f" *{len(given)} of {change.decision.approvals_needed}:* approved by {', '.join(given)}." if given else ""
 
 
 def _done(change: Change) -> str:
-    if change.glass_broken:
-        reviewed = f"reviewed by <@{change.reviewed_by}>" if change.reviewed_by else ""
-        alone = f"*Emergency override* by <@{change.decided_by}>{_decision_reason(change)}"
+    if change.decision.glass_broken:
+        reviewed = f"reviewed by <@{change.decision.reviewed_by}>" if change.decision.reviewed_by else ""
+        alone = f"*Emergency override* by <@{change.decision.decided_by}>{_decision_reason(change)}"
         return f"{_line(alone, reviewed)}\n{_line(_request(change), at(change))}"
-    if change.guard is Guard.APPROVE:
+    if change.decision.guard is Guard.APPROVE:
         by = f"approved by {approvers(change)}"
         return _line(_whom(change), _requested(change), by, _why(change), at(change))
-    return _line(_whom(change), f"<@{change.requester}>", _why(change), at(change))
+    return _line(_whom(change), f"<@{change.request.requester}>", _why(change), at(change))
 
 
 def _under_way(change: Change) -> str:
-    by = f"approved by {approvers(change)}" if change.guard is Guard.APPROVE else ""
+    by = f"approved by {approvers(change)}" if change.decision.guard is Guard.APPROVE else ""
     who = _line(_whom(change), _requested(change), by, _why(change))
     lines = [who, _temporary(change)]
-    if change.waits and change.state is State.APPROVED:
-        until = when(change.decided_at + HELD_FOR) if change.decided_at else "an hour later"
-        lines.append(f"*Nothing was sent yet:* {words(change.waits, 160)}. Gatehouse tries again until {until}.")
+    if change.run.waits and change.state is State.APPROVED:
+        until = when(change.decision.decided_at + HELD_FOR) if change.decision.decided_at else "an hour later"
+        lines.append(f"*Nothing was sent yet:* {words(change.run.waits, 160)}. Gatehouse tries again until {until}.")
     return "\n".join(filter(None, lines))
 
 
 def _failed(change: Change) -> str:
-    if change.refusal == TOO_OLD:
+    if change.run.refusal == TOO_OLD:
         why = "The approval was more than an hour old. Request it again."
-    elif change.refusal == LOST_RIGHT:
+    elif change.run.refusal == LOST_RIGHT:
         why = f"{_capitalized(why_not_any_more(change))}."
     else:
         why = _said(change) or ("" if change.is_set else "The service shows no sign of it.")
@@ -111,8 +113,8 @@ LOST: Final = {
 
 def why_not_any_more(change: Change) -> str:
     """Who had lost the right to *change* when it was to be carried out, and how."""
-    lost = LOST.get(Why(change.outcome), "{who} may not do this any more")
-    return lost.format(who=f"<@{change.lost_right}>")
+    lost = LOST.get(Why(change.run.outcome), "{who} may not do this any more")
+    return lost.format(who=f"<@{change.run.lost_right}>")
 
 
 def _unknown(change: Change) -> str:
@@ -123,7 +125,7 @@ def _unknown(change: Change) -> str:
 def _unsettled(change: Change) -> str:
     shows = (
         "It isn’t there now; it may have been created, and changed or deleted since."
-        if change.kind is Kind.RULE_CREATE
+        if change.edit.kind is Kind.RULE_CREATE
         else "What the service shows is neither the old state nor the new one."
     )
     lead = "*Check it yourself:* the service gave no clear answer, and Gatehouse has stopped checking."
@@ -131,7 +133,7 @@ def _unsettled(change: Change) -> str:
 
 
 def _stale(change: Change) -> str:
-    why = "it no longer exists" if change.result is None and not change.is_set else "it changed after the request"
+    why = "it no longer exists" if change.run.result is None and not change.is_set else "it changed after the request"
     return f"*Out of date:* {why}. *Nothing was changed.*\n{_request(change)}"
 
 
@@ -163,24 +165,24 @@ SENTENCES: Final[dict[State, Callable[[Change], str]]] = {
 
 
 def _said(change: Change) -> str:
-    return f"The service says: “{words(change.outcome)}”." if change.outcome else ""
+    return f"The service says: “{words(change.run.outcome)}”." if change.run.outcome else ""
 
 
 def _decider(change: Change) -> str:
-    return f"<@{change.decided_by}>" if change.decided_by else "someone"
+    return f"<@{change.decision.decided_by}>" if change.decision.decided_by else "someone"
 
 
 def approvers(change: Change) -> str:
-    return ", ".join(f"<@{one.by}>" for one in change.approvals) or f"<@{change.decided_by}>"
+    return ", ".join(f"<@{one.by}>" for one in change.decision.approvals) or f"<@{change.decision.decided_by}>"
 
 
 def _decision_reason(change: Change) -> str:
-    return f": “{words(change.decision_reason, 500)}”" if change.decision_reason else ""
+    return f": “{words(change.decision.decision_reason, 500)}”" if change.decision.decision_reason else ""
 
 
 def review_line(change: Change) -> str:
     """That somebody acted alone, and somebody else has yet to look at it."""
-    return f"*Review due:* someone other than <@{change.decided_by}> has to look at this."
+    return f"*Review due:* someone other than <@{change.decision.decided_by}> has to look at this."
 
 
 REVERT_FAILURES: Final = {
@@ -193,24 +195,24 @@ REVERT_FAILURES: Final = {
 
 def revert_failure_line(change: Change) -> str:
     """Why a temporary change was not reverted as planned; empty where it was, or will be."""
-    if change.undone_by is not None or not change.revert_failure or change.reverts_at is None:
+    if change.run.undone_by is not None or not change.run.revert_failure or change.request.reverts_at is None:
         return ""
-    return REVERT_FAILURES[change.revert_failure].format(when=when(change.reverts_at))
+    return REVERT_FAILURES[change.run.revert_failure].format(when=when(change.request.reverts_at))
 
 
 def until(change: Change) -> str:
     """Until when a change is, as the end of a sentence; empty for one that is not temporary."""
-    if change.reverts_at is None:
+    if change.request.reverts_at is None:
         return ""
-    typed = f" ({esc(change.reverts_at_as_typed, 60)})" if change.reverts_at_as_typed else ""
-    return f" until {when(change.reverts_at)}{typed}"
+    typed = f" ({esc(change.request.reverts_at_as_typed, 60)})" if change.request.reverts_at_as_typed else ""
+    return f" until {when(change.request.reverts_at)}{typed}"
 
 
 def _temporary(change: Change) -> str:
     """How long a change is to last that was not made yet."""
-    if change.reverts_at is not None:
+    if change.request.reverts_at is not None:
         return f"Temporary{until(change)}"
-    return f"Temporary: for {in_words(change.revert_after)}" if change.revert_after else ""
+    return f"Temporary: for {in_words(change.request.revert_after)}" if change.request.revert_after else ""
 
 
 def card_link(change: Change, links: Mapping[str, str]) -> str:
@@ -227,7 +229,7 @@ def when(moment: datetime | None) -> str:
 
 
 def at(change: Change) -> str:
-    moment = change.finished_at or change.decided_at
+    moment = change.run.finished_at or change.decision.decided_at
     return when(moment) if moment else ""
 
 
@@ -288,15 +290,15 @@ WORDS: Final = {
 
 
 def mark_of(change: Change) -> str:
-    if change.state is State.PROPOSED and not change.kind.destroys:
+    if change.state is State.PROPOSED and not change.edit.kind.destroys:
         return ":raising_hand:"
     if change.state is not State.APPLIED:
         return MARKS[change.state]
-    if change.undone_by:
+    if change.run.undone_by:
         return ":leftwards_arrow_with_hook:"
-    if change.glass_broken:
+    if change.decision.glass_broken:
         return ":rotating_light:"
-    if change.revert_failure or change.warnings:
+    if change.run.revert_failure or change.request.warnings:
         return ":warning:"
     return ":double_vertical_bar:" if is_switched(change) == "off" else MARKS[change.state]
 
@@ -317,7 +319,7 @@ def phrases(change: Change) -> Phrases:
     name = _name(change)
     if (switched := is_switched(change)) is not None:
         back = "on" if switched == "off" else "off"
-        this = f"{name} (group)" if change.target.service == "groups" else name
+        this = f"{name} (group)" if change.edit.target.service == "groups" else name
         return Phrases(
             f"Switch {switched} {this}",
             f"{this} is {switched}",
@@ -325,11 +327,11 @@ def phrases(change: Change) -> Phrases:
             f"{this} was not switched {switched}",
             f"{this} is back {back}",
         )
-    if change.kind in ACCESS:
+    if change.edit.kind in ACCESS:
         return _access_phrases(change, name)
-    if change.target.service == "members" and change.kind not in EDITS:
+    if change.edit.target.service == "members" and change.edit.kind not in EDITS:
         return _member_phrases(change, name)
-    if change.kind in EDITS:
+    if change.edit.kind in EDITS:
         the_fields = _fields(change)
         fields = the_fields.removeprefix("the ")
         return Phrases(
@@ -339,11 +341,11 @@ def phrases(change: Change) -> Phrases:
             f"{name}: {fields} not changed",
             f"{name}: {fields} changed back",
         )
-    verb, done, _ = VERBS[change.kind]
-    back = f"{name} is back" if change.kind.destroys else f"{name} was deleted again"
+    verb, done, _ = VERBS[change.edit.kind]
+    back = f"{name} is back" if change.edit.kind.destroys else f"{name} was deleted again"
     return Phrases(
         f"{verb.capitalize()} {name}",
-        f"{name} {done}" if not change.undoes or change.kind.destroys else f"{name} is back",
+        f"{name} {done}" if not change.request.undoes or change.edit.kind.destroys else f"{name} is back",
         f"{verb.capitalize().removesuffix('e')}ing {name}",
         f"{name} was not {done}",
         back,
@@ -352,7 +354,7 @@ def phrases(change: Change) -> Phrases:
 
 def _access_phrases(change: Change, name: str) -> Phrases:
     to = f"access to {_segments(change)}{_on_site(change)}"
-    if change.kind is Kind.MEMBER_GRANT:
+    if change.edit.kind is Kind.MEMBER_GRANT:
         return Phrases(
             f"Give {name} {to}",
             f"{name} has {to}",
@@ -370,9 +372,9 @@ def _access_phrases(change: Change, name: str) -> Phrases:
 
 
 def _member_phrases(change: Change, name: str) -> Phrases:
-    site = change.target.site
+    site = change.edit.target.site
     to, of = (f" to {esc(site, 60)}", f" from {esc(site, 60)}") if site else ("", "")
-    if change.kind is Kind.MEMBER_REMOVE:
+    if change.edit.kind is Kind.MEMBER_REMOVE:
         return Phrases(
             f"Remove {name}{of}",
             f"{name} removed{of}",
@@ -382,7 +384,7 @@ def _member_phrases(change: Change, name: str) -> Phrases:
         )
     return Phrases(
         f"Add {name}{to}",
-        f"{name} is back{_on_site(change)}" if change.undoes else f"{name} added{to}",
+        f"{name} is back{_on_site(change)}" if change.request.undoes else f"{name} added{to}",
         f"Adding {name}{to}",
         f"{name} was not added{to}",
         f"{name} was removed{of} again",
@@ -390,16 +392,16 @@ def _member_phrases(change: Change, name: str) -> Phrases:
 
 
 def _on_site(change: Change) -> str:
-    return f" on {esc(change.target.site, 60)}" if change.target.site else ""
+    return f" on {esc(change.edit.target.site, 60)}" if change.edit.target.site else ""
 
 
 def _segments(change: Change) -> str:
     """The segments that somebody gets or loses, as a channel may see them."""
     had, has = (
         {str(one) for one in (document or {}).get("allowedSegments") or ()}
-        for document in (change.before, change.after)
+        for document in (change.edit.before, change.edit.after)
     )
-    found = sorted(has - had if change.kind is Kind.MEMBER_GRANT else had - has)
+    found = sorted(has - had if change.edit.kind is Kind.MEMBER_GRANT else had - has)
     if not found or len(found) > MAX_SEGMENTS:
         return f"{len(found)} segments" if found else "segments"
     return _listed([words(one, 60) for one in found])
@@ -415,8 +417,8 @@ COUNTED: Final = re.compile(r"((?:Undo: )?(?:Switch on|Switch off|Delete)) [\d,]
 
 def _counted(change: Change) -> str:
     """The title of a bulk change, with how many things it has: another try of it may have fewer."""
-    found = COUNTED.fullmatch(change.title)
-    return f"{found[1]} {plural(change.size, 'rule')}" if found else change.title
+    found = COUNTED.fullmatch(change.bulk.title)
+    return f"{found[1]} {plural(change.bulk.size, 'rule')}" if found else change.bulk.title
 
 
 def plain_title(change: Change) -> str:
@@ -449,19 +451,16 @@ def title_of(change: Change) -> str:
     said = phrases(change)
     match change.state:
         case State.PROPOSED:
-            span = (
-                f" for {in_words(change.revert_after)}"
-                if change.revert_after and change.reverts_at is None
-                else until(change)
-            )
+            seconds = change.request.revert_after if change.request.reverts_at is None else None
+            span = f" for {in_words(seconds)}" if seconds else until(change)
             return f"{said.request}{span}?"
-        case State.APPLIED if change.undone_by:
+        case State.APPLIED if change.run.undone_by:
             return said.undone
-        case State.APPLIED if change.revert_failure in {"changed", "gone"}:
+        case State.APPLIED if change.run.revert_failure in {"changed", "gone"}:
             return f"{said.request}: not reverted"
         case State.APPLIED:
             return said.done + (until(change) if change.temporary else "")
-        case State.APPROVED if change.waits:
+        case State.APPROVED if change.run.waits:
             return f"{said.request}: waiting for the service"
         case State.APPROVED | State.APPLYING:
             return f"{said.under_way}…"
@@ -474,7 +473,7 @@ def title_of(change: Change) -> str:
 
 def is_switched(change: Change) -> str | None:
     """Return ``on`` or ``off`` where an edit changes only that."""
-    lines = differences(change.before, change.after) if change.kind in EDITS else []
+    lines = differences(change.edit.before, change.edit.after) if change.edit.kind in EDITS else []
     if [line.field for line in lines] != ["status"]:
         return None
     return {"Active": "on", "Inactive": "off"}.get(str(lines[0].after))
@@ -482,7 +481,7 @@ def is_switched(change: Change) -> str | None:
 
 def _fields(change: Change) -> str:
     """The fields that an edit changes, as people call them; how many, where there are too many for a title."""
-    lines = without_only_pair(differences(change.before, change.after), change.before, change.after)
+    lines = without_only_pair(differences(change.edit.before, change.edit.after), change.edit.before, change.edit.after)
     names = list(dict.fromkeys(field_name(line.field) for line in lines))
     if not names or len(names) > MAX_FIELDS:
         return f"{len(names)} fields" if names else "nothing"
@@ -491,13 +490,13 @@ def _fields(change: Change) -> str:
 
 def _name(change: Change) -> str:
     """What the change is about, as a channel may see it."""
-    name = (change.before or change.after or {}).get("name")
-    if change.target.service in {"rules", "groups"}:
-        return esc(str(name or change.target.key or "a rule"), 150)
-    return _shown_name(change) or code(masked(change.target.key or ""))
+    name = (change.edit.before or change.edit.after or {}).get("name")
+    if change.edit.target.service in {"rules", "groups"}:
+        return esc(str(name or change.edit.target.key or "a rule"), 150)
+    return _shown_name(change) or code(masked(change.edit.target.key or ""))
 
 
 def _shown_name(change: Change) -> str:
     """The name of a member, where it is one and no email."""
-    name = str((change.before or change.after or {}).get("name") or "")
+    name = str((change.edit.before or change.edit.after or {}).get("name") or "")
     return esc(name, 80) if name and "@" not in name else ""

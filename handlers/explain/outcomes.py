@@ -64,8 +64,8 @@ def _already(error: AlreadyDecided) -> Words:
     change = error.change
     if change.state is State.PROPOSED:
         return Words("You already approved this.", next="Someone else has to approve it, too.", unchanged=None)
-    by = f" by <@{change.decided_by}>" if change.decided_by else ""
-    moment = change.decided_at
+    by = f" by <@{change.decision.decided_by}>" if change.decision.decided_by else ""
+    moment = change.decision.decided_at
     at = f" <!date^{int(moment.timestamp())}^at {{time}}|at {moment:%H:%M} UTC>" if moment else ""
     stands = STANDS.get(change.state, WORDS_OF_STATES[change.state])
     return Words(f"*{plain_title(change)}* was already {stands}{by}{at}.", unchanged=None)
@@ -73,9 +73,9 @@ def _already(error: AlreadyDecided) -> Words:
 
 def _not_yours(error: NotYours) -> Words:
     change = error.change
-    if change.glass_broken:
+    if change.decision.glass_broken:
         return Words("You can’t review your own emergency override.", next="Someone else who can approve has to.")
-    return Words(f"Only <@{change.requester}> can decide this: it is their request.", next="Ask them.")
+    return Words(f"Only <@{change.request.requester}> can decide this: it is their request.", next="Ask them.")
 
 
 def _not_temporary(error: NotTemporary) -> Words:
@@ -88,7 +88,7 @@ def _not_temporary(error: NotTemporary) -> Words:
 def _busy(error: TargetBusy) -> Words:
     other = error.change
     return Words(
-        f"Another change of the same thing isn’t finished: *{plain_title(other)}*, by <@{other.requester}>.",
+        f"Another change of the same thing isn’t finished: *{plain_title(other)}*, by <@{other.request.requester}>.",
         next="Finish or withdraw that one first.",
         again={"Show pending": GatehousePending()},
     )
@@ -106,7 +106,7 @@ def _listed(titles: Sequence[str]) -> str:
 
 def _not_undoable(error: NotUndoable) -> Words:
     name = f"*{plain_title(error.change)}*"
-    if error.change.undone_by:
+    if error.change.run.undone_by:
         return Words(f"{name} was already undone.")
     state = WORDS_OF_STATES[error.change.state]
     return Words(f"{name} can’t be undone: only applied changes can. This one: {state}.")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from bot.changes.model import Item, Outcome, PlannedChange, Target, canonical_form, fingerprint
+from bot.changes.model import ChangeRequest, Item, Outcome, PlannedChange, Target, canonical_form, fingerprint
 from bot.changes.proposals import SetProposal
 from bot.clients.errors import ClientError
 from bot.clients.json_stream import cooperatively
@@ -187,10 +187,8 @@ async def _import_rules(agreed: tuple[Handed, Choices], caller: Caller, gatehous
         SetProposal(
             title=title,
             items=items,
-            requester=caller.user,
-            channel=caller.channel,
-            reason=handed.reason,
             columns=RULE_COLUMNS,
+            request=ChangeRequest(requester=caller.user, channel=caller.channel, reason=handed.reason),
         ),
         caller,
         gatehouse,
@@ -317,11 +315,9 @@ async def _import_members(
     proposal = SetProposal(
         title=f"Import {plural(count, 'row')} from {handed.name[:60]} into {handed.site}",
         items=items,
-        requester=caller.user,
-        channel=caller.channel,
-        reason=handed.reason,
         columns=headings(plan.file)[:MOST_COLUMNS],
         separator=plan.file.separator,
+        request=ChangeRequest(requester=caller.user, channel=caller.channel, reason=handed.reason),
     )
     return await record_import(proposal, caller, gatehouse)
 

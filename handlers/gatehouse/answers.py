@@ -260,7 +260,7 @@ async def digest(command: GatehouseDigest, caller: Caller, gatehouse: Gatehouse)
     filters = Filters(since=await moment_of(span, caller, gatehouse, "gatehouse digest 24h"), without=STEPS)
     entries = await gatehouse.store.audit.found(filters, limit=MOST_COUNTED)
     done = await _changes_behind([entry for entry in entries if entry.event == "applied"], gatehouse, as_sets=False)
-    names = {str(change.target): audit_view.subject(change) for change in done.values()}
+    names = {str(change.edit.target): audit_view.subject(change) for change in done.values()}
     waiting = await _open_count(gatehouse)
     ending = [change for change in await changes_of(TimerKind.REVERT, gatehouse) if change.temporary]
     return Private(

@@ -68,7 +68,7 @@ ACTIONS: Final = {"asked": "asked about", "looked": "looked at", "made_permanent
 
 def _action_of_another(entry: Entry, change: Change) -> str:
     """What somebody other than its requester did about *change*."""
-    if entry.actor in {change.requester, GATEHOUSE} or entry.event not in ACTIONS:
+    if entry.actor in {change.request.requester, GATEHOUSE} or entry.event not in ACTIONS:
         return ""
     return f"{ACTIONS[entry.event]} by <@{entry.actor}>"
 
@@ -78,27 +78,24 @@ def change_line(change: Change, links: Mapping[str, str], *, public: bool, actio
 
     *action*: what somebody else did about it.
     """
-    moment = change.finished_at or change.decided_at or change.created
-    reason = f" because “{words(change.reason, 120) if public else esc(change.reason, 120)}”" if change.reason else ""
+    moment = change.run.finished_at or change.decision.decided_at or change.created
+    because = change.request.reason
+    reason = f" because “{words(because, 120) if public else esc(because, 120)}”" if because else ""
     about = f" · {action}" if action else ""
     done = _did(change, public=public) if change.state is State.APPLIED else _wanted(change)
-    return f"{when(moment)} <@{change.requester}> {done}{reason}{_outcome(change)}{about}{_link(change, links)}"
+    return f"{when(moment)} <@{change.request.requester}> {done}{reason}{_outcome(change)}{about}{_link(change, links)}"
 
 
 def _outcome(change: Change) -> str:
     """Return who decided, where somebody had to, and what became of *change* where it isn't simply done."""
     if change.state is State.DENIED:
-        return f" · *denied* by <@{change.decided_by}>"
+        return f" · *denied* by <@{change.decision.decided_by}>"
     decision = ""
-    if change.glass_broken:
+    if change.decision.glass_broken:
         decision = " · emergency override"
-    elif (
-        change.guard is Guard.APPROVE
-        and (change.approvals or change.decided_by)
-        and change.state is not State.CANCELLED
-    ):
+    elif _was_approved(change):
         decision = f" · approved by {approvers(change)}"
-    if change.undone_by:
+    if change.run.undone_by:
         return f"{decision} · undone"
     return decision if change.state is State.APPLIED else f"{decision} · *{WORDS[change.state]}*"
 
@@ -124,21 +121,23 @@ MAX_NAMED: Final = 3
 """Fields of one change that a line names."""
 
 
+def _was_approved(change: Change) -> bool:
+    decided = change.decision.approvals or change.decision.decided_by
+    return change.decision.guard is Guard.APPROVE and bool(decided) and change.state is not State.CANCELLED
+
+
 def _did(change: Change, *, public: bool) -> str:
     """What *change* did, in the past tense, and to what."""
     if change.is_set:
-        return f"made a bulk change: *{esc(change.title, 150)}*"
-    if change.kind not in EDITED:
-        return (
-            f"{PAST[change.kind].format(subject(change, public=public))} in {esc(change.target.site, 60)}"
-            if change.target.site
-            else (PAST[change.kind].format(subject(change, public=public)))
-        )
-    lines = differences(change.before, change.after)
+        return f"made a bulk change: *{esc(change.bulk.title, 150)}*"
+    kind, site = change.edit.kind, change.edit.target.site
+    if kind not in EDITED:
+        return PAST[kind].format(subject(change, public=public)) + (f" in {esc(site, 60)}" if site else "")
+    lines = differences(change.edit.before, change.edit.after)
     if [line.field for line in lines] == ["status"] and str(lines[0].after) in SWITCHED:
         return f"{SWITCHED[str(lines[0].after)]} {subject(change, public=public)}"
-    if change.kind in {Kind.MEMBER_GRANT, Kind.MEMBER_REVOKE}:
-        return f"{PAST[change.kind].format(subject(change, public=public))} {_segments(change)}"
+    if kind in {Kind.MEMBER_GRANT, Kind.MEMBER_REVOKE}:
+        return f"{PAST[kind].format(subject(change, public=public))} {_segments(change)}"
     if len(lines) == 1 and lines[0].field != "allowedSegments":
         before, after = around(as_text(lines[0].before), as_text(lines[0].after), 60)
         return f"changed the {esc(_field(lines[0].field, change), 60)} of {subject(change, public=public)}: {before} → {after}"
@@ -154,7 +153,7 @@ EDITED: Final = frozenset(
 
 def _field(path: str, change: Change) -> str:
     """A field as people call it; where there is one pair, without its number."""
-    single = len((change.after or {}).get("pairs") or ()) == 1
+    single = len((change.edit.after or {}).get("pairs") or ()) == 1
     return field_name(path).removeprefix("pair 1 ") if single else field_name(path)
 
 
@@ -168,18 +167,18 @@ def _wanted(change: Change) -> str:
 
 
 def _segments(change: Change) -> str:
-    had, has = ({*(document or {}).get("allowedSegments", ())} for document in (change.before, change.after))
+    had, has = ({*(document or {}).get("allowedSegments", ())} for document in (change.edit.before, change.edit.after))
     return ", ".join(code(str(name), 60) for name in sorted(had ^ has, key=str)[:MAX_NAMED]) or "nothing new"
 
 
 def subject(change: Change, *, public: bool = True) -> str:
     """What *change* is about, by its name: of a member, also the email as a channel may see it."""
-    name = str((change.before or change.after or {}).get("name") or "")
-    if change.target.service != "members":
-        kind = "group " if change.target.service == "groups" else ""
-        return f"{kind}*{esc(name or change.target.key or 'a rule', 100)}*"
+    name = str((change.edit.before or change.edit.after or {}).get("name") or "")
+    if change.edit.target.service != "members":
+        kind = "group " if change.edit.target.service == "groups" else ""
+        return f"{kind}*{esc(name or change.edit.target.key or 'a rule', 100)}*"
     shown = f"*{esc(name, 80)}* " if name and "@" not in name else ""
-    key = change.target.key or ""
+    key = change.edit.target.key or ""
     return f"{shown}{code(masked(key) if public else key)}"
 
 

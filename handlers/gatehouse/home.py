@@ -57,7 +57,7 @@ async def _draw(caller: Caller, gatehouse: Gatehouse) -> View:
     decisions = [each for each in open_changes if await _waits_for(each, caller.user, gatehouse)]
     reviews = [each for each in due if await _may_review(each, caller.user, gatehouse)]
     reverts = await changes_of(TimerKind.REVERT, gatehouse)
-    ending = [each for each in reverts if each.temporary and each.requester == caller.user]
+    ending = [each for each in reverts if each.temporary and each.request.requester == caller.user]
     last = await gatehouse.store.changes.of_requester(caller.user, limit=LAST)
     links = {each.id: await gatehouse.store.cards.link(each.id) for each in (*decisions, *reviews, *ending, *last)}
     return home_view.home(
@@ -76,16 +76,16 @@ async def _draw(caller: Caller, gatehouse: Gatehouse) -> View:
 
 async def _waits_for(change: Change, user: str, gatehouse: Gatehouse) -> bool:
     """Whether *user* is one of those who can settle *change* now."""
-    if change.state is not State.PROPOSED or user in {one.by for one in change.approvals}:
+    if change.state is not State.PROPOSED or user in {one.by for one in change.decision.approvals}:
         return False
-    if change.guard is Guard.CONFIRM:
-        return change.requester == user
-    return await _is_let(gatehouse.access.require_approver(change, user, change.channel))
+    if change.decision.guard is Guard.CONFIRM:
+        return change.request.requester == user
+    return await _is_let(gatehouse.access.require_approver(change, user, change.request.channel))
 
 
 async def _may_review(change: Change, user: str, gatehouse: Gatehouse) -> bool:
     """Whether *user* is one of those who can sign what somebody did alone."""
-    return user != change.decided_by and await _is_let(gatehouse.access.require_reviewer(change, user))
+    return user != change.decision.decided_by and await _is_let(gatehouse.access.require_reviewer(change, user))
 
 
 async def _is_let(asked: Awaitable[None]) -> bool:

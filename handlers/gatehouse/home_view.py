@@ -95,23 +95,23 @@ def _change_list(
 
 
 def _request_line(change: Change) -> str:
-    until = f" · expires {when(change.expires)}" if change.expires else ""
-    reason = f": “{esc(change.reason, 150)}”" if change.reason else ""
-    return f"<@{change.requester}>{reason} · <#{change.channel}>{until}"
+    until = f" · expires {when(change.decision.expires)}" if change.decision.expires else ""
+    reason = f": “{esc(change.request.reason, 150)}”" if change.request.reason else ""
+    return f"<@{change.request.requester}>{reason} · <#{change.request.channel}>{until}"
 
 
 def _review_line(change: Change) -> str:
-    return f"Emergency override by <@{change.decided_by}> in <#{change.channel}>"
+    return f"Emergency override by <@{change.decision.decided_by}> in <#{change.request.channel}>"
 
 
 def _expiry_line(change: Change) -> str:
-    return f":stopwatch: Reverts {when(change.reverts_at)}"
+    return f":stopwatch: Reverts {when(change.request.reverts_at)}"
 
 
 def _outcome_line(change: Change) -> str:
-    moment = change.finished_at or change.decided_at or change.created
-    outcome = "undone" if change.undone_by else WORDS[change.state]
-    return f"{mark_of(change)} {outcome} · {when(moment)} · <#{change.channel}>"
+    moment = change.run.finished_at or change.decision.decided_at or change.created
+    outcome = "undone" if change.run.undone_by else WORDS[change.state]
+    return f"{mark_of(change)} {outcome} · {when(moment)} · <#{change.request.channel}>"
 
 
 def _search(*, reads_rules: bool, reads_members: bool) -> list[Block]:

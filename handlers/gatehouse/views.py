@@ -297,14 +297,15 @@ def _more(count: int) -> list[Block]:
 
 
 def _open(change: Change, links: Mapping[str, str]) -> str:
-    until = f" · expires {when(change.expires)}" if change.expires and change.state is State.PROPOSED else ""
-    reason = f": “{words(change.reason, 150)}”" if change.reason else ""
+    expires = change.decision.expires if change.state is State.PROPOSED else None
+    until = f" · expires {when(expires)}" if expires else ""
+    reason = f": “{words(change.request.reason, 150)}”" if change.request.reason else ""
     state = "" if change.state is State.PROPOSED else f" · {WORDS[change.state]}"
-    return f"*{safe_title(change)}*{state}\n<@{change.requester}>{reason}{until}{card_link(change, links)}"
+    return f"*{safe_title(change)}*{state}\n<@{change.request.requester}>{reason}{until}{card_link(change, links)}"
 
 
 def _review(change: Change, links: Mapping[str, str]) -> str:
-    return f"*{safe_title(change)}*\nEmergency override by <@{change.decided_by}>{card_link(change, links)}"
+    return f"*{safe_title(change)}*\nEmergency override by <@{change.decision.decided_by}>{card_link(change, links)}"
 
 
 def safe_title(change: Change) -> str:
@@ -318,10 +319,9 @@ def timers(ending: Sequence[Change], links: Mapping[str, str]) -> Message:
         teaching = "Add `for 2h` or `until 18:00` to a change, and Gatehouse reverts it then."
         return _nothing(":stopwatch:", "Nothing is temporary right now.", teaching, GatehouseTimers())
     lines = [
-        messages.section(
-            f"*{safe_title(change)}*\nReverts {when(change.reverts_at)} · <@{change.requester}>{card_link(change, links)}"
-        )
+        messages.section(f"*{safe_title(change)}*\nReverts {when(end)} · <@{by}>{card_link(change, links)}")
         for change in ending[:MOST]
+        for end, by in [(change.request.reverts_at, change.request.requester)]
     ]
     count = messages.plural(len(ending), "temporary change")
     return _listed(count, [messages.section(f":stopwatch: *{count}*"), *lines], GatehouseTimers())

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from bot.changes.model import Change, Item, Kind, Outcome, State, Target, canonical_form, fingerprint
+from bot.changes.model import Change, ChangeRequest, Item, Kind, Outcome, State, Target, canonical_form, fingerprint
 from bot.changes.proposals import Proposal, SetProposal
 from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse, Site
@@ -136,8 +136,8 @@ async def _save_member(form: MemberForm, caller: Caller, gatehouse: Gatehouse) -
 def _end(form: MemberForm, change: Change) -> View:
     if change.state is not State.FAILED:
         return end_of_form(change)
-    field = form.segments_block if "segment" in change.outcome.lower() else ""
-    words = f"Nothing was changed. {ended(change.outcome)}"
+    field = form.segments_block if "segment" in change.run.outcome.lower() else ""
+    words = f"Nothing was changed. {ended(change.run.outcome)}"
     return form.noted({field: words}, form.known).view()
 
 
@@ -246,9 +246,7 @@ async def offboard(command: MembersOffboard, caller: Caller, gatehouse: Gatehous
     proposal = SetProposal(
         title=f"Remove {who} from every site",
         items=[_item(number, site, email, there) for number, (email, site, there) in enumerate(on_sites, 1)],
-        requester=caller.user,
-        channel=caller.channel,
-        reason=command.because or "",
+        request=ChangeRequest(requester=caller.user, channel=caller.channel, reason=command.because or ""),
     )
     await gatehouse.changes.proposer.submit(proposal, idempotency_key=caller.request)
     return Announced()

@@ -227,7 +227,7 @@ def _rule_notes(change: Change, form: RuleForm) -> dict[str, str]:
         TypeChangeRefused.__name__: "type" if form.mode == "new" else "name",
         GroupNotFound.__name__: "",
     }
-    return {where.get(change.refusal or "", ""): f"Nothing was changed. {ended(change.outcome)}"}
+    return {where.get(change.run.refusal or "", ""): f"Nothing was changed. {ended(change.run.outcome)}"}
 
 
 @clicks("form.type")

@@ -16,7 +16,7 @@ import httpx
 from pydantic import SecretStr
 
 from bot.changes.batch import AT_ONCE
-from bot.changes.model import Change, Item, Kind, State, Target
+from bot.changes.model import Change, ChangeRequest, Edit, Item, Kind, State, Target
 from bot.changes.proposals import Proposal, SetProposal
 from bot.gatehouse import Gatehouse
 from bot.server import collector, logs
@@ -168,7 +168,9 @@ async def _set(places: Places, items: Sequence[Item], folder: Path) -> Taken:
 async def _carried_out(gatehouse: Gatehouse, items: Sequence[Item], taken: Taken) -> None:
     """Let the set be carried out, and note how long that, and the change of another meanwhile, takes."""
     proposal = SetProposal(
-        title=f"Add {len(items)}", items=items, requester=ALICE.id, channel=OPS, reason="a bench", agreed=True
+        title=f"Add {len(items)}",
+        items=items,
+        request=ChangeRequest(requester=ALICE.id, channel=OPS, reason="a bench", agreed=True),
     )
     began = time.perf_counter()
     whole = await gatehouse.changes.proposer.submit(proposal, idempotency_key="bench")
@@ -200,17 +202,12 @@ async def _others(gatehouse: Gatehouse, taken: Taken) -> None:
         after = rule.body() | {"status": "Inactive" if rule.status == "Active" else "Active"}
         target = Target(service="rules", key=rule.id)
         wanted = Proposal(
-            kind=Kind.RULE_UPDATE,
-            target=target,
-            before=rule.document(),
-            after=after,
-            requester=ALICE.id,
-            channel=OPS,
-            agreed=True,
+            edit=Edit(kind=Kind.RULE_UPDATE, target=target, before=rule.document(), after=after),
+            request=ChangeRequest(requester=ALICE.id, channel=OPS, agreed=True),
         )
         change = await gatehouse.changes.proposer.submit(wanted, idempotency_key=f"aside {number}")
         if change.state is not State.APPLIED:
-            raise RuntimeError(f"the change of another is {change.state}: {change.outcome}")
+            raise RuntimeError(f"the change of another is {change.state}: {change.run.outcome}")
         taken.aside.append(time.perf_counter() - began)
 
 

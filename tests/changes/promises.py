@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -34,14 +35,15 @@ TOLD_AS: Final[Mapping[str, frozenset[str]]] = {
 } | {name: frozenset({name}) for name in (ENDS | {"unknown"}) - {"cancelled"}}
 """The event that must be on record for each state."""
 
-FIXED: Final = ("id", "kind", "requester", "channel", "before", "after", "reason", "created", "expires")
-FIXED_TOO: Final = ("undoes", "revert_after", "quiet_refusal")
-FIXED_IN_SETS: Final = ("size", "kinds", "needs_of_items", "title", "set_id", "item_number")
+FIXED: Final = ("id", "created", "edit.kind", "edit.before", "edit.after", "decision.expires", "bulk")
+FIXED_OF_REQUEST: Final = ("requester", "channel", "reason", "undoes", "revert_after", "quiet_refusal")
+FIXED_OF_ITEMS: Final = ("set_id", "item_number")
 DONE: Final = (Outcome.APPLIED, Outcome.UNKNOWN, Outcome.UNSETTLED)
 SEGMENTS_OF: Final = "allowedSegments"
 UNTOUCHED: Final = frozenset({Outcome.WAITING, Outcome.BUSY, Outcome.FAILED, Outcome.STOPPED})
 """What an item may be that never became a change."""
-FIXED_AT_THE_END: Final = ("state", "result", "outcome", "refusal", "finished_at", "decided_by", "target", "attempt")
+FIXED_AT_THE_END: Final = ("state", "edit.target", "decision.decided_by")
+FIXED_OF_RUN: Final = ("result", "outcome", "refusal", "finished_at", "attempt")
 
 LEAST: Final[Mapping[str, Mapping[str, Guard]]] = {
     "default": {"rule.delete": Guard.CONFIRM, "member.remove": Guard.CONFIRM},
@@ -127,7 +129,7 @@ class Promises:
     def _parts_are_as_their_changes(self) -> None:
         """Each item became one change at most, which is what was decided on; and its outcome is that change's."""
         sizes = Counter(set_id for set_id, _ in self.items)
-        assert sizes == {change.id: change.size for change in self.seen.values() if change.is_set}
+        assert sizes == {change.id: change.bulk.size for change in self.seen.values() if change.is_set}
         begun = [change for change in self.seen.values() if change.set_id]
         assert len({(change.set_id, change.item_number) for change in begun}) == len(begun), "a part was begun twice"
         for (set_id, _), item in self.items.items():
@@ -135,17 +137,17 @@ class Promises:
                 assert item.outcome in UNTOUCHED, f"{item.outcome}, without a change"
                 continue
             change = self.seen[item.change_id]
-            assert item.outcome is (Outcome.UNDONE if change.undone_by else OUTCOMES[change.state])
+            assert item.outcome is (Outcome.UNDONE if change.run.undone_by else OUTCOMES[change.state])
             assert (change.set_id, change.item_number) == (set_id, item.number)
-            assert (change.kind, change.before, change.after) == (item.kind, item.before, item.after)
-            assert change.target == item.target or item.kind is Kind.RULE_CREATE
+            assert (change.edit.kind, change.edit.before, change.edit.after) == (item.kind, item.before, item.after)
+            assert change.edit.target == item.target or item.kind is Kind.RULE_CREATE
 
     def _creations_are_their_own(self) -> None:
         """No rule is claimed by two creations."""
         made = Counter(
-            change.target.key
+            change.edit.target.key
             for change in self.seen.values()
-            if change.kind is Kind.RULE_CREATE and change.state is State.APPLIED and not change.is_set
+            if change.edit.kind is Kind.RULE_CREATE and change.state is State.APPLIED and not change.is_set
         )
         assert not made or max(made.values()) == 1, f"made twice: {made}"
 
@@ -154,7 +156,7 @@ class Promises:
 
     def _moved(self, row: Any, old: Change | None, versions: dict[str, int], events: list[str]) -> None:
         new = Change.model_validate_json(row.document)
-        assert (row.state, row.number) == (new.state, new.attempt)
+        assert (row.state, row.number) == (new.state, new.run.attempt)
         if old is None:
             self._begun(new)
         else:
@@ -173,50 +175,53 @@ class Promises:
 
     def _begun(self, new: Change) -> None:
         """A request is its requester's to make, and the policy's guard stands before it."""
-        if self.by_timer or new.agreed:
+        if self.by_timer or new.request.agreed:
             self.reverts.add(new.id)
-            taken_back = self.seen[new.undoes or ""]
-            assert taken_back.reverts_at is not None, "its end, though it was to stay"
-            assert not self.by_timer or taken_back.reverts_at <= self.world.clock(), "taken back too early"
+            taken_back = self.seen[new.request.undoes or ""]
+            assert taken_back.request.reverts_at is not None, "its end, though it was to stay"
+            assert not self.by_timer or taken_back.request.reverts_at <= self.world.clock(), "taken back too early"
             return
         if new.set_id:
             whole = self.seen[new.set_id]
-            assert whole.stopped_by is None, "begun, though the set was stopped"
+            assert whole.run.stopped_by is None, "begun, though the set was stopped"
             assert whole.state not in {State.PROPOSED, State.CANCELLED, State.DENIED, State.EXPIRED}
             return
-        assert self.world.may(new.requester)
-        for kind in new.kinds or (new.kind,):
+        assert self.world.may(new.request.requester)
+        for kind in new.bulk.kinds or (new.edit.kind,):
             self._guarded(new, kind)
 
     def _guarded(self, new: Change, kind: Kind) -> None:
         """No weaker guard stands before it than the policy has for this *kind*, which may be one of several."""
         least = LEAST[self.policy].get(kind, Guard.NONE)
-        assert STRENGTH.index(new.guard) >= STRENGTH.index(least)
+        assert STRENGTH.index(new.decision.guard) >= STRENGTH.index(least)
         rule = self.world.policy.guard_for(kind.operation, SITE)
         if rule.guard is Guard.APPROVE:
-            assert new.approvals_needed >= rule.approvals
-            assert rule.self_approval or not new.self_approval, "approved by who asked"
-            assert not rule.approvers or (new.approvers and {*new.approvers} <= {*rule.approvers}), "by others"
+            assert new.decision.approvals_needed >= rule.approvals
+            assert rule.self_approval or not new.decision.self_approval, "approved by who asked"
+            assert not rule.approvers or (new.decision.approvers and {*new.decision.approvers} <= {*rule.approvers}), (
+                "by others"
+            )
         if rule.guard is not Guard.NONE:
-            assert {*new.break_glass} <= {*rule.break_glass}
+            assert {*new.decision.break_glass} <= {*rule.break_glass}
 
     def _the_same(self, old: Change, new: Change) -> None:
         """I5: what was asked for never changes, nor where it came to its end."""
         assert new.state in MAY_BECOME[old.state], f"{old.state} became {new.state}"
-        for name in (*FIXED, *FIXED_TOO, *FIXED_IN_SETS, *(FIXED_AT_THE_END if old.state in ENDS else ())):
-            assert getattr(old, name) == getattr(new, name), f"{name} of a change that was {old.state}"
+        at_the_end = (*FIXED_AT_THE_END, *(f"run.{name}" for name in FIXED_OF_RUN)) if old.state in ENDS else ()
+        for name in (*FIXED, *FIXED_OF_ITEMS, *(f"request.{name}" for name in FIXED_OF_REQUEST), *at_the_end):
+            assert attrgetter(name)(old) == attrgetter(name)(new), f"{name} of a change that was {old.state}"
         self._no_weaker(old, new)
-        assert new.approvals[: len(old.approvals)] == old.approvals
-        assert old.target == new.target or (new.kind is Kind.RULE_CREATE and old.target.key is None)
+        assert new.decision.approvals[: len(old.decision.approvals)] == old.decision.approvals
+        assert old.edit.target == new.edit.target or (new.edit.kind is Kind.RULE_CREATE and old.edit.target.key is None)
 
     def _reviewed(self, old: Change, new: Change) -> None:
         """What somebody did alone stays to be reviewed until somebody else signs it or takes it back."""
         if old.review_due and not new.review_due and new.state in {State.APPLIED, State.UNKNOWN, State.UNSETTLED}:
-            undo = (self.seen | self._now).get(new.undone_by or "")
-            by_undo = undo.requester if undo is not None and undo.id not in self.reverts else None
-            reviewer = new.reviewed_by or by_undo
+            undo = (self.seen | self._now).get(new.run.undone_by or "")
+            by_undo = undo.request.requester if undo is not None and undo.id not in self.reverts else None
+            reviewer = new.decision.reviewed_by or by_undo
             assert reviewer is not None, "the review is gone, and nobody looked"
-            assert not self.world.same_person(reviewer, new.decided_by or ""), "reviewed by who acted alone"
+            assert not self.world.same_person(reviewer, new.decision.decided_by or ""), "reviewed by who acted alone"
 
     def refused(self, error: Exception) -> None:
         """Nobody is kept from a target by what only waits for a decision, unless it is their own."""
@@ -225,61 +230,69 @@ class Promises:
 
     def ends_came(self) -> None:
         """Long after every timer was due, with nothing in their way: what was temporary is gone, or it is said why not."""
-        held = {str(change.target) for change in self.seen.values() if change.state in HOLDS_ITS_TARGET}
+        held = {str(change.edit.target) for change in self.seen.values() if change.state in HOLDS_ITS_TARGET}
         held |= {str(item.target) for (set_id, _), item in self.items.items() if item.outcome in OPEN}
         for change in self.seen.values():
-            if not change.temporary or change.reverts_at is None or change.reverts_at > self.world.clock():
+            if (
+                not change.temporary
+                or change.request.reverts_at is None
+                or change.request.reverts_at > self.world.clock()
+            ):
                 continue
             if not change.is_set:
-                assert str(change.target) in held, f"its end has come, and it is still in force: {change.kind}"
+                assert str(change.edit.target) in held, (
+                    f"its end has come, and it is still in force: {change.edit.kind}"
+                )
             elif not held:
                 assert not self._in_force(change), "its end has come, and it is still in force: a set"
 
     def _no_weaker(self, old: Change, new: Change) -> None:
         """What stands before a change only ever becomes stricter, and nothing once it was decided."""
-        assert STRENGTH.index(new.guard) >= STRENGTH.index(old.guard)
-        assert new.approvals_needed >= old.approvals_needed
-        assert not old.approvers or (new.approvers and {*new.approvers} <= {*old.approvers})
-        assert old.self_approval or not new.self_approval
-        assert {*new.break_glass} <= {*old.break_glass}
+        assert STRENGTH.index(new.decision.guard) >= STRENGTH.index(old.decision.guard)
+        assert new.decision.approvals_needed >= old.decision.approvals_needed
+        assert not old.decision.approvers or (
+            new.decision.approvers and {*new.decision.approvers} <= {*old.decision.approvers}
+        )
+        assert old.decision.self_approval or not new.decision.self_approval
+        assert {*new.decision.break_glass} <= {*old.decision.break_glass}
         if old.state is not State.PROPOSED:
             for name in ("guard", "approvals_needed", "approvers", "self_approval", "break_glass"):
-                assert getattr(new, name) == getattr(old, name), f"{name} after the decision"
+                assert getattr(new.decision, name) == getattr(old.decision, name), f"{name} after the decision"
 
     def _told(self, new: Change, owed: bool, events: list[str]) -> None:
         """I8, and half of I4: the audit has it, and the channel hears of it, unless only the one who asked should."""
         assert TOLD_AS[new.state] & set(events), f"{new.state} without an event: {events}"
         quiet = _quiet(new)
-        at_work = new.state is State.APPLYING or (new.state is State.APPROVED and new.guard is Guard.NONE)
+        at_work = new.state is State.APPLYING or (new.state is State.APPROVED and new.decision.guard is Guard.NONE)
         assert owed or quiet or at_work, f"{new.state}, and nobody is told"
 
     def _decided(self, new: Change) -> None:
         """I2: whoever decided had the right to, in time, and is not who asked."""
-        by, world = new.decided_by or "", self.world
+        by, world = new.decision.decided_by or "", self.world
         if new.set_id:
-            assert by == self.seen[new.set_id].decided_by
+            assert by == self.seen[new.set_id].decision.decided_by
             return
-        if new.guard is Guard.NONE:
-            assert by == new.requester
+        if new.decision.guard is Guard.NONE:
+            assert by == new.request.requester
             return
-        if new.state is State.STALE and new.decided_by is None:
+        if new.state is State.STALE and new.decision.decided_by is None:
             assert self._overtaken(new), "out of date, though nothing was done"
             return
-        assert new.expires is not None
+        assert new.decision.expires is not None
         if new.state is State.EXPIRED:
-            assert world.clock() >= new.expires
+            assert world.clock() >= new.decision.expires
             return
         if new.state is State.CANCELLED:
-            assert by == new.requester or (new.guard is Guard.CONFIRM and world.may(by))
+            assert by == new.request.requester or (new.decision.guard is Guard.CONFIRM and world.may(by))
             return
-        assert world.step_began < new.expires, "decided too late"
+        assert world.step_began < new.decision.expires, "decided too late"
         if new.state is State.DENIED:
-            assert world.may(by) if new.guard is Guard.CONFIRM else world.may_approve(new, by)
-        elif new.glass_broken:
+            assert world.may(by) if new.decision.guard is Guard.CONFIRM else world.may_approve(new, by)
+        elif new.decision.glass_broken:
             assert by == DAN
             assert world.may(by)
-        elif new.guard is Guard.CONFIRM:
-            assert by == new.requester
+        elif new.decision.guard is Guard.CONFIRM:
+            assert by == new.request.requester
             assert world.may(by)
         else:
             self._approved(new)
@@ -288,15 +301,16 @@ class Promises:
         """Whether something that was done meanwhile left nothing of a *request* to decide."""
         done = [change for change in (self.seen | self._now).values() if change.state is State.APPLIED]
         return any(
-            change.target == request.target or (request.undoes is not None and change.undoes == request.undoes)
+            change.edit.target == request.edit.target
+            or (request.request.undoes is not None and change.request.undoes == request.request.undoes)
             for change in done
         )
 
     def _approved(self, new: Change) -> None:
-        by = [approval.by for approval in new.approvals]
-        assert new.decided_by in by
+        by = [approval.by for approval in new.decision.approvals]
+        assert new.decision.decided_by in by
         assert self.world.has_approvals(new), f"{by} are too few people who may"
-        assert self.world.may(new.requester)
+        assert self.world.may(new.request.requester)
 
     def _ended(self, new: Change) -> None:
         if new.is_set:
@@ -317,34 +331,34 @@ class Promises:
         if new.state in NOTHING_DONE:
             assert sent.effects == 0 or self.world.meddled(new), f"{new.state}, but it was done"
         if new.state is State.STALE:
-            assert content(live) != content(new.before), "stale, but it is just what was shown"
+            assert content(live) != content(new.edit.before), "stale, but it is just what was shown"
         if new.state is State.APPLIED:
-            assert holds(live, new.after), "applied, it says, but it is not so"
-            assert content(live) == content(new.result)
-            if new.undoes:
-                self._taken_back(new, self.seen[new.undoes])
+            assert holds(live, new.edit.after), "applied, it says, but it is not so"
+            assert content(live) == content(new.run.result)
+            if new.request.undoes:
+                self._taken_back(new, self.seen[new.request.undoes])
 
     def _taken_back(self, undo: Change, change: Change) -> None:
         """I12: what was taken back is as it was before, but for what only a service can set; of a member the difference."""
         live = self.world.left_by(undo)
-        if change.before is None:
+        if change.edit.before is None:
             assert live is None
-        elif change.target.service == "members" and change.result is not None:
-            had, made, has = ({*(each or {})[SEGMENTS_OF]} for each in (change.before, change.result, live))
+        elif change.edit.target.service == "members" and change.run.result is not None:
+            had, made, has = ({*(each or {})[SEGMENTS_OF]} for each in (change.edit.before, change.run.result, live))
             assert not (made - had) & has, "taken back, but what was given is still there"
             assert had - made <= has, "taken back, but what was taken is still gone"
-            assert change.before["name"] in {change.result["name"], (live or {})["name"]}
+            assert change.edit.before["name"] in {change.run.result["name"], (live or {})["name"]}
         else:
-            was = {name: value for name, value in change.before.items() if name != "createdAt"}
+            was = {name: value for name, value in change.edit.before.items() if name != "createdAt"}
             assert holds(live, was), "taken back, but it is not as it was"
             gained = {*(content(live) or {})} ^ {*(content(was) or {})}
             # A service that refused a new rule may have asked for its type of object.
-            assert undo.kind is Kind.MEMBER_ADD or gained <= {"createdAt", "objectType"}, f"it differs in {gained}"
+            assert undo.edit.kind is Kind.MEMBER_ADD or gained <= {"createdAt", "objectType"}, f"it differs in {gained}"
 
     def _in_force(self, whole: Change) -> bool:
         """Whether an item of the set was done and not undone on its own."""
         items = [change for change in self.seen.values() if change.set_id == whole.id]
-        return any(item.state is State.APPLIED and item.undone_by is None for item in items)
+        return any(item.state is State.APPLIED and item.run.undone_by is None for item in items)
 
     async def end(self) -> None:
         """Once everything has calmed down: nothing is stuck, nobody is left without an answer."""
@@ -356,8 +370,10 @@ class Promises:
 
     def _settled(self, change: Change) -> None:
         if change.state is State.UNKNOWN:
-            live = self.world.live(change.target)
-            clear = change.target.key and (holds(live, change.after) or content(live) == content(change.before))
+            live = self.world.live(change.edit.target)
+            clear = change.edit.target.key and (
+                holds(live, change.edit.after) or content(live) == content(change.edit.before)
+            )
             assert not clear, "unknown, though anybody can see how it is"
         else:
             assert change.state in ENDS, f"stuck: {change.state}"
@@ -369,17 +385,23 @@ class Promises:
             assert self.world.tallies[change.id].counts == self.tally(change).counts, "the card tells of other ends"
             if not self._in_force(change):
                 return
-        if change.temporary and change.reverts_at is not None and change.reverts_at <= self.world.clock():
-            states = [undo.state.value for undo in self.seen.values() if undo.undoes == change.id]
+        if (
+            change.temporary
+            and change.request.reverts_at is not None
+            and change.request.reverts_at <= self.world.clock()
+        ):
+            states = [undo.state.value for undo in self.seen.values() if undo.request.undoes == change.id]
             # A change of the same target whose outcome nobody knows yet keeps the end waiting.
-            states += [other.state.value for other in self.seen.values() if other.target == change.target]
-            assert "unknown" in states, f"its time is over, and it is still in force: {change.kind}, undos {states}"
+            states += [other.state.value for other in self.seen.values() if other.edit.target == change.edit.target]
+            assert "unknown" in states, (
+                f"its time is over, and it is still in force: {change.edit.kind}, undos {states}"
+            )
 
 
 def _quiet(change: Change) -> bool:
     """Whether only the one who asked is told."""
     refused = change.state in {State.FAILED, State.STALE} and not change.set_id
-    return refused and change.quiet_refusal and change.guard is Guard.NONE and change.attempt <= 1
+    return refused and change.request.quiet_refusal and change.decision.guard is Guard.NONE and change.run.attempt <= 1
 
 
 def _passed_a_decision(old: Change | None, new: Change) -> bool:

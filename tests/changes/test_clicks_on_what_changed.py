@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 
 from bot.changes.decisions import Decision
-from bot.changes.model import Change, Guard, Kind, State, Target
+from bot.changes.model import Change, ChangeRequest, Edit, Guard, Kind, State, Target
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import Proposal
 from bot.changes.refusals import AlreadyDecided, NothingToReview, NotTemporary
@@ -57,14 +57,9 @@ async def renamed(world: World, mine: Replica, guard: Guard | None = None) -> Ch
     """A rule that has another name for an hour."""
     live = world.live(TARGET)
     proposal = Proposal(
-        kind=Kind.RULE_UPDATE,
-        target=TARGET,
-        before=live,
-        after=(live or {}) | {"name": "For now"},
-        requester=ALICE,
-        channel=OPS,
-        revert_after=3600,
         guard=guard,
+        edit=Edit(kind=Kind.RULE_UPDATE, target=TARGET, before=live, after=(live or {}) | {"name": "For now"}),
+        request=ChangeRequest(requester=ALICE, channel=OPS, revert_after=3600),
     )
     return await mine.pipeline.proposer.submit(proposal, idempotency_key=f"request {next(world.names)}")
 
@@ -219,10 +214,10 @@ async def test_two_who_extend_at_once_extend_by_both(world: World, mine: Replica
 
     await asyncio.gather(extend(mine.pipeline, change, "one"), extend(other.pipeline, change, "another"))
 
-    ends = (await mine.pipeline.journal.get(change.id)).reverts_at
+    ends = (await mine.pipeline.journal.get(change.id)).request.reverts_at
     assert ends is not None
-    assert change.reverts_at is not None
-    assert ends - change.reverts_at == 2 * HOUR
+    assert change.request.reverts_at is not None
+    assert ends - change.request.reverts_at == 2 * HOUR
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +250,7 @@ async def test_what_is_kept_or_extended_while_its_end_is_being_looked_at_stays(
         pass
 
     now = await mine.pipeline.journal.get(change.id)
-    assert now.reverts_at != change.reverts_at
-    assert (now.undone_by, now.revert_failure) == (None, "")
+    assert now.request.reverts_at != change.request.reverts_at
+    assert (now.run.undone_by, now.run.revert_failure) == (None, "")
     assert "left_in_force" not in await events(world, change)
     assert (world.live(TARGET) or {})["name"] == ("Theirs" if changed_since else "For now")

@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from bot.changes.model import Change, Item, Kind, Outcome, State, Target
+from bot.changes.model import Change, ChangeRequest, Edit, Item, Kind, Outcome, State, Target
 from bot.changes.proposals import Proposal, set_of
 from bot.store.db import TargetBusy
 from tests.changes.world import ALICE, OPS, POLICIES, Died, Replica, World, a_world, replica, rule
@@ -18,7 +18,8 @@ pytestmark = pytest.mark.slow
 
 NAME: Final = "Alike"
 CREATION: Final = Proposal(
-    kind=Kind.RULE_CREATE, target=Target(service="rules"), before=None, after=rule(NAME), requester=ALICE, channel=OPS
+    edit=Edit(kind=Kind.RULE_CREATE, target=Target(service="rules"), before=None, after=rule(NAME)),
+    request=ChangeRequest(requester=ALICE, channel=OPS),
 )
 
 
@@ -65,7 +66,7 @@ async def items_of(world: World, whole: Change) -> list[Item]:
 async def claimed(world: World, whole: Change) -> list[str]:
     """The ids of the rules that the parts say they made."""
     changes = await world.store.changes.many([item.change_id or "" for item in await items_of(world, whole)])
-    return sorted(change.target.key or "" for change in changes.values() if change.state is State.APPLIED)
+    return sorted(change.edit.target.key or "" for change in changes.values() if change.state is State.APPLIED)
 
 
 @pytest.mark.threat("B10")
@@ -102,8 +103,8 @@ async def test_a_part_that_was_left_does_not_claim_the_rule_that_a_command_made_
 
         assert single.state is State.APPLIED
         ours = await claimed(world, whole)
-        assert single.target.key not in ours
-        assert {*ours, single.target.key} <= {*made(world)}
+        assert single.edit.target.key not in ours
+        assert {*ours, single.edit.target.key} <= {*made(world)}
         assert {item.outcome for item in await items_of(world, whole)} <= {
             Outcome.APPLIED,
             Outcome.UNKNOWN,

@@ -13,7 +13,7 @@ from typing import Any, Final
 import pytest
 
 from bot.changes.journal import LEASE
-from bot.changes.model import Change, Guard, Kind, State, Target
+from bot.changes.model import Change, ChangeRequest, Edit, Guard, Kind, State, Target
 from bot.changes.proposals import Proposal, set_of
 from bot.changes.verify import Snapshot
 from tests.changes.world import ALICE, EMAILS, OPS, POLICIES, SITE, Replica, Watched, World, a_world, replica, rule
@@ -64,7 +64,10 @@ def renamed(world: World, target: Target, **more: Any) -> Proposal:
     live = world.live(target)
     after = (live or {}) | {"name": "Ours"}
     kind = Kind.MEMBER_UPDATE if target.service == "members" else Kind.RULE_UPDATE
-    return Proposal(kind=kind, target=target, before=live, after=after, requester=ALICE, channel=OPS, **more)
+    return Proposal(
+        edit=Edit(kind=kind, target=target, before=live, after=after),
+        request=ChangeRequest(requester=ALICE, channel=OPS, **more),
+    )
 
 
 def rules() -> list[Target]:
@@ -111,24 +114,20 @@ async def test_what_falls_due_at_one_service_waits_for_no_other(world: World) ->
         renamed(world, MEMBER, revert_after=3601), idempotency_key="a member"
     )
     asked = Proposal(
-        kind=Kind.RULE_CREATE,
-        target=Target(service="rules"),
-        before=None,
-        after=rule("Asked for"),
-        requester=ALICE,
-        channel=OPS,
         guard=Guard.CONFIRM,
+        edit=Edit(kind=Kind.RULE_CREATE, target=Target(service="rules"), before=None, after=rule("Asked for")),
+        request=ChangeRequest(requester=ALICE, channel=OPS),
     )
     waiting = await before.pipeline.proposer.submit(asked, idempotency_key="a request")
-    assert waiting.expires is not None
+    assert waiting.decision.expires is not None
     mine = with_rules_hanging(world)
-    world.clock.moment = waiting.expires + HOUR
+    world.clock.moment = waiting.decision.expires + HOUR
 
     async with at_work(mine.timers.run(every=0.05)):
         await ends_as(mine, waiting, State.EXPIRED)
 
         async def reverted() -> bool:
-            return (await mine.pipeline.journal.get(member.id)).undone_by is not None
+            return (await mine.pipeline.journal.get(member.id)).run.undone_by is not None
 
         await until(reverted, "the member is as before", 30)
 

@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 from bot.changes.journal import LEASE
-from bot.changes.model import Kind, State, Target
+from bot.changes.model import ChangeRequest, Edit, Kind, State, Target
 from bot.changes.proposals import Proposal
 from bot.store.db import TargetBusy
 from sandbox.services.database import Record
@@ -39,7 +39,10 @@ def asked(world: World, kind: Kind) -> Proposal:
     if kind is Kind.MEMBER_GRANT:
         target = Target(service="members", site=SITE, key=EMAILS[0])
     before = world.live(target)
-    return Proposal(kind=kind, target=target, before=before, after=_wanted(kind, before), requester=ALICE, channel=OPS)
+    return Proposal(
+        edit=Edit(kind=kind, target=target, before=before, after=_wanted(kind, before)),
+        request=ChangeRequest(requester=ALICE, channel=OPS),
+    )
 
 
 def _wanted(kind: Kind, before: Record | None) -> Record | None:
@@ -89,7 +92,7 @@ async def test_a_creation_whose_process_died_is_not_given_up_at_the_first_look(w
     change = await record_only(mine.pipeline, asked(world, Kind.RULE_CREATE), idempotency_key="request")
     held = await mine.pipeline.journal.claim(change.id)
     assert held is not None
-    await mine.pipeline.journal.remember([held], lambda _: {"result": {"lookalikes": []}})
+    await mine.pipeline.journal.remember([held], lambda _: {"lookalikes": ()})
     other = replica(world, "other", count(1))
 
     world.clock.moment += A_LEASE_LATER
@@ -116,7 +119,7 @@ async def test_what_a_dead_process_may_have_sent_is_not_failed_where_the_service
     world.clock.moment += A_LEASE_LATER
     assert await other.pipeline.recover_one()
     assert (await other.pipeline.journal.get(change.id)).state is State.UNKNOWN
-    world.edit((change.target.service, change.target.key or ""), change.after)
+    world.edit((change.edit.target.service, change.edit.target.key or ""), change.edit.after)
     world.clock.moment += A_LEASE_LATER
     assert await other.pipeline.recover_one()
 

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from bot.changes.adapters import MemberAdapter
 from bot.changes.execute import Executor
 from bot.changes.journal import LEASE
-from bot.changes.model import Change, Ended, Guard, Kind, Move, State, Target
+from bot.changes.model import Change, ChangeDecision, ChangeRequest, Edit, Ended, Guard, Kind, Move, State, Target
 from bot.changes.verify import Adapter, Snapshot
 from bot.clients.http import Service
 from bot.clients.members import MembersClient
@@ -87,18 +87,17 @@ def rename(world: World, **more: Any) -> Change:
     live = world.truth()["rules", RULE_IDS[0]]
     return Change(
         id=f"{next(world.names):032x}",
-        kind=Kind.RULE_UPDATE,
-        target=Target(service="rules", key=RULE_IDS[0]),
-        before=live,
-        after=live | {"name": "Ours"},
-        requester=ALICE,
-        channel=OPS,
-        guard=Guard.CONFIRM,
-        decided_at=world.clock(),
         created=world.clock(),
         state=State.APPROVED,
-        **more,
-    )
+        edit=Edit(
+            kind=Kind.RULE_UPDATE,
+            target=Target(service="rules", key=RULE_IDS[0]),
+            before=live,
+            after=live | {"name": "Ours"},
+        ),
+        request=ChangeRequest(requester=ALICE, channel=OPS),
+        decision=ChangeDecision(guard=Guard.CONFIRM, decided_at=world.clock()),
+    ).changed(**more)
 
 
 async def kept(world: World, change: Change) -> Change:
@@ -152,13 +151,11 @@ async def test_who_lost_a_change_sends_and_records_nothing_more(world: World, st
 async def test_who_lost_a_change_does_not_go_on_with_one_of_several_requests(world: World) -> None:
     mine, other = (replica(world, owner, count(1)) for owner in ("mine", "other"))
     live = world.truth()["members", EMAILS[0]]
-    change = rename(world).model_copy(
-        update={
-            "kind": Kind.MEMBER_UPDATE,
-            "target": Target(service="members", site="blog", key=EMAILS[0]),
-            "before": live,
-            "after": live | {"name": "Anna", "allowedSegments": ["premium"]},
-        }
+    change = rename(world).changed(
+        kind=Kind.MEMBER_UPDATE,
+        target=Target(service="members", site="blog", key=EMAILS[0]),
+        before=live,
+        after=live | {"name": "Anna", "allowedSegments": ["premium"]},
     )
     await kept(world, change)
 
@@ -263,8 +260,8 @@ async def test_a_fencing_token_never_comes_again_though_the_count_of_attempts_be
         third = await store.changes.claim(tx, change.id, "mine", LEASE)
     assert first is not None
     assert third is not None
-    assert first.token < second.token < third.token
-    assert (first.attempt, second.attempt, third.attempt) == (1, 2, 1)
+    assert first.run.token < second.run.token < third.run.token
+    assert (first.run.attempt, second.run.attempt, third.run.attempt) == (1, 2, 1)
 
     async with store.transaction() as tx:
         assert not await store.changes.finish(tx, [Ended(first, Move.FINISH, {})], "mine")

@@ -33,9 +33,7 @@ async def test_who_renews_a_set_and_who_records_its_parts_lock_them_in_one_order
 async def _in_one_order(world: World, step: str) -> None:
     store, whole = world.store, await kept(world, rename(world))
     items = [
-        rename(world).model_copy(
-            update={"id": name * 32, "target": Target(service="rules", key=name), "state": State.APPLYING}
-        )
+        rename(world).changed(id=name * 32, target=Target(service="rules", key=name), state=State.APPLYING)
         for name in "dcba"  # as they lie in the table
     ]
     async with store.transaction() as tx:

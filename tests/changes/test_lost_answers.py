@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 
 from bot.changes.execute import MAX_SENDS
-from bot.changes.model import Change, Kind, State, Target
+from bot.changes.model import Change, ChangeRequest, Edit, Kind, State, Target
 from bot.changes.proposals import Proposal, set_of
 from sandbox.services.answers import Call
 from tests.changes.world import ALICE, EMAILS, OPS, POLICIES, RULE_IDS, SITE, Replica, World, a_world, replica, rule
@@ -41,7 +41,10 @@ async def world(database_url: str) -> AsyncIterator[World]:
 async def carried_out(world: World, kind: Kind) -> tuple[Replica, Change]:
     """A process that carried out a set with one part, which does *kind*, and the change of that part."""
     mine, (target, after) = replica(world, "mine", count(1)), WRITES[kind]
-    wanted = Proposal(kind=kind, target=target, before=world.live(target), after=after, requester=ALICE, channel=OPS)
+    wanted = Proposal(
+        edit=Edit(kind=kind, target=target, before=world.live(target), after=after),
+        request=ChangeRequest(requester=ALICE, channel=OPS),
+    )
     whole = await mine.pipeline.proposer.submit(set_of("Import 1 row", [wanted]), idempotency_key="request")
     await mine.carry_out_a_set()
     (item,) = [item async for item in world.store.items.all(whole.id)]

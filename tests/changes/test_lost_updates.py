@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 
 from bot.changes.adapters import RuleAdapter
-from bot.changes.model import Change, Kind, Outcome, State, Target
+from bot.changes.model import Change, ChangeRequest, Edit, Kind, Outcome, State, Target
 from bot.changes.proposals import Proposal, set_of
 from bot.changes.verify import LONGEST, Snapshot
 from bot.clients.errors import Unreachable
@@ -62,12 +62,13 @@ def wanted(world: World, kind: Kind, place: Place, made: dict[str, Any] | None) 
     service, key = place
     before = world.truth()[place]
     return Proposal(
-        kind=kind,
-        target=Target(service=service, site=SITE if service == "members" else None, key=key),
-        before=before,
-        after=None if made is None else before | made,
-        requester=ALICE,
-        channel=OPS,
+        edit=Edit(
+            kind=kind,
+            target=Target(service=service, site=SITE if service == "members" else None, key=key),
+            before=before,
+            after=None if made is None else before | made,
+        ),
+        request=ChangeRequest(requester=ALICE, channel=OPS),
     )
 
 

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from bot.changes.decisions import Decision
-from bot.changes.model import LIVE, Change, Guard, Kind, State, Target
+from bot.changes.model import LIVE, Change, ChangeRequest, Edit, Guard, Kind, State, Target
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import NothingInSet, Proposal, SetProposal, set_of
 from bot.changes.refusals import (
@@ -271,15 +271,11 @@ class Machine(RuleBasedStateMachine):
             else {"revert_after": span}
         )
         return Proposal(
-            kind=asked.kind,
-            target=target,
-            before=shown,
-            after=self._wanted(asked.kind, target, shown, which),
-            requester=asked.by,
-            channel=OPS,
             guard=asked.guard,
-            quiet_refusal=asked.quiet,
-            **ends,
+            edit=Edit(
+                kind=asked.kind, target=target, before=shown, after=self._wanted(asked.kind, target, shown, which)
+            ),
+            request=ChangeRequest(requester=asked.by, channel=OPS, quiet_refusal=asked.quiet, **ends),
         )
 
     def _ask(self, asked: Asked, proposal: Proposal | SetProposal) -> None:
@@ -381,10 +377,10 @@ class Machine(RuleBasedStateMachine):
             self.help(number, change, one)
 
     def help(self, number: int, change: Change, one: str) -> None:
-        decision = Decision.CONFIRM if change.guard is Guard.CONFIRM else Decision.APPROVE
-        for by in (BOB, BOB_TOO, CARA, EVE, one, change.requester):
-            if by == change.requester or decision is Decision.APPROVE:
-                last = by == change.requester
+        decision = Decision.CONFIRM if change.decision.guard is Guard.CONFIRM else Decision.APPROVE
+        for by in (BOB, BOB_TOO, CARA, EVE, one, change.request.requester):
+            if by == change.request.requester or decision is Decision.APPROVE:
+                last = by == change.request.requester
                 self.take(number, lambda mine, by=by: mine.pipeline.decisions.decide(change, decision, by), look=last)  # type: ignore[misc]
 
     @rule(
@@ -414,7 +410,7 @@ class Machine(RuleBasedStateMachine):
     def somebody_acts_alone(self, number: int, which: int, by: str, accident: int | None) -> None:
         """Whoever is on call goes ahead, and somebody undoes it at once."""
         found = self.changes(State.PROPOSED)
-        change = self.pick(which, [each for each in found if each.break_glass] or found)
+        change = self.pick(which, [each for each in found if each.decision.break_glass] or found)
         self.replicas[number % 2].fuse.left = accident
         self.clicked(
             number,
@@ -467,11 +463,15 @@ class Machine(RuleBasedStateMachine):
         )
         asked = self.runner.run(_of(self.world.store.changes.of_key(idempotency_key)))
         if change is not None and asked is not None:
-            agreed = (change.revert_after, None if change.revert_after else change.reverts_at, change.warnings)
+            agreed = (
+                change.request.revert_after,
+                None if change.request.revert_after else change.request.reverts_at,
+                change.request.warnings,
+            )
             assert (
-                asked.revert_after,
-                asked.reverts_at if not asked.revert_after else None,
-                asked.warnings,
+                asked.request.revert_after,
+                asked.request.reverts_at if not asked.request.revert_after else None,
+                asked.request.warnings,
             ) == agreed, "asked for otherwise"
 
     # What people do with what was done
@@ -486,7 +486,7 @@ class Machine(RuleBasedStateMachine):
     @rule(number=anything, which=anything, by=people, seconds=st.none() | spans)
     def reschedule(self, number: int, which: int, by: str, seconds: int | None) -> None:
         found = self.changes(State.APPLIED)
-        change = self.pick(which, [each for each in found if each.reverts_at] or found)
+        change = self.pick(which, [each for each in found if each.request.reverts_at] or found)
 
         async def click(pipeline: Pipeline, now: Change, request: str) -> Change:
             if seconds is None:
@@ -507,7 +507,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(number=anything, which=anything, by=people)
     def put_back(self, number: int, which: int, by: str) -> None:
-        change = self.pick(which, [each for each in self.changes() if each.revert_failure])
+        change = self.pick(which, [each for each in self.changes() if each.run.revert_failure])
         idempotency_key = f"request {next(self.names)}"
         self.clicked(
             number,
@@ -533,7 +533,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(number=anything, which=anything, by=people)
     def review(self, number: int, which: int, by: str) -> None:
-        change = self.pick(which, [each for each in self.changes() if each.glass_broken])
+        change = self.pick(which, [each for each in self.changes() if each.decision.glass_broken])
         self.clicked_once(
             number, lambda pipeline, now, click: pipeline.decisions.review(now, by=by, request=click), change
         )
@@ -543,8 +543,12 @@ class Machine(RuleBasedStateMachine):
     @rule(which=anything, how=st.sampled_from(["edit", "remove", "put", "copy"]))
     def behind_our_back(self, which: int, how: str) -> None:
         places = list(dict.fromkeys([*PLACES, *self.world.truth()]))
-        if (live := self.changes(State.PROPOSED, State.UNKNOWN, State.APPLYING)) and which < 4 and live[0].target.key:
-            places = [place_of(live[0].target)]
+        if (
+            (live := self.changes(State.PROPOSED, State.UNKNOWN, State.APPLYING))
+            and which < 4
+            and live[0].edit.target.key
+        ):
+            places = [place_of(live[0].edit.target)]
         place = places[which % len(places)]
         self.world.edit(place, self._theirs(place, how))
 
@@ -555,7 +559,7 @@ class Machine(RuleBasedStateMachine):
         if how == "edit" and there is not None:
             return there | {"name": f"Theirs {next(self.names)}"}
         if how == "copy" and there is not None and (changes := self.changes()):
-            return (changes[0].before if changes[0].target.service == place[0] else None) or there
+            return (changes[0].edit.before if changes[0].edit.target.service == place[0] else None) or there
         if place[0] != "members":
             return (rule_called if place[0] == "rules" else group_called)(f"Theirs {next(self.names)}")
         return {"name": "Theirs", "allowedSegments": ["vip"]}

@@ -74,7 +74,7 @@ async def test_what_takes_longer_than_a_lease_is_delivered_once(store: Store, cl
 
 
 async def test_a_channel_that_hangs_delays_no_other_and_keeps_its_order(store: Store, clock: StandingClock) -> None:
-    changes = [a_change(clock).model_copy(update={"channel": channel}) for channel in ("C1", "C1", "C2")]
+    changes = [a_change(clock).changed(channel=channel) for channel in ("C1", "C1", "C2")]
     for change in changes:
         clock.moment += timedelta(seconds=1)
         async with store.transaction() as tx:

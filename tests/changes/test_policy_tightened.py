@@ -61,7 +61,7 @@ async def test_more_approvals_are_needed_by_now(world: World, many: bool) -> Non
     mine, change = await asked(world, policy(Guard.APPROVE), policy(Guard.APPROVE, approvals=2), many=many)
 
     once = await mine.pipeline.decisions.decide(change, Decision.APPROVE, BOB)
-    assert (once.state, once.approvals_needed) == (State.PROPOSED, 2)
+    assert (once.state, once.decision.approvals_needed) == (State.PROPOSED, 2)
     assert world.calls_that_write() == 0
 
     twice = await mine.pipeline.decisions.decide(change, Decision.APPROVE, CARA)
@@ -109,7 +109,7 @@ async def test_what_asks_for_an_approval_by_now_can_be_approved_and_its_card_say
     while await mine.outbox.deliver_one():
         pass
     card = world.cards[change.id]
-    assert (card.guard, card.summoned) == (Guard.APPROVE, ROLES["leads"].users)
+    assert (card.decision.guard, card.decision.summoned) == (Guard.APPROVE, ROLES["leads"].users)
 
     await mine.pipeline.decisions.decide(await mine.pipeline.journal.get(change.id), Decision.APPROVE, CARA)
 

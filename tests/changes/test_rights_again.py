@@ -13,7 +13,7 @@ import pytest
 
 from bot.changes.decisions import Decision
 from bot.changes.execute import LOST_RIGHT, MAX_SENDS, TOO_OLD
-from bot.changes.model import Change, Kind, Outcome, State, Target
+from bot.changes.model import Change, ChangeRequest, Edit, Kind, Outcome, State, Target
 from bot.changes.proposals import Proposal
 from bot.policy.access import NotAllowed
 from bot.policy.model import Channel, Person, Why
@@ -85,13 +85,13 @@ LOSSES: Final = [
 def rename(world: World, *, revert_after: int | None = None) -> Proposal:
     live = world.truth()["rules", RULE_IDS[0]]
     return Proposal(
-        kind=Kind.RULE_UPDATE,
-        target=Target(service="rules", key=RULE_IDS[0]),
-        before=live,
-        after=live | {"name": "Ours"},
-        requester=ALICE,
-        channel=OPS,
-        revert_after=revert_after,
+        edit=Edit(
+            kind=Kind.RULE_UPDATE,
+            target=Target(service="rules", key=RULE_IDS[0]),
+            before=live,
+            after=live | {"name": "Ours"},
+        ),
+        request=ChangeRequest(requester=ALICE, channel=OPS, revert_after=revert_after),
     )
 
 
@@ -110,7 +110,7 @@ async def waiting(world: World, mine: Replica) -> Change:
     world.services.rules.stage.faults.add("500", times=99)
     waits = await mine.pipeline.decisions.decide(change, Decision.APPROVE, BOB)
     world.services.rules.stage.faults.clear()
-    assert (waits.state, bool(waits.waits)) == (State.APPROVED, True)
+    assert (waits.state, bool(waits.run.waits)) == (State.APPROVED, True)
     return waits
 
 
@@ -131,7 +131,12 @@ async def test_what_waited_for_its_service_is_not_done_by_those_who_may_not_any_
 
     ended = await settled(world, mine, change)
 
-    assert (ended.state, ended.refusal, ended.lost_right, ended.outcome) == (State.FAILED, LOST_RIGHT, who, why)
+    assert (ended.state, ended.run.refusal, ended.run.lost_right, ended.run.outcome) == (
+        State.FAILED,
+        LOST_RIGHT,
+        who,
+        why,
+    )
     assert world.calls_that_write() == 0
 
 
@@ -158,7 +163,7 @@ async def test_who_went_ahead_alone_must_still_be_one_who_may(world: World) -> N
 
     ended = await settled(world, mine, change)
 
-    assert (ended.state, ended.lost_right) == (State.FAILED, DAN)
+    assert (ended.state, ended.run.lost_right) == (State.FAILED, DAN)
     assert world.calls_that_write() == 0
 
 
@@ -192,7 +197,7 @@ async def test_where_slack_does_not_say_it_waits_and_is_done_once_slack_does(wor
 
     waits = await settled(world, mine, change)
     assert waits.state is State.APPROVED
-    assert "Slack does not say" in waits.waits
+    assert "Slack does not say" in waits.run.waits
     assert world.calls_that_write() == 0
 
     world.directory.silent = False
@@ -230,7 +235,7 @@ async def test_it_waits_no_longer_for_slack_than_an_approval_holds(world: World)
 
     ended = await settled(world, mine, change)
 
-    assert (ended.state, ended.refusal) == (State.FAILED, TOO_OLD)
+    assert (ended.state, ended.run.refusal) == (State.FAILED, TOO_OLD)
 
 
 @pytest.mark.parametrize("accident", [None, *range(1, 8)])
@@ -250,7 +255,11 @@ async def test_what_is_temporary_ends_though_its_requester_left(world: World, ac
         while await mine.pipeline.recover_one():
             pass
 
-    ends = [each for each in await world.store.changes.for_targets([str(change.target)]) if each.undoes == change.id]
+    ends = [
+        each
+        for each in await world.store.changes.for_targets([str(change.edit.target)])
+        if each.request.undoes == change.id
+    ]
     assert [each.state for each in ends] == [State.APPLIED]
     assert names(world)[0] == "As it was"
 
@@ -273,7 +282,12 @@ async def test_a_set_that_waited_is_not_begun(world: World, loss: Loss, who: str
     assert await mine.carry_out_a_set()
 
     ended = await mine.pipeline.journal.get(whole.id)
-    assert (ended.state, ended.refusal, ended.lost_right, ended.outcome) == (State.FAILED, LOST_RIGHT, who, why)
+    assert (ended.state, ended.run.refusal, ended.run.lost_right, ended.run.outcome) == (
+        State.FAILED,
+        LOST_RIGHT,
+        who,
+        why,
+    )
     assert (await world.store.items.tally(whole.id)).counts == {Outcome.STOPPED: 2}
     assert world.calls_that_write() == 0
 
@@ -300,7 +314,7 @@ async def test_a_set_that_a_process_left_is_not_gone_on_with(world: World, step:
     assert world.calls_that_write() == before
     assert counts.get(Outcome.APPLIED, 0) == names(world).count("Ours")
     assert ended.state is (State.APPLIED if counts.get(Outcome.APPLIED) else State.FAILED)
-    assert ended.refusal == (LOST_RIGHT if before < len(RULE_IDS) else ended.refusal)
+    assert ended.run.refusal == (LOST_RIGHT if before < len(RULE_IDS) else ended.run.refusal)
 
 
 async def test_a_set_waits_for_slack(world: World) -> None:

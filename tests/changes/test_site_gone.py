@@ -9,7 +9,7 @@ from itertools import count
 
 import pytest
 
-from bot.changes.model import Change, Kind, Outcome, State, Target
+from bot.changes.model import Change, ChangeRequest, Edit, Kind, Outcome, State, Target
 from bot.changes.proposals import Proposal, set_of
 from bot.server.app import Services
 from tests.changes.world import ALICE, OPS, POLICIES, Died, Replica, World, a_world, replica
@@ -19,12 +19,10 @@ from tests.proposing import record_only
 def addition(email: str) -> Proposal:
     target = Target(service="members", site="gone", key=email)
     return Proposal(
-        kind=Kind.MEMBER_ADD,
-        target=target,
-        before=None,
-        after={"name": "", "email": email, "allowedSegments": []},
-        requester=ALICE,
-        channel=OPS,
+        edit=Edit(
+            kind=Kind.MEMBER_ADD, target=target, before=None, after={"name": "", "email": email, "allowedSegments": []}
+        ),
+        request=ChangeRequest(requester=ALICE, channel=OPS),
     )
 
 
@@ -90,4 +88,4 @@ async def test_one_change_there_fails_with_why(database_url: str) -> None:
         executor = replace(mine.pipeline.executor, adapter=Services(world.rules, world.groups, {}).adapter)
         ended = await executor.go_on(approved)
 
-    assert (ended.state, ended.outcome) == (State.FAILED, "no setting names the site gone any more")
+    assert (ended.state, ended.run.outcome) == (State.FAILED, "no setting names the site gone any more")

@@ -52,7 +52,7 @@ async def test_an_undo_that_was_denied_before_does_not_let_the_end_be_tried_for_
 
         assert await tried(world, whole, "undo") == [State.DENIED]
         assert await tried(world, whole, "revert") == [State.FAILED], "tried once at its end"
-        assert (await mine.pipeline.journal.get(whole.id)).revert_failure == "changed", "left in force, and said so"
+        assert (await mine.pipeline.journal.get(whole.id)).run.revert_failure == "changed", "left in force, and said so"
 
 
 async def test_an_undo_that_failed_before_its_time_does_not_keep_the_end_from_being_tried(database_url: str) -> None:
@@ -92,7 +92,7 @@ async def test_requests_and_undos_that_wait_do_not_put_the_end_off(database_url:
         await as_time_goes_on(world, mine)
 
         assert {world.truth()["rules", key]["name"] for key in RULE_IDS} == {"As it was"}
-        assert (await mine.pipeline.journal.get(whole.id)).undone_by is not None
+        assert (await mine.pipeline.journal.get(whole.id)).run.undone_by is not None
         assert (await mine.pipeline.journal.get(undo.id)).state is State.STALE, "there is nothing left to undo"
         assert (await mine.pipeline.journal.get(other.id)).state is State.PROPOSED, (
             "its parts are looked at when it is approved"
@@ -117,10 +117,10 @@ async def test_what_an_undo_could_not_take_back_still_ends(database_url: str) ->
         world.clock.moment += timedelta(hours=2)
         await as_time_goes_on(world, mine)
 
-        assert half.undone_by is None, "a part of it is still there"
+        assert half.run.undone_by is None, "a part of it is still there"
         assert half.temporary
         assert {world.truth()["rules", key]["name"] for key in RULE_IDS} == {"As it was"}
-        assert (await mine.pipeline.journal.get(whole.id)).undone_by is not None
+        assert (await mine.pipeline.journal.get(whole.id)).run.undone_by is not None
 
 
 async def test_what_could_not_be_taken_back_at_its_end_is_said(database_url: str) -> None:
@@ -138,5 +138,5 @@ async def test_what_could_not_be_taken_back_at_its_end_is_said(database_url: str
         while await mine.outbox.deliver_one():
             pass
 
-        assert (await mine.pipeline.journal.get(whole.id)).revert_failure == "partly"
+        assert (await mine.pipeline.journal.get(whole.id)).run.revert_failure == "partly"
         assert world.told[whole.id, "left"] == 1, "the requester is told"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.changes.model import Change, Kind, Move, Target
+from bot.changes.model import Change, ChangeRequest, Edit, Kind, Move, Target
 from bot.changes.verify import Differs, Document, Reading, Sent, Verification, classify, verdict
 from bot.clients.errors import ClientError, NotFound, OutcomeUnknown, RateLimited
 
@@ -30,13 +30,9 @@ def without(document: Document, *path: str | int) -> Document:
 def update(before: Document | None, after: Document | None) -> Change:
     return Change(
         id="1" * 32,
-        kind=Kind.RULE_UPDATE,
-        target=Target(service="rules", key="Redirect_a"),
-        before=before,
-        after=after,
-        requester="U0ALICE01",
-        channel="C0OPS0001",
         created=datetime(2026, 11, 22, tzinfo=UTC),
+        edit=Edit(kind=Kind.RULE_UPDATE, target=Target(service="rules", key="Redirect_a"), before=before, after=after),
+        request=ChangeRequest(requester="U0ALICE01", channel="C0OPS0001"),
     )
 
 
@@ -107,8 +103,8 @@ def test_a_change_ends_as_it_reads_where_it_may_have_been_done(
 
 
 def test_an_item_whose_answer_was_lost_stays_under_way_unless_it_reads_otherwise() -> None:
-    item = update(RULE, RULE | {"name": "B"}).model_copy(update={"set_id": "2" * 32})
-    creation = item.model_copy(update={"kind": Kind.RULE_CREATE, "before": None})
+    item = update(RULE, RULE | {"name": "B"}).changed(set_id="2" * 32)
+    creation = item.changed(kind=Kind.RULE_CREATE, before=None)
 
     assert ends(LOST, item) == [Move.FINISH, None, Move.LOSE, None]
     assert ends(LOST, creation) == [Move.FINISH, Move.LOSE, Move.LOSE, Move.LOSE]
@@ -123,16 +119,16 @@ def test_what_is_gone_before_it_is_deleted_is_out_of_date_and_a_deletion_that_sh
 
 
 def test_what_an_earlier_process_may_have_sent_is_never_failed_at_once() -> None:
-    taken_over = update(RULE, RULE | {"name": "B"}).model_copy(update={"attempt": 2})
-    item = taken_over.model_copy(update={"set_id": "2" * 32})
+    taken_over = update(RULE, RULE | {"name": "B"}).changed(attempt=2)
+    item = taken_over.changed(set_id="2" * 32)
 
     assert ends(GONE, taken_over) == ends(BUSY, taken_over) == [Move.FINISH, Move.LOSE, Move.LOSE, Move.LOSE]
     assert ends(BUSY, item) == [Move.FINISH, None, Move.LOSE, None]
     assert ends(GONE, item) == ends(GONE, taken_over), "the service would refuse it again"
-    assert ends(GONE, taken_over.model_copy(update={"kind": Kind.RULE_CREATE})) == [Move.FAIL] * 4
+    assert ends(GONE, taken_over.changed(kind=Kind.RULE_CREATE)) == [Move.FAIL] * 4
 
 
 def test_what_differs_though_a_dead_process_may_have_sent_it_is_told_by_reading_back() -> None:
-    taken_over = update(RULE, RULE | {"name": "B"}).model_copy(update={"attempt": 2})
+    taken_over = update(RULE, RULE | {"name": "B"}).changed(attempt=2)
 
     assert ends(Differs(RULE), taken_over) == [Move.FINISH, Move.LOSE, Move.LOSE, Move.LOSE]

@@ -19,7 +19,7 @@ import sqlalchemy as sa
 from bot.changes.adapters import GroupAdapter, MemberAdapter, RuleAdapter
 from bot.changes.batch import BatchWorker
 from bot.changes.journal import LEASE
-from bot.changes.model import Change, Guard, Kind, Tally, Target
+from bot.changes.model import Change, ChangeRequest, Edit, Guard, Kind, Tally, Target
 from bot.changes.notify import OutboxWorker, TooSoon
 from bot.changes.pipeline import Pipeline, open_pipeline
 from bot.changes.proposals import Proposal, SetProposal, set_of
@@ -234,8 +234,8 @@ class World:
     def left_by(self, change: Change) -> Record | None:
         """The target as it is now; as *change* left it, where another one has written to it since."""
         sent = self.sent.get(change.id)
-        overtaken = sent is not None and self.wrote.get(place_of(change.target), 0) > sent.turn
-        return sent.left if sent is not None and overtaken else self.live(change.target)
+        overtaken = sent is not None and self.wrote.get(place_of(change.edit.target), 0) > sent.turn
+        return sent.left if sent is not None and overtaken else self.live(change.edit.target)
 
     def calls_that_write(self) -> int:
         calls = [*self.services.rules.calls(), *self.services.members.calls()]
@@ -274,9 +274,9 @@ class World:
     def meddled(self, change: Change) -> bool:
         """Whether somebody edited the target after our write: then nobody can tell any more what we did."""
         sent = self.sent.get(change.id, Sent())
-        if change.target.key is None:
+        if change.edit.target.key is None:
             return self.edits > sent.at
-        return self.edited.get(place_of(change.target), -1) > sent.at
+        return self.edited.get(place_of(change.edit.target), -1) > sent.at
 
     def same_person(self, one: str, other: str) -> bool:
         return one == other or (one in MAILBOXES and MAILBOXES[one] == MAILBOXES.get(other))
@@ -290,18 +290,18 @@ class World:
         return not self.barred(user) and (not self.policy.roles or user in TEAM)
 
     def may_approve(self, change: Change, user: str) -> bool:
-        own = self.same_person(user, change.requester) and not change.self_approval
+        own = self.same_person(user, change.request.requester) and not change.decision.self_approval
         if own or self.barred(user):
             return False
-        if change.approvers:
+        if change.decision.approvers:
             return user in LEADS
         return user in self.directory.members[OPS] and self.may(user)
 
     def has_approvals(self, change: Change) -> bool:
         """Whether enough people approved *change* who still may."""
-        by = [approval.by for approval in change.approvals if self.may_approve(change, approval.by)]
+        by = [approval.by for approval in change.decision.approvals if self.may_approve(change, approval.by)]
         people = {min(user for user in by if self.same_person(user, each)) for each in by}
-        return len(people) >= change.approvals_needed
+        return len(people) >= change.decision.approvals_needed
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,12 +328,14 @@ class Watched:
 
     async def _write(self, change: Change) -> str:
         await self._recorded(change)
-        if change.kind not in TAKES_NOTHING:
-            assert content(self.world.live(change.target)) == content(change.before), "written over what nobody saw"
+        if change.edit.kind not in TAKES_NOTHING:
+            assert content(self.world.live(change.edit.target)) == content(change.edit.before), (
+                "written over what nobody saw"
+            )
         if self.world.slow:
             self.world.slow -= 1
             self.world.under_way.append((self.world.clock() + LATE, self, change))
-            raise OutcomeUnknown(change.target.service, "TimeoutError")
+            raise OutcomeUnknown(change.edit.target.service, "TimeoutError")
         return await self.send(change)
 
     async def send(self, change: Change) -> str:
@@ -345,7 +347,7 @@ class Watched:
             return await self.inner.write(change)
         finally:
             requests = self.world.calls_that_write() - calls
-            most = 3 if change.kind.startswith("member.") else 2 if change.kind is Kind.RULE_CREATE else 1
+            most = 3 if change.edit.kind.startswith("member.") else 2 if change.edit.kind is Kind.RULE_CREATE else 1
             assert requests <= most, "sent again"  # a new rule is, where its body was refused
             self.world.writes += requests
             self._note(change, before, sent)
@@ -355,35 +357,37 @@ class Watched:
         query = "SELECT state, owner, token, document FROM changes WHERE id = :id"
         async with self.world.store.session.reading() as connection:
             row = (await connection.execute(sa.text(query), {"id": change.id})).one()
-        assert (row.state, row.owner, row.token) == ("applying", self.owner, change.token)
+        assert (row.state, row.owner, row.token) == ("applying", self.owner, change.run.token)
         recorded = Change.model_validate_json(row.document)
         assert recorded.fingerprint == change.fingerprint
         first = self.world.sent.get(change.id, Sent()).effects == 0 or self.world.meddled(change)
         assert first, "sent again though it came true"
-        decided = change.decided_at or change.created
+        decided = change.decision.decided_at or change.created
         assert self.world.step_began <= decided + timedelta(hours=1), "an approval of long ago came true"
         waited = self.world.step_began > decided + timedelta(minutes=1)
-        if waited and recorded.set_id is None and not recorded.agreed:
-            assert self.world.may(recorded.requester), "done for somebody who may not any more"
-            assert recorded.glass_broken or not recorded.approvals or self.world.has_approvals(recorded)
+        if waited and recorded.set_id is None and not recorded.request.agreed:
+            assert self.world.may(recorded.request.requester), "done for somebody who may not any more"
+            assert (
+                recorded.decision.glass_broken or not recorded.decision.approvals or self.world.has_approvals(recorded)
+            )
 
     def _note(self, change: Change, before: dict[Place, Record], sent: Sent) -> None:
         """What the write did: nothing, or just what was asked for, to its target and to nothing else."""
         self.world.turns += 1
-        after, place = self.world.truth(), place_of(change.target)
+        after, place = self.world.truth(), place_of(change.edit.target)
         sent.turn, sent.left = self.world.turns, after.get(place)
         moved = {place for place in before | after if before.get(place) != after.get(place)}
         if not moved:
             return
         sent.effects += 1
         sent.at = self.world.edits
-        if change.kind is Kind.MEMBER_GRANT:
+        if change.edit.kind is Kind.MEMBER_GRANT:
             had, has = (set(record["allowedSegments"]) for record in (before[place], after[place]))
             assert had <= has, "a grant took something away"
-        if change.target.key is None:
+        if change.edit.target.key is None:
             (place,) = moved
             assert place not in before
-            assert holds(after[place], change.after)
+            assert holds(after[place], change.edit.after)
             sent.left = after[place]
         else:
             assert moved == {place}
@@ -533,13 +537,13 @@ def renames(world: World, name: str, *, revert_after: int | None = None) -> SetP
     """Both rules, as they are, to be called *name*, as one set."""
     wanted = [
         Proposal(
-            kind=Kind.RULE_UPDATE,
-            target=Target(service="rules", key=key),
-            before=(live := world.truth()["rules", key]),
-            after=live | {"name": name},
-            requester=ALICE,
-            channel=OPS,
-            revert_after=revert_after,
+            edit=Edit(
+                kind=Kind.RULE_UPDATE,
+                target=Target(service="rules", key=key),
+                before=(live := world.truth()["rules", key]),
+                after=live | {"name": name},
+            ),
+            request=ChangeRequest(requester=ALICE, channel=OPS, revert_after=revert_after),
         )
         for key in RULE_IDS
     ]

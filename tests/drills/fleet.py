@@ -24,7 +24,7 @@ import pytest
 import sqlalchemy as sa
 
 from bot.changes.adapters import RuleAdapter
-from bot.changes.model import Change, Guard, Kind, State, Target
+from bot.changes.model import Change, ChangeRequest, Edit, Guard, Kind, State, Target
 from bot.changes.pipeline import Pipeline, open_pipeline
 from bot.changes.proposals import Proposal
 from bot.changes.verify import Adapter
@@ -195,16 +195,11 @@ class Fleet:
             self.services.rules.put(rule)
             target = Target(service="rules", key=rule["id"])
             proposal = Proposal(
-                kind=Kind.RULE_DELETE,
-                target=target,
-                before=rule,
-                after=None,
-                requester=ALICE.id,
-                channel=OPS,
-                reason="a drill",
+                edit=Edit(kind=Kind.RULE_DELETE, target=target, before=rule, after=None),
+                request=ChangeRequest(requester=ALICE.id, channel=OPS, reason="a drill"),
             )
             asked.append(await record_only(self.pipeline, proposal, idempotency_key=uuid4().hex))
-            assert asked[-1].guard is Guard.APPROVE
+            assert asked[-1].decision.guard is Guard.APPROVE
         return asked
 
     async def cards(self, asked: Sequence[Change]) -> dict[str, Message]:

@@ -21,7 +21,7 @@ HEADS: Final = (
     "Slack was told",
     "asked again",
     "service writes",
-    "reverts_at",
+    "ends",
     "cards",
 )
 KEYS: Final = 3

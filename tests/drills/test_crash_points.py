@@ -144,7 +144,7 @@ async def test_killed_again_by_each_that_takes_over_it_is_still_done_once(databa
 
         (change,) = await fleet.all_changes()
         assert change.state is State.APPLIED
-        assert change.attempt == 4
+        assert change.run.attempt == 4
         assert len(fleet.services.rules.calls("DELETE")) == effects(fleet, story) == 1
 
 
@@ -194,7 +194,7 @@ async def approves(fleet: Fleet, cara: Person) -> bool:
     """Click on the card that is on record, once there is one."""
     (change,) = await fleet.all_changes() or await _first(fleet)
     cards = await fleet.cards([change])
-    if change.target.service == "members":
+    if change.edit.target.service == "members":
         await looks(cara, cards[change.id])
     block_id, found = cara._button(cards[change.id], "v1.decide.approve")
     place = {"channel": OPS, "ts": cards[change.id].ts}

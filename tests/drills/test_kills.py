@@ -72,7 +72,7 @@ async def test_killed_at_random_moments_every_delete_is_done_once(
         assert sum(one.starts for one in fleet.replicas) == many + kills
         lost, twice, unrecorded = await bad_outcomes(fleet, asked)
         calls = sum(fleet.deletes().values())
-        settled_by_looking = len([change for change in await fleet.all_changes() if change.attempt > 1])
+        settled_by_looking = len([change for change in await fleet.all_changes() if change.run.attempt > 1])
         left_alone = await fleet.left_alone()
         assert (lost, twice, unrecorded) == (0, 0, 0)
         assert await fleet.store.audit.verify() is None
@@ -87,7 +87,7 @@ async def test_killed_at_random_moments_every_delete_is_done_once(
 async def bad_outcomes(fleet: Fleet, asked: list[Change]) -> tuple[int, int, int]:
     """How many deletes were approved and not done, sent twice, or done without a word in the audit."""
     events, now = await fleet.events(), {change.id: change for change in await fleet.all_changes()}
-    gone = {change.id for change in asked if fleet.services.rules.get(change.target.key or "") is None}
+    gone = {change.id for change in asked if fleet.services.rules.get(change.edit.target.key or "") is None}
     lost = sum(now[change.id].state is not State.APPLIED or change.id not in gone for change in asked)
     twice = sum(many > 1 for many in fleet.deletes().values())
     return lost, twice, sum(events[name].count("applied") != 1 for name in gone)

@@ -77,7 +77,7 @@ async def test_a_database_that_restarts_costs_no_delete_and_repeats_none(
         await fleet.settled()
 
         assert {change.state for change in await fleet.all_changes()} == {State.APPLIED}
-        assert fleet.deletes() == {change.target.key: 1 for change in asked}
+        assert fleet.deletes() == {change.edit.target.key: 1 for change in asked}
         assert await fleet.store.audit.verify() is None
     record_property(
         "figure",
@@ -127,10 +127,10 @@ async def test_a_restored_backup_does_nothing_again_and_nothing_old(
         await fleet.start()
         await approve(fleet, waits, cards)
         await fleet.settled()
-        assert fleet.deletes() == {change.target.key: 1 for change in asked}
+        assert fleet.deletes() == {change.edit.target.key: 1 for change in asked}
         await only.ended()
         for change in (claimed, waits):  # somebody has made them again since
-            fleet.services.rules.put(dict(change.before or {}))
+            fleet.services.rules.put(dict(change.edit.before or {}))
         await fleet.store.session._engine.dispose()
         _copied(copy, file)
         _aged(file, A_DAY)
@@ -142,8 +142,8 @@ async def test_a_restored_backup_does_nothing_again_and_nothing_old(
         await until(over, "all of the copy is settled")
         states = [(await as_it_stands(fleet, change)).state for change in asked]
         assert states == [State.APPLIED, State.FAILED, State.EXPIRED]
-        assert fleet.deletes() == {change.target.key: 1 for change in asked}, "nothing was sent again"
-        assert all(fleet.services.rules.get(change.target.key or "") for change in (claimed, waits))
+        assert fleet.deletes() == {change.edit.target.key: 1 for change in asked}, "nothing was sent again"
+        assert all(fleet.services.rules.get(change.edit.target.key or "") for change in (claimed, waits))
         assert await fleet.store.audit.verify() is None
     record_property(
         "figure",
@@ -166,7 +166,7 @@ def _aged(file: Path, seconds: int) -> None:
     """As if all that is in the file had happened so much earlier: what decides, not the audit, which is sealed."""
     connection = sqlite3.connect(file)
     micros = seconds * 1_000_000
-    for name in ("created", "expires", "decided_at"):
+    for name in ("created", "decision.expires", "decision.decided_at"):
         older = f"strftime('%Y-%m-%dT%H:%M:%fZ', json_extract(document, '$.{name}'), '-{seconds} seconds')"
         connection.execute(
             f"UPDATE changes SET document = json_set(document, '$.{name}', {older}) "  # noqa: S608  ours

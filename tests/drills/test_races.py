@@ -89,12 +89,12 @@ async def check(fleet: Fleet, ended: list[Change]) -> int:
     events = await fleet.events()
     for change in ended:
         assert len([one for one in events[change.id] if one in DECISIONS]) == 1, events[change.id]
-    applied = {change.target.key for change in ended if change.state is State.APPLIED}
+    applied = {change.edit.target.key for change in ended if change.state is State.APPLIED}
     odd = [change for change in ended if change.state not in {State.APPLIED, State.DENIED, State.CANCELLED}]
-    assert not odd, [(change.state, change.attempt, change.refusal, change.outcome) for change in odd]
+    assert not odd, [(change.state, change.run.attempt, change.run.refusal, change.run.outcome) for change in odd]
     assert fleet.deletes() == {key: 1 for key in applied if key}
     assert all(
-        (fleet.services.rules.get(change.target.key or "") is None) == (change.target.key in applied)
+        (fleet.services.rules.get(change.edit.target.key or "") is None) == (change.edit.target.key in applied)
         for change in ended
     )
     assert await fleet.store.audit.verify() is None
@@ -124,7 +124,7 @@ async def test_of_many_clicks_at_once_one_decides(
         applied = await check(fleet, ended)
 
     assert len(ended) == many
-    assert all(change.decided_by != ALICE.id for change in ended if change.state is State.APPLIED)
+    assert all(change.decision.decided_by != ALICE.id for change in ended if change.state is State.APPLIED)
     kinds = ", ".join(
         f"{sum(one.state == state for one in ended)} {state}" for state in ("applied", "denied", "cancelled")
     )

@@ -14,7 +14,7 @@ from uuid import uuid4
 
 import pytest
 
-from bot.changes.model import Change, Kind, State, Target
+from bot.changes.model import Change, ChangeRequest, Edit, Kind, State, Target
 from bot.changes.proposals import Proposal
 from bot.store.queues import TimerKind
 from sandbox.gatehouse import ALICE, CARA
@@ -73,8 +73,8 @@ async def test_from_a_death_to_the_takeover(
             found = await fleet.store.changes.get(change.id)
             assert found is not None
             assert found.state is State.APPLIED
-            assert found.finished_at is not None
-            seconds.append((found.finished_at - died).total_seconds())
+            assert found.run.finished_at is not None
+            seconds.append((found.run.finished_at - died).total_seconds())
         assert set(fleet.deletes().values()) == {1}
     record_property(
         "figure",
@@ -97,7 +97,7 @@ async def test_temporary_changes_end_late_rather_than_early(
         made = await temporary(fleet, many, chance, first=many)
 
         async def all_due() -> bool:
-            return all(change.reverts_at is not None and change.reverts_at < now() for change in made)
+            return all(change.request.reverts_at is not None and change.request.reverts_at < now() for change in made)
 
         await until(all_due, "all are due while nobody runs", 120)
         began = now()
@@ -105,8 +105,14 @@ async def test_temporary_changes_end_late_rather_than_early(
         after = await taken_back(fleet, made)
         caught_up = (max(at for _, at in after) - began).total_seconds()
 
-        late = [(at - change.reverts_at).total_seconds() for change, at in live if change.reverts_at is not None]
-        early = sum(at < change.reverts_at for change, at in [*live, *after] if change.reverts_at is not None)
+        late = [
+            (at - change.request.reverts_at).total_seconds()
+            for change, at in live
+            if change.request.reverts_at is not None
+        ]
+        early = sum(
+            at < change.request.reverts_at for change, at in [*live, *after] if change.request.reverts_at is not None
+        )
         assert early == 0
         assert len(fleet.services.rules.calls("PUT")) == 4 * many, "each switched off once, and on once"
         assert await fleet.store.audit.verify() is None
@@ -129,17 +135,11 @@ async def temporary(fleet: Fleet, many: int, chance: random.Random, *, first: in
         after = {name: value for name, value in rule.items() if name != "id"} | {"status": "Inactive"}
         target = Target(service="rules", key=rule["id"])
         proposal = Proposal(
-            kind=Kind.RULE_UPDATE,
-            target=target,
-            before=rule,
-            after=after,
-            requester=ALICE.id,
-            channel=OPS,
-            reason="a drill",
-            revert_after=chance.randint(2, 5),
+            edit=Edit(kind=Kind.RULE_UPDATE, target=target, before=rule, after=after),
+            request=ChangeRequest(requester=ALICE.id, channel=OPS, reason="a drill", revert_after=chance.randint(2, 5)),
         )
         made.append(await fleet.pipeline.proposer.submit(proposal, idempotency_key=uuid4().hex))
-        assert made[-1].state is State.APPLIED, made[-1].outcome
+        assert made[-1].state is State.APPLIED, made[-1].run.outcome
     return made
 
 
@@ -150,5 +150,5 @@ async def taken_back(fleet: Fleet, made: list[Change]) -> list[tuple[Change, dat
         return not await fleet.store.timers.pending(TimerKind.REVERT) and not await fleet.left()
 
     await until(all_ended, "all have ended", 300)
-    undone = {change.undoes: change.created for change in await fleet.all_changes() if change.undoes}
+    undone = {change.request.undoes: change.created for change in await fleet.all_changes() if change.request.undoes}
     return [(change, undone[change.id]) for change in made]

@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from bot.changes.model import OPEN, Change, Item, Kind, Outcome, State, Target
+from bot.changes.model import OPEN, Change, ChangeRequest, Item, Kind, Outcome, State, Target
 from bot.changes.proposals import SetProposal
 from sandbox.gatehouse import ALICE
 from tests.databases import BOTH
@@ -52,10 +52,8 @@ async def submitted(fleet: Fleet, items: Sequence[Item]) -> Change:
     proposal = SetProposal(
         title=f"Add {len(items)} members",
         items=items,
-        requester=ALICE.id,
-        channel=OPS,
-        reason="a drill",
         columns=("email",),
+        request=ChangeRequest(requester=ALICE.id, channel=OPS, reason="a drill"),
     )
     return await fleet.pipeline.proposer.submit(proposal, idempotency_key="drill")
 

@@ -33,7 +33,7 @@ async def test_an_update_that_cannot_be_read_back_is_never_called_failed(world: 
 
     assert (proxy.effects, proxy.asked["PUT"], proxy.struck) == (1, 1, True)
     assert change.state in {State.APPLIED, State.UNKNOWN}
-    assert change.state is State.UNKNOWN or change.result == world.live(target)
+    assert change.state is State.UNKNOWN or change.run.result == world.live(target)
 
 
 @pytest.mark.parametrize("fault", AFTERWARDS)
@@ -61,7 +61,7 @@ async def test_an_edit_whose_second_step_fails_is_half_done_and_says_so(world: W
     assert proxy.effects == 1
     assert world.live(target) == before | {"name": "Zoe Old"}
     assert change.state is State.UNKNOWN
-    assert change.outcome.startswith("half done")
+    assert change.run.outcome.startswith("half done")
 
 
 @pytest.mark.threat("B2")
@@ -84,7 +84,7 @@ async def test_the_member_that_somebody_else_added_in_the_same_moment_is_not_our
 
     change = await world.submit(Kind.MEMBER_ADD, None, {"name": "Zoe", "allowedSegments": ["beta"]})
 
-    assert (change.state, change.refusal) == (State.FAILED, "AlreadyExists")
+    assert (change.state, change.run.refusal) == (State.FAILED, "AlreadyExists")
     assert (world.live(target) or {})["allowedSegments"] == MEMBER["allowedSegments"]
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 import pytest
 
 from bot.changes.execute import MAX_SENDS
-from bot.changes.model import Change, Kind, State, Target
+from bot.changes.model import Change, ChangeRequest, Edit, Kind, State, Target
 from bot.changes.proposals import Proposal
 from bot.clients.errors import ClientError
 from sandbox.services.database import Record
@@ -219,12 +219,8 @@ async def test_a_set_of_two_ends_as_predicted(world: World, fault: str, operatio
     targets = [Target(service="rules", key=key) for key in (world.rule_id, world.other_id)]
     wanted = [
         Proposal(
-            kind=write.kind,
-            target=target,
-            before=world.put(target, RULE),
-            after=write.after,
-            requester="U1",
-            channel="C1",
+            edit=Edit(kind=write.kind, target=target, before=world.put(target, RULE), after=write.after),
+            request=ChangeRequest(requester="U1", channel="C1"),
         )
         for target in targets
     ]
@@ -240,10 +236,10 @@ async def test_a_set_of_two_ends_as_predicted(world: World, fault: str, operatio
 
 def ended(change: Change, write: Write, world: World) -> str:
     """The state of *change*, which must tell the truth: applied and what came of it, or failed and that none did."""
-    live = world.live(change.target)
+    live = world.live(change.edit.target)
     came = holds(live, write.after)
     if change.state is State.APPLIED:
-        assert change.result == live
+        assert change.run.result == live
         return "applied" if came else "altered"
     assert not came or change.state is not State.FAILED
     return change.state.value

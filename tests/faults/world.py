@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from bot.changes.adapters import GroupAdapter, MemberAdapter, RuleAdapter
 from bot.changes.batch import BatchWorker
-from bot.changes.model import Change, Guard, Kind, Target
+from bot.changes.model import Change, ChangeRequest, Edit, Guard, Kind, Target
 from bot.changes.pipeline import Pipeline, open_pipeline
 from bot.changes.proposals import Proposal, set_of
 from bot.changes.verify import Adapter
@@ -179,7 +179,9 @@ class World:
         if after is not None and target.service == "members":
             after = after | {"email": self.email}
         proposal = Proposal(
-            kind=kind, target=target, before=before, after=after, requester="U1", channel="C1", guard=Guard.NONE
+            guard=Guard.NONE,
+            edit=Edit(kind=kind, target=target, before=before, after=after),
+            request=ChangeRequest(requester="U1", channel="C1"),
         )
         return await self.pipeline().proposer.submit(proposal, idempotency_key=uuid4().hex)
 

@@ -14,6 +14,7 @@ from bot.policy.access import MAX_CANDIDATES, Access, DirectoryUnavailable, Nobo
 from bot.policy.model import Channel, GuardRule, Irreconcilable, Person, Policy, Role, Why, strictest
 from tests.clocks import StandingClock
 from tests.directories import Directory
+from tests.proposing import change_of
 
 OPS = "C0OPS0001"
 ASKER, HELPER, THIRD, LEAD = "U0ASKER01", "U0HELPER1", "U0THIRD01", "U0LEAD001"
@@ -170,7 +171,7 @@ def directory(*people: str) -> Directory:
 
 
 def request(**more: object) -> Change:
-    return Change.model_validate(
+    return change_of(
         {
             "id": "1" * 32,
             "kind": Kind.RULE_DELETE,

@@ -18,7 +18,7 @@ import pytest
 import sqlalchemy as sa
 
 from bot.changes.decisions import Decision
-from bot.changes.model import Guard, Kind, State, Target
+from bot.changes.model import ChangeRequest, Edit, Guard, Kind, State, Target
 from bot.changes.proposals import Proposal
 from bot.store.audit import Event
 from bot.store.db import StoreError
@@ -115,7 +115,9 @@ def proposed(world: World, kind: Kind) -> Proposal:
     body: dict[str, Any] = {name: value for name, value in world.services.rules.all()[0].items() if name != "id"}
     after = None if kind is Kind.RULE_DELETE else body | {"name": "New"}
     return Proposal(
-        kind=kind, target=target, before=live, after=after, requester=BOB, channel=OPS, guard=Guard.CONFIRM, reason=LONG
+        guard=Guard.CONFIRM,
+        edit=Edit(kind=kind, target=target, before=live, after=after),
+        request=ChangeRequest(requester=BOB, channel=OPS, reason=LONG),
     )
 
 

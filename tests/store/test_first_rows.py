@@ -146,4 +146,4 @@ async def test_parts_of_sets_with_the_same_targets_are_begun_once_each(store: St
 
     got = await all_at_once(store, within(begin))
 
-    assert sorted(item.target.key for begun in got for item in begun) == keys
+    assert sorted(item.edit.target.key for begun in got for item in begun) == keys

@@ -44,7 +44,7 @@ DEVELOPED: Final = (
 def next_release(folder: Path, *statements: str) -> Path:
     """The migrations of a release after this one, whose own executes *statements*."""
     shutil.copytree(MIGRATIONS, folder / "next")
-    lines = ("from alembic import op", "revision = '0002_votes'", "down_revision = '0001_schema'", "def upgrade():")
+    lines = ("from alembic import op", "revision = '0002_votes'", "down_revision = '0001_tables'", "def upgrade():")
     executed = (f"    op.execute({statement!r})" for statement in statements)
     (folder / "next/versions/0002_votes.py").write_text("\n".join((*lines, *executed)))
     return folder / "next"
@@ -156,7 +156,7 @@ async def test_a_request_that_waits_survives_a_newer_schema_that_only_adds(empty
     async with a_world(empty_database) as world:
         world.policy = POLICIES["confirm"]
         world._fill()
-        waiting = await kept(world, rename(world).model_copy(update={"state": State.PROPOSED, "decided_at": None}))
+        waiting = await kept(world, rename(world).changed(state=State.PROPOSED, decided_at=None))
         await upgrade(empty_database, next_release(tmp_path, *ADDS))
         await upgrade(empty_database)
 
@@ -192,7 +192,7 @@ async def test_what_only_reads_leaves_an_older_schema_to_the_older_release(empty
             await connection.run_sync(refuse_other_schema, next_release(tmp_path, *ADDS))
     await engine.dispose()
 
-    assert await version(empty_database) == "0001_schema"
+    assert await version(empty_database) == "0001_tables"
 
 
 @both

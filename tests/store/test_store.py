@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from bot.changes.model import MOVES, Change, Ended, Kind, Move, State, Target
+from bot.changes.model import MOVES, Change, ChangeRequest, Edit, Ended, Kind, Move, State, Target
 from bot.store.db import TargetBusy
 from bot.store.engine import Store
 from bot.store.queues import MAX_ATTEMPTS
@@ -26,14 +26,12 @@ ids = itertools.count(1)
 def change(clock: StandingClock, key: str | None = "Redirect_x", state: State = State.PROPOSED) -> Change:
     return Change(
         id=f"{next(ids):032x}",
-        kind=Kind.RULE_DELETE,
-        target=Target(service="rules", key=key),
-        before={"name": "é\u202e"},
-        after=None,
-        requester="U1",
-        channel="C1",
         created=clock(),
         state=state,
+        edit=Edit(
+            kind=Kind.RULE_DELETE, target=Target(service="rules", key=key), before={"name": "é\u202e"}, after=None
+        ),
+        request=ChangeRequest(requester="U1", channel="C1"),
     )
 
 
@@ -124,14 +122,14 @@ async def test_an_approved_change_is_claimed_once_and_taken_over_when_its_lease_
     async with store.transaction() as tx:
         assert await store.changes.claim(tx, one.id, "you", LEASE) is None
     assert mine is not None
-    assert (mine.state, mine.attempt) == (State.APPLYING, 1)
+    assert (mine.state, mine.run.attempt) == (State.APPLYING, 1)
     assert not await store.changes.any_due()
 
     clock.moment += LEASE * 2
     async with store.transaction() as tx:
         yours = await store.changes.claim_due(tx, "you", LEASE)
     assert yours is not None
-    assert yours.attempt == 2
+    assert yours.run.attempt == 2
     async with store.transaction() as tx:
         late = await store.changes.finish(tx, [Ended(mine, Move.FINISH, {})], "me")
         done = await store.changes.finish(tx, [Ended(yours, Move.FINISH, {})], "you")

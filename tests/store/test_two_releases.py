@@ -27,11 +27,14 @@ from tests.drills.fleet import until
 pytestmark = pytest.mark.slow
 
 GUARDS: Final[Mapping[str, dict[str, Any]]] = {
-    "a kind": {"kind": "rule.archive"},
-    "a guard": {"guard": "sealed"},
+    "a kind": {"edit": {"kind": "rule.archive"}},
+    "a guard": {"decision": {"guard": "sealed"}},
     "a field": {"second_factor": "webauthn"},
-    "a field of its target": {"target": {"service": "rules", "key": RULE_IDS[0], "tenant": "acme"}},
-    "a field of an approval": {"approvals": [{"by": BOB, "at": "2026-11-21T03:00:00Z", "factor": "webauthn"}]},
+    "a field of its run": {"run": {"halted": "U9"}},
+    "a field of its target": {"edit": {"target": {"service": "rules", "key": RULE_IDS[0], "tenant": "acme"}}},
+    "a field of an approval": {
+        "decision": {"approvals": [{"by": BOB, "at": "2026-11-21T03:00:00Z", "factor": "webauthn"}]}
+    },
     "one field that may be ignored, and one that may not": {"colour": "red", "veto": "U9", "ignorable": ["colour"]},
 }
 """What a newer release may add to a change, of which this one can't know whether it guards it."""
@@ -44,10 +47,16 @@ async def world(database_url: str) -> AsyncIterator[World]:
         yield world
 
 
+def merged(document: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+    """*document* with *more*, where the parts of a change keep what *more* doesn't name."""
+    parts = {name: document[name] | value for name, value in more.items() if isinstance(document.get(name), dict)}
+    return document | more | parts
+
+
 async def of_newer(world: World, more: dict[str, Any], **columns: Any) -> Change:
     """A change as a newer release wrote it: in this release's words, and *more*."""
     change = await kept(world, rename(world))
-    document = json.loads(change.model_dump_json()) | more
+    document = merged(json.loads(change.model_dump_json()), more)
     values = {"document": json.dumps(document), "target": f"rules/{change.id}"} | columns
     async with world.store.transaction() as tx:
         await tx.execute(sa.update(changes).where(changes.c.id == change.id).values(values))
@@ -187,8 +196,10 @@ async def test_what_nobody_would_take_up_again_is_not_even_stored(world: World) 
 @pytest.mark.parametrize("database_url", BOTH, indirect=True)
 async def test_fields_that_guard_nothing_do_not_stop_a_change_and_survive_it(world: World) -> None:
     target = {"service": "rules", "site": None, "key": RULE_IDS[0], "tenant": None}
-    more = {"colour": "red", "ignorable": ["colour"], "second_factor": None, "vetoes": [], "target": target}
-    theirs = await of_newer(world, more | {"state": "proposed", "guard": "confirm"}, state="proposed")
+    more = {"colour": "red", "ignorable": ["colour", "mood"], "second_factor": None, "vetoes": []}
+    parts = {"edit": {"target": target}, "run": {"mood": "good"}}
+    proposed = {"state": "proposed", "decision": {"guard": "confirm"}}
+    theirs = await of_newer(world, more | parts | proposed, state="proposed")
 
     mine = replica(world, "mine", count(1)).pipeline
 
@@ -197,6 +208,7 @@ async def test_fields_that_guard_nothing_do_not_stop_a_change_and_survive_it(wor
     assert done.state is State.APPLIED
     document = json.loads((await row_of(world, theirs)).document)
     assert {name: document[name] for name in more} == more
+    assert (document["edit"]["target"], document["run"]["mood"]) == (target, "good")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from bot.changes.model import Change, Guard, Kind, State, Target
+from bot.changes.model import Change, ChangeDecision, ChangeRequest, Edit, Guard, Kind, State, Target
 from bot.changes.proposals import Proposal
 from bot.store.engine import Store, open_store
 from bot.store.queues import MAX_ATTEMPTS, TimerKind
@@ -76,16 +76,16 @@ def asked(number: int, state: State, key: str) -> Change:
     now = datetime.now(UTC)
     return Change(
         id=f"{number:032x}",
-        kind=Kind.RULE_DELETE,
-        target=Target(service="rules", key=key),
-        before={"id": key, "name": "Gone by now", "status": "Active", "ruleType": "Redirect", "pairs": []},
-        after=None,
-        requester="U0ALICE01",
-        channel=OPS,
-        guard=Guard.CONFIRM,
-        decided_at=now if state is State.APPROVED else None,
         created=now,
         state=state,
+        edit=Edit(
+            kind=Kind.RULE_DELETE,
+            target=Target(service="rules", key=key),
+            before={"id": key, "name": "Gone by now", "status": "Active", "ruleType": "Redirect", "pairs": []},
+            after=None,
+        ),
+        request=ChangeRequest(requester="U0ALICE01", channel=OPS),
+        decision=ChangeDecision(guard=Guard.CONFIRM, decided_at=now if state is State.APPROVED else None),
     )
 
 
@@ -132,13 +132,8 @@ async def test_a_change_that_was_claimed_and_left_is_settled_by_looking(workspac
     gatehouse = workspace.bot.gatehouse
     rule = workspace.services.rules.get(OLD)
     proposal = Proposal(
-        kind=Kind.RULE_DELETE,
-        target=Target(service="rules", key=OLD),
-        before=rule,
-        after=None,
-        requester=alice.id,
-        channel=alice.channel,
-        agreed=True,
+        edit=Edit(kind=Kind.RULE_DELETE, target=Target(service="rules", key=OLD), before=rule, after=None),
+        request=ChangeRequest(requester=alice.id, channel=alice.channel, agreed=True),
     )
     change = await record_only(gatehouse.changes, proposal, idempotency_key="request")
     async with gatehouse.store.transaction() as tx:
@@ -156,9 +151,9 @@ async def test_a_click_that_a_process_left_after_doing_it_is_not_done_twice(
     card = await alice.says(f"/rules off {OLD} for 2h")
     store = workspace.bot.gatehouse.store
     (change,) = await store.changes.for_targets([f"rules/{OLD}"])
-    assert change.reverts_at is not None
+    assert change.request.reverts_at is not None
     await cara.clicks(card, "v1.decide.extend")
-    await alice.sees(f"until {change.reverts_at + timedelta(hours=1):%Y-%m-%d %H:%M}")
+    await alice.sees(f"until {change.request.reverts_at + timedelta(hours=1):%Y-%m-%d %H:%M}")
     async with store.transaction() as tx:
         await tx.execute(sa.update(inbox).values(done=False, owner="a dead process", lease=0))
 
@@ -169,7 +164,7 @@ async def test_a_click_that_a_process_left_after_doing_it_is_not_done_twice(
     await until(done_again, "every request is done again")
 
     (now,) = await store.changes.for_targets([f"rules/{OLD}"])
-    assert now.reverts_at == change.reverts_at + timedelta(hours=1)
+    assert now.request.reverts_at == change.request.reverts_at + timedelta(hours=1)
     assert len(workspace.services.rules.calls("PUT")) == 1
 
 

@@ -57,7 +57,7 @@ async def test_the_reason_of_a_new_member_is_kept_whole(workspace: Sandbox, bob:
     await bob.sees("Fresh")
 
     change = (await workspace.bot.gatehouse.store.changes.of_requester(bob.id, limit=1))[0]
-    assert change.reason == reason
+    assert change.request.reason == reason
 
 
 async def test_a_member_with_three_hundred_segments_keeps_those_that_the_menu_has_no_room_for(

@@ -212,7 +212,10 @@ async def test_it_means_what_it_meant(step: str, tmp_path: Path, database_url: s
 
         made = [change for change in await all_changes(world) if change.id not in before]
         meant = Counter((kind, target) for ask in asks for kind, target in ask.expected)
-        assert Counter((change.kind, str(change.target)) for change in made if not change.is_set) == meant + BETWEEN
+        assert (
+            Counter((change.edit.kind, str(change.edit.target)) for change in made if not change.is_set)
+            == meant + BETWEEN
+        )
         refused = [text for text in map(alice.slack_text, alice._bots()[seen:]) if "Nothing was changed" in text]
         assert refused == []
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.changes.model import Kind, Outcome, Target
+from bot.changes.model import ChangeRequest, Edit, Kind, Outcome, Target
 from bot.changes.proposals import Proposal, set_of
 from sandbox.demo import Sandbox
 from sandbox.slack.story import Person
@@ -134,12 +134,13 @@ async def test_a_set_that_its_process_left_is_finished_by_the_next(workspace: Sa
     rules = [await gatehouse.rules.get(each) for each in THREE]
     wanted = [
         Proposal(
-            kind=Kind.RULE_UPDATE,
-            target=Target(service="rules", key=rule.id),
-            before=rule.document(),
-            after=rule.body() | {"status": "Inactive"},
-            requester=alice.id,
-            channel=alice.channel,
+            edit=Edit(
+                kind=Kind.RULE_UPDATE,
+                target=Target(service="rules", key=rule.id),
+                before=rule.document(),
+                after=rule.body() | {"status": "Inactive"},
+            ),
+            request=ChangeRequest(requester=alice.id, channel=alice.channel),
         )
         for rule in rules
     ]
@@ -160,12 +161,8 @@ async def test_of_two_rules_alike_the_second_waits_until_it_is_known_what_became
     wanted = (await gatehouse.rules.get(HELP)).body() | {"name": "Twice in the file"}
     twice = [
         Proposal(
-            kind=Kind.RULE_CREATE,
-            target=Target(service="rules"),
-            before=None,
-            after=wanted,
-            requester=alice.id,
-            channel=alice.channel,
+            edit=Edit(kind=Kind.RULE_CREATE, target=Target(service="rules"), before=None, after=wanted),
+            request=ChangeRequest(requester=alice.id, channel=alice.channel),
         )
     ] * 2
     services.rules.stage.faults.add("cut_before", method="POST", times=1)
@@ -189,7 +186,8 @@ async def test_what_a_set_does_twice_to_one_rule_it_does_one_after_the_other(wor
     steps = [(on, off), (off, rule.body())]
     wanted = [
         Proposal(
-            kind=Kind.RULE_UPDATE, target=target, before=before, after=after, requester=alice.id, channel=alice.channel
+            edit=Edit(kind=Kind.RULE_UPDATE, target=target, before=before, after=after),
+            request=ChangeRequest(requester=alice.id, channel=alice.channel),
         )
         for before, after in steps
     ]

@@ -94,9 +94,9 @@ async def test_what_is_gone_is_left_alone(workspace: Sandbox, alice: Person, clo
 async def test_extended_kept_or_ended_at_once(workspace: Sandbox, alice: Person, cara: Person, clock: Clock) -> None:
     card = await alice.says(f"/rules off {OLD} for 1h")
     (change,) = await workspace.bot.gatehouse.store.changes.for_targets([f"rules/{OLD}"])
-    assert change.reverts_at is not None
+    assert change.request.reverts_at is not None
     await cara.clicks(card, "v1.decide.extend")
-    later = await alice.sees(f"until {change.reverts_at + HOUR:%Y-%m-%d %H:%M}")
+    later = await alice.sees(f"until {change.request.reverts_at + HOUR:%Y-%m-%d %H:%M}")
     clock.ahead += HOUR + timedelta(minutes=55)
     await alice.sees_reply(card, "Extend or keep it")
     assert status(workspace) == "Inactive"

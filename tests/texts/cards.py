@@ -16,6 +16,7 @@ from handlers.blocks.messages import Message
 from handlers.changes import card_view, full_view, items_view, notes_view
 from handlers.changes.items_view import Progress
 from handlers.changes.sentences import plain_title
+from tests.proposing import change_of
 from tests.texts import Sample
 
 Document = dict[str, Any]
@@ -104,7 +105,7 @@ def change(kind: Kind, state: State, before: Any, after: Any, **more: Any) -> Ch
             "decided_at": NOW + timedelta(minutes=2),
             "finished_at": NOW + timedelta(minutes=2),
         }
-    return Change(**(own | more))
+    return change_of(own | more)
 
 
 def approved(**more: Any) -> Document:
@@ -117,8 +118,8 @@ def asked(**more: Any) -> Document:
 
 def card(shown: Change, *, groups: Groups | None = None) -> Message:
     """The card of *shown*, as a channel gets it."""
-    before, after, result = hidden(shown.before, shown.after, shown.result)
-    shown = shown.model_copy(update={"before": before, "after": after, "result": result})
+    before, after, result = hidden(shown.edit.before, shown.edit.after, shown.run.result)
+    shown = shown.changed(before=before, after=after, result=result)
     return public(card_view.card(shown, places=PLACES, groups=groups))
 
 
@@ -330,7 +331,7 @@ def bulk(title: str, state: State, items: Sequence[Item], total: int = 0, **more
     kinds = tuple(dict.fromkeys(one.kind for one in items if one.kind))
     target = Target(service=first.target.service)
     update = {"before": None, "after": None, "result": None, "target": target, "kinds": kinds}
-    return whole.model_copy(update=update), Progress(Tally(counts), items)
+    return whole.changed(**update), Progress(Tally(counts), items)
 
 
 def bulk_card(title: str, state: State, items: Sequence[Item], total: int = 0, **more: Any) -> Message:
@@ -465,8 +466,8 @@ def notes() -> Iterator[Sample]:
         "offer-1": ending,
         "review-1": alone,
         "glass": alone,
-        "left changed": ending.model_copy(update={"revert_failure": "changed"}),
-        "left refused": ending.model_copy(update={"revert_failure": "refused"}),
+        "left changed": ending.changed(revert_failure="changed"),
+        "left refused": ending.changed(revert_failure="refused"),
     }
     for purpose, about in shown.items():
         if (note := notes_view.note(about, purpose.partition(" ")[0])) is not None:

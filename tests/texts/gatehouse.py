@@ -87,7 +87,7 @@ def waiting() -> Iterator[Sample]:
 def records() -> Iterator[Sample]:
     """The audit, the history of a rule, and the digest."""
     found = [
-        entry(number, "applied", str(each.target), each.id, kind=each.kind.value)
+        entry(number, "applied", str(each.edit.target), each.id, kind=each.edit.kind.value)
         for number, each in enumerate(CHANGES, 1)
     ]
     found += [
@@ -95,12 +95,13 @@ def records() -> Iterator[Sample]:
         entry(7, "exported", "rules", kind="25 as a file to the channel", count=25),
     ]
     by_id = {each.id: each for each in CHANGES}
-    by_id[MOVE.id] = MOVE.model_copy(update={"guard": Guard.APPROVE, "decided_by": CARA})
+    by_id[MOVE.id] = MOVE.changed(guard=Guard.APPROVE, decided_by=CARA)
     filters, command = Filters(), GatehouseAudit()
     yield "audit", audit_view.entries(found, by_id, LINKS, filters, more=True, public=False, command=command)
     decisions = zip((8, 9, 10), ("looked", "approved", "denied"), (CHANGES[2], CHANGES[0], CHANGES[3]), strict=True)
     hers = [
-        replace(entry(number, event, str(each.target), each.id), actor="U0CARA001") for number, event, each in decisions
+        replace(entry(number, event, str(each.edit.target), each.id), actor="U0CARA001")
+        for number, event, each in decisions
     ]
     of_cara = Filters(who="U0CARA001")
     yield (
@@ -113,7 +114,7 @@ def records() -> Iterator[Sample]:
     rule = RulesHistory(ref="Old shop")
     yield "history", audit_view.history(CHANGES[:3], LINKS, command=rule)
     yield "no history", audit_view.history([], {}, command=rule)
-    names = {str(each.target): audit_view.subject(each) for each in CHANGES}
+    names = {str(each.edit.target): audit_view.subject(each) for each in CHANGES}
     for title, entries, left in (("digest", found, (1, 2)), ("digest of a quiet day", [], (0, 0))):
         waits, ends = left
         yield (

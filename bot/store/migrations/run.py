@@ -20,7 +20,7 @@ log = structlog.get_logger(__name__)
 MIGRATIONS: Final = Path(__file__).parent
 VERSION: Final = sa.table("alembic_version", sa.column("version_num"))
 """Where Alembic keeps the revision of the schema."""
-DEVELOPMENT: Final = frozenset({*(f"{number:04}" for number in range(1, 10)), "0001_initial"})
+DEVELOPMENT: Final = frozenset({*(f"{number:04}" for number in range(1, 10)), "0001_initial", "0001_schema"})
 """The revisions of development versions before 0.1.0; no migration leads on from them."""
 
 

@@ -11,7 +11,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.changes.model import Approval, Change, Guard, Kind, Question, State, Target
+from bot.changes.model import (
+    Approval,
+    Change,
+    ChangeDecision,
+    ChangeRequest,
+    Edit,
+    Guard,
+    Kind,
+    Question,
+    Run,
+    State,
+    Target,
+)
 from handlers.blocks.masking import public
 from handlers.blocks.messages import Message, fields, message, section
 from handlers.changes import card_view, notes_view
@@ -58,32 +70,34 @@ def _change(kind: Kind, state: State, guard: Guard, before: list[str], after: li
     )
     return Change(
         id="0123456789abcdef" * 2,
-        kind=kind,
-        target=Target(service="members", site="blog", key="anna@example.com")
-        if member
-        else Target(service="rules", key="Redirect_x1"),
-        before=None if kind.creates else old,
-        after=None if kind.destroys else new,
-        result=old,
-        requester="U0ALICE01",
-        channel="C0OPS0001",
-        reason=words[0],
-        decision_reason=words[1],
-        outcome=words[2],
-        waits=words[3],
-        reverts_at_as_typed=words[0],
-        reverts_at=NOW,
-        questions=(Question(by="U0CARA001", text=words[1]),),
-        guard=guard,
-        approvals=(Approval(by="U0CARA001", at=NOW),),
-        summoned=("S0ONCALL",),
-        break_glass=("oncall",),
-        glass_broken=guard is Guard.APPROVE,
         state=state,
         created=NOW,
-        expires=NOW,
-        decided_by="U0CARA001",
-        decided_at=NOW,
+        edit=Edit(
+            kind=kind,
+            target=(
+                Target(service="members", site="blog", key="anna@example.com")
+                if member
+                else Target(service="rules", key="Redirect_x1")
+            ),
+            before=None if kind.creates else old,
+            after=None if kind.destroys else new,
+        ),
+        request=ChangeRequest(
+            requester="U0ALICE01", channel="C0OPS0001", reason=words[0], reverts_at_as_typed=words[0], reverts_at=NOW
+        ),
+        decision=ChangeDecision(
+            decision_reason=words[1],
+            questions=(Question(by="U0CARA001", text=words[1]),),
+            guard=guard,
+            approvals=(Approval(by="U0CARA001", at=NOW),),
+            summoned=("S0ONCALL",),
+            break_glass=("oncall",),
+            glass_broken=guard is Guard.APPROVE,
+            expires=NOW,
+            decided_by="U0CARA001",
+            decided_at=NOW,
+        ),
+        run=Run(result=old, outcome=words[2], waits=words[3]),
     )
 
 
@@ -134,7 +148,7 @@ def test_a_card_is_taken_by_slack_and_rings_nobody_but_whom_it_means(change: Cha
 @given(CHANGES, st.sampled_from(["remind-1", "offer-1", "review-2", "glass", "left", "ask-1"]))
 @settings(max_examples=200, deadline=None)
 def test_a_note_is_taken_by_slack_and_rings_nobody_but_whom_it_means(change: Change, purpose: str) -> None:
-    ended = change.model_copy(update={"revert_failure": "changed"}) if purpose == "left" else change
+    ended = change.changed(revert_failure="changed") if purpose == "left" else change
     if (noted := notes_view.note(ended, purpose)) is not None:
         _is_harmless(noted)
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.changes.model import Change, Guard, Item, Kind, Outcome, Tally, Target
+from bot.changes.model import Change, ChangeDecision, ChangeRequest, Edit, Guard, Item, Kind, Outcome, Tally, Target
 from handlers.blocks.messages import WORD_JOINER, Block, shortened
 from handlers.changes import card_view, full_view
 from handlers.changes.full_view import hides
@@ -61,16 +61,16 @@ def made(what: str, verb: str, before: dict[str, Any], after: dict[str, Any], **
     creates, destroys = verb in {"create", "add"}, verb in {"delete", "remove"}
     return Change(
         id="0" * 32,
-        kind=Kind(f"{what}.{verb}"),
-        target=Target(service=f"{what}s", site="blog" if what == "member" else None, key=None if creates else key),
-        before=None if creates else before,
-        after=None if destroys else after,
-        requester="U0ALICE01",
-        channel="C0OPS0001",
-        guard=Guard.APPROVE,
         created=datetime(2026, 11, 22, tzinfo=UTC),
-        **fields,
-    )
+        edit=Edit(
+            kind=Kind(f"{what}.{verb}"),
+            target=Target(service=f"{what}s", site="blog" if what == "member" else None, key=None if creates else key),
+            before=None if creates else before,
+            after=None if destroys else after,
+        ),
+        request=ChangeRequest(requester="U0ALICE01", channel="C0OPS0001"),
+        decision=ChangeDecision(guard=Guard.APPROVE),
+    ).changed(**fields)
 
 
 VERBS = {"rule": ("update", "create", "delete"), "member": ("update", "add", "remove")}
@@ -97,7 +97,7 @@ def leaves(value: Any) -> Iterator[str]:
 
 def changed(change: Change) -> set[str]:
     """Every text that is in one version and not in the other."""
-    old, new = set(leaves(change.before or {})), set(leaves(change.after or {}))
+    old, new = set(leaves(change.edit.before or {})), set(leaves(change.edit.after or {}))
     return old ^ new
 
 
@@ -116,7 +116,7 @@ def test_the_full_view_has_every_value_that_changes_and_says_what_it_is_about(ch
         assert check_view(view) == []
         shown.append(read(texts_of(view["blocks"])))
     for text in shown:
-        assert (change.target.key or str((change.after or {})["name"])) in text
+        assert (change.edit.target.key or str((change.edit.after or {})["name"])) in text
         assert [value for value in changed(change) if value not in text] == []
 
 

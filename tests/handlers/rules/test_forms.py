@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bot.changes.model import Change, Kind, Target
+from bot.changes.model import Change, ChangeRequest, Edit, Kind, Target
 from bot.members.model import Member
 from bot.rules.edit import has_field
 from bot.rules.model import KNOWN_TYPES, PAIR_FIELDS, Rule
@@ -272,9 +272,13 @@ def test_any_of_many_sites_may_be_the_chosen_one(count: int, last: str) -> None:
 @pytest.mark.parametrize("name", sorted(notes_view.WORDS))
 @pytest.mark.parametrize("title", ["Drop utm_source*", "Q&A <b>", ":wave: `a`"])
 def test_a_form_about_a_change_escapes_its_title_once(name: str, title: str) -> None:
-    about = {"requester": "U0ALICE01", "channel": "C0OPS0001", "created": datetime(2026, 11, 21, tzinfo=UTC)}
     target = Target(service="rules", key="Rule_1")
-    change = Change(id="0" * 32, kind=Kind.RULE_DELETE, target=target, before={"name": title}, after=None, **about)
+    change = Change(
+        id="0" * 32,
+        created=datetime(2026, 11, 21, tzinfo=UTC),
+        edit=Edit(kind=Kind.RULE_DELETE, target=target, before={"name": title}, after=None),
+        request=ChangeRequest(requester="U0ALICE01", channel="C0OPS0001"),
+    )
 
     view = notes_view.reason_form(name, change, title=plain_title(change), channel="C0OPS0001")
 

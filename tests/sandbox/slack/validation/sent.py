@@ -34,6 +34,7 @@ from handlers.rules import views as rule_views
 from handlers.rules.commands import RulesGroups, RulesHistory, RulesList, RulesShow
 from handlers.rules.rule_form_view import RuleForm
 from handlers.rules.rule_refs import NotOne
+from tests.proposing import change_of
 
 Payload = dict[str, Any]
 NOW: Final = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
@@ -92,7 +93,7 @@ def change(kind: Kind, state: State, guard: Guard = Guard.CONFIRM, **more: Any) 
         "decided_by": "U0CARA001",
         "decided_at": NOW,
     }
-    return Change(**(own | more))
+    return change_of(own | more)
 
 
 OPEN: Final = change(Kind.RULE_DELETE, State.PROPOSED, Guard.APPROVE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0001_schema"
+revision = "0001_tables"
 down_revision = None
 branch_labels = None
 depends_on = None
