@@ -26,7 +26,7 @@ from bot.rules.files import _unique_names as file_object
 from bot.rules.files import read_rule_file
 from bot.rules.lint.single_rule import MAX_CHECKED
 from bot.rules.model import Rule
-from bot.rules.url import MAX_URL_LENGTH, Address, NoAddress
+from bot.rules.url import MAX_URL_LENGTH, NotAUrl, Url
 from bot.server.logs import redacted
 from bot.text.duration import seconds_of
 from bot.text.emails import BadEmail, all_masked, checked_email
@@ -38,7 +38,7 @@ from handlers.changes.sentences import words
 from handlers.grammar.command import Unclear
 from handlers.grammar.fields import parse_expiry
 from handlers.grammar.parser import parse, parse_mention
-from handlers.grammar.tokens import MOST, addresses_in, emails_in
+from handlers.grammar.tokens import MOST, emails_in, urls_in
 from handlers.slack.payloads import read_event, text_of_message
 from tests.rules.whole import check, explain, introduced_by, plan_rules
 
@@ -103,7 +103,7 @@ def rule(source: str, operator: str, **pair: Any) -> Rule:
     return Rule.model_validate({"id": f"{kind}_x", "name": "x", "ruleType": kind, "status": "Active", "pairs": pairs})
 
 
-HERE: Final = Address.of("https://shop.example.com/" + "a" * 2_000)
+HERE: Final = Url.of("https://shop.example.com/" + "a" * 2_000)
 
 
 def judge(*rules: Rule) -> None:
@@ -117,7 +117,7 @@ def judge(*rules: Rule) -> None:
 def read_message(text: str) -> None:
     for message in ({"text": text}, {"blocks": [{"text": text[at : at + 3_000]} for at in range(0, len(text), 3_000)]}):
         said = text_of_message(message)
-        addresses_in(said)
+        urls_in(said)
         emails_in(said)
 
 
@@ -130,13 +130,13 @@ def read_command(text: str) -> None:
             parse_mention(typed)
 
 
-def read_address(text: str) -> None:
-    reads: tuple[Callable[[str], object], ...] = (Address.typed, Address.of, checked_email)
+def read_url(text: str) -> None:
+    reads: tuple[Callable[[str], object], ...] = (Url.typed, Url.of, checked_email)
     for read in reads:
-        with suppress(NoAddress, BadEmail):
+        with suppress(NotAUrl, BadEmail):
             read(text)
-    with suppress(NoAddress):
-        Address.of(f"https://{text[: MAX_URL_LENGTH - 8]}")
+    with suppress(NotAUrl):
+        Url.of(f"https://{text[: MAX_URL_LENGTH - 8]}")
 
 
 def show(text: str) -> None:
@@ -184,7 +184,7 @@ ENTRIES: Final[dict[str, Callable[[str], Any]]] = {
     "a message": read_message,
     "a command": read_command,
     "a duration": lambda text: (parse_expiry(text), seconds_of(text)),
-    "an address": read_address,
+    "an address": read_url,
     "a log value": redacted,
     "a reason, a name": show,
     "all emails of a text": all_masked,

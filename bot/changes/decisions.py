@@ -25,7 +25,7 @@ class Decision(StrEnum):
     APPROVE = "approve"
     DENY = "deny"
     KEEP = "keep"
-    BREAK_GLASS = "glass"
+    BREAK_GLASS = "break_glass"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +61,9 @@ class Decisions:
             case Decision.APPROVE:
                 return await self._approve(change, by)
             case _:
-                glass: dict[str, Any] = {"glass_broken": True} if decision is Decision.BREAK_GLASS else {}
+                override: dict[str, Any] = {"glass_broken": True} if decision is Decision.BREAK_GLASS else {}
                 self.executor.failpoint("claim")
-                moved = await self.journal.move(change, Move.APPROVE, by=by, **self._decided(by, reason), **glass)
+                moved = await self.journal.move(change, Move.APPROVE, by=by, **self._decided(by, reason), **override)
         if moved is None:
             raise AlreadyDecided(await self.journal.get(change.id))
         return await self.executor.go_on(moved)
@@ -105,7 +105,7 @@ class Decisions:
             case Decision.KEEP:
                 raise NotYours(change)
             case Decision.BREAK_GLASS:
-                await self.access.require_glass(change, by, change.request.channel)
+                await self.access.require_break_glass(change, by, change.request.channel)
             case _:
                 if change.decision.guard is not Guard.APPROVE:
                     raise NotYours(change)
@@ -160,7 +160,7 @@ class Decisions:
         except NotAllowed:
             if not change.decision.break_glass:
                 raise
-            await self.access.require_glass(change, by, change.request.channel)
+            await self.access.require_break_glass(change, by, change.request.channel)
         return None
 
     async def _require_read(self, change: Change, by: str) -> None:

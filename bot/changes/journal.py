@@ -219,7 +219,7 @@ class Journal:
         if moved.is_set and move in UNBEGUN:
             await self.store.items.stop(tx, moved.id)
         if moved.decision.glass_broken and move is Move.APPROVE:
-            await self.store.outbox.enqueue(tx, moved.id, "glass")
+            await self.store.outbox.enqueue(tx, moved.id, "break_glass")
         await self._set_timers(tx, moved)
 
     async def finish(self, ended: Sequence[Ended]) -> Sequence[Change]:

@@ -166,7 +166,7 @@ class Guard(StrEnum):
 
 
 class Target(Stored):
-    """What a change is about. *key* is a rule's or a group's id or a member's e-mail; a rule to be created has none yet."""
+    """What a change is about. *key* is a rule's or a group's id or a member's email; a rule to be created has none yet."""
 
     service: str
     site: str | None = None
@@ -243,7 +243,7 @@ class ChangeDecision(Stored):
     decided_by: str | None = None
     decided_at: datetime | None = None
     decision_reason: str = ""
-    """Why it was denied, or why somebody broke the glass."""
+    """Why it was denied, or why somebody used the emergency override."""
     glass_broken: bool = False
     reviewed_by: str | None = None
 

@@ -48,30 +48,30 @@ class MembersClient(SharedList[Member]):
         super().__init__(members.read, text_of_member, keep=keep, clock=clock)
 
     async def find(self, email: str) -> Member | None:
-        """The member with this address, as `all` has it; raises Incomplete as `member_in` does."""
+        """The member with this email, as `all` has it; raises Incomplete as `member_in` does."""
         return member_in(await self.all(), email)
 
     async def add(self, member: Member) -> None:
-        """Add a member: name, e-mail and segments, as the specification's body has them."""
-        self._address(member.email)
+        """Add a member: name, email and segments, as the specification's body has them."""
+        self._email(member.email)
         body = {"name": member.name or "", "email": member.email, "allowedSegments": list(member.segments)}
         await self._write("POST", body=body, slash=True)
 
     async def update(self, email: str, *, name: str | None, segments: Iterable[str]) -> None:
         """Set name and segments. Whether this replaces or merges segments is not specified: pass all of them."""
         body = {"name": name or "", "allowedSegments": list(segments)}
-        await self._write("PATCH", self._address(email), body=body)
+        await self._write("PATCH", self._email(email), body=body)
 
     async def grant(self, email: str, segments: Iterable[str]) -> None:
-        await self._write("POST", self._address(email), "segments", body={"allowedSegments": list(segments)})
+        await self._write("POST", self._email(email), "segments", body={"allowedSegments": list(segments)})
 
     async def revoke(self, email: str, segments: Iterable[str]) -> None:
         """Take segments away: a DELETE that carries a body, which a proxy may drop. Whoever calls this reads back."""
-        await self._write("DELETE", self._address(email), "segments", body={"allowedSegments": list(segments)})
+        await self._write("DELETE", self._email(email), "segments", body={"allowedSegments": list(segments)})
 
     async def remove(self, email: str) -> None:
         """Remove the member from the site."""
-        await self._write("DELETE", self._address(email))
+        await self._write("DELETE", self._email(email))
 
     async def _write(self, method: str, *segments: str, body: Any = None, slash: bool = False) -> None:
         try:
@@ -95,11 +95,11 @@ class MembersClient(SharedList[Member]):
         if none_is_one:
             raise Unreadable(self._service.name, "none of the records in the answer is a member")
 
-    def _address(self, email: str) -> str:
+    def _email(self, email: str) -> str:
         try:
             return checked_email(email)
         except BadEmail as error:
-            raise BadIdentifier(self._service.name, "an e-mail address", email) from error
+            raise BadIdentifier(self._service.name, "an email", email) from error
 
 
 def _records(document: Any) -> list[Any] | None:

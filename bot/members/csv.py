@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime
 from enum import StrEnum
 from typing import Any, Final
 
-from bot.members.csv_columns import Column, Columns, Layout, by_headings, is_address, is_heading, lay_out, normal
+from bot.members.csv_columns import Column, Columns, Layout, by_headings, is_email, is_heading, lay_out, normal
 from bot.members.model import Member
 from bot.text.encoding import (
     BadFile,
@@ -56,7 +56,7 @@ def read_row(line: int, cells: Sequence[str], columns: Columns, width: int) -> R
     values = {column: cells[at].strip(BLANKS) if at < len(cells) else "" for column, at in columns.items()}
     formula = next((column for column, text in values.items() if _is_formula(text)), None)
     said = {column: undefused(text) for column, text in values.items()}
-    in_front, email = _address(_unquote(said.get(Column.EMAIL, "")))
+    in_front, email = _email(_unquote(said.get(Column.EMAIL, "")))
     name = _name(said) or in_front or None
     surplus = sum(bool(cell.strip(BLANKS)) for cell in cells[width:])
     return Row(line, tuple(cells), email, name, said.get(Column.SEGMENTS), said.get(Column.ACTION), formula, surplus)
@@ -72,11 +72,11 @@ def _unquote(text: str) -> str:
     return text[1:-1].strip(BLANKS) if len(text) > 1 and text[0] == text[-1] == '"' else text
 
 
-def _address(text: str) -> tuple[str, str]:
-    """The name and the address of ``Anna Smith <anna@example.com>``, as mail programs copy it."""
-    name, bracket, address = text.rpartition("<")
-    if bracket and address.endswith(">"):
-        return _join_lines(name.strip(' "')), address[:-1].strip()
+def _email(text: str) -> tuple[str, str]:
+    """The name and the email of ``Anna Smith <anna@example.com>``, as mail programs copy it."""
+    name, bracket, email = text.rpartition("<")
+    if bracket and email.endswith(">"):
+        return _join_lines(name.strip(' "')), email[:-1].strip()
     return "", text.removeprefix("mailto:")
 
 
@@ -102,7 +102,7 @@ SEPARATORS: Final = (",", ";", "\t", "|")
 SAID_SEPARATOR: Final = re.compile(r"sep=([^\w\s\"']|\t)\r?\n")
 """The first line that a spreadsheet writes, and reads, where the separator is not the usual one."""
 LINKED: Final = re.compile(r"<mailto:([^|<>\s]+)(?:\|[^<>\n]*)?>")
-"""An address as Slack sends what was pasted."""
+"""An email as Slack sends what was pasted."""
 MAX_EXAMPLE: Final = 60
 """Characters of a cell by which people know a column."""
 
@@ -136,8 +136,8 @@ class BrokenTable(BadFile):
         self.why = why
 
 
-class NoAddresses(BadFile):
-    """No column holds e-mail addresses."""
+class NoEmails(BadFile):
+    """No column holds emails."""
 
 
 class TooManyRows(BadFile):
@@ -205,7 +205,7 @@ def read_member_file(content: bytes, chosen: Columns | None = None) -> MemberFil
 
 
 def _separator(text: str) -> str:
-    """The separator by which most rows have an address for themselves, and are of one length."""
+    """The separator by which most rows have an email for themselves, and are of one length."""
     return max(SEPARATORS, key=lambda each: _score(text, each))
 
 
@@ -230,7 +230,7 @@ def _physical(text: str, after: int = 0) -> Iterator[str]:
 
 
 def _is_bare(cell: str) -> bool:
-    return is_address(cell) and not any(mark in cell for mark in SEPARATORS)
+    return is_email(cell) and not any(mark in cell for mark in SEPARATORS)
 
 
 def _lines(text: str, separator: str, after: int = 0) -> Lines:
@@ -257,7 +257,7 @@ def _is_list(lines: Lines) -> bool:
     cells = (cell for _, row in lines for cell in row if cell.strip(BLANKS))
     first = list(itertools.islice(cells, 2))
     return (
-        any(len(row) > 1 for _, row in lines) and len(first) > 1 and all(map(is_address, itertools.chain(first, cells)))
+        any(len(row) > 1 for _, row in lines) and len(first) > 1 and all(map(is_email, itertools.chain(first, cells)))
     )
 
 
@@ -274,7 +274,7 @@ def _table(lines: Lines, encoding: str, separator: str, chosen: Columns | None) 
     if len(body) > MAX_ROWS:
         raise TooManyRows(MAX_ROWS)
     if chosen is None and Column.EMAIL not in {*found.columns, *found.claimed}:
-        raise NoAddresses
+        raise NoEmails
     width = len(header) if header is not None else max(len(cells) for _, cells in body)
     rows = tuple(read_row(line, cells, found.columns, width) for line, cells in body)
     unused = [at for at in _filled_places(lines, width) if at not in found.columns.values()]

@@ -87,8 +87,8 @@ def column_of(heading: str) -> tuple[Column, int] | None:
 
 SEPARATED: Final = re.compile(r"[,;|\n]")
 PART: Final = re.compile(r'"[^"]*"|[^,;|\n"]+')
-MAX_ADDRESS_CELL: Final = 400
-"""Characters of what may be an address with a name: a longer cell is none, and not worth the search."""
+MAX_EMAIL_CELL: Final = 400
+"""Characters of what may be an email with a name: a longer cell is none, and not worth the search."""
 WORD: Final = re.compile(r"[^\s@]+")
 FEW_CELLS: Final = 5
 """Cells that tell nothing by being all different: of more, those of segments come again."""
@@ -121,7 +121,7 @@ class Layout:
 def by_headings(cells: Sequence[str]) -> Claims:
     """The columns that their headings name; empty where *cells* are no headings."""
     found: dict[Column, tuple[int, list[int]]] = {}
-    if any(is_address(cell) for cell in cells):
+    if any(is_email(cell) for cell in cells):
         return {}
     for at, cell in enumerate(cells):
         if (named := column_of(cell)) is None:
@@ -157,8 +157,8 @@ def _texts(rows: Sequence[Sequence[str]]) -> Cells:
 def _likely_places(column: Column, places: Sequence[int], cells: Cells) -> Sequence[int]:
     """Those of *places* that something tells from the others; the first of those that say the same anyway."""
     if column is Column.EMAIL:
-        most = max(_addresses(cells.get(at, ())) for at in places)
-        places = [at for at in places if _addresses(cells.get(at, ())) == most]
+        most = max(_emails(cells.get(at, ())) for at in places)
+        places = [at for at in places if _emails(cells.get(at, ())) == most]
     places = [at for at in places if cells.get(at)] or places
     same = all(cells.get(at) == cells.get(places[0]) for at in places)
     return places[:1] if same else places
@@ -166,8 +166,8 @@ def _likely_places(column: Column, places: Sequence[int], cells: Cells) -> Seque
 
 def _of_emails(cells: Cells, known: Columns) -> int | None:
     free = [at for at in cells if at not in known.values()]
-    best = max(free, key=lambda at: _addresses(cells[at]), default=None)
-    return best if best is not None and _addresses(cells[best]) else None
+    best = max(free, key=lambda at: _emails(cells[at]), default=None)
+    return best if best is not None and _emails(cells[best]) else None
 
 
 def _guess_others(cells: Cells, known: Columns, actions: frozenset[str]) -> Columns:
@@ -187,9 +187,9 @@ def is_heading(first: Sequence[str], columns: Columns) -> bool:
     return any(map(str.isalpha, over)) and not any("@" in cell for cell in first)
 
 
-def is_address(cell: str) -> bool:
+def is_email(cell: str) -> bool:
     text = cell.strip()
-    return len(text) <= MAX_ADDRESS_CELL and "\n" not in text and bool(emails_in(text))
+    return len(text) <= MAX_EMAIL_CELL and "\n" not in text and bool(emails_in(text))
 
 
 def parts(cell: str) -> list[str]:
@@ -197,13 +197,13 @@ def parts(cell: str) -> list[str]:
     return [part for found in PART.findall(cell) if (part := found.strip().strip('"').strip())]
 
 
-def _addresses(cells: Sequence[str]) -> int:
-    return sum(map(is_address, cells))
+def _emails(cells: Sequence[str]) -> int:
+    return sum(map(is_email, cells))
 
 
 def _guessed(cells: Sequence[str], actions: frozenset[str]) -> Column | None:
     """A column of words for actions, of people's names, or of segments, by what most of its cells look like."""
-    if not cells or _addresses(cells):
+    if not cells or _emails(cells):
         return None
     if all(cell.casefold() in actions for cell in cells):
         return Column.ACTION

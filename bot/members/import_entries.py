@@ -17,13 +17,13 @@ from bot.members.csv_columns import Column
 
 
 @dataclass(frozen=True, slots=True)
-class MissingAddress:
+class MissingEmail:
     pass
 
 
 @dataclass(frozen=True, slots=True)
-class BadAddress:
-    """*why* is the e-mail library's word for people."""
+class InvalidEmail:
+    """*why* is the email-validator library's word for people."""
 
     why: str
 
@@ -87,8 +87,8 @@ class SeveralMembers:
 
 
 Reason: TypeAlias = (
-    MissingAddress
-    | BadAddress
+    MissingEmail
+    | InvalidEmail
     | FormulaCell
     | ExtraCells
     | UnknownAction

@@ -16,13 +16,13 @@ from bot.members.import_entries import (
     Agreed,
     AlreadyMember,
     Alter,
-    BadAddress,
     Entry,
     ExtraCells,
     FormulaCell,
     Invalid,
+    InvalidEmail,
     MemberPlan,
-    MissingAddress,
+    MissingEmail,
     NoSegments,
     NotAMember,
     Nothing,
@@ -108,11 +108,11 @@ class _Reader:
     def _email(self, text: str) -> str:
         """The email as the site has it, else with its domain in lower case, where case never counts."""
         if not text:
-            raise _Refused(MissingAddress())
+            raise _Refused(MissingEmail())
         try:
             email = checked_email(text)
         except BadEmail as error:
-            raise _Refused(BadAddress(str(error))) from error
+            raise _Refused(InvalidEmail(str(error))) from error
         local, at, domain = email.rpartition("@")
         return email if email in self._emails else f"{local}{at}{domain.lower()}"
 

@@ -27,7 +27,7 @@ Segments = Annotated[tuple[str, ...], BeforeValidator(lambda value: () if value 
 
 
 class Member(ServiceRecord):
-    """One person on one site. The specification does not show a member record, so only the e-mail must be there."""
+    """One person on one site. The specification does not show a member record, so only the email must be there."""
 
     email: str = Field(min_length=1)
     name: str | None = None

@@ -337,7 +337,7 @@ class Access:
         alone = change.changed(requester=change.decision.decided_by, self_approval=False)
         await self.require_approver(alone, user, change.request.channel)
 
-    async def require_glass(self, change: Change, user: str, channel: str) -> None:
+    async def require_break_glass(self, change: Change, user: str, channel: str) -> None:
         """Return where *user* may go ahead with *change* alone; raises NotAllowed or DirectoryUnavailable."""
         about = await self._inquiry(user, channel)
 
@@ -361,7 +361,7 @@ class Access:
         """Return where who asked for *change* and enough of those who decided about it still may; raises as `require` does."""
         await self.require_all(change, change.request.requester)
         if change.decision.glass_broken:
-            await self.require_glass(change, change.decision.decided_by or "", change.request.channel)
+            await self.require_break_glass(change, change.decision.decided_by or "", change.request.channel)
             return
         lost: list[NotAllowed | DirectoryUnavailable] = []
         able: list[str] = []

@@ -63,7 +63,7 @@ class Person:
     """Of the channels that were asked about, those that they are in."""
     tz: str = "UTC"
     mailbox: str = ""
-    """Their e-mail address without tags and case: two accounts of one mailbox are one person."""
+    """Their email without tags and case: two accounts of one mailbox are one person."""
 
     def same_as(self, other: Person) -> bool:
         return self.id == other.id or (bool(self.mailbox) and self.mailbox == other.mailbox)

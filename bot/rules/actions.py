@@ -26,10 +26,10 @@ from bot.rules.conditions import (
 )
 from bot.rules.model import Pair, Rule
 from bot.rules.outcomes import BOTH, Engine, Match, MayHold, Note, NoteKind, PairMatch, holding
-from bot.rules.url import Address, NoAddress
+from bot.rules.url import NotAUrl, Url
 
 MAX_QUERY_WORK: Final = 1_000_000
-"""Characters of queries that are read for one rule on one address."""
+"""Characters of queries that are read for one rule on one URL."""
 WORK_PER_CHANGE: Final = 100
 """What a change takes of that beside its query."""
 UNESCAPED: Final = "!'()*~"
@@ -40,17 +40,17 @@ Query = str | None
 """What follows the question mark; None where there is none."""
 
 
-def queried(pairs: Sequence[Pair], address: Address, engine: Engine) -> str:
-    """Return the URL that *engine* makes of *address* by the changes of *pairs*; raises CannotTell."""
-    base, mark, rest = address.full.partition("?")
+def queried(pairs: Sequence[Pair], url: Url, engine: Engine) -> str:
+    """Return the URL that *engine* makes of *URL* by the changes of *pairs*; raises CannotTell."""
+    base, mark, rest = url.full.partition("?")
     query: Query = rest if mark else None
     for step in _steps(pairs, engine, len(rest)):
         query = _in_the_desktop_app(query, step[0]) if engine is Engine.DESKTOP else _in_the_extension(query, step)
     if query == (rest if mark else None):
-        return address.full
+        return url.full
     try:
-        return Address.of(base if query is None else f"{base}?{query}").full
-    except NoAddress as error:
+        return Url.of(base if query is None else f"{base}?{query}").full
+    except NotAUrl as error:
         raise CannotTell(UndecidableKind.LONG_RESULT) from error
 
 
@@ -148,22 +148,20 @@ def _escaped(text: str) -> str:
 Hits = Sequence[PairMatch]
 
 
-def effect(acts: Match, hits: Hits, address: Address, may_hold: MayHold) -> Match:
-    """*acts* with what becomes of *address*; raises CannotTell. *may_hold*: the pairs that are tried on what others made."""
+def effect(acts: Match, hits: Hits, url: Url, may_hold: MayHold) -> Match:
+    """*acts* with what becomes of *URL*; raises CannotTell. *may_hold*: the pairs that are tried on what others made."""
     if (led := PAIR_BY_PAIR.get(acts.rule.rule_type or "")) is not None:
-        return led(acts, hits, address, may_hold)
-    return EFFECTS.get(acts.rule.rule_type or "", _alike)(acts, hits, address)
+        return led(acts, hits, url, may_hold)
+    return EFFECTS.get(acts.rule.rule_type or "", _alike)(acts, hits, url)
 
 
-def _led(
-    acts: Match, address: Address, documented: str, ways: Mapping[Engine, str], idle: NoteKind | None = None
-) -> Match:
-    """*acts* with the URL that each engine makes of *address*; *idle* says why where both leave it."""
-    moved = [engine for engine in Engine if ways[engine] != address.full]
+def _led(acts: Match, url: Url, documented: str, ways: Mapping[Engine, str], idle: NoteKind | None = None) -> Match:
+    """*acts* with the URL that each engine makes of *URL*; *idle* says why where both leave it."""
+    moved = [engine for engine in Engine if ways[engine] != url.full]
     result = documented if documented in ways.values() else ways[Engine.DESKTOP]
-    result = ways[moved[0]] if moved and result == address.full else result
+    result = ways[moved[0]] if moved and result == url.full else result
     notes = [
-        Note(NoteKind.NOTHING, engine=engine) if way == address.full else Note(NoteKind.OTHER_URL, way, engine)
+        Note(NoteKind.NOTHING, engine=engine) if way == url.full else Note(NoteKind.OTHER_URL, way, engine)
         for engine, way in ways.items()
         if moved and way != result
     ]
@@ -180,23 +178,23 @@ def _led(
 
 
 def _in_a_row(
-    hits: Hits, rule: Rule, address: Address, may_hold: MayHold, make: Callable[[PairMatch, str], str]
+    hits: Hits, rule: Rule, url: Url, may_hold: MayHold, make: Callable[[PairMatch, str], str]
 ) -> tuple[str, tuple[int, ...]]:
-    """What the desktop app makes of *address*, which tries each pair on what those before it made; and the pairs."""
-    now, numbers = address, []
+    """What the desktop app makes of *URL*, which tries each pair on what those before it made; and the pairs."""
+    now, numbers = url, []
     found = _first(hits, Engine.DESKTOP)
     while found is not None:
         numbers.append(found.number)
         text = make(found, now.full)
         try:
-            now = replace(Address.of(text), full=text)
-        except NoAddress:
+            now = replace(Url.of(text), full=text)
+        except NotAUrl:
             return text, tuple(numbers)
         found = _following(rule, found.number, may_hold(now), now)
     return now.full, tuple(numbers)
 
 
-def _following(rule: Rule, number: int, pairs: Sequence[tuple[int, Pair]], now: Address) -> PairMatch | None:
+def _following(rule: Rule, number: int, pairs: Sequence[tuple[int, Pair]], now: Url) -> PairMatch | None:
     """The first of *pairs* after that *number* that holds for *now* in the desktop app."""
     for further, pair in pairs[bisect_right(pairs, number, key=itemgetter(0)) :]:
         try:
@@ -212,16 +210,16 @@ def _first(hits: Hits, engine: Engine) -> PairMatch | None:
     return next((hit for hit in hits if engine in hit.engines), None)
 
 
-def _redirect(acts: Match, hits: Hits, address: Address, may_hold: MayHold) -> Match:
+def _redirect(acts: Match, hits: Hits, url: Url, may_hold: MayHold) -> Match:
     """The first condition that holds counts; ``$1`` stands for what it caught."""
     if not hits[0].pair.leads_to_url:
-        return _alike(acts, hits, address)
-    desktop, _ = _in_a_row(hits, acts.rule, address, may_hold, lambda found, _: destination(found.pair, found.hit))
+        return _alike(acts, hits, url)
+    desktop, _ = _in_a_row(hits, acts.rule, url, may_hold, lambda found, _: destination(found.pair, found.hit))
     first = _first(hits, Engine.EXTENSION)
-    extension = address.full if first is None else _with_the_extension(first, address)
+    extension = url.full if first is None else _with_the_extension(first, url)
     documented = destination(hits[0].pair, hits[0].hit)
     ways = {Engine.DESKTOP: desktop, Engine.EXTENSION: extension}
-    return _led(acts, address, documented, ways, NoteKind.TO_ITSELF)
+    return _led(acts, url, documented, ways, NoteKind.TO_ITSELF)
 
 
 def destination(pair: Pair, hit: Hit) -> str:
@@ -230,15 +228,15 @@ def destination(pair: Pair, hit: Hit) -> str:
     return filled(template, hit.captures) if hit.has_groups else template
 
 
-def _with_the_extension(first: PairMatch, address: Address) -> str:
+def _with_the_extension(first: PairMatch, url: Url) -> str:
     """Where the extension leads: its stars catch as much as they can, and from the whole URL whatever the key."""
     hit, source = first.hit, first.pair.source
     if hit.has_groups and source is not None and source.key != "Url":
-        hit = condition(source.operator, source.value)(address.full) or Hit()
+        hit = condition(source.operator, source.value)(url.full) or Hit()
     return destination(first.pair, hit if hit.otherwise is None else replace(hit, captures=hit.otherwise))
 
 
-def _cancel(acts: Match, hits: Hits, address: Address) -> Match:  # noqa: ARG001  blocked whatever it is
+def _cancel(acts: Match, hits: Hits, url: Url) -> Match:  # noqa: ARG001  blocked whatever it is
     """The desktop app fails where a pair follows the one that holds."""
     engines = {engine for engine in Engine if _first(hits, engine) is not None}
     first = _first(hits, Engine.DESKTOP)
@@ -250,15 +248,15 @@ def _cancel(acts: Match, hits: Hits, address: Address) -> Match:  # noqa: ARG001
     return replace(acts, notes=(*acts.notes, *_nothing_in_the_other(acts)))
 
 
-def _replace(acts: Match, hits: Hits, address: Address, may_hold: MayHold) -> Match:
+def _replace(acts: Match, hits: Hits, url: Url, may_hold: MayHold) -> Match:
     """Every condition that holds takes its turn, on what the one before it left."""
-    desktop, numbers = _in_a_row(hits, acts.rule, address, may_hold, lambda found, text: replaced(found.pair, text))
+    desktop, numbers = _in_a_row(hits, acts.rule, url, may_hold, lambda found, text: replaced(found.pair, text))
     first = _first(hits, Engine.EXTENSION)
-    extension = address.full if first is None else replaced_in_the_extension(first.pair, address.full)
+    extension = url.full if first is None else replaced_in_the_extension(first.pair, url.full)
     if numbers:
         acts = replace(acts, pair=numbers[0], also=numbers[1:])
     ways = {Engine.DESKTOP: desktop, Engine.EXTENSION: extension}
-    return _led(acts, address, desktop, ways, NoteKind.NOTHING_TO_REPLACE)
+    return _led(acts, url, desktop, ways, NoteKind.NOTHING_TO_REPLACE)
 
 
 def replaced_in_the_extension(pair: Pair, text: str) -> str:
@@ -292,27 +290,27 @@ def replaced(pair: Pair, text: str) -> str:
     return str(expression.sub(put, text, most))
 
 
-def _query(acts: Match, hits: Hits, address: Address) -> Match:
+def _query(acts: Match, hits: Hits, url: Url) -> Match:
     """All that hold, in order."""
-    ways = {engine: queried([hit.pair for hit in hits if engine in hit.engines], address, engine) for engine in Engine}
+    ways = {engine: queried([hit.pair for hit in hits if engine in hit.engines], url, engine) for engine in Engine}
     if means_the_same(*ways.values()):
         ways[Engine.EXTENSION] = ways[Engine.DESKTOP]
     acts = replace(acts, also=tuple(each.number for each in hits[1:]))
-    return _led(acts, address, ways[Engine.DESKTOP], ways)
+    return _led(acts, url, ways[Engine.DESKTOP], ways)
 
 
-def _last(acts: Match, hits: Hits, address: Address) -> Match:
+def _last(acts: Match, hits: Hits, url: Url) -> Match:
     """The last one that holds wins."""
     acts = replace(acts, pair=hits[-1].number, tested=hits[-1].tested, captures=hits[-1].hit.captures)
-    return _alike(acts, hits, address)
+    return _alike(acts, hits, url)
 
 
-def _all(acts: Match, hits: Hits, address: Address) -> Match:
+def _all(acts: Match, hits: Hits, url: Url) -> Match:
     """All that hold add up."""
-    return _alike(replace(acts, also=tuple(each.number for each in hits[1:])), hits, address)
+    return _alike(replace(acts, also=tuple(each.number for each in hits[1:])), hits, url)
 
 
-def _alike(acts: Match, hits: Hits, address: Address) -> Match:  # noqa: ARG001  the rule says what it does
+def _alike(acts: Match, hits: Hits, url: Url) -> Match:  # noqa: ARG001  the rule says what it does
     """The rule says what it does, in whichever engines its pairs hold."""
     acts = replace(acts, only=_alone(frozenset().union(*(hit.engines for hit in hits))))
     single = [] if acts.only else [hit for hit in hits if hit.engines != BOTH]
@@ -328,11 +326,11 @@ def _nothing_in_the_other(acts: Match) -> tuple[Note, ...]:
     return (Note(NoteKind.NOTHING, engine=acts.only.other),) if acts.only else ()
 
 
-PAIR_BY_PAIR: Final[dict[str, Callable[[Match, Hits, Address, MayHold], Match]]] = {
+PAIR_BY_PAIR: Final[dict[str, Callable[[Match, Hits, Url, MayHold], Match]]] = {
     "Redirect": _redirect,
     "Replace": _replace,
 }
-EFFECTS: Final[dict[str, Callable[[Match, Hits, Address], Match]]] = {
+EFFECTS: Final[dict[str, Callable[[Match, Hits, Url], Match]]] = {
     "Cancel": _cancel,
     "QueryParam": _query,
     "Headers": _all,

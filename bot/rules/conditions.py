@@ -68,7 +68,7 @@ class CannotTell(Exception):
 
 
 class NeverHolds(CannotTell):
-    """A condition that no address can fulfil."""
+    """A condition that no URL can fulfil."""
 
     def __init__(self) -> None:
         super().__init__(UndecidableKind.NEVER_HOLDS)
@@ -108,7 +108,7 @@ def _matches(value: str) -> Test:
 
 
 def _wildcard(value: str) -> Test:
-    """Stars by hand: an expression with hundreds of groups takes seconds for one address, finding runs does not."""
+    """Stars by hand: an expression with hundreds of groups takes seconds for one URL, finding runs does not."""
     tryable(value)
     first, *rest = value.split("*")
 
@@ -173,7 +173,7 @@ def tryable(expression: str) -> None:
 
 
 def of_a_length(length: int) -> None:
-    """Raise CannotTell for what is longer than any address: a few letters of a rule can stand for gigabytes."""
+    """Raise CannotTell for what is longer than any URL: a few letters of a rule can stand for gigabytes."""
     if length > MAX_URL_LENGTH:
         raise CannotTell(UndecidableKind.LONG_RESULT)
 

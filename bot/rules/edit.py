@@ -173,7 +173,7 @@ def _redirect(pair: Pair, number: int) -> Iterator[Problem]:
 
 
 def is_destination(text: str) -> bool:
-    """Whether a browser could be sent to *text*: a whole http, https or ftp address, or a capture at its start."""
+    """Whether a browser could be sent to *text*: a whole http, https or ftp URL, or a capture at its start."""
     if CAPTURE.match(text):
         return True
     try:

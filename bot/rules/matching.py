@@ -12,19 +12,19 @@ from bot.rules.conditions import SLASHED, CannotTell, NeverHolds, condition
 from bot.rules.files import fit_draft, with_pairs
 from bot.rules.model import Groups, Off, OffKind, Pair, Rule, RuleDraft, Source, why_group_is_off
 from bot.rules.outcomes import Match, MayHold, NearKind, NearMiss, Note, NoteKind, Undecidable, Verdict, holding
-from bot.rules.url import Address, NoAddress
+from bot.rules.url import NotAUrl, Url
 
 MAX_LENGTH_DIFFERENCE: Final = 400
-"""Characters by which two addresses may differ in length and still be taken for each other."""
+"""Characters by which two URLs may differ in length and still be taken for each other."""
 
 KEYS: Final = {"url": "Url", "host": "host", "path": "path"}
 
-Variants = Sequence[tuple[NearKind, Address]]
+Variants = Sequence[tuple[NearKind, Url]]
 
 
-def variants(address: Address) -> Iterator[tuple[NearKind, Address]]:
-    """Addresses that people take for the same one, each with what is different."""
-    full = address.full
+def variants(url: Url) -> Iterator[tuple[NearKind, Url]]:
+    """URLs that people take for the same one, each with what is different."""
+    full = url.full
     scheme, _, rest = full.partition("://")
     bare, mark, query = full.partition("?")
     slash = f"{bare[:-1] if bare.endswith('/') else bare + '/'}{mark}{query}"
@@ -36,32 +36,32 @@ def variants(address: Address) -> Iterator[tuple[NearKind, Address]]:
     ]
     if query:
         tries.append((NearKind.QUERY, bare))
-    if (port := re.search(r":\d+$", address.host)) is not None:
-        tries.append((NearKind.PORT, full.replace(address.host, address.host[: port.start()], 1)))
+    if (port := re.search(r":\d+$", url.host)) is not None:
+        tries.append((NearKind.PORT, full.replace(url.host, url.host[: port.start()], 1)))
     for what, text in tries:
         try:
-            yield what, Address.of(text)
-        except NoAddress:
+            yield what, Url.of(text)
+        except NotAUrl:
             continue
 
 
-def near_miss(rule: Rule, address: Address, others: Variants) -> NearMiss | None:
-    """The first reason for which a condition of *rule* only just fails. *others*: the `variants` of *address*."""
+def near_miss(rule: Rule, url: Url, others: Variants) -> NearMiss | None:
+    """The first reason for which a condition of *rule* only just fails. *others*: the `variants` of *URL*."""
     if not rule.pairs:
-        return _without_pairs(rule, address)
+        return _without_pairs(rule, url)
     for number, pair in enumerate(rule.pairs or (), start=1):
         source = pair.source
-        if source is not None and source.value and (why := _nearly(source, address, others)) is not None:
+        if source is not None and source.value and (why := _nearly(source, url, others)) is not None:
             return NearMiss(rule, number, *why)
     return None
 
 
-def _without_pairs(rule: Rule, address: Address) -> NearMiss | None:
+def _without_pairs(rule: Rule, url: Url) -> NearMiss | None:
     """A rule of the product's first version, where it would act if engines still read that."""
     draft = fit_draft(with_pairs(rule.document()))
     pairs = draft.pairs if isinstance(draft, RuleDraft) else ()
     sources = [pair.source for pair in pairs or () if pair.source is not None]
-    acts = any(_holds(source.operator, source.value or "", address.subject(source.key)) for source in sources)
+    acts = any(_holds(source.operator, source.value or "", url.subject(source.key)) for source in sources)
     return NearMiss(rule, 0, NearKind.NO_PAIRS) if acts else None
 
 
@@ -69,11 +69,11 @@ Near = tuple[NearKind, str]
 """What is different, and what would be right in its place."""
 
 
-def _nearly(source: Source, address: Address, others: Variants) -> Near | None:
+def _nearly(source: Source, url: Url, others: Variants) -> Near | None:
     key, value = KEYS.get((source.key or "").casefold()), source.value or ""
-    if key is not None and key != source.key and _holds(source.operator, value, address.subject(key)):
+    if key is not None and key != source.key and _holds(source.operator, value, url.subject(key)):
         return NearKind.KEY, key
-    tested = address.subject(source.key)
+    tested = url.subject(source.key)
     if tested is None:
         return None
     if source.operator in NEARLY and (why := NEARLY[source.operator](value, tested, source.key or "")) is not None:
@@ -100,8 +100,8 @@ def _equals(value: str, tested: str, key: str) -> Near | None:
 def _sent(key: str, value: str) -> str | None:
     """What a browser makes of a *value* that stands for the whole of what *key* names."""
     try:
-        sent = Address.of(f"https://host{value}" if key == "path" else value)
-    except NoAddress:
+        sent = Url.of(f"https://host{value}" if key == "path" else value)
+    except NotAUrl:
         return None
     return sent.subject(key)
 
@@ -140,73 +140,75 @@ def _holds(operator: str | None, value: str, text: str | None) -> bool:
 
 
 LEFT_ALONE: Final = ("requestly.in", "requestly.io", "requestly.com", "rq.in", "rq.io", "__rq")
-"""Texts in an address that no engine touches: its own maker's."""
+"""Texts in a URL that no engine touches: its own maker's."""
 MEANT_OTHERWISE: Final = {"Wildcard_Matches": re.compile(r"[+()\[\]{}|\\$^]"), "Contains": re.compile(r"[*^|]")}
 """Characters that stand for themselves, and for something else in the extension."""
 
 
-def judge_all(rules: Iterable[Rule], address: Address, groups: Groups | None = None) -> Iterator[Verdict | None]:
-    """Judge what each of *rules* does to *address*, one by one; None for a rule that has nothing to do with it."""
-    others = tuple(variants(address))
+def judge_all(rules: Iterable[Rule], url: Url, groups: Groups | None = None) -> Iterator[Verdict | None]:
+    """Judge what each of *rules* does to *URL*, one by one; None for a rule that has nothing to do with it."""
+    others = tuple(variants(url))
     for rule in rules:
-        found = judged(rule, address, groups)
-        yield found if found is not None or not rule.active else near_miss(rule, address, others)
+        found = judged(rule, url, groups)
+        yield found if found is not None or not rule.active else near_miss(rule, url, others)
 
 
 def judged(
-    rule: Rule, address: Address, groups: Groups | None = None, may_hold: MayHold | None = None
+    rule: Rule, url: Url, groups: Groups | None = None, may_hold: MayHold | None = None
 ) -> Match | Undecidable | None:
-    """What *rule* does to *address*: None where no condition of it holds. *may_hold*: the only pairs that are tried."""
+    """What *rule* does to *URL*: None where no condition of it holds. *may_hold*: the only pairs that are tried."""
     every = tuple(enumerate(rule.pairs or (), start=1)) if may_hold is None else ()
     may_hold = may_hold or (lambda _: every)
-    hits, untold = _tried(rule, may_hold(address), address)
+    hits, undecidable = _tried(rule, may_hold(url), url)
     if not hits:
-        return untold
+        return undecidable
     first = hits[0]
     pairs = [each.pair for each in hits]
-    untried = (Note(NoteKind.UNTRIED_PAIR, pair=untold.pair, why=untold.why),) if untold is not None else ()
+    untried = (
+        (Note(NoteKind.UNTRIED_PAIR, pair=undecidable.pair, why=undecidable.why),) if undecidable is not None else ()
+    )
     unknown = (*_filters(pairs), *_silent(rule, groups), *untried)
     acts = Match(
         rule,
         first.number,
         first.tested,
         first.hit.captures,
-        off=_off(rule, address, groups),
+        off=_off(rule, url, groups),
         notes=(*unknown, *_read_otherwise(pairs)),
         depends=bool(unknown),
     )
     try:
-        return effect(acts, hits, address, may_hold)
+        return effect(acts, hits, url, may_hold)
     except CannotTell as error:
         return Undecidable(rule, first.number, error.why)
 
 
-def _tried(rule: Rule, pairs: Iterable[tuple[int, Pair]], address: Address) -> tuple[Hits, Undecidable | None]:
+def _tried(rule: Rule, pairs: Iterable[tuple[int, Pair]], url: Url) -> tuple[Hits, Undecidable | None]:
     """Those of *pairs* that hold, and the first one that cannot be tried."""
-    hits, untold = [], None
+    hits, undecidable = [], None
     for number, pair in pairs:
         try:
-            found = holding(rule.rule_type, number, pair, address)
+            found = holding(rule.rule_type, number, pair, url)
         except NeverHolds:
             continue
         except CannotTell as error:
-            untold = untold or Undecidable(rule, number, error.why)
+            undecidable = undecidable or Undecidable(rule, number, error.why)
             continue
         if found is not None:
             hits.append(found)
-    return hits, untold
+    return hits, undecidable
 
 
-def left_alone(address: Address) -> str:
-    """The text in *address* for which no engine touches it; empty where they do."""
-    return next((text for text in LEFT_ALONE if text in address.full), "")
+def left_alone(url: Url) -> str:
+    """The text in *URL* for which no engine touches it; empty where they do."""
+    return next((text for text in LEFT_ALONE if text in url.full), "")
 
 
-def _off(rule: Rule, address: Address, groups: Groups | None) -> tuple[Off, ...]:
+def _off(rule: Rule, url: Url, groups: Groups | None) -> tuple[Off, ...]:
     status = None if rule.active else Off(OffKind.STATUS, rule.status or "")
     if why := tuple(filter(None, (status, why_group_is_off(rule, groups)))):
         return why
-    text = left_alone(address)
+    text = left_alone(url)
     return (Off(OffKind.SPARED_URL, text),) if text else ()
 
 
@@ -217,7 +219,7 @@ def _silent(rule: Rule, groups: Groups | None) -> tuple[Note, ...]:
 
 
 def _filters(pairs: Iterable[Pair]) -> tuple[Note, ...]:
-    """Conditions that depend on the page, the method or the payload, which an address alone does not tell."""
+    """Conditions that depend on the page, the method or the payload, which a URL alone does not tell."""
     found = [(pair.source.model_extra or {}).get("filters") for pair in pairs if pair.source is not None]
     names = sorted({name for filters in found for name in filters_of(filters)})
     return (Note(NoteKind.FILTERS, ", ".join(names)),) if names else ()
@@ -244,7 +246,7 @@ def filters_of(filters: Any) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class UrlOutcome:
-    """What becomes of an address. *results*: where it may lead, in no promised order; empty where it stays."""
+    """What becomes of a URL. *results*: where it may lead, in no promised order; empty where it stays."""
 
     blocked: bool = False
     results: tuple[str, ...] = ()
@@ -254,16 +256,16 @@ class UrlOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """An address that fares otherwise after the change."""
+    """A URL that fares otherwise after the change."""
 
-    address: str
+    url: str
     before: UrlOutcome
     after: UrlOutcome
 
 
 @dataclass(frozen=True, slots=True)
 class Impact:
-    """Of *known* addresses, those that a change moves."""
+    """Of *known* URLs, those that a change moves."""
 
     known: int
     shifts: tuple[Difference, ...]
@@ -273,31 +275,31 @@ def impact(
     rules: Sequence[Rule],
     before: Rule | None,
     after: Rule | None,
-    addresses: Sequence[Address],
+    urls: Sequence[Url],
     groups: Groups | None = None,
 ) -> Impact:
-    """What changing *before* to *after* among *rules* does to *addresses*; None: there is no such rule then."""
+    """What changing *before* to *after* among *rules* does to *URLs*; None: there is no such rule then."""
     gone = {rule.id for rule in (before, after) if rule is not None}
     others: list[Rule] | None = None
     shifts = []
-    for address in addresses:
-        if _alike(before, after, address, groups):
+    for url in urls:
+        if _alike(before, after, url, groups):
             continue
         others = [rule for rule in rules if rule.id not in gone] if others is None else others
-        theirs = [acts for rule in others if (acts := _acts(rule, address, groups)) is not None]
-        then, now = (_url_outcome([*theirs, _acts(rule, address, groups)]) for rule in (before, after))
+        theirs = [acts for rule in others if (acts := _acts(rule, url, groups)) is not None]
+        then, now = (_url_outcome([*theirs, _acts(rule, url, groups)]) for rule in (before, after))
         if then != now:
-            shifts.append(Difference(address.full, then, now))
-    return Impact(len(addresses), tuple(shifts))
+            shifts.append(Difference(url.full, then, now))
+    return Impact(len(urls), tuple(shifts))
 
 
-def _alike(before: Rule | None, after: Rule | None, address: Address, groups: Groups | None) -> bool:
-    """Whether the rule does the same to *address* before and after: then the others need not be asked."""
-    return _url_outcome([_acts(before, address, groups)]) == _url_outcome([_acts(after, address, groups)])
+def _alike(before: Rule | None, after: Rule | None, url: Url, groups: Groups | None) -> bool:
+    """Whether the rule does the same to *URL* before and after: then the others need not be asked."""
+    return _url_outcome([_acts(before, url, groups)]) == _url_outcome([_acts(after, url, groups)])
 
 
-def _acts(rule: Rule | None, address: Address, groups: Groups | None) -> Match | None:
-    found = judged(rule, address, groups) if rule is not None and rule.active else None
+def _acts(rule: Rule | None, url: Url, groups: Groups | None) -> Match | None:
+    found = judged(rule, url, groups) if rule is not None and rule.active else None
     return found if isinstance(found, Match) and not found.off else None
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final, Self
 
 from bot.rules.conditions import CannotTell, Hit, UndecidableKind, UndecidableReason, condition
 from bot.rules.model import Off, Pair, Rule, Source
-from bot.rules.url import Address
+from bot.rules.url import Url
 
 
 class Engine(StrEnum):
@@ -29,7 +29,7 @@ EMPTY_IS_EVERY_URL: Final = frozenset({"Replace", "UserAgent"})
 """Rule types of which the desktop app skips the condition where its value is empty, whatever the operator."""
 
 
-MayHold = Callable[[Address], Sequence[tuple[int, Pair]]]
+MayHold = Callable[[Url], Sequence[tuple[int, Pair]]]
 """The pairs of a rule that may hold for a URL, each with its number, in their order."""
 
 
@@ -44,16 +44,16 @@ class PairMatch:
     engines: frozenset[Engine] = BOTH
 
 
-def holding(rule_type: str | None, number: int, pair: Pair, address: Address) -> PairMatch | None:
-    """Return *pair* with what it caught, where its condition holds for *address* in an engine; raises CannotTell."""
+def holding(rule_type: str | None, number: int, pair: Pair, url: Url) -> PairMatch | None:
+    """Return *pair* with what it caught, where its condition holds for *URL* in an engine; raises CannotTell."""
     source = pair.source
     if source is None:
         raise CannotTell(UndecidableKind.NO_CONDITION)
-    tested = address.subject(source.key)
+    tested = url.subject(source.key)
     if is_skipped(rule_type, source):
         contains = source.operator == "Contains" and tested is not None
         engines = BOTH if contains else frozenset({Engine.DESKTOP})
-        return PairMatch(number, pair, tested or address.full, Hit(), engines - _without(source))
+        return PairMatch(number, pair, tested or url.full, Hit(), engines - _without(source))
     if tested is None:
         return None
     hit = _bare_hit(source, tested) if is_bare(source) else condition(source.operator, source.value)(tested)
@@ -136,7 +136,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A rule that acts on the address. *result*: what the address becomes, None where it stays or is blocked."""
+    """A rule that acts on the URL. *result*: what the URL becomes, None where it stays or is blocked."""
 
     rule: Rule
     pair: int
@@ -151,17 +151,17 @@ class Match:
     """Why it is not in force; nothing where it is."""
     notes: tuple[Note, ...] = ()
     depends: bool = False
-    """Whether it acts only if something holds that an address does not tell: filters, a group nobody knows."""
+    """Whether it acts only if something holds that a URL does not tell: filters, a group nobody knows."""
     also: tuple[int, ...] = ()
     """Further pairs that act as well, for types of which all that hold do."""
     desktop: str | None = None
     extension: str | None = None
-    """What the address becomes in either engine; None where it stays. *result* is what is documented."""
+    """What the URL becomes in either engine; None where it stays. *result* is what is documented."""
     only: Engine | None = None
     """The one engine in which the rule does anything."""
 
     def leads(self, engine: Engine) -> str | None:
-        """Return what the address becomes in *engine*; None where it stays."""
+        """Return what the URL becomes in *engine*; None where it stays."""
         return self.desktop if engine is Engine.DESKTOP else self.extension
 
 
@@ -205,19 +205,19 @@ Verdict = Match | NearMiss | Undecidable
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """What happens to an address: rules that act, rules that nearly do, rules that cannot be judged."""
+    """What happens to a URL: rules that act, rules that nearly do, rules that cannot be judged."""
 
-    address: Address
+    url: Url
     acting: tuple[Match, ...]
     near: tuple[NearMiss, ...]
-    untold: tuple[Undecidable, ...]
+    undecidable: tuple[Undecidable, ...]
 
     @classmethod
-    def of(cls, address: Address, verdicts: Sequence[Verdict | None]) -> Self:
-        """Sort the verdicts on *address* by kind."""
+    def of(cls, url: Url, verdicts: Sequence[Verdict | None]) -> Self:
+        """Sort the verdicts on *URL* by kind."""
         acting = tuple(each for each in verdicts if isinstance(each, Match))
         near = tuple(each for each in verdicts if isinstance(each, NearMiss))
-        return cls(address, acting, near, tuple(each for each in verdicts if isinstance(each, Undecidable)))
+        return cls(url, acting, near, tuple(each for each in verdicts if isinstance(each, Undecidable)))
 
     @property
     def is_effective(self) -> tuple[Match, ...]:

@@ -13,16 +13,16 @@ HOST: Final = re.compile(r"[.:]|^localhost$", re.IGNORECASE)
 """What a host has that is not just a word."""
 SENT: Final = frozenset({"http:", "https:", "ws:", "wss:"})
 MAX_URL_LENGTH: Final = 64 * 1024
-"""Characters of an address; browsers and servers stop far below."""
+"""Characters of a URL; browsers and servers stop far below."""
 
 
-class NoAddress(ValueError):
+class NotAUrl(ValueError):
     """A text that no browser would send anywhere."""
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
-    """*full* is the whole address without its fragment, which is never sent; *host* has the port if it is not the default."""
+class Url:
+    """*full* is the whole URL without its fragment, which is never sent; *host* has the port if it is not the default."""
 
     full: str
     host: str
@@ -30,30 +30,30 @@ class Address:
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """The address that *text* is, normalised by the rules of the web; raises NoAddress."""
+        """The URL that *text* is, normalised by the rules of the web; raises NotAUrl."""
         wanted = text.strip()
         if not wanted or len(wanted) > MAX_URL_LENGTH:
-            raise NoAddress("no address" if not wanted else "too long for an address")
+            raise NotAUrl("no URL" if not wanted else "too long for a URL")
         if not SCHEME.match(wanted):
             wanted = f"https://{wanted}"
         try:
             url = ada_url.URL(wanted)
         except (ValueError, UnicodeError) as error:
-            raise NoAddress("not an address") from error
+            raise NotAUrl("not a URL") from error
         if url.protocol not in SENT or not url.host:
-            raise NoAddress("not an address that a browser loads")
+            raise NotAUrl("not a URL that a browser loads")
         return cls(url.href.partition("#")[0], url.host, url.pathname)
 
     @classmethod
     def typed(cls, text: str) -> Self:
-        """The address that somebody means who types *text*, with or without a scheme; raises NoAddress.
+        """The URL that somebody means who types *text*, with or without a scheme; raises NotAUrl.
 
-        Stricter than `of`: a single word, a path or a mail address is more likely a slip than a host.
+        Stricter than `of`: a single word, a path or an email is more likely a slip than a host.
         """
         wanted = text.strip()
         host, slash, _ = wanted.removeprefix("//").partition("/")
         if not SCHEME.match(wanted) and ("@" in host or not (host and (slash or HOST.search(host)))):
-            raise NoAddress("not an address")
+            raise NotAUrl("not a URL")
         return cls.of(f"https:{wanted}" if wanted.startswith("//") else wanted)
 
     def subject(self, key: str | None) -> str | None:
@@ -61,13 +61,13 @@ class Address:
         return {"Url": self.full, "host": self.host, "path": self.path}.get(key or "")
 
 
-def is_address(text: str) -> bool:
-    """Whether *text* is a whole address, its scheme included."""
+def is_url(text: str) -> bool:
+    """Whether *text* is a whole URL, its scheme included."""
     if not SCHEME.match(text.strip()):
         return False
     try:
-        Address.of(text)
-    except NoAddress:
+        Url.of(text)
+    except NotAUrl:
         return False
     return True
 

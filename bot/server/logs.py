@@ -1,4 +1,4 @@
-"""How Gatehouse logs: one line an event, without secrets and without e-mail addresses."""
+"""How Gatehouse logs: one line an event, without secrets and without emails."""
 
 from __future__ import annotations
 

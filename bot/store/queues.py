@@ -64,7 +64,7 @@ class Purpose(StrEnum):
 
     CARD = "card"
     RESULT = "result"
-    GLASS = "glass"
+    BREAK_GLASS = "break_glass"
     LEFT = "left"
     REMIND = "remind"
     OFFER = "offer"

@@ -54,16 +54,16 @@ class BadEmail(ValueError):
 
 def checked_email(text: str) -> str:
     """*text* as typed, less surrounding space; raises BadEmail. The spelling is kept: services may tell cases apart."""
-    address = text.strip()
-    if len(address) > MAX_EMAIL:
-        raise BadEmail(f"It has {len(address):,} characters. An email has at most 254.")
+    email = text.strip()
+    if len(email) > MAX_EMAIL:
+        raise BadEmail(f"It has {len(email):,} characters. An email has at most 254.")
     from email_validator import EmailNotValidError, validate_email  # noqa: PLC0415  its tables take long to build
 
     try:
-        validate_email(address, check_deliverability=False, test_environment=True)
+        validate_email(email, check_deliverability=False, test_environment=True)
     except EmailNotValidError as error:
         raise BadEmail(str(error).replace("An email address must", "It must")) from error
-    return address
+    return email
 
 
 def emails_in(text: str) -> list[str]:

@@ -188,7 +188,7 @@ def _proposed(change: Change) -> list[Block | None]:
         _decide(change, "Withdraw", "keep"),
         _decide(change, "Ask…", "ask"),
         _switch_off(change),
-        _decide(change, "Emergency override…", "glass") if change.decision.break_glass else None,
+        _decide(change, "Emergency override…", "break_glass") if change.decision.break_glass else None,
     ]
 
 

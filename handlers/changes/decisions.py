@@ -168,7 +168,7 @@ async def _comment(change: Change, text: str, caller: Caller, gatehouse: Gatehou
 REASONED: dict[str, Callable[[Change, str, Caller, Gatehouse], Awaitable[Change]]] = {
     "deny": _deny,
     "ask": _comment,
-    "glass": _break_glass,
+    "break_glass": _break_glass,
 }
 
 

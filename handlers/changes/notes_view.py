@@ -52,7 +52,7 @@ def _review(change: Change, _: str) -> str:
     return f":eyes: *{plain_title(change)}*\n{review_line(change)} {who}".strip() if change.review_due else ""
 
 
-def _glass(change: Change, _: str) -> str:
+def _break_glass(change: Change, _: str) -> str:
     who = " ".join(map(mention, change.decision.summoned))
     reason = f": “{words(change.decision.decision_reason, 500)}”" if change.decision.decision_reason else "."
     lead = f":rotating_light: *Emergency override: {plain_title(change)}*"
@@ -79,7 +79,7 @@ NOTES: Final[dict[str, Callable[[Change, str], str]]] = {
     "remind": _remind,
     "offer": _offer,
     "review": _review,
-    "glass": _glass,
+    "break_glass": _break_glass,
     "left": _left,
     "ask": _ask,
 }
@@ -87,7 +87,7 @@ PLAIN: Final = {
     "remind": "needs approval",
     "offer": "reverts soon",
     "review": "review due",
-    "glass": "emergency override",
+    "break_glass": "emergency override",
     "left": "not reverted",
     "ask": "a question",
 }
@@ -167,7 +167,7 @@ class _Words:
 WORDS: Final = {
     "deny": _Words("Deny", "Why not?", "Deny", "Shown on the card, in the channel.", "Nothing will be changed."),
     "ask": _Words("Ask", "Your question", "Ask", "Posted in the thread of the card.", "The request stays open."),
-    "glass": _Words(
+    "break_glass": _Words(
         "Emergency override",
         "Why can nobody be asked?",
         "Override now",
@@ -176,7 +176,7 @@ WORDS: Final = {
         "and someone else has to review it afterwards.",
     ),
 }
-LEAST: Final = {"deny": 1, "ask": 1, "glass": 10}
+LEAST: Final = {"deny": 1, "ask": 1, "break_glass": 10}
 MOST: Final = 1000
 BLOCK: Final = "words"
 
@@ -224,7 +224,7 @@ def errors(sent: Reasoned) -> dict[str, str]:
 
 ENDS: Final = {
     "deny": ":no_entry_sign: *Denied.* The card shows your reason.",
-    "glass": ":rotating_light: *Emergency override recorded.* Someone else has to review it: see the card.",
+    "break_glass": ":rotating_light: *Emergency override recorded.* Someone else has to review it: see the card.",
     "ask": ":speech_balloon: *Your question is in the thread of the card.*",
 }
 

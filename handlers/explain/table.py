@@ -12,7 +12,7 @@ from bot.policy.limits import TooFast
 from bot.policy.model import Irreconcilable, Why
 from bot.rules.edit import Problem
 from bot.rules.model import Groups, Rule
-from bot.rules.url import NoAddress
+from bot.rules.url import NotAUrl
 from bot.store.db import StoreError
 from bot.text.emails import BadEmail
 from bot.text.encoding import BadFile
@@ -76,7 +76,7 @@ RULE_WORDS: Final[Table] = {
         f"That rule wouldn’t work:\n{_problem_lines(e.problems)}", next="Fix that and try again.", again=e.again
     ),
     RefusedField: lambda e: Words(esc(problem_words(e.problem)), again=e.again),
-    NoAddress: lambda e: Words(
+    NotAUrl: lambda e: Words(
         f"That is {esc(str(e))}.", next="Write a URL such as `https://shop.example.com/old`.", unchanged=None
     ),
     NoSuchNumber: lambda e: Words(

@@ -277,7 +277,7 @@ FILES: Final[Mapping[type[BadFile], Callable[[Any], tuple[str, str]]]] = {
         f"The row in line {e.line:,} can’t be read ({e.why}).",
         "Usually an unclosed quote.",
     ),
-    csv.NoAddresses: lambda _: ("No column of the table has emails.", AS_TABLE),
+    csv.NoEmails: lambda _: ("No column of the table has emails.", AS_TABLE),
     csv.TooManyRows: lambda e: (f"The table has more than {e.most:,} rows.", "Split it."),
     csv.TooWide: lambda e: (
         f"The row in line {e.line:,} is too long: a row has at most {csv.MAX_COLUMNS} cells.",
@@ -293,8 +293,8 @@ REASONS: Final[Mapping[type, Callable[[Any], str]]] = {
     files.WrongField: lambda r: f"{_place(r.field, r.pair)} is of the wrong type",
     rule_import_plan.OtherType: lambda r: f"the rule with this id is a {r.live}, and its type can’t change",
     rule_import_plan.Flawed: lambda r: first_problem(r.problems),
-    import_entries.MissingAddress: lambda _: "the email is missing",
-    import_entries.BadAddress: lambda r: f"not an email. {r.why}",
+    import_entries.MissingEmail: lambda _: "the email is missing",
+    import_entries.InvalidEmail: lambda r: f"not an email. {r.why}",
     import_entries.FormulaCell: lambda r: f"the column {HEADINGS[r.column]} has a formula, which is not read as text",
     import_entries.ExtraCells: lambda r: (
         f"{messages.plural(r.count, 'cell')} too many: put texts with separators in quotes"

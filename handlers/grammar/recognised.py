@@ -16,7 +16,7 @@ from bot.text.duration import DAYS, seconds_of
 from handlers.grammar.command import Rest
 from handlers.grammar.fields import EXPIRY, NUMBER, REASON, Expiry, rows_in
 from handlers.grammar.known import MIN_PART, Known, Names, folded, words_of
-from handlers.grammar.tokens import WEB, Word, addresses_typed, cleaned, split
+from handlers.grammar.tokens import WEB, Word, cleaned, split, urls_typed
 from handlers.rules.commands import (
     RulesOff,
 )
@@ -149,7 +149,7 @@ class Recognised:
         self.reason: str | None = None
         self.expiry: Expiry | None = None
         self.urls: list[str] = []
-        """Web addresses and paths, in their order."""
+        """Web URLs and paths, in their order."""
         self.turned = False
         """Whether the first URL is where it leads: “to B from A”."""
         self.emails: list[str] = []
@@ -235,7 +235,7 @@ class Recognised:
         text = word.text
         bare = text.rstrip(AFTER_ALL)
         if WEB.match(text):
-            self.urls += addresses_typed(text)
+            self.urls += urls_typed(text)
         elif EMAIL.fullmatch(bare):
             self.emails.append(bare)
         elif all(NUMBER.fullmatch(row) for row in rows_in(bare)):

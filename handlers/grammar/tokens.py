@@ -69,14 +69,14 @@ def _unwrapped(match: re.Match[str]) -> str:
     return inner.removeprefix("mailto:")
 
 
-def addresses_in(text: str) -> list[str]:
-    """The web addresses in what Slack sends of a message, each once, as they were written."""
-    found = (ENTITY.sub(lambda entity: ENTITIES[entity[1]], _address(match)) for match in WEB.finditer(_parted(text)))
+def urls_in(text: str) -> list[str]:
+    """The URLs in what Slack sends of a message, each once, as they were written."""
+    found = (ENTITY.sub(lambda entity: ENTITIES[entity[1]], _url(match)) for match in WEB.finditer(_parted(text)))
     return list(dict.fromkeys(found))
 
 
-def addresses_typed(text: str) -> list[str]:
-    """The web addresses in the text of a command, each once, without what was pasted around them.
+def urls_typed(text: str) -> list[str]:
+    """The URLs in the text of a command, each once, without what was pasted around them.
 
     Where there is nothing else, one needs no scheme.
     """
@@ -94,8 +94,8 @@ def _parted(text: str) -> str:
     return text.replace("](", " ").replace(",http", " http").replace(";http", " http")
 
 
-def _address(match: re.Match[str]) -> str:
-    """The address alone: where Slack does not say where it ends, the sentence's own signs are no part of it."""
+def _url(match: re.Match[str]) -> str:
+    """The URL alone: where Slack does not say where it ends, the sentence's own signs are no part of it."""
     around = (_before(match) or "\n", match.string[match.end() : match.end() + 1] or "\n")
     return match[0] if around[0] == "<" or around == ("\n", "\n") else _alone(match[0], around[0])
 
@@ -118,7 +118,7 @@ def _alone(url: str, before: str) -> str:
 
 
 def emails_in(text: str) -> list[str]:
-    """The e-mail addresses in it, each once; what looks like one in a web address is none."""
+    """The emails in it, each once; what looks like one in a URL is none."""
     return emails.emails_in(WEB.sub(" ", text))
 
 

@@ -24,7 +24,7 @@ UNTRIED: Final = ":warning: Too many rules match any URL, so not every pair of r
 ADVICE: Final = {
     FindingKind.LOOP: "Switch one of them off, or change where it redirects.",
     FindingKind.ITSELF: "Change where it redirects, or switch it off.",
-    FindingKind.NO_ADDRESS: "Enter a full URL, starting with https://.",
+    FindingKind.NOT_A_URL: "Enter a full URL, starting with https://.",
     FindingKind.NEVER: "Correct the source.",
     FindingKind.ONE_ENGINE: "Change the source so that both read it the same way.",
     FindingKind.NO_GROUP: "Use a number that the source has a * or a group for.",
@@ -34,28 +34,28 @@ ADVICE: Final = {
     FindingKind.CHAIN: "Redirect straight to the last URL.",
     FindingKind.NO_EFFECT: "Correct the text to find, or delete the rule.",
     FindingKind.ONE_NAME: "Rename them, so that nobody switches off the wrong one.",
-    FindingKind.UNTOLD: "Try it in the browser, or simplify its source.",
+    FindingKind.UNDECIDABLE: "Try it in the browser, or simplify its source.",
 }
 MARKS: Final = {
     FindingKind.LOOP: ":rotating_light:",
     FindingKind.ITSELF: ":rotating_light:",
-    FindingKind.NO_ADDRESS: ":x:",
+    FindingKind.NOT_A_URL: ":x:",
     FindingKind.NEVER: ":x:",
     FindingKind.CHAIN: ":link:",
     FindingKind.NO_EFFECT: ":white_circle:",
     FindingKind.ONE_NAME: ":white_circle:",
-    FindingKind.UNTOLD: ":grey_question:",
+    FindingKind.UNDECIDABLE: ":grey_question:",
 }
 """What is not here is a warning."""
 ONLY_SWITCHED_OFF: Final = frozenset({FindingKind.LOOP, FindingKind.ONE_SOURCE, FindingKind.HIDDEN})
 """Findings that an edit of the first rule alone rarely ends."""
-ONLY_SHOWN: Final = frozenset({FindingKind.ONE_NAME, FindingKind.UNTOLD})
+ONLY_SHOWN: Final = frozenset({FindingKind.ONE_NAME, FindingKind.UNDECIDABLE})
 """Findings that switching off does not end."""
 
 
 def advice(finding: Finding) -> str:
     """What to do about it, in one sentence."""
-    is_blocked = finding.kind is FindingKind.CHAIN and not finding.addresses[1]
+    is_blocked = finding.kind is FindingKind.CHAIN and not finding.urls[1]
     return "Redirect it elsewhere, or switch off the block." if is_blocked else ADVICE[finding.kind]
 
 
@@ -89,9 +89,9 @@ def named(places: Sequence[Location]) -> str:
 
 def _loop(finding: Finding) -> str:
     if finding.grows:
-        start = clip(finding.addresses[0], 120)
+        start = clip(finding.urls[0], 120)
         return f"{named(finding.places)} keeps matching its own result without end, starting at {start}."
-    around = [clip(address, 120) for address in (*finding.addresses, finding.addresses[0])]
+    around = [clip(url, 120) for url in (*finding.urls, finding.urls[0])]
     shown = around if len(around) <= 6 else [*around[:4], "…", around[-1]]
     whose = "loops" if len({p.rule.id for p in finding.places}) == 1 else "loop"
     return f"{named(finding.places)} {whose}: {' → '.join(shown)}."
@@ -101,7 +101,7 @@ def _itself(finding: Finding) -> str:
     return f"{name(finding.places[0])} redirects to the same URL: {clip(finding.value, 160)}."
 
 
-def _no_address(finding: Finding) -> str:
+def _not_a_url(finding: Finding) -> str:
     return f"{name(finding.places[0])} redirects to “{clip(finding.value, 160)}”, which isn’t a URL."
 
 
@@ -121,13 +121,13 @@ def _hidden(finding: Finding) -> str:
 
 
 def _repeats(finding: Finding) -> str:
-    start = clip(finding.addresses[0], 120)
+    start = clip(finding.urls[0], 120)
     return f"{named(finding.places)} keeps replacing in its own result, starting at {start}."
 
 
 def _chain(finding: Finding) -> str:
     first, second = finding.places[:2]
-    there, further = (clip(address, 120) for address in finding.addresses)
+    there, further = (clip(url, 120) for url in finding.urls)
     then = f"redirects on to {further}" if further else "blocks"
     return f"{name(first)} redirects to {there}, which {name(second)} {then}."
 
@@ -135,8 +135,8 @@ def _chain(finding: Finding) -> str:
 def _no_effect(finding: Finding) -> str:
     if not finding.value:
         return f"{name(finding.places[0])} has no text to find, so it replaces nothing."
-    if finding.addresses:
-        where = f"which isn’t in {clip(finding.addresses[0], 120)}"
+    if finding.urls:
+        where = f"which isn’t in {clip(finding.urls[0], 120)}"
         return f"{name(finding.places[0])} looks for {clip(finding.value, 120)}, {where}."
     return f"{name(finding.places[0])} replaces {clip(finding.value, 120)} with the same text."
 
@@ -147,8 +147,8 @@ def _one_name(finding: Finding) -> str:
     return f"{len(ids)} rules are called {name(finding.places[0])}: {', '.join(ids[:MOST_NAMED])}{more}."
 
 
-def _untold(finding: Finding) -> str:
-    why = undecidable_words(finding.untold) if finding.untold else ""
+def _undecidable(finding: Finding) -> str:
+    why = undecidable_words(finding.undecidable) if finding.undecidable else ""
     return f"{name(finding.places[0])} can’t be checked: {why}."
 
 
@@ -161,10 +161,10 @@ def _never(finding: Finding) -> str:
         Reason.FLAGS: f"the flags {better} are not supported, only i and g",
         Reason.SCHEME: "a URL starts with its scheme" + (f": {better}" if better else ", such as https://"),
         Reason.SPELLING: f"a browser sends {better}" if better else "no browser sends it like that",
-        Reason.NO_ADDRESS: "it isn’t a URL that a browser loads",
+        Reason.NOT_A_URL: "it isn’t a URL that a browser loads",
         Reason.CHARACTER: f"a browser never sends “{better}” there",
         Reason.START: f"it starts with {better}",
-    }[finding.why or Reason.NO_ADDRESS]
+    }[finding.why or Reason.NOT_A_URL]
     return f"{name(finding.places[0])} never matches “{clip(finding.value.split(' ', 2)[2], 160)}”: {because}."
 
 
@@ -183,7 +183,7 @@ IN_ONE_ENGINE: Final = frozenset({FindingKind.LOOP, FindingKind.REPEATS})
 SENTENCES: Final[dict[FindingKind, Callable[[Finding], str]]] = {
     FindingKind.LOOP: _loop,
     FindingKind.ITSELF: _itself,
-    FindingKind.NO_ADDRESS: _no_address,
+    FindingKind.NOT_A_URL: _not_a_url,
     FindingKind.NEVER: _never,
     FindingKind.ONE_ENGINE: _one_engine,
     FindingKind.NO_GROUP: _no_group,
@@ -193,7 +193,7 @@ SENTENCES: Final[dict[FindingKind, Callable[[Finding], str]]] = {
     FindingKind.CHAIN: _chain,
     FindingKind.NO_EFFECT: _no_effect,
     FindingKind.ONE_NAME: _one_name,
-    FindingKind.UNTOLD: _untold,
+    FindingKind.UNDECIDABLE: _undecidable,
 }
 
 
@@ -261,7 +261,7 @@ def lines(found: Impact) -> tuple[str, ...]:
     changed = len(found.shifts)
     head = f"{changed} of {messages.plural(found.known, 'test URL')} {'changes' if changed == 1 else 'change'}"
     told = [
-        f"{clip(shift.address, 120)}: {_url_outcome(shift.before, shift)} → {_url_outcome(shift.after, shift)}"
+        f"{clip(shift.url, 120)}: {_url_outcome(shift.before, shift)} → {_url_outcome(shift.after, shift)}"
         for shift in found.shifts[:MOST_SHIFTS]
     ]
     more = [f"…and {changed - MOST_SHIFTS} more"] if changed > MOST_SHIFTS else []
@@ -269,7 +269,7 @@ def lines(found: Impact) -> tuple[str, ...]:
 
 
 def _url_outcome(outcome: UrlOutcome, shift: Difference) -> str:
-    """Where the address goes; what else acts on it only where nothing but that differs."""
+    """Where the URL goes; what else acts on it only where nothing but that differs."""
     if outcome.blocked:
         return "blocked"
     if outcome.results:

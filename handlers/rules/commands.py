@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from bot.rules.edit import has_field
 from bot.rules.model import KNOWN_TYPES
-from bot.rules.url import is_address
+from bot.rules.url import is_url
 from handlers.grammar.command import Command, Part, Rank, Rest
 from handlers.grammar.fields import (
     EXPIRY,
@@ -27,7 +27,7 @@ from handlers.grammar.fields import (
     as_written,
     takes,
 )
-from handlers.grammar.tokens import WEB, Word, addresses_typed, quoted
+from handlers.grammar.tokens import WEB, Word, quoted, urls_typed
 from handlers.rules.reasons import no_field
 
 
@@ -168,9 +168,9 @@ class RulesWhich(RulesCommand):
         """The URL in what was typed or pasted, and the rule after it; what is in quotes is one as it stands."""
         words = " ".join(word.text for word in rest.words if not word.quoted)
         exact = [word.text.strip() for word in rest.words if word.quoted and word.text.strip()]
-        if not words and len(exact) == 2 and not is_address(exact[1]):
+        if not words and len(exact) == 2 and not is_url(exact[1]):
             return cls(exact[0], ref=exact[1])
-        found = addresses_typed(words) if words else exact
+        found = urls_typed(words) if words else exact
         if not found:
             raise rest.missing("which URL")
         if words and len(found) == 1:
@@ -185,12 +185,12 @@ class RulesWhich(RulesCommand):
         return cls(url, tuple(others), within=any(map(str.isalnum, left)))
 
     def check(self, rest: Rest) -> None:
-        if self.ref and (self.others or is_address(self.ref)):
+        if self.ref and (self.others or is_url(self.ref)):
             raise rest.unclear("Ask about one rule with one URL.")
 
     def words(self) -> list[str]:
         """In quotes where they would be read as something else without."""
-        loose = self.others or addresses_typed(self.url) != [self.url]
+        loose = self.others or urls_typed(self.url) != [self.url]
         urls = [quoted(url) for url in (self.url, *self.others)] if loose else [First("URL").write(self.url)]
         return [*urls, *([quoted(self.ref)] if self.ref else [])]
 

@@ -178,7 +178,7 @@ def _placed_warnings(form: RuleForm, look: Look, doubts: Mapping[str, str], rule
 FIELDS: Final = {
     FindingKind.LOOP: ("destination", "to"),
     FindingKind.ITSELF: ("destination",),
-    FindingKind.NO_ADDRESS: ("destination",),
+    FindingKind.NOT_A_URL: ("destination",),
     FindingKind.NO_GROUP: ("destination",),
     FindingKind.CHAIN: ("destination",),
     FindingKind.REPEATS: ("to",),

@@ -22,7 +22,7 @@ from bot.rules.lint.rule_set import check_all, check_change
 from bot.rules.matching import impact, judge_all, judged, near_miss, variants
 from bot.rules.model import Groups, Rule, RuleDraft
 from bot.rules.outcomes import Explained
-from bot.rules.url import SCHEME, Address, NoAddress, is_address
+from bot.rules.url import SCHEME, NotAUrl, Url, is_url
 from bot.store.channel_settings import MAX_TEST_URLS
 from bot.text.search import has_words
 from handlers.blocks import menus
@@ -101,9 +101,9 @@ NOUNS: Final = frozenset({"rule", "rules", "group", "all"})
 
 def _has_parts(rule: Rule, command: RulesList, status: str | None) -> bool:
     wanted: tuple[tuple[str | None, Callable[[], str]], ...] = (
-        (command.text, lambda: "\n".join((rule.title, rule.id, rule.description or "", *_addresses(rule)))),
+        (command.text, lambda: "\n".join((rule.title, rule.id, rule.description or "", *_urls(rule)))),
         (command.type, lambda: rule.rule_type or ""),
-        (command.url, lambda: "\n".join(_addresses(rule))),
+        (command.url, lambda: "\n".join(_urls(rule))),
         (None if status else command.status, lambda: rule.status or ""),
     )
     return all(has_words(part, whole()) for part, whole in wanted if part)
@@ -115,25 +115,25 @@ def _in_group(rule: Rule, wanted: str, members: frozenset[str]) -> bool:
     return bool(held) and (held in members or wanted.strip().casefold() in held.casefold())
 
 
-def _addresses(rule: Rule) -> list[str]:
+def _urls(rule: Rule) -> list[str]:
     pairs = rule.pairs or ()
     return [text for pair in pairs for text in (pair.source and pair.source.value, pair.destination) if text]
 
 
 @handles(RulesWhich)
 async def which(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    address = Address.typed(command.url)
+    url = Url.typed(command.url)
     listing = await gatehouse.rules.all()
     groups = await groups_of(listing.known, gatehouse)
     assumed = not SCHEME.match(command.url.strip())
     one, command = await _rule_asked_about(command, caller, gatehouse)
     if one is not None:
-        verdict = next(judge_all([one], address, groups)) or near_miss(one, address, tuple(variants(address)))
+        verdict = next(judge_all([one], url, groups)) or near_miss(one, url, tuple(variants(url)))
         message = which_view.answer_about_rule(
-            one, verdict, address, command=command, assumed=assumed, actions=not caller.public
+            one, verdict, url, command=command, assumed=assumed, actions=not caller.public
         )
         return Private(message)
-    route = await follow(await explain_url(listing.known, address, groups), listing.known, groups)
+    route = await follow(await explain_url(listing.known, url, groups), listing.known, groups)
     return Private(
         which_view.answer(route, command=command, gap=listing.gap, assumed=assumed, actions=not caller.public)
     )
@@ -151,15 +151,15 @@ async def _rule_asked_about(
         return None, replace(command, ref=None, unknown=command.ref)
 
 
-async def explain_url(rules: Sequence[Rule], address: Address, groups: Groups | None = None) -> Explained:
-    """What *rules* do to *address*, with the event loop let in between: some expressions take a millisecond each."""
-    return Explained.of(address, await cooperatively(judge_all(rules, address, groups)))
+async def explain_url(rules: Sequence[Rule], url: Url, groups: Groups | None = None) -> Explained:
+    """What *rules* do to *URL*, with the event loop let in between: some expressions take a millisecond each."""
+    return Explained.of(url, await cooperatively(judge_all(rules, url, groups)))
 
 
 async def follow(first: Explained, rules: Sequence[Rule], groups: Groups | None = None) -> Route:
     """Follow the URL of *first* through *rules*, as far as browsers do."""
     steps, effective = [first], [rule for rule in rules if is_effective(rule, groups)]
-    seen = {first.address.full: 0}
+    seen = {first.url.full: 0}
     while (there := next_url(steps[-1])) is not None:
         if (back_to := seen.get(there.full)) is not None:
             return Route(tuple(steps), back_to=back_to)
@@ -290,7 +290,7 @@ async def samples(command: RulesSamples, caller: Caller, gatehouse: Gatehouse) -
     if command.action == "add":
         said = await _add(command, caller, gatehouse)
     elif command.action == "remove":
-        url = Address.of(command.urls[0]).full
+        url = Url.of(command.urls[0]).full
         gone = await gatehouse.store.test_urls.remove(caller.channel, url)
         said = f"{code(url)} {'removed' if gone else 'isn’t a test URL here'}"
     urls = await gatehouse.store.test_urls.of(caller.channel)
@@ -298,8 +298,8 @@ async def samples(command: RulesSamples, caller: Caller, gatehouse: Gatehouse) -
 
 
 async def _add(command: RulesSamples, caller: Caller, gatehouse: Gatehouse) -> str:
-    """Keep the addresses, as a browser sends them; raises NoAddress before any is kept."""
-    urls = [Address.of(text).full for text in command.urls]
+    """Keep the URLs, as a browser sends them; raises NotAUrl before any is kept."""
+    urls = [Url.of(text).full for text in command.urls]
     new = await gatehouse.store.test_urls.add(caller.channel, urls)
     if new:
         more = f" and {len(new) - 5} more" if len(new) > 5 else ""
@@ -310,11 +310,11 @@ async def _add(command: RulesSamples, caller: Caller, gatehouse: Gatehouse) -> s
 async def preview(
     gatehouse: Gatehouse, caller: Caller, before: Rule | None, after: RuleDraft | None, said: Iterable[str | None] = ()
 ) -> tuple[str, ...]:
-    """What the change does to the addresses of the channel and to those in what was *said*, in plain lines."""
-    written = [url for text in said for url in URL.findall(text or "") if is_address(url)]
+    """What the change does to the test URLs of the channel and to those in what was *said*, in plain lines."""
+    written = [url for text in said for url in URL.findall(text or "") if is_url(url)]
     texts = [*await gatehouse.store.test_urls.of(caller.channel), *written]
-    addresses = {address.full: address for text in texts if (address := _address(text)) is not None}
-    if not addresses:
+    urls = {url.full: url for text in texts if (url := _url(text)) is not None}
+    if not urls:
         return ()
     try:
         rules = (await gatehouse.rules.recent()).whole()
@@ -322,11 +322,11 @@ async def preview(
         return ()
     made = None if after is None else as_rule(before, after)
     groups = await groups_of([rule for rule in (*rules, made) if rule is not None], gatehouse)
-    return check_view.lines(await asyncio.to_thread(impact, rules, before, made, list(addresses.values()), groups))
+    return check_view.lines(await asyncio.to_thread(impact, rules, before, made, list(urls.values()), groups))
 
 
-def _address(text: str) -> Address | None:
+def _url(text: str) -> Url | None:
     try:
-        return Address.of(text)
-    except NoAddress:
+        return Url.of(text)
+    except NotAUrl:
         return None

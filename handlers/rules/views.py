@@ -106,7 +106,7 @@ def _other_fields(rule: Rule, groups: Groups | None) -> list[Block]:
     """Its type, group, last change and id, and the fields that Gatehouse does not know."""
     texts = [esc(rule.rule_type or "no type", 40)]
     if rule.group_id:
-        texts.append(f"{group_name(rule, groups)}" + (UNTOLD if groups is None else ""))
+        texts.append(f"{group_name(rule, groups)}" + (UNKNOWN_GROUP if groups is None else ""))
     if rule.modified:
         texts.append(f"changed {messages.moment(rule.modified)}")
     texts.append(code(rule.id, 100))
@@ -116,7 +116,7 @@ def _other_fields(rule: Rule, groups: Groups | None) -> list[Block]:
     return [messages.context(" · ".join(texts))]
 
 
-UNTOLD: Final = " (on or off: the service doesn’t say)"
+UNKNOWN_GROUP: Final = " (on or off: the service doesn’t say)"
 
 KNOWN_EXTRA: Final = frozenset(
     [

@@ -12,7 +12,7 @@ from bot.rules.matching import judged, left_alone
 from bot.rules.model import Rule
 from bot.rules.outcomes import Explained, Match, NearKind, NearMiss, NoteKind, Undecidable, Verdict
 from bot.rules.secrets import MARK, hidden_text, without_secrets
-from bot.rules.url import Address
+from bot.rules.url import Url
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, Message, code, esc, plural, url_code
 from handlers.rules.commands import RulesEdit, RulesList, RulesOff, RulesOn, RulesShow, RulesWhich
@@ -61,7 +61,7 @@ def answer(route: Route, *, command: RulesWhich, gap: Gap | None, assumed: bool,
 
 def _outcome(route: Route, gap: Gap | None) -> str:
     """What becomes of the URL in the end, in one bold line."""
-    asked, last = url_code(route.first.address.full, 200), route.last
+    asked, last = url_code(route.first.url.full, 200), route.last
     if route.is_endless:
         return f":repeat: *{asked} never arrives: still redirecting after {len(route.steps) - 1} redirects*"
     if route.is_loop:
@@ -76,7 +76,7 @@ def _outcome(route: Route, gap: Gap | None) -> str:
     if ends:
         return f":arrow_right_hook: *{asked} becomes {url_code(ends[0], 300)}*{condition}"
     if len(route.steps) > 1:
-        return f":arrow_right_hook: *{asked} redirects to {url_code(last.address.full, 300)}*{condition}"
+        return f":arrow_right_hook: *{asked} redirects to {url_code(last.url.full, 300)}*{condition}"
     if gap:
         return f":warning: *Can’t tell: none of the {gap.read:,} rules that could be read redirects or blocks {asked}*"
     if last.changing:
@@ -110,7 +110,7 @@ def _condition_of(step: Explained) -> str:
 
 
 def _why_none(step: Explained) -> str:
-    if text := left_alone(step.address):
+    if text := left_alone(step.url):
         return f": rules are ignored for URLs that contain {code(text)}"
     if any(match.off for match in step.acting):
         return ", because what matches is off"
@@ -121,7 +121,7 @@ def _why_none(step: Explained) -> str:
 
 def _way(route: Route) -> str:
     """Every URL on the way, where there is more than one redirect."""
-    urls = [step.address.full for step in route.steps]
+    urls = [step.url.full for step in route.steps]
     if route.is_endless:
         return f"{' → '.join(url_code(url, 120) for url in urls[:MAX_SHOWN_HOPS])} → …"
     if route.back_to is not None:
@@ -146,7 +146,7 @@ def _culprits(route: Route) -> list[Match]:
 
 def _culprit(match: Match, number: int, route: Route, *, actions: bool) -> list[Block]:
     """A rule that decides, with the buttons that show it and switch it off."""
-    captured = MARK not in hidden_text(route.first.address.full)
+    captured = MARK not in hidden_text(route.first.url.full)
     block = messages.section("\n".join(_match_lines(match, actions=actions, captured=captured, effect=False)))
     if not actions:
         return [block]
@@ -225,7 +225,7 @@ def _also(route: Route, culprits: Sequence[Match], *, actions: bool) -> list[Blo
         for match in sorted(step.changing, key=rank):
             if match.rule.id not in told:
                 found.setdefault(match.rule.id, (match, step is not route.first))
-    captured = MARK not in hidden_text(route.first.address.full)
+    captured = MARK not in hidden_text(route.first.url.full)
     blocks = []
     for number, (match, at_end) in enumerate([*found.values()][:MAX_ALSO]):
         lines = [*_match_lines(match, actions=actions, captured=captured, effect=True)]
@@ -250,9 +250,9 @@ def _others(step: Explained) -> Iterator[str]:
         reasons = ["" if match.off == (IS_OFF,) else off_words(match.off) for match in off]
         yield _named("Would match, but off", [(match.rule, why) for match, why in zip(off, reasons, strict=True)])
     if step.near:
-        yield _named("Near misses", [(miss.rule, near_reason(miss, step.address)) for miss in step.near])
-    if step.untold:
-        yield _named("Can’t tell", [(one.rule, undecidable_words(one.why)) for one in step.untold])
+        yield _named("Near misses", [(miss.rule, near_reason(miss, step.url)) for miss in step.near])
+    if step.undecidable:
+        yield _named("Can’t tell", [(one.rule, undecidable_words(one.why)) for one in step.undecidable])
 
 
 def _named(title: str, rules: Sequence[tuple[Rule, str]]) -> str:
@@ -261,12 +261,12 @@ def _named(title: str, rules: Sequence[tuple[Rule, str]]) -> str:
     return f"*{title}:* {'; '.join(said)}{more}"
 
 
-def near_reason(miss: NearMiss, address: Address) -> str:
+def near_reason(miss: NearMiss, url: Url) -> str:
     """What would have to be different; without the query, also what the rule would do then."""
     if miss.kind is not NearKind.QUERY:
         return near_words(miss)
-    bare, _, query = address.full.partition("?")
-    found = judged(miss.rule, Address.of(bare))
+    bare, _, query = url.full.partition("?")
+    found = judged(miss.rule, Url.of(bare))
     if not isinstance(found, Match) or found.off or found.result is None:
         return near_words(miss)
     return f"without ?{messages.clip(query, 60)} it redirects to {messages.clip(found.result, 160)}"
@@ -293,26 +293,26 @@ def _small_print(route: Route, gap: Gap | None, *, assumed: bool) -> Iterator[st
 
 
 def answer_about_rule(
-    rule: Rule, verdict: Verdict | None, address: Address, *, command: RulesWhich, assumed: bool, actions: bool
+    rule: Rule, verdict: Verdict | None, url: Url, *, command: RulesWhich, assumed: bool, actions: bool
 ) -> Message:
     """Why *rule* matches the URL, or why it doesn't."""
     shown = rule if actions else without_secrets(rule)
-    outcome = f"{_verdict(rule, verdict)}\n{url_code(address.full, 300)}"
+    outcome = f"{_verdict(rule, verdict)}\n{url_code(url.full, 300)}"
     blocks = [messages.section(outcome)]
     if isinstance(verdict, Match):
-        captured = MARK not in hidden_text(address.full)
+        captured = MARK not in hidden_text(url.full)
         _, *notes = _match_lines(verdict, actions=actions, captured=captured, effect=True)
         lines = [f"{_effect(verdict)}{_pairs(verdict)}" if not verdict.idle else "", *notes]
         blocks += [messages.section(text)] if (text := "\n".join(filter(None, lines))) else []
     else:
-        why = _why_not(verdict, address)
+        why = _why_not(verdict, url)
         sources = [source_line(rule.rule_type, pair) for pair in (shown.pairs or ())[:MAX_PAIRS]]
         more = len(shown.pairs or ()) - MAX_PAIRS
         wants = f"Its source: {' or '.join(sources)}" + (f" or {plural(more, 'other')}" if more > 0 else "")
         blocks.append(messages.section("\n".join(filter(None, (why, wants if sources else "")))))
     if assumed:
         blocks.append(messages.context("Assumed https://."))
-    blocks += messages.actions(_rule_buttons(rule, verdict, address, command) if actions else ())
+    blocks += messages.actions(_rule_buttons(rule, verdict, url, command) if actions else ())
     return messages.message(_plain(outcome), blocks)
 
 
@@ -330,10 +330,10 @@ def _verdict(rule: Rule, verdict: Verdict | None) -> str:
     return f":white_circle: *{name} doesn’t match*"
 
 
-def _why_not(verdict: Verdict | None, address: Address) -> str:
+def _why_not(verdict: Verdict | None, url: Url) -> str:
     match verdict:
         case NearMiss():
-            words = esc(near_reason(verdict, address), 300)
+            words = esc(near_reason(verdict, url), 300)
         case Undecidable(why=why):
             words = esc(undecidable_words(why), 300)
         case _:
@@ -341,7 +341,7 @@ def _why_not(verdict: Verdict | None, address: Address) -> str:
     return f"{words[:1].upper()}{words[1:]}."
 
 
-def _rule_buttons(rule: Rule, verdict: Verdict | None, address: Address, command: RulesWhich) -> list[Block | None]:
+def _rule_buttons(rule: Rule, verdict: Verdict | None, url: Url, command: RulesWhich) -> list[Block | None]:
     """The likely next step first: off for what matches, on for what is off, a correction for what doesn't."""
     if isinstance(verdict, Match) and not verdict.off:
         first = switch_off_button("Switch off…", rule, "off")
@@ -352,5 +352,5 @@ def _rule_buttons(rule: Rule, verdict: Verdict | None, address: Address, command
     return [
         first,
         messages.run_button("Show", RulesShow(ref=rule.id), "show", spoken=f"Show {rule.title}"),
-        messages.run_button("All rules for this URL", RulesWhich(address.full), "all"),
+        messages.run_button("All rules for this URL", RulesWhich(url.full), "all"),
     ]

@@ -11,7 +11,7 @@ from handlers.blocks.messages import Message, code
 from handlers.errors import EditedMessage, NothingInMessage
 from handlers.grammar import parser
 from handlers.grammar.command import Command
-from handlers.grammar.tokens import addresses_in, emails_in
+from handlers.grammar.tokens import emails_in, urls_in
 from handlers.members.commands import MembersWhy
 from handlers.rules.commands import RulesNew, RulesWhich
 from handlers.rules.rule_form_view import RuleForm
@@ -34,19 +34,19 @@ def choice(question: str, choices: Sequence[tuple[str, Command]]) -> Message:
 
 @shortcut("rule_which", stands_for=RulesWhich)
 async def which_rule(used: Shortcut, caller: Caller, gatehouse: Gatehouse) -> Command | Reply:
-    """Of one address the answer, of several the choice."""
-    commands = [RulesWhich(url) for url in addresses_in(used.text)]
+    """Of one URL the answer, of several the choice."""
+    commands = [RulesWhich(url) for url in urls_in(used.text)]
     if not commands:
         raise NothingInMessage("URL")
     if len(commands) == 1:
         return commands[0]
-    return Private(choice("Which address?", [(command.url, command) for command in commands]))
+    return Private(choice("Which URL?", [(command.url, command) for command in commands]))
 
 
 @shortcut("rule_from_message", stands_for=RulesNew, linked=True)
 async def rule_from_message(used: Shortcut, caller: Caller, gatehouse: Gatehouse) -> Command:
     """The form for a new rule; the message that it comes from is its reason, and so is on record."""
-    source = next(iter(addresses_in(used.text)), None)
+    source = next(iter(urls_in(used.text)), None)
     return RulesNew(source=source, because=f"from {used.link}" if used.link else None)
 
 

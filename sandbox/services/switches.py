@@ -43,7 +43,7 @@ CHOICES: Final[dict[str, tuple[tuple[str, ...], str]]] = {
         "the list of members: bare, in a field, or 8 a page: by `page` and `totalPages`, `next_cursor`, or `Link`",
     ),
     "patch_segments": (("replace", "merge"), "`allowedSegments` in a PATCH: replace the list, or add to it"),
-    "duplicate_email": (("error", "upsert"), "adding an e-mail that is there: an error, or an update"),
+    "duplicate_email": (("error", "upsert"), "adding an email that is there: an error, or an update"),
     "delete_answer": (("body", "empty"), "a delete answers with a text, or with nothing"),
     "delete_missing": (("error", "ok"), "deleting what is not there: an error, or a success"),
     "delete_nothing": (

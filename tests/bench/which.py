@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from bot.rules.url import Address
+from bot.rules.url import Url
 from handlers.rules.rule_lookup import explain_url
 from tests.bench.measuring import awaited, bare, rules
 from tests.bench.sheets import Report, Sheet
 
-ADDRESS = "https://shop42.example.com/campaign/999/"
+LOOKED_UP = "https://shop42.example.com/campaign/999/"
 
 
 def report(sizes: Sequence[int]) -> Report:
@@ -23,5 +23,5 @@ def report(sizes: Sequence[int]) -> Report:
 def _row(size: int) -> Sequence[str]:
     listed = rules(size)
     alone = bare([rule.id for rule in listed])
-    took, waited = awaited(partial(explain_url, listed, Address.of(ADDRESS)))
+    took, waited = awaited(partial(explain_url, listed, Url.of(LOOKED_UP)))
     return f"{size:,}", f"{took / alone:.0f}", f"{took * 1000:.0f} ms", f"{waited * 1000:.0f} ms"

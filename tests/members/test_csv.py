@@ -173,7 +173,7 @@ def test_the_columns_are_those_that_somebody_chose() -> None:
         ("bo@b.co", "Course", ""),
     ]
     assert file.examples[:3] == ("x1==", "Course", "Ann Lee")
-    assert [told(entry) for entry in plan(GUMROAD.encode(), chosen={}).entries] == ["MissingAddress"] * 2
+    assert [told(entry) for entry in plan(GUMROAD.encode(), chosen={}).entries] == ["MissingEmail"] * 2
 
 
 def test_an_action_stays_where_it_is_unless_its_column_was_chosen_for_something_else() -> None:
@@ -191,9 +191,9 @@ def test_an_action_stays_where_it_is_unless_its_column_was_chosen_for_something_
         ("ANNA@EXAMPLE.COM,Anna", "nothing"),
         ('a@b.co,"Anna\r\nMaria\u2028 Berg"', "add a@b.co (Anna Maria Berg)"),
         ('"""Anna\nBerg"" <a@b.co>",', "add a@b.co (Anna Berg)"),
-        ('"a@b.co, c@d.co",', "BadAddress"),
-        ('"a@b.co c@d.co",', "BadAddress"),
-        (",Anna", "MissingAddress"),
+        ('"a@b.co, c@d.co",', "InvalidEmail"),
+        ('"a@b.co c@d.co",', "InvalidEmail"),
+        (",Anna", "MissingEmail"),
     ],
 )
 def test_emails_and_names_are_tidied_before_they_are_stored(row: str, expected: str) -> None:

@@ -19,7 +19,7 @@ from bot.members.csv import (
     BrokenTable,
     MemberFile,
     Mode,
-    NoAddresses,
+    NoEmails,
     TooManyRows,
     TooWide,
     headings,
@@ -31,14 +31,14 @@ from bot.members.import_entries import (
     Add,
     AlreadyMember,
     Alter,
-    BadAddress,
     Contradicts,
     DuplicateOf,
     ExtraCells,
     FormulaCell,
     Invalid,
+    InvalidEmail,
     MemberPlan,
-    MissingAddress,
+    MissingEmail,
     NoSegments,
     NotAMember,
     Nothing,
@@ -177,8 +177,8 @@ REFUSED: list[tuple[bytes, type[BadFile]]] = [
     (b'[{"email": "a@b.co"}]', WrongKind),
     (b"a@b.co,\0\0\n", WrongKind),
     (b"a@b.co,\x81\n", Undecodable),
-    (b"name,plan\nAnna,vip\n", NoAddresses),
-    (b"hello\nworld\n", NoAddresses),
+    (b"name,plan\nAnna,vip\n", NoEmails),
+    (b"hello\nworld\n", NoEmails),
     (b'email,name\na@b.co,"Anna\n', BrokenTable),
     (b"email\n" + b"a@b.co\n" * (MAX_ROWS + 1), TooManyRows),
     (b"email\na@b.co" + b"," * MAX_COLUMNS, TooWide),
@@ -303,7 +303,7 @@ def test_somebody_new_is_added() -> None:
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
-        (",Anna,vip", MissingAddress()),
+        (",Anna,vip", MissingEmail()),
         ("a@b.co,Smith,Anna,vip", ExtraCells(1)),
         ("a@b.co,A,vpi", UnknownSegments((("vpi", ("vip",)),))),
         ("a@b.co,A,zzz;vip", UnknownSegments((("zzz", ()),))),
@@ -321,7 +321,7 @@ def test_an_address_is_judged_as_the_form_judges_it(address: str) -> None:
     (entry,) = plan(f"email,name\n{address},A\n").entries
 
     assert isinstance(entry, Invalid)
-    assert isinstance(entry.reason, BadAddress)
+    assert isinstance(entry.reason, InvalidEmail)
 
 
 @pytest.mark.parametrize("address", ["a+b@c.co", "a%b@c.co", "a/b@c.co", "jürgen@example.com", "a@bücher.example"])

@@ -338,7 +338,7 @@ async def test_where_not_everybody_was_looked_at_somebody_may_be_able_to_approve
         lambda access: access.all(ASKER, OPS),
         lambda access: access.guard(Kind.RULE_DELETE, None, ASKER, OPS),
         lambda access: access.require_approver(request(), HELPER, OPS),
-        lambda access: access.require_glass(request(break_glass=("all",)), HELPER, OPS),
+        lambda access: access.require_break_glass(request(break_glass=("all",)), HELPER, OPS),
     ],
 )
 async def test_where_slack_does_not_tell_nobody_may(ask: Callable[[Access], object]) -> None:
@@ -363,7 +363,7 @@ async def test_where_slack_does_not_tell_nobody_may(ask: Callable[[Access], obje
 async def test_the_glass_is_broken_by_whom_the_policy_names(user: str, roles: tuple[str, ...], why: Why | None) -> None:
     access = Access(lambda: Policy(roles=LEADS), directory())
     try:
-        await access.require_glass(request(break_glass=roles), user, OPS)
+        await access.require_break_glass(request(break_glass=roles), user, OPS)
         came = None
     except NotAllowed as error:
         came = error.why

@@ -10,7 +10,7 @@ from bot.rules.conditions import UndecidableKind, UndecidableReason
 from bot.rules.matching import judged
 from bot.rules.model import Rule
 from bot.rules.outcomes import Engine, Match, Note, NoteKind
-from bot.rules.url import Address
+from bot.rules.url import Url
 
 H = "https://h/"
 
@@ -124,7 +124,7 @@ URLS = [
 def test_each_engine_makes_of_a_url_what_it_does(
     one: Rule, url: str, desktop: str | None, extension: str | None
 ) -> None:
-    found = judged(one, Address.of(url))
+    found = judged(one, Url.of(url))
 
     if desktop == "absent":
         assert found is None
@@ -160,7 +160,7 @@ ELSEWHERE = [
 
 @pytest.mark.parametrize(("one", "only", "told"), ELSEWHERE)
 def test_a_rule_that_acts_in_one_engine_says_in_which(one: Rule, only: Engine | None, told: Note | None) -> None:
-    found = judged(one, Address.of(H))
+    found = judged(one, Url.of(H))
 
     assert isinstance(found, Match)
     assert found.only is only
@@ -168,7 +168,7 @@ def test_a_rule_that_acts_in_one_engine_says_in_which(one: Rule, only: Engine | 
 
 
 def test_a_pair_that_cannot_be_tried_is_told_beside_one_that_holds() -> None:
-    found = judged(rule("Redirect", to(B, "Matches", "/(?=a)/"), to(C)), Address.of(H))
+    found = judged(rule("Redirect", to(B, "Matches", "/(?=a)/"), to(C)), Url.of(H))
 
     assert isinstance(found, Match)
     assert found.result == C

@@ -1,4 +1,4 @@
-"""What a change does to addresses that people know."""
+"""What a change does to URLs that people know."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from bot.rules.matching import Impact, UrlOutcome, impact
 from bot.rules.model import Rule
-from bot.rules.url import Address
+from bot.rules.url import Url
 
 A, B = "https://h.example/a", "https://h.example/b"
 
@@ -17,8 +17,8 @@ def rule(name: str, kind: str, source: str, **pair: Any) -> Rule:
     return Rule.model_validate(document | {"pairs": [{"source": source_of} | pair]})
 
 
-def known(*texts: str) -> list[Address]:
-    return [Address.of(text) for text in texts]
+def known(*texts: str) -> list[Url]:
+    return [Url.of(text) for text in texts]
 
 
 def test_only_what_fares_otherwise_is_told() -> None:
@@ -28,7 +28,7 @@ def test_only_what_fares_otherwise_is_told() -> None:
     found = impact([before], before, after, known(A, B))
 
     assert found.known == 2
-    assert [(shift.address, shift.before.results, shift.after.results) for shift in found.shifts] == [
+    assert [(shift.url, shift.before.results, shift.after.results) for shift in found.shifts] == [
         (A, (B,), (f"{B}/new",))
     ]
 

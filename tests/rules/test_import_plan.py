@@ -45,7 +45,7 @@ from bot.rules.rule_import_plan import (
     Twice,
     proposals,
 )
-from bot.rules.url import Address
+from bot.rules.url import Url
 from bot.text.encoding import MAX_FILE_BYTES, BadFile, EmptyFile, FileKind, FileTooLarge, Undecodable, WrongKind
 from tests.rules.whole import explain, plan_rules
 
@@ -350,11 +350,11 @@ def test_a_rule_of_an_unknown_group_comes_without_it() -> None:
     groups = Groups({"Group_here": "Here"}, frozenset())
 
     lost, kept = only(plan(exported, groups=groups)), only(plan(record(groupId="Group_here"), groups=groups))
-    untold = only(plan(exported))
+    undecidable = only(plan(exported))
 
     assert (lost.ungrouped, lost.draft.group_id) == ("Group_gone", "")
     assert (kept.ungrouped, kept.draft.group_id) == (None, "Group_here")
-    assert untold.draft.group_id == "Group_gone"
+    assert undecidable.draft.group_id == "Group_gone"
     assert isinstance(only(plan(exported, having=(record(groupId="Group_here"),), groups=groups)), Same)
 
 
@@ -381,8 +381,8 @@ def test_a_rule_of_the_first_version_gets_a_pair_for_each_of_its_values(kind: st
         "pairs": [{"source": source} | leads for source in sources]
     }
     rule = Rule.model_validate(old)
-    assert [near.kind for near in explain([rule], Address.of("https://shop.example.com/b")).near] == [NearKind.NO_PAIRS]
-    assert explain([rule], Address.of("https://shop.example.com/c")).near == ()
+    assert [near.kind for near in explain([rule], Url.of("https://shop.example.com/b")).near] == [NearKind.NO_PAIRS]
+    assert explain([rule], Url.of("https://shop.example.com/c")).near == ()
 
 
 @pytest.mark.parametrize("source", [None, "x", {}, {"values": None}, {"values": [1]}, {"values": []}])

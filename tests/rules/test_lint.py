@@ -16,7 +16,7 @@ from bot.rules.lint.rule_set import check_all, check_change
 from bot.rules.matching import judged
 from bot.rules.model import Groups, Rule
 from bot.rules.outcomes import Engine, Match
-from bot.rules.url import Address
+from bot.rules.url import Url
 from handlers.rules.check_view import words
 from tests.rules.whole import check, introduced_by
 
@@ -70,7 +70,7 @@ def test_the_chains_within_a_loop_are_not_told_besides_it_and_others_are() -> No
     assert names(found[1]) == ["c", "a"]
 
 
-def test_a_redirect_that_only_ever_lengthens_the_address_is_a_loop() -> None:
+def test_a_redirect_that_only_ever_lengthens_the_url_is_a_loop() -> None:
     found = check([leads("a", f"{SHOP}/*", f"{SHOP}/x/$1", "Wildcard_Matches")])
 
     assert kinds(found)[0] is FindingKind.LOOP
@@ -103,7 +103,7 @@ def test_a_chain_names_both_rules_and_where_it_ends() -> None:
 
     assert kinds(found) == [FindingKind.CHAIN]
     assert names(found[0]) == ["a", "b"]
-    assert found[0].addresses == (f"{SHOP}/b", f"{SHOP}/c")
+    assert found[0].urls == (f"{SHOP}/b", f"{SHOP}/c")
 
 
 def test_two_rules_on_one_source() -> None:
@@ -113,7 +113,7 @@ def test_two_rules_on_one_source() -> None:
     assert names(found[0]) == ["a", "b"]
 
 
-def test_two_conditions_on_one_address() -> None:
+def test_two_conditions_on_one_url() -> None:
     found = check([leads("a", f"{SHOP}/a", f"{SHOP}/b"), leads("b", f"{SHOP}/a*", f"{SHOP}/c", "Wildcard_Matches")])
 
     assert kinds(found) == [FindingKind.ONE_SOURCE]
@@ -169,7 +169,7 @@ NEVER = [
     ("Url", "Equals", "https://example.com/a#b", Reason.SPELLING, "https://example.com/a"),
     ("Url", "Equals", "https://example.com/a b", Reason.SPELLING, "https://example.com/a%20b"),
     ("Url", "Equals", "example.com/a", Reason.SCHEME, "https://example.com/a"),
-    ("Url", "Equals", "https://", Reason.NO_ADDRESS, ""),
+    ("Url", "Equals", "https://", Reason.NOT_A_URL, ""),
     ("Url", "Contains", "a b", Reason.CHARACTER, " "),
     ("Url", "Contains", "#top", Reason.CHARACTER, "#"),
     ("Url", "Contains", "shop", None, ""),
@@ -212,13 +212,13 @@ def test_a_condition_that_never_holds_says_why(
 
 @pytest.mark.parametrize("value", ["/(?=a)/", "/(/"])
 def test_what_cannot_be_tried_is_said_so(value: str) -> None:
-    assert kinds(check([rule("c", "Cancel", "Matches", value)])) == [FindingKind.UNTOLD]
+    assert kinds(check([rule("c", "Cancel", "Matches", value)])) == [FindingKind.UNDECIDABLE]
 
 
 @pytest.mark.parametrize(
     ("operator", "source", "destination", "wrong"),
     [
-        ("Equals", f"{SHOP}/a", "nonsense", [FindingKind.NO_ADDRESS]),
+        ("Equals", f"{SHOP}/a", "nonsense", [FindingKind.NOT_A_URL]),
         ("Equals", f"{SHOP}/a", "https://b.example/$1", [FindingKind.NO_GROUP]),
         ("Matches", "/a(b)/", "https://b.example/$1", []),
         ("Matches", "/a(b)/", "https://b.example/$2", [FindingKind.NO_GROUP]),
@@ -361,19 +361,19 @@ REDIRECTS = st.lists(st.tuples(PATTERNS, st.sampled_from([*PLACES, f"{SHOP}/$1",
 )
 
 
-def followed(rules: list[Rule], address: str, hops: int = 20) -> set[str]:
-    """Addresses on the way from *address*, by hand: what the rules make of it, again and again."""
-    seen, now = set(), {address}
+def followed(rules: list[Rule], url: str, hops: int = 20) -> set[str]:
+    """URLs on the way from *URL*, by hand: what the rules make of it, again and again."""
+    seen, now = set(), {url}
     for _ in range(hops):
         now = {step for one in now for step in steps(rules, one)}
         seen |= now
     return seen
 
 
-def steps(rules: list[Rule], address: str) -> list[str]:
-    acts = [judged(one, Address.of(address)) for one in rules]
+def steps(rules: list[Rule], url: str) -> list[str]:
+    acts = [judged(one, Url.of(url)) for one in rules]
     results = [each.result for each in acts if isinstance(each, Match) and each.result]
-    return [Address.of(result).full for result in results if result.startswith("https://")]
+    return [Url.of(result).full for result in results if result.startswith("https://")]
 
 
 @pytest.mark.slow
@@ -383,8 +383,8 @@ def test_a_loop_is_one_that_following_by_hand_finds_as_well(rules: list[Rule]) -
     found = [finding for finding in check(rules) if finding.kind is FindingKind.LOOP]
 
     for loop in found:
-        around = (*loop.addresses[1:], loop.addresses[0])
-        for place, here, there in zip(loop.places, loop.addresses, around, strict=True):
+        around = (*loop.urls[1:], loop.urls[0])
+        for place, here, there in zip(loop.places, loop.urls, around, strict=True):
             if not loop.grows:
                 assert there in steps([place.rule], here)
     looping = [place for place in PLACES if place in followed(rules, place)]
@@ -416,8 +416,8 @@ MANY_PAIRS = st.builds(
 @given(MANY_PAIRS, st.sampled_from(PLACES))
 @settings(max_examples=150, deadline=None)
 def test_of_many_pairs_those_that_are_left_out_change_nothing(many: Rule, place: str) -> None:
-    address = Address.of(place)
-    some, every = judged(many, address, may_hold=Pairs(many).may_hold), judged(many, address)
+    url = Url.of(place)
+    some, every = judged(many, url, may_hold=Pairs(many).may_hold), judged(many, url)
 
     if isinstance(every, Match) and isinstance(some, Match):  # a note on a pair that cannot be tried is no effect
         some, every = (replace(one, notes=(), depends=False) for one in (some, every))
@@ -457,12 +457,12 @@ def test_no_rules_are_too_odd(rules: list[Rule]) -> None:
 
 @given(TEXT, st.sampled_from(["Url", "host", "path"]), st.sampled_from(["Equals", "Contains", "Wildcard_Matches"]))
 @settings(max_examples=150, deadline=None)
-def test_what_never_holds_holds_for_no_address(value: str, key: str, operator: str) -> None:
+def test_what_never_holds_holds_for_no_url(value: str, key: str, operator: str) -> None:
     one = rule("c", "Cancel", operator, value, key)
     if FindingKind.NEVER not in kinds(check([one])):
         return
-    for address in ("https://h/a?b=1", "http://h:8080/", "https://www.h/a/b/c", "https://h/%41?q=a b", "https://h/*"):
-        assert judged(one, Address.of(address)) is None
+    for url in ("https://h/a?b=1", "http://h:8080/", "https://www.h/a/b/c", "https://h/%41?q=a b", "https://h/*"):
+        assert judged(one, Url.of(url)) is None
 
 
 def test_expressions_that_must_be_tried_everywhere_come_to_an_end_that_is_told() -> None:
@@ -488,6 +488,6 @@ def test_a_change_is_not_looked_at_for_ever_either() -> None:
 def test_a_source_that_is_too_long_to_be_checked_is_said_to_be(operator: str) -> None:
     found = check([leads("long", f"/{'[' * 3_000}/", f"{SHOP}/b", operator)])
 
-    assert [(finding.kind, finding.untold) for finding in found] == [
-        (FindingKind.UNTOLD, UndecidableReason(UndecidableKind.LONG_SOURCE, length=3_002))
+    assert [(finding.kind, finding.undecidable) for finding in found] == [
+        (FindingKind.UNDECIDABLE, UndecidableReason(UndecidableKind.LONG_SOURCE, length=3_002))
     ]

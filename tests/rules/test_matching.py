@@ -1,4 +1,4 @@
-"""Which rules act on an address: the tables of the real engines, and what must hold for any rule at all."""
+"""Which rules act on a URL: the tables of the real engines, and what must hold for any rule at all."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bot.rules.conditions import CannotTell, UndecidableKind, condition, filled
 from bot.rules.matching import judged
 from bot.rules.model import Groups, Off, OffKind, Rule
 from bot.rules.outcomes import Engine, Match, NearKind, Note, NoteKind, Undecidable
-from bot.rules.url import Address, NoAddress
+from bot.rules.url import NotAUrl, Url
 from tests.rules.whole import explain
 
 
@@ -87,11 +87,9 @@ HOLDS = [
 ]
 
 
-@pytest.mark.parametrize(("key", "operator", "value", "address", "holds"), HOLDS)
-def test_a_condition_holds_as_the_engines_have_it(
-    key: str, operator: str, value: str, address: str, holds: bool
-) -> None:
-    found = judged(rule("Cancel", when(operator, value, key)), Address.of(address))
+@pytest.mark.parametrize(("key", "operator", "value", "url", "holds"), HOLDS)
+def test_a_condition_holds_as_the_engines_have_it(key: str, operator: str, value: str, url: str, holds: bool) -> None:
+    found = judged(rule("Cancel", when(operator, value, key)), Url.of(url))
 
     assert isinstance(found, Match) == holds
 
@@ -117,9 +115,9 @@ RESULTS = [
 ]
 
 
-@pytest.mark.parametrize(("operator", "value", "target", "address", "result"), RESULTS)
-def test_captures_are_filled_in(operator: str, value: str, target: str, address: str, result: str) -> None:
-    acts = judged(rule("Redirect", when(operator, value, destination=target)), Address.of(address))
+@pytest.mark.parametrize(("operator", "value", "target", "url", "result"), RESULTS)
+def test_captures_are_filled_in(operator: str, value: str, target: str, url: str, result: str) -> None:
+    acts = judged(rule("Redirect", when(operator, value, destination=target)), Url.of(url))
 
     assert isinstance(acts, Match)
     assert acts.result == result
@@ -128,7 +126,7 @@ def test_captures_are_filled_in(operator: str, value: str, target: str, address:
 def test_where_the_engines_catch_different_runs_both_are_told() -> None:
     acts = judged(
         rule("Redirect", when("Wildcard_Matches", "*-*/", destination="https://x/$2")),
-        Address.of("https://abcde-fghij-klmno/"),
+        Url.of("https://abcde-fghij-klmno/"),
     )
 
     assert isinstance(acts, Match)
@@ -143,7 +141,7 @@ def test_the_first_pair_of_a_redirect_counts_and_chaining_is_told() -> None:
             when("Equals", "https://a.example/", destination="https://b.example/"),
             when("Equals", "https://b.example/", destination="https://c.example/"),
         ),
-        Address.of("https://a.example"),
+        Url.of("https://a.example"),
     )
 
     assert isinstance(acts, Match)
@@ -167,18 +165,18 @@ REPLACED = [
 ]
 
 
-@pytest.mark.parametrize(("find", "to", "address", "result"), REPLACED)
-def test_a_replacement_replaces_as_the_desktop_app_does(find: str, to: str, address: str, result: str | None) -> None:
+@pytest.mark.parametrize(("find", "to", "url", "result"), REPLACED)
+def test_a_replacement_replaces_as_the_desktop_app_does(find: str, to: str, url: str, result: str | None) -> None:
     pair = when("Contains", "h", **{"from": find, "to": to})
 
-    acts = judged(rule("Replace", pair), Address.of(address))
+    acts = judged(rule("Replace", pair), Url.of(url))
 
     assert isinstance(acts, Match)
     assert (acts.result, acts.idle) == (result, result is None)
 
 
 def test_a_redirect_to_itself_does_nothing() -> None:
-    acts = judged(rule("Redirect", when("Contains", "h", destination="https://h/")), Address.of("https://h"))
+    acts = judged(rule("Redirect", when("Contains", "h", destination="https://h/")), Url.of("https://h"))
 
     assert isinstance(acts, Match)
     assert acts.idle
@@ -195,7 +193,7 @@ def test_what_is_switched_off_acts_but_is_not_in_force() -> None:
         rule("Redirect", pair, id="Redirect_g3", groupId="g3"),
     ]
 
-    found = explain(rules, Address.of("https://h"), groups)
+    found = explain(rules, Url.of("https://h"), groups)
 
     assert [each.off for each in found.acting] == [
         (Off(OffKind.STATUS, "Inactive"),),
@@ -245,11 +243,11 @@ NEAR = [
 ]
 
 
-@pytest.mark.parametrize(("key", "operator", "value", "address", "kind", "better"), NEAR)
+@pytest.mark.parametrize(("key", "operator", "value", "url", "kind", "better"), NEAR)
 def test_a_near_miss_says_what_is_different(
-    key: str, operator: str, value: str, address: str, kind: NearKind | None, better: str
+    key: str, operator: str, value: str, url: str, kind: NearKind | None, better: str
 ) -> None:
-    found = explain([rule("Cancel", when(operator, value, key))], Address.of(address))
+    found = explain([rule("Cancel", when(operator, value, key))], Url.of(url))
 
     assert not found.acting
     assert [(miss.kind, miss.better) for miss in found.near] == ([(kind, better)] if kind else [])
@@ -260,19 +258,19 @@ def test_a_near_miss_says_what_is_different(
     [r"/\p{L}/", r"/\Aa\z/", "/(?i)a/", "/(?P<n>a)/", "/[[:alpha:]]/", "/(?=a)/", "/(?<!a)b/", r"/(a)\1/", "/(/"],
 )
 def test_what_cannot_be_tried_is_said_so(value: str) -> None:
-    found = explain([rule("Cancel", when("Matches", value))], Address.of("https://h"))
+    found = explain([rule("Cancel", when("Matches", value))], Url.of("https://h"))
 
-    assert len(found.untold) == 1
+    assert len(found.undecidable) == 1
 
 
 @pytest.mark.parametrize("text", ["", "   ", "javascript:alert(1)", "https://", "a b", "https://[", "x" * 100_000])
-def test_what_no_browser_loads_is_no_address(text: str) -> None:
-    with pytest.raises(NoAddress):
-        Address.of(text)
+def test_what_no_browser_loads_is_no_url(text: str) -> None:
+    with pytest.raises(NotAUrl):
+        Url.of(text)
 
 
-def acts(rules: Rule, address: str) -> Match:
-    found = judged(rules, Address.of(address))
+def acts(rules: Rule, url: str) -> Match:
+    found = judged(rules, Url.of(url))
     assert isinstance(found, Match)
     return found
 
@@ -326,8 +324,8 @@ def test_where_the_engines_differ_is_told(one: Rule, told: Note | None) -> None:
 
 
 @pytest.mark.parametrize("host", ["app.requestly.io", "requestly.in", "requestly.com", "rq.in", "rq.io", "h/__rq"])
-def test_the_engines_leave_their_makers_addresses_alone(host: str) -> None:
-    found = explain([rule("Cancel", when("Contains", ""))], Address.of(f"https://{host}"))
+def test_the_engines_leave_their_makers_urls_alone(host: str) -> None:
+    found = explain([rule("Cancel", when("Contains", ""))], Url.of(f"https://{host}"))
 
     assert found.acting
     assert not found.is_effective
@@ -362,24 +360,24 @@ def test_hundreds_of_stars_take_no_longer_than_one() -> None:
     assert len(hit.captures) == 500
 
 
-def test_an_expression_that_is_large_for_a_long_address_is_not_tried() -> None:
+def test_an_expression_that_is_large_for_a_long_url_is_not_tried() -> None:
     one = rule("Redirect", when("Matches", "/" + "(.*)" * 50 + "/", destination="https://x/$1"))
 
-    assert isinstance(judged(one, Address.of("https://h/a")), Match)
-    assert isinstance(judged(one, Address.of("https://h/" + "a" * 60_000)), Undecidable)
+    assert isinstance(judged(one, Url.of("https://h/a")), Match)
+    assert isinstance(judged(one, Url.of("https://h/" + "a" * 60_000)), Undecidable)
 
 
 @pytest.mark.parametrize("text", ["/old", "shop", "Redirect_x1old", "mailto:a@b.example", "a@b.example", "//"])
 def test_a_slip_is_not_taken_for_a_host(text: str) -> None:
-    with pytest.raises(NoAddress):
-        Address.typed(text)
+    with pytest.raises(NotAUrl):
+        Url.typed(text)
 
 
 @pytest.mark.parametrize(
     "text", ["localhost", "localhost:3000/x", "go/x", "h.example", "//h.example/a", "[::1]:80", "ws://h"]
 )
 def test_a_host_needs_no_scheme(text: str) -> None:
-    assert Address.typed(text).host
+    assert Url.typed(text).host
 
 
 TEXT = st.text(max_size=40) | st.sampled_from(["https://h/a", "*", "/(.*)+x/", "/a/g", "$1", "h", "", "/(/", "/(?=a)/"])
@@ -396,24 +394,24 @@ RULES = st.builds(
     st.lists(PAIRS, max_size=3),
     st.sampled_from(["Active", "Inactive"]),
 )
-ADDRESSES = st.sampled_from(
+URLS = st.sampled_from(
     ["https://h/a?b=1", "http://h:8080/", "https://www.h/a/b/c", "https://h/" + "a/" * 500, "https://h/%41?q=a b"]
 )
 
 
 @pytest.mark.slow
-@given(st.lists(RULES, max_size=5), ADDRESSES)
+@given(st.lists(RULES, max_size=5), URLS)
 @settings(max_examples=800, deadline=None)
 def test_all_rules_together_say_what_each_says_alone(rules: list[Rule], text: str) -> None:
-    address = Address.of(text)
+    url = Url.of(text)
 
-    found = explain(rules, address)
+    found = explain(rules, url)
 
-    alone = [judged(each, address) for each in rules]
+    alone = [judged(each, url) for each in rules]
     assert list(found.acting) == [each for each in alone if isinstance(each, Match)]
     for acts in found.acting:
         assert not (acts.result is not None and acts.blocks)
-        assert acts.result != address.full
+        assert acts.result != url.full
 
 
 def test_a_pattern_that_backtracks_elsewhere_answers_like_others() -> None:
@@ -435,7 +433,7 @@ def test_an_unknown_operator_never_holds() -> None:
 def test_a_replace_whose_expression_is_broken_cannot_be_told() -> None:
     broken = rule("Replace", when("Contains", "h", **{"from": "/(/", "to": ""}))
 
-    found = judged(broken, Address.of("https://h"))
+    found = judged(broken, Url.of("https://h"))
 
     assert isinstance(found, Undecidable)
     assert found.why.kind is UndecidableKind.BROKEN
@@ -453,10 +451,10 @@ def test_a_replace_whose_expression_is_broken_cannot_be_told() -> None:
         ("QueryParam", when("Contains", "", modifications=[{"type": "Remove", "param": "x"}] * 900)),
     ],
 )
-def test_what_a_few_letters_of_a_rule_make_of_an_address_is_not_worked_out_without_end(
+def test_what_a_few_letters_of_a_rule_make_of_a_url_is_not_worked_out_without_end(
     kind: str, pair: dict[str, Any]
 ) -> None:
-    found = explain([rule(kind, pair)], Address.of("https://shop.example/?" + "a" * 2_000))
+    found = explain([rule(kind, pair)], Url.of("https://shop.example/?" + "a" * 2_000))
 
     assert not found.acting
-    assert len(found.untold) == 1
+    assert len(found.undecidable) == 1

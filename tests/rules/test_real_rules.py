@@ -17,7 +17,7 @@ from bot.rules.matching import impact
 from bot.rules.model import Groups, Rule
 from bot.rules.outcomes import Explained
 from bot.rules.rule_import_plan import Arrival, Choices, InvalidRecord, Same, Skipped, proposals
-from bot.rules.url import Address
+from bot.rules.url import Url
 from bot.text.search import text_of_rule
 from handlers.blocks.messages import ListPage
 from handlers.rules import check_view as check_views
@@ -31,7 +31,7 @@ from tests.rules.whole import check, explain, introduced_by, plan_rules
 
 RULES = [Rule.model_validate(record) for record in RECORDS]
 GROUPS = Groups({"Group_qrszh": "Summer"}, frozenset())
-ADDRESSES = [
+URLS = [
     "https://shop.example.com/old",
     "https://user:pw@shop.example.com:8443/a%20b?utm=1&a=b&a=c",
     "http://bücher.example/ß",
@@ -46,17 +46,17 @@ def judged_by_slack(message: Any) -> None:
 
 
 def explained(found: Explained) -> Any:
-    command = RulesWhich(url=found.address.full[:200])
+    command = RulesWhich(url=found.url.full[:200])
     return which_view.answer(
         asyncio.run(follow(found, RULES)), command=command, gap=Gap(1, 2), assumed=True, actions=True
     )
 
 
-@pytest.mark.parametrize("address", ADDRESSES, ids=lambda text: text[:30])
+@pytest.mark.parametrize("url", URLS, ids=lambda text: text[:30])
 @pytest.mark.parametrize("groups", [None, GROUPS])
-def test_which_explains_any_rule_alone_and_all_together(address: str, groups: Groups | None) -> None:
+def test_which_explains_any_rule_alone_and_all_together(url: str, groups: Groups | None) -> None:
     for some in (*([rule] for rule in RULES), RULES):
-        judged_by_slack(explained(explain(some, Address.of(address), groups)))
+        judged_by_slack(explained(explain(some, Url.of(url), groups)))
 
 
 @pytest.mark.slow
@@ -90,7 +90,7 @@ def test_every_rule_is_shown_listed_found_and_previewed(rule: Rule) -> None:
     assert rule in fitting(RULES, RulesList(text=rule.id), GROUPS)
     assert rule in fitting_rules(rule.id, RULES)
     assert rule.id.casefold() in text_of_rule(rule)
-    impact(RULES, rule, None, [Address.of(ADDRESSES[0])], GROUPS)
+    impact(RULES, rule, None, [Url.of(URLS[0])], GROUPS)
 
 
 def test_an_export_goes_into_an_empty_service_as_it_was_and_is_then_all_the_same() -> None:
@@ -158,10 +158,10 @@ ANY_RULE = st.builds(
 
 
 @pytest.mark.slow
-@given(st.lists(ANY_RULE, max_size=3), st.sampled_from(ADDRESSES))
+@given(st.lists(ANY_RULE, max_size=3), st.sampled_from(URLS))
 @settings(deadline=None, max_examples=300)
-def test_no_pairs_of_any_json_are_too_odd(some: list[Rule], address: str) -> None:
-    judged_by_slack(explained(explain(some, Address.of(address))))
+def test_no_pairs_of_any_json_are_too_odd(some: list[Rule], url: str) -> None:
+    judged_by_slack(explained(explain(some, Url.of(url))))
     check(some)
     for rule in some:
         assert json.loads(json.dumps(rule.document())) == rule.document()

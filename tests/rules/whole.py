@@ -11,11 +11,11 @@ from bot.rules.matching import judge_all
 from bot.rules.model import Groups, Rule
 from bot.rules.outcomes import Explained
 from bot.rules.rule_import_plan import RulePlan, plan_entries
-from bot.rules.url import Address
+from bot.rules.url import Url
 
 
-def explain(rules: Iterable[Rule], address: Address, groups: Groups | None = None) -> Explained:
-    return Explained.of(address, list(judge_all(rules, address, groups)))
+def explain(rules: Iterable[Rule], url: Url, groups: Groups | None = None) -> Explained:
+    return Explained.of(url, list(judge_all(rules, url, groups)))
 
 
 def check(rules: Sequence[Rule], groups: Groups | None = None) -> tuple[Finding, ...]:

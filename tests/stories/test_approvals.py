@@ -38,7 +38,7 @@ operation = "rule.update"
 guard = "confirm"
 """
 
-GLASS = """
+BREAK_GLASS = """
 [roles.everyone]
 channels = ["C0OPS0001"]
 may = ["*"]
@@ -176,18 +176,18 @@ def _decided_by(workspace: Sandbox) -> str:
     return "U0CARA001" if "U0CARA001" in str(card.blocks) else "U0BOB0001"
 
 
-@pytest.mark.policy(GLASS)
+@pytest.mark.policy(BREAK_GLASS)
 async def test_breaking_the_glass_is_loud_and_owes_a_review(
     workspace: Sandbox, alice: Person, cara: Person, bob_in_ops: Person, clock: Clock
 ) -> None:
     card = await alice.says(f"/rules delete {OLD}")
 
-    await bob_in_ops.clicks(card, "v1.decide.glass", opens="Why can nobody be asked?")
+    await bob_in_ops.clicks(card, "v1.decide.break_glass", opens="Why can nobody be asked?")
     bob_in_ops.fills(**{"Why_can_nobody_be_asked?": "I want to see it happen"})
     assert await bob_in_ops.submits() == {}
     await bob_in_ops.sees_form("None of your roles")
 
-    await alice.clicks(card, "v1.decide.glass", opens="Why can nobody be asked?")
+    await alice.clicks(card, "v1.decide.break_glass", opens="Why can nobody be asked?")
     alice.fills(**{"Why_can_nobody_be_asked?": "short"})
     assert "ten characters" in (await alice.submits())["Why can nobody be asked?"]
     alice.fills(**{"Why_can_nobody_be_asked?": "It loops and everybody sleeps"})

@@ -12,7 +12,7 @@ from sandbox.slack.story import Person
 from tests.conftest import Clock
 
 ANNA = "anna.berg@example.com"
-GLASS = """
+BREAK_GLASS = """
 [roles.everyone]
 channels = ["C0OPS0001"]
 may = ["*"]
@@ -30,13 +30,13 @@ break_glass = ["oncall"]
 async def granted_alone(alice: Person, command: str) -> Message:
     """The card of what Alice did alone."""
     card = await alice.says(command)
-    await alice.clicks(card, "v1.decide.glass", opens="Why can nobody be asked?")
+    await alice.clicks(card, "v1.decide.break_glass", opens="Why can nobody be asked?")
     alice.fills(**{"Why_can_nobody_be_asked?": "It burns and everybody sleeps"})
     assert await alice.submits() == {}
     return await alice.sees("Emergency override by")
 
 
-@pytest.mark.policy(GLASS)
+@pytest.mark.policy(BREAK_GLASS)
 async def test_its_end_is_no_review(workspace: Sandbox, alice: Person, cara: Person, clock: Clock) -> None:
     await granted_alone(alice, f"/members grant {ANNA} beta for 5m")
 
@@ -52,7 +52,7 @@ async def test_its_end_is_no_review(workspace: Sandbox, alice: Person, cara: Per
     assert "Review due" not in alice.slack_text(signed)
 
 
-@pytest.mark.policy(GLASS)
+@pytest.mark.policy(BREAK_GLASS)
 @pytest.mark.parametrize("undoing", ["U0ALICE01", "U0CARA001"])
 async def test_an_undo_is_a_review_where_somebody_else_asked_for_it(
     workspace: Sandbox, alice: Person, undoing: str

@@ -9,7 +9,7 @@ from sandbox.services.seed import RULES
 from sandbox.slack import rendering
 from sandbox.slack.story import Person
 from tests.conftest import OPS, SUPPORT
-from tests.stories.test_break_glass import ANNA, GLASS, granted_alone
+from tests.stories.test_break_glass import ANNA, BREAK_GLASS, granted_alone
 
 OLD = "Redirect_x1old"
 
@@ -25,7 +25,7 @@ async def test_what_waits_is_shown_to_those_who_can_settle_it_and_to_no_others(
     assert "waits" in str(mine), "what one asked for oneself is among the last changes"
 
 
-@pytest.mark.policy(GLASS)
+@pytest.mark.policy(BREAK_GLASS)
 async def test_a_review_that_is_due_waits_for_those_who_can_sign_it(
     workspace: Sandbox, alice: Person, cara: Person
 ) -> None:

@@ -19,7 +19,7 @@ from sandbox.demo import Sandbox, Transport
 from sandbox.slack.story import Person
 from tests.conftest import Clock, until
 from tests.scraping import scraped
-from tests.stories.test_break_glass import ANNA, GLASS, granted_alone
+from tests.stories.test_break_glass import ANNA, BREAK_GLASS, granted_alone
 
 OLD: Final = "Redirect_x1old"
 LABEL: Final = re.compile(r'(\w+)="([^"]*)"')
@@ -116,7 +116,7 @@ async def test_a_bulk_change_and_its_items_are_counted(workspace: Sandbox, alice
     }
 
 
-@pytest.mark.policy(GLASS)
+@pytest.mark.policy(BREAK_GLASS)
 async def test_a_review_is_due_until_somebody_made_it(workspace: Sandbox, alice: Person, cara: Person) -> None:
     card = await granted_alone(alice, f"/members grant {ANNA} beta")
     assert (await scraped(workspace.bot_url))['gatehouse_backlog{what="review"}'] == 1

@@ -465,7 +465,7 @@ def notes() -> Iterator[Sample]:
         "ask-1": waiting,
         "offer-1": ending,
         "review-1": alone,
-        "glass": alone,
+        "break_glass": alone,
         "left changed": ending.changed(revert_failure="changed"),
         "left refused": ending.changed(revert_failure="refused"),
     }

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from bot.clients.lists import Gap
-from bot.members.csv import BrokenTable, Mode, NoAddresses, read_member_file
+from bot.members.csv import BrokenTable, Mode, NoEmails, read_member_file
 from bot.members.member_import_plan import plan_members
 from bot.members.model import Member
 from bot.rules.files import BrokenJson, NoRules, NotRules, RuleFile
@@ -72,7 +72,7 @@ def refusals() -> Iterator[Sample]:
         NotRules(("email",)),
         NoRules(),
         BrokenTable(3, "unexpected end of data"),
-        NoAddresses(),
+        NoEmails(),
     )
     yield "files", "\n".join(" ".join(file_words(error)).strip() for error in errors)
 

@@ -12,7 +12,7 @@ from bot.rules.lint.findings import ordered
 from bot.rules.lint.rule_set import check_all
 from bot.rules.matching import judge_all, near_miss, variants
 from bot.rules.model import Group, Groups, Rule
-from bot.rules.url import Address
+from bot.rules.url import Url
 from handlers.blocks import inputs
 from handlers.blocks.messages import ListPage, Message
 from handlers.rules import check_view, views, which_view
@@ -62,15 +62,14 @@ DEAD: Final = rule(12, "Jobs page", pair("https://jobs.example.com", f"{SHOP}/jo
 TWO: Final = rule(13, "Two pairs", pair(f"{SHOP}/a", f"{SHOP}/b"), pair(f"{SHOP}/c", f"{SHOP}/d"), groupId="Group_2")
 
 
-def _which(url: str, rules: Sequence[Rule], *, actions: bool = True, gap: Gap | None = None, **more: Any) -> Message:
-    address = Address.typed(url)
-    route = asyncio.run(_followed(address, rules))
-    command = replace(RulesWhich(url), **more)
-    return which_view.answer(route, command=command, gap=gap, assumed="://" not in url, actions=actions)
+def _which(typed: str, rules: Sequence[Rule], *, actions: bool = True, gap: Gap | None = None, **more: Any) -> Message:
+    route = asyncio.run(_followed(Url.typed(typed), rules))
+    command = replace(RulesWhich(typed), **more)
+    return which_view.answer(route, command=command, gap=gap, assumed="://" not in typed, actions=actions)
 
 
-async def _followed(address: Address, rules: Sequence[Rule]) -> Any:
-    return await follow(await explain_url(rules, address, GROUPS), rules, GROUPS)
+async def _followed(url: Url, rules: Sequence[Rule]) -> Any:
+    return await follow(await explain_url(rules, url, GROUPS), rules, GROUPS)
 
 
 def which() -> Iterator[Sample]:
@@ -95,11 +94,11 @@ def which() -> Iterator[Sample]:
     yield "shared with the channel", _which(old, [OLD, ON], actions=False)
 
 
-def _about(url: str, one: Rule) -> Message:
-    address = Address.typed(url)
-    verdict = next(judge_all([one], address, GROUPS)) or near_miss(one, address, tuple(variants(address)))
-    command = RulesWhich(url, ref=one.id)
-    return which_view.answer_about_rule(one, verdict, address, command=command, assumed=False, actions=True)
+def _about(typed: str, one: Rule) -> Message:
+    url = Url.typed(typed)
+    verdict = next(judge_all([one], url, GROUPS)) or near_miss(one, url, tuple(variants(url)))
+    command = RulesWhich(typed, ref=one.id)
+    return which_view.answer_about_rule(one, verdict, url, command=command, assumed=False, actions=True)
 
 
 def why() -> Iterator[Sample]:

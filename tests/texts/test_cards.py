@@ -972,7 +972,7 @@ Delete Sale 2026: review due
 (eyes) Delete Sale 2026
 Review due: someone other than @alice has to look at this. @oncall\
 """,
-            "note: glass": """\
+            "note: break_glass": """\
 Delete Sale 2026: emergency override
 (rotating_light) Emergency override: Delete Sale 2026
 @alice went ahead without an approval: “checkout is down, nobody answers” @oncall\
@@ -1066,7 +1066,7 @@ Your question: <>
 """,
             "form: ask, 0 characters": "Write your question.",
             "form: ask, 1,001 characters": "Shorten it to 1,000 characters; it has 1,001.",
-            "form: glass": """\
+            "form: break_glass": """\
 ┌ Emergency override
 Delete Sale 2026?
 Requested by @alice
@@ -1074,8 +1074,8 @@ Requested by @alice
 Why can nobody be asked?: <>
 [Override now]\
 """,
-            "form: glass, 0 characters": "Give a reason of at least ten characters.",
-            "form: glass, 1,001 characters": "Shorten it to 1,000 characters; it has 1,001.",
+            "form: break_glass, 0 characters": "Give a reason of at least ten characters.",
+            "form: break_glass, 1,001 characters": "Shorten it to 1,000 characters; it has 1,001.",
             "full view: a deletion": """\
 ┌ Full change
 Requested by @alice

@@ -17,7 +17,7 @@ class FindingKind(StrEnum):
 
     LOOP = "loop"
     ITSELF = "itself"
-    NO_ADDRESS = "no address"
+    NOT_A_URL = "not a URL"
     NEVER = "never"
     ONE_ENGINE = "one engine"
     NO_GROUP = "no group"
@@ -27,7 +27,7 @@ class FindingKind(StrEnum):
     CHAIN = "chain"
     NO_EFFECT = "no effect"
     ONE_NAME = "one name"
-    UNTOLD = "untold"
+    UNDECIDABLE = "undecidable"
 
 
 RANK: Final = {kind: number for number, kind in enumerate(FindingKind)}
@@ -42,7 +42,7 @@ class Reason(StrEnum):
     FLAGS = "flags"
     SCHEME = "scheme"
     SPELLING = "spelling"
-    NO_ADDRESS = "no address"
+    NOT_A_URL = "not a URL"
     CHARACTER = "character"
     START = "start"
     EMPTY = "empty"
@@ -61,21 +61,21 @@ class Location:
 class Finding:
     """One thing that is wrong. *places*: the rules concerned, the one to mend first; of a loop, in its order.
 
-    *addresses*: of a loop, where each rule of it acts; of a chain, where the first rule leads and where that goes on
-    to; else the address that shows it.
+    *URLs*: of a loop, where each rule of it acts; of a chain, where the first rule leads and where that goes on
+    to; else the URL that shows it.
     """
 
     kind: FindingKind
     places: tuple[Location, ...]
-    addresses: tuple[str, ...] = ()
+    urls: tuple[str, ...] = ()
     value: str = ""
     """The text in the rule that is wrong, where it is one."""
     why: Reason | None = None
     better: str = ""
     """What would be right in its place, where that can be told."""
     grows: bool = False
-    """Of a loop: it never comes back to an address, the addresses only grow."""
-    untold: UndecidableReason | None = None
+    """Of a loop: it never comes back to a URL, they only grow."""
+    undecidable: UndecidableReason | None = None
     """Why it cannot be judged."""
     engine: Engine | None = None
     """The one engine of which it is true; None where it is of both."""
@@ -95,7 +95,7 @@ Key = tuple[str, tuple[str, ...], str]
 def key_of(finding: Finding) -> Key:
     """What makes two findings the same one, though pairs may have moved: kind, rules, and the text at fault."""
     ids = [place.rule.id for place in finding.places]
-    about = finding.value or (finding.addresses[0] if finding.kind is FindingKind.CHAIN else "")
+    about = finding.value or (finding.urls[0] if finding.kind is FindingKind.CHAIN else "")
     return finding.kind, tuple(sorted(set(ids))), about
 
 

@@ -9,17 +9,17 @@ from typing import Final
 
 from bot.rules.conditions import CannotTell
 from bot.rules.lint.findings import Finding, FindingKind, Location, key_of
-from bot.rules.lint.single_rule import SAMPLE, example, led_to_address, literal
+from bot.rules.lint.single_rule import SAMPLE, example, led_to_url, literal
 from bot.rules.matching import judged
 from bot.rules.model import Groups, Pair, Rule, Source
 from bot.rules.outcomes import Engine, Match, MayHold, holding
-from bot.rules.url import Address
+from bot.rules.url import Url
 
 SIZES: Final = (16, 8, 4, 2, 1)
 FEW_PAIRS: Final = 8
 """Pairs of a rule that are all tried: that is faster than to look them up."""
 MAX_INDEXED_LENGTH: Final = 4096
-"""Characters of an address beyond which it is not looked up."""
+"""Characters of a URL beyond which it is not looked up."""
 
 
 def sources(rule: Rule) -> Iterator[tuple[int, Source]]:
@@ -34,7 +34,7 @@ class RuleIndex:
 
     A condition that is a whole text is found by that text. One that contains a text is found by a piece of it: by the
     piece that the fewest others have, since all of a shop's rules begin alike. Expressions without such a text are
-    candidates for every address.
+    candidates for every URL.
     """
 
     def __init__(self) -> None:
@@ -73,17 +73,17 @@ class RuleIndex:
             rarest = min(_pieces(text, size), key=common.__getitem__)
             self._pieces.setdefault(size, defaultdict(list))[rarest].append(position)
 
-    def candidates(self, address: Address) -> list[int]:
-        """Positions of those that may act on *address*, in their order.
+    def candidates(self, url: Url) -> list[int]:
+        """Positions of those that may act on *URL*, in their order.
 
-        All that do are among them, but for an address that is longer than MAX_INDEXED_LENGTH.
+        All that do are among them, but for a URL that is longer than MAX_INDEXED_LENGTH.
         """
         found = set(self._open)
-        if len(address.full) > MAX_INDEXED_LENGTH:
+        if len(url.full) > MAX_INDEXED_LENGTH:
             return sorted(found)
-        for key, text in (("Url", address.full), ("host", address.host), ("path", address.path)):
+        for key, text in (("Url", url.full), ("host", url.host), ("path", url.path)):
             found.update(self._whole.get((key, text), ()))
-        return sorted(found | self._containing(address.full.casefold()))
+        return sorted(found | self._containing(url.full.casefold()))
 
     def _containing(self, text: str) -> set[int]:
         return {
@@ -95,20 +95,20 @@ class RuleIndex:
 
 
 class Pairs:
-    """The pairs of one rule; of many of them, only some may hold for an address."""
+    """The pairs of one rule; of many of them, only some may hold for a URL."""
 
     def __init__(self, rule: Rule) -> None:
         self._pairs = tuple(enumerate(rule.pairs or (), start=1))
         self._index: RuleIndex | None = None
 
-    def may_hold(self, address: Address) -> Sequence[tuple[int, Pair]]:
-        """Those that may hold for *address*, each with its number. The index is made when it is first needed."""
+    def may_hold(self, url: Url) -> Sequence[tuple[int, Pair]]:
+        """Those that may hold for *URL*, each with its number. The index is made when it is first needed."""
         if len(self._pairs) <= FEW_PAIRS:
             return self._pairs
         if self._index is None:
             self._index = RuleIndex()
             deque(self._index.taking_in([[pair.source] if pair.source else [] for _, pair in self._pairs]), maxlen=0)
-        return [self._pairs[at] for at in self._index.candidates(address)]
+        return [self._pairs[at] for at in self._index.candidates(url)]
 
 
 def _size(text: str) -> int:
@@ -122,9 +122,9 @@ def _pieces(text: str, size: int) -> list[str]:
 MAX_HOPS: Final = 20
 """Redirects in a row after which browsers give up."""
 MAX_FOLLOWED_RULES: Final = 8
-"""Rules that are followed from one address; more of them on one address is a finding of its own."""
+"""Rules that are followed from one URL; more of them on one URL is a finding of its own."""
 MAX_VISITED_URLS: Final = 64
-"""Addresses that are looked at from one start."""
+"""URLs that are looked at from one start."""
 LEADING: Final = frozenset({"Redirect", "Replace"})
 COSTLY_OPERATORS: Final = frozenset({"Matches", "Wildcard_Matches"})
 LOOKS_PER_TRY: Final = 16
@@ -132,7 +132,7 @@ LOOKS_PER_TRY: Final = 16
 COSTLY_TRIES: Final = 3
 """Tries in the time of one, for an expression or stars."""
 TRIES: Final = 100_000
-"""Pairs that are tried on addresses in one check, all in all: expressions that fit anywhere would be tried everywhere."""
+"""Pairs that are tried on URLs in one check, all in all: expressions that fit anywhere would be tried everywhere."""
 
 
 class Effort:
@@ -171,31 +171,31 @@ class World:
         yield from self._index.taking_in([[source for _, source in sources(rule)] for rule in self.rules])
 
     def joined_by(self, rule: Rule) -> World:
-        """The same rules and *rule*, with the effort left to this one; *rule* is tried on every address."""
+        """The same rules and *rule*, with the effort left to this one; *rule* is tried on every URL."""
         joined = World(self._groups, self.effort)
         joined.rules = [*self.rules, rule]
         joined._pairs = [*self._pairs, Pairs(rule)]
         joined._index = self._index  # the dear part, in which *rule* needs no place
         return joined
 
-    def acting(self, address: Address) -> tuple[Match, ...]:
-        """The rules that act on *address*, the first of them where there are many."""
-        known = self._known.get(address.full)
+    def acting(self, url: Url) -> tuple[Match, ...]:
+        """The rules that act on *URL*, the first of them where there are many."""
+        known = self._known.get(url.full)
         if known is None:
-            known = self._known[address.full] = tuple(self._tried(address))
+            known = self._known[url.full] = tuple(self._tried(url))
         return known
 
-    def _tried(self, address: Address) -> Iterator[Match]:
+    def _tried(self, url: Url) -> Iterator[Match]:
         found = 0
         if not self.effort.enough:
             return
         known = len(self._index)
-        candidates = [*self._index.candidates(address), *range(known, len(self.rules))]
+        candidates = [*self._index.candidates(url), *range(known, len(self.rules))]
         self.effort.spend(len(candidates) // LOOKS_PER_TRY)
         for position in candidates:
             if found == MAX_FOLLOWED_RULES or not self.effort.enough:
                 return
-            acts = judged(self.rules[position], address, self._groups, self._paying(self._pairs[position]))
+            acts = judged(self.rules[position], url, self._groups, self._paying(self._pairs[position]))
             if isinstance(acts, Match):
                 found += 1
                 yield acts
@@ -203,18 +203,18 @@ class World:
     def _paying(self, pairs: Pairs) -> MayHold:
         """The same, for the effort that it takes to try each of them."""
 
-        def may_hold(address: Address) -> Sequence[tuple[int, Pair]]:
-            found = pairs.may_hold(address)
+        def may_hold(url: Url) -> Sequence[tuple[int, Pair]]:
+            found = pairs.may_hold(url)
             self.effort.spend(sum(_cost(pair) for _, pair in found))
             return found
 
         return may_hold
 
-    def leading(self, address: Address, engine: Engine) -> Iterator[tuple[Match, Address]]:
-        """The rules that take *address* elsewhere in *engine*, and where to."""
-        for acts in self.acting(address):
+    def leading(self, url: Url, engine: Engine) -> Iterator[tuple[Match, Url]]:
+        """The rules that take *URL* elsewhere in *engine*, and where to."""
+        for acts in self.acting(url):
             leads = acts.leads(engine) if acts.rule.rule_type in LEADING else None
-            if leads is not None and (there := led_to_address(leads)) is not None:
+            if leads is not None and (there := led_to_url(leads)) is not None:
                 yield acts, there
 
 
@@ -227,32 +227,32 @@ def is_effective(rule: Rule, groups: Groups | None) -> bool:
     return rule.active and (not rule.group_id or groups is None or rule.group_id in groups.active)
 
 
-def starts(pair: Pair) -> Iterator[Address]:
-    """Addresses worth following for *pair*: one that it acts on, and the one that it leads to."""
+def starts(pair: Pair) -> Iterator[Url]:
+    """URLs worth following for *pair*: one that it acts on, and the one that it leads to."""
     if pair.source is not None and (found := example(pair.source)) is not None:
         yield found
     if (there := led_to(pair)) is not None:
         yield there
 
 
-def led_to(pair: Pair) -> Address | None:
-    """Where a redirect leads, with a sample for what it catches; None where that is no address."""
+def led_to(pair: Pair) -> Url | None:
+    """Where a redirect leads, with a sample for what it catches; None where that is no URL."""
     if not pair.destination or not pair.leads_to_url:
         return None
     text = pair.destination
     for number in "123456789":
         text = text.replace(f"${number}", SAMPLE)
-    return led_to_address(text)
+    return led_to_url(text)
 
 
 @dataclass(frozen=True, slots=True)
 class _Hop:
-    address: str
+    url: str
     acts: Match
 
 
 class Walker:
-    """Follows addresses and tells loops; what was followed once is not followed again."""
+    """Follows URLs and tells loops; what was followed once is not followed again."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -261,25 +261,25 @@ class Walker:
         """Pairs that take on what they made themselves: once that is told, following them again tells nothing new."""
         self._left = 0
 
-    def loops_from(self, start: Address) -> Iterator[Finding]:
+    def loops_from(self, start: Url) -> Iterator[Finding]:
         """The loops that a browser at *start* is caught in, each with the one engine in which it is, if it is one."""
         found = {engine: {key_of(loop): loop for loop in self._loops(start, engine)} for engine in Engine}
         for engine, loops in found.items():
             for key, loop in loops.items():
                 yield loop if key in found[engine.other] else replace(loop, engine=engine)
 
-    def _loops(self, start: Address, engine: Engine) -> Iterator[Finding]:
+    def _loops(self, start: Url, engine: Engine) -> Iterator[Finding]:
         if start.full in self._done[engine] or not self._world.effort.enough:
             return
         self._left = MAX_VISITED_URLS
         yield from self._walk(start, engine, (), {start.full: 0})
 
-    def _walk(self, address: Address, engine: Engine, way: tuple[_Hop, ...], seen: dict[str, int]) -> Iterator[Finding]:
+    def _walk(self, url: Url, engine: Engine, way: tuple[_Hop, ...], seen: dict[str, int]) -> Iterator[Finding]:
         self._left -= 1
-        for acts, there in self._world.leading(address, engine):
+        for acts, there in self._world.leading(url, engine):
             if (engine, acts.rule.id, acts.pair) in self._endless:
                 continue
-            further = (*way, _Hop(address.full, acts))
+            further = (*way, _Hop(url.full, acts))
             if (at := seen.get(there.full)) is not None:
                 yield _loop(further[at:])
             elif len(further) >= MAX_HOPS:
@@ -288,7 +288,7 @@ class Walker:
                     yield loop
             elif self._left > 0 and there.full not in self._done[engine]:
                 yield from self._walk(there, engine, further, {**seen, there.full: len(further)})
-        self._done[engine].add(address.full)
+        self._done[engine].add(url.full)
 
 
 def _growing(way: tuple[_Hop, ...]) -> Iterator[Finding]:
@@ -307,16 +307,16 @@ def _loop(hops: tuple[_Hop, ...], *, grows: bool = False) -> Finding:
     redirects = any(hop.acts.rule.rule_type == "Redirect" for hop in hops)
     places = tuple(Location(hop.acts.rule, hop.acts.pair) for hop in turned)
     kind = FindingKind.LOOP if redirects else FindingKind.REPEATS
-    return Finding(kind, places, tuple(hop.address for hop in turned), grows=grows)
+    return Finding(kind, places, tuple(hop.url for hop in turned), grows=grows)
 
 
-def touches(rule: Rule, pairs: Pairs, address: Address) -> bool:
-    """Whether a condition of *rule*, in force or not, holds for *address* in an engine."""
-    return any(_holds(rule, number, pair, address) for number, pair in pairs.may_hold(address))
+def touches(rule: Rule, pairs: Pairs, url: Url) -> bool:
+    """Whether a condition of *rule*, in force or not, holds for *URL* in an engine."""
+    return any(_holds(rule, number, pair, url) for number, pair in pairs.may_hold(url))
 
 
-def _holds(rule: Rule, number: int, pair: Pair, address: Address) -> bool:
+def _holds(rule: Rule, number: int, pair: Pair, url: Url) -> bool:
     try:
-        return holding(rule.rule_type, number, pair, address) is not None
+        return holding(rule.rule_type, number, pair, url) is not None
     except CannotTell:
         return False

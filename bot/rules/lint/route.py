@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.rules.lint.redirects import LEADING
-from bot.rules.lint.single_rule import led_to_address
+from bot.rules.lint.single_rule import led_to_url
 from bot.rules.outcomes import Explained, Match
-from bot.rules.url import Address
+from bot.rules.url import Url
 
 LAST_RANK: Final = 3
 
@@ -60,9 +60,9 @@ def results(step: Explained) -> list[str]:
     return list(dict.fromkeys(match.result for match in step.changing if match.result is not None))
 
 
-def next_url(step: Explained) -> Address | None:
+def next_url(step: Explained) -> Url | None:
     """The one URL that *step* is redirected to; None where it stays, is blocked, or may be one of several."""
     if any(match.blocks for match in step.changing) or len(found := results(step)) != 1:
         return None
     is_redirected = any(match.result and match.rule.rule_type in LEADING for match in step.changing)
-    return led_to_address(found[0]) if is_redirected else None
+    return led_to_url(found[0]) if is_redirected else None

@@ -8,16 +8,16 @@ from typing import Any, Final
 
 from bot.rules.lint.findings import Finding, FindingKind, Location, key_of
 from bot.rules.lint.redirects import Effort, Pairs, Walker, World, is_effective, led_to, sources, starts, touches
-from bot.rules.lint.single_rule import address_of, alone, example, literal, never
+from bot.rules.lint.single_rule import alone, example, literal, never, url_of
 from bot.rules.model import Groups, Pair, Rule, Source
 from bot.rules.outcomes import only_in
-from bot.rules.url import Address
+from bot.rules.url import Url
 
 DECIDING: Final = frozenset({"Redirect", "Cancel"})
 """Types of which two on one source cannot both have their way; others add up."""
 
 MAX_NAMED_RULES: Final = 3
-"""Rules that are named for one address; where more act on it, one source is what is wrong."""
+"""Rules that are named for one URL; where more act on it, one source is what is wrong."""
 
 Condition = tuple[str | None, str | None, str]
 Step = tuple[Finding, ...]
@@ -59,10 +59,10 @@ class CrossRuleCheck:
         source = pair.source
         if source is None or not _holds_in_both(place.rule, source):
             return
-        address = _representative(source)
-        if address is None:
+        url = _representative(source)
+        if url is None:
             return
-        for acts in self._blocks.acting(address):
+        for acts in self._blocks.acting(url):
             blocker = (acts.rule.pairs or ())[acts.pair - 1]
             if acts.only or blocker.source is None or _filtered(blocker):
                 continue
@@ -81,12 +81,12 @@ class CrossRuleCheck:
             yield Finding(FindingKind.CHAIN, places, (there.full, acts.result or ""))
 
     def _torn(self, place: Location, pair: Pair) -> Iterator[Finding]:
-        """Another redirect that takes the same address elsewhere, by another condition."""
-        if pair.source is None or _filtered(pair) or (address := example(pair.source)) is None:
+        """Another redirect that takes the same URL elsewhere, by another condition."""
+        if pair.source is None or _filtered(pair) or (url := example(pair.source)) is None:
             return
         if pair.source.operator != "Equals" or pair.source.key != "Url" or not _holds_in_both(place.rule, pair.source):
             return
-        for acts in self.world.acting(address)[:MAX_NAMED_RULES]:
+        for acts in self.world.acting(url)[:MAX_NAMED_RULES]:
             other = (acts.rule.pairs or ())[acts.pair - 1]
             same = other.source is not None and _condition(other.source) == _condition(pair.source)
             if (
@@ -99,7 +99,7 @@ class CrossRuleCheck:
                 continue
             if acts.result not in {None, pair.destination}:
                 places = (place, Location(acts.rule, acts.pair))
-                yield Finding(FindingKind.ONE_SOURCE, places, (address.full,), value=address.full)
+                yield Finding(FindingKind.ONE_SOURCE, places, (url.full,), value=url.full)
 
 
 def one_source(rules: Iterable[Rule]) -> Iterator[Step]:
@@ -153,11 +153,11 @@ def _filtered(pair: Pair) -> bool:
     return any(isinstance(each, Mapping) and any(each.values()) for each in some)
 
 
-def _representative(source: Source) -> Address | None:
-    """An address that stands for *source* when blocks are looked up."""
+def _representative(source: Source) -> Url | None:
+    """A URL that stands for *source* when blocks are looked up."""
     if (found := example(source)) is not None:
         return found
-    return address_of(f"https://example.com/{literal(source)}") if literal(source) else None
+    return url_of(f"https://example.com/{literal(source)}") if literal(source) else None
 
 
 def _covers(wide: Source, narrow: Source) -> bool:
@@ -165,7 +165,7 @@ def _covers(wide: Source, narrow: Source) -> bool:
     if _condition(wide) == _condition(narrow):
         return True
     if narrow.operator == "Equals" and narrow.key == "Url":
-        return True  # there is but one address, and it was tried
+        return True  # there is but one URL, and it was tried
     if wide.key == narrow.key and narrow.operator == "Equals":
         return True
     if wide.operator != "Contains" or wide.key not in {narrow.key, "Url"}:
@@ -219,7 +219,7 @@ def _together(
     for part in parts:
         yield from part.join(base)
     for other in base.world.rules:
-        heads = [address for pair in other.pairs or () for address in starts(pair)]
+        heads = [url for pair in other.pairs or () for url in starts(pair)]
         for part in parts:
             part.meet(other, heads)
         yield ()
@@ -246,9 +246,9 @@ class _Part:
             yield self._add(step)
         yield self._add(self._together.of(self.rule))
 
-    def meet(self, other: Rule, heads: Iterable[Address]) -> None:
+    def meet(self, other: Rule, heads: Iterable[Url]) -> None:
         """What *other*, which begins at or leads to *heads*, does to the rule."""
-        if self._together is not None and any(touches(self.rule, self._pairs, address) for address in heads):
+        if self._together is not None and any(touches(self.rule, self._pairs, url) for url in heads):
             self._add(self._together.of(other))
 
     def _add(self, findings: Iterable[Finding]) -> Step:

@@ -24,7 +24,7 @@ from bot.rules.lint.findings import Finding, FindingKind, Location, Reason
 from bot.rules.matching import KEYS, MEANT_OTHERWISE
 from bot.rules.model import Pair, Rule, Source
 from bot.rules.outcomes import is_bare, is_skipped, is_switched_off, only_in
-from bot.rules.url import SCHEME, Address, NoAddress
+from bot.rules.url import SCHEME, NotAUrl, Url
 
 SCHEMES: Final = ("http://", "https://", "ws://", "wss://")
 NEVER_SENT: Final = {
@@ -49,21 +49,21 @@ class Never:
 
 
 @lru_cache(maxsize=4096)
-def address_of(text: str) -> Address | None:
-    """The address that *text* is, if it is one; the few of one rule are asked for again and again."""
+def url_of(text: str) -> Url | None:
+    """The URL that *text* is, if it is one; the few of one rule are asked for again and again."""
     try:
-        return Address.of(text)
-    except NoAddress:
+        return Url.of(text)
+    except NotAUrl:
         return None
 
 
-def led_to_address(text: str) -> Address | None:
-    """Where a browser sent to *text* goes: without a scheme it is no address."""
-    return address_of(text) if SCHEME.match(text) else None
+def led_to_url(text: str) -> Url | None:
+    """Where a browser sent to *text* goes: without a scheme it is no URL."""
+    return url_of(text) if SCHEME.match(text) else None
 
 
 def never(rule_type: str | None, source: Source) -> Never | None:
-    """Why no address fulfils *source* in any engine; None where one may, or where that cannot be told."""
+    """Why no URL fulfils *source* in any engine; None where one may, or where that cannot be told."""
     if is_skipped(rule_type, source):
         return None
     key = source.key or ""
@@ -105,7 +105,7 @@ def _whole(key: str, value: str) -> Never | None:
         return None
     sent = _sent(key, value)
     if not sent:
-        return Never(Reason.NO_ADDRESS)
+        return Never(Reason.NOT_A_URL)
     return None if sent == value else Never(Reason.SPELLING, sent)
 
 
@@ -118,8 +118,8 @@ def _whole_path(value: str) -> Never | None:
 
 def _sent(key: str, text: str) -> str:
     """What a browser sends for *text*; empty where it sends nothing."""
-    address = address_of(text)
-    return (address.subject(key) or "") if address else ""
+    url = url_of(text)
+    return (url.subject(key) or "") if url else ""
 
 
 def _begins(key: str, value: str) -> Never | None:
@@ -140,7 +140,7 @@ def _begins(key: str, value: str) -> Never | None:
     return None if sent == start else Never(Reason.SPELLING, sent + value[len(start) :] if sent else "")
 
 
-def untold(source: Source) -> UndecidableReason | None:
+def undecidable(source: Source) -> UndecidableReason | None:
     """Why *source* cannot be judged; None where it can, or is known never to hold."""
     if (length := len(source.value or "")) > MAX_CHECKED:
         return UndecidableReason(UndecidableKind.LONG_SOURCE, length=length)
@@ -167,18 +167,18 @@ def groups_of(source: Source) -> int | None:
         return None
 
 
-def example(source: Source) -> Address | None:
-    """An address that fulfils *source*, where one is easily found; it is tried before it is given."""
+def example(source: Source) -> Url | None:
+    """A URL that fulfils *source*, where one is easily found; it is tried before it is given."""
     for text in _guesses(source):
-        address = address_of(text)
-        if address is not None and fulfilled(source, address):
-            return address
+        url = url_of(text)
+        if url is not None and fulfilled(source, url):
+            return url
     return None
 
 
-def fulfilled(source: Source, address: Address) -> bool:
-    """Whether *source* holds for *address*; not where that cannot be told."""
-    subject = address.subject(source.key)
+def fulfilled(source: Source, url: Url) -> bool:
+    """Whether *source* holds for *URL*; not where that cannot be told."""
+    subject = url.subject(source.key)
     try:
         return subject is not None and condition(source.operator, source.value)(subject) is not None
     except CannotTell:
@@ -262,8 +262,8 @@ def _condition(place: Location, source: Source) -> Iterator[Finding]:
     rule_type = place.rule.rule_type
     if (found := never(rule_type, source)) is not None:
         yield Finding(FindingKind.NEVER, (place,), value=_at_fault(source), why=found.why, better=found.better)
-    elif (why := untold(source)) is not None:
-        yield Finding(FindingKind.UNTOLD, (place,), value=source.value or "", untold=why)
+    elif (why := undecidable(source)) is not None:
+        yield Finding(FindingKind.UNDECIDABLE, (place,), value=source.value or "", undecidable=why)
     elif (engine := only_in(rule_type, source)) is not None:
         yield Finding(FindingKind.ONE_ENGINE, (place,), value=_at_fault(source), why=_why_one(source), engine=engine)
 
@@ -283,7 +283,7 @@ def _redirect(place: Location, pair: Pair) -> Iterator[Finding]:
     if not text or not pair.leads_to_url:
         return
     if not is_destination(text):
-        yield Finding(FindingKind.NO_ADDRESS, (place,), value=text)
+        yield Finding(FindingKind.NOT_A_URL, (place,), value=text)
     if pair.source is None:
         return
     groups = groups_of(pair.source)

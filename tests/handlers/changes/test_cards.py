@@ -145,7 +145,7 @@ def test_a_card_is_taken_by_slack_and_rings_nobody_but_whom_it_means(change: Cha
     assert change.id[:8] in str(card.blocks[-1])
 
 
-@given(CHANGES, st.sampled_from(["remind-1", "offer-1", "review-2", "glass", "left", "ask-1"]))
+@given(CHANGES, st.sampled_from(["remind-1", "offer-1", "review-2", "break_glass", "left", "ask-1"]))
 @settings(max_examples=200, deadline=None)
 def test_a_note_is_taken_by_slack_and_rings_nobody_but_whom_it_means(change: Change, purpose: str) -> None:
     ended = change.changed(revert_failure="changed") if purpose == "left" else change

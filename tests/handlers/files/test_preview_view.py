@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.members import import_entries
-from bot.members.csv import MAX_COLUMNS, BrokenTable, Mode, NoAddresses, TooManyRows, TooWide, read_member_file
+from bot.members.csv import MAX_COLUMNS, BrokenTable, Mode, NoEmails, TooManyRows, TooWide, read_member_file
 from bot.members.csv_columns import Column
 from bot.members.import_entries import MemberPlan
 from bot.members.member_import_plan import plan_members
@@ -231,8 +231,8 @@ REASONS: list[Any] = [
     WrongField("source.value", 2),
     rule_import_plan.OtherType("Cancel"),
     rule_import_plan.Flawed((Problem(ProblemKind.EMPTY_SOURCE, "value", 1), Problem(ProblemKind.NO_NAME, "name"))),
-    import_entries.MissingAddress(),
-    import_entries.BadAddress("there is no @"),
+    import_entries.MissingEmail(),
+    import_entries.InvalidEmail("there is no @"),
     import_entries.FormulaCell(Column.NAME),
     import_entries.ExtraCells(1),
     import_entries.UnknownAction("boom"),
@@ -273,7 +273,7 @@ FILES: list[BadFile] = [
     NoRules(),
     TooManyRules(20_000, 10_000),
     BrokenTable(3, "unexpected end of data"),
-    NoAddresses(),
+    NoEmails(),
     TooManyRows(20_000),
     TooWide(3),
 ]

@@ -301,7 +301,7 @@ ODD = [
 LETTERS = string.ascii_letters + string.digits + " <>&|'\":=,.#@/ж"
 TEXTS = st.sampled_from(ODD) | st.text(LETTERS, min_size=1, max_size=9).map(str.strip).filter(bool)
 NAMES = st.from_regex(r"[a-z]{1,5}( [a-z]{2,5}){0,2}", fullmatch=True)
-ADDRESSES = st.sampled_from(["https://a.example/x", "https://b.example/?c=d", "https://b.example/y"])
+URLS = st.sampled_from(["https://a.example/x", "https://b.example/?c=d", "https://b.example/y"])
 
 
 EMAILS = st.sampled_from(["a@b.example", "o'brien@c.example", "_d+e@f.example", "#3"])
@@ -327,7 +327,7 @@ def values_of(kind: type[Command], part: Part) -> st.SearchStrategy[object]:
     if kind is RulesWhich and part.shown == "REF":
         return st.sampled_from(["Old shop", "#1", "Redirect_x1old", "it's"])
     if kind is RulesWhich:
-        return st.lists(ADDRESSES, min_size=1, unique=True).map(tuple) if isinstance(part, Urls) else st.just(OLD)
+        return st.lists(URLS, min_size=1, unique=True).map(tuple) if isinstance(part, Urls) else st.just(OLD)
     if isinstance(part, Choice):
         return st.sampled_from(sorted(set(part.choices.values())))
     return next(VALUES[each] for each in type(part).__mro__ if each in VALUES)

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from handlers.grammar.command import Unclear
 from handlers.grammar.parser import parse
-from handlers.grammar.tokens import addresses_in, emails_in
+from handlers.grammar.tokens import emails_in, urls_in
 from handlers.rules.commands import RulesWhich
 from handlers.slack.payloads import text_of_message
 
 
 @pytest.mark.parametrize(
-    ("text", "addresses"),
+    ("text", "urls"),
     [
         ("see <https://a.example/x_|this> and <https://a.example/y>.", ["https://a.example/x_", "https://a.example/y"]),
         ("it is (https://a.example/x), I think", ["https://a.example/x"]),
@@ -28,8 +28,8 @@ from handlers.slack.payloads import text_of_message
         ("*https://a.example/x*, https://a.example/*", ["https://a.example/x", "https://a.example/*"]),
     ],
 )
-def test_web_addresses_are_found_as_slack_writes_them(text: str, addresses: list[str]) -> None:
-    assert addresses_in(text) == addresses
+def test_urls_are_found_as_slack_writes_them(text: str, urls: list[str]) -> None:
+    assert urls_in(text) == urls
 
 
 OLD = "https://shop.example.com/old"
@@ -80,7 +80,7 @@ def test_a_question_about_a_url_is_about_that_url(typed: str, urls: list[str] | 
     assert parse("rules", asked.write()) == asked
 
 
-def test_mail_addresses_are_found_and_none_in_a_web_address() -> None:
+def test_emails_are_found_and_none_in_a_url() -> None:
     text = "<mailto:anna@example.com|anna@example.com> wrote of https://ben@example.org/ and carl@example.org."
 
     assert emails_in(text) == ["anna@example.com", "carl@example.org"]
@@ -93,7 +93,7 @@ def test_what_machines_say_stands_in_blocks_and_attachments() -> None:
         "attachments": [{"title_link": "https://a.example/2", "fields": [{"value": "https://a.example/3"}]}],
     }
 
-    assert addresses_in(text_of_message(message)) == [
+    assert urls_in(text_of_message(message)) == [
         "https://a.example/1",
         "https://a.example/2",
         "https://a.example/3",
@@ -102,5 +102,5 @@ def test_what_machines_say_stands_in_blocks_and_attachments() -> None:
 
 @given(st.text())
 def test_any_text_can_be_looked_through(text: str) -> None:
-    assert all(address.lower().startswith("http") for address in addresses_in(text))
+    assert all(address.lower().startswith("http") for address in urls_in(text))
     assert all("@" in email for email in emails_in(text))

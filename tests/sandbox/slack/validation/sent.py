@@ -157,7 +157,7 @@ def _records() -> Iterator[Message]:
     for found in ([entry], []):
         yield audit_view.entries(found, {}, {}, Filters(), more=bool(found), public=True, command=GatehouseAudit())
     yield audit_view.history([OPEN, ENDING], {OPEN.id: "https://x"}, command=RulesHistory(ref="Redirect_x1"))
-    for purpose in ("remind", "offer", "review", "glass", "left", "ask-0"):
+    for purpose in ("remind", "offer", "review", "break_glass", "left", "ask-0"):
         for one in (OPEN, ENDING, change(Kind.RULE_DELETE, State.APPLIED, glass_broken=True)):
             if (note := notes_view.note(one, purpose)) is not None:
                 yield note
