@@ -62,5 +62,5 @@ def _unknown(values: Iterable[Any]) -> Iterator[str]:
         if isinstance(value, Stored):
             yield from (name for name, extra in (value.model_extra or {}).items() if extra)
             yield from _unknown(value.__dict__.values())
-        elif isinstance(value, tuple):
+        elif value and isinstance(value, tuple):
             yield from _unknown(value)
