@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, Final, TypeVar
-from urllib.parse import quote, unquote
+from urllib.parse import quote, unquote, urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -36,7 +36,9 @@ SECRET_SETTINGS: Final = frozenset(
         "members_api_keys",
     }
 )
-"""The settings that are secret as a whole; of DATABASE_URL it is a part."""
+"""The settings that are secret as a whole."""
+URL_SETTINGS: Final = frozenset({"database_url", "outgoing_proxy"})
+"""The settings that are URLs with a password in them."""
 
 
 def _credentials(url: str) -> Iterator[tuple[int, int]]:
@@ -83,6 +85,20 @@ def _sendable(value: SecretStr) -> SecretStr:
     if not text.isascii() or not text.isprintable():
         raise ValueError("has a character that can't be sent in a header")
     return SecretStr(text)
+
+
+def _ca_file(path: str) -> str:
+    """*path*, where it is a file with certificates."""
+    import ssl  # noqa: PLC0415  wrong settings answer without it
+
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    try:
+        context.load_verify_locations(path)
+    except ssl.SSLError:
+        raise ValueError(f"{path} holds no certificate that can be read") from None
+    except OSError as error:
+        raise ValueError(f"{path} can't be read: {error.strerror}") from None
+    return path
 
 
 def _spellings(secrets: Iterable[str]) -> list[str]:
@@ -159,6 +175,18 @@ class Settings(BaseSettings):
         default=32 * 1024 * 1024, ge=1024, description="Largest decoded answer that is read, in bytes."
     )
 
+    outgoing_proxy: str | None = Field(
+        default=None,
+        description="Proxy to Slack and both services: http://[user:password@]host:port. Never used for this machine.",
+    )
+    outgoing_proxy_except: str = Field(
+        default="", description="Hosts reached without the proxy, comma separated; .example.com is all below it."
+    )
+    ca_file: Annotated[str, AfterValidator(_ca_file)] | None = Field(
+        default=None,
+        description="PEM file of certificate authorities that Slack and both services may have besides the usual ones.",
+    )
+
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
     port: int = Field(default=3000, ge=0, le=65535, description="Port to listen on.")
     log_level: str = Field(default="INFO", description="DEBUG, INFO, WARNING or ERROR.")
@@ -192,6 +220,28 @@ class Settings(BaseSettings):
             raise ValueError(str(error)) from None
         return value.rstrip("/") + "/" if info.field_name == "slack_api_url" else value
 
+    @field_validator("outgoing_proxy")
+    @classmethod
+    def _is_a_proxy(cls, value: str | None) -> str | None:
+        if value is None:
+            return None
+        with suppress(ValueError):  # a port that is none, whose text may be part of a password
+            parts = urlsplit(value)
+            rest = parts.path.strip("/") or parts.query or parts.fragment
+            if parts.scheme == "http" and parts.hostname and parts.port and not rest:
+                return value
+        raise ValueError("is not a URL such as http://proxy.example.com:3128")
+
+    def proxy_for(self, url: str) -> str | None:
+        """Return the proxy that leads to *url*; None where it is reached without one, as everything on this machine is."""
+        from bot.clients.urls import is_loopback  # noqa: PLC0415  wrong settings answer without it
+
+        host = urlsplit(url).hostname or ""
+        names = [name.strip().lower() for name in self.outgoing_proxy_except.split(",") if name.strip()]
+        if is_loopback(host) or any(host == name or (name[0] == "." and host.endswith(name)) for name in names):
+            return None
+        return self.outgoing_proxy
+
     @field_validator("members_sites")
     @classmethod
     def _sites_fit_a_path(cls, sites: dict[str, str]) -> dict[str, str]:
@@ -218,8 +268,9 @@ class Settings(BaseSettings):
                 if isinstance(one, SecretStr):
                     yield one.get_secret_value()
         yield from self.signing_secrets
-        for start, end in _credentials(self.database_url):
-            yield self.database_url[start:end]
+        for url in (self.database_url, self.outgoing_proxy or ""):
+            for start, end in _credentials(url):
+                yield url[start:end]
 
     @cached_property
     def _spelled_secrets(self) -> list[str]:
@@ -299,6 +350,9 @@ MEND: Final[Mapping[str, str]] = {
     "command_prefix": "Write at most 22 small letters, digits, - and _, such as acme-.",
     "service_timeout": "Write seconds: more than 0 and at most 60, such as 15.",
     "service_max_bytes": "Write bytes: 1024 or more, such as 33554432.",
+    "outgoing_proxy": "Write http://host:port, or http://user:password@host:port with the password percent-encoded.",
+    "outgoing_proxy_except": "Write names of hosts, comma separated, such as rules.example.com,.internal.example.com.",
+    "ca_file": "Write the path of a PEM file that Gatehouse may read, or leave it out.",
     "insecure_http": "Write true or false.",
     "host": "Write the address of a network interface, such as 127.0.0.1.",
     "port": "Write a number from 0 to 65535, such as 3000.",
@@ -371,7 +425,7 @@ def redacted(text: str) -> str:
 def _secrets_around() -> Iterator[str]:
     for _, values in _sources():
         for variable, value in values.items():
-            if value and variable.lower() == "database_url":
+            if value and variable.lower() in URL_SETTINGS:
                 yield from (value[start:end] for start, end in _credentials(value))
             elif value and variable.lower() in SECRET_SETTINGS:
                 for part in (value, *value.split(",")):  # several keys, or two signing secrets

@@ -87,8 +87,14 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     return min(max(0.0, (until - now).total_seconds()), MAX_NAMED_SECONDS)
 
 
-NOT_SENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
-"""Failures before the first byte of a request left."""
+NOT_SENT: Final = (
+    httpx.ConnectError,
+    httpx.ConnectTimeout,
+    httpx.PoolTimeout,
+    httpx.UnsupportedProtocol,
+    httpx.ProxyError,
+)
+"""Failures before the first byte of a request left: a proxy that refuses passes nothing on."""
 
 IDLE_SECONDS: Final = 3.0
 """How long a connection is kept that nobody uses. Many servers close theirs after five seconds, and a write that is sent just
@@ -146,9 +152,15 @@ class Answer:
 
 
 @cache
-def authorities() -> ssl.SSLContext:
-    """Whom to trust; read once, since that takes as long as many requests, and each site has a client of its own."""
-    return httpx.create_ssl_context(trust_env=False)
+def authorities(ca_file: str | None) -> ssl.SSLContext:
+    """Whom to trust, and those of *ca_file* as well; raises OSError where that can't be read.
+
+    Read once, since that takes as long as many requests, and each site has a client of its own.
+    """
+    context = httpx.create_ssl_context(trust_env=False)
+    if ca_file is not None:
+        context.load_verify_locations(ca_file)
+    return context
 
 
 class Service:
@@ -167,6 +179,8 @@ class Service:
         insecure_http: bool = False,
         redact: Callable[[str], str] = str,
         gate: Gate | None = None,
+        proxy: str | None = None,
+        ca_file: str | None = None,
     ) -> None:
         self.name = name
         self._gate = gate or Gate(name)
@@ -177,7 +191,8 @@ class Service:
             headers={**headers, "Accept": "application/json", "Accept-Encoding": "identity"},
             follow_redirects=False,
             trust_env=False,
-            verify=authorities(),
+            proxy=proxy,
+            verify=authorities(ca_file),
             timeout=httpx.Timeout(self.limits.deadline, connect=min(5.0, self.limits.deadline)),
             limits=httpx.Limits(max_connections=20, max_keepalive_connections=10, keepalive_expiry=IDLE_SECONDS),
         )
@@ -208,7 +223,7 @@ class Service:
         try:
             answer = await self._call("GET", segments, query=query, slash=slash)
         except (httpx.HTTPError, TimeoutError, zlib.error) as error:
-            raise Unreachable(self.name, type(error).__name__) from error
+            raise Unreachable(self.name, self._trouble(error)) from error
         if answer.status >= 500:
             raise Unreachable(self.name, f"status {answer.status}")
         if 300 <= answer.status < 400:
@@ -228,7 +243,7 @@ class Service:
         try:
             answer = await self._call(method, segments, body=body, slash=slash)
         except NOT_SENT as error:
-            raise Unreachable(self.name, type(error).__name__) from error
+            raise Unreachable(self.name, self._trouble(error)) from error
         except (httpx.HTTPError, TimeoutError, TooLarge, zlib.error) as error:
             raise OutcomeUnknown(self.name, type(error).__name__) from error
         if answer.ok:
@@ -238,6 +253,11 @@ class Service:
         if answer.status >= 500 and _is_known_refusal(answer):
             raise self._refusal(answer)
         raise OutcomeUnknown(self.name, f"status {answer.status}")
+
+    def _trouble(self, error: Exception) -> str:
+        """The kind of *error*; where the proxy refuses, also its own words, such as 407 Proxy Authentication Required."""
+        words = f": {self._redact(str(error))}" if isinstance(error, httpx.ProxyError) else ""
+        return type(error).__name__ + words
 
     def _refusal(self, answer: Answer) -> Refusal:
         return refusal(self.name, answer.status, self._redact(_message(answer)), answer.retry_after)

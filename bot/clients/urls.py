@@ -90,7 +90,7 @@ def checked_base(base_url: str, *, insecure_http: bool) -> Base:
         raise BadUrl(f"{host} is another way to write {read_as}: write that")
     if _is_forbidden(host):
         raise BadUrl(f"{host} is a link-local or metadata address, where none of our services is")
-    if parts.scheme == "http" and not insecure_http and not _is_loopback(host):
+    if parts.scheme == "http" and not insecure_http and not is_loopback(host):
         raise BadUrl(f"{host} would get the key unencrypted: use https, or set INSECURE_HTTP=true")
     return Base(parts.scheme, netloc, parts.path)
 
@@ -102,7 +102,8 @@ def _address(host: str) -> Address | None:
         return None
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether *host*, a name or an IP address, is this machine itself."""
     if (address := _address(host)) is not None:
         return address.is_loopback
     return host == "localhost" or host.endswith(".localhost")

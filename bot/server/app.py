@@ -99,7 +99,14 @@ async def _members(settings: Settings, name: str) -> AsyncIterator[MembersClient
 def _service(name: str, base_url: str, headers: dict[str, str], settings: Settings) -> Service:
     limits = CallLimits(deadline=settings.service_timeout, max_bytes=settings.service_max_bytes)
     return Service(
-        name, base_url, headers, limits=limits, insecure_http=settings.insecure_http, redact=settings.redacted
+        name,
+        base_url,
+        headers,
+        limits=limits,
+        insecure_http=settings.insecure_http,
+        redact=settings.redacted,
+        proxy=settings.proxy_for(base_url),
+        ca_file=settings.ca_file,
     )
 
 
@@ -153,7 +160,9 @@ async def running(
         policy = _policy(settings)
         slack = await stack.enter_async_context(open_slack(settings, settings.slack_bot_token.get_secret_value()))
         signing_in = await stack.enter_async_context(_in_background(sign_in(slack)))
-        reading_authorities = await stack.enter_async_context(_in_background(asyncio.to_thread(authorities)))
+        reading_authorities = await stack.enter_async_context(
+            _in_background(asyncio.to_thread(authorities, settings.ca_file))
+        )
         store, clock = await stack.enter_async_context(_store(settings, now))
         await reading_authorities
         services = await stack.enter_async_context(open_services(settings))
@@ -264,6 +273,8 @@ def _log_settings(settings: Settings) -> None:
     """Say what starts and what it talks to, before any of that can keep it waiting."""
     transport = "HTTP" if settings.slack_app_token is None else "Socket Mode"
     log.info("starting", version=__version__, transport=transport, slack=settings.shown("slack_api_url"))
+    if settings.outgoing_proxy is not None:
+        log.info("outgoing_proxy", url=settings.shown("outgoing_proxy"))
     log.info("rules_service", url=settings.shown("rules_base_url"))
     sites = ", ".join(f"{name}={site}" for name, site in settings.members_sites.items())
     log.info("membership_service", url=settings.shown("members_base_url"), sites=sites)

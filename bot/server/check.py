@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from bot.clients.errors import ClientError, NotFound, Unauthorized, Unreachable
 from bot.clients.lists import Listing
@@ -32,6 +33,9 @@ from bot.store.engine import check as check_database
 from handlers.grammar.parser import VERBS
 from handlers.slack.client import SlackRefused, SlackUnreachable
 
+PROXY_REFUSES: Final = "ProxyError"
+"""Ends the names that both our HTTP libraries have for a proxy that refuses."""
+CONNECT_SECONDS: Final = 5.0
 MARKS: Final = {True: "✓", False: "✗", None: "–"}
 
 
@@ -92,12 +96,16 @@ async def check(*, online: bool) -> Report:
         ]
     policy = _policy(findings)
     findings.append(await _database())
+    if settings is not None and settings.ca_file is not None:
+        findings.append(Finding("certificate authorities", True, f"those of {settings.ca_file}, and the usual ones"))
     if not online:
         findings.append(Finding("Slack and the services", None, "not asked; --online asks them"))
     elif settings is None:
         findings.append(Finding("Slack and the services", None, "not asked until the settings are right"))
     else:
-        for found in await asyncio.gather(_slack(settings), _app_token(settings), _services(settings)):
+        for found in await asyncio.gather(
+            _proxy(settings), _slack(settings), _app_token(settings), _services(settings)
+        ):
             findings += found
     return Report([replace(each, words=redacted(each.words)) for each in findings], settings, policy)
 
@@ -136,6 +144,22 @@ async def _database() -> Finding:
         return _failed("database", "database_url", str(error), error.mend)
 
 
+async def _proxy(settings: Settings) -> Sequence[Finding]:
+    """Whether the proxy takes connections; what it lets through is found out with Slack and the services."""
+    if settings.outgoing_proxy is None:
+        return []
+    parts, shown = urlsplit(settings.outgoing_proxy), settings.shown("outgoing_proxy")
+    urls = (settings.slack_api_url, settings.rules_base_url, settings.members_base_url)
+    hosts = dict.fromkeys(urlsplit(url).netloc for url in urls if settings.proxy_for(url))
+    try:
+        async with asyncio.timeout(CONNECT_SECONDS):
+            _, writer = await asyncio.open_connection(parts.hostname, parts.port)
+    except OSError as error:
+        return [_failed("outgoing proxy", "outgoing_proxy", f"no answer from {shown} ({type(error).__name__})")]
+    writer.close()
+    return [Finding("outgoing proxy", True, f"{shown} answers; used for {', '.join(hosts) or 'nothing'}")]
+
+
 async def _slack(settings: Settings) -> Sequence[Finding]:
     """What Slack says of the bot's token, its scopes and our clock."""
     async with open_slack(settings, settings.slack_bot_token.get_secret_value()) as slack:
@@ -153,6 +177,8 @@ async def _slack(settings: Settings) -> Sequence[Finding]:
 
 
 def _unreachable(settings: Settings, error: SlackUnreachable) -> Finding:
+    if PROXY_REFUSES in str(error):
+        return _failed("Slack", "outgoing_proxy", f"the proxy doesn't let Gatehouse through ({error})")
     mend = "See that this machine reaches it: its name, its network and its firewall"
     return _failed("Slack", "slack_api_url", f"no answer from {settings.slack_api_url} ({error})", mend)
 
@@ -201,6 +227,8 @@ async def _list(part: str, what: str, asked: Awaitable[Listing[Any]], base: str,
     except NotFound as error:
         return _failed(part, missing, f"the service does not know this ({error})")
     except Unreachable as error:
+        if PROXY_REFUSES in str(error):
+            return _failed(part, "outgoing_proxy", f"the proxy doesn't let Gatehouse through ({error})")
         return _failed(part, base, f"no answer ({error})", "See that the service runs and that this is its URL")
     except ClientError as error:
         return _failed(part, base, f"the answer is not the one that was expected ({error})")

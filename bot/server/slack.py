@@ -8,10 +8,19 @@ import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from ssl import SSLContext
 from typing import Any, Final
 
 import structlog
-from aiohttp import ClientError, ClientSession, ClientTimeout, DummyCookieJar, TraceConfig, TraceRequestEndParams
+from aiohttp import (
+    ClientError,
+    ClientSession,
+    ClientTimeout,
+    DummyCookieJar,
+    TCPConnector,
+    TraceConfig,
+    TraceRequestEndParams,
+)
 from slack_bolt.adapter.socket_mode.async_base_handler import AsyncBaseSocketModeHandler
 from slack_bolt.adapter.socket_mode.async_internals import run_async_bolt_app, send_async_response
 from slack_bolt.adapter.starlette.async_handler import to_starlette_response
@@ -29,6 +38,7 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.web.async_client import AsyncWebClient
 from starlette.responses import Response
 
+from bot.clients.http import authorities
 from bot.metrics import ACKNOWLEDGEMENTS, SLACK_RATE_LIMITS
 from bot.settings import MEND, CannotStart, Settings
 from handlers.slack.client import FATAL, Slack, SlackRefused, SlackUnreachable
@@ -55,24 +65,34 @@ FILE_TIMEOUT: Final = ClientTimeout(total=60, sock_connect=10)
 async def open_slack(settings: Settings, token: str) -> AsyncIterator[Slack]:
     """Slack with *token*, over connections that are kept for the next request; closed when the block ends."""
     async with (
-        _session(API_TIMEOUT) as api,
-        _session(RESPONSE_TIMEOUT) as responses,
-        _session(FILE_TIMEOUT, auto_decompress=False) as files,
+        _session(settings, API_TIMEOUT) as api,
+        _session(settings, RESPONSE_TIMEOUT) as responses,
+        _session(settings, FILE_TIMEOUT, auto_decompress=False) as files,
     ):
         yield Slack(_web_client(settings, token, api), responses, files, settings.redacted)
 
 
-def _session(timeout: ClientTimeout, *, auto_decompress: bool = True) -> ClientSession:
-    """A pool of connections that carries nothing from one request to the next, and ignores the environment."""
+def _session(settings: Settings, timeout: ClientTimeout, *, auto_decompress: bool = True) -> ClientSession:
+    """A pool of connections that carries nothing from one request to the next, and ignores the environment.
+
+    The proxy is that of SLACK_API_URL, for response URLs and files, too.
+    """
     trace = TraceConfig()
     trace.on_request_end.append(_count_rate_limit)
     return ClientSession(
+        connector=TCPConnector(ssl=_authorities(settings) or True),
+        proxy=settings.proxy_for(settings.slack_api_url),
         timeout=timeout,
         auto_decompress=auto_decompress,
         cookie_jar=DummyCookieJar(),
         trust_env=False,
         trace_configs=[trace],
     )
+
+
+def _authorities(settings: Settings) -> SSLContext | None:
+    """Whom to trust for Slack; None: whom this machine trusts."""
+    return None if settings.ca_file is None else authorities(settings.ca_file)
 
 
 async def _count_rate_limit(_: ClientSession, __: object, ended: TraceRequestEndParams) -> None:
@@ -82,7 +102,7 @@ async def _count_rate_limit(_: ClientSession, __: object, ended: TraceRequestEnd
 
 
 def _web_client(settings: Settings, token: str, session: ClientSession) -> AsyncWebClient:
-    """A client that goes straight to SLACK_API_URL, whatever the environment says of proxies.
+    """A client for SLACK_API_URL, by the proxy of the settings and no other, whatever the environment says.
 
     The retry of connection errors is needed for writes: aiohttp repeats only reads where Slack closed an idle
     connection just as the next request left.
@@ -93,7 +113,8 @@ def _web_client(settings: Settings, token: str, session: ClientSession) -> Async
         session=session,
         retry_handlers=[AsyncConnectionErrorRetryHandler(), AsyncRateLimitErrorRetryHandler(max_retry_count=2)],
     )
-    client.proxy = None  # the SDK takes one from the environment where it is given none
+    client.proxy = settings.proxy_for(settings.slack_api_url)  # given none, the SDK takes one from the environment
+    client.ssl = _authorities(settings)
     return client
 
 
@@ -191,7 +212,7 @@ class Client(SocketModeClient):
 
     def __init__(self, bolt: AsyncApp, slack: Slack, timeouts: ConnectTimeouts) -> None:
         super().__init__(str(slack.client.token), logger=bolt.logger, web_client=slack.client)
-        self.proxy = None  # the SDK takes one from the environment where it is given none
+        self.proxy = slack.client.proxy  # given none, the SDK takes one from the environment
         self.has_started = False
         self._slack = slack
         self._timeouts = timeouts

@@ -120,7 +120,8 @@ class Slack:
                 self.says = refusal.code
             raise refusal from error
         except (aiohttp.ClientError, TimeoutError, OSError, *UNREADABLE) as error:
-            raise SlackUnreachable(type(error).__name__) from error
+            status = f" {error.status}" if isinstance(error, aiohttp.ClientHttpProxyError) else ""
+            raise SlackUnreachable(type(error).__name__ + status) from error
         finally:
             SLACK_CALLS.labels(method, outcome).observe(time.perf_counter() - began)
         self.says = "ok"
@@ -164,7 +165,7 @@ class Slack:
         if caller.thread and not replace:
             body["thread_ts"] = caller.thread
         webhook = AsyncWebhookClient(str(caller.response_url), session=self.responses)
-        webhook.proxy = None  # as all else: straight to Slack, whatever the environment says
+        webhook.proxy = None  # as all else, by the proxy of the session, whatever the environment says
         try:
             answer = await webhook.send_dict(body)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:

@@ -135,7 +135,7 @@ class SlackFiles:
 
     @asynccontextmanager
     async def _request(self, method: str, url: str, **arguments: Any) -> AsyncIterator[aiohttp.ClientResponse]:
-        """One request to Slack's file host: no redirect is followed, no proxy or cookie of the environment used."""
+        """One request to Slack's file host: no redirect is followed, no proxy of the environment used."""
         if not is_slacks(url, self.slack.client.base_url):
             raise FileUnreadable("an address that is not Slack's")
         try:

@@ -66,6 +66,8 @@ PORT=70000
 LOG_LEVEL=loud
 LOG_FORMAT=xml
 COMMAND_PREFIX=/Acme
+OUTGOING_PROXY=http://u:canary/canary@proxy.example.com:3128
+CA_FILE=/gone.pem
 """: {
         "SLACK_BOT_TOKEN": (".env", "has a character that can't be sent in a header"),
         "RULES_BASE_URL": (".env", "this is not a URL"),
@@ -80,6 +82,8 @@ COMMAND_PREFIX=/Acme
         "LOG_LEVEL": (".env", "can't be “loud”"),
         "LOG_FORMAT": (".env", "can't be “xml”"),
         "COMMAND_PREFIX": (".env", "can't be “/Acme”"),
+        "OUTGOING_PROXY": (".env", "is not a URL such as http://proxy.example.com:3128"),
+        "CA_FILE": (".env", "/gone.pem can't be read: No such file or directory"),
     },
 }
 """Files, and what is wrong in them."""
@@ -135,6 +139,47 @@ def test_everything_that_is_wrong_is_told_at_once(file: str, monkeypatch: pytest
     assert {each.variable: (each.source, each.words) for each in refused.value.problems} == BROKEN.get(file, NOT_SET)
     assert all(each.mend for each in refused.value.problems)
     assert "canary" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "url", ["https://proxy:3128", "http://proxy", "http://proxy:0", "proxy:3128", "http://u:1#canary@proxy:3128"]
+)
+def test_no_proxy_is_taken_that_nothing_would_be_sent_through(url: str) -> None:
+    with pytest.raises(ValidationError, match="outgoing_proxy") as refused:
+        made(outgoing_proxy=url)
+
+    assert "canary" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "is_used"),
+    [
+        ("https://slack.com/api/", True),
+        ("https://rules.example.com/v1", True),
+        ("https://members.example.com:8443/api/v1", False),
+        ("https://x.internal.example.com/", False),
+        ("https://internal.example.com/", True),
+        ("http://127.0.0.1:8801/v1", False),
+        ("http://[::1]:8801/v1", False),
+        ("http://localhost:8801/v1", False),
+    ],
+)
+def test_the_proxy_is_for_all_but_this_machine_and_the_exceptions(url: str, is_used: bool) -> None:
+    proxy = "http://proxy.example.com:3128"
+    settings = made(outgoing_proxy=proxy, outgoing_proxy_except="Members.example.com, .internal.example.com,")
+
+    assert settings.proxy_for(url) == (proxy if is_used else None)
+    assert made().proxy_for(url) is None
+
+
+def test_a_file_without_a_certificate_is_no_ca_file(tmp_path: Path) -> None:
+    (tmp_path / "ca.pem").write_text("-----BEGIN CERTIFICATE-----\nbm8=\n-----END CERTIFICATE-----\n")
+
+    with pytest.raises(ValidationError, match="holds no certificate that can be read"):
+        made(ca_file=str(tmp_path / "ca.pem"))
+    (tmp_path / "ca.pem").write_text("")
+    with pytest.raises(ValidationError, match="holds no certificate that can be read"):
+        made(ca_file=str(tmp_path / "ca.pem"))
 
 
 def test_each_setting_says_how_to_mend_it() -> None:
@@ -202,19 +247,23 @@ def test_a_url_without_a_password_is_shown_whole() -> None:
         assert made(database_url=url).shown("database_url") == url
 
 
+PROXY_PASSWORD = "canary+proxy"
+
+
 def _words(settings: Settings) -> list[str]:
     """What somebody could say of each secret, as it is and as it is written in URLs."""
     assert {name for name, value in settings if isinstance(value, SecretStr | dict)} - {"members_sites"} == set(
         CANARIES
     )
     values = ["xoxb-1-canary", "canary-old-signing", "canary-new-signing", "xapp-1-canary", "canary/rules+key="]
-    values += ["canary members", "canary-blog-key", PASSWORD]
+    values += ["canary members", "canary-blog-key", PASSWORD, PROXY_PASSWORD]
     return [*values, *(quote(each, safe="") for each in values)]
 
 
 @pytest.fixture
 def planted() -> Settings:
-    return made(**CANARIES, database_url=f"postgresql://u:{PASSWORD}@h/db")
+    proxy = f"http://u:{quote(PROXY_PASSWORD)}@proxy.example.com:3128"
+    return made(**CANARIES, database_url=f"postgresql://u:{PASSWORD}@h/db", outgoing_proxy=proxy)
 
 
 @pytest.mark.threat("E3")
