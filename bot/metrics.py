@@ -42,6 +42,12 @@ SERVICE_CALLS: Final = Histogram(
     ["service", "method", "status"],
     buckets=(0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60),
 )
+HELD_REQUESTS: Final = Counter(
+    "gatehouse_held_requests_total",
+    "Requests that waited for their turn at a service, because it asked for a pause or its budget was used up, or that got"
+    " none in time. `priority`: `read`, `bulk` or `change`, with what a change reads. `outcome`: `waited` or `refused`",
+    ["service", "priority", "outcome"],
+)
 SLACK_CALLS: Final = Histogram(
     "gatehouse_slack_call_seconds",
     "Calls of Slack's Web API, with their retries. `outcome`: `ok`, `refused` or `unreachable`",
@@ -72,6 +78,11 @@ LOOP_LAG: Final = Histogram(
 READY: Final = Gauge("gatehouse_ready", "1 where a part is ready as /readyz says, 0 where it is not", ["part"])
 POLICY_BROKEN: Final = Gauge(
     "gatehouse_policy_broken", "1 while the policy file is wrong and its older version stays in force"
+)
+BUDGET_LEFT: Final = Gauge(
+    "gatehouse_service_budget_left",
+    "Requests that a service may still get in this minute from all replicas; only of services that have a limit set",
+    ["service"],
 )
 BACKLOG: Final = Gauge(
     "gatehouse_backlog",

@@ -149,6 +149,12 @@ class Settings(BaseSettings):
     rules_base_url: str = Field(description="Address of the rules service, ending in /v1.")
     rules_api_key: Secret = Field(description="Sent as x-api-key.")
 
+    rules_requests_per_minute: int | None = Field(
+        default=None,
+        ge=10,
+        description="Requests a minute that the rules service may get from all replicas; any number where unset.",
+    )
+
     members_base_url: str = Field(description="Address of the membership service, ending in /api/v1.")
     members_api_key: Secret = Field(description="Key of the membership service.")
     members_auth_header: str = Field(
@@ -162,6 +168,9 @@ class Settings(BaseSettings):
     )
     members_api_keys: Annotated[dict[str, Secret], NoDecode, BeforeValidator(_keys)] = Field(
         default_factory=dict, description="name=key, comma separated, for sites with a key of their own."
+    )
+    members_requests_per_minute: int | None = Field(
+        default=None, ge=10, description="The same for the membership service, all sites together."
     )
     members_segments: str = Field(
         default="", description="Segments to offer even while no member has them, comma separated."
@@ -338,6 +347,8 @@ MEND: Final[Mapping[str, str]] = {
     "slack_api_url": "Leave it out to use Slack itself, or write a URL such as https://slack.com/api/.",
     "rules_base_url": "Write the URL of the rules service, such as https://rules.example.com/v1.",
     "rules_api_key": "Write a key that the rules service takes.",
+    "rules_requests_per_minute": "Write a number, 10 or more, or leave it out for no limit.",
+    "members_requests_per_minute": "Write a number, 10 or more, or leave it out for no limit.",
     "members_base_url": "Write the URL of the membership service, such as https://members.example.com/api/v1.",
     "members_api_key": "Write a key that the membership service takes.",
     "members_api_keys": "Write name=key with names of MEMBERS_SITES, comma separated, such as docs=KEY.",

@@ -15,6 +15,7 @@ import structlog
 from bot.changes.journal import LEASE, Journal
 from bot.changes.model import Change
 from bot.clients.errors import ClientError, RateLimited, Unreachable
+from bot.clients.gate import Priority, sending_for
 from bot.clients.http import fence
 from bot.store.db import StoreError
 
@@ -233,9 +234,11 @@ async def keep_change_lease(journal: Journal, change: Change) -> AsyncIterator[C
     lease = ChangeLease(journal, change, change.run.leased_until or journal.now())
     journal.at_work.add(change.id)
     outer = fence.set(lease.require)
+    in_bulk = change.is_set or change.set_id is not None
     try:
-        async with keep_renewing(change.id, journal.lease, lease.renew):
-            yield lease
+        with sending_for(Priority.BULK if in_bulk else Priority.CHANGE):
+            async with keep_renewing(change.id, journal.lease, lease.renew):
+                yield lease
     finally:
         fence.reset(outer)
         journal.at_work.discard(change.id)

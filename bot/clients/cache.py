@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
+from bot.clients.gate import Priority, current_priority
 from bot.clients.json_stream import cooperatively, free_gradually
 from bot.clients.lists import Listing
 from bot.text.search import SearchHit, SearchIndex, search
@@ -63,12 +64,17 @@ class SingleFlight(Generic[T]):
         self._clock = clock
         self._many = many
         self._task: asyncio.Task[T] | None = None
+        self._priority = Priority.READ
         self._kept: _Kept | None = None
         self._going: set[asyncio.Task[None]] = set()
 
     async def fresh(self) -> T:
-        """What a read that starts now, or is under way, brings; its errors are everybody's."""
-        if self._task is None or self._task.done():
+        """What a read that starts now, or is under way, brings; its errors are everybody's.
+
+        A change does not wait with reads that are less urgent, and may be refused where it is not.
+        """
+        if self._task is None or self._task.done() or current_priority() > self._priority:
+            self._priority = current_priority()
             self._task = asyncio.create_task(self._fly())
         return await asyncio.shield(self._task)
 

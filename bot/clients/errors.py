@@ -109,10 +109,22 @@ class Refused(Refusal):
 
 
 class RateLimited(Refusal):
-    """Too many requests. *retry_after* is in seconds, None where the service did not say; *until*: since 1970."""
+    """Too many requests. *retry_after* is in seconds, None where the service did not say; *until*: since 1970.
 
-    def __init__(self, service: str, text: str = "", status: int = 429, retry_after: float | None = None) -> None:
+    *is_ours*: by our own budget for the service, which was not asked.
+    """
+
+    def __init__(
+        self,
+        service: str,
+        text: str = "",
+        status: int = 429,
+        retry_after: float | None = None,
+        *,
+        is_ours: bool = False,
+    ) -> None:
         super().__init__(service, text, status)
+        self.is_ours = is_ours
         self.retry_after = retry_after
         self.until = None if retry_after is None else time.time() + retry_after
 

@@ -7,8 +7,8 @@ import json
 import ssl
 import time
 import zlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
@@ -20,57 +20,13 @@ import httpx
 import stamina
 
 from bot.clients.errors import OutcomeUnknown, RateLimited, Refusal, Refused, TooLarge, Unreachable, Unreadable, refusal
+from bot.clients.gate import MAX_WAIT_SECONDS, Gate
 from bot.clients.json_stream import parsed
 from bot.clients.urls import BadUrl, checked_base
 from bot.metrics import SERVICE_CALLS
 
-MAX_WAIT_SECONDS: Final = 5.0
-"""Seconds that a request waits for its turn; where it would be longer, the caller gets an error."""
-PAUSE_SECONDS: Final = 1.0
-"""Seconds of a pause that a service asked for without saying how long."""
-MAX_PAUSE_SECONDS: Final = 300.0
-"""Seconds for which a service is believed that it wants to be left alone; then it is tried."""
 MAX_NAMED_SECONDS: Final = 86_400.0
-YIELD_SECONDS: Final = 0.05
-"""Seconds for which a read lets the writes go first that waited with it."""
-
-
-class Gate:
-    """Shared by all who send to one service. When it opens again, writes go first: reads wait for people, too."""
-
-    def __init__(
-        self,
-        service: str,
-        *,
-        clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-    ) -> None:
-        self._service = service
-        self._clock = clock
-        self._sleep = sleep
-        self._opens = float("-inf")
-        self._writes_waiting = 0
-
-    def close(self, seconds: float | None) -> None:
-        """Let nothing through for so many seconds; None where the service did not say how many."""
-        pause = PAUSE_SECONDS if seconds is None else min(seconds, MAX_PAUSE_SECONDS)
-        self._opens = max(self._opens, self._clock() + pause)
-
-    async def turn(self, *, write: bool) -> None:
-        """Return when something may be sent; raises RateLimited where that is too far away."""
-        while (wait := self._opens - self._clock()) > 0 or (self._writes_waiting and not write):
-            if wait > MAX_WAIT_SECONDS:
-                raise RateLimited(self._service, "", 429, wait)
-            with self._counted(write):
-                await self._sleep(max(wait, YIELD_SECONDS))
-
-    @contextmanager
-    def _counted(self, write: bool) -> Iterator[None]:
-        self._writes_waiting += write
-        try:
-            yield
-        finally:
-            self._writes_waiting -= write
+"""Seconds that a service may name; a longer time is taken for these."""
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -286,7 +242,7 @@ class Service:
         finally:
             SERVICE_CALLS.labels(self.name, method, status).observe(time.perf_counter() - began)
         if answer.status == TOO_MANY:
-            self._gate.close(answer.retry_after)
+            await self._gate.close(answer.retry_after)
         return answer
 
     def _encoded(self, body: Any) -> bytes:
@@ -320,9 +276,9 @@ class Service:
 
 
 def _worth_another_try(error: Exception) -> bool:
-    """Whether a read is repeated: not for a clear refusal, and not where the service asks for a long wait."""
+    """Whether a read is repeated: not for a clear refusal, and not where it waited, or is to wait, for long."""
     if isinstance(error, RateLimited):
-        return error.retry_after is None or error.retry_after <= MAX_WAIT_SECONDS
+        return not error.is_ours and (error.retry_after is None or error.retry_after <= MAX_WAIT_SECONDS)
     return isinstance(error, Unreachable)
 
 

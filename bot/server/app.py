@@ -7,7 +7,7 @@ import contextlib
 import os
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -29,6 +29,7 @@ from bot.changes.timers import TimerWorker
 from bot.changes.verify import Adapter
 from bot.changes.worker import Wake, lease_for
 from bot.clients.errors import Refused
+from bot.clients.gate import Gate
 from bot.clients.http import CallLimits, Service, authorities
 from bot.clients.members import MembersClient
 from bot.clients.rules import GroupsClient, RulesClient
@@ -41,6 +42,7 @@ from bot.server.edge import WARNING, Verifier, slack_endpoint, web_app
 from bot.server.figures import measure, watch_loop
 from bot.server.slack import ConnectTimeouts, Envelopes, answer, bolt_app, connected, open_slack, sign_in
 from bot.settings import CannotStart, Settings
+from bot.store.budgets import Budget
 from bot.store.db import StoreError
 from bot.store.engine import DatabaseClock, Store, alone, open_store
 from handlers.changes.cards import Cards
@@ -74,29 +76,41 @@ class Services:
 
 
 @asynccontextmanager
-async def open_services(settings: Settings) -> AsyncIterator[Services]:
-    """Clients for both services, until the block ends."""
+async def open_services(settings: Settings, budgets: Sequence[Budget] = ()) -> AsyncIterator[Services]:
+    """Clients for both services, until the block ends; what has one of *budgets* gets no more than that."""
+    gates = {name: Gate(name) for name in ("rules", "members")} | {
+        one.service: Gate(one.service, one) for one in budgets
+    }
     async with AsyncExitStack() as stack:
-        rules, groups = await stack.enter_async_context(_rules(settings))
-        members = {name: await stack.enter_async_context(_members(settings, name)) for name in settings.members_sites}
+        rules, groups = await stack.enter_async_context(_rules(settings, gates["rules"]))
+        members = {
+            name: await stack.enter_async_context(_members(settings, name, gates["members"]))
+            for name in settings.members_sites
+        }
         yield Services(rules, groups, members)
 
 
 @asynccontextmanager
-async def _rules(settings: Settings) -> AsyncIterator[tuple[RulesClient, GroupsClient]]:
+async def _rules(settings: Settings, gate: Gate) -> AsyncIterator[tuple[RulesClient, GroupsClient]]:
     headers = {"x-api-key": settings.rules_api_key.get_secret_value()}
-    async with _service("rules", settings.rules_base_url, headers, settings) as service:
+    async with _service("rules", settings.rules_base_url, headers, settings, gate) as service:
         yield RulesClient(service), GroupsClient(service)
 
 
 @asynccontextmanager
-async def _members(settings: Settings, name: str) -> AsyncIterator[MembersClient]:
+async def _members(settings: Settings, name: str, gate: Gate) -> AsyncIterator[MembersClient]:
     headers = {settings.members_auth_header: f"{settings.members_auth_scheme} {settings.key_of(name)}".strip()}
-    async with _service("members", settings.members_base_url, headers, settings) as service:
+    async with _service("members", settings.members_base_url, headers, settings, gate) as service:
         yield MembersClient(service, settings.members_sites[name])
 
 
-def _service(name: str, base_url: str, headers: dict[str, str], settings: Settings) -> Service:
+def _budgets(settings: Settings, store: Store) -> Sequence[Budget]:
+    """The budgets of those services that have a limit."""
+    limits = {"rules": settings.rules_requests_per_minute, "members": settings.members_requests_per_minute}
+    return [Budget(store.session, name, most) for name, most in limits.items() if most is not None]
+
+
+def _service(name: str, base_url: str, headers: dict[str, str], settings: Settings, gate: Gate) -> Service:
     limits = CallLimits(deadline=settings.service_timeout, max_bytes=settings.service_max_bytes)
     return Service(
         name,
@@ -105,6 +119,7 @@ def _service(name: str, base_url: str, headers: dict[str, str], settings: Settin
         limits=limits,
         insecure_http=settings.insecure_http,
         redact=settings.redacted,
+        gate=gate,
         proxy=settings.proxy_for(base_url),
         ca_file=settings.ca_file,
     )
@@ -165,7 +180,8 @@ async def running(
         )
         store, clock = await stack.enter_async_context(_store(settings, now))
         await reading_authorities
-        services = await stack.enter_async_context(open_services(settings))
+        budgets = _budgets(settings, store)
+        services = await stack.enter_async_context(open_services(settings, budgets))
 
         envelopes: Envelopes | None = None
 
@@ -265,7 +281,9 @@ async def running(
         verifier = Verifier(settings.signing_secrets, time.time)
         events = slack_endpoint(verifier, partial(answer, bolt)) if settings.signing_secrets else None
         yield Running(
-            web_app(events, health, partial(measure, store, health, gatehouse.policy_trouble)), gatehouse, wake_workers
+            web_app(events, health, partial(measure, store, health, gatehouse.policy_trouble, budgets)),
+            gatehouse,
+            wake_workers,
         )
 
 

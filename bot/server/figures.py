@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
 
 import structlog
 
 from bot import metrics
 from bot.server.edge import is_ready
+from bot.store.budgets import Budget
 from bot.store.db import StoreError
 from bot.store.engine import Store
 
@@ -20,7 +21,10 @@ TIMEOUT: Final = 5.0
 
 
 async def measure(
-    store: Store, readiness: Callable[[], Awaitable[Mapping[str, str]]], policy_trouble: Callable[[], str | None]
+    store: Store,
+    readiness: Callable[[], Awaitable[Mapping[str, str]]],
+    policy_trouble: Callable[[], str | None],
+    budgets: Sequence[Budget],
 ) -> None:
     """Set the metrics that are read when somebody asks for them; a backlog that can't be read now has no value."""
     metrics.POLICY_BROKEN.set(policy_trouble() is not None)
@@ -28,13 +32,16 @@ async def measure(
         async with asyncio.timeout(TIMEOUT):
             parts = await readiness()
             backlogs = await _read_backlogs(store)
+            left = {budget.service: await budget.left() for budget in budgets}
     except (StoreError, TimeoutError) as error:
-        parts, backlogs = {"store": "not read"}, {}
+        parts, backlogs, left = {"store": "not read"}, {}, {}
         log.warning("backlogs_not_read", error=type(error).__name__)
-    for gauge in (metrics.READY, metrics.BACKLOG, metrics.OLDEST):
+    for gauge in (metrics.READY, metrics.BACKLOG, metrics.OLDEST, metrics.BUDGET_LEFT):
         gauge.clear()
     for part, says in parts.items():
         metrics.READY.labels(part).set(is_ready(says))
+    for service, requests in left.items():
+        metrics.BUDGET_LEFT.labels(service).set(requests)
     for what, (count, seconds) in backlogs.items():
         metrics.BACKLOG.labels(what).set(count)
         if seconds is not None:

@@ -169,7 +169,8 @@ settings = sa.Table(
     sa.Column("name", sa.String(32), primary_key=True),
     sa.Column("value", sa.Text, nullable=False),
 )
-"""What a channel or a person has under a name: what they set, their test URLs, the last list that they were shown."""
+"""What a channel, a person or a service has under a name: what they set, their test URLs, the last list that they were
+shown; what a service got of its budget of requests."""
 
 misses = sa.Table(
     "misses",

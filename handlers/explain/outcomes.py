@@ -193,8 +193,12 @@ SERVICE_WORDS: Final[Table] = {
         "Ask your Gatehouse admin to check it.",
     ),
     client.RateLimited: lambda e: Words(
-        f"The {e.service} service is rate-limiting Gatehouse (429).",
-        next=f"It accepts requests again at {clock_time(e.until)}."
+        f"Gatehouse has sent the {e.service} service as many requests as it may in a minute."
+        if e.is_ours
+        else f"The {e.service} service is rate-limiting Gatehouse (429).",
+        next=f"Try again at {clock_time(e.until)}."
+        if e.until and e.is_ours
+        else f"It accepts requests again at {clock_time(e.until)}."
         if e.until and e.retry_after
         else "Try again in a minute.",
     ),

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 
 import structlog
 
 from bot.changes.model import Change
 from bot.clients.cache import one_command
+from bot.clients.gate import Priority, sending_for
 from bot.gatehouse import Gatehouse
 from bot.metrics import CommandTimer
 from bot.policy.access import NotAllowed
@@ -78,7 +79,7 @@ class Dispatcher:
     async def dispatch(self, request: Request, ack: FormAck | None = None) -> None:
         """See *request* to its answer. *ack*: of a form, where its acknowledgement waits for it."""
         if isinstance(request, FormRequest):  # its refusal belongs into its modal
-            with one_command():
+            with one_command(), sending_for(Priority.CHANGE):
                 await self._forms.finish(request.caller, request.view, self._save_form(request), ack)
             return
         timer = CommandTimer(_counted_as(request))
@@ -89,7 +90,7 @@ class Dispatcher:
             home = isinstance(request, EventRequest) and request.is_home
             await self._answers.refuse(request.caller, error, request.asked, home=home, attempted=_attempts(request))
             return
-        with one_command():
+        with one_command(), _sending(writes=_attempts(request)):
             await self._carry_out(
                 _speaker(request),
                 request.asked,
@@ -143,7 +144,10 @@ class Dispatcher:
         elif isinstance(request, EventRequest) and request.route is not None:
             with suppress(Unclear, errors.EditedMessage):
                 command = await request.route.run(request.heard, request.caller, self._gatehouse)
-        return await look_up(command, request.caller, self._gatehouse) if isinstance(command, Command) else Shorthand()
+        if not isinstance(command, Command):
+            return Shorthand()
+        with _sending(writes=command.writes):
+            return await look_up(command, request.caller, self._gatehouse)
 
     async def _outcome(self, request: Request) -> Outcome | None:
         """What *request* comes to: an answer, the command that it stands for, or nothing."""
@@ -256,8 +260,9 @@ class Dispatcher:
         Where it is a form and Slack gave no way to open one, a button that does.
         """
         await self._check_right(command, caller)
-        command = expand(command, caller.shorthand or await look_up(command, caller, self._gatehouse))
-        reply = await COMMANDS[type(command)](command, caller, self._gatehouse)
+        with _sending(writes=command.writes):
+            command = expand(command, caller.shorthand or await look_up(command, caller, self._gatehouse))
+            reply = await COMMANDS[type(command)](command, caller, self._gatehouse)
         if isinstance(reply, Modal) and not caller.trigger:
             return Private(modals.opener(command))
         return reply
@@ -284,6 +289,11 @@ class Dispatcher:
             raise
         timer.ended("answered")
         return saved
+
+
+def _sending(*, writes: bool) -> AbstractContextManager[None]:
+    """What is asked of the services within: for somebody who *writes*, it goes before what others only read."""
+    return sending_for(Priority.CHANGE if writes else Priority.READ)
 
 
 def _counted_as(request: Request) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import weakref
 
 from bot.clients.cache import SingleFlight
+from bot.clients.gate import Priority, current_priority, sending_for
 from bot.clients.lists import Listing
 from bot.rules.model import Rule
 from tests.conftest import until
@@ -44,3 +46,24 @@ async def test_what_nobody_holds_is_let_go_but_not_in_one_go() -> None:
         assert all(rule() is None for rule in rules)
     finally:
         gc.enable()
+
+
+async def test_a_change_does_not_wait_with_a_read_that_is_held_up() -> None:
+    held, asked = asyncio.Event(), list[Priority]()
+
+    async def read() -> Priority:
+        asked.append(current_priority())
+        if current_priority() is Priority.READ:
+            await held.wait()
+        return current_priority()
+
+    shared = SingleFlight(read, keep=10, clock=lambda: 0.0)
+    slow = asyncio.create_task(shared.fresh())
+    await until(lambda: bool(asked))
+
+    with sending_for(Priority.CHANGE):
+        async with asyncio.timeout(10):
+            assert await shared.fresh() is Priority.CHANGE
+    held.set()
+    assert await slow is Priority.READ
+    assert asked == [Priority.READ, Priority.CHANGE]

@@ -10,7 +10,8 @@ from typing import TypeVar
 import pytest
 
 from bot.clients.errors import RateLimited
-from bot.clients.http import MAX_PAUSE_SECONDS, Gate, Service
+from bot.clients.gate import MAX_PAUSE_SECONDS, Gate
+from bot.clients.http import Service
 from bot.clients.rules import RulesClient
 from bot.rules.model import RuleDraft
 from handlers.explain.table import words_for
@@ -81,7 +82,7 @@ async def test_no_service_is_left_alone_for_ever(services: Services) -> None:
 async def test_writes_go_before_the_reads_that_waited_with_them() -> None:
     time = Time()
     gate = Gate("rules", clock=time, sleep=time.sleep)
-    gate.close(3)
+    await gate.close(3)
     order: list[bool] = []
 
     async def send(write: bool) -> None:

@@ -47,6 +47,7 @@ def services() -> Iterator[Sample]:
         "403 of a site": client.Unauthorized("members", "Forbidden", 403),
         "404": client.NotFound("rules", "Rule not found", 404),
         "429": client.RateLimited("rules"),
+        "our own limit": client.RateLimited("rules", is_ours=True),
         "503": client.Refused("rules", "maintenance", 503),
         "another refusal": client.Refused("members", "Name is too long", 422),
         "no answer": client.Unreachable("rules", "TimeoutError"),

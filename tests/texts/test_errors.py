@@ -58,6 +58,18 @@ The rules service is rate-limiting Gatehouse (429). Nothing was changed.
 Nothing was changed. Try again in a minute.
 You typed `/rules off Old shop` · Reference `01234567`\
 """,
+            "our own limit, reading": """\
+Gatehouse has sent the rules service as many requests as it may in a minute.
+(warning) Gatehouse has sent the rules service as many requests as it may in a minute.
+Try again in a minute.
+You typed `/rules list` · Reference `01234567`\
+""",
+            "our own limit, changing": """\
+Gatehouse has sent the rules service as many requests as it may in a minute. Nothing was changed.
+(warning) Gatehouse has sent the rules service as many requests as it may in a minute.
+Nothing was changed. Try again in a minute.
+You typed `/rules off Old shop` · Reference `01234567`\
+""",
             "503, reading": """\
 The rules service failed with an error of its own (503).
 (warning) The rules service failed with an error of its own (503).
