@@ -16,7 +16,7 @@ import pytest
 import stamina
 
 from bot.server.app import Timing
-from bot.server.slack import ConnectTimeouts
+from bot.server.socket_mode import ConnectTimeouts
 from handlers.slack.forms import FORM_TIMEOUT
 from sandbox.demo import Sandbox, Transport, running_sandbox
 from sandbox.services.switches import Switches

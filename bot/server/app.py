@@ -40,7 +40,8 @@ from bot.policy.file import BadPolicy, CurrentPolicy, summary
 from bot.policy.limits import RateLimiter
 from bot.server.edge import WARNING, Verifier, slack_endpoint, web_app
 from bot.server.figures import measure, watch_loop
-from bot.server.slack import ConnectTimeouts, Envelopes, answer, bolt_app, connected, open_slack, sign_in
+from bot.server.slack import answer, bolt_app, open_slack, sign_in
+from bot.server.socket_mode import ConnectTimeouts, Envelopes, connected
 from bot.settings import CannotStart, Settings
 from bot.store.budgets import Budget
 from bot.store.db import StoreError

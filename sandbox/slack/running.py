@@ -78,6 +78,7 @@ async def running_slack(
     clock: Callable[[], float] = time.time,
     reset: Callable[[], Awaitable[None]] | None = None,
     folder: str = "",
+    ping_every: float = 10.0,
 ) -> AsyncIterator[LocalSlack]:
     """A local Slack with one app, the one of *manifest*, installed in the first of *workspaces*.
 
@@ -85,6 +86,7 @@ async def running_slack(
     ``default.toml``. Set `delivery.url` when the app listens; where the manifest says Socket Mode, it connects by itself.
     *reset*: what else starts afresh when the page does. *folder* says which demo this is, to a second one that asks.
     With a *seed* and a `StandingClock` two runs in which the same happens have the same ids and times.
+    *ping_every*: seconds between two pings of Slack on a connection of Socket Mode.
     Raises ManifestRefused where Slack would make no app of it.
     """
     if problems := check_manifest(manifest):
@@ -144,7 +146,7 @@ async def running_slack(
         *page.routes(),
         *troubles.routes(page.guarded, page.posted),
     ]
-    async with serving(Starlette(routes=routes), port=port) as address:
+    async with serving(Starlette(routes=routes), port=port, ping_every=ping_every) as address:
         for acting in actings.values():
             acting.answers.address = acting.state.files.base = address
         try:

@@ -11,6 +11,8 @@ from typing import Final
 
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.http11 import Request
 
 GRACE: Final = 0.1
 """Seconds that an answer under way may still take at the end."""
@@ -50,12 +52,29 @@ class _Server(uvicorn.Server):
         await asyncio.gather(*answering, return_exceptions=True)
 
 
+class Line(WebSocketsSansIOProtocol):
+    """The server's side of a websocket, which its endpoint finds in ``scope["line"]``, to put it out of order."""
+
+    def handle_connect(self, event: Request) -> None:
+        super().handle_connect(event)
+        self.scope["line"] = self  # type: ignore[typeddict-unknown-key]  # the endpoint starts after this
+
+    def stop_pinging(self) -> None:
+        """Send no more pings, but answer those of the other side, as a proxy does that has lost its server."""
+        self.stop_keepalive()
+
+    def fall_silent(self) -> None:
+        """Neither read nor answer anything any more, with the connection still open."""
+        self.stop_keepalive()
+        self.transport.pause_reading()
+
+
 @asynccontextmanager
-async def serving(app: ASGIApp, *, port: int = 0) -> AsyncIterator[str]:
-    """Serve *app* on 127.0.0.1; gives its address, such as http://127.0.0.1:8801."""
+async def serving(app: ASGIApp, *, port: int = 0, ping_every: float = 10.0) -> AsyncIterator[str]:
+    """Serve *app* on 127.0.0.1; gives its address, such as http://127.0.0.1:8801. Websockets are pinged, as Slack does."""
     listener = listening(port)
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # faults are what some of these servers are for
-    config = uvicorn.Config(app, log_config=None, lifespan="off", ws="websockets-sansio")
+    config = uvicorn.Config(app, log_config=None, lifespan="off", ws=Line, ws_ping_interval=ping_every)
     server = _Server(config)
     config.load()
     server.lifespan = config.lifespan_class(config)

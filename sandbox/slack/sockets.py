@@ -23,18 +23,34 @@ HOST: Final = "applink-local"
 
 @dataclass(slots=True, eq=False)
 class Connection:
-    """One websocket of the app; *is_leaving*: it was told to go, and gets no new envelope."""
+    """One websocket of the app; *is_leaving*: it was told to go, and gets no new envelope.
+
+    *is_deaf*: what is sent through it gets lost.
+    """
 
     websocket: WebSocket
     is_leaving: bool = False
+    is_deaf: bool = False
 
     async def send(self, frame: Mapping[str, Any]) -> bool:
         """Whether *frame* went out."""
+        if self.is_deaf:
+            return True  # as far as Slack can tell
         try:
             await self.websocket.send_text(json.dumps(frame))
         except (RuntimeError, WebSocketDisconnect, OSError):  # it went away meanwhile
             return False
         return True
+
+    def go_deaf(self) -> None:
+        """Let nothing more of Slack's come through, while the app's own pings are still answered."""
+        self.is_deaf = True
+        self.websocket.scope["line"].stop_pinging()
+
+    def fall_silent(self) -> None:
+        """Let nothing at all come through any more, though nobody hangs up."""
+        self.is_deaf = True
+        self.websocket.scope["line"].fall_silent()
 
     async def close(self) -> None:
         if self.websocket.application_state is WebSocketState.CONNECTED:
@@ -58,6 +74,8 @@ class Sockets:
     """Set whenever a connection comes or goes; whoever waits for that clears it."""
     _tickets: set[str] = field(default_factory=set)
     _awaited: dict[str, asyncio.Future[Any]] = field(default_factory=dict)
+    last: Connection | None = None
+    """The connection that got the latest envelope."""
     _turn: int = 0
 
     def address(self, origin: str) -> str:
@@ -162,7 +180,8 @@ class Sockets:
         staying = [one for one in self.connections if not one.is_leaving]
         found = staying or self.connections
         self._turn += 1
-        return found[self._turn % len(found)] if found else None
+        self.last = found[self._turn % len(found)] if found else None
+        return self.last
 
     async def warn(self, connection: Connection) -> None:
         """Tell that *connection* will be refreshed in some seconds."""

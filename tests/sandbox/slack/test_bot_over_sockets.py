@@ -5,8 +5,9 @@ All stories over it: ``pytest tests/stories --transport=socket``.
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 
 import httpx
@@ -15,18 +16,25 @@ from pydantic import SecretStr
 
 from bot.server.app import running
 from bot.server.manifest import document
-from bot.server.slack import ConnectTimeouts
+from bot.server.socket_mode import ConnectTimeouts
 from bot.settings import CannotStart
 from sandbox.demo import Sandbox, Transport, running_sandbox, settings
 from sandbox.gatehouse import WORKSPACES
 from sandbox.services.running import running_services
-from sandbox.slack.running import TOKEN, running_slack
+from sandbox.slack.running import TOKEN, LocalSlack, running_slack
+from sandbox.slack.serving import serving
+from sandbox.slack.sockets import Connection, Sockets
 from sandbox.slack.story import Person
 from tests.conftest import OPS, QUICK, until
 
 pytestmark = pytest.mark.slow
 
 OLD = "Redirect_x1old"
+
+
+async def replaced(sockets: Sockets, *old: Connection) -> None:
+    """Return once there are two connections again, and none of *old*."""
+    await until(lambda: len(sockets.connections) == 2 and not {*old} & {*sockets.connections}, seconds=40)
 
 
 @pytest.fixture
@@ -74,25 +82,25 @@ async def test_a_refreshed_connection_is_replaced_and_the_story_goes_on(
 ) -> None:
     sockets = workspace.slack.sockets
     card = await alice.says(f"/rules delete {OLD}")
-    (old,) = sockets.connections
+    old, _ = sockets.connections
 
     await sockets.refresh(old)
-    await until(lambda: len(sockets.connections) == 1 and old not in sockets.connections)
+    await replaced(sockets, old)
     await cara.clicks(card, "v1.decide.approve", confirm=True)
     await alice.sees("deleted")
 
     assert workspace.services.rules.get(OLD) is None
     opened = [one for one in workspace.slack.state.traffic if one["what"] == "apps.connections.open"]
-    assert len(opened) == 2  # a third would have hung up the second
+    assert len(opened) == 3  # a fourth would have replaced the third
 
 
 async def test_an_address_that_is_no_longer_good_is_not_tried_for_ever(workspace: Sandbox, alice: Person) -> None:
     sockets = workspace.slack.sockets
-    (old,) = sockets.connections
+    old, _ = sockets.connections
     sockets.spent = 1
 
     await sockets.refresh(old)
-    await until(lambda: len(sockets.connections) == 1 and old not in sockets.connections)
+    await replaced(sockets, old)
 
     assert "4 rules" in alice.slack_text(await alice.says("/rules list checkout"))
 
@@ -100,11 +108,11 @@ async def test_an_address_that_is_no_longer_good_is_not_tried_for_ever(workspace
 @pytest.mark.parametrize("answer", ["500", "html", "text", "wrong_type", "cut_before", "429", "internal_error"])
 async def test_an_answer_without_an_address_is_asked_for_again(workspace: Sandbox, alice: Person, answer: str) -> None:
     slack = workspace.slack
-    (old,) = slack.sockets.connections
+    old, _ = slack.sockets.connections
     slack.faults.add(answer, method="apps.connections.open", times=4)
 
     await slack.sockets.refresh(old)
-    await until(lambda: len(slack.sockets.connections) == 1 and old not in slack.sockets.connections)
+    await replaced(slack.sockets, old)
 
     assert "4 rules" in alice.slack_text(await alice.says("/rules list checkout"))
 
@@ -115,22 +123,22 @@ async def test_a_start_that_slack_held_up_goes_on_after_a_refusal(tmp_path: Path
         running_services(str(tmp_path / "services.db")) as services,
         running_slack(document(None), WORKSPACES) as slack,
     ):
-        slack.faults.add("never", method="apps.connections.open")
+        slack.faults.add("never", method="apps.connections.open", times=2)
         slack.faults.add("invalid_auth", method="apps.connections.open", times=2)
         chosen = settings(slack, services, tmp_path / "gatehouse.db", transport="socket")
         async with running(chosen, timing=hurried):
-            await until(lambda: len(slack.sockets.connections) == 1, seconds=40)
+            await until(lambda: len(slack.sockets.connections) == 2, seconds=40)
 
 
 async def test_a_token_that_is_refused_for_a_while_is_tried_again(workspace: Sandbox, alice: Person) -> None:
     slack = workspace.slack
-    (old,) = slack.sockets.connections
+    old, _ = slack.sockets.connections
     slack.sockets.spent = 1
     await slack.sockets.refresh(old)
     await until(lambda: slack.sockets.spent == 0)
     slack.faults.add("invalid_auth", method="apps.connections.open", times=2)  # once for each that reconnects
 
-    await until(lambda: len(slack.sockets.connections) == 1 and old not in slack.sockets.connections, seconds=40)
+    await replaced(slack.sockets, old)
 
     assert "4 rules" in alice.slack_text(await alice.says("/rules list checkout"))
 
@@ -142,9 +150,129 @@ async def test_a_slack_that_ends_each_connection_at_once_is_not_asked_without_pa
         return [one["at"] for one in slack.state.traffic if one["what"] == "apps.connections.open"]
 
     await slack.sockets.disable()
-    await until(lambda: len(asked()) == 5)
+    await until(lambda: len(asked()) >= 8)
 
-    assert all(later - earlier >= QUICK.connecting.pause for earlier, later in pairwise(asked()[1:]))
+    times = asked()[2:]  # those after the start; each of the two connections makes its own pause
+    assert all(later - earlier >= QUICK.connecting.pause for earlier, later in zip(times, times[2:], strict=False))
+
+
+def acknowledged(slack: LocalSlack) -> list[object]:
+    """How Slack's requests went, those of this story alone."""
+    return [one["status"] for one in slack.state.traffic if one["direction"] == "slack_to_bot"]
+
+
+async def test_nothing_is_lost_while_both_connections_are_refreshed(workspace: Sandbox, alice: Person) -> None:
+    slack, sockets = workspace.slack, workspace.slack.sockets
+    old = [*sockets.connections]
+    refreshed = asyncio.Event()
+
+    async def refresh() -> None:
+        for one in old:
+            await sockets.warn(one)
+        await until(lambda: len(sockets.connections) == 4)
+        for one in old:
+            one.is_leaving = False  # until it ends it, Slack may send anything through any connection
+        await until(lambda: len(acknowledged(slack)) >= 16)
+        assert {*old} <= {*sockets.connections}, "what comes through them is still read"
+        for one in old:
+            await sockets.refresh(one)
+        await replaced(sockets, *old)
+        refreshed.set()
+
+    async def ask() -> int:
+        asked = 0
+        while not refreshed.is_set():
+            assert "4 rules" in alice.slack_text(await alice.says("/rules list checkout"))
+            asked += 1
+        return asked
+
+    _, asked = await asyncio.gather(refresh(), ask())
+
+    assert acknowledged(slack) == [200] * asked
+    assert len([one for one in slack.state.messages if one.visible_to == alice.id]) == asked
+
+
+@pytest.mark.parametrize("all_end", [True, False])
+async def test_a_form_is_answered_though_its_connection_ends_while_it_is_checked(
+    workspace: Sandbox, bob: Person, all_end: bool
+) -> None:
+    sockets, faults = workspace.slack.sockets, workspace.slack.faults
+    await bob.opens("/members add")
+    bob.fills(Email="new.person@example.com", Name="New Person", Segments=["vip"])
+    before = len(workspace.services.members.calls())
+    workspace.services.members.stage.faults.add("delay", method="GET", value=0.5)
+
+    submitting = asyncio.create_task(bob.submits())
+    await until(lambda: len(workspace.services.members.calls()) > before)
+    assert sockets.last is not None
+    old = [*sockets.connections] if all_end else [sockets.last]
+    # The acknowledgement is due before there is another connection; or there is one, and will be no other.
+    faults.add("internal_error", method="apps.connections.open", times=16 if all_end else 1_000_000)
+    await asyncio.gather(*map(sockets.refresh, old))
+
+    assert await submitting == {}
+    faults.clear()
+    await bob.sees("New Person")
+    await replaced(sockets, *old)
+
+
+@pytest.fixture
+async def pinged(tmp_path: Path) -> AsyncIterator[tuple[LocalSlack, str]]:
+    """A Slack that pings all the time, and the URL of a bot that takes two seconds without that for deafness."""
+    hasty = replace(QUICK, connecting=ConnectTimeouts(attempt=2.0, pause=0.1, deaf=2.0, ping=0.5))
+    async with (
+        running_services(str(tmp_path / "services.db")) as services,
+        running_slack(document(None), WORKSPACES, ping_every=0.2) as slack,
+        running(settings(slack, services, tmp_path / "gatehouse.db", transport="socket"), timing=hasty) as bot,
+        serving(bot.web) as url,
+    ):
+        yield slack, url
+
+
+@pytest.mark.parametrize("trouble", [Connection.go_deaf, Connection.fall_silent])
+async def test_a_connection_that_brings_nothing_any_more_is_replaced(
+    pinged: tuple[LocalSlack, str], trouble: Callable[[Connection], None]
+) -> None:
+    slack, _ = pinged
+    deaf, _ = slack.sockets.connections
+    trouble(deaf)
+
+    await until(lambda: len([one for one in slack.sockets.connections if not one.is_deaf]) == 2, seconds=40)
+
+
+async def test_readiness_is_red_while_nothing_is_heard_and_green_again_after_that(
+    pinged: tuple[LocalSlack, str],
+) -> None:
+    slack, url = pinged
+    slack.faults.add("internal_error", method="apps.connections.open", times=1_000_000)
+    for one in slack.sockets.connections:
+        one.go_deaf()
+
+    async with httpx.AsyncClient(trust_env=False) as http:
+
+        async def says(status: int) -> str:
+            async with asyncio.timeout(40):
+                while (answer := await http.get(f"{url}/readyz")).status_code != status:  # noqa: ASYNC110  nobody is told
+                    await asyncio.sleep(0.05)
+            return str(answer.json()["socket mode"])
+
+        assert await says(503) == "not connected: Gatehouse hears nothing that people do"
+        slack.faults.clear()
+        assert await says(200) in {"ok", "warning: 1 of 2 connections"}
+
+
+async def test_the_connections_do_not_come_to_their_end_together(tmp_path: Path) -> None:
+    soon = replace(QUICK, connecting=ConnectTimeouts(attempt=2.0, pause=0.1, apart=0.2))
+    async with (
+        running_services(str(tmp_path / "services.db")) as services,
+        running_slack(document(None), WORKSPACES) as slack,
+        running(settings(slack, services, tmp_path / "gatehouse.db", transport="socket"), timing=soon),
+    ):
+        first, _ = slack.sockets.connections
+        await until(lambda: len(slack.sockets.connections) > 2)
+        assert first in slack.sockets.connections
+        opened = [one for one in slack.state.traffic if one["what"] == "apps.connections.open"]
+        assert len(opened) == 3
 
 
 @pytest.mark.threat("A12")
@@ -161,7 +289,7 @@ async def test_a_click_whose_connection_breaks_off_is_neither_lost_nor_done_twic
     await alice.sees("deleted")
     assert len(workspace.services.rules.calls("DELETE")) == 1
 
-    await until(lambda: len(slack.sockets.connections) == 1)
+    await until(lambda: len(slack.sockets.connections) == 2)
     assert "4 rules" in alice.slack_text(await alice.says("/rules list checkout"))
 
 
@@ -174,7 +302,10 @@ async def test_readiness_tells_of_a_connection_that_is_gone(workspace: Sandbox) 
         after = await http.get(f"{workspace.bot_url}/readyz")
 
     assert before.json()["socket mode"] == "ok"
-    assert (after.status_code, after.json()["socket mode"]) == (503, "not connected")
+    assert (after.status_code, after.json()["socket mode"]) == (
+        503,
+        "not connected: Gatehouse hears nothing that people do",
+    )
 
 
 @pytest.mark.threat("E2")
@@ -187,7 +318,7 @@ async def test_it_hangs_up_at_the_end_and_needs_no_proxy(tmp_path: Path, monkeyp
     ):
         chosen = settings(slack, services, tmp_path / "gatehouse.db", transport="socket")
         async with running(chosen, timing=QUICK) as bot:
-            assert len(slack.sockets.connections) == 1
+            assert len(slack.sockets.connections) == 2
             assert (await bot.gatehouse.health())["slack"] == "ok"
             await Person(slack, "U0ALICE01", OPS).says("/rules list checkout")
             assert "chat.postEphemeral" not in {
