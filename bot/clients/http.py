@@ -119,6 +119,22 @@ def authorities(ca_file: str | None) -> ssl.SSLContext:
     return context
 
 
+class LastCall:
+    """How the last call of a service went: known without asking it, for those who ask often."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._outcome, self._at = "", 0.0
+
+    def note(self, outcome: str) -> None:
+        """Note the *outcome* of a call that ended now, in a word or two."""
+        self._outcome, self._at = outcome, self._clock()
+
+    def says(self) -> str:
+        """``ok``, ``unreachable``, ``failing`` or ``rate-limiting``, and how many seconds ago; or that there was no call."""
+        return f"{self._outcome} ({self._clock() - self._at:.0f} s ago)" if self._outcome else "not called yet"
+
+
 class Service:
     """One service at one address. Use as an async context manager: it holds a pool of connections.
 
@@ -135,11 +151,13 @@ class Service:
         insecure_http: bool = False,
         redact: Callable[[str], str] = str,
         gate: Gate | None = None,
+        last_call: LastCall | None = None,
         proxy: str | None = None,
         ca_file: str | None = None,
     ) -> None:
         self.name = name
         self._gate = gate or Gate(name)
+        self._last_call = last_call or LastCall()
         self._redact = redact
         self.limits = limits or CallLimits()
         self._base = checked_base(base_url, insecure_http=insecure_http)
@@ -239,6 +257,10 @@ class Service:
             async with asyncio.timeout(self.limits.deadline), self._streamed(request) as response:
                 answer = Answer.of(response, await self._capped(response))
             status = f"{answer.status // 100}xx"
+            self._last_call.note(_outcome(answer.status))
+        except (httpx.HTTPError, TimeoutError):
+            self._last_call.note("unreachable")
+            raise
         finally:
             SERVICE_CALLS.labels(self.name, method, status).observe(time.perf_counter() - began)
         if answer.status == TOO_MANY:
@@ -273,6 +295,13 @@ class Service:
             if len(body) > self.limits.max_bytes:
                 raise TooLarge(self.name, f"over {self.limits.max_bytes} bytes")
         return bytes(body)
+
+
+def _outcome(status: int) -> str:
+    """What an answer says of its service: also one that refuses a request shows that it works."""
+    if status == TOO_MANY:
+        return "rate-limiting"
+    return "failing" if status >= 500 else "ok"
 
 
 def _worth_another_try(error: Exception) -> bool:

@@ -30,7 +30,7 @@ from bot.changes.verify import Adapter
 from bot.changes.worker import Wake, lease_for
 from bot.clients.errors import Refused
 from bot.clients.gate import Gate
-from bot.clients.http import CallLimits, Service, authorities
+from bot.clients.http import CallLimits, LastCall, Service, authorities
 from bot.clients.members import MembersClient
 from bot.clients.rules import GroupsClient, RulesClient
 from bot.gatehouse import Gatehouse, Site
@@ -64,6 +64,12 @@ class Services:
     rules: RulesClient
     groups: GroupsClient
     members: Mapping[str, MembersClient]
+    last_calls: Mapping[str, LastCall] = field(default_factory=dict)
+    """How the last call of each service went."""
+
+    def says(self) -> dict[str, str]:
+        """How each service was when it was called last."""
+        return {name: call.says() for name, call in self.last_calls.items()}
 
     def adapter(self, target: Target) -> Adapter:
         """The adapter for changes of *target*; raises Refused for a site that no setting names any more."""
@@ -79,29 +85,30 @@ class Services:
 @asynccontextmanager
 async def open_services(settings: Settings, budgets: Sequence[Budget] = ()) -> AsyncIterator[Services]:
     """Clients for both services, until the block ends; what has one of *budgets* gets no more than that."""
+    last_calls = {"rules": LastCall(), "members": LastCall()}
     gates = {name: Gate(name) for name in ("rules", "members")} | {
         one.service: Gate(one.service, one) for one in budgets
     }
     async with AsyncExitStack() as stack:
-        rules, groups = await stack.enter_async_context(_rules(settings, gates["rules"]))
+        rules, groups = await stack.enter_async_context(_rules(settings, gates["rules"], last_calls["rules"]))
         members = {
-            name: await stack.enter_async_context(_members(settings, name, gates["members"]))
+            name: await stack.enter_async_context(_members(settings, name, gates["members"], last_calls["members"]))
             for name in settings.members_sites
         }
-        yield Services(rules, groups, members)
+        yield Services(rules, groups, members, last_calls)
 
 
 @asynccontextmanager
-async def _rules(settings: Settings, gate: Gate) -> AsyncIterator[tuple[RulesClient, GroupsClient]]:
+async def _rules(settings: Settings, gate: Gate, last: LastCall) -> AsyncIterator[tuple[RulesClient, GroupsClient]]:
     headers = {"x-api-key": settings.rules_api_key.get_secret_value()}
-    async with _service("rules", settings.rules_base_url, headers, settings, gate) as service:
+    async with _service("rules", settings.rules_base_url, headers, settings, gate, last) as service:
         yield RulesClient(service), GroupsClient(service)
 
 
 @asynccontextmanager
-async def _members(settings: Settings, name: str, gate: Gate) -> AsyncIterator[MembersClient]:
+async def _members(settings: Settings, name: str, gate: Gate, last: LastCall) -> AsyncIterator[MembersClient]:
     headers = {settings.members_auth_header: f"{settings.members_auth_scheme} {settings.key_of(name)}".strip()}
-    async with _service("members", settings.members_base_url, headers, settings, gate) as service:
+    async with _service("members", settings.members_base_url, headers, settings, gate, last) as service:
         yield MembersClient(service, settings.members_sites[name])
 
 
@@ -111,7 +118,9 @@ def _budgets(settings: Settings, store: Store) -> Sequence[Budget]:
     return [Budget(store.session, name, most) for name, most in limits.items() if most is not None]
 
 
-def _service(name: str, base_url: str, headers: dict[str, str], settings: Settings, gate: Gate) -> Service:
+def _service(
+    name: str, base_url: str, headers: dict[str, str], settings: Settings, gate: Gate, last: LastCall
+) -> Service:
     limits = CallLimits(deadline=settings.service_timeout, max_bytes=settings.service_max_bytes)
     return Service(
         name,
@@ -121,6 +130,7 @@ def _service(name: str, base_url: str, headers: dict[str, str], settings: Settin
         insecure_http=settings.insecure_http,
         redact=settings.redacted,
         gate=gate,
+        last_call=last,
         proxy=settings.proxy_for(base_url),
         ca_file=settings.ca_file,
     )
@@ -282,7 +292,7 @@ async def running(
         verifier = Verifier(settings.signing_secrets, time.time)
         events = slack_endpoint(verifier, partial(answer, bolt)) if settings.signing_secrets else None
         yield Running(
-            web_app(events, health, partial(measure, store, health, gatehouse.policy_trouble, budgets)),
+            web_app(events, health, services.says, partial(measure, store, health, gatehouse.policy_trouble, budgets)),
             gatehouse,
             wake_workers,
         )

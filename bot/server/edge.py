@@ -170,8 +170,14 @@ def is_ready(says: str) -> bool:
     return says == "ok" or says.startswith(WARNING)
 
 
-def web_app(events: Endpoint | None, readiness: Readiness, measure: Measure) -> Starlette:
-    """The one ASGI application: Slack's requests (unless Socket Mode brings them), health, readiness, metrics."""
+def web_app(
+    events: Endpoint | None, readiness: Readiness, services: Callable[[], Mapping[str, str]], measure: Measure
+) -> Starlette:
+    """The one ASGI application: Slack's requests (unless Socket Mode brings them), health, readiness, metrics.
+
+    What *services* says is shown with the readiness, but no part of it: without a service, Gatehouse still answers, and
+    another replica would do no better.
+    """
 
     async def healthz(_: Request) -> Response:
         return PlainTextResponse("ok")
@@ -179,7 +185,7 @@ def web_app(events: Endpoint | None, readiness: Readiness, measure: Measure) -> 
     async def readyz(_: Request) -> Response:
         parts = await readiness()
         ready = all(map(is_ready, parts.values()))
-        return JSONResponse(parts, status_code=200 if ready else 503)
+        return JSONResponse({**parts, **services()}, status_code=200 if ready else 503)
 
     async def metrics(_: Request) -> Response:
         await measure()

@@ -153,7 +153,8 @@ async def test_health_and_metrics_answer(workspace: Sandbox) -> None:
         ready = await client.get(f"{workspace.bot_url}/readyz")
         metrics = await client.get(f"{workspace.bot_url}/metrics")
     assert health.text == "ok"
-    assert ready.json() == {"slack": "ok", "clock": "ok", "store": "ok"}
+    none = "not called yet"
+    assert ready.json() == {"slack": "ok", "clock": "ok", "store": "ok", "rules": none, "members": none}
     assert "gatehouse_accepted_requests_total" in metrics.text
     assert f'gatehouse_info{{version="{__version__}"}} 1.0' in metrics.text
 
@@ -170,7 +171,7 @@ async def served(
     async def measured() -> None: ...
 
     events = slack_endpoint(Verifier((SECRET,), time.time), handler, unsigned_limit=unsigned_limit)
-    server = web_server(web_app(events, ready, measured), host="127.0.0.1", port=0, **limits)
+    server = web_server(web_app(events, ready, dict, measured), host="127.0.0.1", port=0, **limits)
     listener = listening(0)
     listener.listen()
     running = asyncio.create_task(server.serve([listener]))
