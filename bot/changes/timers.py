@@ -21,6 +21,7 @@ from bot.changes.refusals import NotTemporary, NotUndoable
 from bot.changes.verify import read_live
 from bot.changes.worker import Wake, work_off
 from bot.clients.errors import ClientError, RateLimited, Unreachable
+from bot.clients.gate import Priority, sending_for
 from bot.store.db import TargetBusy
 from bot.store.queues import LANES, Timer, TimerKind
 from bot.store.tables import NewerRelease
@@ -72,7 +73,8 @@ class TimerWorker:
             store.newer.pass_over(timer.change_id)
             await store.timers.give_back(timer)
             return
-        again = None if change is None else await DUE[timer.kind](self, change, timer)
+        with sending_for(Priority.CHANGE):  # somebody counts on its end, whatever others look up
+            again = None if change is None else await DUE[timer.kind](self, change, timer)
         if again is None:
             await store.timers.done(timer)
         else:
