@@ -81,7 +81,7 @@ POLICY_BROKEN: Final = Gauge(
 )
 BUDGET_LEFT: Final = Gauge(
     "gatehouse_service_budget_left",
-    "Requests that a service may still get in this minute from all replicas; only of services that have a limit set",
+    "Requests that a service may still get in this minute from all replicas; only for services with a limit",
     ["service"],
 )
 BACKLOG: Final = Gauge(

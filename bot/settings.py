@@ -152,7 +152,7 @@ class Settings(BaseSettings):
     rules_requests_per_minute: int | None = Field(
         default=None,
         ge=10,
-        description="Requests a minute that the rules service may get from all replicas; any number where unset.",
+        description="Most requests a minute to the rules service, from all replicas together. Unset: no limit.",
     )
 
     members_base_url: str = Field(description="Address of the membership service, ending in /api/v1.")
@@ -189,11 +189,12 @@ class Settings(BaseSettings):
         description="Proxy to Slack and both services: http://[user:password@]host:port. Never used for this machine.",
     )
     outgoing_proxy_except: str = Field(
-        default="", description="Hosts reached without the proxy, comma separated; .example.com is all below it."
+        default="",
+        description="Hosts to reach without the proxy, comma separated; .example.com means all its subdomains.",
     )
     ca_file: Annotated[str, AfterValidator(_ca_file)] | None = Field(
         default=None,
-        description="PEM file of certificate authorities that Slack and both services may have besides the usual ones.",
+        description="PEM file of extra certificate authorities to trust for Slack and both services.",
     )
 
     host: str = Field(default="127.0.0.1", description="Address to listen on.")

@@ -221,7 +221,7 @@ class Envelopes:
         """Whether Slack is heard: "ok", a warning while not every connection is, or that none is."""
         hearing = [await client.is_connected() for client in self.clients].count(True)
         if hearing == 0:
-            return "not connected: Gatehouse hears nothing that people do"
+            return "not connected: no request from Slack can arrive"
         return "ok" if hearing == CONNECTIONS else f"{WARNING}{hearing} of {CONNECTIONS} connections"
 
     async def set_apart(self) -> None:

@@ -193,7 +193,7 @@ SERVICE_WORDS: Final[Table] = {
         "Ask your Gatehouse admin to check it.",
     ),
     client.RateLimited: lambda e: Words(
-        f"Gatehouse has sent the {e.service} service as many requests as it may in a minute."
+        f"Gatehouse has reached its limit of requests a minute to the {e.service} service."
         if e.is_ours
         else f"The {e.service} service is rate-limiting Gatehouse (429).",
         next=f"Try again at {clock_time(e.until)}."

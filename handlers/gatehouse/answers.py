@@ -204,7 +204,7 @@ TROUBLE: Final[Mapping[type[ClientError], str]] = {
 def trouble_words(error: ClientError) -> str:
     """What is wrong with a service, as the rest of a sentence about it."""
     if isinstance(error, RateLimited) and error.is_ours:
-        return "got all requests that it may get in a minute"
+        return "is at Gatehouse’s limit of requests a minute"
     return next((words for kind, words in TROUBLE.items() if isinstance(error, kind)), "refuses requests")
 
 

@@ -25,7 +25,7 @@ from tests.scraping import scraped
 
 LIMIT = 60
 OLD = "Redirect_x1old"
-USED_UP = "as many requests as it may in a minute"
+USED_UP = "reached its limit of requests a minute"
 
 
 @dataclass(slots=True)
@@ -111,7 +111,7 @@ async def test_a_menu_says_why_it_has_nothing_to_offer(fleet: Fleet) -> None:
     while USED_UP not in alice.slack_text(await alice.says(f"/rules show {OLD}")):
         pass
 
-    home = await alice.opens_home("rules got all requests that it may get in a minute")
+    home = await alice.opens_home("rules is at Gatehouse’s limit of requests a minute")
     (said,) = await alice.offered(home, "v1.pick.rule.home", "check")
 
-    assert said.startswith("Gatehouse has sent the rules service as many requests")
+    assert said.startswith("Gatehouse has reached its limit of requests a minute")

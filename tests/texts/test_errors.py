@@ -59,14 +59,14 @@ Nothing was changed. Try again in a minute.
 You typed `/rules off Old shop` · Reference `01234567`\
 """,
             "our own limit, reading": """\
-Gatehouse has sent the rules service as many requests as it may in a minute.
-(warning) Gatehouse has sent the rules service as many requests as it may in a minute.
+Gatehouse has reached its limit of requests a minute to the rules service.
+(warning) Gatehouse has reached its limit of requests a minute to the rules service.
 Try again in a minute.
 You typed `/rules list` · Reference `01234567`\
 """,
             "our own limit, changing": """\
-Gatehouse has sent the rules service as many requests as it may in a minute. Nothing was changed.
-(warning) Gatehouse has sent the rules service as many requests as it may in a minute.
+Gatehouse has reached its limit of requests a minute to the rules service. Nothing was changed.
+(warning) Gatehouse has reached its limit of requests a minute to the rules service.
 Nothing was changed. Try again in a minute.
 You typed `/rules off Old shop` · Reference `01234567`\
 """,

@@ -256,7 +256,7 @@ async def test_readiness_is_red_while_nothing_is_heard_and_green_again_after_tha
                     await asyncio.sleep(0.05)
             return str(answer.json()["socket mode"])
 
-        assert await says(503) == "not connected: Gatehouse hears nothing that people do"
+        assert await says(503) == "not connected: no request from Slack can arrive"
         slack.faults.clear()
         assert await says(200) in {"ok", "warning: 1 of 2 connections"}
 
@@ -304,7 +304,7 @@ async def test_readiness_tells_of_a_connection_that_is_gone(workspace: Sandbox) 
     assert before.json()["socket mode"] == "ok"
     assert (after.status_code, after.json()["socket mode"]) == (
         503,
-        "not connected: Gatehouse hears nothing that people do",
+        "not connected: no request from Slack can arrive",
     )
 
 
