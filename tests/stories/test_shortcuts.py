@@ -34,7 +34,7 @@ async def test_of_several_addresses_one_is_picked(workspace: Sandbox, alice: Per
     message = posted(workspace, alice, f"<{ADDRESS}> and <https://nothing.example.com/>")
     await alice.uses("rule_which", message)
 
-    choice = await alice.sees("Which address?")
+    choice = await alice.sees("Which URL?")
     await alice.clicks(choice, "v1.run.0")
 
     assert "→" in alice.slack_text(await alice.sees("Old shop to new shop"))
