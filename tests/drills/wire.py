@@ -19,6 +19,7 @@ from sandbox.slack import payloads
 from sandbox.slack.elements import elements_of
 from sandbox.slack.message import Message
 from sandbox.slack.running import LocalSlack
+from sandbox.slack.tickets import ResponseUrl
 
 PATIENCE = 3.0
 """Seconds after which Slack tells the person that it did not work."""
@@ -49,8 +50,22 @@ class Signed:
 
 
 def _signed(slack: LocalSlack, payload: Mapping[str, Any]) -> Signed:
-    body = urlencode({"payload": json.dumps(payload)}).encode()
+    return _form(slack, {"payload": json.dumps(payload)})
+
+
+def _form(slack: LocalSlack, fields: Mapping[str, str]) -> Signed:
+    body = urlencode(fields).encode()
     return Signed(body, slack.delivery.signed(body))
+
+
+def command(slack: LocalSlack, user: str, channel: str, text: str) -> tuple[Signed, ResponseUrl]:
+    """*user* types ``/name and more``; with where the answer goes, which counts how often it was used."""
+    name, _, rest = text.partition(" ")
+    number = slack.state.new_response_url(user, channel, None)
+    url = f"{slack.acting.answers.address}/response/{number}"
+    return _form(slack, payloads.command(slack.state, user, channel, name, rest, url)), slack.state.response_urls[
+        number
+    ]
 
 
 def click(slack: LocalSlack, user: str, message: Message, decision: str) -> Signed:

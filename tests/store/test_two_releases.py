@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import count
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -17,12 +18,15 @@ from structlog.testing import capture_logs
 
 from bot.changes.decisions import Decision
 from bot.changes.model import Change, State, Target
+from bot.store.db import make_engine
+from bot.store.engine import upgrade
 from bot.store.queues import KINDS, Purpose, TimerKind
 from bot.store.tables import NewerRelease, changes, inbox, items, micros, outbox, timers
 from tests.changes.test_leases import kept, rename
 from tests.changes.world import ALICE, BOB, POLICIES, RULE_IDS, Watched, World, a_world, renames, replica
 from tests.databases import BOTH
 from tests.drills.fleet import until
+from tests.store.test_migrations import ADDS, execute, next_release
 
 pytestmark = pytest.mark.slow
 
@@ -209,6 +213,43 @@ async def test_fields_that_guard_nothing_do_not_stop_a_change_and_survive_it(wor
     document = json.loads((await row_of(world, theirs)).document)
     assert {name: document[name] for name in more} == more
     assert (document["edit"]["target"], document["run"]["mood"]) == (target, "good")
+
+
+async def _vetoes(database_url: str) -> dict[str, int]:
+    """What the newer release keeps of each change in a column of its own."""
+    engine = make_engine(database_url, read_only=True)
+    async with engine.connect() as connection:
+        found = {row.id: row.vetoes for row in await connection.execute(sa.text("SELECT id, vetoes FROM changes"))}
+    await engine.dispose()
+    return found
+
+
+@pytest.mark.parametrize("empty_database", BOTH, indirect=True)
+async def test_a_newer_replica_writes_a_column_and_a_field_more_beside_an_older_one(
+    empty_database: str, tmp_path: Path
+) -> None:
+    async with a_world(empty_database) as world:
+        await world.begin(POLICIES["confirm"])
+        await upgrade(empty_database, next_release(tmp_path, *ADDS))
+        live = world.truth()["rules", RULE_IDS[1]]
+        target = {"service": "rules", "key": RULE_IDS[1]}
+        other = {"edit": {"target": target, "before": live, "after": live | {"name": "Ours"}}}
+        theirs = await of_newer(
+            world, {"state": "proposed", "colour": "red", "ignorable": ["colour"]}, state="proposed"
+        )
+        ours = await of_newer(world, {"state": "proposed"} | other, state="proposed")
+        await execute(empty_database, f"UPDATE changes SET vetoes = 3 WHERE id = '{theirs.id}'")  # noqa: S608  our own id
+
+        for change in (theirs, ours):
+            mine = replica(world, "older", count(1)).pipeline
+            done = await mine.decisions.decide(await mine.journal.get(change.id), Decision.CONFIRM, ALICE)
+            assert done.state is State.APPLIED
+
+        assert await _vetoes(empty_database) == {theirs.id: 3, ours.id: 0}
+        documents = {change.id: json.loads((await row_of(world, change)).document) for change in (theirs, ours)}
+        assert documents[theirs.id]["colour"] == "red"
+        assert "colour" not in documents[ours.id]
+        assert {record["name"] for (service, _), record in world.truth().items() if service == "rules"} == {"Ours"}
 
 
 @dataclass(frozen=True, slots=True)
