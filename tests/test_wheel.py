@@ -51,6 +51,13 @@ def test_the_version_is_said_in_one_place_and_the_files_that_repeat_it_agree() -
         assert set(re.findall(r"gatehouse:(\d\S*)", (ROOT / file).read_text())) == {__version__}, file
 
 
+def test_the_newest_release_of_the_changelog_has_a_date_and_is_this_one() -> None:
+    headings = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+
+    assert headings[0] == "Unreleased"
+    assert re.fullmatch(rf"{re.escape(__version__)} - \d{{4}}-\d\d-\d\d", headings[1])
+
+
 async def test_the_version_is_printed_without_any_setting() -> None:
     assert await ran("bot", "--version") == (0, f"gatehouse {__version__}\n", "")
 
