@@ -36,10 +36,10 @@ COMMANDS_A_SECOND: Final = sized(20, 50, 50)
 APPROVALS_A_SECOND: Final = sized(4, 10, 10)
 EVERY: Final = 5
 """Of so many commands one switches a rule off, the others only ask."""
-ROUNDS: Final = sized(1, 10, 100)
-COMMANDS: Final = sized(150, 4_000, 40_000)
-REQUESTS: Final = sized(30, 600, 6_000)
-"""At most so many: the traffic ends with the last restart."""
+ROUNDS: Final = sized(1, 10, 40)
+COMMANDS: Final = sized(150, 1_500, 5_000)
+REQUESTS: Final = sized(30, 300, 1_000)
+"""At most so many: the traffic ends with the last restart. Each needs a rule, and of many more, lists would take the time."""
 PEOPLE: Final = COMMANDS // sized(5, 10, 40)
 """Enough of them that nobody is told to be slower."""
 LEASE: Final = 10.0
