@@ -86,7 +86,8 @@ lock: .venv/ready ## write the locks again
 	echo uv | $(COMPILE) --no-header --no-annotate - -o requirements-uv.lock
 	$(COMPILE) pyproject.toml -o requirements.lock
 	echo websockets | $(COMPILE) --no-header --no-annotate -c requirements.lock - -o requirements-sandbox.lock
-	$(COMPILE) --group dev -c requirements.lock -o requirements-dev.lock
+	printf 'opentelemetry-exporter-otlp-proto-http\nopentelemetry-sdk\nrequests\n' | $(COMPILE) --no-header --no-annotate -c requirements.lock - -o requirements-traces.lock
+	$(COMPILE) --group dev -c requirements.lock -c requirements-traces.lock -o requirements-dev.lock
 
 audit-dependencies: setup ## known vulnerabilities of the locks; asks an advisory database on the internet
 	$(PYTHON) -m venv .venv/audit

@@ -12,6 +12,7 @@ from typing import Final
 from prometheus_client import Counter, Gauge, Histogram, Info, disable_created_metrics
 
 from bot import __version__
+from bot.tracing import note
 
 disable_created_metrics()  # type: ignore[no-untyped-call]  # a second series for each first one, which says no more than when the process started
 
@@ -101,7 +102,10 @@ OLDEST: Final = Gauge(
 
 
 class CommandTimer:
-    """Times a request from now on. *command*: what it is counted as, in words of ours; set once that is known."""
+    """Times a request from now on, and notes in its span what came of it.
+
+    *command*: what it is counted as, in words of ours; set once that is known.
+    """
 
     def __init__(self, command: str) -> None:
         self.command = command
@@ -109,3 +113,4 @@ class CommandTimer:
 
     def ended(self, outcome: str) -> None:
         COMMANDS.labels(self.command, outcome).observe(time.perf_counter() - self._began)
+        note(command=self.command, outcome=outcome)

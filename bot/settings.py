@@ -199,6 +199,11 @@ class Settings(BaseSettings):
 
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
     port: int = Field(default=3000, ge=0, le=65535, description="Port to listen on.")
+    otel_exporter_otlp_endpoint: str = Field(
+        default="",
+        pattern=r"^(https?://\S+)?$",
+        description="URL of a collector of traces (OTLP over HTTP); needs the extra traces.",
+    )
     log_level: str = Field(default="INFO", description="DEBUG, INFO, WARNING or ERROR.")
     log_format: str = Field(default="text", pattern="^(text|json)$", description="text or json.")
 
@@ -368,6 +373,7 @@ MEND: Final[Mapping[str, str]] = {
     "insecure_http": "Write true or false.",
     "host": "Write the address of a network interface, such as 127.0.0.1.",
     "port": "Write a number from 0 to 65535, such as 3000.",
+    "otel_exporter_otlp_endpoint": "Write the URL of a collector, such as http://127.0.0.1:4318, or leave it out.",
     "log_level": "Write DEBUG, INFO, WARNING or ERROR.",
     "log_format": "Write text or json.",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -174,7 +175,9 @@ LOCKS = ("requirements.lock", "requirements-dev.lock")
 
 
 @pytest.mark.threat("E5")
-@pytest.mark.parametrize("lock", [*LOCKS, "requirements-sandbox.lock", "requirements-uv.lock"])
+@pytest.mark.parametrize(
+    "lock", [*LOCKS, "requirements-sandbox.lock", "requirements-traces.lock", "requirements-uv.lock"]
+)
 def test_a_lock_has_hashes_and_names_no_registry(lock: str) -> None:
     text = (ROOT / lock).read_text()
 
@@ -191,11 +194,15 @@ def test_what_runs_and_what_develops_are_locked_apart() -> None:
     assert runs <= runtime
     assert develops <= development
     assert not runtime & develops
-    assert _named(project["project"]["optional-dependencies"]["sandbox"]) == _pinned("requirements-sandbox.lock")
+    extras = project["project"]["optional-dependencies"]
+    assert _named(extras["sandbox"]) == _pinned("requirements-sandbox.lock")
+    assert _named(extras["traces"]) <= _pinned("requirements-traces.lock") & development
 
 
-def test_both_locks_agree_on_every_version() -> None:
-    versions = [dict(re.findall(r"^([a-z0-9-]+)==(\S+)", (ROOT / lock).read_text(), re.MULTILINE)) for lock in LOCKS]
+def test_the_locks_agree_on_every_version() -> None:
+    locks = [*LOCKS, "requirements-traces.lock"]
+    versions = [dict(re.findall(r"^([a-z0-9-]+)==(\S+)", (ROOT / lock).read_text(), re.MULTILINE)) for lock in locks]
 
-    for name in versions[0].keys() & versions[1].keys():
-        assert versions[0][name] == versions[1][name], name
+    for one, other in combinations(versions, 2):
+        for name in one.keys() & other.keys():
+            assert one[name] == other[name], name

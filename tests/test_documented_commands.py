@@ -100,8 +100,16 @@ async def _pytest(command: list[str], folder: Path) -> None:
 
 SQLITE: Final = "import sqlite3, sys; sqlite3.connect(sys.argv[1], isolation_level=None).execute(sys.argv[2])\n"
 """What the program sqlite3 does with a file and a statement, for machines without it."""
+
+
+async def _pip(command: list[str], folder: Path) -> None:
+    assert command[1:4] == ["install", "--require-hashes", "-r"]
+    assert (ROOT / command[4]).exists()
+
+
 Check = Callable[[list[str], Path], Awaitable[None]]
 ELSEWHERE: Final[dict[str, tuple[str, Check]]] = {
+    ".venv/bin/pip": ("it installs into the environment of the tests, where that is", _pip),
     "docker": ("a test may not expect a Docker that builds and runs", _docker),
     "journalctl": ("it reads the log of a unit that runs", _systemd),
     "kubectl": ("there is no cluster", _kubectl),

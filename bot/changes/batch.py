@@ -23,6 +23,7 @@ from bot.clients.errors import ClientError
 from bot.policy.access import DirectoryUnavailable
 from bot.store.changes import SERVICES
 from bot.store.tables import NewerRelease
+from bot.tracing import span
 
 log = structlog.get_logger(__name__)
 
@@ -175,7 +176,8 @@ class BatchWorker:
     async def _do(self, whole: Change) -> None:
         """Where it fails, it stays claimed until its lease ends, and is then taken over."""
         try:
-            await self.carry_out(whole)
+            with span("execute", change=whole.id, operation="bulk"):
+                await self.carry_out(whole)
         except* LeaseLost:
             log.warning("set_lost", change=whole.id[:8])
         except* NewerRelease:

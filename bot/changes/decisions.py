@@ -15,6 +15,7 @@ from bot.changes.refusals import AlreadyDecided, NothingToReview, NotTemporary, 
 from bot.policy.access import Access, DirectoryUnavailable, NotAllowed
 from bot.policy.model import Irreconcilable
 from bot.store.db import TargetBusy
+from bot.tracing import note
 
 LOOKED: Final = "seen"
 """Stands among the decisions of a change for a person who was shown all of it."""
@@ -41,6 +42,7 @@ class Decisions:
 
         Raises NotYours, NotAllowed, PolicyTightened, DirectoryUnavailable, or AlreadyDecided with the change as it stands.
         """
+        note(change=change.id, decision=decision)
         if not _open(change, decision):
             raise AlreadyDecided(change)
         expires = change.decision.expires

@@ -18,6 +18,7 @@ from bot.changes.worker import Backoff, LeaseLost, keep_change_lease
 from bot.clients.errors import ClientError, OutcomeUnknown, RateLimited, Unreachable
 from bot.clients.http import pass_fence
 from bot.policy.access import Access, DirectoryUnavailable, NotAllowed
+from bot.tracing import span
 
 log = structlog.get_logger(__name__)
 
@@ -81,14 +82,15 @@ class Executor:
 
     async def carry_out(self, change: Change) -> Change:
         """Do the work of a change that this process claimed; where another took it over in the meantime, as it stands."""
-        try:
-            async with keep_change_lease(self.journal, change):
-                if change.state is State.UNKNOWN or _may_have_been_sent(change):
-                    return await self._reconciled(change)
-                return await self._refused(change) or await self._attempted(change)
-        except LeaseLost:
-            log.warning("change_lost", change=change.id[:8])
-            return await self._as_it_stands(change)
+        with span("execute", change=change.id, operation=change.edit.kind):
+            try:
+                async with keep_change_lease(self.journal, change):
+                    if change.state is State.UNKNOWN or _may_have_been_sent(change):
+                        return await self._reconciled(change)
+                    return await self._refused(change) or await self._attempted(change)
+            except LeaseLost:
+                log.warning("change_lost", change=change.id[:8])
+                return await self._as_it_stands(change)
 
     # Whether it may be done
 

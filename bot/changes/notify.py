@@ -18,6 +18,7 @@ from bot.store.engine import Store
 from bot.store.leases import Note
 from bot.store.queues import Delivery
 from bot.store.tables import NewerRelease
+from bot.tracing import span
 
 log = structlog.get_logger(__name__)
 
@@ -141,7 +142,8 @@ class OutboxWorker:
 
     async def _deliver_claimed(self, message: Delivery) -> None:
         try:
-            await self._try(message)
+            with span("post", change=message.change_id, purpose=message.purpose.partition("-")[0]):
+                await self._try(message)
         finally:
             self._busy.discard(message.to)
             self._ended()

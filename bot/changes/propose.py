@@ -16,6 +16,7 @@ from bot.clients.errors import ClientError
 from bot.policy.access import Access, NotAllowed
 from bot.policy.model import STRENGTH
 from bot.store.engine import Store
+from bot.tracing import note
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,7 @@ class Proposer:
         if (known := await self.journal.store.changes.of_key(idempotency_key)) is not None:
             return known
         change = proposal.change(self.new_id(), self.journal.now())
+        note(change=change.id)
         if not proposal.request.agreed:
             change = await self._under_guard(change, proposal.guard)
         self.executor.failpoint("propose")

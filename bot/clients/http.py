@@ -24,6 +24,7 @@ from bot.clients.gate import MAX_WAIT_SECONDS, Gate
 from bot.clients.json_stream import parsed
 from bot.clients.urls import BadUrl, checked_base
 from bot.metrics import SERVICE_CALLS
+from bot.tracing import note, span
 
 MAX_NAMED_SECONDS: Final = 86_400.0
 """Seconds that a service may name; a longer time is taken for these."""
@@ -253,16 +254,18 @@ class Service:
         headers = {} if content is None else {"Content-Type": "application/json"}
         request = self._http.build_request(method, url, content=content, headers=headers)
         began, status = time.perf_counter(), "none"
-        try:
-            async with asyncio.timeout(self.limits.deadline), self._streamed(request) as response:
-                answer = Answer.of(response, await self._capped(response))
-            status = f"{answer.status // 100}xx"
-            self._last_call.note(_outcome(answer.status))
-        except (httpx.HTTPError, TimeoutError):
-            self._last_call.note("unreachable")
-            raise
-        finally:
-            SERVICE_CALLS.labels(self.name, method, status).observe(time.perf_counter() - began)
+        with span("service call", service=self.name, method=method):
+            try:
+                async with asyncio.timeout(self.limits.deadline), self._streamed(request) as response:
+                    answer = Answer.of(response, await self._capped(response))
+                status = f"{answer.status // 100}xx"
+                self._last_call.note(_outcome(answer.status))
+            except (httpx.HTTPError, TimeoutError):
+                self._last_call.note("unreachable")
+                raise
+            finally:
+                SERVICE_CALLS.labels(self.name, method, status).observe(time.perf_counter() - began)
+                note(status=status)
         if answer.status == TOO_MANY:
             await self._gate.close(answer.retry_after)
         return answer

@@ -12,6 +12,7 @@ import structlog
 
 from bot.settings import SLACK_TOKEN
 from bot.text.emails import MAX_EMAIL, all_masked
+from bot.tracing import with_trace
 
 KEYS: Final = re.compile(r"(?i:bearer )[^\s\"']+|(?i:x-api-key:? ?)[^\s\"']+")
 MAX_LOGGED: Final = 20_000
@@ -63,6 +64,7 @@ def configure(level: str, form: str, redact: Callable[[str], str] = str) -> None
 
     shared: list[structlog.types.Processor] = [
         structlog.contextvars.merge_contextvars,
+        with_trace,
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),

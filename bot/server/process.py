@@ -18,6 +18,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from bot.server import collector
 from bot.server.app import DRAIN, running
 from bot.settings import CannotStart, Settings
+from bot.tracing import exported
 
 log = structlog.get_logger(__name__)
 
@@ -29,7 +30,7 @@ BUSY: Final = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent
 
 async def serve(settings: Settings) -> None:
     """Run until SIGTERM or Ctrl-C, then finish what is under way."""
-    with bound(settings.host, settings.port) as sock:
+    with bound(settings.host, settings.port) as sock, exported(settings.otel_exporter_otlp_endpoint):
         await _serve(settings, sock)
 
 

@@ -16,6 +16,7 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from bot.metrics import SLACK_CALLS
+from bot.tracing import note, span
 from handlers.blocks.masking import is_public, masked_part, public
 from handlers.blocks.messages import Message
 from handlers.slack.reply import Caller, View
@@ -110,20 +111,22 @@ class Slack:
 
     async def _answer_to(self, method: str, call: Awaitable[AsyncSlackResponse]) -> dict[str, Any]:
         began, outcome = time.perf_counter(), "unreachable"
-        try:
-            response = await call
-            outcome = "ok"
-        except SlackApiError as error:
-            outcome = "refused"
-            refusal = _refusal(error, self.redact)
-            if refusal.code in FATAL:
-                self.says = refusal.code
-            raise refusal from error
-        except (aiohttp.ClientError, TimeoutError, OSError, *UNREADABLE) as error:
-            status = f" {error.status}" if isinstance(error, aiohttp.ClientHttpProxyError) else ""
-            raise SlackUnreachable(type(error).__name__ + status) from error
-        finally:
-            SLACK_CALLS.labels(method, outcome).observe(time.perf_counter() - began)
+        with span("slack call", method=method):
+            try:
+                response = await call
+                outcome = "ok"
+            except SlackApiError as error:
+                outcome = "refused"
+                refusal = _refusal(error, self.redact)
+                if refusal.code in FATAL:
+                    self.says = refusal.code
+                raise refusal from error
+            except (aiohttp.ClientError, TimeoutError, OSError, *UNREADABLE) as error:
+                status = f" {error.status}" if isinstance(error, aiohttp.ClientHttpProxyError) else ""
+                raise SlackUnreachable(type(error).__name__ + status) from error
+            finally:
+                SLACK_CALLS.labels(method, outcome).observe(time.perf_counter() - began)
+                note(outcome=outcome)
         self.says = "ok"
         self._note_headers(response)
         self.heard()
@@ -167,7 +170,8 @@ class Slack:
         webhook = AsyncWebhookClient(str(caller.response_url), session=self.responses)
         webhook.proxy = None  # as all else, by the proxy of the session, whatever the environment says
         try:
-            answer = await webhook.send_dict(body)
+            with span("slack call", method="response_url"):
+                answer = await webhook.send_dict(body)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             log.info("response_url_unreachable", error=type(error).__name__)
             return False

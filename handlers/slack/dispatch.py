@@ -19,6 +19,7 @@ from bot.policy.access import NotAllowed
 from bot.policy.limits import COMMAND_RATE
 from bot.policy.model import Why
 from bot.store.db import StoreError
+from bot.tracing import span
 from handlers import errors
 from handlers.blocks import menus, modals
 from handlers.blocks.messages import Block
@@ -78,6 +79,10 @@ class Dispatcher:
 
     async def dispatch(self, request: Request, ack: FormAck | None = None) -> None:
         """See *request* to its answer. *ack*: of a form, where its acknowledgement waits for it."""
+        with span("handle", kind=request.kind):
+            await self._dispatch(request, ack)
+
+    async def _dispatch(self, request: Request, ack: FormAck | None) -> None:
         if isinstance(request, FormRequest):  # its refusal belongs into its modal
             with one_command(), sending_for(Priority.CHANGE):
                 await self._forms.finish(request.caller, request.view, self._save_form(request), ack)
@@ -125,11 +130,12 @@ class Dispatcher:
 
     async def go_on(self, request: Request, change: Change) -> None:
         """Go on with the *change* that *request* has proposed already, and see it to its answer."""
-        if isinstance(request, FormRequest):
-            await self._forms.resume(request.caller, request.view, change)
-        else:
-            timer = CommandTimer(_counted_as(request))
-            await self._carry_out(request.caller, request.asked, self._resume_change(change), timer, attempted=True)
+        with span("handle", kind=request.kind, change=change.id):
+            if isinstance(request, FormRequest):
+                await self._forms.resume(request.caller, request.view, change)
+            else:
+                timer = CommandTimer(_counted_as(request))
+                await self._carry_out(request.caller, request.asked, self._resume_change(change), timer, attempted=True)
 
     async def _resume_change(self, change: Change) -> Outcome:
         """Go on with *change*; its card says what became of it."""
