@@ -207,12 +207,10 @@ def _verb(change: Change) -> str:
     """The verb and the object of the button that confirms *change*."""
     title = html.unescape(change.bulk.title)
     if change.is_set:
-        is_short = len(title) <= MAX_CONFIRM and "@" not in title
-        return (
-            title
-            if is_short
-            else f"{VERBS[change.edit.kind][2] if len(change.bulk.kinds) == 1 else 'Change'} all {change.bulk.size:,}"
-        )
+        if len(title) <= MAX_CONFIRM and "@" not in title:
+            return title
+        verb = VERBS[change.edit.kind][2] if len(change.bulk.kinds) == 1 else "Change"
+        return f"{verb} all {change.bulk.size:,}"
     if (switched := is_switched(change)) is not None:
         return f"Switch {switched}"
     if change.edit.kind in ACCESS:
