@@ -25,6 +25,9 @@ from sandbox.slack.workspaces import Workspace
 CLIENT_ID: Final = "1000000000001.1000000000002"
 CLIENT_SECRET: Final = "local-client-secret"  # noqa: S105  it opens nothing but this process
 CODE_LIFE: Final = 600.0
+TOKEN_LIFE: Final = 43_200
+"""Seconds that a token lives where the manifest says that tokens rotate."""
+EXPIRED: Final = "token_expired"
 GONE: Final = "account_inactive"
 """What a token is answered whose app was uninstalled."""
 PAGE: Final = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Install {name}</title>
@@ -59,7 +62,13 @@ class Installations:
     ids: Ids
     manifest: Mapping[str, Any]
     apis: dict[str, WebApi] = field(default_factory=dict)
+    token_life: int = TOKEN_LIFE
+    """Seconds; only where the manifest says that tokens rotate."""
     _codes: dict[str, Code] = field(default_factory=dict)
+    _ends: dict[str, float] = field(default_factory=dict)
+    """When a token ends, by the token."""
+    _refreshes: dict[str, WebApi] = field(default_factory=dict)
+    """What a refresh token is good for, once."""
 
     def install(self, workspace: str, token: str, scopes: tuple[str, ...]) -> None:
         """Let *token* call what *scopes* allow, in the workspace with this id."""
@@ -68,6 +77,14 @@ class Installations:
     def has(self, workspace: str) -> bool:
         """Whether the app is installed in the workspace with this id."""
         return any(api.workspace.id == workspace and api.refusal != GONE for api in self.apis.values())
+
+    def expire(self, token: str) -> None:
+        """Let *token* be at its end."""
+        self._ends[token] = 0.0
+
+    def forget_refreshes(self) -> None:
+        """Let no refresh token be good any more."""
+        self._refreshes.clear()
 
     def routes(self) -> list[Route]:
         return [
@@ -80,7 +97,10 @@ class Installations:
 
     async def call(self, request: Request) -> Response:
         """A call goes to the Web API of its token; one with a token that nobody has is refused by any of them."""
-        api = self.apis.get(await call_token(request)) or next(iter(self.apis.values()))
+        token = await call_token(request)
+        api = self.apis.get(token) or next(iter(self.apis.values()))
+        if not api.refusal and self.clock() >= self._ends.get(token, float("inf")):
+            api.refusal = EXPIRED
         was_good = not api.refusal
         answer = await api.endpoint(request)
         if was_good and api.refusal:
@@ -159,25 +179,48 @@ class Installations:
         body = (await request.body()).decode("utf-8", "replace")
         arguments = {**request.query_params, **dict(parse_qsl(body)), **_basic(request)}
         try:
+            if arguments.get("grant_type") == "refresh_token":
+                return JSONResponse(self._refreshed(arguments))
             code = self._spent(arguments)
         except Refused as refusal:
             return JSONResponse({"ok": False, "error": refusal.code})
-        token = f"xoxb-local-{self.ids.secret(12)}"
-        self.install(code.workspace.id, token, code.scopes)
         return JSONResponse(
-            {
-                "ok": True,
-                "app_id": code.workspace.app.id,
+            self._issued(code.workspace, code.scopes)
+            | {
                 "authed_user": {"id": code.workspace.owner},
-                "scope": ",".join(code.scopes),
-                "token_type": "bot",
-                "access_token": token,
-                "bot_user_id": code.workspace.bot.id,
-                "team": {"id": code.workspace.id, "name": code.workspace.name},
-                "enterprise": None,
                 "is_enterprise_install": False,
             }
         )
+
+    def _issued(self, workspace: Workspace, scopes: tuple[str, ...]) -> dict[str, Any]:
+        """A new token of *workspace*, and the refresh token that goes with it where tokens rotate."""
+        rotates = bool(self.manifest.get("settings", {}).get("token_rotation_enabled"))
+        token = f"{'xoxe.' if rotates else ''}xoxb-local-{self.ids.secret(12)}"
+        self.install(workspace.id, token, scopes)
+        rotation: dict[str, Any] = {}
+        if rotates:
+            rotation = {"refresh_token": f"xoxe-1-local-{self.ids.secret(12)}", "expires_in": self.token_life}
+            self._ends[token] = self.clock() + self.token_life
+            self._refreshes[rotation["refresh_token"]] = self.apis[token]
+        return {
+            "ok": True,
+            "app_id": workspace.app.id,
+            "scope": ",".join(scopes),
+            "token_type": "bot",
+            "access_token": token,
+            "bot_user_id": workspace.bot.id,
+            "team": {"id": workspace.id, "name": workspace.name},
+            "enterprise": None,
+            **rotation,
+        }
+
+    def _refreshed(self, arguments: Mapping[str, str]) -> dict[str, Any]:
+        """A new token for a refresh token, which is good once; the token before it lives on to its end."""
+        _is_app(arguments)
+        api = self._refreshes.pop(arguments.get("refresh_token", ""), None)
+        if api is None or api.refusal not in {"", EXPIRED}:
+            raise Refused("invalid_refresh_token")
+        return self._issued(api.workspace, api.scopes)
 
     async def uninstall(self, request: Request) -> Response:
         """``apps.uninstall``: the end of every token of the workspace whose token asks for it, and of no other's."""

@@ -51,6 +51,8 @@ class LocalSlack:
     """Off, unless they are switched on."""
     troubles: Troubles
     """What the page can put out of order; whoever runs more than a Slack adds rows."""
+    installations: Installations
+    """The tokens of the app, in each workspace."""
     workspaces: Mapping[str, Acting] = field(default_factory=dict)
     """What people do in each of the workspaces, by its id."""
 
@@ -150,7 +152,9 @@ async def running_slack(
         for acting in actings.values():
             acting.answers.address = acting.state.files.base = address
         try:
-            yield LocalSlack(address, state, actings[home.id], delivery, faults, sockets, limits, troubles, actings)
+            yield LocalSlack(
+                address, state, actings[home.id], delivery, faults, sockets, limits, troubles, installations, actings
+            )
         finally:
             for name, acting in actings.items():
                 schedules[name].close()

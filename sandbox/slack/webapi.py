@@ -66,7 +66,7 @@ class WebApi:
         self._now = now
         self.refusal = ""
         """Why the token is no longer good, in Slack's word."""
-        self._scopes = scopes
+        self.scopes = scopes
         self._faults = faults
         chat = Chat(state, scopes, has_messages=home_tabs.get("messages_tab_enabled", True))
         self._methods = (
@@ -91,7 +91,7 @@ class WebApi:
 
     def grants(self, scope: str) -> bool:
         """Whether the token of this app may do what *scope* allows."""
-        return scope in self._scopes and not self.refusal
+        return scope in self.scopes and not self.refusal
 
     async def endpoint(self, request: Request) -> Response:
         """One call, noted for the inspector."""
@@ -116,7 +116,7 @@ class WebApi:
             return await fault.answer()
         headers = {"Date": formatdate(self._now(), usegmt=True)}
         if method == "auth.test":
-            headers["x-oauth-scopes"] = ",".join(self._scopes)
+            headers["x-oauth-scopes"] = ",".join(self.scopes)
         return JSONResponse(answer, headers=headers)
 
     async def _answered(self, method: str, arguments: Arguments, request: Request) -> dict[str, Any]:
@@ -141,8 +141,8 @@ class WebApi:
         if self.refusal:
             raise Refused(self.refusal)
         needed = SCOPES.get(method)
-        if needed is not None and not set(needed) & set(self._scopes):
-            raise Refused("missing_scope", needed=",".join(needed), provided=",".join(self._scopes))
+        if needed is not None and not set(needed) & set(self.scopes):
+            raise Refused("missing_scope", needed=",".join(needed), provided=",".join(self.scopes))
 
     def _connection(self, request: Request) -> str:
         """The address of a new websocket, for the app's own token and no other; that stands in the header alone."""

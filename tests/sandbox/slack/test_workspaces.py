@@ -333,3 +333,29 @@ async def test_each_workspace_has_calls_of_its_own(two: Two) -> None:
     calls = [(await two.call(TOKEN, "users.list")).get("error") for _ in range(21)]
     assert calls == [None] * 20 + ["ratelimited"]
     assert (await two.call(labs, "users.list"))["ok"] is True
+
+
+async def test_tokens_rotate_where_the_manifest_says_so() -> None:
+    manifest = {**MANIFEST, "settings": {**MANIFEST["settings"], "token_rotation_enabled": True}}
+    async with (
+        running_slack(manifest, (SHOP, LABS)) as slack,
+        httpx.AsyncClient(base_url=slack.page_url, trust_env=False) as http,
+    ):
+        two = Two(Desk(slack, http), http)
+        first = await two.installed(LABS)
+        assert (first["expires_in"], first["access_token"][:10]) == (43_200, "xoxe.xoxb-")
+        asked = {"client_id": CLIENT_ID, "client_secret": CLIENT_SECRET, "grant_type": "refresh_token"}
+        asked["refresh_token"] = first["refresh_token"]
+
+        second = (await http.post("/api/oauth.v2.access", data=asked)).json()
+        assert (second["ok"], second["token_type"], second["team"]["id"]) == (True, "bot", LABS.id)
+        again = (await http.post("/api/oauth.v2.access", data=asked)).json()
+        assert again == {"ok": False, "error": "invalid_refresh_token"}
+
+        assert (await two.call(first["access_token"], "auth.test"))["ok"] is True, "it lives on to its end"
+        slack.installations.expire(first["access_token"])
+        assert (await two.call(first["access_token"], "auth.test"))["error"] == "token_expired"
+        assert (await two.call(second["access_token"], "auth.test"))["ok"] is True
+        await two.uninstall(second["access_token"])
+        asked["refresh_token"] = second["refresh_token"]
+        assert (await http.post("/api/oauth.v2.access", data=asked)).json()["error"] == "invalid_refresh_token"
