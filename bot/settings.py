@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from base64 import urlsafe_b64decode
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +16,7 @@ from typing import Annotated, Any, Final, TypeVar
 from urllib.parse import quote, unquote, urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError, ValidationInfo, field_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
 from bot.members.model import SITE_ID
 
@@ -23,6 +24,7 @@ SECRET_PARAMETERS: Final = ("pass", "pwd", "secret", "token", "key")
 """What the name of a parameter holds whose value is secret."""
 SHORTEST_SECRET: Final = 4
 """Characters; cutting shorter ones out of every text would leave no text."""
+ENCRYPTION_KEY_BYTES: Final = 32
 
 
 SLACK_TOKEN: Final = re.compile(r"xox[a-z]-[A-Za-z0-9-]+|xapp-[A-Za-z0-9-]+")
@@ -30,7 +32,9 @@ SECRET_SETTINGS: Final = frozenset(
     {
         "slack_bot_token",
         "slack_app_token",
+        "slack_client_secret",
         "slack_signing_secret",
+        "encryption_keys",
         "rules_api_key",
         "members_api_key",
         "members_api_keys",
@@ -101,6 +105,23 @@ def _ca_file(path: str) -> str:
     return path
 
 
+def _encryption_keys(value: Any) -> Any:
+    """Keys with commas between them, each of 32 bytes in base64, as a tuple."""
+    if not isinstance(value, str):
+        return value
+    keys = [part.strip() for part in value.split(",") if part.strip()]
+    for key in keys:
+        try:
+            is_key = len(urlsafe_b64decode(key)) == ENCRYPTION_KEY_BYTES
+        except ValueError:
+            is_key = False
+        if not is_key:
+            raise ValueError(f"has a key that is not {ENCRYPTION_KEY_BYTES} bytes in base64")
+    if not keys:
+        raise ValueError("is not set")
+    return tuple(map(SecretStr, keys))
+
+
 def _spellings(secrets: Iterable[str]) -> list[str]:
     """Each of *secrets* that is long enough to be cut, in each way that a text may hold it, the longest first."""
     values = {value for value in secrets if len(value) >= SHORTEST_SECRET}
@@ -126,18 +147,24 @@ PolicyFile = Annotated[str | None, Field(description="TOML file of roles and gua
 DATABASE: Final = "sqlite:///gatehouse.db"
 
 
-class Settings(BaseSettings):
-    """What a deployment decides. Variables have these names in capitals; ``.env`` in the working folder is read too."""
+EncryptionKeys = Annotated[
+    tuple[SecretStr, ...],
+    NoDecode,
+    BeforeValidator(_encryption_keys),
+    Field(description="Keys for what the database holds of workspaces, comma separated; the first one encrypts."),
+]
+InsecureHttp = Annotated[bool, Field(description="Allow http:// to services and a Slack that are not on this machine.")]
+
+
+class SharedSettings(BaseSettings):
+    """What a process has once. Variables have these names in capitals; ``.env`` in the working folder is read too."""
 
     model_config = SettingsConfigDict(
         env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True, hide_input_in_errors=True
     )
 
-    insecure_http: bool = Field(  # the first: the URLs are checked by it
-        default=False, description="Allow http:// to services and a Slack that are not on this machine."
-    )
+    insecure_http: InsecureHttp = False  # the first: the URLs are checked by it
 
-    slack_bot_token: Secret = Field(description="Bot token (xoxb-…) of the installed app.")
     slack_app_token: Secret | None = Field(default=None, description="App token (xapp-…). Set: Socket Mode is used.")
     slack_signing_secret: Annotated[SecretStr, AfterValidator(_replaced)] = Field(
         default=SecretStr(""),
@@ -146,38 +173,7 @@ class Settings(BaseSettings):
     )
     slack_api_url: str = Field(default="https://slack.com/api/", description="Where Slack's Web API is.")
 
-    rules_base_url: str = Field(description="Address of the rules service, ending in /v1.")
-    rules_api_key: Secret = Field(description="Sent as x-api-key.")
-
-    rules_requests_per_minute: int | None = Field(
-        default=None,
-        ge=10,
-        description="Most requests a minute to the rules service, from all replicas together. Unset: no limit.",
-    )
-
-    members_base_url: str = Field(description="Address of the membership service, ending in /api/v1.")
-    members_api_key: Secret = Field(description="Key of the membership service.")
-    members_auth_header: str = Field(
-        default="Authorization", pattern=r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", description="Header that carries the key."
-    )
-    members_auth_scheme: str = Field(
-        default="Bearer", pattern=r"^[!-~]*$", description="Word before the key; may be empty."
-    )
-    members_sites: Annotated[dict[str, str], NoDecode, BeforeValidator(_sites)] = Field(
-        description="name=site_id, comma separated; the first is the default site."
-    )
-    members_api_keys: Annotated[dict[str, Secret], NoDecode, BeforeValidator(_keys)] = Field(
-        default_factory=dict, description="name=key, comma separated, for sites with a key of their own."
-    )
-    members_requests_per_minute: int | None = Field(
-        default=None, ge=10, description="The same for the membership service, all sites together."
-    )
-    members_segments: str = Field(
-        default="", description="Segments to offer even while no member has them, comma separated."
-    )
-
     database_url: DatabaseUrl = DATABASE
-    policy_file: PolicyFile = None
     command_prefix: Prefix = ""
     service_timeout: float = Field(default=15.0, gt=0, le=60, description="Seconds a service has for a whole answer.")
     service_max_bytes: int = Field(
@@ -213,10 +209,6 @@ class Settings(BaseSettings):
         parts = self.slack_signing_secret.get_secret_value().split(",")
         return tuple(part.strip() for part in parts if part.strip())
 
-    @property
-    def segments(self) -> tuple[str, ...]:
-        return tuple(part.strip() for part in self.members_segments.split(",") if part.strip())
-
     @field_validator("slack_signing_secret")
     @classmethod
     def _some_way_to_trust_slack(cls, value: SecretStr, info: ValidationInfo) -> SecretStr:
@@ -224,7 +216,7 @@ class Settings(BaseSettings):
             raise ValueError("is not set, and neither is SLACK_APP_TOKEN")
         return value
 
-    @field_validator("slack_api_url", "rules_base_url", "members_base_url")
+    @field_validator("slack_api_url", "rules_base_url", "members_base_url", check_fields=False)
     @classmethod
     def _may_get_keys(cls, value: str, info: ValidationInfo) -> str:
         from bot.clients.urls import BadUrl, checked_base  # noqa: PLC0415  wrong settings answer without it
@@ -257,31 +249,17 @@ class Settings(BaseSettings):
             return None
         return self.outgoing_proxy
 
-    @field_validator("members_sites")
+    @field_validator("log_level")
     @classmethod
-    def _sites_fit_a_path(cls, sites: dict[str, str]) -> dict[str, str]:
-        if not sites:
-            raise ValueError("names no site")
-        for name, site in sites.items():
-            if not name or not SITE_ID.fullmatch(site):
-                raise ValueError(f"has “{name}={site}”, which is not a name and an id of letters, digits, _ and -")
-        return sites
-
-    @field_validator("members_api_keys")
-    @classmethod
-    def _keys_have_sites(cls, keys: dict[str, SecretStr], info: ValidationInfo) -> dict[str, SecretStr]:
-        for name, key in keys.items():
-            if name not in info.data.get("members_sites", keys):
-                raise ValueError(f"has “{name}”, which is not one of the names that MEMBERS_SITES has")
-            if not key.get_secret_value():
-                raise ValueError(f"has no key for “{name}”")
-        return keys
+    def _known_level(cls, value: str) -> str:
+        if (level := value.upper()) not in {"DEBUG", "INFO", "WARNING", "ERROR"}:
+            raise ValueError(f"can't be “{value}”")
+        return level
 
     def _secrets(self) -> Iterator[str]:
         for value in dict(self).values():
-            for one in value.values() if isinstance(value, dict) else [value]:
-                if isinstance(one, SecretStr):
-                    yield one.get_secret_value()
+            several = value.values() if isinstance(value, dict) else value if isinstance(value, tuple) else [value]
+            yield from (one.get_secret_value() for one in several if isinstance(one, SecretStr))
         yield from self.signing_secrets
         for url in (self.database_url, self.outgoing_proxy or ""):
             for start, end in _credentials(url):
@@ -303,16 +281,107 @@ class Settings(BaseSettings):
             text = text[:start] + "***" + text[end:]
         return self.redacted(text)
 
+
+class Settings(SharedSettings):
+    """What a deployment decides that has one workspace."""
+
+    slack_bot_token: Secret = Field(description="Bot token (xoxb-…) of the installed app.")
+
+    rules_base_url: str = Field(description="Address of the rules service, ending in /v1.")
+    rules_api_key: Secret = Field(description="Sent as x-api-key.")
+
+    rules_requests_per_minute: int | None = Field(
+        default=None,
+        ge=10,
+        description="Most requests a minute to the rules service, from all replicas together. Unset: no limit.",
+    )
+
+    members_base_url: str = Field(description="Address of the membership service, ending in /api/v1.")
+    members_api_key: Secret = Field(description="Key of the membership service.")
+    members_auth_header: str = Field(
+        default="Authorization", pattern=r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", description="Header that carries the key."
+    )
+    members_auth_scheme: str = Field(
+        default="Bearer", pattern=r"^[!-~]*$", description="Word before the key; may be empty."
+    )
+    members_sites: Annotated[dict[str, str], NoDecode, BeforeValidator(_sites)] = Field(
+        description="name=site_id, comma separated; the first is the default site."
+    )
+    members_api_keys: Annotated[dict[str, Secret], NoDecode, BeforeValidator(_keys)] = Field(
+        default_factory=dict, description="name=key, comma separated, for sites with a key of their own."
+    )
+    members_requests_per_minute: int | None = Field(
+        default=None, ge=10, description="The same for the membership service, all sites together."
+    )
+    members_segments: str = Field(
+        default="", description="Segments to offer even while no member has them, comma separated."
+    )
+
+    policy_file: PolicyFile = None
+
+    @property
+    def segments(self) -> tuple[str, ...]:
+        return tuple(part.strip() for part in self.members_segments.split(",") if part.strip())
+
+    @field_validator("members_sites")
+    @classmethod
+    def _sites_fit_a_path(cls, sites: dict[str, str]) -> dict[str, str]:
+        if not sites:
+            raise ValueError("names no site")
+        for name, site in sites.items():
+            if not name or not SITE_ID.fullmatch(site):
+                raise ValueError(f"has “{name}={site}”, which is not a name and an id of letters, digits, _ and -")
+        return sites
+
+    @field_validator("members_api_keys")
+    @classmethod
+    def _keys_have_sites(cls, keys: dict[str, SecretStr], info: ValidationInfo) -> dict[str, SecretStr]:
+        for name, key in keys.items():
+            if name not in info.data.get("members_sites", keys):
+                raise ValueError(f"has “{name}”, which is not one of the names that MEMBERS_SITES has")
+            if not key.get_secret_value():
+                raise ValueError(f"has no key for “{name}”")
+        return keys
+
     def key_of(self, site: str) -> str:
         """The key for the site of that name: its own where it has one."""
         return self.members_api_keys.get(site, self.members_api_key).get_secret_value()
 
-    @field_validator("log_level")
+
+class OAuthSettings(SharedSettings):
+    """What a deployment decides that Slack installs in several workspaces; what each of them needs is in the database."""
+
+    slack_client_id: str = Field(pattern=r"^[0-9.]+$", description="Client ID of the app, for several workspaces.")
+    slack_client_secret: Secret = Field(description="Client secret of the app, for several workspaces.")
+    encryption_keys: EncryptionKeys
+
+
+class WorkspaceSettings(Settings):
+    """The settings of one of several workspaces. Nothing of the environment stands in for what its operator left out."""
+
     @classmethod
-    def _known_level(cls, value: str) -> str:
-        if (level := value.upper()) not in {"DEBUG", "INFO", "WARNING", "ERROR"}:
-            raise ValueError(f"can't be “{value}”")
-        return level
+    def settings_customise_sources(  # type: ignore[override]  # pydantic names them all
+        cls, _: type[BaseSettings], init_settings: PydanticBaseSettingsSource, **__: PydanticBaseSettingsSource
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return (init_settings,)
+
+
+OF_A_WORKSPACE: Final = tuple(
+    name
+    for name in Settings.model_fields
+    if name not in {*SharedSettings.model_fields, "slack_bot_token", "policy_file"}
+)
+"""The settings that each of several workspaces has of its own, besides its policy."""
+
+
+class DirectorySettings(BaseSettings):
+    """All that the commands for workspaces need."""
+
+    model_config = SharedSettings.model_config
+
+    insecure_http: InsecureHttp = False
+    database_url: DatabaseUrl = DATABASE
+    encryption_keys: EncryptionKeys
 
 
 class ManifestSettings(BaseSettings):
@@ -350,6 +419,9 @@ MEND: Final[Mapping[str, str]] = {
         "Make an app-level token with the scope connections:write on the app's page Basic Information; it begins with"
         " xapp-."
     ),
+    "slack_client_id": "Copy the Client ID from the app's page Basic Information; it is two numbers with a point between.",
+    "slack_client_secret": "Copy the Client Secret from the app's page Basic Information.",
+    "encryption_keys": "Write what `openssl rand -base64 32` prints; to replace a key, put the new one before it.",
     "slack_api_url": "Leave it out to use Slack itself, or write a URL such as https://slack.com/api/.",
     "rules_base_url": "Write the URL of the rules service, such as https://rules.example.com/v1.",
     "rules_api_key": "Write a key that the rules service takes.",
@@ -411,7 +483,10 @@ def read_settings(kind: type[S]) -> S:
     try:
         return kind()
     except ValidationError as error:
-        problems = [_problem(str(each["loc"][0]), each) for each in error.errors(include_url=False)]
+        found = [(str(each["loc"][0]), each) for each in error.errors(include_url=False)]
+        problems = [
+            _problem(name, each, source_of(name), redacted) for known in MEND for name, each in found if name == known
+        ]
         raise BadSettings(tuple(dict.fromkeys(problems))) from None
     except UnicodeDecodeError:
         raise BadSettings((Problem(ENV_FILE, "", "is not UTF-8 text", "Save it again as UTF-8."),)) from None
@@ -420,7 +495,48 @@ def read_settings(kind: type[S]) -> S:
         raise BadSettings((Problem(ENV_FILE, "", words, "Let the user that runs Gatehouse read it."),)) from None
 
 
-def _problem(name: str, error: Any) -> Problem:
+def client_setting() -> str | None:
+    """Return the setting that says that several workspaces are served; None where one is."""
+    return next(filter(source_of, ("slack_client_id", "slack_client_secret")), None)
+
+
+def read_deployment() -> Settings | OAuthSettings:
+    """Return the settings of one workspace, or those of several where SLACK_CLIENT_ID is set; raises BadSettings."""
+    if (client := client_setting()) is None:
+        return read_settings(Settings)
+    if source := source_of("slack_bot_token"):
+        words = f"is set beside {client.upper()} ({source_of(client)})"
+        mend = "Remove it to serve several workspaces, or remove SLACK_CLIENT_ID and SLACK_CLIENT_SECRET to serve one."
+        raise BadSettings((Problem("SLACK_BOT_TOKEN", source, words, mend),))
+    return read_settings(OAuthSettings)
+
+
+def read_workspace(variables: Mapping[str, str], shared: Mapping[str, Any], *, source: str) -> WorkspaceSettings:
+    """Return the settings that a workspace's *variables* make with what is *shared* or known of it already.
+
+    *source*: where *variables* come from, in words. Raises BadSettings with all that is wrong with them.
+    """
+    own = {name.lower(): value for name, value in variables.items() if value}
+    unknown = [
+        Problem(name.upper(), source, "is not a setting of a workspace", "Remove it from the file.")
+        for name in own.keys() - set(OF_A_WORKSPACE)
+    ]
+    given = {name: own[name] for name in OF_A_WORKSPACE if name in own}
+    found: list[Problem] = []
+    try:
+        settings = WorkspaceSettings.model_validate({**shared, **given})
+    except ValidationError as error:
+        spelled = _spellings(_secrets_of(own))
+        for each in error.errors(include_url=False):
+            name = str(each["loc"][0])
+            there = source if name in own else ""
+            found.append(_problem(name, each, there, lambda text: SLACK_TOKEN.sub("[secret]", _cut(text, spelled))))
+    if unknown or found:
+        raise BadSettings(tuple(dict.fromkeys([*sorted(unknown, key=str), *found])))
+    return settings
+
+
+def _problem(name: str, error: Any, source: str, redact: Callable[[str], str]) -> Problem:
     if error["type"] == "missing":
         words = "is not set"
     elif error["type"] == "value_error":
@@ -429,7 +545,7 @@ def _problem(name: str, error: Any) -> Problem:
         words = "has a character that it can't have"
     else:
         words = f"can't be “{error['input']}”"
-    return Problem(name.upper(), source_of(name), redacted(words), MEND[name])
+    return Problem(name.upper(), source, redact(words), MEND[name])
 
 
 def redacted(text: str) -> str:
@@ -442,13 +558,18 @@ def redacted(text: str) -> str:
 
 def _secrets_around() -> Iterator[str]:
     for _, values in _sources():
-        for variable, value in values.items():
-            if value and variable.lower() in URL_SETTINGS:
-                yield from (value[start:end] for start, end in _credentials(value))
-            elif value and variable.lower() in SECRET_SETTINGS:
-                for part in (value, *value.split(",")):  # several keys, or two signing secrets
-                    yield part.strip()
-                    yield part.partition("=")[2].strip()
+        yield from _secrets_of(values)
+
+
+def _secrets_of(values: Mapping[str, str | None]) -> Iterator[str]:
+    """Every secret that these variables hold, each of several by itself, too."""
+    for variable, value in values.items():
+        if value and variable.lower() in URL_SETTINGS:
+            yield from (value[start:end] for start, end in _credentials(value))
+        elif value and variable.lower() in SECRET_SETTINGS:
+            for part in (value, *value.split(",")):  # several keys, or two signing secrets
+                yield part.strip()
+                yield part.partition("=")[2].strip()
 
 
 def source_of(name: str) -> str:

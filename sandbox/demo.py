@@ -12,8 +12,9 @@ from typing import Final, Literal
 import httpx
 from pydantic import SecretStr
 
-from bot.server.app import Running, Timing, running
+from bot.server.app import Running, running
 from bot.server.manifest import document
+from bot.server.workspace import Timing
 from bot.settings import Settings
 from sandbox.breaking import connect
 from sandbox.gatehouse import WORKSPACES

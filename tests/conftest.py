@@ -10,20 +10,20 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 import stamina
 
-from bot.server.app import Timing
 from bot.server.socket_mode import ConnectTimeouts
+from bot.server.workspace import Timing
 from handlers.slack.forms import FORM_TIMEOUT
 from sandbox.demo import Sandbox, Transport, running_sandbox
 from sandbox.services.switches import Switches
 from sandbox.slack.story import Person
 from tests.channels import channels_watched
 
-pytest_plugins = ["tests.databases", "tests.browsers", "tests.drills.report"]
+pytest_plugins = ["tests.databases", "tests.several", "tests.browsers", "tests.drills.report"]
 
 CASES: Final = pytest.StashKey[Counter[str]]()
 """How many cases of each table were collected."""
@@ -43,6 +43,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=os.environ.get("SWITCHES", "").split(),
         metavar="NAME=CHOICE",
         help="a switch of the services in the fixture `workspace`, as often as needed; docs/services.md lists them",
+    )
+    parser.addoption(
+        "--workspaces",
+        choices=("1", "2"),
+        default=os.environ.get("WORKSPACES", "1"),
+        help="2: stories are played in the second of two workspaces, while the first one is busy",
     )
     parser.addoption(
         "--database",
@@ -122,6 +128,7 @@ def form_timeout() -> float:
 
 @pytest.fixture
 async def workspace(
+    request: pytest.FixtureRequest,
     tmp_path: Path,
     clock: Clock,
     policy: Path | None,
@@ -130,15 +137,13 @@ async def workspace(
     database_url: str,
     form_timeout: float,
 ) -> AsyncIterator[Sandbox]:
-    async with running_sandbox(
-        tmp_path,
-        switches=switches,
-        policy=policy,
-        timing=replace(QUICK, form_timeout=form_timeout),
-        now=clock,
-        transport=transport,
-        database_url=database_url,
-    ) as sandbox:
+    timing = replace(QUICK, form_timeout=form_timeout)
+    run: dict[str, Any] = {"timing": timing, "now": clock, "transport": transport, "database_url": database_url}
+    if request.config.getoption("--workspaces") == "2":
+        playing = request.getfixturevalue("beside_a_busy_one")(tmp_path, policy, switches=switches, **run)
+    else:
+        playing = running_sandbox(tmp_path, policy=policy, switches=switches, **run)
+    async with playing as sandbox:
         clock.wake_workers = sandbox.bot.wake_workers
         with channels_watched(sandbox.slack.state):
             yield sandbox

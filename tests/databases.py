@@ -21,6 +21,10 @@ from bot.store.engine import upgrade
 from bot.store.tables import metadata
 
 REUSED: Final = "of_the_tests"
+OTHERS: Final = """DO $$ DECLARE name text; BEGIN
+FOR name IN SELECT nspname FROM pg_namespace WHERE nspname LIKE 'gatehouse\\_%'
+LOOP EXECUTE format('DROP SCHEMA %I CASCADE', name); END LOOP; END $$"""
+"""Drops the schemas of workspaces."""
 BOTH = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
 
 
@@ -85,6 +89,7 @@ async def _as_at_first(folder: Path) -> None:
         folder,
         REUSED,
         f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}",  # noqa: S608  our own words
+        OTHERS,
         *(f"DELETE FROM {name}; INSERT INTO {name} TABLE first.{name}" for name in metadata.tables),  # noqa: S608  ours
     )
 

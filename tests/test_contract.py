@@ -12,7 +12,7 @@ import yaml
 
 from bot import __version__
 from bot.server.manifest import COMMANDS, PLACEHOLDER, document, manifest
-from bot.settings import Settings
+from bot.settings import OAuthSettings, Settings
 from handlers.grammar.parser import ALL
 from sandbox.demo import Transport
 from sandbox.gatehouse import WORKSPACES
@@ -153,14 +153,14 @@ def test_the_docs_have_every_command_metric_and_setting() -> None:
 
     assert page == commands.updated(page), "run make commands"
     assert operating == metrics.updated(operating), "run make commands"
-    for name in Settings.model_fields:
+    for name in {*Settings.model_fields, *OAuthSettings.model_fields}:
         assert f"`{name.upper()}`" in operating, name
 
 
 def test_the_example_environment_names_real_settings() -> None:
     names = set(re.findall(r"^#? ?([A-Z][A-Z0-9_]+)=", (ROOT / ".env.example").read_text(), re.MULTILINE))
 
-    assert names == {name.upper() for name in Settings.model_fields}
+    assert names == {name.upper() for name in {*Settings.model_fields, *OAuthSettings.model_fields}}
 
 
 def _pinned(lock: str) -> set[str]:

@@ -84,10 +84,6 @@ def read_policy(path: str, commands: Commands) -> Policy:
     """
     try:
         text = Path(path).read_text(encoding="utf-8")
-        if not (tables := tomllib.loads(text)):
-            raise BadPolicy(path, [Wrong(1, "", EMPTY)])
-        unknown = [*_unknown_roles(text, tables), *_wrong_aliases(text, tables, commands)]
-        policy = Policy.model_validate(tables)
     except FileNotFoundError as error:
         raise BadPolicy(path, [Wrong(0, "", "the file is not there")]) from error
     except OSError as error:
@@ -95,16 +91,26 @@ def read_policy(path: str, commands: Commands) -> Policy:
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise BadPolicy(path, [Wrong(line, "", "is not UTF-8 text: save the file again as UTF-8")]) from error
+    return parse_policy(text, path, commands)
+
+
+def parse_policy(text: str, source: str, commands: Commands) -> Policy:
+    """The policy that *text* is in TOML, whose aliases stand for *commands*; raises BadPolicy, which names the *source*."""
+    try:
+        if not (tables := tomllib.loads(text)):
+            raise BadPolicy(source, [Wrong(1, "", EMPTY)])
+        unknown = [*_unknown_roles(text, tables), *_wrong_aliases(text, tables, commands)]
+        policy = Policy.model_validate(tables)
     except tomllib.TOMLDecodeError as error:
         found = LINE.search(str(error))
-        raise BadPolicy(path, [Wrong(int(found[1]) if found else 0, "", f"is not TOML: {error}")]) from error
+        raise BadPolicy(source, [Wrong(int(found[1]) if found else 0, "", f"is not TOML: {error}")]) from error
     except ValidationError as error:
         wrong = [_wrong(text, each["loc"], _words(each)) for each in error.errors(include_url=False)]
-        raise BadPolicy(path, [*wrong, *unknown]) from error
+        raise BadPolicy(source, [*wrong, *unknown]) from error
     except (RecursionError, ValueError) as error:
-        raise BadPolicy(path, [Wrong(0, "", "holds a number or a list that is too long to be read")]) from error
+        raise BadPolicy(source, [Wrong(0, "", "holds a number or a list that is too long to be read")]) from error
     if unknown:
-        raise BadPolicy(path, unknown)
+        raise BadPolicy(source, unknown)
     return policy
 
 
@@ -181,13 +187,13 @@ def line_of(text: str, path: Sequence[str | int]) -> int:
 class CurrentPolicy:
     """The policy in force. *trouble*: what is wrong with the file, while an older version of it stays in force."""
 
-    def __init__(self, path: str | None, commands: Commands) -> None:
-        """Raises BadPolicy: there is no older one to stay with at the start."""
+    def __init__(self, path: str | None, commands: Commands, policy: Policy = DEFAULT) -> None:
+        """Without a *path* it is *policy*. Raises BadPolicy: there is no older one to stay with at the start."""
         self._path = path
         self._commands = commands
         self._seen = self._stamp()
         self.trouble: str | None = None
-        self.policy = DEFAULT if path is None else read_policy(path, commands)
+        self.policy = policy if path is None else read_policy(path, commands)
 
     def __call__(self) -> Policy:
         return self.policy

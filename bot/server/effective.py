@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rich.table import Table
 
 from bot.changes.model import Kind
 from bot.policy.model import OPERATIONS, GuardRule, Policy
-from bot.settings import Settings
+from bot.settings import SharedSettings
 from bot.text.duration import in_words
 
 
-def settings_table(settings: Settings) -> Table:
-    """Return each setting with its value, secrets cut."""
+def settings_table(settings: SharedSettings, names: Iterable[str] | None = None) -> Table:
+    """Return each setting, or those of *names*, with its value, secrets cut."""
     table = Table("setting", "value", title="Gatehouse's settings")
-    for name in Settings.model_fields:
+    for name in type(settings).model_fields if names is None else names:
         table.add_row(name.upper(), settings.shown(name))
     return table
 

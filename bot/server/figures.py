@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Final
 
 import structlog
@@ -21,31 +23,60 @@ TIMEOUT: Final = 5.0
 
 
 async def measure(
-    store: Store,
+    stores: Iterable[Store],
     readiness: Callable[[], Awaitable[Mapping[str, str]]],
     policy_trouble: Callable[[], str | None],
-    budgets: Sequence[Budget],
+    budgets: Iterable[Budget],
 ) -> None:
-    """Set the metrics that are read when somebody asks for them; a backlog that can't be read now has no value."""
+    """Set the metrics that are read when somebody asks for them; a backlog that can't be read now has no value.
+
+    What is open in several *stores* is counted together; of several *budgets* of a service the smallest is said.
+    """
     metrics.POLICY_BROKEN.set(policy_trouble() is not None)
-    try:
+    parts: Mapping[str, str] = {"store": "not read"}
+    with suppress(TimeoutError):
         async with asyncio.timeout(TIMEOUT):
             parts = await readiness()
-            backlogs = await _read_backlogs(store)
-            left = {budget.service: await budget.left() for budget in budgets}
-    except (StoreError, TimeoutError) as error:
-        parts, backlogs, left = {"store": "not read"}, {}, {}
-        log.warning("backlogs_not_read", error=type(error).__name__)
+    found = await asyncio.gather(*(_read_in_time(store) for store in stores))
+    if None in found and is_ready(parts.get("store", "")):
+        parts = {**parts, "store": "not read"}
+    left = await asyncio.gather(*(_left_in_time(budget) for budget in budgets))
     for gauge in (metrics.READY, metrics.BACKLOG, metrics.OLDEST, metrics.BUDGET_LEFT):
         gauge.clear()
+    for service, requests in sorted(filter(None, left), reverse=True):  # the smallest last, which stays
+        metrics.BUDGET_LEFT.labels(service).set(requests)
     for part, says in parts.items():
         metrics.READY.labels(part).set(is_ready(says))
-    for service, requests in left.items():
-        metrics.BUDGET_LEFT.labels(service).set(requests)
-    for what, (count, seconds) in backlogs.items():
+    counts: Counter[str] = Counter()
+    oldest: dict[str, float] = {}
+    for backlogs in filter(None, found):
+        for what, (count, seconds) in backlogs.items():
+            counts[what] += count
+            if seconds is not None:
+                oldest[what] = max(seconds, oldest.get(what, 0.0))
+    for what, count in counts.items():
         metrics.BACKLOG.labels(what).set(count)
-        if seconds is not None:
-            metrics.OLDEST.labels(what).set(seconds)
+    for what, seconds in oldest.items():
+        metrics.OLDEST.labels(what).set(seconds)
+
+
+async def _read_in_time(store: Store) -> dict[str, tuple[int, float | None]] | None:
+    """How much is open in *store*; None where that can't be read now."""
+    try:
+        async with asyncio.timeout(TIMEOUT):
+            return await _read_backlogs(store)
+    except (StoreError, TimeoutError) as error:
+        log.warning("backlogs_not_read", error=type(error).__name__)
+        return None
+
+
+async def _left_in_time(budget: Budget) -> tuple[str, int] | None:
+    """What is left of *budget*, with its service; None where that can't be read now."""
+    try:
+        async with asyncio.timeout(TIMEOUT):
+            return budget.service, await budget.left()
+    except (StoreError, TimeoutError):
+        return None
 
 
 async def _read_backlogs(store: Store) -> dict[str, tuple[int, float | None]]:

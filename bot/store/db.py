@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -36,6 +37,7 @@ MENDS = {
     "locked": "Close the other program that has the database open",
     "readonly": FOLDER,
     "read-only": FOLDER,
+    "ermission denied for database": "Let its user create schemas there: GRANT CREATE ON DATABASE name TO user",
     "ermission denied": FOLDER,
     "unable to open": FOLDER,
     "can't be opened": FOLDER,
@@ -85,6 +87,12 @@ BUSY_SECONDS = 30
 
 FROZEN = {"idle_in_transaction_session_timeout": "10s"}
 """PostgreSQL ends the transaction of a process that stopped in the middle of one: its locks would stop all others."""
+SCHEMA = "search_path"
+"""PostgreSQL's name for the schemas that a connection sees; in a URL of `workspace_url`, the only one."""
+POOL_OF_A_WORKSPACE = {"pool_size": 2, "max_overflow": 8}
+"""Connections kept, and more of them for a while: each of many workspaces has a pool, so that none waits for another."""
+TEAM = re.compile(r"[A-Z][A-Z0-9]{1,31}")
+"""Slack's id of a workspace: safe in a file's name and in a schema's."""
 MAX_TRANSACTION = "20s"
 """The same for one that stopped in the middle of saying a statement, which is not idle; PostgreSQL 17 and later can."""
 
@@ -113,7 +121,7 @@ def _with_known_options(url: sa.URL) -> sa.URL:
     import asyncpg  # type: ignore[import-untyped]  # noqa: PLC0415  it ships no types; SQLite needs none of it
 
     query = {"ssl" if name == "sslmode" else name: value for name, value in url.query.items()}
-    known = {*signature(asyncpg.connect).parameters, "prepared_statement_cache_size"}
+    known = {*signature(asyncpg.connect).parameters, "prepared_statement_cache_size", SCHEMA}
     if unknown := sorted(query.keys() - known):
         raise StoreError(f"DATABASE_URL: there is no option {', '.join(unknown)}")
     return url.set(query=query)
@@ -129,6 +137,31 @@ def _at_home(url: sa.URL) -> sa.URL:
         raise StoreError(f"DATABASE_URL: {error}") from error
 
 
+def workspace_url(database_url: str, team: str) -> str:
+    """Return the URL of what the database at *database_url* keeps for the workspace *team* alone; raises StoreError.
+
+    On SQLite it is a file beside the main one. On PostgreSQL it is a schema, and connections by this URL see no other: what
+    forgets to ask for a workspace's rows finds nothing, rather than another's.
+    """
+    if not TEAM.fullmatch(team):
+        raise StoreError(f"“{team}” is not the id of a workspace, such as T0123ABCD")
+    async_url(database_url)
+    url = make_url(database_url)
+    if url.get_backend_name() != "sqlite":
+        url = url.update_query_dict({SCHEMA: f"gatehouse_{team.lower()}"})
+    elif url.database in {None, "", ":memory:"}:
+        raise StoreError("DATABASE_URL: several workspaces need a file or PostgreSQL")
+    else:
+        path = Path(str(url.database))
+        url = url.set(database=str(path.with_name(f"{path.stem}-{team}{path.suffix}")))
+    return url.render_as_string(hide_password=False)
+
+
+def schema_of(database_url: str) -> str:
+    """The schema that a URL of `workspace_url` names; empty for any other."""
+    return str(make_url(database_url).query.get(SCHEMA, ""))
+
+
 def make_engine(database_url: str, *, read_only: bool = False) -> AsyncEngine:
     """An engine whose transactions take SQLite's write lock at once: a later upgrade of a read lock cannot wait.
 
@@ -136,8 +169,13 @@ def make_engine(database_url: str, *, read_only: bool = False) -> AsyncEngine:
     """
     url = async_url(database_url)
     if url.get_backend_name() != "sqlite":
-        settings = {"server_settings": FROZEN | ({"default_transaction_read_only": "on"} if read_only else {})}
-        engine = create_async_engine(url, pool_pre_ping=True, hide_parameters=True, connect_args=settings)
+        schema = {SCHEMA: name} if (name := schema_of(database_url)) else {}
+        settings = {
+            "server_settings": {**FROZEN, **({"default_transaction_read_only": "on"} if read_only else {}), **schema}
+        }
+        pool = POOL_OF_A_WORKSPACE if schema else {}
+        url = url.difference_update_query([SCHEMA])
+        engine = create_async_engine(url, pool_pre_ping=True, hide_parameters=True, connect_args=settings, **pool)
         sa.event.listen(engine.sync_engine, "connect", _bound_transactions)
         return engine
     if url.database and url.database != ":memory:":

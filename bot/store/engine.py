@@ -22,7 +22,17 @@ from bot.store.audit import Audit
 from bot.store.cards import Cards
 from bot.store.changes import Changes, Newer
 from bot.store.channel_settings import ChannelSettings, FormerIds, LastLists, TestUrls
-from bot.store.db import Session, StoreCorrupt, StoreError, StoreMissing, async_url, bound, make_engine, private
+from bot.store.db import (
+    Session,
+    StoreCorrupt,
+    StoreError,
+    StoreMissing,
+    async_url,
+    bound,
+    make_engine,
+    private,
+    schema_of,
+)
 from bot.store.items import Items
 from bot.store.migrations.run import MIGRATIONS, newest_schema, refuse_other_schema, upgrade_schema, usable_schema
 from bot.store.misses import Misses
@@ -84,7 +94,7 @@ async def open_store(database_url: str, *, now: Callable[[], datetime]) -> Async
     """The store at *database_url*, with the schema of this release; raises StoreError or StoreCorrupt."""
     engine = make_engine(database_url)
     try:
-        log.info("schema", found=await _upgrade(engine, MIGRATIONS))
+        log.info("schema", found=await _upgrade(engine, MIGRATIONS, schema_of(database_url)))
         session = Session(engine, now)
         audit, newer = Audit(session), Newer()
         yield Store(
@@ -110,14 +120,14 @@ async def open_store(database_url: str, *, now: Callable[[], datetime]) -> Async
 @asynccontextmanager
 async def open_audit(database_url: str) -> AsyncIterator[Audit]:
     """The audit of the database at *database_url*, to be read beside a Gatehouse that is running; raises StoreError."""
-    async with _reading(database_url, refuse_other_schema) as session:
+    async with open_reading(database_url, refuse_other_schema) as session:
         yield Audit(session)
 
 
 async def check(database_url: str) -> str:
     """Return what a start would find in the database; raises StoreError where it would refuse it. Changes nothing."""
     try:
-        async with _reading(database_url, usable_schema) as session, session.reading() as connection:
+        async with open_reading(database_url, usable_schema) as session, session.reading() as connection:
             if session.sqlite:
                 await _refuse_damage(connection)
                 _refuse_read_only(database_url)
@@ -141,7 +151,7 @@ def _refuse_read_only(database_url: str) -> None:
 
 
 @asynccontextmanager
-async def _reading(database_url: str, judge: Callable[[sa.Connection], object]) -> AsyncIterator[Session]:
+async def open_reading(database_url: str, judge: Callable[[sa.Connection], object]) -> AsyncIterator[Session]:
     """A session that can only read, after *judge* has looked at the schema; raises StoreError."""
     engine = make_engine(database_url, read_only=True)
     try:
@@ -157,12 +167,12 @@ async def upgrade(database_url: str, migrations: Path = MIGRATIONS) -> None:
     """Check the database and bring it to the newest of *migrations*; two processes may do so at once."""
     engine = make_engine(database_url)
     try:
-        await _upgrade(engine, migrations)
+        await _upgrade(engine, migrations, schema_of(database_url))
     finally:
         await engine.dispose()
 
 
-async def _upgrade(engine: AsyncEngine, migrations: Path) -> str:
+async def _upgrade(engine: AsyncEngine, migrations: Path, schema: str) -> str:
     try:
         async with engine.begin() as connection:
             if connection.dialect.name == "sqlite":
@@ -170,6 +180,8 @@ async def _upgrade(engine: AsyncEngine, migrations: Path) -> str:
             else:
                 await connection.execute(sa.text(bound("0", locally=True)))  # another may have much to migrate
                 await connection.execute(sa.text("SELECT pg_advisory_xact_lock(7234015)"))
+                if schema and schema not in await connection.run_sync(lambda sync: sa.inspect(sync).get_schema_names()):
+                    await connection.execute(sa.schema.CreateSchema(schema))
             return await connection.run_sync(upgrade_schema, migrations)
     except (SQLAlchemyError, OSError, UnicodeError) as error:  # a damaged file garbles even what SQLite says of it
         cause = getattr(error, "orig", None) or error

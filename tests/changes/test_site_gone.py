@@ -11,7 +11,7 @@ import pytest
 
 from bot.changes.model import Change, ChangeRequest, Edit, Kind, Outcome, State, Target
 from bot.changes.proposals import Proposal, set_of
-from bot.server.app import Services
+from bot.server.workspace import Services
 from tests.changes.world import ALICE, OPS, POLICIES, Died, Replica, World, a_world, replica
 from tests.proposing import record_only
 

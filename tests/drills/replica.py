@@ -1,7 +1,7 @@
 """One replica as a process of its own: the real bot, with shorter leases, and a step at which it dies or stops.
 
 ``python -m tests.drills.replica``, with the variables of the contract and these: DRILL_TIMING, numbers of
-`bot.server.app.Timing` as JSON; DRILL_DIE_AT and DRILL_STOP_AT, ``step:n``: at the n-th time that this step is reached the
+`bot.server.workspace.Timing` as JSON; DRILL_DIE_AT and DRILL_STOP_AT, ``step:n``: at the n-th time that this step is reached the
 process kills, or stops, itself. Without warning, as a power cut would.
 """
 
@@ -22,7 +22,8 @@ import uvicorn
 
 from bot.changes.execute import Failpoint
 from bot.server import logs
-from bot.server.app import Timing, running
+from bot.server.app import running
+from bot.server.workspace import Timing
 from bot.settings import CannotStart, Settings
 
 STRIKES: Final = {"DRILL_DIE_AT": signal.SIGKILL, "DRILL_STOP_AT": signal.SIGSTOP}

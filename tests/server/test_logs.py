@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
-from bot.server.logs import configure
+from bot.server.logs import also_redacted, configure
 
 EMAIL = "anna.berg@example.com"
 TOKEN = "xoxb-1234-canary"
@@ -51,3 +51,16 @@ def test_no_line_tells_a_secret_or_an_email(form: str, capsys: pytest.CaptureFix
     assert "[secret]" in written
     for telling in ("nna.berg", "canary"):
         assert telling not in written, [line for line in written.splitlines() if telling in line]
+
+
+def test_secrets_that_come_and_go_are_cut_while_they_are_there(capsys: pytest.CaptureFixture[str]) -> None:
+    configure("INFO", "json", lambda line: line.replace("of-the-process", "[secret]"))
+    said = "of-the-process and of-a-workspace"
+
+    with also_redacted(lambda line: line.replace("of-a-workspace", "[secret]")):
+        structlog.get_logger("ours").info(said)
+    structlog.get_logger("ours").info(said)
+
+    during, after = capsys.readouterr().err.splitlines()
+    assert "[secret] and [secret]" in during
+    assert "[secret] and of-a-workspace" in after

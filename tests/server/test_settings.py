@@ -19,7 +19,7 @@ from starlette.routing import Route
 
 from bot.server import logs
 from bot.server.slack import open_slack
-from bot.settings import MEND, BadSettings, Settings, read_settings, source_of
+from bot.settings import MEND, BadSettings, OAuthSettings, Settings, read_settings, source_of
 from handlers.slack.client import SlackRefused
 from sandbox.slack.serving import serving
 from tests.programs import ROOT
@@ -183,7 +183,7 @@ def test_a_file_without_a_certificate_is_no_ca_file(tmp_path: Path) -> None:
 
 
 def test_each_setting_says_how_to_mend_it() -> None:
-    assert MEND.keys() == Settings.model_fields.keys()
+    assert MEND.keys() == {*Settings.model_fields, *OAuthSettings.model_fields}
 
 
 def test_the_environment_goes_before_the_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

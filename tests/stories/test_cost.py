@@ -15,7 +15,7 @@ from typing import Any, Final
 import pytest
 import sqlalchemy as sa
 
-from bot.server.app import Timing
+from bot.server.workspace import Timing
 from bot.store.engine import Store
 from bot.store.tables import inbox
 from sandbox.demo import Sandbox, running_sandbox
