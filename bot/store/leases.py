@@ -84,9 +84,9 @@ class Leases:
     ) -> None:
         """Let the row of *owner* be claimed again, when it is due by *values*; the *note* is written in any case."""
         async with self._session.writing() as tx:
-            if note is not None:
-                await note(tx)
             await self.write(tx, which, owner, {"owner": "", "lease": 0, **values})
+            if note is not None:  # the last, for it may be one of the audit, whose head everybody waits for
+                await note(tx)
 
     async def end(self, tx: AsyncConnection) -> None:
         """End every lease, for those who had one are known to be dead.

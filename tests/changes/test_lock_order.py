@@ -6,8 +6,9 @@ import asyncio
 
 import pytest
 import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.changes.journal import LEASE
+from bot.changes.journal import GATEHOUSE, LEASE, event_of
 from bot.changes.model import Ended, Move, State, Target
 from tests.changes.test_leases import kept, rename
 from tests.changes.world import POLICIES, World, a_world
@@ -54,3 +55,25 @@ async def _in_one_order(world: World, step: str) -> None:
         await until(lambda: is_waiting(world), "it waits for the first of them", 30)
         assert await store.changes.held(tx, "b" * 32), "in the other order, both would wait for ever"
     await waits
+
+
+async def test_who_delivers_a_card_and_who_enqueues_it_anew_lock_it_and_the_audit_in_one_order(
+    database_url: str,
+) -> None:
+    async with a_world(database_url) as world:
+        await world.begin(POLICIES["free"])
+        store, change = world.store, await kept(world, rename(world))
+        event = event_of("announced", change, GATEHOUSE)
+        async with store.transaction() as tx:
+            await store.outbox.enqueue(tx, change.id, "card")
+        (message,) = await store.outbox.claim("mine", LEASE)
+
+        async def note(tx: AsyncConnection) -> None:
+            await store.audit.append(tx, event)
+
+        async with store.transaction() as tx:
+            await store.outbox.enqueue(tx, change.id, "card")
+            delivered = asyncio.create_task(store.outbox.done(message, note))
+            await until(lambda: is_waiting(world), "it waits for the message", 30)
+            await store.audit.append(tx, event)
+        await delivered
