@@ -20,10 +20,13 @@ unexport PYTHONDONTWRITEBYTECODE
 # Many tests wait, for a process that was killed or a lease that ends: two workers a core.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
 
+# Another one each day, so that eight days play every story in every place.
+DAY ?= $(shell $(PYTHON) -c 'import time; print(int(time.time()) // 86400)')
+
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 SLOW := slow or browser or drill or postgres
 
-.PHONY: demo test test-slow lint format bench reliability pictures setup develop threats commands texts lock audit-dependencies clean
+.PHONY: demo test test-slow test-places nightly lint format bench reliability pictures setup develop threats commands texts lock audit-dependencies clean
 
 demo: setup ## the whole of Gatehouse on this machine, no account anywhere
 	@$(BIN)/python -m sandbox
@@ -33,6 +36,12 @@ test: develop ## what to run before each commit, in minutes; TEST="-k words" for
 
 test-slow: develop ## the rest: PostgreSQL, Chromium, processes that are killed, every switch and every limit
 	$(PYTEST) -m "$(SLOW)" $(TEST)
+
+test-places: develop ## each story in another place of eight (HTTP or Socket Mode, SQLite or PostgreSQL, beside another workspace); DAY=n
+	$(PYTEST) tests/stories --day $(DAY)
+
+nightly: develop ## every story in every place
+	for day in 0 1 2 3 4 5 6 7; do $(PYTEST) tests/stories --day $$day || exit 1; done
 
 lint: develop ## what must be clean before a commit
 	$(BIN)/ruff format --check .

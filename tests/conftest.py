@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 import stamina
@@ -23,7 +23,10 @@ from sandbox.services.switches import Switches
 from sandbox.slack.story import Person
 from tests.channels import channels_watched
 
-pytest_plugins = ["tests.databases", "tests.several", "tests.browsers", "tests.drills.report"]
+if TYPE_CHECKING:
+    from tests.places import Place
+
+pytest_plugins = ["tests.places", "tests.databases", "tests.several", "tests.browsers", "tests.drills.report"]
 
 CASES: Final = pytest.StashKey[Counter[str]]()
 """How many cases of each table were collected."""
@@ -32,29 +35,11 @@ OPS, SUPPORT, GENERAL = "C0OPS0001", "C0SUPPORT", "C0GENERAL"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--transport",
-        choices=("http", "socket"),
-        default=os.environ.get("TRANSPORT", "http"),
-        help="how the local Slack reaches the bot of the fixture `workspace`: signed HTTP or Socket Mode",
-    )
-    parser.addoption(
         "--switch",
         action="append",
         default=os.environ.get("SWITCHES", "").split(),
         metavar="NAME=CHOICE",
         help="a switch of the services in the fixture `workspace`, as often as needed; docs/services.md lists them",
-    )
-    parser.addoption(
-        "--workspaces",
-        choices=("1", "2"),
-        default=os.environ.get("WORKSPACES", "1"),
-        help="2: stories are played in the second of two workspaces, while the first one is busy",
-    )
-    parser.addoption(
-        "--database",
-        choices=("sqlite", "postgres"),
-        default=os.environ.get("DATABASE", "sqlite"),
-        help="what the bot in the fixture `workspace` keeps its records in",
     )
 
 
@@ -65,7 +50,14 @@ def _no_waiting() -> None:
 
 
 QUICK = Timing(
-    pace=0.0, look_every=0.5, recover_every=0.5, reconcile_after=(0.05, 0.1, 0.2), connecting=ConnectTimeouts(2.0, 0.1)
+    pace=0.0,
+    look_every=0.5,
+    recover_every=0.5,
+    reconcile_after=(0.05, 0.1, 0.2),
+    connecting=ConnectTimeouts(2.0, 0.1),
+    directory_every=0.1,
+    refresh_every=0.1,
+    retry_workspace=0.2,
 )
 """Without the pauses that are for people and for Slack."""
 
@@ -107,10 +99,9 @@ def policy(request: pytest.FixtureRequest, tmp_path: Path) -> Path | None:
 
 
 @pytest.fixture
-def transport(request: pytest.FixtureRequest) -> Transport:
+def transport(place: Place) -> Transport:
     """What the run was asked for; a test may be parametrised with both."""
-    asked: Transport = request.config.getoption("--transport")
-    return asked
+    return place.transport
 
 
 @pytest.fixture
@@ -129,6 +120,7 @@ def form_timeout() -> float:
 @pytest.fixture
 async def workspace(
     request: pytest.FixtureRequest,
+    place: Place,
     tmp_path: Path,
     clock: Clock,
     policy: Path | None,
@@ -139,7 +131,7 @@ async def workspace(
 ) -> AsyncIterator[Sandbox]:
     timing = replace(QUICK, form_timeout=form_timeout)
     run: dict[str, Any] = {"timing": timing, "now": clock, "transport": transport, "database_url": database_url}
-    if request.config.getoption("--workspaces") == "2":
+    if place.workspaces == "2":
         playing = request.getfixturevalue("beside_a_busy_one")(tmp_path, policy, switches=switches, **run)
     else:
         playing = running_sandbox(tmp_path, policy=policy, switches=switches, **run)

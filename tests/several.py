@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import cycle
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -33,7 +34,7 @@ from sandbox.slack.people import User
 from sandbox.slack.running import APP_TOKEN, SECRET, LocalSlack, running_slack
 from sandbox.slack.serving import serving
 from sandbox.slack.story import Person
-from sandbox.slack.watching import NothingHappened
+from sandbox.slack.watching import NothingHappened, watching
 from sandbox.slack.workspaces import Workspace
 from tests.conftest import QUICK, Clock
 
@@ -183,9 +184,6 @@ async def running_several(
         yield Several(slack, services, settings, folder, bot, url, http)
 
 
-HURRIED = replace(QUICK, directory_every=0.1, refresh_every=0.1, retry_workspace=0.2)
-
-
 @pytest.fixture
 def rotates(request: pytest.FixtureRequest) -> bool:
     """Whether the app's tokens rotate."""
@@ -198,7 +196,7 @@ async def several(
 ) -> AsyncIterator[Several]:
     """Gatehouse, installed nowhere."""
     async with running_several(
-        tmp_path, timing=HURRIED, database_url=database_url, transport=transport, now=clock, rotates=rotates
+        tmp_path, timing=QUICK, database_url=database_url, transport=transport, now=clock, rotates=rotates
     ) as several:
         yield several
 
@@ -236,12 +234,15 @@ WORK: Final = (
 
 
 async def _busy(several: Several) -> None:
-    """What the people of the twin do all the time, whatever a story puts out of order for both."""
+    """What the people of the twin do: something each time that something happens in the shop, whatever a story puts out of
+    order for both.
+    """
     alice = several.person(TWIN)
-    while True:
-        for text in WORK:
+    async with watching(several.slack.at(SHOP).state, 0.0, str) as watch:
+        for text in cycle(WORK):
             with suppress(AssertionError, TimeoutError, NothingHappened):
                 await alice.says(text)
+            await watch.changed.get()
 
 
 @asynccontextmanager

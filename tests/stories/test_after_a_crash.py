@@ -260,6 +260,7 @@ async def test_the_lease_of_a_request_is_renewed_and_what_another_has_is_let_go(
         assert workspace.services.rules.calls("PUT") == []
 
 
+@pytest.mark.one_workspace
 async def test_a_request_that_is_broken_off_in_an_orderly_way_is_handed_to_the_next(
     workspace: Sandbox, alice: Person
 ) -> None:

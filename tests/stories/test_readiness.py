@@ -10,6 +10,8 @@ from sandbox.demo import Sandbox
 from sandbox.slack.story import Person
 from tests.scraping import scraped
 
+pytestmark = pytest.mark.one_workspace  # in several workspaces, each service is named with its workspace
+
 ENOUGH = 9
 """More than a read has tries."""
 

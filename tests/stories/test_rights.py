@@ -266,6 +266,7 @@ async def test_a_request_in_a_channel_that_is_shared_by_now_reminds_its_requeste
     assert alice.thread(card) == []
 
 
+@pytest.mark.one_workspace
 async def test_what_waits_is_not_done_while_slack_does_not_say_who_may(
     workspace: Sandbox, alice: Person, cara: Person, clock: Clock
 ) -> None:
