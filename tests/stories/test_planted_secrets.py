@@ -24,7 +24,7 @@ from sandbox.slack.story import Person
 from tests.channels import MESSAGES, as_read, channels_watched, strings
 from tests.conftest import OPS, SUPPORT
 from tests.programs import PATIENCE, environment, ran, serving
-from tests.scraping import scraped
+from tests.scraping import collecting, scraped
 
 OLD: Final = "Redirect_x1old"
 ANNA: Final = "anna.berg@example.com"
@@ -69,8 +69,13 @@ async def planted(
     policy = folder / "policy.toml"
     policy.write_text(POLICY)
     manifest = document(None if transport == "socket" else "http://127.0.0.1")
-    async with running_services() as services, running_slack(manifest, WORKSPACES) as slack:
-        chosen = {**PLANTED, "POLICY_FILE": str(policy), "LOG_LEVEL": "DEBUG", "SERVICE_TIMEOUT": "2", **variables}
+    async with (
+        collecting() as (endpoint, traces),
+        running_services() as services,
+        running_slack(manifest, WORKSPACES) as slack,
+    ):
+        own = {"POLICY_FILE": str(policy), "LOG_LEVEL": "DEBUG", "SERVICE_TIMEOUT": "2"}
+        chosen = {**PLANTED, **own, **endpoint, **variables}
         async with serving(slack, services, folder, **chosen) as (url, log):
             with channels_watched(slack.state):
                 yield slack, services, url
@@ -87,6 +92,9 @@ async def planted(
     for said in asked:
         assert found_in(said, "anna.berg") == []
     assert found_in(shown_by(slack)) == []
+    spans = b"\n".join(traces).decode(errors="replace")
+    assert "service call" in spans, "traces were sent"
+    assert found_in(spans, "anna.berg", OLD) == []
 
 
 async def test_every_secret_is_planted() -> None:

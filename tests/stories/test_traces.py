@@ -15,10 +15,6 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
 
 from bot.changes.model import Change, State
 from bot.server.manifest import document
@@ -27,10 +23,10 @@ from sandbox.demo import Sandbox
 from sandbox.gatehouse import WORKSPACES
 from sandbox.services.running import running_services
 from sandbox.slack.running import running_slack
-from sandbox.slack.serving import serving as served
 from sandbox.slack.story import Person
 from tests.conftest import OPS, SUPPORT, until
 from tests.programs import ROOT, serving
+from tests.scraping import collecting
 
 OLD: Final = "Redirect_x1old"
 ANNA: Final = "anna.berg@example.com"
@@ -137,26 +133,19 @@ async def test_no_span_holds_what_somebody_typed_an_email_a_url_or_a_secret(
 @pytest.mark.slow
 @pytest.mark.threat("E2")
 async def test_a_collector_gets_the_traces_and_the_log_names_them(tmp_path: Path) -> None:
-    received: list[ExportTraceServiceRequest] = []
-
-    async def collect(request: Request) -> Response:
-        received.append(ExportTraceServiceRequest.FromString(await request.body()))
-        return Response()
-
-    collector = Starlette(routes=[Route("/v1/traces", collect, methods=["POST"])])
     async with (
-        served(collector) as url,
+        collecting() as (endpoint, bodies),
         running_services() as services,
         running_slack(document("http://127.0.0.1"), WORKSPACES) as slack,
     ):
-        variables = {"OTEL_EXPORTER_OTLP_ENDPOINT": url, "OTEL_EXPORTER_OTLP_COMPRESSION": "none", "LOG_FORMAT": "json"}
-        variables |= {"HTTP_PROXY": NOBODY, "http_proxy": NOBODY}
+        variables = {**endpoint, "LOG_FORMAT": "json", "HTTP_PROXY": NOBODY, "http_proxy": NOBODY}
         async with serving(slack, services, tmp_path, **variables) as (_, log):
             bob = Person(slack, "U0BOB0001", SUPPORT)
             services.members.stage.faults.add("500", method="GET", times=9)
             await bob.says(f"/members why {ANNA} vip")
             alice = Person(slack, "U0ALICE01", OPS)
             await alice.says("/rules list")
+        received = [ExportTraceServiceRequest.FromString(body) for body in bodies]
         found = [
             one for each in received for two in each.resource_spans for three in two.scope_spans for one in three.spans
         ]
