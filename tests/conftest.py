@@ -99,9 +99,9 @@ def policy(request: pytest.FixtureRequest, tmp_path: Path) -> Path | None:
 
 
 @pytest.fixture
-def transport(place: Place) -> Transport:
+def transport(surroundings: Place) -> Transport:
     """What the run was asked for; a test may be parametrised with both."""
-    return place.transport
+    return surroundings.transport
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def form_timeout() -> float:
 @pytest.fixture
 async def workspace(
     request: pytest.FixtureRequest,
-    place: Place,
+    surroundings: Place,
     tmp_path: Path,
     clock: Clock,
     policy: Path | None,
@@ -131,7 +131,7 @@ async def workspace(
 ) -> AsyncIterator[Sandbox]:
     timing = replace(QUICK, form_timeout=form_timeout)
     run: dict[str, Any] = {"timing": timing, "now": clock, "transport": transport, "database_url": database_url}
-    if place.workspaces == "2":
+    if surroundings.workspaces == "2":
         playing = request.getfixturevalue("beside_a_busy_one")(tmp_path, policy, switches=switches, **run)
     else:
         playing = running_sandbox(tmp_path, policy=policy, switches=switches, **run)

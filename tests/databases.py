@@ -104,7 +104,7 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _is_sqlite(request: pytest.FixtureRequest) -> bool:
     """Parametrise indirectly with BOTH, or it is the one that the run was asked for."""
-    return bool(getattr(request, "param", request.getfixturevalue("place").database) == "sqlite")
+    return bool(getattr(request, "param", request.getfixturevalue("surroundings").database) == "sqlite")
 
 
 @pytest.fixture

@@ -52,7 +52,7 @@ def place_on(day: int, name: str) -> Place:
 
 
 @pytest.fixture
-def place(request: pytest.FixtureRequest) -> Place:
+def surroundings(request: pytest.FixtureRequest) -> Place:
     """Where the test is to be played."""
     item: pytest.Item = request.node
     option = request.config.getoption

@@ -233,7 +233,7 @@ def _begin_ourselves(connection: Any, _: object) -> None:
 def _prepare_sqlite(connection: Any, _: object) -> None:
     _begin_ourselves(connection, _)
     cursor = connection.cursor()
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", f"busy_timeout={BUSY_SECONDS * 1000}", "foreign_keys=ON"):
+    for pragma in (f"busy_timeout={BUSY_SECONDS * 1000}", "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 

@@ -217,7 +217,7 @@ async def test_a_scene_breaks_it_with_one_click_and_another_mends_it(
     await expect(page.get_by_role("article").filter(has_text=answer)).to_have_count(1)
     assert len(workspace.services.rules.calls("PUT")) == ("off" in command)
 
-    if await button.get_attribute("aria-pressed") == "true":
+    if scene != "Answer lost after the write":  # that one is over with the one answer that it loses
         await button.click()
     await expect(button).to_have_attribute("aria-pressed", "false")
     assert workspace.slack.delivery.lag == 0
