@@ -156,7 +156,7 @@ async def test_an_answer_gets_through_where_the_response_url_does_not(
     await alice.clicks(card, "v1.decide.approve", confirm=True)
     assert (await alice.sees("someone else has to approve")).visible_to == alice.id
     await cara.clicks(card, "v1.decide.approve", confirm=True)
-    assert (await alice.sees("deleted")).ts == card.ts
+    assert (await cara.sees("deleted")).ts == card.ts
 
     tried = [one["status"] for one in slack.state.traffic if one["what"] == "response_url"]
     assert set(tried) == {f"{state}_url"}
