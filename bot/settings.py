@@ -357,7 +357,7 @@ class OAuthSettings(SharedSettings):
 
 
 class WorkspaceSettings(Settings):
-    """The settings of one of several workspaces. Nothing of the environment stands in for what its operator left out."""
+    """The settings of one of several workspaces. What its operator left out is never taken from the environment."""
 
     @classmethod
     def settings_customise_sources(  # type: ignore[override]  # pydantic names them all

@@ -206,11 +206,11 @@ class ChangeRequest(Stored):
     channel: str
     reason: str = ""
     warnings: tuple[str, ...] = ()
-    """What is wrong with it all the same, one plain sentence each; whoever decides is to see them."""
+    """What is wrong with it although it may be made, one plain sentence each, for those who decide."""
     preview: tuple[str, ...] = ()
     """What it does to addresses that people know, in plain lines, by the rules as they were when it was asked for."""
     quiet_refusal: bool = False
-    """Whoever asked sees a refusal where they typed it, so the channel gets no card of it."""
+    """The requester sees a refusal where they typed, so the channel gets no card of it."""
     agreed: bool = False
     """Agreed to before, as the end of a temporary change is: nobody's right to it is asked for."""
     undoes: str | None = None

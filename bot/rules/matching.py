@@ -278,7 +278,7 @@ def impact(
     urls: Sequence[Url],
     groups: Groups | None = None,
 ) -> Impact:
-    """What changing *before* to *after* among *rules* does to *URLs*; None: there is no such rule then."""
+    """What changing *before* to *after* among *rules* does to *URLs*; None stands for no rule."""
     gone = {rule.id for rule in (before, after) if rule is not None}
     others: list[Rule] | None = None
     shifts = []

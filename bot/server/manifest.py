@@ -32,7 +32,7 @@ COMMANDS: Final = (
 SHORTCUTS: Final = (
     ("message", "rule_which", "Which rule?", "Which rules act on the addresses of this message, and why"),
     ("message", "rule_from_message", "Make a rule from this", "A new rule, for the first address of this message"),
-    ("message", "member_info", "Member info", "The member whose email stands in this message"),
+    ("message", "member_info", "Member info", "Look up the member whose email is in this message"),
     ("global", "rule_new", "New rule", "Make a traffic rule, in a form"),
 )
 """Kind, callback id, name, description."""

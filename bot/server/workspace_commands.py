@@ -35,7 +35,7 @@ async def open_directory(settings: DirectorySettings) -> AsyncIterator[Directory
 async def set_up(
     settings: DirectorySettings, team: str, env: Path | None, policy: Path | None, *, without_policy: bool
 ) -> str:
-    """Check and keep what *team* is to work with; what is not given stays as it is. Return in words what was kept.
+    """Check and keep the settings and the policy of *team*; what isn't given stays as it is. Return in words what was kept.
 
     Raises BadSettings or BadPolicy with all that is wrong, or StoreError.
     """

@@ -1,4 +1,4 @@
-"""Several workspaces in one process: each is opened, kept and closed by itself, and gets Slack's requests that are its own."""
+"""Several workspaces in one process: each is opened and closed by itself, and gets only its own requests from Slack."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class Tenant:
 
 
 class Workspaces:
-    """Follows the directory: what is installed and set up is at work, and what is not any more is closed."""
+    """Follows the directory: opens each workspace that is installed and set up, and closes it when it no longer is."""
 
     def __init__(
         self,
