@@ -69,8 +69,15 @@ class Onlooker:
         return [one for one in replies if one.user == self._bot]
 
     async def sees(self, containing: str) -> Message:
-        """The newest message of the bot, seen by this person, that says *containing*; waits for it."""
-        return await self._sees(self._bots, containing)
+        """The newest message of the bot that says *containing*, where this person works; waits for it.
+
+        A direct message is looked for by `is_told`: it may say the same of a card as the card.
+        """
+        return await self._sees(self._at_work, containing)
+
+    async def is_told(self, containing: str) -> Message:
+        """The newest direct message of the bot to this person that says *containing*; waits for it."""
+        return await self._sees(lambda: self.dms, containing)
 
     async def sees_reply(self, message: Message, containing: str) -> Message:
         """The newest of the bot's replies to *message* that says *containing*; waits for it."""
@@ -125,6 +132,10 @@ class Onlooker:
             and one.user in {self._bot, "USLACKBOT"}
             and self.id in state.channels[one.channel].members
         ]
+
+    def _at_work(self) -> list[Message]:
+        """What the bot says in channels; and in the direct message, for somebody who works there."""
+        return [one for one in self._bots() if one.channel == self.channel or one.channel != self._direct]
 
     @property
     def _bot(self) -> str:

@@ -221,7 +221,7 @@ async def held(workspace: Sandbox, alice: Person, cara: Person) -> Message:
     card = await alice.says(f"/rules delete {OLD}")
     workspace.services.rules.stage.faults.add("500", method="GET", times=3)
     await cara.clicks(card, "v1.decide.approve", confirm=True)
-    await alice.sees("Approved by")  # its delivery asks Slack about her, too
+    await alice.is_told("Approved by")  # its delivery asks Slack about her, too
     return await alice.sees("Nothing was sent yet")
 
 
@@ -247,7 +247,7 @@ async def test_nothing_is_done_or_told_in_a_channel_that_is_shared_by_then(
     shared(workspace)
     clock.ahead += timedelta(minutes=2)
 
-    failed = await alice.sees("This channel is shared with another company now")
+    failed = await alice.is_told("This channel is shared with another company now")
     assert (failed.channel, failed in alice.dms) == (alice.dm, True)
     assert alice.slack_text(alice.cards[-1]) == before
     assert workspace.services.rules.calls("DELETE") == []
@@ -260,7 +260,7 @@ async def test_a_request_in_a_channel_that_is_shared_by_now_reminds_its_requeste
     shared(workspace)
     clock.ahead += timedelta(minutes=20)
 
-    reminder = await alice.sees("needs approval by")
+    reminder = await alice.is_told("needs approval by")
     assert reminder in alice.dms
     assert "is shared with another company now" in alice.slack_text(reminder)
     assert alice.thread(card) == []

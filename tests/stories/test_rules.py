@@ -502,7 +502,7 @@ async def test_a_channel_that_is_archived_meanwhile_does_not_lose_the_card(works
     workspace.slack.faults.add("is_archived", method="chat.postMessage")
     await alice.types(f"/rules off {OLD}")
 
-    card = await alice.sees("is off")
+    card = await alice.is_told("is off")
 
     assert card.channel == alice.dm
 

@@ -55,7 +55,7 @@ async def test_what_a_channel_does_not_take_goes_to_whoever_asked(
     workspace.slack.faults.add(code, method="chat.postMessage", channel=alice.channel)
 
     await cara.clicks(card, "v1.decide.approve", confirm=True)
-    told = await alice.sees("deleted")
+    told = await alice.is_told("deleted")
 
     assert told.channel == alice.dm
     assert "can’t post in" in alice.slack_text(told)
@@ -69,13 +69,13 @@ async def test_a_request_that_nobody_could_see_cannot_be_approved(
 ) -> None:
     workspace.slack.faults.add(code, method="chat.postMessage")
     await alice.types(f"/rules delete {OLD}")
-    asked = await alice.sees("Delete Old shop to new shop?")
+    asked = await alice.is_told("Delete Old shop to new shop?")
     assert asked.channel == alice.dm
 
     await alice.clicks(asked, "v1.decide.approve", confirm=True)
-    await alice.sees("someone else has to approve")
+    await alice.is_told("someone else has to approve")
     clock.ahead += timedelta(hours=25)
-    await alice.sees("nobody decided in time")
+    await alice.is_told("nobody decided in time")
 
     assert workspace.services.rules.calls("DELETE") == []
 
@@ -149,7 +149,7 @@ async def test_an_answer_gets_through_where_the_response_url_does_not(
     assert (refused.channel, refused.visible_to) == (alice.channel, alice.id)
 
     await alice.types("/rules list payment", channel=GENERAL)  # Gatehouse was not added there
-    elsewhere = await alice.sees("“payment”")
+    elsewhere = await alice.is_told("“payment”")
     assert elsewhere.channel == alice.dm
 
     card = await alice.says(f"/rules delete {OLD}")

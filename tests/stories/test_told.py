@@ -39,7 +39,7 @@ async def test_an_approval_is_told_to_its_requester_alone(workspace: Sandbox, al
 
     await approves(cara, card)
 
-    told = await alice.sees("Open the card")
+    told = await alice.is_told("Open the card")
     assert told.channel == alice.dm
     assert f"Approved by @{cara.id}" in alice.slack_text(told)
     assert "Open the card" in str(told.blocks)
@@ -53,7 +53,7 @@ async def test_a_denial_is_told_with_its_reason(workspace: Sandbox, alice: Perso
     cara.fills(**{"Why not?": "It is still in use"})
     assert await cara.submits() == {}
 
-    told = await alice.sees("Open the card")
+    told = await alice.is_told("Open the card")
 
     assert told.channel == alice.dm
     assert f"Denied by @{cara.id}: “It is still in use”" in alice.slack_text(told)
@@ -65,7 +65,7 @@ async def test_a_request_that_nobody_approved_in_time(workspace: Sandbox, alice:
 
     clock.ahead += timedelta(hours=25)
 
-    assert (await alice.sees("Open the card")).channel == alice.dm
+    assert (await alice.is_told("Open the card")).channel == alice.dm
     assert await notices(workspace) == ["notify-expired"]
 
 
@@ -75,7 +75,7 @@ async def test_what_the_service_refuses_after_an_approval(workspace: Sandbox, al
     workspace.services.rules.stage.faults.add("refused_200", method="PUT")
 
     await cara.clicks(card, "v1.decide.approve")
-    told = await alice.sees("Nothing was changed. Open the card")
+    told = await alice.is_told("Nothing was changed. Open the card")
 
     assert told.channel == alice.dm
     assert "Nothing was changed" in alice.slack_text(told)
@@ -86,7 +86,7 @@ async def test_a_temporary_change_that_somebody_else_ends(workspace: Sandbox, al
     card = await alice.says(f"/rules off {OLD} for 2h")
     await cara.clicks(card, "v1.decide.end")
 
-    told = await alice.sees("Open the card")
+    told = await alice.is_told("Open the card")
 
     assert told.channel == alice.dm
     assert f"was reverted early by @{cara.id}" in alice.slack_text(told)
@@ -124,7 +124,7 @@ async def test_a_process_that_dies_before_it_tells_is_followed_by_one_that_does_
         await alice.sees("deleted")
         clock.ahead += timedelta(minutes=1)
 
-        await alice.sees("Open the card")
+        await alice.is_told("Open the card")
         await workspace.bot.gatehouse.store.outbox.retry_given_up()
 
         assert deaths == []
@@ -184,7 +184,7 @@ async def test_a_kind_of_notice_can_be_turned_off(workspace: Sandbox, alice: Per
     await alice.sees("deleted")
     await alice.says("/rules delete Redirect_chk01")
     clock.ahead += timedelta(hours=25)
-    await alice.sees("Nobody approved your request in time")
+    await alice.is_told("Nobody approved your request in time")
 
     assert await notices(workspace) == ["notify-approved", "notify-expired"]
     assert len(alice.dms) == 1

@@ -117,7 +117,7 @@ async def story(slack: LocalSlack) -> None:
     assert await gwen.submits() == {"What is wrong?": "Say a little more"}
     gwen.fills(**{"What is wrong?": "The shop is slow"})
     assert await gwen.submits() == {}
-    filed = await gwen.sees("Filed: The shop is slow")
+    filed = await gwen.is_told("Filed: The shop is slow")
 
     assert filed.channel == gwen.dm
     assert gwen.modal is None

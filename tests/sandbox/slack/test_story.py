@@ -124,7 +124,7 @@ async def test_direct_messages_are_between_two(desk: Desk, alice: Person) -> Non
     await desk.slack.acting.say(ALICE, alice.dm, "thank you")
 
     assert [one.text for one in alice.dms] == ["A reminder"]
-    assert (await alice.sees("A reminder")).channel == alice.dm
+    assert (await alice.is_told("A reminder")).channel == alice.dm
     assert bob.dms == []
     assert [one.text for one in bob._bots()] == ["A card"]
     assert [one.text for one in alice.cards] == ["A card"]
