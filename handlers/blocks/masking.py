@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from typing import Any, Final
 
-from bot.rules.secrets import hidden_text
+from bot.rules.secrets import ASSIGNED, hidden_text
 from bot.text.emails import AT, all_masked
 from handlers.blocks.messages import Message, clip, clip_markup, esc
 from handlers.blocks.messages import message as fitted
@@ -30,6 +30,8 @@ BARE: Final = re.compile(r"[/?#=&\ue000](?:[@＠﹫]|%40)")
 """An email in a URL that does end in such a sign."""
 CUT: Final = re.compile(r'(?:"[^"@\n]{1,64}"|[^\s@<>|:;,()\[\]"]{1,64})(?:[@＠﹫]|%40)([\w.-]{0,63})(?=…)')
 """An email that was cut off after its @: it still names a person."""
+SIGN: Final = re.compile(f"{AT.pattern}|{ASSIGNED.pattern}|://")
+"""What every email, every assigned secret and every password in a URL has in it; few of the hundred texts of a card do."""
 LIMITS: Final = (30, 75, 100, 150, 300, 2000, 3000)
 """Slack's limits for a text, in characters: a mask may be longer than what it hides, and the text must still fit."""
 CHOICES: Final = ("elements", "options", "option_groups")
@@ -69,6 +71,8 @@ def masked_text(text: str, *, is_markup: bool = False) -> str:
 
     *is_markup*: stars must stay stars.
     """
+    if not SIGN.search(text):
+        return text
     found = _masked_anywhere(text)
     if found == text:
         return text
@@ -82,7 +86,7 @@ def masked_text(text: str, *, is_markup: bool = False) -> str:
 def _masked_anywhere(text: str) -> str:
     """*text* with every email and secret masked, however long that makes it."""
     found = hidden_text(text.replace("&amp;", AMPERSAND))
-    if AT.search(found):  # in few of the hundred texts of a card
+    if AT.search(found):
         parts = URL.split(MASKED.sub(rf"\1{HIDDEN}", found))
         parts[::3], parts[1::3] = map(_masked, parts[::3]), map(_masked, parts[1::3])
         parts[2::3] = map(_path, parts[2::3])

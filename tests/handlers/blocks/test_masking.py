@@ -110,6 +110,11 @@ def test_what_is_masked_already_and_what_holds_no_email_is_left_alone() -> None:
         assert masked_text(text) == text
 
 
+@pytest.mark.parametrize("text", ["password=s3cr3t", "?to=https%3A%2F%2Fb%3Fapi_key%3Ds3cr3t", "https://anna:s3cr3t…"])
+def test_a_secret_is_masked_where_no_email_is(text: str) -> None:
+    assert masked_text(text) == text.replace("s3cr3t", "[hidden]")
+
+
 def test_a_button_that_would_carry_an_email_is_left_out_and_others_stay() -> None:
     share = messages.share_button(GatehouseAudit(ref="anna.berg@example.com"))
     show = messages.run_button("Show", RulesShow(ref="Redirect_x1old"), 0)
