@@ -107,7 +107,7 @@ class Gatehouse:
     reference: Callable[[str, str], str] = lambda _, __: ""
     """What stands for a site's member where no address may be."""
     policy_trouble: Callable[[], str | None] = lambda: None
-    """What is wrong with the policy file, while an older version of it stays in force."""
+    """What is wrong with the policy file, while an older version of it stays in use."""
 
     def site(self, name: str | None) -> Site:
         """The site called *name* (or with that id), the first where none is named; raises UnknownSite."""

@@ -78,7 +78,7 @@ LOOP_LAG: Final = Histogram(
 
 READY: Final = Gauge("gatehouse_ready", "1 where a part is ready as /readyz says, 0 where it is not", ["part"])
 POLICY_BROKEN: Final = Gauge(
-    "gatehouse_policy_broken", "1 while the policy file is wrong and its older version stays in force"
+    "gatehouse_policy_broken", "1 while the policy file is wrong and its older version stays in use"
 )
 BUDGET_LEFT: Final = Gauge(
     "gatehouse_service_budget_left",

@@ -562,7 +562,7 @@ def _secrets_around() -> Iterator[str]:
 
 
 def _secrets_of(values: Mapping[str, str | None]) -> Iterator[str]:
-    """Every secret that these variables hold, each of several by itself, too."""
+    """Every secret that these variables hold, each of several on its own, too."""
     for variable, value in values.items():
         if value and variable.lower() in URL_SETTINGS:
             yield from (value[start:end] for start, end in _credentials(value))

@@ -1,1 +1,1 @@
-"""The one way anything is written: propose, decide, apply, settle."""
+"""The one way anything is written: propose, decide, apply, reconcile."""

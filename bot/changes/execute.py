@@ -249,13 +249,13 @@ class Executor:
         if self.may_be_resent(change, reading):
             return await self._refused(change) or await self._attempted(*await self.begin_resending([change]))
         if change.state is State.APPLYING:
-            return await self.end(change, Move.LOSE)
+            return await self.end(change, Move.MARK_UNKNOWN)
         late = (change.run.finished_at or change.created) + LATE_LEASES * self.journal.lease
         if reading.is_undone and self.journal.now() >= late:
             # A yes outweighs what is shown; and a new rule held no target, so others may have deleted it since.
             leave = change.run.accepted or change.edit.kind is Kind.RULE_CREATE
-            return await self.end(change, Move.LEAVE if leave else Move.FAIL, result=reading.live)
-        return await self.end(change, Move.LEAVE, result=reading.live) if change.run.attempt >= MAX_LOOKS else change
+            return await self.end(change, Move.GIVE_UP if leave else Move.FAIL, result=reading.live)
+        return await self.end(change, Move.GIVE_UP, result=reading.live) if change.run.attempt >= MAX_LOOKS else change
 
     def may_be_resent(self, change: Change, reading: Reading) -> bool:
         """Whether a change whose process died, and that did not come true, is sent by the one that took over.

@@ -51,25 +51,25 @@ EVENTS: Final = {
     Move.WITHDRAW: "withdrawn",
     Move.DENY: "denied",
     Move.EXPIRE: "expired",
-    Move.OUTDATE: "stale",
+    Move.INVALIDATE: "stale",
     Move.FINISH: "applied",
     Move.FAIL: "failed",
-    Move.LOSE: "unknown",
+    Move.MARK_UNKNOWN: "unknown",
     Move.DEFER: "deferred",
-    Move.LEAVE: "unsettled",
+    Move.GIVE_UP: "unsettled",
 }
-UNBEGUN: Final = frozenset({Move.CANCEL, Move.WITHDRAW, Move.DENY, Move.EXPIRE, Move.OUTDATE})
+UNBEGUN: Final = frozenset({Move.CANCEL, Move.WITHDRAW, Move.DENY, Move.EXPIRE, Move.INVALIDATE})
 """Moves that end a change set before any of its items was begun."""
 ENDS_OF_SETS: Final = frozenset({Move.FINISH, Move.FAIL})
 UNDOABLE: Final = (Outcome.APPLIED, Outcome.UNKNOWN)
-"""Outcomes of items that are, or may be, there to be taken back."""
+"""Outcomes of items that are, or may be, there to be undone."""
 NOTICES: Final = {
     Move.APPROVE: "notify-approved",
     Move.DENY: "notify-denied",
     Move.EXPIRE: "notify-expired",
-    Move.OUTDATE: "notify-failed",
+    Move.INVALIDATE: "notify-failed",
     Move.FAIL: "notify-failed",
-    Move.LEAVE: "notify-failed",
+    Move.GIVE_UP: "notify-failed",
 }
 """Moves of a request that its requester hears of in a direct message, and that message's purpose."""
 DECISIONS: Final = frozenset({Move.CANCEL, Move.WITHDRAW, Move.DENY})
@@ -240,7 +240,7 @@ class Journal:
                 if items:
                     await self.store.items.note(tx, items)
                 stale = await self._applied(tx, applied)
-                events += [event_of(EVENTS[Move.OUTDATE], each, GATEHOUSE, **told(each)) for each in stale]
+                events += [event_of(EVENTS[Move.INVALIDATE], each, GATEHOUSE, **told(each)) for each in stale]
                 for set_id in sorted({item.set_id or "" for item in items} if items else ()):
                     await self.store.outbox.enqueue(tx, set_id, "card", within=PROGRESS)
                 await self.store.audit.append(tx, *events)
@@ -266,8 +266,8 @@ class Journal:
             if waiting.request.undoes not in undone and canonical_form(waiting.edit.before) == canonical_form(found):
                 continue
             fields: dict[str, Any] = {"result": found, "finished_at": self.now()}
-            if (stale := await self.store.changes.move(tx, waiting.id, Move.OUTDATE, **fields)) is not None:
-                await self._follow(tx, stale, Move.OUTDATE, change.request.requester if change else GATEHOUSE)
+            if (stale := await self.store.changes.move(tx, waiting.id, Move.INVALIDATE, **fields)) is not None:
+                await self._follow(tx, stale, Move.INVALIDATE, change.request.requester if change else GATEHOUSE)
                 overtaken.append(stale)
         sets = {await self._undone(tx, change): change for change in changes if change.request.undoes}
         for set_id, undo in sets.items():
@@ -275,7 +275,7 @@ class Journal:
         return overtaken
 
     async def _set_timers(self, tx: AsyncConnection, moved: Change) -> None:
-        """Nothing waits for a decision any more; what ends by itself and what must be looked at does from now on."""
+        """Set when a temporary change is reverted and when a review is to be asked for; a decision is waited for no longer."""
         if moved.state is not State.PROPOSED:
             await self.store.timers.clear(tx, moved.id, TimerKind.EXPIRE, TimerKind.REMIND)
         if moved.state is State.APPLIED and moved.request.reverts_at is not None:
@@ -284,7 +284,7 @@ class Journal:
             await self.store.timers.set(tx, moved.id, TimerKind.REVIEW, self.now() + REVIEW_AFTER)
 
     async def set_end(self, tx: AsyncConnection, change: Change, reverts_at: datetime) -> None:
-        """From now on *change* ends at *ends*; somewhat before, its people hear of it."""
+        """Have *change* reverted at *reverts_at*, and its people asked somewhat before whether to extend it."""
         left = reverts_at - self.now()
         early = min(OFFER_BEFORE, left * SHORTEST_OFFER)
         await self.store.timers.set(tx, change.id, TimerKind.REVERT, reverts_at)

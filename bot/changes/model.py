@@ -86,14 +86,14 @@ class Move(StrEnum):
     CANCEL = "cancel"
     DENY = "deny"
     EXPIRE = "expire"
-    OUTDATE = "outdate"
+    INVALIDATE = "invalidate"
     CLAIM = "claim"
     FINISH = "finish"
     FAIL = "fail"
-    LOSE = "lose"
+    MARK_UNKNOWN = "mark_unknown"
     DEFER = "defer"
     WITHDRAW = "withdraw"
-    LEAVE = "leave"
+    GIVE_UP = "give_up"
 
 
 MOVES: Final[Mapping[tuple[State, Move], State]] = {
@@ -101,21 +101,22 @@ MOVES: Final[Mapping[tuple[State, Move], State]] = {
     (State.PROPOSED, Move.CANCEL): State.CANCELLED,
     (State.PROPOSED, Move.DENY): State.DENIED,
     (State.PROPOSED, Move.EXPIRE): State.EXPIRED,
-    (State.PROPOSED, Move.OUTDATE): State.STALE,
+    (State.PROPOSED, Move.INVALIDATE): State.STALE,
     (State.APPROVED, Move.CLAIM): State.APPLYING,
     (State.APPROVED, Move.EXPIRE): State.EXPIRED,
     (State.APPROVED, Move.WITHDRAW): State.CANCELLED,
-    (State.APPLYING, Move.OUTDATE): State.STALE,
+    (State.APPLYING, Move.INVALIDATE): State.STALE,
     (State.APPLYING, Move.FINISH): State.APPLIED,
     (State.APPLYING, Move.FAIL): State.FAILED,
-    (State.APPLYING, Move.LOSE): State.UNKNOWN,
+    (State.APPLYING, Move.MARK_UNKNOWN): State.UNKNOWN,
     (State.APPLYING, Move.DEFER): State.APPROVED,
     (State.UNKNOWN, Move.FINISH): State.APPLIED,
     (State.UNKNOWN, Move.FAIL): State.FAILED,
-    (State.UNKNOWN, Move.LEAVE): State.UNSETTLED,
+    (State.UNKNOWN, Move.GIVE_UP): State.UNSETTLED,
 }
 """WITHDRAW: what was approved and waits for its service is no longer wanted. DEFER: nothing was sent, for the service
-is away, so it is tried again. LEAVE: reading back settles nothing."""
+is away, so it is tried again. MARK_UNKNOWN: it may have been done or not, so it is reconciled. GIVE_UP: reconciling has
+found nothing out."""
 
 HOLDING: Final = frozenset({State.APPROVED, State.APPLYING, State.UNKNOWN})
 """States in which a change holds its target: a second one of the same target is refused. A request that waits for a
@@ -214,9 +215,9 @@ class ChangeRequest(Stored):
     agreed: bool = False
     """Agreed to before, as the end of a temporary change is: nobody's right to it is asked for."""
     undoes: str | None = None
-    """The id of the change that this one takes back."""
+    """The id of the change that this one undoes."""
     settles_review: bool = False
-    """Of an undo: it is the review of what it takes back, since somebody else who may review it asked for it."""
+    """Of an undo: it is the review of what it undoes, since somebody else who may review it asked for it."""
     revert_after: int | None = None
     """Seconds after which the change takes itself back; counted from when it was applied."""
     reverts_at: datetime | None = None
@@ -254,7 +255,7 @@ class Run(Stored):
     waits: str = ""
     """While approved: why it is not being applied yet."""
     attempt: int = 0
-    """How often it was taken up to be done, or settled, since it was approved or last put back."""
+    """How often it was claimed, to be done or reconciled, since it was approved or last deferred."""
     resends: int = 0
     """How often a process that took it over began to send it again."""
     token: int = Field(default=0, exclude=True)
@@ -365,7 +366,7 @@ class Change(Stored):
 
     @property
     def temporary(self) -> bool:
-        """Whether it is in force and will take itself back."""
+        """Whether it was applied and will be reverted."""
         run = self.run
         ends = self.request.reverts_at is not None and not run.revert_failure
         return self.state is State.APPLIED and ends and run.undone_by is None
@@ -406,7 +407,7 @@ class Outcome(StrEnum):
     APPLYING = "applying"
     APPLIED = "applied"
     UNDONE = "undone"
-    """Done, and taken back since."""
+    """Done, and undone since."""
     FAILED = "failed"
     STALE = "stale"
     UNKNOWN = "unknown"
@@ -446,7 +447,7 @@ class Item(Stored):
     before: dict[str, Any] | None = None
     after: dict[str, Any] | None = None
     undoes: str | None = None
-    """The change that this item takes back."""
+    """The change that this item undoes."""
     source: str = ""
     """Where the item comes from, such as the line of a file."""
     cells: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Propose, decide, apply, settle, and what follows: every step in the life of a change, and where it is taken.
+"""Propose, decide, apply, reconcile, and what follows: every step in the life of a change, and where it is taken.
 
 Each step commits what it is about to do before it does it, and moves the change by compare-and-set, so that a
 process may die at any line, and two people or two replicas may act at once, and the write still happens at most once.

@@ -60,7 +60,7 @@ class Proposal:
 def inverse(change: Change, live: Document | None = None, *, by: str, channel: str, reason: str = "") -> Proposal:
     """What takes *change* back on *live*, its target as it is now, if that is known: from what it made, to what was before.
 
-    Of a member it is the difference that is taken back, so that segments which somebody gave or took since stay so.
+    Of a member it is the difference that is undone, so that segments which somebody gave or took since stay so.
     Where *live* no longer has what the change made, the proposal is for what it made, and will be found out of date.
     """
     edit, before, after = change.edit, change.run.result, change.edit.before
@@ -118,7 +118,7 @@ def request_again(change: Change, live: Document | None, *, by: str, channel: st
 
 
 def is_there(change: Change, live: Document | None) -> bool:
-    """Whether *live* still has what *change* made, so that it can be taken back without touching what others did."""
+    """Whether *live* still has what *change* made, so that it can be undone without touching what others did."""
     before, made = change.edit.before, change.run.result
     if canonical_form(live) == canonical_form(made):
         return True
@@ -226,7 +226,7 @@ def item_of(number: int, proposal: Proposal, source: str = "") -> Item:
 def inverse_of(
     whole: Change, done: Iterable[tuple[Change, Document | None]], *, by: str, channel: str, reason: str = ""
 ) -> SetProposal:
-    """What takes back those items of *whole* that were *done*, on what there is now of each, the last one first."""
+    """What undoes those items of *whole* that were *done*, on what there is now of each, the last one first."""
     proposals = [inverse(change, live, by=by, channel=channel, reason=reason) for change, live in done]
     return SetProposal(
         title=f"Undo: {whole.bulk.title}" if whole.request.undoes is None else whole.bulk.title.removeprefix("Undo: "),

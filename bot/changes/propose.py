@@ -134,7 +134,7 @@ class FollowUps:
         return inverse_of(change, done, by=by, channel=channel, reason=reason)
 
     async def _done_items(self, whole: Change) -> Sequence[Change]:
-        """The items of a set that were done and can be taken back; raises NotUndoable where there is none."""
+        """The items of a set that were done and can be undone; raises NotUndoable where there is none."""
         items = await self.store.items.some(whole.id, (Outcome.APPLIED,), whole.bulk.size)
         changes = await self.store.changes.many([item.change_id for item in items if item.change_id])
         done = [change for change in changes.values() if change.state is State.APPLIED and change.run.undone_by is None]

@@ -37,15 +37,15 @@ class PolicyTightened(ChangeError):
 
 
 class NotUndoable(ChangeError):
-    """The change was not applied, or was taken back already."""
+    """The change was not applied, or was undone already."""
 
 
 class NotTemporary(ChangeError):
-    """The change does not end by itself, or did already."""
+    """The change is not temporary, or was reverted already."""
 
 
 class NothingToReview(ChangeError):
-    """Nobody owes a review of the change."""
+    """No review of the change is due."""
 
 
 class TooManyQuestions(ChangeError):

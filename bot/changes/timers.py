@@ -111,7 +111,7 @@ class TimerWorker:
         self.pipeline.journal.wake_workers()
 
     async def _revert(self, change: Change, timer: Timer) -> datetime | None:
-        """The end of a temporary change: taken back where nobody touched it since, else left and said so."""
+        """The end of a temporary change: reverted where nobody touched it since, else left and said so."""
         ends = change.request.reverts_at
         if not change.temporary or ends is None:
             return None
@@ -151,7 +151,7 @@ class TimerWorker:
         return "refused" if refused else "changed"
 
     async def _nothing_to_revert(self, change: Change) -> datetime | None:
-        """Nobody left anything of *change* to be taken back, unless the outcome of an item is not known yet."""
+        """Nobody left anything of *change* to be reverted, unless the outcome of an item is not known yet."""
         now = await self.pipeline.journal.get(change.id)
         if not now.temporary:
             return None
@@ -164,7 +164,7 @@ class TimerWorker:
         return self._now + min(max(MIN_RETRY, (self._now - (change.request.reverts_at or self._now)) / 4), MAX_RETRY)
 
     async def _in_the_way(self, change: Change) -> str:
-        """Why the change cannot simply be taken back: somebody changed what it made, or it is gone."""
+        """Why the change can't simply be reverted: somebody changed what it made, or it is gone."""
         if change.is_set:  # each of its items is looked at on its own
             return ""
         target = await self.pipeline.followups.now_called(change.edit.target)
@@ -174,13 +174,13 @@ class TimerWorker:
         return "gone" if live is None else "changed"
 
     async def _leave(self, change: Change, why: str) -> datetime | None:
-        """Say on the card, and to the requester, why *change* was not taken back at its end; it is not due again."""
+        """Say on the card, and to the requester, why *change* was not reverted at its end; it is not due again."""
 
         def left(held: Change) -> Mapping[str, Any]:
             is_same = held.temporary and held.request.reverts_at == change.request.reverts_at
             return {"revert_failure": why} if is_same else {}
 
-        await self.pipeline.journal.record(change, "left_in_force", GATEHOUSE, left, note="left")
+        await self.pipeline.journal.record(change, "not_reverted", GATEHOUSE, left, note="left")
         return None
 
 

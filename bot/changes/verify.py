@@ -273,9 +273,9 @@ def classify(sent: Sent, reading: Reading) -> tuple[Move, dict[str, Any]] | None
     change, error = sent.change, sent.error
     if not sent.is_open:
         if isinstance(error, Differs):
-            return Move.OUTDATE, {"result": error.live}
+            return Move.INVALIDATE, {"result": error.live}
         gone = isinstance(error, NotFound) and change.edit.after is None
-        return Move.OUTDATE if gone else Move.FAIL, said(error)
+        return Move.INVALIDATE if gone else Move.FAIL, said(error)
     diverged = reading.verification is Verification.DIVERGED
     altered = sent.answer is not None and diverged and None not in (reading.live, change.edit.after)
     if reading.is_done or altered:
@@ -283,11 +283,11 @@ def classify(sent: Sent, reading: Reading) -> tuple[Move, dict[str, Any]] | None
         answer = {} if sent.answer is None else {"outcome": sent.answer}
         return Move.FINISH, {"result": reading.live, "target": target} | answer
     if sent.answer is not None:
-        return Move.LOSE, {"outcome": sent.answer, "accepted": True, "target": change.edit.target}
+        return Move.MARK_UNKNOWN, {"outcome": sent.answer, "accepted": True, "target": change.edit.target}
     refused = isinstance(error, Refusal) and not isinstance(error, RateLimited)
     if change.set_id is not None and change.edit.kind is not Kind.RULE_CREATE and not diverged and not refused:
         return None
-    return Move.LOSE, said(error)
+    return Move.MARK_UNKNOWN, said(error)
 
 
 def said(error: Exception | None) -> dict[str, Any]:

@@ -46,7 +46,7 @@ BOOKKEEPING: Final = frozenset(
         "schemaVersion",
     }
 )
-"""Undocumented fields that say nothing of what a rule does: a service that refuses them keeps them by itself."""
+"""Undocumented fields that say nothing of what a rule does: a service that refuses them keeps them all the same."""
 
 
 def with_object_type(body: Body) -> Body:

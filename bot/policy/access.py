@@ -135,7 +135,7 @@ class NobodyCanApprove(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """The policy in force, applied to what Slack says now."""
+    """The current policy, applied to what Slack says now."""
 
     policy: Callable[[], Policy]
     directory: Directory

@@ -185,7 +185,7 @@ def line_of(text: str, path: Sequence[str | int]) -> int:
 
 
 class CurrentPolicy:
-    """The policy in force. *trouble*: what is wrong with the file, while an older version of it stays in force."""
+    """The current policy. *trouble*: what is wrong with the file, while an older version of it stays in use."""
 
     def __init__(self, path: str | None, commands: Commands, policy: Policy = DEFAULT) -> None:
         """Without a *path* it is *policy*. Raises BadPolicy: there is no older one to stay with at the start."""

@@ -213,7 +213,7 @@ def _off(rule: Rule, url: Url, groups: Groups | None) -> tuple[Off, ...]:
 
 
 def _silent(rule: Rule, groups: Groups | None) -> tuple[Note, ...]:
-    """That nobody says whether the rule's group is in force, where it has one."""
+    """That nobody says whether the rule's group is on, where it has one."""
     known = groups is not None or not rule.active or not rule.group_id
     return () if known else (Note(NoteKind.GROUP, rule.group_id or ""),)
 

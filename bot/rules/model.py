@@ -165,7 +165,7 @@ class Groups:
 
 
 class OffKind(StrEnum):
-    """What keeps a rule from being in force."""
+    """What keeps a rule from being active."""
 
     STATUS = "status"
     GROUP = "group"
@@ -175,14 +175,14 @@ class OffKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Off:
-    """A reason for which a rule is not in force. *value*: its status, its group's name, or the text in the URL."""
+    """A reason for which a rule is not active. *value*: its status, its group's name, or the text in the URL."""
 
     kind: OffKind
     value: str = ""
 
 
 def why_group_is_off(rule: RuleDraft, groups: Groups | None) -> Off | None:
-    """Why *rule* is not in force though it is Active: its group. None where that is in force, or nobody tells."""
+    """Why *rule* has no effect though it is on: its group. None where that is on, or nobody tells."""
     if not rule.group_id or groups is None:
         return None
     name = groups.names.get(rule.group_id)

@@ -148,7 +148,7 @@ class Match:
     idle: bool = False
     """It applies, and changes nothing."""
     off: tuple[Off, ...] = ()
-    """Why it is not in force; nothing where it is."""
+    """Why it is not active; nothing where it is."""
     notes: tuple[Note, ...] = ()
     depends: bool = False
     """Whether it acts only if something holds that a URL does not tell: filters, a group nobody knows."""
@@ -225,5 +225,5 @@ class Explained:
 
     @property
     def changing(self) -> tuple[Match, ...]:
-        """Those in force that do change something."""
+        """Those active that do change something."""
         return tuple(each for each in self.is_effective if not each.idle)

@@ -1,4 +1,4 @@
-"""Several workspaces in one process: each is opened and closed by itself, and gets only its own requests from Slack."""
+"""Several workspaces in one process: each is opened and closed on its own, and gets only its own requests from Slack."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ class Audit:
             return (await connection.scalars(sa.select(audit.c.target).where(begins).distinct())).all()
 
     async def all(self, filters: Filters) -> AsyncIterator[Entry]:
-        """Every entry that fits, oldest first, read in portions."""
+        """Every entry that fits, oldest first, read in pages."""
         last = 0
         while True:
             query = _wanted(filters).where(audit.c.seq > last).order_by(audit.c.seq).limit(CHUNK)

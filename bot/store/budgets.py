@@ -67,7 +67,7 @@ class Spent:
 class Budget:
     """What *service* may get from all replicas together: *per_minute* requests in any minute.
 
-    While the database doesn't answer, nothing is counted and nothing waits: what needs it fails by itself, and a change
+    While the database doesn't answer, nothing is counted and nothing waits: what needs it fails on its own, and a change
     that was sent must be read back.
     """
 

@@ -118,7 +118,7 @@ class Changes:
         return list(map(ours, await self._rows(begins.limit(2))))
 
     async def undoable(self, requester: str, channel: str) -> Change | None:
-        """The last change that *requester* made in *channel* and that can be taken back."""
+        """The last change that *requester* made in *channel* and that can be undone."""
         mine = _newest(changes.c.requester == requester, changes.c.channel == channel, changes.c.undoable)
         return next(map(ours, await self._rows(mine.limit(1))), None)
 

@@ -81,7 +81,7 @@ EXPIRY: Final = "expiry"
 
 
 def expiry(value: str) -> Block:
-    """When what is made ends by itself; empty for never."""
+    """When what is made is to be reverted; empty for never."""
     hint = "A duration such as 2h or 7d, or a time such as 18:00. Leave it empty to keep the change."
     return text(EXPIRY, "Revert after", value, optional=True, placeholder="2h", hint=hint)
 

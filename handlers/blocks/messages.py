@@ -190,7 +190,7 @@ def button(
     confirm: Block | None = None,
     spoken: str = "",
 ) -> Block | None:
-    """A button, or None where its value would be too long to be taken back. *spoken*: what screen readers say of it."""
+    """A button, or None where its value would be too long for Slack to return. *spoken*: what screen readers say of it."""
     if len(value) > MOST_VALUE:
         return None
     element: Block = {"type": "button", "text": plain_text(label, 75), "action_id": action_id, "value": value}

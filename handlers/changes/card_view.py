@@ -248,7 +248,7 @@ def _consequence(change: Change) -> str:
 
 
 def _applied(change: Change) -> list[Block | None]:
-    """How a change that was applied can be taken back, or kept; nothing once it was undone."""
+    """How a change that was applied can be undone, or kept; nothing once it was undone."""
     if change.run.undone_by:
         return []
     if change.temporary:

@@ -257,7 +257,7 @@ async def changes_of(kind: TimerKind, gatehouse: Gatehouse) -> list[Change]:
 
 @handles(GatehouseDigest)
 async def digest(command: GatehouseDigest, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """What was done and what was not, by whom, and what still waits or ends by itself."""
+    """What was done and what was not, by whom, and what still waits or will be reverted."""
     span = command.since or A_DAY
     filters = Filters(since=await moment_of(span, caller, gatehouse, "gatehouse digest 24h"), without=STEPS)
     entries = await gatehouse.store.audit.found(filters, limit=MOST_COUNTED)

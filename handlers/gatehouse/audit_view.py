@@ -261,7 +261,7 @@ def digest(
     public: bool,
     command: GatehouseDigest,
 ) -> Message:
-    """The digest of *entries*; *more*: there were too many to count them all. Of a change set each part counts.
+    """The digest of *entries*; *more*: there were too many to count them all. Of a change set each item counts.
 
     *names*: what was changed, by its target.
     """

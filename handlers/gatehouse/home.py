@@ -75,7 +75,7 @@ async def _draw(caller: Caller, gatehouse: Gatehouse) -> View:
 
 
 async def _waits_for(change: Change, user: str, gatehouse: Gatehouse) -> bool:
-    """Whether *user* is one of those who can settle *change* now."""
+    """Whether *user* is one of those who can decide about *change* now."""
     if change.state is not State.PROPOSED or user in {one.by for one in change.decision.approvals}:
         return False
     if change.decision.guard is Guard.CONFIRM:

@@ -240,7 +240,7 @@ URL: Final = re.compile(r"[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
 
 
 def is_reference(word: Word) -> bool:
-    """Whether the word is an id, ``#n`` or a URL, and so names a rule by itself."""
+    """Whether the word is an id, ``#n`` or a URL, and so names a rule on its own."""
     return bool(USUAL_RULE_ID.fullmatch(word.text) or NUMBER.fullmatch(word.text) or URL.fullmatch(word.text))
 
 

@@ -545,7 +545,7 @@ def _restore(found: Recognised) -> list[Command]:
 
 
 def _undo(found: Recognised) -> list[Command]:
-    """A change is taken back by its card or reference: of a rule, its history shows which there are."""
+    """A change is undone by its card or reference: of a rule, its history shows which there are."""
     if refs := found.rule_refs():
         return [RulesHistory(ref) for ref in refs]
     return [GatehouseUndo(next((word for word in found.words if REFERENCE.fullmatch(word)), None))]

@@ -169,7 +169,7 @@ class Recognised:
         self._parts: dict[int, list[str]] = {}
 
     def take(self, words: list[Word]) -> None:
-        """Take everything that is known by itself out of *words*, then what is to be done."""
+        """Take everything that is known on its own out of *words*, then what is to be done."""
         self.text = " ".join(word.text for word in words)
         words = self._without_reason(words)
         if len(words) > MAX_WORDS:

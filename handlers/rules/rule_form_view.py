@@ -127,7 +127,7 @@ class RuleForm:
 
     @classmethod
     def copy_of(cls, rule: Rule, *, channel: str) -> Self:
-        """A form for a new rule like *rule*; it starts Inactive, since two equal rules in force help nobody."""
+        """A form for a new rule like *rule*; it starts Inactive, since two equal active rules help nobody."""
         document = rule.content() | {"name": f"{rule.title} (copy)", "status": INACTIVE}
         seen = fingerprint(canonical_form(rule.document()))
         return cls("copy", document, pairs_of_body(document), channel, rule.id, seen)

@@ -252,5 +252,5 @@ async def test_what_is_kept_or_extended_while_its_end_is_being_looked_at_stays(
     now = await mine.pipeline.journal.get(change.id)
     assert now.request.reverts_at != change.request.reverts_at
     assert (now.run.undone_by, now.run.revert_failure) == (None, "")
-    assert "left_in_force" not in await events(world, change)
+    assert "not_reverted" not in await events(world, change)
     assert (world.live(TARGET) or {})["name"] == ("Theirs" if changed_since else "For now")

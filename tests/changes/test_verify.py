@@ -80,11 +80,11 @@ ANSWER, LOST, BUSY, GONE = (
     NotFound("rules", "404"),
 )
 ENDS: list[tuple[str | ClientError | Differs, list[Move | None]]] = [
-    (ANSWER, [Move.FINISH, Move.LOSE, Move.FINISH, Move.LOSE]),
-    (LOST, [Move.FINISH, Move.LOSE, Move.LOSE, Move.LOSE]),
+    (ANSWER, [Move.FINISH, Move.MARK_UNKNOWN, Move.FINISH, Move.MARK_UNKNOWN]),
+    (LOST, [Move.FINISH, Move.MARK_UNKNOWN, Move.MARK_UNKNOWN, Move.MARK_UNKNOWN]),
     (BUSY, [Move.FAIL] * 4),
     (GONE, [Move.FAIL] * 4),
-    (Differs(RULE), [Move.OUTDATE] * 4),
+    (Differs(RULE), [Move.INVALIDATE] * 4),
 ]
 """What came of sending a change, and how it ends where it reads as each `Verification` says."""
 
@@ -106,24 +106,28 @@ def test_an_item_whose_answer_was_lost_stays_under_way_unless_it_reads_otherwise
     item = update(RULE, RULE | {"name": "B"}).changed(set_id="2" * 32)
     creation = item.changed(kind=Kind.RULE_CREATE, before=None)
 
-    assert ends(LOST, item) == [Move.FINISH, None, Move.LOSE, None]
-    assert ends(LOST, creation) == [Move.FINISH, Move.LOSE, Move.LOSE, Move.LOSE]
+    assert ends(LOST, item) == [Move.FINISH, None, Move.MARK_UNKNOWN, None]
+    assert ends(LOST, creation) == [Move.FINISH, Move.MARK_UNKNOWN, Move.MARK_UNKNOWN, Move.MARK_UNKNOWN]
     assert ends(ANSWER, item) == ends(ANSWER, update(RULE, RULE | {"name": "B"}))
 
 
 def test_what_is_gone_before_it_is_deleted_is_out_of_date_and_a_deletion_that_shows_something_is_not_altered() -> None:
     deletion = update(RULE, None)
 
-    assert ends(GONE, deletion) == [Move.OUTDATE] * 4
-    assert ends(ANSWER, deletion) == [Move.FINISH, Move.LOSE, Move.LOSE, Move.LOSE]
+    assert ends(GONE, deletion) == [Move.INVALIDATE] * 4
+    assert ends(ANSWER, deletion) == [Move.FINISH, Move.MARK_UNKNOWN, Move.MARK_UNKNOWN, Move.MARK_UNKNOWN]
 
 
 def test_what_an_earlier_process_may_have_sent_is_never_failed_at_once() -> None:
     taken_over = update(RULE, RULE | {"name": "B"}).changed(attempt=2)
     item = taken_over.changed(set_id="2" * 32)
 
-    assert ends(GONE, taken_over) == ends(BUSY, taken_over) == [Move.FINISH, Move.LOSE, Move.LOSE, Move.LOSE]
-    assert ends(BUSY, item) == [Move.FINISH, None, Move.LOSE, None]
+    assert (
+        ends(GONE, taken_over)
+        == ends(BUSY, taken_over)
+        == [Move.FINISH, Move.MARK_UNKNOWN, Move.MARK_UNKNOWN, Move.MARK_UNKNOWN]
+    )
+    assert ends(BUSY, item) == [Move.FINISH, None, Move.MARK_UNKNOWN, None]
     assert ends(GONE, item) == ends(GONE, taken_over), "the service would refuse it again"
     assert ends(GONE, taken_over.changed(kind=Kind.RULE_CREATE)) == [Move.FAIL] * 4
 
@@ -131,4 +135,4 @@ def test_what_an_earlier_process_may_have_sent_is_never_failed_at_once() -> None
 def test_what_differs_though_a_dead_process_may_have_sent_it_is_told_by_reading_back() -> None:
     taken_over = update(RULE, RULE | {"name": "B"}).changed(attempt=2)
 
-    assert ends(Differs(RULE), taken_over) == [Move.FINISH, Move.LOSE, Move.LOSE, Move.LOSE]
+    assert ends(Differs(RULE), taken_over) == [Move.FINISH, Move.MARK_UNKNOWN, Move.MARK_UNKNOWN, Move.MARK_UNKNOWN]

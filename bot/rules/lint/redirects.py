@@ -152,7 +152,7 @@ class Effort:
 
 
 class World:
-    """Rules that are in force, and what they do together."""
+    """Active rules, and what they do together."""
 
     def __init__(self, groups: Groups | None = None, effort: Effort | None = None) -> None:
         self.rules: list[Rule] = []
@@ -163,7 +163,7 @@ class World:
         self._known: dict[str, tuple[Match, ...]] = {}
 
     def taking_in(self, rules: Iterable[Rule]) -> Iterator[None]:
-        """Take in those of *rules* that are in force, in steps."""
+        """Take in those of *rules* that are active, in steps."""
         for rule in rules:
             if is_effective(rule, self._groups):
                 self.rules.append(rule)
@@ -311,7 +311,7 @@ def _loop(hops: tuple[_Hop, ...], *, grows: bool = False) -> Finding:
 
 
 def touches(rule: Rule, pairs: Pairs, url: Url) -> bool:
-    """Whether a condition of *rule*, in force or not, holds for *URL* in an engine."""
+    """Whether a condition of *rule*, active or not, holds for *URL* in an engine."""
     return any(_holds(rule, number, pair, url) for number, pair in pairs.may_hold(url))
 
 

@@ -24,7 +24,7 @@ Step = tuple[Finding, ...]
 
 
 class CrossRuleCheck:
-    """Findings about rules that are in force, for one set of them."""
+    """Findings about active rules, for one set of them."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -42,7 +42,7 @@ class CrossRuleCheck:
         return joined
 
     def of(self, rule: Rule) -> Iterator[Finding]:
-        """What *rule*, which is in force, does with the others, as seen from it."""
+        """What *rule*, which is active, does with the others, as seen from it."""
         for number, pair in enumerate(rule.pairs or (), start=1):
             place = Location(rule, number)
             if rule.rule_type != "Cancel":
@@ -103,7 +103,7 @@ class CrossRuleCheck:
 
 
 def one_source(rules: Iterable[Rule]) -> Iterator[Step]:
-    """In steps: rules in force that decide about the very same condition; a block among them is reported as hiding the others."""
+    """In steps: active rules that decide about the very same condition; a block among them is reported as hiding the others."""
     found: defaultdict[Condition, list[Location]] = defaultdict(list)
     for rule in rules:
         yield ()

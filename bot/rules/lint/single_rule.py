@@ -1,4 +1,4 @@
-"""Find what is wrong with one rule by itself: conditions that nothing fulfills, pairs that never match."""
+"""Find what is wrong with one rule on its own: conditions that nothing fulfills, pairs that never match."""
 
 from __future__ import annotations
 
@@ -247,7 +247,7 @@ STAR: Final = "*"
 
 
 def alone(rule: Rule) -> Iterator[Finding]:
-    """Findings about *rule* by itself, pair by pair."""
+    """Findings about *rule* on its own, pair by pair."""
     for number, pair in enumerate(rule.pairs or (), start=1):
         place = Location(rule, number)
         if pair.source is not None:
