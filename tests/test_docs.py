@@ -1,8 +1,10 @@
-"""Tables in the docs are those of the code."""
+"""Tables in the docs are those of the code, and docstrings speak of parameters that there are."""
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -79,3 +81,24 @@ async def test_the_fixture_for_pytest_in_the_docs_works(tmp_path: Path) -> None:
     code, out, _ = await ran("pytest", "-q", "-c", "pyproject.toml", "-p", "no:cacheprovider", str(file))
 
     assert (code, "1 passed" in out) == (0, True), out
+
+
+PARAMETER = re.compile(r"(?<![\w*])\*([a-z_]+)\*(?!\w)")
+
+
+def functions(tree: ast.Module) -> Iterator[tuple[ast.FunctionDef | ast.AsyncFunctionDef, set[str]]]:
+    """Each function with what its docstring may name: its parameters, and the fields of its class."""
+    for holder in ast.walk(tree):
+        body = holder.body if isinstance(holder, ast.Module | ast.ClassDef) else []
+        fields = {ast.unparse(each.target) for each in body if isinstance(each, ast.AnnAssign)}
+        for each in body:
+            if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield each, fields | {inner.arg for inner in ast.walk(each.args) if isinstance(inner, ast.arg)}
+
+
+@pytest.mark.parametrize("package", ["bot", "handlers", "sandbox"])
+def test_a_docstring_names_parameters_that_there_are(package: str) -> None:
+    for path in (ROOT / package).rglob("*.py"):
+        for function, names in functions(ast.parse(path.read_text())):
+            named = {*PARAMETER.findall(ast.get_docstring(function) or "")}
+            assert named <= names, f"{path}:{function.lineno}"

@@ -308,7 +308,7 @@ class Journal:
         if was_temporary and undo.request.requester != change.request.requester:
             await self.store.outbox.enqueue(tx, change.id, "notify-reverted")
         if change.set_id is not None:
-            await self.store.items.taken_back(tx, change.set_id, change.item_number)
+            await self.store.items.mark_undone(tx, change.set_id, change.item_number)
         await self.store.outbox.enqueue(tx, change.set_id or change.id, "card")
         if undo.edit.kind is Kind.RULE_CREATE and change.edit.target.key and undo.edit.target.key:
             await self.store.former_ids.put(tx, change.edit.target.key, undo.edit.target.key)

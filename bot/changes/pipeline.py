@@ -84,7 +84,7 @@ def open_pipeline(
     failpoint: Failpoint = no_failpoint,
     open_limits: OpenLimits = DEFAULT_LIMITS,
 ) -> Pipeline:
-    """Make the steps of one process. *tell* wakes the workers, after every commit that gives them something to do."""
+    """Make the steps of one process. *wake_workers* is called after every commit that gives the workers something to do."""
     journal = Journal(store, now, owner, wake_workers, lease, open_limits)
     executor = Executor(journal, adapter, access, reconcile_after, failpoint)
     proposer = Proposer(journal, access, executor, new_id)

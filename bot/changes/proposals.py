@@ -85,7 +85,7 @@ def inverse(change: Change, live: Document | None = None, *, by: str, channel: s
     )
 
 
-def put_back(change: Change, live: Document, *, by: str, channel: str) -> Proposal:
+def revert_anyway(change: Change, live: Document, *, by: str, channel: str) -> Proposal:
     """The inverse of *change*, though somebody changed its target since: from *live*, and only after a look at it."""
     undo = inverse(change, live, by=by, channel=channel, reason=f"end of {change.id[:8]}, though it was changed since")
     return replace(undo, edit=undo.edit.model_copy(update={"before": live}), guard=Guard.CONFIRM)

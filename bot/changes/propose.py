@@ -5,11 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from bot.changes.execute import Executor
 from bot.changes.journal import Journal
 from bot.changes.model import HOLDING, LIVE, NOT_DONE, Change, ChangeDecision, Guard, Outcome, State, Target
-from bot.changes.proposals import Proposal, SetProposal, again, amended, inverse, inverse_of, put_back, request_again
+from bot.changes.proposals import (
+    Proposal,
+    SetProposal,
+    again,
+    amended,
+    inverse,
+    inverse_of,
+    request_again,
+    revert_anyway,
+)
 from bot.changes.refusals import AlreadyDecided, NotTemporary, NotUndoable
 from bot.changes.verify import AdapterOf, Document, Snapshot, read_live
 from bot.clients.errors import ClientError
@@ -17,6 +27,9 @@ from bot.policy.access import Access, NotAllowed
 from bot.policy.model import STRENGTH
 from bot.store.engine import Store
 from bot.tracing import note
+
+Undoing = Literal["undo", "revert"]
+"""At the request of somebody, or at the end of a temporary change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +131,10 @@ class FollowUps:
             amended(proposal, agreed=True), idempotency_key=idempotency_key, reverts=change
         )
 
-    async def _made_since(self, change: Change, idempotency_key: str, by: str, since: datetime | None) -> Change | None:
+    async def _made_since(self, change: Change, way: Undoing, by: str, since: datetime | None) -> Change | None:
         if since is None:
             return None
-        undos = await self._undos(change, idempotency_key)
+        undos = await self._undos(change, way)
         return next((undo for undo in undos if undo.request.requester == by and undo.created >= since), None)
 
     async def _inverse(self, change: Change, *, by: str, channel: str, reason: str = "") -> Proposal | SetProposal:
@@ -183,17 +196,17 @@ class FollowUps:
         return any(undo.state in HOLDING for undo in await self._undos(change, "undo"))
 
     async def last_revert(self, change: Change) -> Change | None:
-        """The last try to take a temporary *change* back at its end; None where there was none yet."""
+        """The last try to revert a temporary *change* at its end; None where there was none yet."""
         return next(iter((await self._undos(change, "revert"))[-1:]), None)
 
-    async def _undos(self, change: Change, idempotency_key: str) -> Sequence[Change]:
-        """Every undo of *change* that was ever asked for by people, or every *revert* by its end, the oldest first."""
+    async def _undos(self, change: Change, way: Undoing) -> Sequence[Change]:
+        """Every change that was to undo *change* in this *way*, the oldest first."""
         found: list[Change] = []
-        while (known := await self.store.changes.of_key(f"{idempotency_key}:{change.id}:{len(found)}")) is not None:
+        while (known := await self.store.changes.of_key(f"{way}:{change.id}:{len(found)}")) is not None:
             found.append(known)
         return found
 
-    async def put_back(self, change: Change, *, by: str, channel: str, idempotency_key: str) -> Change:
+    async def revert_anyway(self, change: Change, *, by: str, channel: str, idempotency_key: str) -> Change:
         """Propose the end of a temporary *change* that was left because somebody changed its target."""
         if change.state is not State.APPLIED or not change.run.revert_failure or change.run.undone_by is not None:
             raise NotTemporary(change)
@@ -201,7 +214,7 @@ class FollowUps:
         if live is None:
             raise NotTemporary(change)
         return await self.proposer.submit(
-            put_back(moved, live, by=by, channel=channel), idempotency_key=idempotency_key
+            revert_anyway(moved, live, by=by, channel=channel), idempotency_key=idempotency_key
         )
 
     async def request_again(self, change: Change, *, by: str, channel: str, idempotency_key: str) -> Change:

@@ -172,7 +172,7 @@ class MemberPlan:
 
 
 def intended(plan: MemberPlan) -> Iterator[PlannedChange]:
-    """The changes to propose, in the order of the file; *number* is the line."""
+    """The changes to propose, in the order of the file; the number of each is its line."""
     for entry in plan.entries:
         match entry:
             case Add(row=row, after=after):

@@ -128,7 +128,7 @@ class Items:
         if rows:
             await tx.execute(sa.update(items).where(mine).values(names), rows)
 
-    async def taken_back(self, tx: AsyncConnection, set_id: str, number: int) -> None:
+    async def mark_undone(self, tx: AsyncConnection, set_id: str, number: int) -> None:
         """Write that an item was done and is undone."""
         mine = sa.and_(items.c.set_id == set_id, items.c.number == number)
         await tx.execute(sa.update(items).where(mine).values(outcome=Outcome.UNDONE))

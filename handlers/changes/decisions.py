@@ -128,7 +128,7 @@ ACTS: Final[dict[str, Callable[[Change, Caller, Gatehouse], Awaitable[object]]]]
     "stay": lambda change, caller, g: g.changes.decisions.keep(change, **_by(caller)),
     "stop": lambda change, caller, g: g.changes.decisions.stop(change, **_by(caller)),
     "sign": lambda change, caller, g: g.changes.decisions.review(change, **_by(caller)),
-    "putback": lambda change, caller, g: g.changes.followups.put_back(change, **_from(caller)),
+    "putback": lambda change, caller, g: g.changes.followups.revert_anyway(change, **_from(caller)),
     "afresh": lambda change, caller, g: g.changes.followups.request_again(change, **_from(caller)),
     "again": lambda change, caller, g: g.changes.followups.again(change, **_from(caller)),
 }

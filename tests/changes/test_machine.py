@@ -511,7 +511,9 @@ class Machine(RuleBasedStateMachine):
         idempotency_key = f"request {next(self.names)}"
         self.clicked(
             number,
-            lambda pipeline, now: pipeline.followups.put_back(now, by=by, channel=OPS, idempotency_key=idempotency_key),
+            lambda pipeline, now: pipeline.followups.revert_anyway(
+                now, by=by, channel=OPS, idempotency_key=idempotency_key
+            ),
             change,
         )
 
